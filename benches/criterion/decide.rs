@@ -26,23 +26,12 @@ fn decide(c: &mut Criterion) {
         group.throughput(Throughput::Elements(STREAM as u64));
 
         let sets: Vec<ScopeSet> = asks.iter().map(|ask| engine.scopes(&ask.scope)).collect();
-        let interned: Vec<_> = asks
-            .iter()
-            .zip(&sets)
-            .map(|(ask, set)| request(ask, set))
-            .collect();
+        let interned: Vec<_> = asks.iter().zip(&sets).map(|(ask, set)| request(ask, set)).collect();
         check(engine, &asks, &interned);
         group.bench_function("scopes interned", |b| b.iter(|| allowed(engine, &interned)));
 
-        let texts: Vec<_> = asks
-            .iter()
-            .map(|ask| format!("openid read:profile {} email", ask.scope))
-            .collect();
-        let raw: Vec<_> = asks
-            .iter()
-            .zip(&texts)
-            .map(|(ask, text)| request(ask, text.as_str()))
-            .collect();
+        let texts: Vec<_> = asks.iter().map(|ask| format!("openid read:profile {} email", ask.scope)).collect();
+        let raw: Vec<_> = asks.iter().zip(&texts).map(|(ask, text)| request(ask, text.as_str())).collect();
         check(engine, &asks, &raw);
         group.bench_function("scopes as text", |b| b.iter(|| allowed(engine, &raw)));
         group.finish();
@@ -68,10 +57,7 @@ fn check(engine: &Engine, asks: &[Ask], requests: &[Request<'_>]) {
 }
 
 fn allowed(engine: &Engine, requests: &[Request<'_>]) -> usize {
-    requests
-        .iter()
-        .filter(|request| engine.decide(request).is_allow())
-        .count()
+    requests.iter().filter(|request| engine.decide(request).is_allow()).count()
 }
 
 criterion_group!(benches, decide);

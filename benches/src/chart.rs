@@ -30,26 +30,10 @@ const STYLE: &str = r#"<style>
 
 /// Whom the chart shows, and under which name.
 const SHOWN: [(&str, &str, Group); 15] = [
-    (
-        "floor",
-        "the floor: bytes and a hash, no answer",
-        Group::Router,
-    ),
-    (
-        "orbgate-set",
-        "orbgate: whole decision, scopes interned",
-        Group::Own,
-    ),
-    (
-        "orbgate-text",
-        "orbgate: whole decision, scopes as text",
-        Group::Own,
-    ),
-    (
-        "by-hand",
-        "matchit and a split of the scopes, by hand",
-        Group::Router,
-    ),
+    ("floor", "the floor: bytes and a hash, no answer", Group::Router),
+    ("orbgate-set", "orbgate: whole decision, scopes interned", Group::Own),
+    ("orbgate-text", "orbgate: whole decision, scopes as text", Group::Own),
+    ("by-hand", "matchit and a split of the scopes, by hand", Group::Router),
     ("wayfind", "wayfind: routing only", Group::Router),
     ("matchit", "matchit: routing only", Group::Router),
     ("path-tree", "path-tree: routing only", Group::Router),
@@ -79,11 +63,7 @@ struct Panel {
 
 impl Panel {
     fn new(measures: &Measures, table: &str) -> Option<Self> {
-        let rows: Vec<_> = measures
-            .rows
-            .iter()
-            .filter(|row| row.table == table && row.stream == "hits")
-            .collect();
+        let rows: Vec<_> = measures.rows.iter().filter(|row| row.table == table && row.stream == "hits").collect();
         let bars = SHOWN.iter().filter_map(|(name, label, group)| {
             let own = rows.iter().filter(|row| row.contestant.starts_with(name));
             // The faster way of setting it up.
@@ -92,15 +72,8 @@ impl Panel {
         });
         let bars: Vec<_> = bars.collect();
         let routes = measures.tables.iter().find(|(name, _)| name == table)?.1[0];
-        let name = if table == "external" {
-            "the specification's table"
-        } else {
-            "GitHub's public API"
-        };
-        let title = format!(
-            "{name}, {} routes: ns per request",
-            thousands(routes as f64)
-        );
+        let name = if table == "external" { "the specification's table" } else { "GitHub's public API" };
+        let title = format!("{name}, {} routes: ns per request", thousands(routes as f64));
         (!bars.is_empty()).then_some(Self { title, bars })
     }
 
@@ -110,22 +83,14 @@ impl Panel {
 
     /// Where the axis ends.
     fn end(&self) -> f64 {
-        let fast = self
-            .bars
-            .iter()
-            .filter(|(_, _, group)| *group != Group::Slow);
-        fast.map(|(_, nanoseconds, _)| *nanoseconds)
-            .fold(1.0, f64::max)
-            * 1.25
+        let fast = self.bars.iter().filter(|(_, _, group)| *group != Group::Slow);
+        fast.map(|(_, nanoseconds, _)| *nanoseconds).fold(1.0, f64::max) * 1.25
     }
 }
 
 /// The chart as SVG, for light pages and dark ones.
 pub fn svg(here: &Circumstances, measures: &Measures) -> String {
-    let panels: Vec<_> = ["external", "github"]
-        .iter()
-        .filter_map(|table| Panel::new(measures, table))
-        .collect();
+    let panels: Vec<_> = ["external", "github"].iter().filter_map(|table| Panel::new(measures, table)).collect();
     let height = panels.iter().map(Panel::height).sum::<u32>() + 48;
     let mut svg = String::new();
     {
@@ -135,10 +100,7 @@ pub fn svg(here: &Circumstances, measures: &Measures) -> String {
             draw(&area, panel, top);
             top += i32::try_from(panel.height()).expect("a small picture");
         }
-        let note = format!(
-            "median round on {}, {}; one thread; pointed bars run off the scale",
-            here.cpu, here.date
-        );
+        let note = format!("median round on {}, {}; one thread; pointed bars run off the scale", here.cpu, here.date);
         text(&area, &note, (LEFT, top + 18), 13, FAINT, HPos::Left);
         area.present().expect("a string takes everything");
     }
@@ -159,56 +121,31 @@ fn draw(area: &Area<'_>, panel: &Panel, top: i32) {
         let right = LEFT + length as i32;
         let colour = if *group == Group::Own { OWN } else { PEER };
         let middle = y + bar / 2 - 1;
-        area.draw(&Rectangle::new(
-            [(LEFT, y), (right, y + bar - 5)],
-            colour.filled(),
-        ))
-        .expect("drawn");
+        area.draw(&Rectangle::new([(LEFT, y), (right, y + bar - 5)], colour.filled())).expect("drawn");
         if over {
             // A bar that runs off the axis ends in a point.
-            let tip = vec![
-                (right, y),
-                (right + 9, y + (bar - 5) / 2),
-                (right, y + bar - 5),
-            ];
-            area.draw(&Polygon::new(tip, colour.filled()))
-                .expect("drawn");
+            let tip = vec![(right, y), (right + 9, y + (bar - 5) / 2), (right, y + bar - 5)];
+            area.draw(&Polygon::new(tip, colour.filled())).expect("drawn");
         }
         text(area, label, (LEFT - 8, middle), 13, TEXT, HPos::Right);
         let value = match *nanoseconds < 1_000.0 {
             true => format!("{nanoseconds:.1}"),
             false => thousands(*nanoseconds),
         };
-        text(
-            area,
-            &value,
-            (right + if over { 15 } else { 6 }, middle),
-            13,
-            TEXT,
-            HPos::Left,
-        );
+        text(area, &value, (right + if over { 15 } else { 6 }, middle), 13, TEXT, HPos::Left);
         y += bar;
     }
 }
 
 fn text(area: &Area<'_>, words: &str, at: (i32, i32), size: u32, colour: RGBColor, side: HPos) {
-    let style = ("sans-serif", size)
-        .into_font()
-        .color(&colour)
-        .pos(Pos::new(side, VPos::Center));
-    area.draw(&Text::new(words.to_owned(), at, style))
-        .expect("drawn");
+    let style = ("sans-serif", size).into_font().color(&colour).pos(Pos::new(side, VPos::Center));
+    area.draw(&Text::new(words.to_owned(), at, style)).expect("drawn");
 }
 
 /// `12345.6` as `12,346`.
 fn thousands(number: f64) -> String {
     let digits = format!("{number:.0}");
-    let groups: Vec<_> = digits
-        .as_bytes()
-        .rchunks(3)
-        .rev()
-        .map(String::from_utf8_lossy)
-        .collect();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     groups.join(",")
 }
 
@@ -219,13 +156,8 @@ fn styled(svg: &str) -> String {
         let colour = format!("#{number:02}{number:02}{number:02}");
         svg = svg.replace(&format!("fill=\"{colour}\""), &format!("class=\"{class}\""));
     }
-    let svg = svg.replace(
-        "font-family=\"sans-serif\"",
-        "font-family=\"system-ui, sans-serif\"",
-    );
-    let body = svg
-        .find("<svg")
-        .and_then(|start| svg[start..].find('>').map(|end| start + end + 1));
+    let svg = svg.replace("font-family=\"sans-serif\"", "font-family=\"system-ui, sans-serif\"");
+    let body = svg.find("<svg").and_then(|start| svg[start..].find('>').map(|end| start + end + 1));
     let (head, body) = svg.split_at(body.expect("an svg element"));
     format!("{head}\n{STYLE}{body}")
 }

@@ -141,11 +141,7 @@ pub fn run(
         text_ratio: ratio(text, entry),
         rounds,
         requests: asks.len(),
-        part: if entry.part < TURN {
-            entry.part
-        } else {
-            asks.len()
-        },
+        part: if entry.part < TURN { entry.part } else { asks.len() },
         differ: entry.differ,
     });
     rows.collect()
@@ -172,10 +168,7 @@ pub fn paces(streams: &[(&Table, &dyn Contestant, &[Ask])], rounds: usize) -> Ve
             ratios.push(time / first);
         }
     }
-    ratios
-        .into_iter()
-        .map(|ratios| median(ratios.into_iter()))
-        .collect()
+    ratios.into_iter().map(|ratios| median(ratios.into_iter())).collect()
 }
 
 /// The part of a stream with this number, and the one before it.
@@ -233,22 +226,12 @@ fn part(contestant: &dyn Contestant, asks: &[Ask]) -> usize {
 /// How many answers differ from the reference's. Orbgate's may not.
 fn differ(table: &Table, asks: &[Ask], contestant: &dyn Contestant, part: usize) -> usize {
     let checked = &asks[..if part < TURN { part * 8 } else { asks.len() }.min(asks.len())];
-    let wrong: Vec<_> = checked
-        .iter()
-        .filter(|ask| !contestant.answer(ask).is_right(table, ask))
-        .collect();
+    let wrong: Vec<_> = checked.iter().filter(|ask| !contestant.answer(ask).is_right(table, ask)).collect();
     if let Some(ask) = wrong.first() {
         let (name, answer) = (contestant.name(), contestant.answer(ask));
-        let line = format!(
-            "{name}: {} {} gives {answer:?}, not {:?}",
-            ask.method, ask.target, ask.expected
-        );
+        let line = format!("{name}: {} {} gives {answer:?}, not {:?}", ask.method, ask.target, ask.expected);
         assert!(!name.starts_with("orbgate"), "{line}");
-        eprintln!(
-            "note: {} of {} answers differ, as {line}",
-            wrong.len(),
-            checked.len()
-        );
+        eprintln!("note: {} of {} answers differ, as {line}", wrong.len(), checked.len());
     }
     wrong.len()
 }

@@ -22,13 +22,7 @@ impl Goal {
     }
 
     fn at_most(what: String, wanted: f64, measured: f64, note: String) -> Self {
-        Self {
-            what,
-            wanted,
-            at_least: false,
-            measured,
-            note,
-        }
+        Self { what, wanted, at_least: false, measured, note }
     }
 }
 
@@ -130,12 +124,7 @@ fn against_peers(measures: &Measures, table: &str, number: usize, goals: &mut Ve
     for beside in &BESIDE {
         let rows = measures.rows.iter();
         let rows = rows.filter(|row| row.table == table && row.stream == beside.stream);
-        let peers = rows.filter(|row| {
-            beside
-                .peers
-                .iter()
-                .any(|peer| row.contestant.starts_with(peer))
-        });
+        let peers = rows.filter(|row| beside.peers.iter().any(|peer| row.contestant.starts_with(peer)));
         let ratios = peers.map(|row| match beside.as_text {
             true => (row.text_ratio, &row.contestant),
             false => (row.set_ratio, &row.contestant),
@@ -144,23 +133,13 @@ fn against_peers(measures: &Measures, table: &str, number: usize, goals: &mut Ve
         let known = ratios.filter(|(ratio, _)| ratio.is_finite());
         if let Some((measured, peer)) = known.max_by(|a, b| a.0.total_cmp(&b.0)) {
             let what = format!("{table}: {}", beside.what);
-            goals.push(Goal::at_most(
-                what,
-                beside.wanted[number],
-                measured,
-                format!("beside {peer}"),
-            ));
+            goals.push(Goal::at_most(what, beside.wanted[number], measured, format!("beside {peer}")));
         }
     }
 }
 
 /// What a request costs that is not in the order of the bench, compared with an allowed one.
-pub const AGAINST_HITS: [(&str, f64); 4] = [
-    ("misses", 1.2),
-    ("malformed", 2.0),
-    ("query-20", 1.6),
-    ("case", 3.0),
-];
+pub const AGAINST_HITS: [(&str, f64); 4] = [("misses", 1.2), ("malformed", 2.0), ("query-20", 1.6), ("case", 3.0)];
 
 fn against_hits(measures: &Measures, table: &str, goals: &mut Vec<Goal>) {
     for (stream, wanted) in AGAINST_HITS {
@@ -196,8 +175,7 @@ fn against_threads(measures: &Measures, goals: &mut Vec<Goal>) {
         let of = |own: bool| {
             let rows = measures.threads.iter().filter(|(name, _)| name == table);
             let rows = rows.filter(|(_, row)| row.contestant.starts_with("orbgate") == own);
-            rows.max_by(|a, b| a.1.best.total_cmp(&b.1.best))
-                .map(|(_, row)| row)
+            rows.max_by(|a, b| a.1.best.total_cmp(&b.1.best)).map(|(_, row)| row)
         };
         if let (Some(own), Some(peer)) = (of(true), of(false)) {
             goals.push(Goal {
@@ -213,42 +191,25 @@ fn against_threads(measures: &Measures, goals: &mut Vec<Goal>) {
 }
 
 fn allocations(measures: &Measures, goals: &mut Vec<Goal>) {
-    let own = measures
-        .allocations
-        .iter()
-        .filter(|row| row.contestant.starts_with("orbgate"));
+    let own = measures.allocations.iter().filter(|row| row.contestant.starts_with("orbgate"));
     if let Some(most) = own.map(|row| row.each).max_by(f64::total_cmp) {
-        goals.push(Goal::at_most(
-            "allocations in a decision".to_owned(),
-            0.0,
-            most,
-            String::new(),
-        ));
+        goals.push(Goal::at_most("allocations in a decision".to_owned(), 0.0, most, String::new()));
     }
 }
 
 /// Loads, from the text on: with a router, as orbgate's has one in it, and without.
-const LOADED_BESIDE: [&str; 5] = [
-    "cedar-routed",
-    "cedar-routed+matchit",
-    "regorus-routed",
-    "regorus-routed+matchit",
-    "regorus-paths",
-];
+const LOADED_BESIDE: [&str; 5] =
+    ["cedar-routed", "cedar-routed+matchit", "regorus-routed", "regorus-routed+matchit", "regorus-paths"];
 const COMPILED_BESIDE: [&str; 3] = ["cedar-routed", "regorus-routed", "regorus-paths"];
 
 fn loads(measures: &Measures, goals: &mut Vec<Goal>) {
     let of = |table: &str, who: &str| {
-        let rows = measures
-            .loads
-            .iter()
-            .filter(|(name, row)| name == table && row.contestant == who);
+        let rows = measures.loads.iter().filter(|(name, row)| name == table && row.contestant == who);
         rows.map(|(_, row)| row.median).next()
     };
     for table in ["1000", "github"] {
         let loads = LOADED_BESIDE.map(|peer| ("orbgate", "load of the table", peer));
-        let compiled =
-            COMPILED_BESIDE.map(|peer| ("orbgate-compile", "compiling what was read", peer));
+        let compiled = COMPILED_BESIDE.map(|peer| ("orbgate-compile", "compiling what was read", peer));
         for (own, step, peer) in loads.into_iter().chain(compiled) {
             if let (Some(own), Some(other)) = (of(table, own), of(table, peer)) {
                 let note = format!("{own:.2} ms, {other:.2} ms");
@@ -264,20 +225,13 @@ fn tokens(measures: &Measures, goals: &mut Vec<Goal>) {
         let of = |contestant| measures.verified(algorithm, contestant);
         if let (Some(own), Some(peer)) = (of("orbgate"), of("jsonwebtoken")) {
             let note = format!("{:.1} µs, {:.1} µs", own.min, peer.min);
-            let what = format!(
-                "{algorithm}: a token verified and the call decided ÷ jsonwebtoken's verifying"
-            );
+            let what = format!("{algorithm}: a token verified and the call decided ÷ jsonwebtoken's verifying");
             goals.push(Goal::at_most(what, 1.0, peer.ratio, note));
         }
         if let (Some(own), Some(signature)) = (of("orbgate-verify"), of("signature")) {
             let outside = (own.min - signature.min) / own.min;
             let what = format!("{algorithm}: of verifying, what is not the signature");
-            goals.push(Goal::at_most(
-                what,
-                0.1,
-                outside,
-                format!("{:.1} µs in all", own.min),
-            ));
+            goals.push(Goal::at_most(what, 0.1, outside, format!("{:.1} µs in all", own.min)));
         }
     }
 }

@@ -35,11 +35,7 @@ fn long(name: &'static str, letter: &str) -> Hostile {
     let literals = vec!["a".repeat(250); 24];
     let literals: Vec<_> = literals.iter().map(String::as_str).collect();
     let path = vec![letter.repeat(250); 24].join("/");
-    Hostile {
-        name,
-        engine: engine(&literals, None),
-        target: format!("/r/{}{path}", "a/".repeat(MIXED)),
-    }
+    Hostile { name, engine: engine(&literals, None), target: format!("/r/{}{path}", "a/".repeat(MIXED)) }
 }
 
 /// A policy with the mixtures before these literals, and perhaps one more route.
@@ -52,9 +48,7 @@ fn engine(literals: &[&str], other: Option<&str>) -> Engine {
             0 => "a".to_owned(),
             _ => format!("{{p{at}}}"),
         });
-        let segments: Vec<_> = mixed
-            .chain(literals.iter().map(|text| (*text).to_owned()))
-            .collect();
+        let segments: Vec<_> = mixed.chain(literals.iter().map(|text| (*text).to_owned())).collect();
         format!("GET /{}", segments.join("/"))
     });
     for route in routes.chain(other.map(str::to_owned)) {

@@ -48,14 +48,11 @@ pub fn run(table: &Table, wanted: &dyn Fn(&str) -> bool, rounds: usize) -> Vec<L
             times.push(start.elapsed().as_secs_f64() * 1e3);
         }
     }
-    let rows = loaders
-        .iter()
-        .zip(&times)
-        .map(|((contestant, _), times)| Load {
-            contestant,
-            min: times.iter().copied().fold(f64::INFINITY, f64::min),
-            median: median(times.iter().copied()),
-        });
+    let rows = loaders.iter().zip(&times).map(|((contestant, _), times)| Load {
+        contestant,
+        min: times.iter().copied().fold(f64::INFINITY, f64::min),
+        median: median(times.iter().copied()),
+    });
     rows.collect()
 }
 

@@ -45,16 +45,11 @@ const TABLES: [&str; 5] = ["external", "github", "10", "1000", "100000"];
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let repeats = arguments
-        .repeats
-        .unwrap_or(if arguments.quick { 1 } else { 5 });
+    let repeats = arguments.repeats.unwrap_or(if arguments.quick { 1 } else { 5 });
     let measured = (1..=repeats).map(|repeat| {
         println!("\nrepeat {repeat} of {repeats}");
         let mut measures = Measures::default();
-        for name in TABLES
-            .into_iter()
-            .filter(|name| arguments.wants_table(name))
-        {
+        for name in TABLES.into_iter().filter(|name| arguments.wants_table(name)) {
             measure(name, &arguments, &mut measures);
         }
         #[cfg(feature = "tokens")]
@@ -85,9 +80,7 @@ fn main() -> ExitCode {
 
 /// Everything about one table.
 fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
-    let rounds = arguments
-        .rounds
-        .unwrap_or(if arguments.quick { 25 } else { 21 });
+    let rounds = arguments.rounds.unwrap_or(if arguments.quick { 25 } else { 21 });
     let table: &'static Table = Box::leak(Box::new(Table::named(name)));
     let counts = [table.rows.len(), table.templates.len(), table.scopes.len()];
     let [routes, templates, scopes] = counts;
@@ -95,10 +88,7 @@ fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
     measures.tables.push((name.to_owned(), counts));
     let wanted = |name: &str| arguments.wants_contestant(name);
     let mut contestants = peers::all(table, &wanted);
-    for plan in stream::plans(name)
-        .into_iter()
-        .filter(|plan| arguments.wants_stream(plan.name))
-    {
+    for plan in stream::plans(name).into_iter().filter(|plan| arguments.wants_stream(plan.name)) {
         let stream = stream::stream(table, plan, arguments.requests);
         let rows = contest::run(table, plan.name, &stream, &mut contestants, rounds);
         print(&rows);
@@ -133,19 +123,13 @@ fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
         let contestants = peers::all(table, &wanted);
         println!("\n{name} / two threads ÷ one{:>10}{:>10}", "best", "median");
         for row in threads::run(&stream.asks, &contestants, rounds) {
-            println!(
-                "  {:<26}{:>10.2}{:>10.2}",
-                row.contestant, row.best, row.median
-            );
+            println!("  {:<26}{:>10.2}{:>10.2}", row.contestant, row.best, row.median);
             measures.threads.push((name.to_owned(), row));
         }
     }
     println!("\n{name} / load, ms{:>21}{:>10}", "min", "median");
     for row in load::run(table, &wanted, if name == "100000" { 2 } else { 9 }) {
-        println!(
-            "  {:<26}{:>10.3}{:>10.3}",
-            row.contestant, row.min, row.median
-        );
+        println!("  {:<26}{:>10.3}{:>10.3}", row.contestant, row.min, row.median);
         measures.loads.push((name.to_owned(), row));
     }
 }
@@ -154,16 +138,10 @@ fn measure(name: &str, arguments: &Arguments, measures: &mut Measures) {
 #[cfg(feature = "tokens")]
 fn verify(arguments: &Arguments) -> Vec<orbgate_bench::measures::Verified> {
     let rows = orbgate_bench::tokens::run(arguments.rounds.unwrap_or(21));
-    println!(
-        "\ntokens\n  {:<22}{:>10}{:>10}{:>16}",
-        "µs per token", "min", "median", "orbgate ÷ this"
-    );
+    println!("\ntokens\n  {:<22}{:>10}{:>10}{:>16}", "µs per token", "min", "median", "orbgate ÷ this");
     for row in &rows {
         let name = format!("{} {}", row.algorithm, row.contestant);
-        println!(
-            "  {name:<22}{:>10.2}{:>10.2}{:>16.3}",
-            row.min, row.median, row.ratio
-        );
+        println!("  {name:<22}{:>10.2}{:>10.2}{:>16.3}", row.min, row.median, row.ratio);
     }
     rows
 }
@@ -190,9 +168,7 @@ fn paces(table: &'static Table, arguments: &Arguments, rounds: usize) -> Vec<Pac
         own.zip(made).map(|(own, stream)| (*table, own, stream))
     });
     let made: Vec<_> = made.collect();
-    let beside = made
-        .iter()
-        .map(|(table, own, stream)| (*table, own.as_ref(), &stream.asks[..]));
+    let beside = made.iter().map(|(table, own, stream)| (*table, own.as_ref(), &stream.asks[..]));
     let ratios = contest::paces(&beside.collect::<Vec<_>>(), rounds);
     let paces = wanted.iter().skip(1).zip(ratios);
     let paces = paces.map(|((_, stream), ratio)| Pace {
@@ -209,9 +185,7 @@ fn allocations(arguments: &Arguments) -> Vec<Allocations> {
     let beside = std::env::current_exe().map(|own| own.with_file_name("allocations"));
     let output = beside.and_then(|program| Command::new(program).output());
     let Ok(output) = output else {
-        eprintln!(
-            "note: allocations are not counted; `cargo build --release` builds what counts them"
-        );
+        eprintln!("note: allocations are not counted; `cargo build --release` builds what counts them");
         return Vec::new();
     };
     let text = String::from_utf8_lossy(&output.stdout);
@@ -219,17 +193,11 @@ fn allocations(arguments: &Arguments) -> Vec<Allocations> {
         let [table, stream, contestant, each] = line.split('\t').collect::<Vec<_>>()[..] else {
             return None;
         };
-        let wanted = arguments.wants_table(table)
-            && arguments.wants_stream(stream)
-            && arguments.wants_contestant(contestant);
+        let wanted =
+            arguments.wants_table(table) && arguments.wants_stream(stream) && arguments.wants_contestant(contestant);
         let each = each.parse().ok().filter(|_| wanted)?;
         let [table, stream, contestant] = [table, stream, contestant].map(str::to_owned);
-        Some(Allocations {
-            table,
-            stream,
-            contestant,
-            each,
-        })
+        Some(Allocations { table, stream, contestant, each })
     });
     rows.collect()
 }
@@ -256,14 +224,8 @@ impl Arguments {
 
 fn print(rows: &[Row]) {
     let Some(first) = rows.first() else { return };
-    println!(
-        "\n{} / {} ({} requests, {} rounds)",
-        first.table, first.stream, first.requests, first.rounds
-    );
-    println!(
-        "  {:<22}{:>10}{:>10}{:>12}{:>13}",
-        "ns per request", "min", "median", "set ÷ this", "text ÷ this"
-    );
+    println!("\n{} / {} ({} requests, {} rounds)", first.table, first.stream, first.requests, first.rounds);
+    println!("  {:<22}{:>10}{:>10}{:>12}{:>13}", "ns per request", "min", "median", "set ÷ this", "text ÷ this");
     for row in rows {
         println!(
             "  {:<22}{:>10.1}{:>10.1}{:>12.3}{:>13.3}{}",
@@ -272,11 +234,7 @@ fn print(rows: &[Row]) {
             row.median,
             row.set_ratio,
             row.text_ratio,
-            if row.differ > 0 {
-                "  (some answers differ)"
-            } else {
-                ""
-            }
+            if row.differ > 0 { "  (some answers differ)" } else { "" }
         );
     }
 }
@@ -286,9 +244,6 @@ fn print_goals(goals: &[Goal]) {
     for goal in goals {
         let relation = if goal.at_least { "≥" } else { "≤" };
         let met = if goal.is_met() { "met    " } else { "NOT MET" };
-        println!(
-            "  {met}  {:<78} {relation} {:.3}: {:.3}  {}",
-            goal.what, goal.wanted, goal.measured, goal.note
-        );
+        println!("  {met}  {:<78} {relation} {:.3}: {:.3}  {}", goal.what, goal.wanted, goal.measured, goal.note);
     }
 }

@@ -20,14 +20,9 @@ pub fn asked(table: &Table) -> [Asked; 2] {
     [
         Asked {
             question: "explain",
-            arguments: format!(
-                r#"{{"request":{{"method":"GET","target":"{denied}","token":{token}}}}}"#
-            ),
+            arguments: format!(r#"{{"request":{{"method":"GET","target":"{denied}","token":{token}}}}}"#),
         },
-        Asked {
-            question: "reach",
-            arguments: format!(r#"{{"token":{token}}}"#),
-        },
+        Asked { question: "reach", arguments: format!(r#"{{"token":{token}}}"#) },
     ]
 }
 

@@ -25,9 +25,7 @@ pub struct Circumstances {
 impl Circumstances {
     pub fn here(command: String, repeats: usize) -> Self {
         let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-        let model = info
-            .lines()
-            .find_map(|line| line.strip_prefix("model name")?.split(':').nth(1));
+        let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split(':').nth(1));
         let read = |program: &str, arguments: &[&str]| {
             let output = Command::new(program).args(arguments).output().ok()?;
             Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
@@ -35,10 +33,7 @@ impl Circumstances {
         let unknown = || "unknown".to_owned();
         Self {
             date: jiff::Zoned::now().date().to_string(),
-            cpu: model.map_or_else(
-                || std::env::consts::ARCH.to_owned(),
-                |name| name.trim().to_owned(),
-            ),
+            cpu: model.map_or_else(|| std::env::consts::ARCH.to_owned(), |name| name.trim().to_owned()),
             cores: std::thread::available_parallelism().map_or(1, usize::from),
             system: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             rust: read("rustc", &["--version"]).unwrap_or_else(unknown),
@@ -51,31 +46,20 @@ impl Circumstances {
     /// `2026-01-31-amd-epyc`
     fn stem(&self) -> String {
         let words = self.cpu.split(|c: char| !c.is_ascii_alphanumeric());
-        let words: Vec<_> = words
-            .filter(|word| !word.is_empty())
-            .map(str::to_lowercase)
-            .collect();
+        let words: Vec<_> = words.filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
         format!("{}-{}", self.date, words.join("-"))
     }
 }
 
 /// Writes all three into a directory.
-pub fn write(
-    directory: &Path,
-    here: &Circumstances,
-    measures: &Measures,
-    goals: &[Goal],
-) -> io::Result<()> {
+pub fn write(directory: &Path, here: &Circumstances, measures: &Measures, goals: &[Goal]) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let stem = here.stem();
     let file = |extension: &str| directory.join(format!("{stem}.{extension}"));
     fs::write(file("csv"), csv(measures))?;
     fs::write(file("svg"), chart::svg(here, measures))?;
     fs::write(file("md"), markdown(&stem, here, measures, goals))?;
-    println!(
-        "\nrecorded in {}/{stem}.{{csv,md,svg}}",
-        directory.display()
-    );
+    println!("\nrecorded in {}/{stem}.{{csv,md,svg}}", directory.display());
     Ok(())
 }
 
@@ -114,12 +98,7 @@ fn csv(measures: &Measures) -> String {
     }
     for pace in &measures.paces {
         let of = [&*pace.table, &*pace.stream, "orbgate-set"];
-        add(
-            of,
-            &format!("over_hits_of_{}", pace.than),
-            "ratio",
-            pace.ratio,
-        );
+        add(of, &format!("over_hits_of_{}", pace.than), "ratio", pace.ratio);
     }
     for (table, row) in &measures.threads {
         let of = [&**table, "hits", &*row.contestant];
@@ -154,21 +133,12 @@ fn csv(measures: &Measures) -> String {
 const FAIRNESS: &str = include_str!("fairness.md");
 
 fn markdown(stem: &str, here: &Circumstances, measures: &Measures, goals: &[Goal]) -> String {
-    let mut text = format!(
-        "# Orbgate beside its peers, {}\n\n![Nanoseconds per request]({stem}.svg)\n\n",
-        here.date
-    );
+    let mut text = format!("# Orbgate beside its peers, {}\n\n![Nanoseconds per request]({stem}.svg)\n\n", here.date);
     writeln!(text, "| | |\n|---|---|").unwrap();
     let facts = [
-        (
-            "processor",
-            format!("{}, {} cores, shared, nothing pinned", here.cpu, here.cores),
-        ),
+        ("processor", format!("{}, {} cores, shared, nothing pinned", here.cpu, here.cores)),
         ("system", here.system.clone()),
-        (
-            "compiler",
-            format!("{}, release, thin LTO, no target-cpu flags", here.rust),
-        ),
+        ("compiler", format!("{}, release, thin LTO, no target-cpu flags", here.rust)),
         ("commit", here.commit.clone()),
         ("command", format!("`{}`", here.command)),
         ("repeats", here.repeats.to_string()),
@@ -180,10 +150,7 @@ fn markdown(stem: &str, here: &Circumstances, measures: &Measures, goals: &[Goal
     writeln!(text, "\n{FAIRNESS}").unwrap();
     text.push_str("## Goals\n\n| goal | wanted | measured | met | |\n|---|---|---|---|---|\n");
     for goal in goals {
-        let (relation, met) = (
-            if goal.at_least { "≥" } else { "≤" },
-            if goal.is_met() { "yes" } else { "**no**" },
-        );
+        let (relation, met) = (if goal.at_least { "≥" } else { "≤" }, if goal.is_met() { "yes" } else { "**no**" });
         writeln!(
             text,
             "| {} | {relation} {:.3} | {:.3} | {met} | {} |",
@@ -203,21 +170,11 @@ fn streams(text: &mut String, measures: &Measures) {
         if row.table != last.0 {
             let counts = measures.tables.iter().find(|(name, _)| *name == row.table);
             let [routes, templates, scopes] = counts.map_or([0; 3], |(_, counts)| *counts);
-            writeln!(
-                text,
-                "\n### {}: {routes} routes, {templates} templates, {scopes} scopes",
-                row.table
-            )
-            .unwrap();
+            writeln!(text, "\n### {}: {routes} routes, {templates} templates, {scopes} scopes", row.table).unwrap();
         }
         if (&row.table, &row.stream) != (&last.0, &last.1) {
             last = (row.table.clone(), row.stream.clone());
-            writeln!(
-                text,
-                "\n**{}** ({} requests, {} rounds)\n",
-                row.stream, row.requests, row.rounds
-            )
-            .unwrap();
+            writeln!(text, "\n**{}** ({} requests, {} rounds)\n", row.stream, row.requests, row.rounds).unwrap();
             text.push_str("| | min | median | orbgate-set ÷ this | orbgate-text ÷ this |\n|---|--:|--:|--:|--:|\n");
         }
         let note = match row.differ {
@@ -235,43 +192,26 @@ fn streams(text: &mut String, measures: &Measures) {
 
 fn others(text: &mut String, measures: &Measures) {
     if !measures.allocations.is_empty() {
-        text.push_str(
-            "\n## Allocations per request\n\n| | table | stream | |\n|---|---|---|--:|\n",
-        );
+        text.push_str("\n## Allocations per request\n\n| | table | stream | |\n|---|---|---|--:|\n");
         for row in &measures.allocations {
-            writeln!(
-                text,
-                "| {} | {} | {} | {:.2} |",
-                row.contestant, row.table, row.stream, row.each
-            )
-            .unwrap();
+            writeln!(text, "| {} | {} | {} | {:.2} |", row.contestant, row.table, row.stream, row.each).unwrap();
         }
     }
     if !measures.threads.is_empty() {
         text.push_str("\n## Two threads, throughput ÷ one thread's\n\n");
-        text.push_str("On the stream of hits. Best rounds, and the median round (other work on the machine shows there).\n\n");
+        text.push_str(
+            "On the stream of hits. Best rounds, and the median round (other work on the machine shows there).\n\n",
+        );
         text.push_str("| | table | best | median |\n|---|---|--:|--:|\n");
         for (table, row) in &measures.threads {
-            writeln!(
-                text,
-                "| {} | {table} | {:.2} | {:.2} |",
-                row.contestant, row.best, row.median
-            )
-            .unwrap();
+            writeln!(text, "| {} | {table} | {:.2} | {:.2} |", row.contestant, row.best, row.median).unwrap();
         }
     }
     if !measures.loads.is_empty() {
-        text.push_str(
-            "\n## Load of a table: from the text to an engine that answers, in milliseconds\n\n",
-        );
+        text.push_str("\n## Load of a table: from the text to an engine that answers, in milliseconds\n\n");
         text.push_str("| | table | min | median |\n|---|---|--:|--:|\n");
         for (table, row) in &measures.loads {
-            writeln!(
-                text,
-                "| {} | {table} | {:.3} | {:.3} |",
-                row.contestant, row.min, row.median
-            )
-            .unwrap();
+            writeln!(text, "| {} | {table} | {:.3} | {:.3} |", row.contestant, row.min, row.median).unwrap();
         }
     }
     if !measures.tokens.is_empty() {
@@ -279,12 +219,7 @@ fn others(text: &mut String, measures: &Measures) {
         text.push_str("| | | min | median | orbgate ÷ this |\n|---|---|--:|--:|--:|\n");
         for row in &measures.tokens {
             let (algorithm, who) = (row.algorithm, row.contestant);
-            writeln!(
-                text,
-                "| {algorithm} | {who} | {:.2} | {:.2} | {:.3} |",
-                row.min, row.median, row.ratio
-            )
-            .unwrap();
+            writeln!(text, "| {algorithm} | {who} | {:.2} | {:.2} | {:.3} |", row.min, row.median, row.ratio).unwrap();
         }
     }
 }

@@ -82,13 +82,7 @@ const MANY: (usize, usize) = (20, 40);
 
 /// Every stream of a table.
 pub fn plans(table: &str) -> Vec<Plan> {
-    let plan = |name, kind, scopes| Plan {
-        name,
-        kind,
-        scopes,
-        routes: None,
-        repeated: None,
-    };
+    let plan = |name, kind, scopes| Plan { name, kind, scopes, routes: None, repeated: None };
     let hits = plan("hits", Mix::Hits, FEW);
     match table.trim_end_matches("-slash") {
         "external" | "github" => vec![
@@ -100,20 +94,9 @@ pub fn plans(table: &str) -> Vec<Plan> {
             plan("words", Mix::Words, FEW),
             plan("long", Mix::Long, FEW),
             plan("mixed", Mix::Mixed, FEW),
-            Plan {
-                name: "hits-hot",
-                repeated: Some(64),
-                ..hits
-            },
+            Plan { name: "hits-hot", repeated: Some(64), ..hits },
         ],
-        "100000" => vec![
-            hits,
-            Plan {
-                name: "hits-1000-of-them",
-                routes: Some(1_000),
-                ..hits
-            },
-        ],
+        "100000" => vec![hits, Plan { name: "hits-1000-of-them", routes: Some(1_000), ..hits }],
         _ => vec![hits],
     }
 }
@@ -121,13 +104,7 @@ pub fn plans(table: &str) -> Vec<Plan> {
 /// More streams of a table, which only orbgate answers: routers are given paths without queries, and take the case of letters as it
 /// is.
 pub fn own_plans() -> Vec<Plan> {
-    let plan = |name, kind| Plan {
-        name,
-        kind,
-        scopes: FEW,
-        routes: None,
-        repeated: None,
-    };
+    let plan = |name, kind| Plan { name, kind, scopes: FEW, routes: None, repeated: None };
     vec![
         plan("query-4", Mix::Query(4)),
         plan("query-20", Mix::Query(20)),
@@ -159,10 +136,7 @@ pub fn stream(table: &Table, plan: Plan, count: usize) -> Stream {
         }
     }
     // One text, so that requests are in memory in the order of the stream: a server has just read them.
-    let text = drafts
-        .iter()
-        .map(|draft| draft.target.as_str())
-        .collect::<String>();
+    let text = drafts.iter().map(|draft| draft.target.as_str()).collect::<String>();
     let mut rest: &'static str = text.leak();
     let mut asks = Vec::with_capacity(count);
     for (id, draft) in (0..).zip(&drafts) {
@@ -186,17 +160,10 @@ pub fn stream(table: &Table, plan: Plan, count: usize) -> Stream {
     let facts = drafts.iter().map(|draft| (draft.token, draft.route));
     let mut facts: Vec<_> = facts.collect();
     for id in different..count {
-        asks.push(Ask {
-            id: u32::try_from(id).expect("few requests"),
-            ..asks[id - different]
-        });
+        asks.push(Ask { id: u32::try_from(id).expect("few requests"), ..asks[id - different] });
         facts.push(facts[id - different]);
     }
-    Stream {
-        asks,
-        facts,
-        tokens: maker.tokens.all,
-    }
+    Stream { asks, facts, tokens: maker.tokens.all }
 }
 
 struct Draft {
@@ -234,15 +201,7 @@ impl<'t> Maker<'t> {
             routes.retain(|route| table.rows[*route].template.contains('{'));
         }
         let tokens = Tokens::new(table, plan.scopes, &mut numbers);
-        Self {
-            table,
-            plan,
-            numbers,
-            query: Numbers::new(11),
-            routes,
-            words: table.literals(),
-            tokens,
-        }
+        Self { table, plan, numbers, query: Numbers::new(11), routes, words: table.literals(), tokens }
     }
 
     /// A request, or none where what came out is not of the wanted kind.
@@ -255,8 +214,7 @@ impl<'t> Maker<'t> {
             },
             kind => kind,
         };
-        let lacks_scope =
-            self.plan.kind == Mix::Mixed && kind == Mix::Hits && self.numbers.below(18) == 0;
+        let lacks_scope = self.plan.kind == Mix::Mixed && kind == Mix::Hits && self.numbers.below(18) == 0;
         let route = self.routes[self.numbers.below(self.routes.len())];
         let row = &self.table.rows[route];
         let mut target = self.fill(row.template, kind);
@@ -271,10 +229,7 @@ impl<'t> Maker<'t> {
             true => self.tokens.without(row.scope, &mut self.numbers),
             false => self.tokens.with(row.scope, &mut self.numbers),
         };
-        let template = self
-            .table
-            .template_of(&target)
-            .filter(|_| kind != Mix::Malformed);
+        let template = self.table.template_of(&target).filter(|_| kind != Mix::Malformed);
         if kind == Mix::Misses && template.is_some() {
             return None;
         }
@@ -285,17 +240,11 @@ impl<'t> Maker<'t> {
             (Some(_), _) if kind == Mix::Case => Expected::Malformed,
             (None, _) => Expected::NoRoute,
             (_, None) => Expected::MethodNotDeclared,
-            (_, Some(route)) if self.tokens.all[token].has(self.table.rows[route].scope) => {
-                Expected::Allow
-            }
+            (_, Some(route)) if self.tokens.all[token].has(self.table.rows[route].scope) => Expected::Allow,
             _ => Expected::ScopeMissing,
         };
         if matches!(kind, Mix::Hits | Mix::Uuids | Mix::Query(_)) {
-            let right = if lacks_scope {
-                Expected::ScopeMissing
-            } else {
-                Expected::Allow
-            };
+            let right = if lacks_scope { Expected::ScopeMissing } else { Expected::Allow };
             assert_eq!(expected, right, "{target}");
         }
         if self.table.engine.trailing_slash() && kind != Mix::Malformed && target != "/" {
@@ -304,13 +253,7 @@ impl<'t> Maker<'t> {
         if let Mix::Query(length) = kind {
             target.push_str(&self.query(length));
         }
-        Some(Draft {
-            target,
-            method,
-            token,
-            route,
-            expected,
-        })
+        Some(Draft { target, method, token, route, expected })
     }
 
     fn fill(&mut self, template: &str, kind: Mix) -> String {
@@ -324,8 +267,7 @@ impl<'t> Maker<'t> {
                 }
                 (true, Mix::Long) => {
                     let length = 60 + self.numbers.below(190);
-                    (0..length)
-                        .for_each(|_| target.push(char::from(b'a' + self.numbers.below(26) as u8)));
+                    (0..length).for_each(|_| target.push(char::from(b'a' + self.numbers.below(26) as u8)));
                 }
                 (true, Mix::Uuids) => target.push_str(&uuid(self.numbers.step())),
                 (true, _) => target.push_str(&value(&mut self.numbers)),
@@ -373,14 +315,7 @@ impl<'t> Maker<'t> {
 
     /// Makes a path that no route has.
     fn lose(&mut self, target: &mut String) {
-        const ELSEWHERE: [&str; 6] = [
-            "/favicon.ico",
-            "/robots.txt",
-            "/wp-login.php",
-            "/.env",
-            "/api/v2/",
-            "/metrics",
-        ];
+        const ELSEWHERE: [&str; 6] = ["/favicon.ico", "/robots.txt", "/wp-login.php", "/.env", "/api/v2/", "/metrics"];
         match self.numbers.below(5) {
             0 => {
                 if !target.ends_with('/') {
@@ -443,16 +378,7 @@ impl<'t> Maker<'t> {
 
 /// What clients put into parameters: numbers, slugs, UUIDs, names.
 fn value(numbers: &mut Numbers) -> String {
-    const NAMES: [&str; 8] = [
-        "maria",
-        "octocat",
-        "jun-ho",
-        "anna.b",
-        "oluwaseun",
-        "max",
-        "zoe_k",
-        "hello-world",
-    ];
+    const NAMES: [&str; 8] = ["maria", "octocat", "jun-ho", "anna.b", "oluwaseun", "max", "zoe_k", "hello-world"];
     let number = numbers.step();
     match numbers.below(5) {
         0 => format!("{}", number >> 44),
@@ -538,11 +464,7 @@ mod tests {
             let table = Table::named(name);
             for plan in plans(name).into_iter().chain(own_plans()) {
                 let stream = stream(&table, plan, 16_384);
-                let different: HashSet<_> = stream
-                    .asks
-                    .iter()
-                    .map(|ask| (ask.method, ask.target))
-                    .collect();
+                let different: HashSet<_> = stream.asks.iter().map(|ask| (ask.method, ask.target)).collect();
                 let wanted = plan.repeated.unwrap_or(16_384);
                 assert_eq!(different.len(), wanted, "{name}/{}", plan.name);
             }

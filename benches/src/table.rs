@@ -46,9 +46,7 @@ impl Table {
         };
         match name {
             "external" => Self::new(name, yaml, Engine::external()),
-            _ if name.ends_with("-slash") => {
-                Self::compiled(name, format!("trailing_slash: always\n{yaml}"))
-            }
+            _ if name.ends_with("-slash") => Self::compiled(name, format!("trailing_slash: always\n{yaml}")),
             _ => Self::compiled(name, yaml),
         }
     }
@@ -79,16 +77,7 @@ impl Table {
             });
         }
         let oracle = Oracle::new(&rows, &templates, methods.len());
-        Self {
-            name: name.to_owned(),
-            yaml,
-            engine,
-            rows,
-            templates,
-            methods,
-            scopes,
-            oracle,
-        }
+        Self { name: name.to_owned(), yaml, engine, rows, templates, methods, scopes, oracle }
     }
 
     /// Another engine of the same policy, elsewhere in memory; the built-in one is there only once.
@@ -121,30 +110,19 @@ impl Table {
 
     /// The literals of all templates.
     pub fn literals(&self) -> Vec<&str> {
-        let segments = self
-            .templates
-            .iter()
-            .flat_map(|template| template.split('/'));
-        let words: BTreeSet<_> = segments
-            .filter(|s| !s.is_empty() && !s.starts_with('{'))
-            .collect();
+        let segments = self.templates.iter().flat_map(|template| template.split('/'));
+        let words: BTreeSet<_> = segments.filter(|s| !s.is_empty() && !s.starts_with('{')).collect();
         words.into_iter().collect()
     }
 }
 
 /// A path without the slash at its end; `/` is the root's whole path.
 fn without_slash(path: &str) -> &str {
-    path.strip_suffix('/')
-        .filter(|path| !path.is_empty())
-        .unwrap_or(path)
+    path.strip_suffix('/').filter(|path| !path.is_empty()).unwrap_or(path)
 }
 
 /// The number of a thing, a new one where it is new.
-fn number<T: Clone + Eq + std::hash::Hash>(
-    ids: &mut HashMap<T, usize>,
-    all: &mut Vec<T>,
-    one: T,
-) -> usize {
+fn number<T: Clone + Eq + std::hash::Hash>(ids: &mut HashMap<T, usize>, all: &mut Vec<T>, one: T) -> usize {
     *ids.entry(one.clone()).or_insert_with(|| {
         all.push(one);
         all.len() - 1
@@ -170,21 +148,12 @@ fn github() -> String {
         let verb = if method == "GET" { "read" } else { "write" };
         let family = template.split('/').nth(1).filter(|first| !first.is_empty());
         let scope = format!("{verb}:{}", family.unwrap_or("root"));
-        scopes
-            .entry(scope)
-            .or_default()
-            .push(format!("{method} {template}"));
+        scopes.entry(scope).or_default().push(format!("{method} {template}"));
     }
-    let mut yaml = String::from(
-        "orbgate: 1\nname: github\napis:\n  github:\n    base_path: \"\"\n    scopes:\n",
-    );
+    let mut yaml = String::from("orbgate: 1\nname: github\napis:\n  github:\n    base_path: \"\"\n    scopes:\n");
     for (scope, routes) in scopes {
         let orbs = scope.starts_with("write:");
-        writeln!(
-            yaml,
-            "      {scope}:\n        orbs: {orbs}\n        routes:"
-        )
-        .unwrap();
+        writeln!(yaml, "      {scope}:\n        orbs: {orbs}\n        routes:").unwrap();
         for route in routes {
             writeln!(yaml, "          - {route}").unwrap();
         }
@@ -248,22 +217,13 @@ impl Tree {
             return self.end;
         };
         let literal = self.literals.get(*first).and_then(|node| node.walk(rest));
-        let parameter = || {
-            self.parameter
-                .as_ref()
-                .filter(|_| !first.is_empty())?
-                .walk(rest)
-        };
+        let parameter = || self.parameter.as_ref().filter(|_| !first.is_empty())?.walk(rest);
         literal.or_else(parameter)
     }
 }
 
 fn segments(path: &str) -> impl Iterator<Item = &str> {
     // `/` alone has no segments.
-    let rest = if path == "/" {
-        None
-    } else {
-        Some(path.strip_prefix('/').unwrap_or(path))
-    };
+    let rest = if path == "/" { None } else { Some(path.strip_prefix('/').unwrap_or(path)) };
     rest.into_iter().flat_map(|rest| rest.split('/'))
 }

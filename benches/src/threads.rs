@@ -30,18 +30,15 @@ pub fn run(asks: &[Ask], contestants: &[Box<dyn Contestant>], rounds: usize) -> 
         }
     }
     let times = alone.iter().zip(&together);
-    let rows = contestants
-        .iter()
-        .zip(times)
-        .map(|(contestant, (alone, together))| {
-            let best = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
-            let ratios = alone.iter().zip(together).map(|(one, two)| 2.0 * one / two);
-            Scaling {
-                contestant: contestant.name(),
-                best: 2.0 * best(alone) / best(together),
-                median: crate::contest::median(ratios),
-            }
-        });
+    let rows = contestants.iter().zip(times).map(|(contestant, (alone, together))| {
+        let best = |times: &[f64]| times.iter().copied().fold(f64::INFINITY, f64::min);
+        let ratios = alone.iter().zip(together).map(|(one, two)| 2.0 * one / two);
+        Scaling {
+            contestant: contestant.name(),
+            best: 2.0 * best(alone) / best(together),
+            median: crate::contest::median(ratios),
+        }
+    });
     rows.collect()
 }
 
@@ -63,16 +60,10 @@ fn seconds(asks: &[Ask], contestant: &dyn Contestant, threads: usize) -> f64 {
     };
     let spans: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let spans = threads
-            .into_iter()
-            .map(|thread| thread.join().expect("it does not panic"));
+        let spans = threads.into_iter().map(|thread| thread.join().expect("it does not panic"));
         spans.collect()
     });
-    let start = spans
-        .iter()
-        .map(|(start, _)| *start)
-        .min()
-        .expect("a thread");
+    let start = spans.iter().map(|(start, _)| *start).min().expect("a thread");
     let end = spans.iter().map(|(_, end)| *end).max().expect("a thread");
     (end - start).as_secs_f64()
 }

@@ -10,9 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{DecodingKey, Validation, decode};
 use orbgate::{Engine, Request};
-use orbgate_testing::signer::{
-    AUDIENCE, ISSUER, Signer, at, claims, header, issuer, keys, verifier, with,
-};
+use orbgate_testing::signer::{AUDIENCE, ISSUER, Signer, at, claims, header, issuer, keys, verifier, with};
 use orbgate_token::Algorithm;
 use serde::Deserialize;
 use serde_json::Value;
@@ -45,10 +43,7 @@ type Contestant<'t> = (&'static str, Box<dyn Fn(&Token) -> bool + 't>);
 /// Everybody in turn, for each algorithm.
 pub fn run(rounds: usize) -> Vec<Verified> {
     let rsa: &'static dyn VerificationAlgorithm = &RSA_PKCS1_2048_8192_SHA256;
-    let algorithms = [
-        ("RS256", Signer::rsa(), rsa),
-        ("ES256", Signer::p256(), &ECDSA_P256_SHA256_FIXED),
-    ];
+    let algorithms = [("RS256", Signer::rsa(), rsa), ("ES256", Signer::p256(), &ECDSA_P256_SHA256_FIXED)];
     let rows = algorithms.iter().flat_map(|(name, signer, algorithm)| {
         let public = match signer {
             Signer::Rsa(pair) => pair.public_key().as_ref(),
@@ -61,16 +56,9 @@ pub fn run(rounds: usize) -> Vec<Verified> {
     rows.collect()
 }
 
-fn contest(
-    name: &'static str,
-    signer: &Signer,
-    key: &ParsedPublicKey,
-    rounds: usize,
-) -> Vec<Verified> {
+fn contest(name: &'static str, signer: &Signer, key: &ParsedPublicKey, rounds: usize) -> Vec<Verified> {
     let jwk = signer.jwk("key-1");
-    let tokens: Vec<_> = (0..TOKENS)
-        .map(|number| token(name, signer, number))
-        .collect();
+    let tokens: Vec<_> = (0..TOKENS).map(|number| token(name, signer, number)).collect();
     let algorithm = Algorithm::from_name(name).expect("its name");
     let verifier = verifier(issuer().algorithms([algorithm]));
     let keys = keys(std::slice::from_ref(&jwk));
@@ -115,14 +103,8 @@ fn token(algorithm: &str, signer: &Signer, number: usize) -> Token {
     let claims = with(claims, "jti", format!("token-{number}"));
     let text = signer.token(&with(header(), "alg", algorithm), &claims);
     let signed = text.rfind('.').expect("three parts");
-    let signature = URL_SAFE_NO_PAD
-        .decode(&text[signed + 1..])
-        .expect("base64url");
-    Token {
-        text,
-        signed,
-        signature,
-    }
+    let signature = URL_SAFE_NO_PAD.decode(&text[signed + 1..]).expect("base64url");
+    Token { text, signed, signature }
 }
 
 /// jsonwebtoken as its users call it: issuer, audience and expiry are checked, the claims read into a type. It is given the key; orbgate
@@ -137,11 +119,7 @@ fn peer(algorithm: &str, jwk: &Value) -> impl Fn(&Token) -> bool {
     move |token| {
         let decoded = decode::<Claims>(&token.text, &key, &validation);
         decoded.is_ok_and(|decoded| {
-            let Claims {
-                sub,
-                scope,
-                token_kind,
-            } = decoded.claims;
+            let Claims { sub, scope, token_kind } = decoded.claims;
             black_box(sub);
             token_kind == "user" && scope.split(' ').any(|scope| scope == "read:account")
         })
@@ -149,30 +127,15 @@ fn peer(algorithm: &str, jwk: &Value) -> impl Fn(&Token) -> bool {
 }
 
 /// Checks the answers, right and wrong ones, then takes the times.
-fn times(
-    algorithm: &'static str,
-    tokens: &[Token],
-    contestants: &[Contestant<'_>],
-    rounds: usize,
-) -> Vec<Verified> {
+fn times(algorithm: &'static str, tokens: &[Token], contestants: &[Contestant<'_>], rounds: usize) -> Vec<Verified> {
     for (name, is_right) in contestants {
-        assert!(
-            tokens.iter().all(is_right),
-            "{name}: {algorithm} tokens are right"
-        );
+        assert!(tokens.iter().all(is_right), "{name}: {algorithm} tokens are right");
         let forged = tokens.iter().zip(&tokens[1..]).map(|(token, other)| Token {
-            text: format!(
-                "{}{}",
-                &token.text[..token.signed],
-                &other.text[other.signed..]
-            ),
+            text: format!("{}{}", &token.text[..token.signed], &other.text[other.signed..]),
             signed: token.signed,
             signature: other.signature.clone(),
         });
-        assert!(
-            !forged.into_iter().any(|forged| is_right(&forged)),
-            "{name}: forged"
-        );
+        assert!(!forged.into_iter().any(|forged| is_right(&forged)), "{name}: forged");
     }
     let turns: Vec<_> = tokens.chunks(TURN).collect();
     // Of each contestant, by turn and round.
@@ -181,31 +144,22 @@ fn times(
         for (turn, tokens) in turns.iter().enumerate() {
             for ((_, is_right), times) in contestants.iter().zip(&mut times) {
                 let start = Instant::now();
-                black_box(
-                    tokens
-                        .iter()
-                        .filter(|token| is_right(black_box(token)))
-                        .count(),
-                );
+                black_box(tokens.iter().filter(|token| is_right(black_box(token))).count());
                 times[turn].push(start.elapsed().as_secs_f64() * 1e6 / tokens.len() as f64);
             }
         }
     }
-    let rows = contestants
-        .iter()
-        .zip(&times)
-        .map(|((contestant, _), own)| {
-            let of_turns = |pick: &dyn Fn(&[f64]) -> f64| {
-                own.iter().map(|times| pick(times)).sum::<f64>() / own.len() as f64
-            };
-            let ratios = times[0].iter().flatten().zip(own.iter().flatten());
-            Verified {
-                algorithm,
-                contestant,
-                min: of_turns(&|times| times.iter().copied().fold(f64::INFINITY, f64::min)),
-                median: of_turns(&|times| median(times.iter().copied())),
-                ratio: median(ratios.map(|(orbgate, other)| orbgate / other)),
-            }
-        });
+    let rows = contestants.iter().zip(&times).map(|((contestant, _), own)| {
+        let of_turns =
+            |pick: &dyn Fn(&[f64]) -> f64| own.iter().map(|times| pick(times)).sum::<f64>() / own.len() as f64;
+        let ratios = times[0].iter().flatten().zip(own.iter().flatten());
+        Verified {
+            algorithm,
+            contestant,
+            min: of_turns(&|times| times.iter().copied().fold(f64::INFINITY, f64::min)),
+            median: of_turns(&|times| median(times.iter().copied())),
+            ratio: median(ratios.map(|(orbgate, other)| orbgate / other)),
+        }
+    });
     rows.collect()
 }

@@ -1,9 +1,5 @@
 //! Puts the explorer's page into the command, where `ORBGATE_EXPLORER` names one.
-#![allow(
-    clippy::disallowed_macros,
-    clippy::disallowed_methods,
-    reason = "so a build script is asked and answers"
-)]
+#![allow(clippy::disallowed_macros, clippy::disallowed_methods, reason = "so a build script is asked and answers")]
 
 fn main() {
     println!("cargo::rerun-if-env-changed=ORBGATE_EXPLORER");

@@ -9,13 +9,13 @@ use libfuzzer_sys::fuzz_target;
 use orbgate_capi::decide::{orbgate_engine_decide, orbgate_engine_decide_scope};
 use orbgate_capi::decision::OrbgateDecision;
 use orbgate_capi::engine::{
-    OrbgateEngine, orbgate_engine_external, orbgate_engine_free, orbgate_engine_from_yaml,
-    orbgate_engine_name, orbgate_engine_retain, orbgate_engine_table_json,
+    OrbgateEngine, orbgate_engine_external, orbgate_engine_free, orbgate_engine_from_yaml, orbgate_engine_name,
+    orbgate_engine_retain, orbgate_engine_table_json,
 };
 use orbgate_capi::error::{OrbgateError, OrbgateErrorInfo, orbgate_error_free, orbgate_error_info};
 use orbgate_capi::handle::{
-    OrbgateHandle, orbgate_handle_decide, orbgate_handle_free, orbgate_handle_load,
-    orbgate_handle_new, orbgate_handle_retain, orbgate_handle_store,
+    OrbgateHandle, orbgate_handle_decide, orbgate_handle_free, orbgate_handle_load, orbgate_handle_new,
+    orbgate_handle_retain, orbgate_handle_store,
 };
 use orbgate_capi::scope_set::{
     OrbgateScopeSet, orbgate_scope_set_free, orbgate_scope_set_from_string, orbgate_scope_set_retain,
@@ -41,27 +41,9 @@ enum Call<'a> {
     FreeHandle(u8),
     Store(u8, u8),
     Load(u8),
-    Decide {
-        engine: u8,
-        method: &'a [u8],
-        target: &'a [u8],
-        kind: u8,
-        set: Option<u8>,
-        scopes: &'a [u8],
-        flags: u8,
-    },
-    DecideScope {
-        engine: u8,
-        scope: &'a [u8],
-        kind: u8,
-        set: Option<u8>,
-    },
-    ByHandle {
-        handle: u8,
-        target: &'a [u8],
-        kind: u8,
-        set: Option<u8>,
-    },
+    Decide { engine: u8, method: &'a [u8], target: &'a [u8], kind: u8, set: Option<u8>, scopes: &'a [u8], flags: u8 },
+    DecideScope { engine: u8, scope: &'a [u8], kind: u8, set: Option<u8> },
+    ByHandle { handle: u8, target: &'a [u8], kind: u8, set: Option<u8> },
     WithNothing,
 }
 
@@ -77,19 +59,12 @@ const OK: OrbgateStatus = OrbgateStatus::Ok;
 
 /// One that is alive, or null where none is.
 fn one<T>(alive: &[*mut T], number: u8) -> *mut T {
-    alive
-        .get(usize::from(number) % alive.len().max(1))
-        .copied()
-        .unwrap_or(null_mut())
+    alive.get(usize::from(number) % alive.len().max(1)).copied().unwrap_or(null_mut())
 }
 
 /// Takes an owner out; null where none is.
 fn take<T>(alive: &mut Vec<*mut T>, number: u8) -> *mut T {
-    if alive.is_empty() {
-        null_mut()
-    } else {
-        alive.swap_remove(usize::from(number) % alive.len())
-    }
+    if alive.is_empty() { null_mut() } else { alive.swap_remove(usize::from(number) % alive.len()) }
 }
 
 fuzz_target!(|calls: Vec<Call<'_>>| {
@@ -100,18 +75,9 @@ fuzz_target!(|calls: Vec<Call<'_>>| {
     }
     // SAFETY: each owner once.
     unsafe {
-        alive
-            .handles
-            .drain(..)
-            .for_each(|handle| orbgate_handle_free(handle));
-        alive
-            .sets
-            .drain(..)
-            .for_each(|set| orbgate_scope_set_free(set));
-        alive
-            .engines
-            .drain(..)
-            .for_each(|engine| orbgate_engine_free(engine));
+        alive.handles.drain(..).for_each(|handle| orbgate_handle_free(handle));
+        alive.sets.drain(..).for_each(|set| orbgate_scope_set_free(set));
+        alive.engines.drain(..).for_each(|engine| orbgate_engine_free(engine));
     }
 });
 
@@ -135,42 +101,24 @@ impl Alive {
                 let engine = one(&self.engines, number);
                 let retained = unsafe { orbgate_engine_retain(engine) };
                 assert_eq!(retained, engine);
-                self.engines
-                    .extend((!retained.is_null()).then_some(retained));
+                self.engines.extend((!retained.is_null()).then_some(retained));
             }
             Call::Free(number) => unsafe { orbgate_engine_free(take(&mut self.engines, number)) },
             Call::Describe(number) => {
                 let engine = one(&self.engines, number);
-                let mut text = OrbgateStr {
-                    data: null(),
-                    len: 0,
-                };
-                let expected = if engine.is_null() {
-                    OrbgateStatus::InvalidArgument
-                } else {
-                    OK
-                };
+                let mut text = OrbgateStr { data: null(), len: 0 };
+                let expected = if engine.is_null() { OrbgateStatus::InvalidArgument } else { OK };
                 assert_eq!(unsafe { orbgate_engine_name(engine, &mut text) }, expected);
-                assert_eq!(
-                    unsafe { orbgate_engine_table_json(engine, &mut text) },
-                    expected
-                );
+                assert_eq!(unsafe { orbgate_engine_table_json(engine, &mut text) }, expected);
                 if expected == OK {
-                    let bytes =
-                        unsafe { core::slice::from_raw_parts(text.data.cast::<u8>(), text.len) };
+                    let bytes = unsafe { core::slice::from_raw_parts(text.data.cast::<u8>(), text.len) };
                     assert!(bytes.starts_with(b"{") && bytes.ends_with(b"}"));
                 }
             }
             Call::Set(number, scopes) => {
                 let (engine, mut set) = (one(&self.engines, number), null_mut());
-                let status = unsafe {
-                    orbgate_scope_set_from_string(
-                        engine,
-                        scopes.as_ptr().cast(),
-                        scopes.len(),
-                        &mut set,
-                    )
-                };
+                let status =
+                    unsafe { orbgate_scope_set_from_string(engine, scopes.as_ptr().cast(), scopes.len(), &mut set) };
                 assert_eq!(status == OK, !engine.is_null());
                 self.sets.extend((status == OK).then_some(set));
             }
@@ -178,9 +126,7 @@ impl Alive {
                 let set = unsafe { orbgate_scope_set_retain(one(&self.sets, number)) };
                 self.sets.extend((!set.is_null()).then_some(set));
             }
-            Call::FreeSet(number) => unsafe {
-                orbgate_scope_set_free(take(&mut self.sets, number))
-            },
+            Call::FreeSet(number) => unsafe { orbgate_scope_set_free(take(&mut self.sets, number)) },
             Call::Handle(number) => {
                 let (engine, mut handle) = (one(&self.engines, number), null_mut());
                 let status = unsafe { orbgate_handle_new(engine, &mut handle) };
@@ -191,9 +137,7 @@ impl Alive {
                 let handle = unsafe { orbgate_handle_retain(one(&self.handles, number)) };
                 self.handles.extend((!handle.is_null()).then_some(handle));
             }
-            Call::FreeHandle(number) => unsafe {
-                orbgate_handle_free(take(&mut self.handles, number))
-            },
+            Call::FreeHandle(number) => unsafe { orbgate_handle_free(take(&mut self.handles, number)) },
             Call::Store(handle, engine) => {
                 let (handle, engine) = (one(&self.handles, handle), one(&self.engines, engine));
                 let status = unsafe { orbgate_handle_store(handle, engine) };
@@ -205,15 +149,7 @@ impl Alive {
                 assert_eq!(status == OK, !handle.is_null());
                 self.engines.extend((status == OK).then_some(engine));
             }
-            Call::Decide {
-                engine,
-                method,
-                target,
-                kind,
-                set,
-                scopes,
-                flags,
-            } => {
+            Call::Decide { engine, method, target, kind, set, scopes, flags } => {
                 let token = self.token(kind, set, scopes);
                 let engine = one(&self.engines, engine);
                 let mut out = denial();
@@ -231,56 +167,29 @@ impl Alive {
                 };
                 check(status, &out);
             }
-            Call::DecideScope {
-                engine,
-                scope,
-                kind,
-                set,
-            } => {
+            Call::DecideScope { engine, scope, kind, set } => {
                 let token = self.token(kind, set, &[]);
                 let engine = one(&self.engines, engine);
                 let mut out = denial();
                 let status = unsafe {
-                    orbgate_engine_decide_scope(
-                        engine,
-                        scope.as_ptr().cast(),
-                        scope.len(),
-                        &token,
-                        0,
-                        &mut out,
-                    )
+                    orbgate_engine_decide_scope(engine, scope.as_ptr().cast(), scope.len(), &token, 0, &mut out)
                 };
                 check(status, &out);
             }
-            Call::ByHandle {
-                handle,
-                target,
-                kind,
-                set,
-            } => unsafe { self.by_handle(handle, target, kind, set) },
+            Call::ByHandle { handle, target, kind, set } => unsafe { self.by_handle(handle, target, kind, set) },
             Call::WithNothing => {
                 let mut out = denial();
-                let status = unsafe {
-                    orbgate_engine_decide(null(), null(), 0, null(), 0, null(), 0, &mut out)
-                };
+                let status = unsafe { orbgate_engine_decide(null(), null(), 0, null(), 0, null(), 0, &mut out) };
                 assert_eq!(status, OrbgateStatus::InvalidArgument);
-                assert_eq!(
-                    unsafe { orbgate_handle_store(null(), null()) },
-                    OrbgateStatus::InvalidArgument
-                );
+                assert_eq!(unsafe { orbgate_handle_store(null(), null()) }, OrbgateStatus::InvalidArgument);
             }
         }
     }
 
     unsafe fn compile(&mut self, text: &[u8]) {
         let (mut engine, mut error): (_, *mut OrbgateError) = (null_mut(), null_mut());
-        let status = unsafe {
-            orbgate_engine_from_yaml(text.as_ptr().cast(), text.len(), &mut engine, &mut error)
-        };
-        assert_eq!(
-            (status == OK, status == OK),
-            (!engine.is_null(), error.is_null())
-        );
+        let status = unsafe { orbgate_engine_from_yaml(text.as_ptr().cast(), text.len(), &mut engine, &mut error) };
+        assert_eq!((status == OK, status == OK), (!engine.is_null(), error.is_null()));
         self.engines.extend((status == OK).then_some(engine));
         if !error.is_null() {
             let mut info: OrbgateErrorInfo = unsafe { core::mem::zeroed() };
@@ -296,34 +205,12 @@ impl Alive {
         let handle = one(&self.handles, handle);
         let (mut by_handle, mut by_engine) = (denial(), denial());
         let (data, len) = (target.as_ptr().cast(), target.len());
-        let status = unsafe {
-            orbgate_handle_decide(
-                handle,
-                c"GET".as_ptr(),
-                3,
-                data,
-                len,
-                &token,
-                0,
-                &mut by_handle,
-            )
-        };
+        let status = unsafe { orbgate_handle_decide(handle, c"GET".as_ptr(), 3, data, len, &token, 0, &mut by_handle) };
         check(status, &by_handle);
         let mut engine = null_mut();
         if unsafe { orbgate_handle_load(handle, &mut engine) } == OK {
             assert_eq!(
-                unsafe {
-                    orbgate_engine_decide(
-                        engine,
-                        c"GET".as_ptr(),
-                        3,
-                        data,
-                        len,
-                        &token,
-                        0,
-                        &mut by_engine,
-                    )
-                },
+                unsafe { orbgate_engine_decide(engine, c"GET".as_ptr(), 3, data, len, &token, 0, &mut by_engine,) },
                 status
             );
             assert_eq!(

@@ -13,9 +13,7 @@ const SCOPES: [&str; 3] = ["r", "w", "z"];
 const METHODS: [&str; 2] = ["GET", "PUT"];
 /// What a segment of a request may be: each literal, with each of its letter cases and escapes, and two that are no literals, one
 /// of them with an escape.
-const VALUES: [&str; 10] = [
-    "a", "A", "x:y", "X:y", "x:Y", "X:Y", "x%3Ay", "X%3Ay", "q", "q%20q",
-];
+const VALUES: [&str; 10] = ["a", "A", "x:y", "X:y", "x:Y", "X:Y", "x%3Ay", "X%3Ay", "q", "q%20q"];
 
 #[derive(Arbitrary, Debug)]
 struct Input {
@@ -43,33 +41,18 @@ impl Table {
         for (api, scopes) in [("one", 0..2), ("two", 2..3)] {
             write!(text, "  {api}:\n    base_path: ''\n").ok()?;
             if let (Some(without), "two") = (self.users, api) {
-                let rule = if without {
-                    "allow_without_scope"
-                } else {
-                    "deny"
-                };
+                let rule = if without { "allow_without_scope" } else { "deny" };
                 write!(text, "    token: user\n    organisation: {rule}\n").ok()?;
             }
             text.push_str("    scopes:\n");
             for scope in scopes {
-                let orbs =
-                    self.orbs[scope].map_or("false", |stated| if stated { "2" } else { "true" });
+                let orbs = self.orbs[scope].map_or("false", |stated| if stated { "2" } else { "true" });
                 let scope_name = SCOPES[scope];
-                write!(
-                    text,
-                    "      {scope_name}:\n        orbs: {orbs}\n        routes:"
-                )
-                .ok()?;
+                write!(text, "      {scope_name}:\n        orbs: {orbs}\n        routes:").ok()?;
                 let routes = self.routes.iter().take(6);
-                let mut routes = routes
-                    .filter(|(.., of)| usize::from(*of) % 3 == scope)
-                    .peekable();
+                let mut routes = routes.filter(|(.., of)| usize::from(*of) % 3 == scope).peekable();
                 // In plain block style, which is read fastest.
-                text.push_str(if routes.peek().is_some() {
-                    "\n"
-                } else {
-                    " []\n"
-                });
+                text.push_str(if routes.peek().is_some() { "\n" } else { " []\n" });
                 for (method, path, _) in routes {
                     let method = METHODS[usize::from(*method) % 2];
                     writeln!(text, "          - {method} {}", template(*path)).ok()?;
@@ -99,12 +82,7 @@ fuzz_target!(|input: Input| {
     };
     let diff = diff(&old, &new);
     assert!(diff.complete);
-    assert_eq!(
-        diff.widens(),
-        widens(&old, &new),
-        "{input:?}: {:?}",
-        diff.changes
-    );
+    assert_eq!(diff.widens(), widens(&old, &new), "{input:?}: {:?}", diff.changes);
 });
 
 /// Tries every call of every caller.
@@ -112,16 +90,13 @@ fn widens(old: &Engine, new: &Engine) -> bool {
     let callers = callers();
     let is_wider_for = |decide: &dyn Fn(&Engine, Token<'_>) -> Decided| {
         callers.iter().any(|(kind, scopes)| {
-            let token = Token {
-                kind: *kind,
-                scopes: scopes.as_bytes().into(),
-            };
+            let token = Token { kind: *kind, scopes: scopes.as_bytes().into() };
             is_wider(decide(old, token), decide(new, token))
         })
     };
-    let by_scope = SCOPES.iter().any(|scope| {
-        is_wider_for(&|engine, token| decided(&engine.decide_scope(scope, Some(token), true)))
-    });
+    let by_scope = SCOPES
+        .iter()
+        .any(|scope| is_wider_for(&|engine, token| decided(&engine.decide_scope(scope, Some(token), true))));
     // Calls that are decided by the same routes are decided alike: one of them is put to every caller.
     let mut seen = Vec::new();
     by_scope
@@ -141,19 +116,11 @@ fn widens(old: &Engine, new: &Engine) -> bool {
 }
 
 fn request<'r>((method, target): (&'r str, &'r str), token: Token<'r>) -> Request<'r> {
-    Request {
-        method: method.as_bytes(),
-        target: target.as_bytes(),
-        token: Some(token),
-        allow_bonus_orbs_use: true,
-    }
+    Request { method: method.as_bytes(), target: target.as_bytes(), token: Some(token), allow_bonus_orbs_use: true }
 }
 
 /// A user who holds every scope.
-const ALL: Token<'static> = Token {
-    kind: TokenKind::User,
-    scopes: Scopes::Text(b"r w z"),
-};
+const ALL: Token<'static> = Token { kind: TokenKind::User, scopes: Scopes::Text(b"r w z") };
 
 /// Each kind of token with each set of scopes.
 fn callers() -> Vec<(TokenKind, String)> {
@@ -172,9 +139,7 @@ fn callers() -> Vec<(TokenKind, String)> {
 /// Each method with each target of at most two segments.
 fn calls() -> impl Iterator<Item = (&'static str, String)> {
     let one = VALUES.iter().map(|one| format!("/{one}"));
-    let two = VALUES
-        .iter()
-        .flat_map(|one| VALUES.iter().map(move |two| format!("/{one}/{two}")));
+    let two = VALUES.iter().flat_map(|one| VALUES.iter().map(move |two| format!("/{one}/{two}")));
     let targets = core::iter::once("/".to_owned()).chain(one).chain(two);
     targets.flat_map(|target| METHODS.map(|method| (method, target.clone())))
 }
@@ -196,7 +161,5 @@ fn is_wider(old: Decided, new: Decided) -> bool {
 }
 
 fn decided(decision: &Decision<'_>) -> Decided {
-    decision
-        .is_allow()
-        .then(|| decision.charge().and_then(|charge| charge.amount))
+    decision.is_allow().then(|| decision.charge().and_then(|charge| charge.amount))
 }

@@ -12,14 +12,7 @@ fuzz_target!(|text: &[u8]| {
         let name = scope.name().as_bytes();
         let held = elements.contains(&name);
         for scopes in [Scopes::Text(text), Scopes::Set(&set)] {
-            let decision = engine.decide_scope(
-                name,
-                Some(Token {
-                    kind: TokenKind::User,
-                    scopes,
-                }),
-                false,
-            );
+            let decision = engine.decide_scope(name, Some(Token { kind: TokenKind::User, scopes }), false);
             assert_eq!(decision.is_allow(), held, "{}", scope.name());
         }
     }

@@ -57,35 +57,22 @@ fuzz_target!(|input: Input| {
             Method::Other(method) => method,
         },
         target: input.target,
-        token: input
-            .kind
-            .map(|kind| (kinds[usize::from(kind) % kinds.len()], input.scopes)),
+        token: input.kind.map(|kind| (kinds[usize::from(kind) % kinds.len()], input.scopes)),
         bonus: input.bonus,
     };
-    assert_eq!(
-        engine::answer(&engine::ask_engine(engine, &ask)),
-        reference::decide(model, &ask),
-        "{ask:?}"
-    );
+    assert_eq!(engine::answer(&engine::ask_engine(engine, &ask)), reference::decide(model, &ask), "{ask:?}");
 });
 
 /// Templates that overlap, differ in case, have characters that may be escaped, and an api for users.
 fn model(encoded_params: bool, trailing_slash: bool) -> Model {
     let route = |text: &str, orbs| {
         let (method, path) = text.split_once(" /").unwrap();
-        Route {
-            method: method.to_owned(),
-            segments: path.split('/').map(str::to_owned).collect(),
-            orbs,
-        }
+        Route { method: method.to_owned(), segments: path.split('/').map(str::to_owned).collect(), orbs }
     };
     let scope = |name: &str, orbs, routes: &[(&str, Option<u64>)]| Scope {
         name: name.to_owned(),
         orbs,
-        routes: routes
-            .iter()
-            .map(|(text, orbs)| route(text, *orbs))
-            .collect(),
+        routes: routes.iter().map(|(text, orbs)| route(text, *orbs)).collect(),
     };
     let api = |name: &str, base_path: &str, organisation, scopes: Vec<Scope>| Api {
         name: name.to_owned(),
@@ -105,21 +92,12 @@ fn model(encoded_params: bool, trailing_slash: bool) -> Model {
                     scope(
                         "r",
                         Orbs::No,
-                        &[
-                            ("GET /a", None),
-                            ("GET /a/{id}", None),
-                            ("GET /{x}/b", None),
-                            ("GET /a/b", None),
-                        ],
+                        &[("GET /a", None), ("GET /a/{id}", None), ("GET /{x}/b", None), ("GET /a/b", None)],
                     ),
                     scope(
                         "w",
                         Orbs::Yes,
-                        &[
-                            ("POST /a", Some(5)),
-                            ("POST /a/x:y", None),
-                            ("PUT /a/{id}/c-._~d/{more}", None),
-                        ],
+                        &[("POST /a", Some(5)), ("POST /a/x:y", None), ("PUT /a/{id}/c-._~d/{more}", None)],
                     ),
                 ],
             ),
@@ -127,18 +105,9 @@ fn model(encoded_params: bool, trailing_slash: bool) -> Model {
                 "two",
                 "/u",
                 Some("deny"),
-                vec![scope(
-                    "z",
-                    Orbs::Amount(3),
-                    &[("GET /{id}", None), ("GET /me", None)],
-                )],
+                vec![scope("z", Orbs::Amount(3), &[("GET /{id}", None), ("GET /me", None)])],
             ),
-            api(
-                "three",
-                "/u/o",
-                Some("allow_without_scope"),
-                vec![scope("y", Orbs::Yes, &[("GET /{id}", None)])],
-            ),
+            api("three", "/u/o", Some("allow_without_scope"), vec![scope("y", Orbs::Yes, &[("GET /{id}", None)])]),
         ],
     }
 }

@@ -46,10 +46,7 @@ issuers:
 static WORLD: LazyLock<(Verifier, Keys)> = LazyLock::new(|| {
     let keys = Keys::new().with("https://id.example.com", KeySet::from_jwks(JWKS).unwrap());
     let secret = KeySet::from_secrets([("shared", Algorithm::Hs256, SECRET)]).unwrap();
-    (
-        Verifier::from_yaml(SETTINGS).unwrap(),
-        keys.with(ISSUER, secret),
-    )
+    (Verifier::from_yaml(SETTINGS).unwrap(), keys.with(ISSUER, secret))
 });
 
 fn now() -> SystemTime {
@@ -65,43 +62,23 @@ fuzz_target!(|input: Input<'_>| {
             };
             assert_eq!(values.len(), 1);
             // Nobody but the issuer makes a token that is verified.
-            assert!(
-                verifier.verify(token, keys, now()).is_err() || token == TOKEN.trim_end(),
-                "{token}"
-            );
+            assert!(verifier.verify(token, keys, now()).is_err() || token == TOKEN.trim_end(), "{token}");
         }
         Input::Signed { header, claims } => {
             let token = signed(header, claims);
             let Ok(verified) = verifier.verify(&token, keys, now()) else {
                 return;
             };
-            let claims: Value =
-                serde_json::from_str(claims).expect("claims that are verified are JSON");
-            assert_eq!(
-                (verified.issuer(), &claims["iss"]),
-                (ISSUER, &Value::from(ISSUER))
-            );
+            let claims: Value = serde_json::from_str(claims).expect("claims that are verified are JSON");
+            assert_eq!((verified.issuer(), &claims["iss"]), (ISSUER, &Value::from(ISSUER)));
             let audience = &claims["aud"];
             assert!(
-                audience == AUDIENCE
-                    || audience
-                        .as_array()
-                        .is_some_and(|all| all.iter().any(|one| one == AUDIENCE))
+                audience == AUDIENCE || audience.as_array().is_some_and(|all| all.iter().any(|one| one == AUDIENCE))
             );
             // A minute of skew is the default.
-            assert!(
-                claims["exp"]
-                    .as_f64()
-                    .is_some_and(|exp| exp + 60.0 > NOW as f64)
-            );
+            assert!(claims["exp"].as_f64().is_some_and(|exp| exp + 60.0 > NOW as f64));
             assert_eq!(claims["token_kind"], verified.kind().as_str());
-            assert_eq!(
-                claims
-                    .get("scope")
-                    .and_then(Value::as_str)
-                    .unwrap_or_default(),
-                verified.scopes()
-            );
+            assert_eq!(claims.get("scope").and_then(Value::as_str).unwrap_or_default(), verified.scopes());
         }
     }
 });

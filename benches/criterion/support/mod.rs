@@ -93,16 +93,11 @@ pub fn uuid(number: u64) -> String {
 
 /// A policy of this many routes in YAML, as a large service might have: 60 methods and paths a family.
 pub fn policy(routes: usize) -> String {
-    let mut yaml =
-        String::from("orbgate: 1\napis:\n  large:\n    base_path: /api/v1\n    scopes:\n");
+    let mut yaml = String::from("orbgate: 1\napis:\n  large:\n    base_path: /api/v1\n    scopes:\n");
     let families = routes.div_ceil(60);
     let mut left = routes;
     for family in 0..families {
-        writeln!(
-            yaml,
-            "      use:family-{family}:\n        orbs: true\n        routes:"
-        )
-        .unwrap();
+        writeln!(yaml, "      use:family-{family}:\n        orbs: true\n        routes:").unwrap();
         for kind in 0..12 {
             let (method, template) = match kind {
                 0 => ("GET", format!("/family-{family}")),

@@ -64,11 +64,7 @@ fn write(file: &str) -> io::Result<()> {
 fn write_questions(folder: &Path) -> io::Result<()> {
     let table = Table::named("github");
     fs::write(folder.join("policy.yaml"), &table.yaml)?;
-    for Asked {
-        question,
-        arguments,
-    } in asked(&table)
-    {
+    for Asked { question, arguments } in asked(&table) {
         let answer = ask(table.engine, question, &arguments).map_err(io::Error::other)?;
         fs::write(folder.join(format!("{question}.answer.json")), answer)?;
         fs::write(folder.join(format!("{question}.json")), arguments)?;
@@ -81,20 +77,15 @@ fn answer_questions(folder: &Path) -> io::Result<()> {
     let engine = Engine::new(&Policy::from_yaml(&policy).map_err(io::Error::other)?);
     question::<Explanation>(&engine, folder, "explain")?;
     question::<Reach>(&engine, folder, "reach")?;
-    let arguments: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(folder.join("reach.json"))?)?;
+    let arguments: serde_json::Value = serde_json::from_str(&fs::read_to_string(folder.join("reach.json"))?)?;
     let scopes = arguments["token"]["scopes"].as_str().unwrap_or_default();
     // What a Rust program calls, which needs no JSON.
     let reached = best(|| reach(&engine, black_box(Token::user(scopes))).collect::<Vec<_>>());
     println!("reach-own {reached:.0}");
-    let arguments: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(folder.join("explain.json"))?)?;
+    let arguments: serde_json::Value = serde_json::from_str(&fs::read_to_string(folder.join("explain.json"))?)?;
     let request = Request {
         method: b"GET",
-        target: arguments["request"]["target"]
-            .as_str()
-            .unwrap_or_default()
-            .as_bytes(),
+        target: arguments["request"]["target"].as_str().unwrap_or_default().as_bytes(),
         token: Some(Token::user(scopes)),
         allow_bonus_orbs_use: false,
     };
@@ -104,11 +95,7 @@ fn answer_questions(folder: &Path) -> io::Result<()> {
 }
 
 /// Asks as JSON, and with a typed answer that is read from the JSON, as every language has it.
-fn question<Answer: DeserializeOwned + Serialize>(
-    engine: &Engine,
-    folder: &Path,
-    question: &str,
-) -> io::Result<()> {
+fn question<Answer: DeserializeOwned + Serialize>(engine: &Engine, folder: &Path, question: &str) -> io::Result<()> {
     let arguments = fs::read_to_string(folder.join(format!("{question}.json")))?;
     let expected = fs::read_to_string(folder.join(format!("{question}.answer.json")))?;
     let json = || ask(engine, question, black_box(&arguments)).expect("the arguments are right");
@@ -116,11 +103,7 @@ fn question<Answer: DeserializeOwned + Serialize>(
     if json() != expected || serde_json::to_string(&typed())? != expected {
         return Err(io::Error::other(format!("{question}: another answer")));
     }
-    println!(
-        "{question} {:.0}\n{question}-json {:.0}",
-        best(typed),
-        best(json)
-    );
+    println!("{question} {:.0}\n{question}-json {:.0}", best(typed), best(json));
     Ok(())
 }
 
@@ -143,15 +126,9 @@ fn answer(file: &str) -> io::Result<()> {
     let mut requests = Vec::new();
     for line in text.lines() {
         let mut cells = line.split('\t');
-        let mut cell = || {
-            cells
-                .next()
-                .ok_or(io::Error::other("a line of three cells"))
-        };
+        let mut cell = || cells.next().ok_or(io::Error::other("a line of three cells"));
         let (method, target, scopes) = (cell()?, cell()?, cell()?);
-        let set = sets
-            .entry(scopes)
-            .or_insert_with(|| Box::leak(Box::new(engine.scopes(scopes))));
+        let set = sets.entry(scopes).or_insert_with(|| Box::leak(Box::new(engine.scopes(scopes))));
         requests.push(Request {
             method: method.as_bytes(),
             target: target.as_bytes(),
@@ -162,10 +139,7 @@ fn answer(file: &str) -> io::Result<()> {
     let mut best = f64::INFINITY;
     for _ in 0..ROUNDS {
         let start = Instant::now();
-        let allowed = requests
-            .iter()
-            .filter(|request| engine.decide(black_box(request)).is_allow())
-            .count();
+        let allowed = requests.iter().filter(|request| engine.decide(black_box(request)).is_allow()).count();
         best = best.min(start.elapsed().as_nanos() as f64 / requests.len() as f64);
         if allowed != requests.len() {
             let all = requests.len();

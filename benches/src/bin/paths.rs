@@ -129,10 +129,7 @@ fn paths() -> Vec<Path> {
     for table in ["external", "github"] {
         for (stream, who) in STREAMS {
             let name = format!("{table}/{stream}/{who}");
-            add(
-                name,
-                Box::new(move |count| decide(table, stream, who, count)),
-            );
+            add(name, Box::new(move |count| decide(table, stream, who, count)));
         }
         let name = format!("{table}/scopes");
         add(name, Box::new(move |count| intern(table, count)));
@@ -196,9 +193,7 @@ fn decide_scope(count: usize) -> Work {
     let stream = stream::stream(table, plan("external", "mixed"), count);
     let engine = table.engine;
     let pairs = stream.asks.into_iter().enumerate();
-    let pairs: Vec<_> = pairs
-        .map(|(at, ask)| (table.scopes[at % table.scopes.len()], ask))
-        .collect();
+    let pairs: Vec<_> = pairs.map(|(at, ask)| (table.scopes[at % table.scopes.len()], ask)).collect();
     let decide = move || {
         let decisions = pairs.iter().map(|(scope, ask)| {
             let token = Some(Token::user(black_box(ask.set)));
@@ -226,10 +221,7 @@ fn decide_hostile(hostile: &'static Hostile) -> Work {
         };
         assert!(!hostile.engine.decide(&request).is_allow());
     };
-    Work {
-        units: 1,
-        run: Box::new(decide),
-    }
+    Work { units: 1, run: Box::new(decide) }
 }
 
 fn from_yaml() -> Work {
@@ -255,9 +247,7 @@ fn compile() -> Work {
 fn plan(table: &str, stream: &str) -> Plan {
     let plans = stream::plans(table).into_iter();
     let mut plans = plans.chain(stream::own_plans());
-    plans
-        .find(|plan| plan.name == stream)
-        .expect("a stream of the table")
+    plans.find(|plan| plan.name == stream).expect("a stream of the table")
 }
 
 /// Contestants keep what they answer from for the life of the program.

@@ -38,10 +38,7 @@ impl Floor {
             scopes: std::array::from_fn(|method| ((number + method) % table.scopes.len()) as u16),
         };
         let count = table.templates.len().next_power_of_two();
-        Self {
-            rows: (0..count).map(row).collect(),
-            held: vec![0x5555_5555_5555_5555; table.scopes.len().div_ceil(64)],
-        }
+        Self { rows: (0..count).map(row).collect(), held: vec![0x5555_5555_5555_5555; table.scopes.len().div_ceil(64)] }
     }
 
     #[inline(always)]
@@ -66,8 +63,8 @@ impl Floor {
         let is_graphic = word(&others) | word(&others[8..]) == 0;
         let marks = word(&slashes) ^ word(&slashes[8..]).rotate_left(1);
         let [first, second] = FACTORS;
-        let hash = (word(&last[8..]) ^ marks).wrapping_mul(first)
-            ^ (word(last) ^ bytes.len() as u64).wrapping_mul(second);
+        let hash =
+            (word(&last[8..]) ^ marks).wrapping_mul(first) ^ (word(last) ^ bytes.len() as u64).wrapping_mul(second);
         let row = &self.rows[(hash >> 32) as usize & (self.rows.len() - 1)];
         let scope = usize::from(row.scopes[usize::from(ask.method_id & 7)]);
         let is_held = self.held[scope / 64] >> (scope % 64) & 1 == 1;

@@ -32,9 +32,7 @@ pub fn all(table: &'static Table, wanted: &dyn Fn(&str) -> bool) -> Vec<Box<dyn 
 
 /// Is this one far slower than the others?
 pub fn is_slow(name: &str) -> bool {
-    ["cedar", "regorus", "casbin", "actix"]
-        .iter()
-        .any(|slow| name.starts_with(slow))
+    ["cedar", "regorus", "casbin", "actix"].iter().any(|slow| name.starts_with(slow))
 }
 
 /// Takes a contestant by name, made only where it is wanted.
@@ -43,7 +41,5 @@ type Add<'a> = dyn FnMut(&str, &dyn Fn() -> Box<dyn Contestant>) + 'a;
 /// The loop of every pass, compiled into each contestant.
 #[inline(always)]
 fn pass(asks: &[Ask], is_positive: impl Fn(&Ask) -> bool) -> usize {
-    asks.iter()
-        .filter(|ask| is_positive(black_box(ask)))
-        .count()
+    asks.iter().filter(|ask| is_positive(black_box(ask))).count()
 }

@@ -12,9 +12,7 @@ use crate::table::Table;
 pub(super) fn add(table: &'static Table, add: &mut Add<'_>) {
     add("orbgate-set", &|| Box::new(Interned(table)));
     add("orbgate-batch", &|| Box::new(Batches(table)));
-    add("orbgate-text", &|| {
-        Box::new(Text(table, table.second_engine()))
-    });
+    add("orbgate-text", &|| Box::new(Text(table, table.second_engine())));
 }
 
 /// Scopes interned once per token.
@@ -149,8 +147,6 @@ fn judge(table: &Table, decision: &Decision<'_>) -> Answer {
         Reason::MalformedRequest => Expected::Malformed,
         other => panic!("{other:?}"),
     };
-    let route = decision
-        .route_name()
-        .and_then(|name| table.rows.iter().position(|row| row.name == name));
+    let route = decision.route_name().and_then(|name| table.rows.iter().position(|row| row.name == name));
     Answer::Decided(reason, route)
 }

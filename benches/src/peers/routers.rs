@@ -13,25 +13,15 @@ use crate::table::Table;
 
 pub(super) fn add(table: &'static Table, add: &mut Add<'_>) {
     add("matchit-paths", &|| Box::new(Paths::<Matchit>::new(table)));
-    add("matchit-methods", &|| {
-        Box::new(Methods::<Matchit>::new(table))
-    });
+    add("matchit-methods", &|| Box::new(Methods::<Matchit>::new(table)));
     add("wayfind-paths", &|| Box::new(Paths::<Wayfind>::new(table)));
-    add("wayfind-methods", &|| {
-        Box::new(Methods::<Wayfind>::new(table))
-    });
-    add("path-tree-paths", &|| {
-        Box::new(Paths::<PathTree>::new(table))
-    });
-    add("path-tree-methods", &|| {
-        Box::new(Methods::<PathTree>::new(table))
-    });
+    add("wayfind-methods", &|| Box::new(Methods::<Wayfind>::new(table)));
+    add("path-tree-paths", &|| Box::new(Paths::<PathTree>::new(table)));
+    add("path-tree-methods", &|| Box::new(Methods::<PathTree>::new(table)));
     add("by-hand", &|| Box::new(ByHand::new(table)));
     // Its search is linear: 100,000 regular expressions take gigabytes.
     if table.rows.len() < 10_000 {
-        add("actix-router-methods", &|| {
-            Box::new(Methods::<Actix>::new(table))
-        });
+        add("actix-router-methods", &|| Box::new(Methods::<Actix>::new(table)));
     }
 }
 
@@ -49,12 +39,7 @@ struct Paths<R>(R);
 impl<R: Router> Paths<R> {
     fn new(table: &Table) -> Self {
         Self(R::new(
-            &table
-                .templates
-                .iter()
-                .enumerate()
-                .map(|(id, template)| (template.as_str(), id))
-                .collect::<Vec<_>>(),
+            &table.templates.iter().enumerate().map(|(id, template)| (template.as_str(), id)).collect::<Vec<_>>(),
         ))
     }
 }
@@ -78,16 +63,8 @@ struct Methods<R>(Vec<R>);
 impl<R: Router> Methods<R> {
     fn new(table: &Table) -> Self {
         let of = |method| {
-            let rows = table
-                .rows
-                .iter()
-                .enumerate()
-                .filter(move |(_, row)| row.method == method);
-            R::new(
-                &rows
-                    .map(|(id, row)| (table.templates[row.template_id].as_str(), id))
-                    .collect::<Vec<_>>(),
-            )
+            let rows = table.rows.iter().enumerate().filter(move |(_, row)| row.method == method);
+            R::new(&rows.map(|(id, row)| (table.templates[row.template_id].as_str(), id)).collect::<Vec<_>>())
         };
         Self((0..table.methods.len()).map(of).collect())
     }
@@ -211,20 +188,11 @@ pub(crate) fn load(table: &Table) {
 
 impl ByHand {
     fn new(table: &Table) -> Self {
-        let mut routers: Vec<_> = table
-            .methods
-            .iter()
-            .map(|_| matchit::Router::new())
-            .collect();
+        let mut routers: Vec<_> = table.methods.iter().map(|_| matchit::Router::new()).collect();
         for row in &table.rows {
             let scope = table.scopes[row.scope];
-            let needed = Needed {
-                scope,
-                consumes: !scope.starts_with("read:"),
-            };
-            routers[row.method]
-                .insert(table.templates[row.template_id].as_str(), needed)
-                .expect("a template");
+            let needed = Needed { scope, consumes: !scope.starts_with("read:") };
+            routers[row.method].insert(table.templates[row.template_id].as_str(), needed).expect("a template");
         }
         Self(routers)
     }

@@ -41,8 +41,7 @@ pub fn routes_beside<'e>(engine: &'e Engine, route: Route<'e>) -> Vec<Beside<'e>
     };
     let routes: Vec<_> = engine.routes().collect();
     let others = templates.list();
-    let others =
-        others.filter(|other| !own(other) && fit_together(template.shape(), other.shape()));
+    let others = others.filter(|other| !own(other) && fit_together(template.shape(), other.shape()));
     let beside = others.filter_map(|other| {
         let target = spelling.of_both(template.shape(), other.shape());
         let decides = route_of(engine, route.method(), &target).ok();
@@ -56,11 +55,7 @@ pub fn routes_beside<'e>(engine: &'e Engine, route: Route<'e>) -> Vec<Beside<'e>
             // It doesn't declare the method, so it decides nothing here.
             (None, Some(_)) => return None,
         };
-        Some(Beside {
-            route: *route,
-            target,
-            decides,
-        })
+        Some(Beside { route: *route, target, decides })
     });
     let mut beside: Vec<_> = beside.collect();
     beside.sort_by_key(|beside| beside.route.location());

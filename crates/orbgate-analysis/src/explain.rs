@@ -47,22 +47,13 @@ pub struct Explanation<'e> {
 /// assert_eq!(explained.near[0].meant.as_deref(), Some("/api/v1/external/voxies/7"));
 /// ```
 #[must_use]
-pub fn explain<'e>(
-    engine: &'e Engine,
-    request: &Request<'_>,
-    grant: &Grant<'_>,
-) -> Explanation<'e> {
+pub fn explain<'e>(engine: &'e Engine, request: &Request<'_>, grant: &Grant<'_>) -> Explanation<'e> {
     let decide = |token: Option<Token<'_>>| engine.decide(&Request { token, ..*request });
     let mut explained = of_decision(decide, request.token, grant);
     let decision = &explained.decision;
-    explained.in_order = decision
-        .detail()
-        .and_then(|_| in_order(engine, request.target));
+    explained.in_order = decision.detail().and_then(|_| in_order(engine, request.target));
     explained.rules = target_rules(engine, request.target, decision);
-    let text = (
-        str::from_utf8(request.method),
-        str::from_utf8(request.target),
-    );
+    let text = (str::from_utf8(request.method), str::from_utf8(request.target));
     if let (Ok(method), Ok(target)) = text {
         explained.near = near_misses(engine, method, target);
     }

@@ -62,10 +62,7 @@ fn format_unsealed(text: &str) -> Result<String, Vec<Diagnostic>> {
     let laid_out = lay_out(text, &starts(text)?);
     // Formatting must never change the policy.
     match Policy::from_yaml(&laid_out) {
-        Ok(same)
-            if same.digest() == policy.digest()
-                && same.has_end_marker() == policy.has_end_marker() =>
-        {
+        Ok(same) if same.digest() == policy.digest() && same.has_end_marker() == policy.has_end_marker() => {
             Ok(laid_out)
         }
         _ => Err(vec![Diagnostic {
@@ -118,10 +115,7 @@ fn starts(text: &str) -> Result<BTreeMap<u32, Start>, Vec<Diagnostic>> {
     let mut starts = BTreeMap::new();
     let read = visit(text, |root| walk(root, 0, &lines, &mut starts));
     let diagnostic = |diagnostic: orbgate_yaml::Diagnostic| Diagnostic {
-        location: Location {
-            line: diagnostic.location.line,
-            column: diagnostic.location.column,
-        },
+        location: Location { line: diagnostic.location.line, column: diagnostic.location.column },
         message: diagnostic.message,
     };
     read.map_err(|diagnostics| diagnostics.into_iter().map(diagnostic).collect::<Vec<_>>())?;
@@ -144,11 +138,7 @@ fn walk(node: &Node<'_>, indent: usize, lines: &Lines<'_>, starts: &mut BTreeMap
             for item in items {
                 let at = dash(item, lines);
                 if let Some(at) = at {
-                    let start = Start {
-                        indent,
-                        item: true,
-                        key: None,
-                    };
+                    let start = Start { indent, item: true, key: None };
                     starts.insert(at, start);
                 }
                 walk(item, deeper, lines, starts);
@@ -167,8 +157,7 @@ fn dash(item: &Node<'_>, lines: &Lines<'_>) -> Option<u32> {
         return Some(own);
     }
     // The location of a block is where its contents start; its header can be on a line in between.
-    let is_between =
-        |line: u32| content(line).is_empty() || content(line).starts_with(['#', '|', '>']);
+    let is_between = |line: u32| content(line).is_empty() || content(line).starts_with(['#', '|', '>']);
     let above = (1..own).rev().find(|line| !is_between(*line))?;
     let value = content(above).strip_prefix('-')?;
     let value = match value.strip_prefix(BLANK) {
@@ -179,12 +168,7 @@ fn dash(item: &Node<'_>, lines: &Lines<'_>) -> Option<u32> {
 }
 
 /// Records a key that is the first of its line or of an item.
-fn start_of_key(
-    entry: &Entry<'_>,
-    indent: usize,
-    lines: &Lines<'_>,
-    starts: &mut BTreeMap<u32, Start>,
-) {
+fn start_of_key(entry: &Entry<'_>, indent: usize, lines: &Lines<'_>, starts: &mut BTreeMap<u32, Start>) {
     let line = lines.get(entry.key_location.line).unwrap_or_default();
     let column = usize::try_from(entry.key_location.column).unwrap_or(usize::MAX);
     let before = column.saturating_sub(1);
@@ -192,11 +176,7 @@ fn start_of_key(
     let length = entry.key.text.chars().count().saturating_add(quotes);
     let key = Some((before, before.saturating_add(length)));
     if spaces(line) == before {
-        let start = Start {
-            indent,
-            item: false,
-            key,
-        };
+        let start = Start { indent, item: false, key };
         starts.insert(entry.key_location.line, start);
     } else if let Some(start) = starts.get_mut(&entry.key_location.line)
         && start.item

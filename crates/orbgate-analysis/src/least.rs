@@ -94,33 +94,18 @@ impl<'e> LeastScopes<'e> {
             Ok(None) => return,
             Err(deny) => return self.refuse(at, deny),
         };
-        let position = *self
-            .positions
-            .entry(scope.name())
-            .or_insert(self.needs.len());
+        let position = *self.positions.entry(scope.name()).or_insert(self.needs.len());
         match self.needs.get_mut(position) {
             Some(need) => need.calls = need.calls.saturating_add(1),
-            None => self.needs.push(Need {
-                scope,
-                evidence: at,
-                calls: 1,
-            }),
+            None => self.needs.push(Need { scope, evidence: at, calls: 1 }),
         }
     }
 
     /// There are few distinct denials: one for each route and reason.
     fn refuse(&mut self, at: usize, deny: Deny<'e>) {
-        match self
-            .refusals
-            .iter_mut()
-            .find(|refusal| refusal.deny == deny)
-        {
+        match self.refusals.iter_mut().find(|refusal| refusal.deny == deny) {
             Some(refusal) => refusal.calls = refusal.calls.saturating_add(1),
-            None => self.refusals.push(Refusal {
-                call: at,
-                deny,
-                calls: 1,
-            }),
+            None => self.refusals.push(Refusal { call: at, deny, calls: 1 }),
         }
     }
 }
@@ -136,11 +121,7 @@ pub fn scope_needed<'e>(
     method: impl AsRef<[u8]>,
     target: impl AsRef<[u8]>,
 ) -> Result<Option<Scope<'e>>, Deny<'e>> {
-    needed(engine.decide(&call(
-        method.as_ref(),
-        target.as_ref(),
-        without_scopes(kind),
-    )))
+    needed(engine.decide(&call(method.as_ref(), target.as_ref(), without_scopes(kind))))
 }
 
 /// The scope that a token of this kind needs for a decision by scope, without a route.
@@ -157,10 +138,7 @@ pub fn scope_needed_by_name(
 }
 
 const fn without_scopes(kind: TokenKind) -> Token<'static> {
-    Token {
-        kind,
-        scopes: Scopes::Text(b""),
-    }
+    Token { kind, scopes: Scopes::Text(b"") }
 }
 
 /// Denies a token without scopes. The denial names the required scope; a route needs exactly one.

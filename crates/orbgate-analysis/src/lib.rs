@@ -30,9 +30,7 @@ pub use crate::beside::{Beside, routes_beside};
 pub use crate::diff::{Asked, Caller, Change, Cost, Counts, Diff, Rule, Verdict, diff};
 pub use crate::explain::{Explanation, explain, explain_route, explain_scope};
 pub use crate::format::{format, format_and_seal, is_sealed};
-pub use crate::least::{
-    LeastScopes, Need, Refusal, least_scopes, scope_needed, scope_needed_by_name,
-};
+pub use crate::least::{LeastScopes, Need, Refusal, least_scopes, scope_needed, scope_needed_by_name};
 pub use crate::lint::{Code, Finding, Findings, Fix, Level, fixes, lint};
 pub use crate::near::{Miss, NearMiss, near_misses, near_scope};
 pub use crate::property::{Callers, Calls, Claim, Proof, Property, Witness};
@@ -41,8 +39,7 @@ pub use crate::rules::{RuleState, TargetRule, target_rules};
 pub use crate::shadow::{Disagreeing, Disagreement, Shadowed, shadow};
 pub use crate::spelling::in_order;
 pub use crate::suite::{
-    Case, Coverage, CoveredRow, Difference, Expected, ExpectedOrbs, Outcome, Proved, Stated, Suite,
-    Tried,
+    Case, Coverage, CoveredRow, Difference, Expected, ExpectedOrbs, Outcome, Proved, Stated, Suite, Tried,
 };
 pub use crate::text::Text;
 pub use crate::usage::{ScopeUsage, ScopeUse};

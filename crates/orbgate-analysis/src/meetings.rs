@@ -67,11 +67,7 @@ enum Case {
 
 type Numbers<'t> = HashMap<Cow<'t, str>, u32>;
 
-fn by_tuple<'t, S: AsRef<Shape<'t>>>(
-    shapes: &[S],
-    numbers: &mut Numbers<'t>,
-    case: Case,
-) -> Tuples {
+fn by_tuple<'t, S: AsRef<Shape<'t>>>(shapes: &[S], numbers: &mut Numbers<'t>, case: Case) -> Tuples {
     let mut number = |literal: &'t str| {
         let literal = match case {
             Case::Ignored if literal.bytes().any(|byte| byte.is_ascii_uppercase()) => {

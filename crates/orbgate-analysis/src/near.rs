@@ -95,8 +95,7 @@ pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<Ne
         .filter_map(|route| {
             let (distance, why, meant) = found.miss(route.template())?;
             // A target that the route doesn't decide is of no use.
-            let meant = meant
-                .filter(|meant| meant != target && route_of(engine, method, meant) == Ok(route));
+            let meant = meant.filter(|meant| meant != target && route_of(engine, method, meant) == Ok(route));
             let near = NearMiss { route, why, meant };
             // If a template already decides the call, only other matching templates are of
             // interest.
@@ -129,10 +128,7 @@ fn decision_template<'e>(decision: &Decision<'e>) -> Option<&'e str> {
 fn segments(target: &str) -> Vec<&str> {
     let mut path = target.split(['?', '#']).next().unwrap_or_default();
     if let Some((_, behind)) = path.split_once("://") {
-        path = behind
-            .find('/')
-            .and_then(|at| behind.get(at..))
-            .unwrap_or_default();
+        path = behind.find('/').and_then(|at| behind.get(at..)).unwrap_or_default();
     }
     let mut segments = Vec::new();
     for segment in path.split('/') {
@@ -166,8 +162,7 @@ impl Call<'_> {
     fn miss(&self, template: &str) -> Option<(usize, Miss, Option<String>)> {
         let found = &self.segments;
         let expected: Vec<_> = segments(template);
-        let differs =
-            |(found, expected): &(&&str, &&str)| !is_parameter(expected) && found != expected;
+        let differs = |(found, expected): &(&&str, &&str)| !is_parameter(expected) && found != expected;
         if let Some(miss) = self.lacks_start(&expected) {
             return Some(miss);
         }
@@ -175,12 +170,8 @@ impl Call<'_> {
         let mut wrong = pairs.clone().enumerate().filter(|(_, pair)| differs(pair));
         let first = wrong.next();
         if found.len() != expected.len() {
-            let nearly =
-                found.len().abs_diff(expected.len()) == 1 && first.is_none() && !found.is_empty();
-            let why = Miss::Segments {
-                found: found.len(),
-                expected: expected.len(),
-            };
+            let nearly = found.len().abs_diff(expected.len()) == 1 && first.is_none() && !found.is_empty();
+            let why = Miss::Segments { found: found.len(), expected: expected.len() };
             return nearly.then_some((NEAR.saturating_add(1), why, None));
         }
         let meant = pairs.map(|(found, expected)| match is_parameter(expected) {
@@ -231,9 +222,7 @@ impl Call<'_> {
         if !(fits && says_something && literals) {
             return None;
         }
-        let join = |segments: &[&str]| -> String {
-            segments.iter().flat_map(|segment| ["/", segment]).collect()
-        };
+        let join = |segments: &[&str]| -> String { segments.iter().flat_map(|segment| ["/", segment]).collect() };
         let start = join(start);
         let meant = format!("{start}{}{}", join(&self.segments), self.end());
         Some((1, Miss::Start(start), Some(meant)))
@@ -247,11 +236,9 @@ impl fmt::Display for Miss {
             Self::Malformed(detail) => write!(f, "fits, but {}", detail.explanation()),
             Self::Slash => f.write_str("fits, but for the `/` at its end"),
             Self::Start(start) => write!(f, "starts with `{start}`, which the call lacks"),
-            Self::Segment {
-                location,
-                found,
-                expected,
-            } => write!(f, "segment {location} is `{found}`, not `{expected}`"),
+            Self::Segment { location, found, expected } => {
+                write!(f, "segment {location} is `{found}`, not `{expected}`")
+            }
             Self::Segments { found, expected } => {
                 write!(f, "has {expected} segments, and the call {found}")
             }
@@ -282,14 +269,9 @@ impl serde::Serialize for NearMiss<'_> {
 /// ```
 #[must_use]
 pub fn near_scope<'s>(needed: &str, carried: &'s str) -> Option<&'s str> {
-    let carried = carried
-        .split(' ')
-        .filter(|scope| scope.len() <= LONGEST && *scope != needed);
-    let distance = |scope: &str| {
-        strsim::osa_distance(&scope.to_ascii_lowercase(), &needed.to_ascii_lowercase())
-    };
+    let carried = carried.split(' ').filter(|scope| scope.len() <= LONGEST && *scope != needed);
+    let distance = |scope: &str| strsim::osa_distance(&scope.to_ascii_lowercase(), &needed.to_ascii_lowercase());
     let near = carried.map(|scope| (distance(scope), scope));
-    let near = near
-        .filter(|(distance, _)| *distance <= NEAR && distance.saturating_mul(3) <= needed.len());
+    let near = near.filter(|(distance, _)| *distance <= NEAR && distance.saturating_mul(3) <= needed.len());
     near.min().map(|(_, scope)| scope)
 }

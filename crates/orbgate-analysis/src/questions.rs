@@ -19,11 +19,7 @@ pub fn table_rows(engine: &Engine) -> impl Iterator<Item = TableRow<'_>> {
     engine.scopes_in_apis().flat_map(|in_api| {
         let mut routes = in_api.routes().map(Some).peekable();
         let none = routes.peek().is_none().then_some(None);
-        routes.chain(none).map(move |route| TableRow {
-            scope: in_api.scope(),
-            api: in_api.api(),
-            route,
-        })
+        routes.chain(none).map(move |route| TableRow { scope: in_api.scope(), api: in_api.api(), route })
     })
 }
 
@@ -50,20 +46,14 @@ pub fn route_of<'e>(
 
 /// Everything that a token can call, with the orbs that each call consumes, in the order of the policy
 /// file: routes, and scopes without routes, which are decided by scope.
-pub fn reach<'e>(
-    engine: &'e Engine,
-    token: Token<'_>,
-) -> impl Iterator<Item = Allow<'e>> + use<'e> {
+pub fn reach<'e>(engine: &'e Engine, token: Token<'_>) -> impl Iterator<Item = Allow<'e>> + use<'e> {
     // Interned once: searching the string for each route would take routes times scopes.
     let held = match token.scopes {
         Scopes::Text(text) => engine.scopes(text),
         Scopes::Set(set) => set.clone(),
     };
     callable_rows(engine).filter_map(move |row| {
-        let token = Token {
-            kind: token.kind,
-            scopes: Scopes::Set(&held),
-        };
+        let token = Token { kind: token.kind, scopes: Scopes::Set(&held) };
         let decision = match row.route {
             Some(route) => engine.decide_route(route.id(), Some(token), false),
             None => engine.decide_scope(row.scope.name(), Some(token), false),
@@ -82,19 +72,12 @@ pub fn who_may<'e, 't>(
     let (method, target) = (method.as_ref(), target.as_ref());
     let decide = |token| allowed(engine.decide(&call(method, target, token)));
     let tokens = tokens.into_iter().enumerate();
-    tokens
-        .filter_map(|(at, token)| Some((at, decide(token)?)))
-        .collect()
+    tokens.filter_map(|(at, token)| Some((at, decide(token)?))).collect()
 }
 
 /// A request for a call. Bonus orbs don't affect scopes.
 pub(crate) const fn call<'a>(method: &'a [u8], target: &'a [u8], token: Token<'a>) -> Request<'a> {
-    Request {
-        method,
-        target,
-        token: Some(token),
-        allow_bonus_orbs_use: false,
-    }
+    Request { method, target, token: Some(token), allow_bonus_orbs_use: false }
 }
 
 const fn allowed(decision: Decision<'_>) -> Option<Allow<'_>> {

@@ -61,15 +61,8 @@ pub fn target_rules(engine: &Engine, target: &[u8], decision: &Decision<'_>) -> 
         _ => RuleState::NotReached,
     };
     let profile = engine.target();
-    let of_the_policy = Detail::ALL
-        .into_iter()
-        .filter(|detail| is_of(profile, *detail));
-    let mut rules: Vec<_> = of_the_policy
-        .map(|detail| TargetRule {
-            detail,
-            state: state(detail),
-        })
-        .collect();
+    let of_the_policy = Detail::ALL.into_iter().filter(|detail| is_of(profile, *detail));
+    let mut rules: Vec<_> = of_the_policy.map(|detail| TargetRule { detail, state: state(detail) }).collect();
     rules.sort_by_key(|rule| rule.detail.rule());
     rules
 }

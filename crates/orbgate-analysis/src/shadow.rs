@@ -7,11 +7,7 @@ use orbgate::{Decision, Engine, Request};
 
 /// How a candidate's decision on a request differs from the active policy's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize),
-    serde(rename_all = "lowercase")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 #[non_exhaustive]
 pub enum Disagreement {
     /// The candidate allows a request that is denied.
@@ -56,8 +52,7 @@ impl Disagreement {
         let is_same = said(enforced) == said(candidate)
             && enforced.route_name() == candidate.route_name()
             && enforced.api() == candidate.api()
-            && enforced.scope().map(|scope| scope.name())
-                == candidate.scope().map(|scope| scope.name());
+            && enforced.scope().map(|scope| scope.name()) == candidate.scope().map(|scope| scope.name());
         (!is_same).then_some(Self::Reason)
     }
 }
@@ -95,10 +90,7 @@ impl Shadowed<'_, '_> {
     /// The candidate's decision, if the two disagree.
     #[must_use]
     pub fn disagreeing(&self) -> Option<Disagreeing<'_>> {
-        Some(Disagreeing {
-            disagreement: self.disagreement()?,
-            decision: &self.candidate,
-        })
+        Some(Disagreeing { disagreement: self.disagreement()?, decision: &self.candidate })
     }
 
     /// How the two disagree; `None` if they agree.
@@ -132,13 +124,6 @@ impl Shadowed<'_, '_> {
 /// # Ok(())
 /// # }
 /// ```
-pub fn shadow<'e, 'c>(
-    enforced: &'e Engine,
-    candidate: &'c Engine,
-    request: &Request<'_>,
-) -> Shadowed<'e, 'c> {
-    Shadowed {
-        enforced: enforced.decide(request),
-        candidate: candidate.decide(request),
-    }
+pub fn shadow<'e, 'c>(enforced: &'e Engine, candidate: &'c Engine, request: &Request<'_>) -> Shadowed<'e, 'c> {
+    Shadowed { enforced: enforced.decide(request), candidate: candidate.decide(request) }
 }

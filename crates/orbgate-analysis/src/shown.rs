@@ -55,9 +55,7 @@ fn is_plain(word: &str) -> bool {
     let word = word.trim_end_matches([',', ';', ':', '.', '?', ')', '"']);
     let is_number = word.len() < 7 && word.bytes().all(|byte| byte.is_ascii_digit());
     let may_be_commit = word.len() >= 7 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
-    let of_letters = word
-        .split(['-', '\'', '’', '/'])
-        .all(|part| part.chars().all(char::is_alphabetic));
+    let of_letters = word.split(['-', '\'', '’', '/']).all(|part| part.chars().all(char::is_alphabetic));
     word == "|" || is_number || of_letters && !may_be_commit
 }
 
@@ -109,9 +107,7 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     let mut shown = String::with_capacity(text.len());
     for line in text.split_inclusive(['\n', '\r']) {
         let command = without_styles(line);
-        let (before, after) = line
-            .split_at_checked(line.len().saturating_sub(command.len()))
-            .unwrap_or(("", line));
+        let (before, after) = line.split_at_checked(line.len().saturating_sub(command.len())).unwrap_or(("", line));
         shown.push_str(before);
         let after = match after.strip_prefix("::") {
             Some(rest) => {

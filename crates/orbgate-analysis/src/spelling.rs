@@ -20,11 +20,7 @@ use crate::questions::call;
 pub fn in_order(engine: &Engine, target: impl AsRef<[u8]>) -> Option<usize> {
     let target = target.as_ref();
     // The token and the method satisfy all rules.
-    let detail = |target: &[u8]| {
-        engine
-            .decide(&call(b"GET", target, Token::user("")))
-            .detail()
-    };
+    let detail = |target: &[u8]| engine.decide(&call(b"GET", target, Token::user(""))).detail();
     let breaks_a_rule = |target: &[u8]| {
         let of_the_policy = [Detail::NonCanonicalLiteral, Detail::AmbiguousCase];
         detail(target).is_some_and(|detail| !of_the_policy.contains(&detail))

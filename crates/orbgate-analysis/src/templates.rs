@@ -54,16 +54,13 @@ impl<'e> AsRef<Shape<'e>> for Template<'e> {
 pub(crate) fn shape(template: &str) -> Vec<Option<&str>> {
     let segments = template.split('/').skip(1);
     let segments = segments.filter(|_| template != "/");
-    segments
-        .map(|segment| (!segment.starts_with('{')).then_some(segment))
-        .collect()
+    segments.map(|segment| (!segment.starts_with('{')).then_some(segment)).collect()
 }
 
 /// Whether some path matches both. Literals that differ in case never match the same path.
 pub(crate) fn fit_together(one: &Shape<'_>, two: &Shape<'_>) -> bool {
     let mut segments = one.iter().zip(two);
-    one.len() == two.len()
-        && segments.all(|(one, two)| one.is_none() || two.is_none() || one == two)
+    one.len() == two.len() && segments.all(|(one, two)| one.is_none() || two.is_none() || one == two)
 }
 
 /// The templates of a policy.
@@ -74,10 +71,7 @@ pub(crate) struct Templates<'e> {
 
 impl<'e> Templates<'e> {
     pub(crate) fn of(engine: &'e Engine) -> Self {
-        let mut templates = Self {
-            list: Vec::new(),
-            by_shape: HashMap::new(),
-        };
+        let mut templates = Self { list: Vec::new(), by_shape: HashMap::new() };
         for route in engine.routes() {
             templates.add(shape(route.template()), route.method(), route.index());
         }
@@ -86,11 +80,7 @@ impl<'e> Templates<'e> {
 
     fn add(&mut self, shape: Vec<Option<&'e str>>, method: &'e str, route: u32) {
         let at = *self.by_shape.entry(shape).or_insert_with_key(|shape| {
-            self.list.push(Template {
-                shape: shape.clone(),
-                methods: Vec::new(),
-                routes: Vec::new(),
-            });
+            self.list.push(Template { shape: shape.clone(), methods: Vec::new(), routes: Vec::new() });
             self.list.len().saturating_sub(1)
         });
         if let Some(template) = self.list.get_mut(at) {
@@ -110,9 +100,7 @@ impl<'e> Templates<'e> {
     /// The positions of routes whose method and template the other policy lacks.
     pub(crate) fn routes_lacking_in(&self, other: &Templates<'_>) -> HashSet<u32> {
         let lacking = |template: &Template<'e>| {
-            let there = other
-                .get(&template.shape)
-                .map_or(&[][..], Template::methods);
+            let there = other.get(&template.shape).map_or(&[][..], Template::methods);
             let there: HashSet<_> = there.iter().collect();
             let routes = template.methods.iter().zip(&template.routes);
             let lacking = routes.filter(|(method, _)| !there.contains(method));
@@ -136,10 +124,7 @@ impl<'e> Spelling<'e> {
     }
 
     /// The same for one policy, with values that also differ from these strings.
-    pub(crate) fn apart_from<'t>(
-        policy: &Templates<'e>,
-        texts: impl Iterator<Item = &'t str>,
-    ) -> Self {
+    pub(crate) fn apart_from<'t>(policy: &Templates<'e>, texts: impl Iterator<Item = &'t str>) -> Self {
         Self::other_than([policy, policy], texts)
     }
 
@@ -152,10 +137,7 @@ impl<'e> Spelling<'e> {
         // As short as possible, because both policies reject a target that is too long.
         let mut values = (1..=u64::MAX).map(|number| number.to_string());
         let value = values.find(|value| !taken.contains(value));
-        Self {
-            literals,
-            value: value.unwrap_or_default(),
-        }
+        Self { literals, value: value.unwrap_or_default() }
     }
 
     /// The most general target of a template.
@@ -178,9 +160,7 @@ impl<'e> Spelling<'e> {
             let Some(literal) = own.or(*other) else {
                 return self.value.clone();
             };
-            let variant = own
-                .is_none()
-                .then(|| self.other_case(literal, shape.len(), position));
+            let variant = own.is_none().then(|| self.other_case(literal, shape.len(), position));
             changed |= variant.iter().any(Option::is_some);
             variant.flatten().unwrap_or_else(|| literal.to_owned())
         };
@@ -195,13 +175,7 @@ impl<'e> Spelling<'e> {
         let letters = literal.bytes().filter(u8::is_ascii_alphabetic).count();
         let mut variants = (1..1_u32 << letters.min(16)).map(|flips| in_case(literal, flips));
         let last = variants.clone().next_back();
-        variants
-            .find(|variant| {
-                !self
-                    .literals
-                    .contains(&(length, position, variant.as_str()))
-            })
-            .or(last)
+        variants.find(|variant| !self.literals.contains(&(length, position, variant.as_str()))).or(last)
     }
 
     /// A target of a template whose first value contains an escape.
@@ -213,11 +187,7 @@ impl<'e> Spelling<'e> {
     /// A target of a template, with this value for the parameter at a position.
     pub(crate) fn with_value(&self, shape: &Shape<'_>, position: usize, value: &str) -> String {
         let value_at = |at| {
-            if at == position {
-                value
-            } else {
-                self.value.as_str()
-            }
+            if at == position { value } else { self.value.as_str() }
         };
         let segments = shape.iter().enumerate();
         target(segments.map(|(at, segment)| segment.unwrap_or_else(|| value_at(at))))
@@ -225,16 +195,11 @@ impl<'e> Spelling<'e> {
 
     /// The literals that one of the policies lacks at a position in templates of this length, with one
     /// character escaped. Most literals have no character that can be escaped.
-    pub(crate) fn escapable(
-        &self,
-        old: &Templates<'_>,
-        new: &Templates<'_>,
-    ) -> BTreeSet<(usize, usize, String)> {
+    pub(crate) fn escapable(&self, old: &Templates<'_>, new: &Templates<'_>) -> BTreeSet<(usize, usize, String)> {
         let [old, new] = [old, new].map(|templates| {
             let literals = templates.list.iter().flat_map(Template::literals);
-            let escaped = literals.filter_map(|(length, position, literal)| {
-                Some((length, position, escaped(literal)?))
-            });
+            let escaped =
+                literals.filter_map(|(length, position, literal)| Some((length, position, escaped(literal)?)));
             escaped.collect::<BTreeSet<_>>()
         });
         old.symmetric_difference(&new).cloned().collect()
@@ -244,8 +209,7 @@ impl<'e> Spelling<'e> {
 /// A literal with one of its characters escaped, if it has one that can be: not a letter, digit, `-`, `.`,
 /// `_` or `~` (P16).
 fn escaped(literal: &str) -> Option<String> {
-    let at = literal
-        .find(|letter: char| !(letter.is_ascii_alphanumeric() || "-._~".contains(letter)))?;
+    let at = literal.find(|letter: char| !(letter.is_ascii_alphanumeric() || "-._~".contains(letter)))?;
     let (before, after) = literal.split_at_checked(at)?;
     let mut letters = after.chars();
     let letter = u32::from(letters.next()?);

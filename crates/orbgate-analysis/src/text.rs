@@ -95,9 +95,7 @@ impl Text {
     #[must_use]
     pub fn word(&self, location: Location) -> Span<usize> {
         let start = self.byte_at(location);
-        let end = self
-            .line(self.line_of(start))
-            .map_or(start, |line| line.end);
+        let end = self.line(self.line_of(start)).map_or(start, |line| line.end);
         let length = word(self.slice(start..end)).len();
         start..start.saturating_add(length)
     }
@@ -107,10 +105,7 @@ impl Text {
 fn word(line: &str) -> &str {
     let mut before = ' ';
     let mut braces = 0_usize;
-    let quote = line
-        .chars()
-        .next()
-        .filter(|first| matches!(first, '"' | '\''));
+    let quote = line.chars().next().filter(|first| matches!(first, '"' | '\''));
     for (at, character) in line.char_indices() {
         let (here, rest) = line.split_at_checked(at).unwrap_or((line, ""));
         let behind = rest.chars().nth(1);
@@ -131,11 +126,7 @@ fn word(line: &str) -> &str {
             _ => {}
         }
         // The second of two backslashes escapes nothing.
-        before = if (before, character) == ('\\', '\\') {
-            ' '
-        } else {
-            character
-        };
+        before = if (before, character) == ('\\', '\\') { ' ' } else { character };
     }
     line.trim_end()
 }

@@ -41,11 +41,7 @@ impl<'e> ScopeUsage<'e> {
     /// A counter that starts at zero.
     #[must_use]
     pub fn new(engine: &'e Engine) -> Self {
-        Self {
-            engine,
-            granted: HashMap::new(),
-            used: HashMap::new(),
-        }
+        Self { engine, granted: HashMap::new(), used: HashMap::new() }
     }
 
     /// Counts a call that was made `times` times with a token of this kind and these scopes, separated by spaces. A
@@ -65,10 +61,7 @@ impl<'e> ScopeUsage<'e> {
         let decision = self.engine.decide(&Request {
             method: method.as_ref(),
             target: target.as_ref(),
-            token: Some(Token {
-                kind,
-                scopes: Scopes::Text(text),
-            }),
+            token: Some(Token { kind, scopes: Scopes::Text(text) }),
             allow_bonus_orbs_use: false,
         });
         self.count_decision(&decision, text, times);
@@ -100,19 +93,12 @@ impl<'e> ScopeUsage<'e> {
             }
         }
         let scopes = granted.into_iter();
-        scopes
-            .map(|(scope, granted)| self.scope(scope, granted))
-            .collect()
+        scopes.map(|(scope, granted)| self.scope(scope, granted)).collect()
     }
 
     fn scope(&self, scope: &[u8], granted: u64) -> ScopeUse {
         let found = self.engine.find_scope(scope);
         let used = found.and_then(|found| self.used.get(found.name()));
-        ScopeUse {
-            scope: scope.to_vec(),
-            granted,
-            used: used.copied().unwrap_or_default(),
-            in_policy: found.is_some(),
-        }
+        ScopeUse { scope: scope.to_vec(), granted, used: used.copied().unwrap_or_default(), in_policy: found.is_some() }
     }
 }

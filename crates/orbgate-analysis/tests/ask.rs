@@ -15,10 +15,7 @@ fn wrong_questions_and_arguments_are_named() {
         ("table", "[]"),
         ("table", r#"{"x":1}"#),
         ("reach", "{}"),
-        (
-            "who",
-            r#"{"method":"GET","target":"/","tokens":[["a",null]]}"#,
-        ),
+        ("who", r#"{"method":"GET","target":"/","tokens":[["a",null]]}"#),
         ("reach", r#"{"token":{"scopes":""}}"#),
         ("needs", r#"{"calls":[{"method":"GET"}]}"#),
         ("needs", r#"{"token":"partner","calls":[]}"#),
@@ -38,22 +35,11 @@ fn wrong_questions_and_arguments_are_named() {
     };
     assert_eq!(error.diagnostics()[0].location.line, 1);
     let deep = "[".repeat(200_000);
-    assert!(matches!(
-        ask(Engine::external(), "who", &deep),
-        Err(AskError::Arguments(_))
-    ));
+    assert!(matches!(ask(Engine::external(), "who", &deep), Err(AskError::Arguments(_))));
 }
 
 #[test]
 fn a_token_of_an_unknown_kind_reaches_nothing() {
-    let answer = ask(
-        Engine::external(),
-        "reach",
-        r#"{"token":{"kind":"partner","scopes":"read:orbs"}}"#,
-    );
-    assert!(
-        answer
-            .unwrap()
-            .ends_with(r#""token":{"kind":"unknown","scopes":"read:orbs"},"allowed":[]}"#)
-    );
+    let answer = ask(Engine::external(), "reach", r#"{"token":{"kind":"partner","scopes":"read:orbs"}}"#);
+    assert!(answer.unwrap().ends_with(r#""token":{"kind":"unknown","scopes":"read:orbs"},"allowed":[]}"#));
 }

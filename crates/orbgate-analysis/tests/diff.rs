@@ -19,9 +19,7 @@ pub fn engine(yaml: &str) -> Engine {
 
 /// A policy of one api without a base path.
 fn policy(scopes: &str) -> Engine {
-    engine(&format!(
-        "orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ {scopes} }} }} }}"
-    ))
+    engine(&format!("orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ {scopes} }} }} }}"))
 }
 
 /// The lines of a diff.
@@ -37,19 +35,10 @@ fn each_change_has_a_line() {
     let admin = "admin: { orbs: 500, routes: [GET /users/admin] }";
     let both = policy(&format!("{read}, {admin}"));
     let table = [
-        (
-            policy(read),
-            policy("read: { orbs: 5, routes: ['GET /users/{name}'] }"),
-        ),
+        (policy(read), policy("read: { orbs: 5, routes: ['GET /users/{name}'] }")),
         (both, policy(read)),
-        (
-            policy(read),
-            policy("read: { orbs: true, routes: ['GET /users/{id}'] }"),
-        ),
-        (
-            policy(read),
-            policy("read: { orbs: 5, routes: ['GET /users/{id}', 'PUT /users/{id}'] }"),
-        ),
+        (policy(read), policy("read: { orbs: true, routes: ['GET /users/{id}'] }")),
+        (policy(read), policy("read: { orbs: 5, routes: ['GET /users/{id}', 'PUT /users/{id}'] }")),
         (
             policy("read: { orbs: 1, routes: ['GET /users/{id}'] }"),
             policy("read: { orbs: 2, routes: ['GET /users/{id}'] }"),
@@ -72,25 +61,18 @@ fn whom_a_change_opens_the_call_is_named() {
     let (closed, open) = (api("deny"), api("allow_without_scope"));
     let wider = diff(&closed, &open);
     let caller = wider.changes[0].wider.as_ref().unwrap();
-    assert_eq!(
-        (caller.kind, caller.scopes.as_str()),
-        (TokenKind::Organisation, "")
-    );
+    assert_eq!((caller.kind, caller.scopes.as_str()), (TokenKind::Organisation, ""));
     assert!(wider.widens());
     let narrower = diff(&open, &closed);
-    assert!(
-        !narrower.widens()
-            && narrower
-                .changes
-                .iter()
-                .all(|change| change.narrower.is_some())
-    );
+    assert!(!narrower.widens() && narrower.changes.iter().all(|change| change.narrower.is_some()));
 }
 
 #[test]
 fn ten_thousand_routes_take_well_under_a_second() {
     let routes = |skip: usize| {
-        let mut text = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: false\n        routes:\n".to_owned();
+        let mut text =
+            "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: false\n        routes:\n"
+                .to_owned();
         for number in (0..10_000).filter(|number| *number != skip) {
             let tail = if number % 2 == 0 { "all" } else { "{id}" };
             writeln!(text, "          - GET /x{}/y{number}/{tail}", number % 100).unwrap();
@@ -101,22 +83,17 @@ fn ten_thousand_routes_take_well_under_a_second() {
     let (old, new) = (routes(usize::MAX), routes(5_000));
     let begun = Instant::now();
     let lines = lines(&old, &new);
-    assert!(
-        begun.elapsed() < Duration::from_secs(5),
-        "{:?}",
-        begun.elapsed()
-    );
-    assert!(
-        lines[0].starts_with("removed: GET /x0/y5000/all: "),
-        "{lines:?}"
-    );
+    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(lines[0].starts_with("removed: GET /x0/y5000/all: "), "{lines:?}");
 }
 
 #[test]
 fn a_search_that_is_too_large_says_so() {
     // Every template of one policy overlaps every one of the other.
     let routes = |template: fn(usize) -> String| {
-        let mut text = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: false\n        routes:\n".to_owned();
+        let mut text =
+            "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: false\n        routes:\n"
+                .to_owned();
         for number in 0..2_000 {
             writeln!(text, "          - GET {}", template(number)).unwrap();
         }
@@ -150,10 +127,7 @@ fn a_long_base_path_makes_no_list_without_bounds() {
         let mut text = format!(
             "orbgate: 1\napis:\n  a:\n    base_path: {base}\n    scopes:\n      s:\n        orbs: false\n        routes:\n"
         );
-        for (prefix, number) in routes
-            .iter()
-            .flat_map(|prefix| (0..4_000).map(move |n| (prefix, n)))
-        {
+        for (prefix, number) in routes.iter().flat_map(|prefix| (0..4_000).map(move |n| (prefix, n))) {
             writeln!(text, "          - GET /{prefix}{number}").unwrap();
         }
         engine(&text)
@@ -163,18 +137,11 @@ fn a_long_base_path_makes_no_list_without_bounds() {
     assert_eq!(found.verdict(), Some(Verdict::Incomparable));
     assert_eq!(found.changes.len() + found.left_out, 8_000);
     let text = |widens: bool| -> usize {
-        let changes = found
-            .changes
-            .iter()
-            .filter(|change| change.widens() == widens);
+        let changes = found.changes.iter().filter(|change| change.widens() == widens);
         changes.map(|change| change.to_string().len()).sum()
     };
     for widens in [false, true] {
-        assert!(
-            (4 << 20..16 << 20).contains(&text(widens)),
-            "{}",
-            text(widens)
-        );
+        assert!((4 << 20..16 << 20).contains(&text(widens)), "{}", text(widens));
     }
     // What is left out counts, too.
     let counts = found.counts();
@@ -182,10 +149,7 @@ fn a_long_base_path_makes_no_list_without_bounds() {
     assert_eq!(counted, [4_000; 3]);
     let (old, new) = (policy(&["a", "b"]), policy(&["a"]));
     let found = diff(&old, &new);
-    assert_eq!(
-        (found.verdict(), found.widens()),
-        (Some(Verdict::Narrower), false)
-    );
+    assert_eq!((found.verdict(), found.widens()), (Some(Verdict::Narrower), false));
     assert!(found.left_out > 0);
 }
 
@@ -259,69 +223,36 @@ pub const METHODS: [&str; 2] = ["GET", "PUT"];
 /// A small policy, most of whose templates overlap.
 pub fn policies() -> impl Strategy<Value = Model> {
     let segment = prop_oneof![3 => select(&WORDS[..]), 2 => Just("{}")];
-    let route = (
-        select(&METHODS[..]),
-        vec(segment, 0..4),
-        0..SCOPES.len(),
-        proptest::option::of(1..3_u64),
-    );
+    let route = (select(&METHODS[..]), vec(segment, 0..4), 0..SCOPES.len(), proptest::option::of(1..3_u64));
     let rule = select(&[None, None, Some("deny"), Some("allow_without_scope")][..]);
-    let orbs = vec(
-        select(&[ModelOrbs::No, ModelOrbs::Yes, ModelOrbs::Amount(2)][..]),
-        SCOPES.len(),
-    );
-    (any::<bool>(), rule, orbs, vec(route, 0..10)).prop_map(
-        |(encoded_params, rule, orbs, routes)| {
-            let scope = |(name, orbs): (&&str, ModelOrbs)| Scope {
-                name: (*name).to_owned(),
-                orbs,
-                routes: Vec::new(),
+    let orbs = vec(select(&[ModelOrbs::No, ModelOrbs::Yes, ModelOrbs::Amount(2)][..]), SCOPES.len());
+    (any::<bool>(), rule, orbs, vec(route, 0..10)).prop_map(|(encoded_params, rule, orbs, routes)| {
+        let scope = |(name, orbs): (&&str, ModelOrbs)| Scope { name: (*name).to_owned(), orbs, routes: Vec::new() };
+        let scopes: Vec<_> = SCOPES.iter().zip(orbs).map(scope).collect();
+        let api = |name: &str, organisation, scopes: &[Scope]| Api {
+            name: name.to_owned(),
+            base_path: String::new(),
+            organisation,
+            scopes: scopes.to_vec(),
+        };
+        let apis = vec![api("one", None, &scopes[..2]), api("two", rule, &scopes[2..])];
+        let mut model = Model { encoded_params, trailing_slash: false, apis };
+        for (method, segments, scope, amount) in routes {
+            let name = |(at, segment): (usize, &str)| {
+                if segment == "{}" { format!("{{p{at}}}") } else { segment.to_owned() }
             };
-            let scopes: Vec<_> = SCOPES.iter().zip(orbs).map(scope).collect();
-            let api = |name: &str, organisation, scopes: &[Scope]| Api {
-                name: name.to_owned(),
-                base_path: String::new(),
-                organisation,
-                scopes: scopes.to_vec(),
-            };
-            let apis = vec![
-                api("one", None, &scopes[..2]),
-                api("two", rule, &scopes[2..]),
-            ];
-            let mut model = Model {
-                encoded_params,
-                trailing_slash: false,
-                apis,
-            };
-            for (method, segments, scope, amount) in routes {
-                let name = |(at, segment): (usize, &str)| {
-                    if segment == "{}" {
-                        format!("{{p{at}}}")
-                    } else {
-                        segment.to_owned()
-                    }
-                };
-                let segments = segments.into_iter().enumerate().map(name).collect();
-                let mut with = model.clone();
-                let scope = if scope < 2 {
-                    &mut with.apis[0].scopes[scope]
-                } else {
-                    &mut with.apis[1].scopes[0]
-                };
-                let orbs = amount.filter(|_| scope.orbs != ModelOrbs::No);
-                scope.routes.push(Route {
-                    method: method.to_owned(),
-                    segments,
-                    orbs,
-                });
-                // A route that conflicts with the others is left out.
-                if Policy::from_yaml(&with.to_yaml()).is_ok() {
-                    model = with;
-                }
+            let segments = segments.into_iter().enumerate().map(name).collect();
+            let mut with = model.clone();
+            let scope = if scope < 2 { &mut with.apis[0].scopes[scope] } else { &mut with.apis[1].scopes[0] };
+            let orbs = amount.filter(|_| scope.orbs != ModelOrbs::No);
+            scope.routes.push(Route { method: method.to_owned(), segments, orbs });
+            // A route that conflicts with the others is left out.
+            if Policy::from_yaml(&with.to_yaml()).is_ok() {
+                model = with;
             }
-            model
-        },
-    )
+        }
+        model
+    })
 }
 
 /// A policy and one that differs in a few routes, or in all.
@@ -332,62 +263,43 @@ fn pairs() -> impl Strategy<Value = (Model, Model)> {
         policies(),
         proptest::bool::weighted(0.2),
         proptest::bool::weighted(0.1),
-        select(
-            &[
-                [false; 2],
-                [false; 2],
-                [false; 2],
-                [true; 2],
-                [false, true],
-                [true, false],
-            ][..],
-        ),
+        select(&[[false; 2], [false; 2], [false; 2], [true; 2], [false, true], [true, false]][..]),
     )
-        .prop_map(
-            |(mut old, edits, other, other_target, without_scope, slash)| {
-                let mut new = old.clone();
-                [old.trailing_slash, new.trailing_slash] = slash;
-                new.encoded_params ^= other_target;
-                for (at, add) in edits {
-                    let (api, scope) = [(0, 0), (0, 1), (1, 0)][at.index(SCOPES.len())];
-                    let mut with = new.clone();
-                    let routes = &mut with.apis[api].scopes[scope].routes;
-                    if add {
-                        let mut more = other.apis[api].scopes[scope].routes.clone();
-                        more.iter_mut().for_each(|route| route.orbs = None);
-                        routes.extend(more);
-                    } else if !routes.is_empty() {
-                        routes.remove(at.index(routes.len()));
-                    }
-                    if Policy::from_yaml(&with.to_yaml()).is_ok() {
-                        new = with;
-                    }
+        .prop_map(|(mut old, edits, other, other_target, without_scope, slash)| {
+            let mut new = old.clone();
+            [old.trailing_slash, new.trailing_slash] = slash;
+            new.encoded_params ^= other_target;
+            for (at, add) in edits {
+                let (api, scope) = [(0, 0), (0, 1), (1, 0)][at.index(SCOPES.len())];
+                let mut with = new.clone();
+                let routes = &mut with.apis[api].scopes[scope].routes;
+                if add {
+                    let mut more = other.apis[api].scopes[scope].routes.clone();
+                    more.iter_mut().for_each(|route| route.orbs = None);
+                    routes.extend(more);
+                } else if !routes.is_empty() {
+                    routes.remove(at.index(routes.len()));
                 }
-                if without_scope {
-                    new.apis[0].scopes.remove(0);
+                if Policy::from_yaml(&with.to_yaml()).is_ok() {
+                    new = with;
                 }
-                (old, new)
-            },
-        );
+            }
+            if without_scope {
+                new.apis[0].scopes.remove(0);
+            }
+            (old, new)
+        });
     prop_oneof![4 => near, 1 => (policies(), policies())]
 }
 
 /// Every path of up to three segments that can mean something else than the others.
 pub fn targets() -> Vec<String> {
     let mut values: Vec<String> = WORDS.iter().map(|word| (*word).to_owned()).collect();
-    values.extend(
-        [
-            "B", "x:Y", "X:Y", "q", "x%3Ay", "X%3Ay", "x%3AY", "1%3A2", "q%20q",
-        ]
-        .map(str::to_owned),
-    );
+    values.extend(["B", "x:Y", "X:Y", "q", "x%3Ay", "X%3Ay", "x%3AY", "1%3A2", "q%20q"].map(str::to_owned));
     let mut paths = vec![String::new()];
     let mut all = vec!["/".to_owned()];
     for _ in 0..3 {
-        paths = paths
-            .iter()
-            .flat_map(|path| values.iter().map(move |value| format!("{path}/{value}")))
-            .collect();
+        paths = paths.iter().flat_map(|path| values.iter().map(move |value| format!("{path}/{value}"))).collect();
         all.extend_from_slice(&paths);
     }
     all
@@ -396,27 +308,15 @@ pub fn targets() -> Vec<String> {
 /// Tokens of each kind with each set of scopes.
 pub fn tokens() -> Vec<(TokenKind, String)> {
     let sets = (0..1 << SCOPES.len()).map(|set: usize| {
-        let held = SCOPES
-            .iter()
-            .enumerate()
-            .filter(|(at, _)| set >> at & 1 == 1);
+        let held = SCOPES.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1);
         held.map(|(_, scope)| *scope).collect::<Vec<_>>().join(" ")
     });
-    let kinds =
-        |set: String| [TokenKind::User, TokenKind::Organisation].map(|kind| (kind, set.clone()));
+    let kinds = |set: String| [TokenKind::User, TokenKind::Organisation].map(|kind| (kind, set.clone()));
     sets.flat_map(kinds).collect()
 }
 
-pub fn decide<'e>(
-    engine: &'e Engine,
-    method: &str,
-    target: &str,
-    token: &(TokenKind, String),
-) -> Decision<'e> {
-    let token = Token {
-        kind: token.0,
-        scopes: token.1.as_str().into(),
-    };
+pub fn decide<'e>(engine: &'e Engine, method: &str, target: &str, token: &(TokenKind, String)) -> Decision<'e> {
+    let token = Token { kind: token.0, scopes: token.1.as_str().into() };
     engine.decide(&Request {
         method: method.as_bytes(),
         target: target.as_bytes(),
@@ -429,11 +329,7 @@ pub fn decide<'e>(
 type Found = (Option<String>, Option<String>, bool, bool, Option<Cost>);
 
 fn cost(old: &Decision<'_>, new: &Decision<'_>) -> Option<Cost> {
-    let orbs = |decision: &Decision<'_>| {
-        decision
-            .charge()
-            .map(|charge| (charge.consumes, charge.amount))
-    };
+    let orbs = |decision: &Decision<'_>| decision.charge().map(|charge| (charge.consumes, charge.amount));
     match (orbs(old)?, orbs(new)?) {
         (old, new) if old == new => None,
         ((false, _), _) => Some(Cost::More),
@@ -448,32 +344,26 @@ fn brute_force<'e>(old: &'e Engine, new: &'e Engine) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let (tokens, nobody) = (tokens(), (TokenKind::User, String::new()));
     let engines = [old, new];
-    let mut note =
-        |mut change: Found, answers: &dyn Fn(&(TokenKind, String)) -> [Decision<'e>; 2]| {
-            for token in &tokens {
-                let [old, new] = answers(token);
-                change.2 |= !old.is_allow() && new.is_allow();
-                change.3 |= old.is_allow() && !new.is_allow();
-                change.4 = change.4.or(cost(&old, &new));
-            }
-            if change.2 || change.3 || change.4.is_some() {
-                found.insert(format!("{change:?}"));
-            }
-        };
+    let mut note = |mut change: Found, answers: &dyn Fn(&(TokenKind, String)) -> [Decision<'e>; 2]| {
+        for token in &tokens {
+            let [old, new] = answers(token);
+            change.2 |= !old.is_allow() && new.is_allow();
+            change.3 |= old.is_allow() && !new.is_allow();
+            change.4 = change.4.or(cost(&old, &new));
+        }
+        if change.2 || change.3 || change.4.is_some() {
+            found.insert(format!("{change:?}"));
+        }
+    };
     let mut targets = targets();
     if engines.iter().any(|engine| engine.trailing_slash()) {
         let slashed = targets.iter().filter(|target| *target != "/");
-        targets.extend(
-            slashed
-                .map(|target| format!("{target}/"))
-                .collect::<Vec<_>>(),
-        );
+        targets.extend(slashed.map(|target| format!("{target}/")).collect::<Vec<_>>());
     }
     for target in targets {
         for method in METHODS {
             let answers = engines.map(|engine| decide(engine, method, &target, &nobody));
-            let [before, after] =
-                answers.map(|answer| answer.scope().and(answer.route_name()).map(str::to_owned));
+            let [before, after] = answers.map(|answer| answer.scope().and(answer.route_name()).map(str::to_owned));
             if before.is_none() && after.is_none() {
                 continue;
             }
@@ -484,22 +374,13 @@ fn brute_force<'e>(old: &'e Engine, new: &'e Engine) -> BTreeSet<String> {
     }
     for scope in SCOPES {
         let asked = Some(scope.to_owned());
-        note((asked, None, false, false, None), &|token| {
-            engines.map(|engine| decide_scope(engine, scope, token))
-        });
+        note((asked, None, false, false, None), &|token| engines.map(|engine| decide_scope(engine, scope, token)));
     }
     found
 }
 
-pub fn decide_scope<'e>(
-    engine: &'e Engine,
-    scope: &str,
-    token: &(TokenKind, String),
-) -> Decision<'e> {
-    let token = Token {
-        kind: token.0,
-        scopes: token.1.as_str().into(),
-    };
+pub fn decide_scope<'e>(engine: &'e Engine, scope: &str, token: &(TokenKind, String)) -> Decision<'e> {
+    let token = Token { kind: token.0, scopes: token.1.as_str().into() };
     engine.decide_scope(scope, Some(token), false)
 }
 
@@ -518,11 +399,9 @@ fn judge(old: &Engine, new: &Engine) {
             })
         };
         // The request shows the change that is claimed.
-        for (caller, expected) in [
-            (&change.wider, [false, true]),
-            (&change.narrower, [true, false]),
-            (&change.payer, [true, true]),
-        ] {
+        for (caller, expected) in
+            [(&change.wider, [false, true]), (&change.narrower, [true, false]), (&change.payer, [true, true])]
+        {
             if let Some(caller) = caller {
                 assert_eq!(answers(caller).map(|answer| answer.is_allow()), expected);
             }
@@ -530,8 +409,7 @@ fn judge(old: &Engine, new: &Engine) {
         let paid = change.payer.as_ref().map(answers);
         assert_eq!(paid.and_then(|[old, new]| cost(&old, &new)), change.cost);
         let route = |rule: Option<orbgate_analysis::Rule<'_>>| {
-            rule.and_then(|rule| rule.route)
-                .map(|route| route.as_str().to_owned())
+            rule.and_then(|rule| rule.route).map(|route| route.as_str().to_owned())
         };
         let (before, after) = match &change.asked {
             Asked::Call { .. } => (route(change.before), route(change.after)),

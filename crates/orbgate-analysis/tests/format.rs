@@ -14,22 +14,9 @@ fn laid_out(text: &str) -> String {
     let new = format(text).unwrap_or_else(|diagnostics| panic!("{diagnostics:?}\n{text}"));
     let digest = |text: &str| Policy::from_yaml(text).unwrap().digest();
     assert_eq!(digest(&new), digest(text), "{text}\n{new}");
-    assert_eq!(
-        format(&new).as_deref(),
-        Ok(new.as_str()),
-        "laid out twice:\n{new}"
-    );
-    let words = |text: &str| {
-        text.trim_start_matches('\u{feff}')
-            .split_whitespace()
-            .collect::<Vec<_>>()
-            .join(" ")
-    };
-    assert_eq!(
-        words(&new),
-        words(text),
-        "every word stays, comments too, in its order"
-    );
+    assert_eq!(format(&new).as_deref(), Ok(new.as_str()), "laid out twice:\n{new}");
+    let words = |text: &str| text.trim_start_matches('\u{feff}').split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words(&new), words(text), "every word stays, comments too, in its order");
     new
 }
 
@@ -90,8 +77,7 @@ fn a_file_that_is_laid_out_so_is_not_changed() {
 
 #[test]
 fn a_block_in_an_item_ends_before_the_items_next_key() {
-    let head =
-        "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: true\n";
+    let head = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: true\n";
     for (routes, expected) in [
         (
             "        routes:\n        -   route: |-\n              GET /x\n            orbs:   5\n        - GET /y\n",
@@ -113,7 +99,8 @@ fn a_block_in_an_item_ends_before_the_items_next_key() {
 
 #[test]
 fn a_dash_may_have_a_line_of_its_own() {
-    let head = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: true\n        routes:\n";
+    let head =
+        "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: true\n        routes:\n";
     for (routes, expected) in [
         (
             "        -\n            route:   GET /a\n            orbs: 5\n        -   \n\n          # One.\n          GET /b\n",
@@ -153,28 +140,20 @@ fn every_valid_policy_of_the_repository_has_a_layout() {
         };
         for file in folder {
             let path = file.unwrap().path();
-            if path
-                .extension()
-                .is_some_and(|extension| extension == "yaml")
-            {
+            if path.extension().is_some_and(|extension| extension == "yaml") {
                 laid_out(&fs::read_to_string(&path).unwrap());
                 files += 1;
             }
         }
     }
-    assert!(
-        files > 30 || package.join("Cargo.toml.orig").exists(),
-        "{files}"
-    );
+    assert!(files > 30 || package.join("Cargo.toml.orig").exists(), "{files}");
 }
 
 #[test]
 fn a_text_that_is_no_policy_has_its_diagnostics() {
     let diagnostics = format("orbgate: 1\napi: {}\n").unwrap_err();
     assert!(
-        diagnostics
-            .iter()
-            .any(|diagnostic| diagnostic.to_string().starts_with("2:1: unknown key `api`")),
+        diagnostics.iter().any(|diagnostic| diagnostic.to_string().starts_with("2:1: unknown key `api`")),
         "{diagnostics:?}"
     );
     assert!(!format("").unwrap_err().is_empty());
@@ -219,16 +198,8 @@ fn ragged() -> impl Strategy<Value = String> {
                 text.push_str(before);
             }
             let level = if key == "-" && noise[0].2 { 4 } else { level };
-            let gap = if value.is_empty() {
-                String::new()
-            } else {
-                " ".repeat(*width)
-            };
-            text.push_str(&format!(
-                "{}{key}{gap}{value}{}\n",
-                " ".repeat(spaces(level)),
-                if end { "" } else { after }
-            ));
+            let gap = if value.is_empty() { String::new() } else { " ".repeat(*width) };
+            text.push_str(&format!("{}{key}{gap}{value}{}\n", " ".repeat(spaces(level)), if end { "" } else { after }));
         }
         text
     })

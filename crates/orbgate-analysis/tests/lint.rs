@@ -20,10 +20,7 @@ fn found(text: &str) -> Findings {
 fn lines(text: &str) -> Vec<String> {
     let found = found(text);
     assert!(found.complete);
-    let open = found
-        .list
-        .iter()
-        .filter(|finding| finding.suppressed.is_none());
+    let open = found.list.iter().filter(|finding| finding.suppressed.is_none());
     open.map(ToString::to_string).collect()
 }
 
@@ -53,12 +50,7 @@ fn examples(page: &str) -> impl Iterator<Item = Example<'_>> {
         let (findings, rest) = rest.split_once("```\n\n```yaml\n").unwrap();
         let (passing, rest) = rest.split_once("```\n").unwrap();
         assert_eq!(rest.trim(), "", "after the policies of {code}");
-        Example {
-            code,
-            failing,
-            findings,
-            passing,
-        }
+        Example { code, failing, findings, passing }
     })
 }
 
@@ -66,10 +58,7 @@ fn examples(page: &str) -> impl Iterator<Item = Example<'_>> {
 /// rewrites the findings.
 #[test]
 fn every_code_has_examples_and_a_section() {
-    let (Some(file), Some(page)) = (
-        of_the_repository("policy/lint.md"),
-        of_the_repository("docs/lint.md"),
-    ) else {
+    let (Some(file), Some(page)) = (of_the_repository("policy/lint.md"), of_the_repository("docs/lint.md")) else {
         return;
     };
     let page = fs::read_to_string(page).unwrap();
@@ -77,21 +66,14 @@ fn every_code_has_examples_and_a_section() {
     let sections = codes.lines().filter_map(|line| line.strip_prefix("### `"));
     assert!(sections.eq(Code::ALL.map(|code| format!("{code}`"))));
     let before = fs::read_to_string(&file).unwrap();
-    assert!(
-        examples(&before)
-            .map(|example| example.code)
-            .eq(Code::ALL.map(Code::as_str))
-    );
+    assert!(examples(&before).map(|example| example.code).eq(Code::ALL.map(Code::as_str)));
     let mut now = before.clone();
     for example in examples(&before) {
         let code = example.code;
         let findings = lines(example.failing);
         assert!(!findings.is_empty(), "{code}");
         let own = format!("[{code}]: ");
-        assert!(
-            findings.iter().all(|line| line.contains(&own)),
-            "{code}: {findings:#?}"
-        );
+        assert!(findings.iter().all(|line| line.contains(&own)), "{code}: {findings:#?}");
         assert_eq!(lines(example.passing), [""; 0], "{code}");
         let [old, new] = [example.findings, &(findings.join("\n") + "\n")]
             .map(|findings| format!("{}```\n\n```text\n{findings}```\n", example.failing));
@@ -116,18 +98,13 @@ fn the_page_has_the_codes() {
     };
     let rows = Code::ALL.map(row).concat();
     let page = fs::read_to_string(&file).unwrap();
-    let (head, rest) = page
-        .split_once("| code | level | |\n|---|---|---|\n")
-        .unwrap();
+    let (head, rest) = page.split_once("| code | level | |\n|---|---|---|\n").unwrap();
     let (_, tail) = rest.split_once("\n\n").unwrap();
     let now = format!("{head}| code | level | |\n|---|---|---|\n{rows}\n{tail}");
     if std::env::var_os("ORBGATE_UPDATE").is_some() {
         fs::write(&file, &now).unwrap();
     } else {
-        assert!(
-            page == now,
-            "the page is not what the crate says: cargo xtask codes"
-        );
+        assert!(page == now, "the page is not what the crate says: cargo xtask codes");
     }
 }
 
@@ -162,10 +139,7 @@ fn a_parameter_of_another_format_is_named_where_it_is() {
                 - GET /items\n...\n";
     let mut expected = Expected::default();
     expected.add(text, lines(text));
-    expected.keep(
-        env!("CARGO_MANIFEST_DIR"),
-        "lint: parameters of another format",
-    );
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "lint: parameters of another format");
 }
 
 /// One scope with this name next to `read:files`.
@@ -199,15 +173,8 @@ fn names_are_compared_as_people_read_them() {
         (":inference", None),
     ] {
         let found = scopes(name);
-        let codes: Vec<_> = found
-            .iter()
-            .map(|line| line.split(['[', ']']).nth(1).unwrap())
-            .collect();
-        assert_eq!(
-            codes,
-            code.into_iter().collect::<Vec<_>>(),
-            "{name}: {found:?}"
-        );
+        let codes: Vec<_> = found.iter().map(|line| line.split(['[', ']']).nth(1).unwrap()).collect();
+        assert_eq!(codes, code.into_iter().collect::<Vec<_>>(), "{name}: {found:?}");
     }
 }
 
@@ -216,15 +183,9 @@ fn hostile_names_take_no_time() {
     let begun = std::time::Instant::now();
     let mut text = "orbgate: 1\napis:\n  a:\n    scopes:\n".to_owned();
     for number in 0..20_000 {
-        text.push_str(&format!(
-            "      'read:{}{number}': {{ permits: x, routes: [] }}\n",
-            "x".repeat(number % 60)
-        ));
+        text.push_str(&format!("      'read:{}{number}': {{ permits: x, routes: [] }}\n", "x".repeat(number % 60)));
     }
-    text.push_str(&format!(
-        "      '{}': {{ permits: x, routes: [] }}\n...\n",
-        "y".repeat(1_000)
-    ));
+    text.push_str(&format!("      '{}': {{ permits: x, routes: [] }}\n...\n", "y".repeat(1_000)));
     let found = found(&text);
     assert!(!found.complete, "more than 1,000 scopes have no route");
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
@@ -243,26 +204,13 @@ fn a_suppression_says_what_and_why() {
     expected.add("", &open);
     for text in [
         policy(" # orbgate-lint: allow unstated_get: metered elsewhere", ""),
-        policy(
-            "",
-            "          # orbgate-lint: allow unstated_get: metered elsewhere\n",
-        ),
-        policy(
-            "",
-            "# orbgate-lint: allow unstated_get: metered elsewhere\n\n          # more\n",
-        ),
-        format!(
-            "# orbgate-lint: allow-file unstated_get: metered elsewhere\n{}",
-            policy("", "")
-        ),
+        policy("", "          # orbgate-lint: allow unstated_get: metered elsewhere\n"),
+        policy("", "# orbgate-lint: allow unstated_get: metered elsewhere\n\n          # more\n"),
+        format!("# orbgate-lint: allow-file unstated_get: metered elsewhere\n{}", policy("", "")),
     ] {
         let found = found(&text);
         assert_eq!(found.list.len(), 1, "{:?}", found.list);
-        assert_eq!(
-            found.list[0].suppressed.as_deref(),
-            Some("metered elsewhere"),
-            "{text}"
-        );
+        assert_eq!(found.list[0].suppressed.as_deref(), Some("metered elsewhere"), "{text}");
     }
     for comment in [
         "allow unstated_get",
@@ -279,10 +227,7 @@ fn a_suppression_says_what_and_why() {
     }
     expected.keep(env!("CARGO_MANIFEST_DIR"), "lint: suppressions");
     // It is about its own line alone.
-    let elsewhere = policy("", "").replace(
-        "permits: x\n",
-        "permits: x # orbgate-lint: allow unstated_get: x\n",
-    );
+    let elsewhere = policy("", "").replace("permits: x\n", "permits: x # orbgate-lint: allow unstated_get: x\n");
     assert_eq!(lines(&elsewhere).len(), 2);
 }
 
@@ -303,10 +248,7 @@ fn a_suppression_may_stand_behind_a_byte_order_mark() {
     assert_eq!(lines(&format!("\u{feff}{text}")), [""; 0]);
     let unused = text.replace("orbs: true", "orbs: false");
     let found = lines(&unused);
-    assert!(
-        found[0].starts_with("1:1: warning[unused_suppression]"),
-        "{found:?}"
-    );
+    assert!(found[0].starts_with("1:1: warning[unused_suppression]"), "{found:?}");
     assert_eq!(lines(&format!("\u{feff}{unused}")), found);
 }
 
@@ -321,22 +263,15 @@ fn the_shipped_policy_has_no_finding() {
 #[test]
 fn a_code_that_the_file_allows_may_have_any_number_of_findings() {
     let policy = |comment: &str| {
-        let scopes: String = (0..1_500)
-            .map(|number| format!("      s:{number}: {{ permits: x, routes: [] }}\n"))
-            .collect();
+        let scopes: String =
+            (0..1_500).map(|number| format!("      s:{number}: {{ permits: x, routes: [] }}\n")).collect();
         format!("orbgate: 1\napis:\n  a:\n    scopes:\n{scopes}{comment}...\n")
     };
     let all = found(&policy(""));
     assert_eq!((all.list.len(), all.complete), (1_000, false));
     let allowed = "# orbgate-lint: allow-file scope_without_routes: asked for by name\n";
     let allowed = found(&policy(allowed));
-    assert!(
-        allowed.complete
-            && allowed
-                .list
-                .iter()
-                .all(|finding| finding.suppressed.is_some())
-    );
+    assert!(allowed.complete && allowed.list.iter().all(|finding| finding.suppressed.is_some()));
     // It is not about other codes, and may be about a finding that was not listed.
     let other = "# orbgate-lint: allow-file unstated_get: metered\n";
     assert!(!found(&policy(other)).complete);
@@ -369,15 +304,11 @@ fn a_text_is_no_comment() {
     ] {
         let text = policy(&permits, "");
         let found = lines(&text);
-        assert!(
-            found.len() == 1 && found[0].contains("[unstated_get]"),
-            "{text}{found:?}"
-        );
+        assert!(found.len() == 1 && found[0].contains("[unstated_get]"), "{text}{found:?}");
         // A comment after such a text counts.
         for text in [
             policy(&permits, &format!(" {ALLOW}")),
-            policy(&permits, "")
-                .replace("        orbs:", &format!("        {ALLOW}\n        orbs:")),
+            policy(&permits, "").replace("        orbs:", &format!("        {ALLOW}\n        orbs:")),
         ] {
             assert_eq!(lines(&text), [""; 0], "{text}");
         }
@@ -388,10 +319,7 @@ fn a_text_is_no_comment() {
     let other = ALLOW.replace("unstated_get", "no_permits");
     let header = policy(&format!("| {other}\n          {ALLOW}"), "");
     let found = lines(&header);
-    assert!(
-        found.len() == 2 && found[1].contains("[unstated_get]"),
-        "{found:?}"
-    );
+    assert!(found.len() == 2 && found[1].contains("[unstated_get]"), "{found:?}");
     let quoted = policy(&format!("\"| {ALLOW}\""), "");
     assert_eq!(lines(&quoted).len(), 1);
     let behind = policy(&format!("\"{ALLOW}\" {ALLOW}"), "");
@@ -425,20 +353,12 @@ fn a_message_names_few_methods() {
     };
     let lines = |text: &str| -> Vec<_> {
         let lines = lines(text).into_iter();
-        lines
-            .filter(|line| line.contains("[shadowed_route]"))
-            .collect()
+        lines.filter(|line| line.contains("[shadowed_route]")).collect()
     };
     let few = lines(&policy(5));
-    assert!(
-        few[0].contains(" AAAA, AAAB, AAAC, AAAD, AAAE alone "),
-        "{few:?}"
-    );
+    assert!(few[0].contains(" AAAA, AAAB, AAAC, AAAD, AAAE alone "), "{few:?}");
     let more = lines(&policy(7));
-    assert!(
-        more[0].contains(" AAAA, AAAB, AAAC, AAAD, AAAE and 2 more "),
-        "{more:?}"
-    );
+    assert!(more[0].contains(" AAAA, AAAB, AAAC, AAAD, AAAE and 2 more "), "{more:?}");
     let many = found(&policy(2_000));
     assert!(!many.complete);
     assert!(many.list.iter().all(|finding| finding.message.len() < 200));
@@ -448,19 +368,11 @@ fn a_message_names_few_methods() {
 fn many_methods_of_templates_that_overlap_are_no_matter() {
     let mut text = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        permits: x\n        orbs: false\n        routes:\n"
         .to_owned();
-    for (template, method) in
-        (0..100).flat_map(|at| (0..30).map(move |number| (at, method('M', number))))
-    {
-        text.push_str(&format!(
-            "          - {method} /x{template}/{{a}}\n          - {method} /{{a}}/y{template}\n"
-        ));
+    for (template, method) in (0..100).flat_map(|at| (0..30).map(move |number| (at, method('M', number)))) {
+        text.push_str(&format!("          - {method} /x{template}/{{a}}\n          - {method} /{{a}}/y{template}\n"));
     }
     text.push_str("...\n");
-    assert!(
-        lines(&text)
-            .iter()
-            .all(|line| line.contains("unknown_method"))
-    );
+    assert!(lines(&text).iter().all(|line| line.contains("unknown_method")));
 }
 
 /// 250,000 pairs of templates overlap, and nothing is left out. Where each pair differs, the findings are too many to list.
@@ -468,12 +380,7 @@ fn many_methods_of_templates_that_overlap_are_no_matter() {
 fn five_hundred_routes_that_all_overlap_are_looked_at() {
     let policy = |scope: &str, methods: [&str; 2]| {
         let list = |template: &str, method: &str| -> String {
-            let route = |at: usize| {
-                format!(
-                    "          - {method} {}\n",
-                    template.replace('#', &at.to_string())
-                )
-            };
+            let route = |at: usize| format!("          - {method} {}\n", template.replace('#', &at.to_string()));
             (0..500).map(route).collect()
         };
         let [one, two] = [list("/x#/{a}", methods[0]), list("/{a}/y#", methods[1])];
@@ -485,10 +392,7 @@ fn five_hundred_routes_that_all_overlap_are_looked_at() {
     assert_eq!(lines(&policy("", ["GET", "GET"])), [""; 0]);
     let hidden = lines(&policy(extra, ["GET", "GET"]));
     assert_eq!(hidden.len(), 2, "{hidden:?}");
-    for (scope, methods, code) in [
-        (other, ["GET", "GET"], Code::Overlap),
-        ("", ["GET", "PUT"], Code::ShadowedRoute),
-    ] {
+    for (scope, methods, code) in [(other, ["GET", "GET"], Code::Overlap), ("", ["GET", "PUT"], Code::ShadowedRoute)] {
         let found = found(&policy(scope, methods));
         assert_eq!((found.list.len(), found.cut), (1_000, vec![code]));
     }
@@ -508,29 +412,18 @@ fn overlaps_are_pairs_that_require_something_else() {
     for (scopes, count) in [
         // One scope, one charge.
         (&[("true", "'POST /x/{id}/run', POST /x/y/run")][..], 0),
-        (
-            &[("true", "'POST /x/{id}/run'"), ("true", "POST /x/y/run")],
-            1,
-        ),
+        (&[("true", "'POST /x/{id}/run'"), ("true", "POST /x/y/run")], 1),
         // Neither template is the more general one.
         (&[("true", "'GET /{x}/b'"), ("false", "'GET /a/{y}'")], 1),
         // One scope, two amounts; the route's own amount is the scope's.
         (&[("5", "'POST /x/{id}', { route: POST /x/y, orbs: 7 }")], 1),
         (&[("5", "'POST /x/{id}', { route: POST /x/y, orbs: 5 }")], 0),
         // Other methods and lengths. A parameter takes one segment that is not empty, and `/` has none.
-        (
-            &[
-                ("true", "'POST /{a}'"),
-                ("false", "GET /x, POST /x/y, POST /"),
-            ],
-            0,
-        ),
+        (&[("true", "'POST /{a}'"), ("false", "GET /x, POST /x/y, POST /")], 0),
     ] {
         let mut text = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n".to_owned();
         for (at, (orbs, routes)) in scopes.iter().enumerate() {
-            text.push_str(&format!(
-                "      s{at}: {{ permits: x, orbs: {orbs}, routes: [{routes}] }}\n"
-            ));
+            text.push_str(&format!("      s{at}: {{ permits: x, orbs: {orbs}, routes: [{routes}] }}\n"));
         }
         assert_eq!(overlaps(&text), count, "{text}");
     }
@@ -539,11 +432,11 @@ fn overlaps_are_pairs_that_require_something_else() {
 /// Of 900 million pairs of routes that overlap, all but one pair require the same: there is nothing to report that would end the search.
 #[test]
 fn routes_of_one_scope_overlap_without_taking_time() {
-    let mut text = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: false\n        routes:\n".to_owned();
+    let mut text =
+        "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: false\n        routes:\n"
+            .to_owned();
     for number in 0..30_000 {
-        text.push_str(&format!(
-            "          - GET /a{number}/{{x}}/{{y}}\n          - GET /{{x}}/{{y}}/b{number}\n"
-        ));
+        text.push_str(&format!("          - GET /a{number}/{{x}}/{{y}}\n          - GET /{{x}}/{{y}}/b{number}\n"));
     }
     text.push_str("      t:\n        orbs: true\n        routes: [GET /a7/b/c]\n");
     assert_eq!(overlaps(&text), 1);
@@ -562,10 +455,7 @@ fn yaml(rows: &[Row]) -> String {
         .enumerate()
         .map(|(at, (name, orbs))| ((at, name), orbs))
     {
-        text.push_str(&format!(
-            "      {}:\n        permits: x\n        orbs: {orbs}\n        routes:\n",
-            scope.1
-        ));
+        text.push_str(&format!("      {}:\n        permits: x\n        orbs: {orbs}\n        routes:\n", scope.1));
         let mut none = true;
         for (method, segments, own) in rows {
             if *own == scope.0 {
@@ -589,10 +479,7 @@ fn template(segments: &[&str]) -> String {
 
 fn fits(segments: &[&str], path: &[&str]) -> bool {
     segments.len() == path.len()
-        && segments
-            .iter()
-            .zip(path)
-            .all(|(segment, value)| *segment == "{}" || segment == value)
+        && segments.iter().zip(path).all(|(segment, value)| *segment == "{}" || segment == value)
 }
 
 /// Every path of up to three segments that can mean something different from the others.
@@ -600,20 +487,15 @@ fn paths() -> Vec<Vec<&'static str>> {
     let mut all = vec![vec![]];
     let mut longer: Vec<Vec<&str>> = vec![vec![]];
     for _ in 0..3 {
-        longer = longer
-            .iter()
-            .flat_map(|path| ["a", "b", "A", "q"].map(|value| [&path[..], &[value]].concat()))
-            .collect();
+        longer =
+            longer.iter().flat_map(|path| ["a", "b", "A", "q"].map(|value| [&path[..], &[value]].concat())).collect();
         all.extend(longer.clone());
     }
     all
 }
 
 /// What enumerating paths finds: pairs of routes that overlap, and routes that are hidden by a template.
-fn oracle(
-    engine: &Engine,
-    rows: &[Row],
-) -> (BTreeSet<BTreeSet<String>>, BTreeSet<(String, String)>) {
+fn oracle(engine: &Engine, rows: &[Row]) -> (BTreeSet<BTreeSet<String>>, BTreeSet<(String, String)>) {
     let (mut overlaps, mut shadowed) = (BTreeSet::new(), BTreeSet::new());
     let name = |row: &Row| format!("{} {}", row.0, template(&row.1));
     for path in paths() {
@@ -629,9 +511,7 @@ fn oracle(
         for row in &fitting {
             let hidden = route_of(engine, row.0, &target).err();
             let hidden = hidden.filter(|decision| decision.reason() == Reason::MethodNotDeclared);
-            shadowed.extend(
-                hidden.map(|decision| (name(row), decision.route_name().unwrap().to_owned())),
-            );
+            shadowed.extend(hidden.map(|decision| (name(row), decision.route_name().unwrap().to_owned())));
         }
     }
     (overlaps, shadowed)

@@ -15,10 +15,7 @@ use orbgate_analysis::lint;
 /// The most memory that this process ever had, in KiB.
 fn peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status
-        .lines()
-        .find(|line| line.starts_with("VmHWM:"))
-        .unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
@@ -39,8 +36,5 @@ fn long_names_of_many_scopes_take_little_memory() {
     let before = peak();
     let found = lint(&policy, &text);
     let taken = peak() - before;
-    assert!(
-        found.list.len() >= 1_000 && taken < 100 * 1024,
-        "{taken} KiB"
-    );
+    assert!(found.list.len() >= 1_000 && taken < 100 * 1024, "{taken} KiB");
 }

@@ -6,22 +6,14 @@ use orbgate_analysis::{Miss, in_order, near_misses, near_scope, route_of};
 /// A target of a template.
 fn target(template: &str) -> String {
     let value = |segment: &str| {
-        if segment.starts_with('{') {
-            "q7".to_owned()
-        } else {
-            segment.to_owned()
-        }
+        if segment.starts_with('{') { "q7".to_owned() } else { segment.to_owned() }
     };
     template.split('/').map(value).collect::<Vec<_>>().join("/")
 }
 
 fn segment(location: usize, found: &str, expected: &str) -> Miss {
     let (found, expected) = (found.to_owned(), expected.to_owned());
-    Miss::Segment {
-        location,
-        found,
-        expected,
-    }
+    Miss::Segment { location, found, expected }
 }
 
 #[test]
@@ -30,15 +22,10 @@ fn a_call_with_one_wrong_character_finds_its_route() {
     let mut misspelt = 0;
     for route in engine.routes() {
         let target = target(route.template());
-        for at in target
-            .char_indices()
-            .map(|(at, _)| at)
-            .filter(|at| target.as_bytes()[*at].is_ascii_alphabetic())
-        {
-            for wrong in [
-                format!("{}x{}", &target[..at], &target[at + 1..]),
-                format!("{}{}", &target[..at], &target[at + 1..]),
-            ] {
+        for at in target.char_indices().map(|(at, _)| at).filter(|at| target.as_bytes()[*at].is_ascii_alphabetic()) {
+            for wrong in
+                [format!("{}x{}", &target[..at], &target[at + 1..]), format!("{}{}", &target[..at], &target[at + 1..])]
+            {
                 // The value of a parameter may be anything, and another route may decide what was typed.
                 if route_of(engine, route.method(), &wrong).is_ok() || wrong.contains("//") {
                     continue;
@@ -46,23 +33,12 @@ fn a_call_with_one_wrong_character_finds_its_route() {
                 let near = near_misses(engine, route.method(), &wrong);
                 assert!(near.len() <= 3);
                 for near in &near {
-                    let decided = near
-                        .meant
-                        .as_ref()
-                        .map(|meant| route_of(engine, route.method(), meant));
-                    assert!(
-                        decided.is_none_or(|decided| decided == Ok(near.route)),
-                        "{wrong}: {near:?}"
-                    );
+                    let decided = near.meant.as_ref().map(|meant| route_of(engine, route.method(), meant));
+                    assert!(decided.is_none_or(|decided| decided == Ok(near.route)), "{wrong}: {near:?}");
                 }
-                let found = near
-                    .iter()
-                    .any(|near| near.route == route || near.meant.as_deref() == Some(&*target));
+                let found = near.iter().any(|near| near.route == route || near.meant.as_deref() == Some(&*target));
                 // A template without the method hides it: then that is the reason given.
-                let hidden = route_of(engine, route.method(), &wrong)
-                    .unwrap_err()
-                    .route()
-                    .is_some();
+                let hidden = route_of(engine, route.method(), &wrong).unwrap_err().route().is_some();
                 assert!(found || hidden, "{wrong}: {near:?}");
                 misspelt += 1;
             }
@@ -77,30 +53,16 @@ fn what_fits_and_is_less_specific_is_named() {
     let engine = Engine::new(&Policy::from_yaml(text).unwrap());
     let why = |method: &str, target: &str| {
         let near = near_misses(&engine, method, target);
-        near.into_iter()
-            .map(|near| (near.route.as_str().to_owned(), near.why))
-            .collect::<Vec<_>>()
+        near.into_iter().map(|near| (near.route.as_str().to_owned(), near.why)).collect::<Vec<_>>()
     };
     let pair = |route: &str, why: &Miss| (route.to_owned(), why.clone());
     let less = &Miss::LessSpecific("/x/y".to_owned());
-    assert_eq!(
-        why("GET", "/x/y?a=b"),
-        [pair("GET /x/{id}", less), pair("GET /{a}/y", less)]
-    );
+    assert_eq!(why("GET", "/x/y?a=b"), [pair("GET /x/{id}", less), pair("GET /{a}/y", less)]);
     assert_eq!(why("DELETE", "/x/y"), []);
-    assert_eq!(
-        why("DELETE", "/X/y"),
-        [pair("DELETE /x/y", &segment(1, "X", "x"))]
-    );
+    assert_eq!(why("DELETE", "/X/y"), [pair("DELETE /x/y", &segment(1, "X", "x"))]);
     assert_eq!(why("GET", "/x/1/z"), []);
     let found = near_misses(&engine, "GET", "/x");
-    assert_eq!(
-        found[0].why,
-        Miss::Segments {
-            found: 1,
-            expected: 2
-        }
-    );
+    assert_eq!(found[0].why, Miss::Segments { found: 1, expected: 2 });
     assert_eq!(found[0].meant, None);
 }
 
@@ -112,83 +74,21 @@ fn what_is_spelt_otherwise_is_what_was_meant() {
     let dots = &Miss::Malformed(Detail::DotSegment);
     let start = &Miss::Start("/v1/shop".to_owned());
     for (method, target, route, why, meant) in [
-        (
-            "GET",
-            "/v1/shop/items/",
-            "/items",
-            empty,
-            Some("/v1/shop/items"),
-        ),
-        (
-            "GET",
-            "/v1//shop/items/7",
-            "/items/{id}",
-            empty,
-            Some("/v1/shop/items/7"),
-        ),
-        (
-            "GET",
-            "/v1/shop/x/../items/./7",
-            "/items/{id}",
-            dots,
-            Some("/v1/shop/items/7"),
-        ),
-        (
-            "GET",
-            "https://example.com/v1/shop/items",
-            "/items",
-            &Miss::Malformed(Detail::Form),
-            Some("/v1/shop/items"),
-        ),
-        (
-            "GET",
-            "v1/shop/items?x=1",
-            "/items",
-            &Miss::Malformed(Detail::Form),
-            Some("/v1/shop/items"),
-        ),
-        (
-            "GET",
-            "/v1/shop/items#top",
-            "/items",
-            &Miss::Malformed(Detail::Fragment),
-            Some("/v1/shop/items"),
-        ),
-        (
-            "GET",
-            "/v1/shop/items/a;b",
-            "/items/{id}",
-            &Miss::Malformed(Detail::MatrixParam),
-            None,
-        ),
-        (
-            "get",
-            "/v1/shop/items",
-            "/items",
-            &Miss::Malformed(Detail::Method),
-            None,
-        ),
+        ("GET", "/v1/shop/items/", "/items", empty, Some("/v1/shop/items")),
+        ("GET", "/v1//shop/items/7", "/items/{id}", empty, Some("/v1/shop/items/7")),
+        ("GET", "/v1/shop/x/../items/./7", "/items/{id}", dots, Some("/v1/shop/items/7")),
+        ("GET", "https://example.com/v1/shop/items", "/items", &Miss::Malformed(Detail::Form), Some("/v1/shop/items")),
+        ("GET", "v1/shop/items?x=1", "/items", &Miss::Malformed(Detail::Form), Some("/v1/shop/items")),
+        ("GET", "/v1/shop/items#top", "/items", &Miss::Malformed(Detail::Fragment), Some("/v1/shop/items")),
+        ("GET", "/v1/shop/items/a;b", "/items/{id}", &Miss::Malformed(Detail::MatrixParam), None),
+        ("get", "/v1/shop/items", "/items", &Miss::Malformed(Detail::Method), None),
         ("GET", "/items", "/items", start, Some("/v1/shop/items")),
-        (
-            "GET",
-            "/items/7/parts",
-            "/items/{id}/parts",
-            start,
-            Some("/v1/shop/items/7/parts"),
-        ),
-        (
-            "GET",
-            "/shop/items",
-            "/items",
-            &Miss::Start("/v1".to_owned()),
-            Some("/v1/shop/items"),
-        ),
+        ("GET", "/items/7/parts", "/items/{id}/parts", start, Some("/v1/shop/items/7/parts")),
+        ("GET", "/shop/items", "/items", &Miss::Start("/v1".to_owned()), Some("/v1/shop/items")),
         ("GET", "/items/", "/items", start, Some("/v1/shop/items")),
     ] {
         let near = near_misses(&engine, method, target);
-        let first = near
-            .first()
-            .map(|near| (near.route.as_str(), &near.why, near.meant.as_deref()));
+        let first = near.first().map(|near| (near.route.as_str(), &near.why, near.meant.as_deref()));
         let route = format!("GET /v1/shop{route}");
         assert_eq!(first, Some((&*route, why, meant)), "{target}: {near:#?}");
         assert!(meant.is_none() || near.len() == 1, "{target}: {near:#?}");
@@ -242,11 +142,7 @@ fn a_path_without_its_slash_is_a_near_miss() {
         ("/v1/items?a", Miss::Slash, "/v1/items/"),
         ("/v1/item/", segment(2, "item", "items"), "/v1/items/"),
         ("/items/7/", Miss::Start("/v1".to_owned()), "/v1/items/7/"),
-        (
-            "/v1/items//",
-            Miss::Malformed(Detail::EmptySegment),
-            "/v1/items/",
-        ),
+        ("/v1/items//", Miss::Malformed(Detail::EmptySegment), "/v1/items/"),
     ] {
         let near = near_misses(&engine, "GET", target);
         let found = near.first().map(|near| (&near.why, near.meant.as_deref()));

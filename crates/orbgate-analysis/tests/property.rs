@@ -8,9 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 
-use crate::diff::{
-    METHODS, SCOPES, WORDS, decide, decide_scope, engine, policies, targets, tokens,
-};
+use crate::diff::{METHODS, SCOPES, WORDS, decide, decide_scope, engine, policies, targets, tokens};
 use crate::support::expected::Expected;
 
 const POLICY: &str = "
@@ -190,31 +188,18 @@ fn a_template_means_its_own_calls_alone() {
         property.prove(&engine)
     };
     // `POST /v1/items/order` is among these paths, and it isn't that route.
-    let [against_it] = &against(
-        &engine,
-        "only | user order write | POST /v1/items/{item}, PUT /v1/items",
-    )[..] else {
+    let [against_it] = &against(&engine, "only | user order write | POST /v1/items/{item}, PUT /v1/items")[..] else {
         panic!("the order is allowed")
     };
-    assert!(
-        against_it.contains("POST /v1/items/order: "),
-        "{against_it}"
-    );
-    for property in [
-        "never | any order | POST /v1/items/{id}",
-        "at most 0 orbs | user read | /v1/items/{id}",
-    ] {
+    assert!(against_it.contains("POST /v1/items/order: "), "{against_it}");
+    for property in ["never | any order | POST /v1/items/{id}", "at most 0 orbs | user read | /v1/items/{id}"] {
         let proof = prove(property).unwrap();
         assert!(proof.holds(), "{property}");
-        assert!(
-            proof.warning.unwrap().contains("`POST /v1/items/order`"),
-            "{property}"
-        );
+        assert!(proof.warning.unwrap().contains("`POST /v1/items/order`"), "{property}");
     }
-    for property in [
-        "never | any order | POST /v1/items/*",
-        "never | any order | POST /v1/items/{id}, POST /v1/items/order",
-    ] {
+    for property in
+        ["never | any order | POST /v1/items/*", "never | any order | POST /v1/items/{id}, POST /v1/items/order"]
+    {
         assert!(!prove(property).unwrap().holds(), "{property}");
     }
     // Nothing else fits the template, by this method.
@@ -248,12 +233,7 @@ impl Written {
             Some(scopes) if scopes.is_empty() => r#" """#.to_owned(),
             Some(scopes) => scopes.iter().map(|scope| format!(" {scope}")).collect(),
         };
-        format!(
-            "{} | {}{scopes} | {}",
-            self.claim,
-            self.kind,
-            self.calls.join(", ")
-        )
+        format!("{} | {}{scopes} | {}", self.claim, self.kind, self.calls.join(", "))
     }
 
     fn is_of(&self, (kind, scopes): &(TokenKind, String)) -> bool {
@@ -277,21 +257,12 @@ fn written() -> impl Strategy<Value = Written> {
     ];
     const CLAIMS: &[&str] = &["never", "only", "at most 1 orbs", "at most 2 orbs", "apart"];
     let scopes = proptest::option::of(subsequence(&SCOPES[..], 0..=SCOPES.len()));
-    (
-        select(CLAIMS),
-        select(&["any", "user", "organisation"][..]),
-        scopes,
-        vec(call, 2..4),
-    )
-        .prop_map(|(claim, kind, scopes, mut calls)| {
+    (select(CLAIMS), select(&["any", "user", "organisation"][..]), scopes, vec(call, 2..4)).prop_map(
+        |(claim, kind, scopes, mut calls)| {
             calls.truncate(if claim == "apart" { 2 } else { 3 });
-            Written {
-                claim,
-                kind,
-                scopes,
-                calls,
-            }
-        })
+            Written { claim, kind, scopes, calls }
+        },
+    )
 }
 
 /// Whether a call, which this rule decides, is one of these, by the words of the format alone.
@@ -308,13 +279,7 @@ fn is_among(calls: &str, asked: &Asked, rule: &str) -> bool {
     if path.contains('{') && !path.contains('*') {
         let (_, template) = rule.split_once(' ').unwrap();
         let segments = template.split('/');
-        let segments = segments.map(|segment| {
-            if segment.starts_with('{') {
-                "{x}"
-            } else {
-                segment
-            }
-        });
+        let segments = segments.map(|segment| if segment.starts_with('{') { "{x}" } else { segment });
         return path == segments.collect::<Vec<_>>().join("/");
     }
     let segments = |path: &str| -> Vec<String> {
@@ -335,10 +300,7 @@ fn is_among(calls: &str, asked: &Asked, rule: &str) -> bool {
 fn everything(engine: &Engine) -> Vec<(Asked, String)> {
     let nobody = (TokenKind::User, String::new());
     let mut all = Vec::new();
-    for (target, method) in targets()
-        .into_iter()
-        .flat_map(|target| METHODS.map(|method| (target.clone(), method)))
-    {
+    for (target, method) in targets().into_iter().flat_map(|target| METHODS.map(|method| (target.clone(), method))) {
         let decision = decide(engine, method, &target, &nobody);
         if let Some(route) = decision.scope().and(decision.route_name()) {
             let method = method.to_owned();
@@ -346,12 +308,7 @@ fn everything(engine: &Engine) -> Vec<(Asked, String)> {
         }
     }
     let scopes = callable_rows(engine).filter(|row| row.route.is_none());
-    all.extend(scopes.map(|row| {
-        (
-            Asked::Scope(row.scope.name().to_owned()),
-            row.scope.name().to_owned(),
-        )
-    }));
+    all.extend(scopes.map(|row| (Asked::Scope(row.scope.name().to_owned()), row.scope.name().to_owned())));
     all
 }
 
@@ -365,29 +322,20 @@ fn ask<'e>(engine: &'e Engine, asked: &Asked, token: &(TokenKind, String)) -> De
 /// The rules by which requests are allowed against the property, each pair for `apart`; `None` where it says nothing.
 fn brute_force(engine: &Engine, written: &Written) -> Option<BTreeSet<String>> {
     let mut all = everything(engine);
-    for scope in SCOPES
-        .iter()
-        .filter(|scope| written.calls.contains(&format!("scope {scope}")))
-    {
+    for scope in SCOPES.iter().filter(|scope| written.calls.contains(&format!("scope {scope}"))) {
         engine.find_scope(scope)?;
-        if !all
-            .iter()
-            .any(|(asked, _)| *asked == Asked::Scope((*scope).to_owned()))
-            && written.claim != "only"
-        {
+        if !all.iter().any(|(asked, _)| *asked == Asked::Scope((*scope).to_owned())) && written.claim != "only" {
             all.push((Asked::Scope((*scope).to_owned()), (*scope).to_owned()));
         }
     }
-    let reached = |calls: &str| {
-        calls.starts_with("scope ") || all.iter().any(|(asked, rule)| is_among(calls, asked, rule))
-    };
+    let reached =
+        |calls: &str| calls.starts_with("scope ") || all.iter().any(|(asked, rule)| is_among(calls, asked, rule));
     if !written.calls.iter().all(|calls| reached(calls)) {
         return None;
     }
     // By a pattern nobody asks for a scope that has routes.
     let among = |calls: &str, asked: &Asked, rule: &str| {
-        let has_routes = matches!(asked, Asked::Scope(_))
-            && engine.find_scope(rule).unwrap().routes().next().is_some();
+        let has_routes = matches!(asked, Asked::Scope(_)) && engine.find_scope(rule).unwrap().routes().next().is_some();
         is_among(calls, asked, rule) && !(calls == "*" && has_routes)
     };
     let tokens = tokens().into_iter().filter(|token| written.is_of(token));
@@ -433,17 +381,11 @@ fn judge(engine: &Engine, written: &Written, witness: &Witness<'_>) {
     for (at, (asked, rule)) in witness.requests.iter().enumerate() {
         let decision = ask(engine, asked, &token);
         assert!(decision.is_allow(), "{witness}");
-        assert_eq!(
-            decision.route_name(),
-            rule.route.map(|route| route.as_str())
-        );
+        assert_eq!(decision.route_name(), rule.route.map(|route| route.as_str()));
         let rule = decision.route_name().unwrap_or_default();
         let is_any = match written.claim {
             "apart" => is_among(&written.calls[at], asked, rule),
-            _ => written
-                .calls
-                .iter()
-                .any(|calls| is_among(calls, asked, rule)),
+            _ => written.calls.iter().any(|calls| is_among(calls, asked, rule)),
         };
         assert_eq!(is_any, written.claim != "only", "{written:?} {witness}");
     }
@@ -479,9 +421,7 @@ fn a_property_can_name_a_literal_with_an_asterisk() {
     let engine = engine(
         "orbgate: 1\napis: { a: { base_path: '', scopes: { read: { orbs: false, routes: ['GET /a*b', 'GET /c/{id}'] } } } }\n",
     );
-    let [against_it] = &against(&engine, "never | user read | GET /a*b")[..] else {
-        panic!("nothing against it")
-    };
+    let [against_it] = &against(&engine, "never | user read | GET /a*b")[..] else { panic!("nothing against it") };
     assert!(against_it.contains("GET /a*b"), "{against_it}");
     for pattern in ["/c/a*b", "/a*"] {
         let message = format!("error: no route of the policy decides `{pattern}`");

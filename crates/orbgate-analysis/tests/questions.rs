@@ -48,12 +48,7 @@ fn instance(template: &str) -> String {
 /// A call to a route, with a token.
 fn call<'e>(engine: &'e Engine, route: &str, token: Token<'_>) -> Decision<'e> {
     let (method, template) = route.split_once(' ').unwrap();
-    let ask = Ask {
-        method: method.into(),
-        target: instance(template).into(),
-        token: None,
-        bonus: false,
-    };
+    let ask = Ask { method: method.into(), target: instance(template).into(), token: None, bonus: false };
     decide(engine, &ask, token)
 }
 

@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 const PARTS: &[&str] = &[
-    "/", "/", "/", "a", "b", "A", "@", "%40", "%61", "%20", "%2f", "%00", "%c3", "%", "%4", ".",
-    "..", ";", "\\", "\"", "#", "?", " ", "\u{e9}", "x", "7",
+    "/", "/", "/", "a", "b", "A", "@", "%40", "%61", "%20", "%2f", "%00", "%c3", "%", "%4", ".", "..", ";", "\\", "\"",
+    "#", "?", " ", "\u{e9}", "x", "7",
 ];
 
 fn engine(profile: &str) -> Engine {
@@ -36,9 +36,7 @@ fn keeps(detail: &str, method: &str, target: &str) -> bool {
         .collect();
     let no_escape = |bad: fn(u8) -> bool| !escapes.iter().flatten().any(|byte| bad(*byte));
     match detail {
-        "method" => {
-            (1..=16).contains(&method.len()) && method.bytes().all(|b| b.is_ascii_uppercase())
-        }
+        "method" => (1..=16).contains(&method.len()) && method.bytes().all(|b| b.is_ascii_uppercase()),
         "length" => {
             (1..=8_192).contains(&target.len())
                 && segments.len() <= 32
@@ -54,17 +52,13 @@ fn keeps(detail: &str, method: &str, target: &str) -> bool {
         "bad_escape" => escapes.iter().all(Option::is_some),
         "encoded_control" => no_escape(|byte| byte.is_ascii_control()),
         "encoded_delimiter" => no_escape(|byte| b"/\\;?#%".contains(&byte)),
-        "encoded_unreserved" => {
-            no_escape(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte))
-        }
+        "encoded_unreserved" => no_escape(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte)),
         "non_ascii" => no_escape(|byte| byte >= 0x80),
-        "whitespace" => !segments
-            .iter()
-            .any(|segment| segment.starts_with("%20") || segment.ends_with("%20")),
+        "whitespace" => !segments.iter().any(|segment| segment.starts_with("%20") || segment.ends_with("%20")),
         "empty_segment" => !segments.contains(&""),
-        "dot_segment" => !segments
-            .iter()
-            .any(|segment| !segment.is_empty() && segment.bytes().all(|byte| byte == b'.')),
+        "dot_segment" => {
+            !segments.iter().any(|segment| !segment.is_empty() && segment.bytes().all(|byte| byte == b'.'))
+        }
         // Broken only with this policy.
         "non_canonical_literal" => !(segments.first() == Some(&"%40") && segments.len() == 2),
         "ambiguous_case" => path != "/A" && segments[..] != ["@", "B"],
@@ -73,22 +67,13 @@ fn keeps(detail: &str, method: &str, target: &str) -> bool {
 }
 
 fn check(engine: &Engine, method: &str, target: &str, token: Option<Token<'_>>) {
-    let request = Request {
-        method: method.as_bytes(),
-        target: target.as_bytes(),
-        token,
-        allow_bonus_orbs_use: false,
-    };
+    let request = Request { method: method.as_bytes(), target: target.as_bytes(), token, allow_bonus_orbs_use: false };
     let explained = explain(engine, &request, &Grant::default());
     let decision = engine.decide(&request);
     assert_eq!(explained.decision, decision);
     let rules = target_rules(engine, request.target, &decision);
     assert_eq!(explained.rules, rules);
-    assert!(
-        rules
-            .windows(2)
-            .all(|pair| pair[0].detail.rule() < pair[1].detail.rule())
-    );
+    assert!(rules.windows(2).all(|pair| pair[0].detail.rule() < pair[1].detail.rule()));
     let mut failed = None;
     for rule in rules {
         let detail = rule.detail;
@@ -104,16 +89,9 @@ fn check(engine: &Engine, method: &str, target: &str, token: Option<Token<'_>>) 
         }
     }
     assert_eq!(failed, decision.detail(), "{method} {target}");
-    let is_in_order = !matches!(
-        decision.reason(),
-        Reason::MalformedRequest | Reason::NoToken | Reason::InvalidToken
-    );
+    let is_in_order = !matches!(decision.reason(), Reason::MalformedRequest | Reason::NoToken | Reason::InvalidToken);
     let mut rules = explained.rules.iter();
-    assert_eq!(
-        rules.all(|rule| rule.state == RuleState::Pass),
-        is_in_order,
-        "{method} {target}"
-    );
+    assert_eq!(rules.all(|rule| rule.state == RuleState::Pass), is_in_order, "{method} {target}");
 }
 
 proptest! {
@@ -153,12 +131,7 @@ fn limits_are_of_two_steps() {
     }
     let states = |target: &str| {
         let engine = engine("strict");
-        let request = Request {
-            method: b"GET",
-            target: target.as_bytes(),
-            token: None,
-            allow_bonus_orbs_use: false,
-        };
+        let request = Request { method: b"GET", target: target.as_bytes(), token: None, allow_bonus_orbs_use: false };
         let rules = target_rules(&engine, target.as_bytes(), &engine.decide(&request));
         let passed = |rule: &orbgate_analysis::TargetRule| rule.state == RuleState::Pass;
         rules.iter().filter(|rule| passed(rule)).count()

@@ -29,21 +29,8 @@ fn expected(enforced: &Answer, candidate: &Answer) -> Option<Disagreement> {
 }
 
 fn named(answer: &Answer) -> [Option<&str>; 5] {
-    let Answer {
-        reason,
-        detail,
-        api,
-        route,
-        scope,
-        ..
-    } = answer;
-    [
-        Some(*reason),
-        *detail,
-        api.as_deref(),
-        route.as_deref(),
-        scope.as_deref(),
-    ]
+    let Answer { reason, detail, api, route, scope, .. } = answer;
+    [Some(*reason), *detail, api.as_deref(), route.as_deref(), scope.as_deref()]
 }
 
 proptest! {
@@ -79,12 +66,7 @@ fn every_disagreement_can_be_seen() {
     };
     let (five, six) = (policy("5", "deny"), policy("6", "deny"));
     let open = policy("5", "allow_without_scope");
-    let ask = |token| orbgate::Request {
-        method: b"GET",
-        target: b"/a",
-        token,
-        allow_bonus_orbs_use: false,
-    };
+    let ask = |token| orbgate::Request { method: b"GET", target: b"/a", token, allow_bonus_orbs_use: false };
     let user = ask(Some(orbgate::Token::user("read")));
     let organisation = ask(Some(orbgate::Token::organisation("read")));
     let found = [

@@ -36,8 +36,7 @@ fn engine() -> Engine {
 
 fn suite(cases: &str) -> Suite {
     let text = format!("orbgate_test: 1\ncases:\n{cases}");
-    Suite::from_bytes(text.as_bytes())
-        .unwrap_or_else(|diagnostics| panic!("{diagnostics:?}\n{text}"))
+    Suite::from_bytes(text.as_bytes()).unwrap_or_else(|diagnostics| panic!("{diagnostics:?}\n{text}"))
 }
 
 fn diagnostics(text: &str) -> Vec<String> {
@@ -93,17 +92,11 @@ fn a_scope_that_the_policy_lacks_is_told_where_it_may_be_the_reason() {
         assert!(tried[0].passed(), "{case}");
         expected.add(case, &tried[0].slips);
     }
-    expected.keep(
-        env!("CARGO_MANIFEST_DIR"),
-        "suite: scopes that the policy lacks",
-    );
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "suite: scopes that the policy lacks");
     let many = "  - GET /v1/items/7 | user reed | deny\n".repeat(120);
     let suite = suite(&many);
     let tried = suite.run(&engine, &mut Coverage::new(&engine));
-    assert_eq!(
-        tried.iter().filter(|tried| !tried.slips.is_empty()).count(),
-        100
-    );
+    assert_eq!(tried.iter().filter(|tried| !tried.slips.is_empty()).count(), 100);
 }
 
 #[test]
@@ -111,32 +104,25 @@ fn properties_are_read_as_strictly_as_cases() {
     let start = "orbgate_test: 1\nproperties:\n";
     let text = format!("{start}  - never | any * | /v1/*\n  - only | user read | '*'\n");
     let mut expected = Expected::default();
-    for text in [
-        text,
-        "orbgate_test: 1\nproperties: []\n".to_owned(),
-        format!("{start}  - 7\n"),
-    ] {
+    for text in [text, "orbgate_test: 1\nproperties: []\n".to_owned(), format!("{start}  - 7\n")] {
         let found = diagnostics(&text);
         assert_eq!(found.len(), 1, "{text}");
         expected.add(&text, found);
     }
     let suite = Suite::from_bytes(
-        format!("{start}  - never | organisation * | /v1/talk\n  - never | user * | /v2\n")
-            .as_bytes(),
+        format!("{start}  - never | organisation * | /v1/talk\n  - never | user * | /v2\n").as_bytes(),
     );
     let suite = suite.unwrap();
     let engine = engine();
     let proved = suite.prove(&engine);
     assert!(suite.cases().is_empty() && proved[0].holds() && !proved[1].holds());
-    assert_eq!(
-        proved[1].why_not(),
-        ["no route of the policy decides `/v2`"]
-    );
+    assert_eq!(proved[1].why_not(), ["no route of the policy decides `/v2`"]);
 }
 
 #[test]
 fn a_route_that_is_none_is_a_diagnostic() {
-    let text = "orbgate_test: 1\ncases:\n  - GET /v1/items/7 | user | deny | 403\n  - GET /v1/items/7 | user | deny 403\n";
+    let text =
+        "orbgate_test: 1\ncases:\n  - GET /v1/items/7 | user | deny | 403\n  - GET /v1/items/7 | user | deny 403\n";
     let mut expected = Expected::default();
     expected.add(text, diagnostics(text));
     expected.keep(env!("CARGO_MANIFEST_DIR"), "suite: routes");
@@ -176,15 +162,8 @@ fn a_line_and_a_mapping_say_the_same_and_cover_the_same() {
         let suite = suite(cases);
         let mut coverage = Coverage::new(&engine);
         let tried = suite.run(&engine, &mut coverage);
-        let found: Vec<_> = tried
-            .iter()
-            .map(|tried| (tried.decision, tried.differences.clone()))
-            .collect();
-        (
-            found,
-            coverage.rows().collect::<Vec<_>>(),
-            coverage.of_the_policy().collect::<Vec<_>>(),
-        )
+        let found: Vec<_> = tried.iter().map(|tried| (tried.decision, tried.differences.clone())).collect();
+        (found, coverage.rows().collect::<Vec<_>>(), coverage.of_the_policy().collect::<Vec<_>>())
     };
     let lines = "
   - POST /v1/items/7 bonus | user write | allow 5 bonus | POST /v1/items/{id}
@@ -245,33 +224,20 @@ fn diagnostics_have_locations_and_say_what_to_write() {
         "  - [GET /v1]\n",
         "  - &a GET /v1 | user | allow\n",
     ] {
-        let whole = if text.starts_with("  ") {
-            format!("{head}{text}")
-        } else {
-            text.to_owned()
-        };
+        let whole = if text.starts_with("  ") { format!("{head}{text}") } else { text.to_owned() };
         let found = diagnostics(&whole);
         assert_eq!(found.len(), 1, "{text}");
         expected.add(text, found);
     }
     expected.keep(env!("CARGO_MANIFEST_DIR"), "suite: diagnostics");
-    let all = diagnostics(
-        "orbgate_test: 1\ncases:\n  - x\n  - GET /v1 | user | alow\n  - GET /v1 | user | allow\n  - y\n",
-    );
+    let all =
+        diagnostics("orbgate_test: 1\ncases:\n  - x\n  - GET /v1 | user | alow\n  - GET /v1 | user | allow\n  - y\n");
     assert_eq!(all.len(), 3, "{all:?}");
 }
 
 const SCOPES: [&str; 6] = ["read", "write", "talk", "quiet", "open", "other"];
-const TARGETS: [&str; 8] = [
-    "/v1/items/7",
-    "/v1/items/top",
-    "/v1/items",
-    "/v1/talk",
-    "/v1",
-    "/v1/items/",
-    "/nowhere",
-    "x",
-];
+const TARGETS: [&str; 8] =
+    ["/v1/items/7", "/v1/items/top", "/v1/items", "/v1/talk", "/v1", "/v1/items/", "/nowhere", "x"];
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]

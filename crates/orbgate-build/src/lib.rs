@@ -42,9 +42,7 @@ pub fn compile(path: impl AsRef<Path>) -> Result<(), BuildError> {
     println!("cargo::rerun-if-changed={}", name.path);
     let tables = tables(&name, path)?;
     let Some(directory) = env::var_os("OUT_DIR") else {
-        return Err(BuildError(
-            "OUT_DIR is not set: this function is for build scripts".to_owned(),
-        ));
+        return Err(BuildError("OUT_DIR is not set: this function is for build scripts".to_owned()));
     };
     let output = PathBuf::from(directory).join(name.output());
     fs::write(&output, codegen::expression(&tables))
@@ -63,10 +61,8 @@ pub fn module(path: impl AsRef<Path>) -> Result<String, BuildError> {
 }
 
 fn tables(name: &Name<'_>, path: &Path) -> Result<Tables, BuildError> {
-    let file =
-        PolicyFile::read(path).map_err(|error| BuildError(format!("{}: {error}", name.path)))?;
-    let policy =
-        Policy::from_bytes(file.bytes()).map_err(|error| BuildError(error.in_file(name.path)))?;
+    let file = PolicyFile::read(path).map_err(|error| BuildError(format!("{}: {error}", name.path)))?;
+    let policy = Policy::from_bytes(file.bytes()).map_err(|error| BuildError(error.in_file(name.path)))?;
     generated::compile(&policy).map_err(|error| BuildError(format!("{}: {error}", name.path)))
 }
 
@@ -103,13 +99,10 @@ impl<'p> Name<'p> {
         reason = "a build script remembers what it has compiled; the engine has no part in it"
     )]
     fn claim(&self, path: &Path) -> Result<(), BuildError> {
-        static TAKEN: std::sync::Mutex<BTreeMap<String, PathBuf>> =
-            std::sync::Mutex::new(BTreeMap::new());
+        static TAKEN: std::sync::Mutex<BTreeMap<String, PathBuf>> = std::sync::Mutex::new(BTreeMap::new());
         let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
         // File systems on Windows and macOS ignore letter case.
-        let first = taken
-            .entry(self.stem.to_lowercase())
-            .or_insert_with(|| path.to_owned());
+        let first = taken.entry(self.stem.to_lowercase()).or_insert_with(|| path.to_owned());
         if first == path {
             return Ok(());
         }
@@ -184,10 +177,7 @@ mod tests {
     fn a_name_is_no_directive_of_cargo() {
         for path in ["a\ncargo::rustc-env=B=c.yaml", "a\rb.yaml", "..", ""] {
             let refused = refusal(path);
-            assert!(
-                refused.contains("is UTF-8 without line breaks"),
-                "{refused}"
-            );
+            assert!(refused.contains("is UTF-8 without line breaks"), "{refused}");
             assert_eq!(refused.lines().count(), 2, "{refused}");
         }
     }

@@ -60,11 +60,7 @@ impl Answers {
         });
         let decisions: Box<[_]> = decisions.collect();
         let packed = decisions.iter().map(OrbgateDecision::pack).collect();
-        Self {
-            policy,
-            decisions,
-            packed,
-        }
+        Self { policy, decisions, packed }
     }
 
     /// This engine's decision on a request with these flags, in the caller's form.

@@ -163,8 +163,7 @@ pub(crate) unsafe fn write_sized<T: Sized32>(address: *mut T, value: &T) -> OrSt
     // SAFETY: the caller's struct has `size` bytes and ours at least `known`, both more than a u32.
     unsafe {
         let to = address.cast::<u8>();
-        from.add(head)
-            .copy_to_nonoverlapping(to.add(head), known.saturating_sub(head));
+        from.add(head).copy_to_nonoverlapping(to.add(head), known.saturating_sub(head));
         to.add(known).write_bytes(0, size.saturating_sub(known));
     }
     Ok(())

@@ -73,14 +73,8 @@ pub unsafe extern "C" fn orbgate_engine_decide_arrow(
 ) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
-        let (engine, array, schema, token) = unsafe {
-            (
-                shared(engine)?,
-                shared(array)?,
-                shared(schema)?,
-                OrbgateToken::read(token)?,
-            )
-        };
+        let (engine, array, schema, token) =
+            unsafe { (shared(engine)?, shared(array)?, shared(schema)?, OrbgateToken::read(token)?) };
         // SAFETY: the caller guarantees it, see the preamble.
         let table = unsafe { Table::read(array, schema, token, Flags::read(flags)?) }?;
         if out_len < table.len {
@@ -153,10 +147,7 @@ impl<'a> Table<'a> {
             (kinds.of(row)?, scopes)
         };
         let kind = str::from_utf8(kind).unwrap_or_default();
-        Some(Token {
-            kind: TokenKind::from_name(kind),
-            scopes: scopes.unwrap_or_default().into(),
-        })
+        Some(Token { kind: TokenKind::from_name(kind), scopes: scopes.unwrap_or_default().into() })
     }
 }
 
@@ -169,8 +160,7 @@ impl<'a> Rows<'a> for Table<'a> {
     #[inline(always)]
     unsafe fn is_null(&self, row: usize) -> bool {
         let columns = [self.method.validity.as_ref(), self.target.validity.as_ref()];
-        !is_valid(self.validity.as_ref(), row)
-            || columns.iter().any(|column| !is_valid(*column, row))
+        !is_valid(self.validity.as_ref(), row) || columns.iter().any(|column| !is_valid(*column, row))
     }
 
     #[inline(always)]
@@ -216,12 +206,7 @@ impl<'a> Children<'a> {
         let mut all = Self::default();
         let count = usize::try_from(array.n_children).map_err(|_| INVALID)?;
         // SAFETY: the caller guarantees it, see the preamble.
-        let (arrays, schemas) = unsafe {
-            (
-                slice(array.children, count)?,
-                slice(schema.children, count)?,
-            )
-        };
+        let (arrays, schemas) = unsafe { (slice(array.children, count)?, slice(schema.children, count)?) };
         for (child, schema) in arrays.iter().zip(schemas) {
             // SAFETY: the caller guarantees it, see the preamble.
             let (child, schema) = unsafe { (shared(*child)?, shared(*schema)?) };
@@ -269,10 +254,7 @@ impl Range {
     fn of(array: &ArrowArray, from: usize) -> OrStatus<Self> {
         let index = |number: i64| usize::try_from(number).map_err(|_| INVALID);
         let (start, len) = (index(array.offset)?, index(array.length)?);
-        Ok(Self {
-            start: start.checked_add(from).ok_or(INVALID)?,
-            len: len.checked_sub(from).ok_or(INVALID)?,
-        })
+        Ok(Self { start: start.checked_add(from).ok_or(INVALID)?, len: len.checked_sub(from).ok_or(INVALID)? })
     }
 
     /// The same rows in a child, which has at least these.
@@ -305,18 +287,8 @@ impl<'a> Strings<'a> {
         unsafe {
             let (offsets, data) = (buffer(array, 3, 1)?, buffer(array, 3, 2)?);
             let texts = match text(schema.format)? {
-                b"u" => Lengths::Short(Texts::arrow(
-                    offsets.cast(),
-                    data.cast(),
-                    rows.start,
-                    rows.len,
-                )?),
-                b"U" => Lengths::Long(Texts::arrow(
-                    offsets.cast(),
-                    data.cast(),
-                    rows.start,
-                    rows.len,
-                )?),
+                b"u" => Lengths::Short(Texts::arrow(offsets.cast(), data.cast(), rows.start, rows.len)?),
+                b"U" => Lengths::Long(Texts::arrow(offsets.cast(), data.cast(), rows.start, rows.len)?),
                 _ => return Err(INVALID),
             };
             let validity = validity(array, 3, &rows)?;
@@ -372,11 +344,7 @@ fn is_valid(validity: Option<&Bitmap<'_>>, row: usize) -> bool {
 }
 
 /// The bitmap of the rows that aren't null, if there is one.
-unsafe fn validity<'a>(
-    array: &'a ArrowArray,
-    buffers: i64,
-    rows: &Range,
-) -> OrStatus<Option<Bitmap<'a>>> {
+unsafe fn validity<'a>(array: &'a ArrowArray, buffers: i64, rows: &Range) -> OrStatus<Option<Bitmap<'a>>> {
     // SAFETY: the caller guarantees it, see the preamble.
     let bits = unsafe { buffer(array, buffers, 0) }?;
     if array.null_count == 0 {

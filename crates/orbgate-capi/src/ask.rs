@@ -41,8 +41,7 @@ pub unsafe extern "C" fn orbgate_engine_ask(
 ) -> OrbgateStatus {
     let make = || {
         // SAFETY: the caller guarantees it, see the preamble.
-        let engine = unsafe { shared(engine) }
-            .map_err(|status| refused(status, "`engine` is null or misaligned"))?;
+        let engine = unsafe { shared(engine) }.map_err(|status| refused(status, "`engine` is null or misaligned"))?;
         let out = Out::new(out).map_err(|status| refused(status, "`out` is null or misaligned"))?;
         // SAFETY: the caller guarantees it, see the preamble.
         let question = unsafe { text(question, question_len, "question") }?;
@@ -59,18 +58,9 @@ pub unsafe extern "C" fn orbgate_engine_ask(
 
 unsafe fn text<'a>(data: *const c_char, len: usize, name: &str) -> Result<&'a str, OrbgateError> {
     // SAFETY: the caller guarantees it, see the preamble.
-    let bytes = unsafe { bytes(data, len) }.map_err(|status| {
-        refused(
-            status,
-            &format!("`{name}` is null, or `{name}_len` no length"),
-        )
-    })?;
-    let invalid = |_| {
-        refused(
-            OrbgateStatus::InvalidArgument,
-            &format!("`{name}` is not UTF-8"),
-        )
-    };
+    let bytes = unsafe { bytes(data, len) }
+        .map_err(|status| refused(status, &format!("`{name}` is null, or `{name}_len` no length")))?;
+    let invalid = |_| refused(OrbgateStatus::InvalidArgument, &format!("`{name}` is not UTF-8"));
     str::from_utf8(bytes).map_err(invalid)
 }
 
@@ -89,10 +79,7 @@ fn no_answer(error: AskError) -> OrbgateError {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_answer_json(
-    answer: *const OrbgateAnswer,
-    out: *mut OrbgateStr,
-) -> OrbgateStatus {
+pub unsafe extern "C" fn orbgate_answer_json(answer: *const OrbgateAnswer, out: *mut OrbgateStr) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let (answer, out) = unsafe { (shared(answer)?, Out::new(out)?) };

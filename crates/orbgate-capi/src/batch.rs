@@ -145,24 +145,8 @@ impl<'a> Columns<'a> {
     }
 
     const fn with<T>(self, tokens: T) -> Columns<'a, T> {
-        let Self {
-            len,
-            method,
-            target,
-            flags,
-            bonus,
-            validity,
-            ..
-        } = self;
-        Columns {
-            len,
-            method,
-            target,
-            tokens,
-            flags,
-            bonus,
-            validity,
-        }
+        let Self { len, method, target, flags, bonus, validity, .. } = self;
+        Columns { len, method, target, tokens, flags, bonus, validity }
     }
 }
 

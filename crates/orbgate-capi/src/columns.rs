@@ -57,12 +57,7 @@ where
     usize: TryFrom<O>,
 {
     /// An Arrow column. Only its last offset gives the length of the data.
-    pub(crate) unsafe fn arrow(
-        offsets: *const O,
-        data: *const u8,
-        start: usize,
-        len: usize,
-    ) -> OrStatus<Self> {
+    pub(crate) unsafe fn arrow(offsets: *const O, data: *const u8, start: usize, len: usize) -> OrStatus<Self> {
         // SAFETY: the caller guarantees it, see the preamble.
         unsafe {
             let offsets = ends(offsets, start, len)?;
@@ -99,10 +94,7 @@ where
         // SAFETY: there is one more offset than there are rows, and `checked` has verified that they don't
         // decrease and that they end within the data.
         unsafe {
-            let (start, end) = (
-                *self.offsets.get_unchecked(row),
-                *self.offsets.get_unchecked(row.wrapping_add(1)),
-            );
+            let (start, end) = (*self.offsets.get_unchecked(row), *self.offsets.get_unchecked(row.wrapping_add(1)));
             self.data.get_unchecked(index(start)..index(end))
         }
     }
@@ -115,9 +107,7 @@ unsafe fn ends<'a, T>(offsets: *const T, start: usize, len: usize) -> OrStatus<&
     if len == 0 {
         return Ok(&[]);
     }
-    let count = len
-        .checked_add(1)
-        .and_then(|count| count.checked_add(start));
+    let count = len.checked_add(1).and_then(|count| count.checked_add(start));
     // SAFETY: the caller guarantees it, see the preamble.
     let offsets = unsafe { slice(offsets, count.ok_or(INVALID)?) }?;
     offsets.get(start..).ok_or(INVALID)
@@ -139,17 +129,11 @@ pub(crate) struct Bitmap<'a> {
 }
 
 impl Bitmap<'_> {
-    pub(crate) unsafe fn read(
-        bytes: *const u8,
-        offset: usize,
-        len: usize,
-    ) -> OrStatus<Option<Self>> {
+    pub(crate) unsafe fn read(bytes: *const u8, offset: usize, len: usize) -> OrStatus<Option<Self>> {
         if bytes.is_null() {
             return Ok(None);
         }
-        let bits = offset
-            .checked_add(len)
-            .ok_or(OrbgateStatus::InvalidArgument)?;
+        let bits = offset.checked_add(len).ok_or(OrbgateStatus::InvalidArgument)?;
         // SAFETY: the caller guarantees it, see the preamble.
         let bytes = unsafe { slice(bytes, bits.div_ceil(8)) }?;
         Ok(Some(Self { bytes, offset }))

@@ -107,8 +107,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_route(
 ) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
-        let (engine, token, out) =
-            unsafe { (shared(engine)?, OrbgateToken::read(token)?, Out::new(out)?) };
+        let (engine, token, out) = unsafe { (shared(engine)?, OrbgateToken::read(token)?, Out::new(out)?) };
         let flags = Flags::read(flags)?;
         let decision = decide_route(engine, route_id, token, flags.allow_bonus_orbs);
         out.decided(engine, &decision, flags)
@@ -134,13 +133,9 @@ pub unsafe extern "C" fn orbgate_engine_decide_route_packed(
 ) -> u64 {
     packed(|| {
         // SAFETY: the caller guarantees it, see the preamble.
-        let (engine, token) =
-            unsafe { (shared(engine)?, parts(kind, scopes, scopes_len, scope_set)?) };
+        let (engine, token) = unsafe { (shared(engine)?, parts(kind, scopes, scopes_len, scope_set)?) };
         let flags = Flags::read(flags)?;
-        let route_id = OrbgateRouteId {
-            high: route_id_high,
-            low: route_id_low,
-        };
+        let route_id = OrbgateRouteId { high: route_id_high, low: route_id_low };
         let decision = decide_route(engine, route_id, token, flags.allow_bonus_orbs);
         Ok(engine.answers().of(&decision, flags))
     })
@@ -163,14 +158,8 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope(
 ) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
-        let (engine, scope, token, out) = unsafe {
-            (
-                shared(engine)?,
-                bytes(scope, scope_len)?,
-                OrbgateToken::read(token)?,
-                Out::new(out)?,
-            )
-        };
+        let (engine, scope, token, out) =
+            unsafe { (shared(engine)?, bytes(scope, scope_len)?, OrbgateToken::read(token)?, Out::new(out)?) };
         let core = engine.engine();
         let flags = Flags::read(flags)?;
         let decision = core.decide_scope(scope, token, flags.allow_bonus_orbs);
@@ -197,13 +186,8 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope_packed(
 ) -> u64 {
     packed(|| {
         // SAFETY: the caller guarantees it, see the preamble.
-        let (engine, scope, token) = unsafe {
-            (
-                shared(engine)?,
-                bytes(scope, scope_len)?,
-                parts(kind, scopes, scopes_len, scope_set)?,
-            )
-        };
+        let (engine, scope, token) =
+            unsafe { (shared(engine)?, bytes(scope, scope_len)?, parts(kind, scopes, scopes_len, scope_set)?) };
         let core = engine.engine();
         let flags = Flags::read(flags)?;
         let decision = core.decide_scope(scope, token, flags.allow_bonus_orbs);
@@ -220,12 +204,7 @@ pub(crate) fn decide<'e>(
     token: Option<Token<'_>>,
     allow_bonus_orbs_use: bool,
 ) -> Decision<'e> {
-    engine.engine().decide(&Request {
-        method,
-        target,
-        token,
-        allow_bonus_orbs_use,
-    })
+    engine.engine().decide(&Request { method, target, token, allow_bonus_orbs_use })
 }
 
 /// Decides by route with the core.
@@ -236,9 +215,7 @@ fn decide_route<'e>(
     token: Option<Token<'_>>,
     allow_bonus_orbs_use: bool,
 ) -> Decision<'e> {
-    engine
-        .engine()
-        .decide_route(route_id.read(), token, allow_bonus_orbs_use)
+    engine.engine().decide_route(route_id.read(), token, allow_bonus_orbs_use)
 }
 
 /// The output of a decision.
@@ -247,12 +224,7 @@ pub(crate) type DecisionOut = Out<OrbgateDecision>;
 impl DecisionOut {
     /// Writes this engine's decision on a request with these flags.
     #[inline(always)]
-    pub(crate) fn decided(
-        self,
-        engine: &OrbgateEngine,
-        decision: &Decision<'_>,
-        flags: Flags,
-    ) -> OrStatus {
+    pub(crate) fn decided(self, engine: &OrbgateEngine, decision: &Decision<'_>, flags: Flags) -> OrStatus {
         // SAFETY: the caller guarantees it, see the preamble.
         unsafe { self.write(engine.answers().of(decision, flags)) }
         Ok(())

@@ -9,10 +9,7 @@ const _: () = assert!(ORBGATE_DEFAULT_HTTP_STATUS == Reason::DEFAULT_STATUS);
 /// The maximum size of a policy, in bytes. When you read a file, you can stop one byte later: the library then reports
 /// the error.
 pub const ORBGATE_MAX_POLICY_BYTES: u32 = 8_388_608;
-#[expect(
-    clippy::as_conversions,
-    reason = "a constant has no other way to more bits"
-)]
+#[expect(clippy::as_conversions, reason = "a constant has no other way to more bits")]
 const _: () = assert!(ORBGATE_MAX_POLICY_BYTES as u64 == Policy::MAX_BYTES);
 
 /// In `OrbgateDecision.charge`: the policy states an orb column, so the other bits are meaningful.
@@ -92,9 +89,7 @@ impl OrbgateDecision {
             http_status: decision.status().unwrap_or(0),
             scope: scope.map_or(0, |index| index.wrapping_add(1)),
             route: route.map_or(0, |index| index.wrapping_add(1)),
-            about: decision
-                .about()
-                .map_or(0, |route| route.index().wrapping_add(1)),
+            about: decision.about().map_or(0, |route| route.index().wrapping_add(1)),
             amount,
             policy,
         }

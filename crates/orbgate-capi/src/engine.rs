@@ -80,10 +80,7 @@ impl OrbgateEngine {
 /// The first eight bytes of a digest, the first byte highest, in the order in which they are
 /// printed.
 fn mark(digest: Digest) -> u64 {
-    digest
-        .as_bytes()
-        .first_chunk()
-        .map_or(0, |first| u64::from_be_bytes(*first))
+    digest.as_bytes().first_chunk().map_or(0, |first| u64::from_be_bytes(*first))
 }
 
 /// Returns the engine that is compiled into the library: the table of the specification.
@@ -165,14 +162,9 @@ pub unsafe extern "C" fn orbgate_engine_from_file(
 }
 
 fn compile(yaml: &[u8], path: Option<&str>) -> Result<Arc<OrbgateEngine>, OrbgateError> {
-    let policy = Policy::from_bytes(yaml)
-        .map_err(|error| OrbgateError::policy(path.map(str::to_owned), &error))?;
+    let policy = Policy::from_bytes(yaml).map_err(|error| OrbgateError::policy(path.map(str::to_owned), &error))?;
     let engine = Engine::new(&policy);
-    Ok(OrbgateEngine::new(
-        engine,
-        policy.has_end_marker(),
-        policy.is_sealed(),
-    ))
+    Ok(OrbgateEngine::new(engine, policy.has_end_marker(), policy.is_sealed()))
 }
 
 fn compile_file(path: &[u8]) -> Result<Arc<OrbgateEngine>, OrbgateError> {
@@ -185,10 +177,7 @@ fn compile_file(path: &[u8]) -> Result<Arc<OrbgateEngine>, OrbgateError> {
     compile(file.bytes(), Some(&shown))
 }
 
-#[cfg_attr(
-    unix,
-    expect(clippy::unnecessary_wraps, reason = "elsewhere not every path is one")
-)]
+#[cfg_attr(unix, expect(clippy::unnecessary_wraps, reason = "elsewhere not every path is one"))]
 fn native(path: &[u8]) -> io::Result<PathBuf> {
     #[cfg(unix)]
     {
@@ -198,8 +187,7 @@ fn native(path: &[u8]) -> io::Result<PathBuf> {
     #[cfg(not(unix))]
     {
         let path = str::from_utf8(path);
-        path.map(PathBuf::from)
-            .map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
+        path.map(PathBuf::from).map_err(|_| io::Error::new(io::ErrorKind::InvalidInput, "the path is not UTF-8"))
     }
 }
 
@@ -232,10 +220,7 @@ pub unsafe extern "C" fn orbgate_engine_free(engine: *mut OrbgateEngine) {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_digest(
-    engine: *const OrbgateEngine,
-    out: *mut u8,
-) -> OrbgateStatus {
+pub unsafe extern "C" fn orbgate_engine_digest(engine: *const OrbgateEngine, out: *mut u8) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let (engine, out) = unsafe { (shared(engine)?, Out::new(out.cast::<[u8; 32]>())?) };
@@ -264,13 +249,8 @@ pub unsafe extern "C" fn orbgate_engine_digest_string(
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_name(
-    engine: *const OrbgateEngine,
-    out: *mut OrbgateStr,
-) -> OrbgateStatus {
-    text(engine, out, |engine| {
-        Ok(OrbgateStr::optional(engine.engine().name()))
-    })
+pub unsafe extern "C" fn orbgate_engine_name(engine: *const OrbgateEngine, out: *mut OrbgateStr) -> OrbgateStatus {
+    text(engine, out, |engine| Ok(OrbgateStr::optional(engine.engine().name())))
 }
 
 /// Whether the file that the policy was compiled from ends in YAML's end marker, the line `...`: `*out` is 1 or 0.
@@ -282,10 +262,7 @@ pub unsafe extern "C" fn orbgate_engine_name(
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_has_end_marker(
-    engine: *const OrbgateEngine,
-    out: *mut u8,
-) -> OrbgateStatus {
+pub unsafe extern "C" fn orbgate_engine_has_end_marker(engine: *const OrbgateEngine, out: *mut u8) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
@@ -305,10 +282,7 @@ pub unsafe extern "C" fn orbgate_engine_has_end_marker(
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_is_sealed(
-    engine: *const OrbgateEngine,
-    out: *mut u8,
-) -> OrbgateStatus {
+pub unsafe extern "C" fn orbgate_engine_is_sealed(engine: *const OrbgateEngine, out: *mut u8) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };

@@ -64,12 +64,7 @@ unsafe impl Sized32 for OrbgateDiagnostic {
 
 impl OrbgateError {
     pub(crate) const fn new(status: OrbgateStatus, path: Option<String>, message: String) -> Self {
-        Self {
-            status,
-            path,
-            message,
-            diagnostics: Vec::new(),
-        }
+        Self { status, path, message, diagnostics: Vec::new() }
     }
 
     pub(crate) fn policy(path: Option<String>, error: &PolicyError) -> Self {
@@ -81,18 +76,13 @@ impl OrbgateError {
             let location = diagnostic.location;
             (location.line, location.column, diagnostic.message.clone())
         });
-        Self {
-            diagnostics: diagnostics.collect(),
-            ..Self::new(OrbgateStatus::InvalidPolicy, path, message)
-        }
+        Self { diagnostics: diagnostics.collect(), ..Self::new(OrbgateStatus::InvalidPolicy, path, message) }
     }
 
     #[cfg(feature = "gate")]
     pub(crate) fn tokens(error: &orbgate_token::ConfigError) -> Self {
         let diagnostics = error.diagnostics().iter().map(|diagnostic| {
-            let (line, column) = diagnostic
-                .location
-                .map_or((0, 0), |location| (location.line, location.column));
+            let (line, column) = diagnostic.location.map_or((0, 0), |location| (location.line, location.column));
             (line, column, diagnostic.message.clone())
         });
         Self {
@@ -143,17 +133,11 @@ pub(crate) unsafe fn handing_over(
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_error_info(
-    error: *const OrbgateError,
-    out: *mut OrbgateErrorInfo,
-) -> OrbgateStatus {
+pub unsafe extern "C" fn orbgate_error_info(error: *const OrbgateError, out: *mut OrbgateErrorInfo) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let error = unsafe { shared(error) }?;
-        let (line, column) = error
-            .diagnostics
-            .first()
-            .map_or((0, 0), |(line, column, _)| (*line, *column));
+        let (line, column) = error.diagnostics.first().map_or((0, 0), |(line, column, _)| (*line, *column));
         let info = OrbgateErrorInfo {
             struct_size: 0,
             code: error.status.number(),
@@ -184,10 +168,7 @@ pub unsafe extern "C" fn orbgate_error_diagnostic(
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let error = unsafe { shared(error) }?;
-        let diagnostic = error
-            .diagnostics
-            .get(index)
-            .ok_or(OrbgateStatus::NotFound)?;
+        let diagnostic = error.diagnostics.get(index).ok_or(OrbgateStatus::NotFound)?;
         let (line, column, message) = diagnostic;
         let diagnostic = OrbgateDiagnostic {
             struct_size: 0,

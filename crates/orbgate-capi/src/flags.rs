@@ -30,9 +30,6 @@ impl Flags {
     /// These flags, for a row that has its own value for bonus orbs.
     #[inline(always)]
     pub(crate) const fn with_bonus_orbs(self, allow_bonus_orbs: bool) -> Self {
-        Self {
-            allow_bonus_orbs,
-            ..self
-        }
+        Self { allow_bonus_orbs, ..self }
     }
 }

@@ -2,9 +2,7 @@
 
 use orbgate::{Detail, Named, OrganisationRule, Reason, Route, Scope};
 
-use crate::decision::{
-    ORBGATE_CHARGE_BONUS_ALLOWED, ORBGATE_CHARGE_CONSUMES, OrbgateDecision, effect, orb_column,
-};
+use crate::decision::{ORBGATE_CHARGE_BONUS_ALLOWED, ORBGATE_CHARGE_CONSUMES, OrbgateDecision, effect, orb_column};
 use crate::engine::OrbgateEngine;
 use crate::names;
 use crate::status::{OrStatus, OrbgateStatus};
@@ -54,11 +52,7 @@ impl<'e> Found<'e> {
     /// The decision with everything that follows from its reason, detail, route and scope. Bonus orbs and, without a
     /// valid token, the route that the request matches are taken from the given decision. `None` if these are
     /// inconsistent.
-    pub(crate) fn decision(
-        &self,
-        engine: &OrbgateEngine,
-        decision: &OrbgateDecision,
-    ) -> Option<OrbgateDecision> {
+    pub(crate) fn decision(&self, engine: &OrbgateEngine, decision: &OrbgateDecision) -> Option<OrbgateDecision> {
         let (charge, amount) = match self.reason.status() {
             Some(_) => (0, 0),
             None => self.charge(),

@@ -92,10 +92,7 @@ unsafe impl Sized32 for OrbgateScope {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_route_count(
-    engine: *const OrbgateEngine,
-    out: *mut u32,
-) -> OrbgateStatus {
+pub unsafe extern "C" fn orbgate_engine_route_count(engine: *const OrbgateEngine, out: *mut u32) -> OrbgateStatus {
     count(engine, out, |engine| engine.engine().routes().len())
 }
 
@@ -105,18 +102,11 @@ pub unsafe extern "C" fn orbgate_engine_route_count(
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_scope_count(
-    engine: *const OrbgateEngine,
-    out: *mut u32,
-) -> OrbgateStatus {
+pub unsafe extern "C" fn orbgate_engine_scope_count(engine: *const OrbgateEngine, out: *mut u32) -> OrbgateStatus {
     count(engine, out, |engine| engine.engine().scope_count())
 }
 
-fn count(
-    engine: *const OrbgateEngine,
-    out: *mut u32,
-    of: impl FnOnce(&OrbgateEngine) -> usize,
-) -> OrbgateStatus {
+fn count(engine: *const OrbgateEngine, out: *mut u32, of: impl FnOnce(&OrbgateEngine) -> usize) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
@@ -185,9 +175,7 @@ pub unsafe extern "C" fn orbgate_engine_scope(
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let engine = unsafe { shared(engine) }?;
-        let index = number
-            .checked_sub(1)
-            .and_then(|index| u16::try_from(index).ok());
+        let index = number.checked_sub(1).and_then(|index| u16::try_from(index).ok());
         let scope = index.and_then(|index| engine.engine().scope(index));
         let scope = describe_scope(&scope.ok_or(OrbgateStatus::NotFound)?);
         // SAFETY: the caller guarantees it, see the preamble.
@@ -216,12 +204,7 @@ pub unsafe extern "C" fn orbgate_engine_find_route(
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let (engine, method, template, out) = unsafe {
-            (
-                shared(engine)?,
-                bytes(method, method_len)?,
-                bytes(path_template, path_template_len)?,
-                Out::new(out)?,
-            )
+            (shared(engine)?, bytes(method, method_len)?, bytes(path_template, path_template_len)?, Out::new(out)?)
         };
         let route = engine.engine().find_route(method, template);
         let id = OrbgateRouteId::new(route.ok_or(OrbgateStatus::NotFound)?.id());

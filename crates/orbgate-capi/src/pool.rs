@@ -36,9 +36,7 @@ impl Pool {
 #[inline(never)]
 unsafe fn fresh(layout: Layout, is_kept: bool) -> *mut u8 {
     let whole = match is_kept {
-        true => layout
-            .align_to(UNIT)
-            .map_or(layout, |layout| layout.pad_to_align()),
+        true => layout.align_to(UNIT).map_or(layout, |layout| layout.pad_to_align()),
         false => layout,
     };
     // SAFETY: the caller's layout has a size.

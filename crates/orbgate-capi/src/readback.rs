@@ -65,13 +65,7 @@ pub unsafe extern "C" fn orbgate_engine_decision_strings(
 }
 
 fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<OrbgateDecisionStrings> {
-    let Found {
-        reason,
-        detail,
-        route,
-        about,
-        scope,
-    } = Found::of(engine, decision)?;
+    let Found { reason, detail, route, about, scope } = Found::of(engine, decision)?;
     // As in the core: `method_not_declared` names a template and its api, but no method and no scope.
     let api = route.map(|route| route.api());
     let api = api.or_else(|| scope.map(|scope| scope.api()));
@@ -110,12 +104,9 @@ pub unsafe extern "C" fn orbgate_engine_declared_methods(
 ) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
-        let (engine, decision, out) =
-            unsafe { (shared(engine)?, shared(decision)?, Out::new(out)?) };
+        let (engine, decision, out) = unsafe { (shared(engine)?, shared(decision)?, Out::new(out)?) };
         let found = Found::of(engine, decision)?;
-        let route = found
-            .route
-            .filter(|_| found.reason == Reason::MethodNotDeclared);
+        let route = found.route.filter(|_| found.reason == Reason::MethodNotDeclared);
         let text = route.and_then(|route| engine.methods().of(&route));
         // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(OrbgateStr::optional(text)) }

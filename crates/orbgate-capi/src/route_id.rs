@@ -14,16 +14,10 @@ pub struct OrbgateRouteId {
 }
 
 impl OrbgateRouteId {
-    #[expect(
-        clippy::as_conversions,
-        reason = "an integer is cut into its halves on purpose"
-    )]
+    #[expect(clippy::as_conversions, reason = "an integer is cut into its halves on purpose")]
     pub(crate) const fn new(id: RouteId) -> Self {
         let bits = id.to_bits();
-        Self {
-            high: (bits >> 64) as u64,
-            low: bits as u64,
-        }
+        Self { high: (bits >> 64) as u64, low: bits as u64 }
     }
 
     #[inline(always)]

@@ -59,9 +59,7 @@ pub unsafe extern "C" fn orbgate_scope_set_from_list(
         let (engine, texts) = unsafe { (shared(engine)?, slice(scopes, scope_count)?) };
         let out = Out::new(out)?;
         // SAFETY: the caller guarantees it, see the preamble.
-        let scopes = texts
-            .iter()
-            .map(|text| unsafe { bytes(text.data, text.len) });
+        let scopes = texts.iter().map(|text| unsafe { bytes(text.data, text.len) });
         let scopes = scopes.collect::<OrStatus<Vec<_>>>()?;
         hand_over(out, engine.engine().scope_set(scopes))
     })
@@ -80,9 +78,7 @@ fn hand_over(out: Out<*mut OrbgateScopeSet>, set: ScopeSet) -> OrStatus {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_scope_set_retain(
-    set: *const OrbgateScopeSet,
-) -> *mut OrbgateScopeSet {
+pub unsafe extern "C" fn orbgate_scope_set_retain(set: *const OrbgateScopeSet) -> *mut OrbgateScopeSet {
     // SAFETY: the caller guarantees it, see the preamble.
     unsafe { retain(set) }
 }

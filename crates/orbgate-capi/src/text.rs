@@ -20,10 +20,7 @@ static EMPTY: c_char = 0;
 
 impl OrbgateStr {
     /// No string.
-    pub(crate) const NULL: Self = Self {
-        data: ptr::null(),
-        len: 0,
-    };
+    pub(crate) const NULL: Self = Self { data: ptr::null(), len: 0 };
 
     pub(crate) const fn new(text: &str) -> Self {
         Self::of_bytes(text.as_bytes())
@@ -31,15 +28,8 @@ impl OrbgateStr {
 
     /// Bytes that might not be a string.
     pub(crate) const fn of_bytes(bytes: &[u8]) -> Self {
-        let data = if bytes.is_empty() {
-            &raw const EMPTY
-        } else {
-            bytes.as_ptr().cast()
-        };
-        Self {
-            data,
-            len: bytes.len(),
-        }
+        let data = if bytes.is_empty() { &raw const EMPTY } else { bytes.as_ptr().cast() };
+        Self { data, len: bytes.len() }
     }
 
     pub(crate) fn optional(text: Option<&str>) -> Self {

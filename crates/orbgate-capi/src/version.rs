@@ -1,8 +1,5 @@
 //! The version of the library.
-#![allow(
-    clippy::as_conversions,
-    reason = "a byte becomes a wider integer where no trait can"
-)]
+#![allow(clippy::as_conversions, reason = "a byte becomes a wider integer where no trait can")]
 
 use crate::text::OrbgateStr;
 
@@ -36,11 +33,7 @@ pub const extern "C" fn orbgate_version() -> OrbgateStr {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub const extern "C" fn orbgate_version_number() -> u32 {
-    numbered(
-        env!("CARGO_PKG_VERSION_MAJOR"),
-        env!("CARGO_PKG_VERSION_MINOR"),
-        env!("CARGO_PKG_VERSION_PATCH"),
-    )
+    numbered(env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"), env!("CARGO_PKG_VERSION_PATCH"))
 }
 
 /// A version as one number.

@@ -41,9 +41,7 @@ pub unsafe extern "C" fn orbgate_wasm_free(data: *mut u8, len: usize) {
 pub unsafe extern "C" fn orbgate_wasm_scope_set_size(engine: *const OrbgateEngine) -> usize {
     // SAFETY: the caller guarantees it, see the preamble.
     match unsafe { shared(engine) } {
-        Ok(engine) if engine.engine().scope_count() <= ScopeSet::OWN_SCOPES => {
-            size_of::<OrbgateScopeSet>()
-        }
+        Ok(engine) if engine.engine().scope_count() <= ScopeSet::OWN_SCOPES => size_of::<OrbgateScopeSet>(),
         _ => 0,
     }
 }

@@ -19,59 +19,37 @@ pub(crate) struct Advice {
 impl Advice {
     /// How to change the request or the token.
     pub(crate) const fn hint(text: String) -> Self {
-        Self {
-            label: "hint",
-            text,
-        }
+        Self { label: "hint", text }
     }
 
     /// A route that almost matches the call.
     pub(crate) const fn near(text: String) -> Self {
-        Self {
-            label: "near",
-            text,
-        }
+        Self { label: "near", text }
     }
 
     /// The orbs that a denied call would consume.
     pub(crate) fn orbs_if_allowed(charge: Charge) -> Self {
-        Self {
-            label: "orbs",
-            text: format!("if it were allowed: {}", orbs(Some(charge))),
-        }
+        Self { label: "orbs", text: format!("if it were allowed: {}", orbs(Some(charge))) }
     }
 
     /// Where a target stops being valid.
     pub(crate) const fn target(text: String) -> Self {
-        Self {
-            label: "target",
-            text,
-        }
+        Self { label: "target", text }
     }
 
     /// The results of the rules for targets.
     pub(crate) const fn rules(text: String) -> Self {
-        Self {
-            label: "rules",
-            text,
-        }
+        Self { label: "rules", text }
     }
 
     /// The missing step to a scope.
     pub(crate) const fn step(text: String) -> Self {
-        Self {
-            label: "step",
-            text,
-        }
+        Self { label: "step", text }
     }
 }
 
 /// A suggestion for a denied request, if there is one.
-pub(crate) fn advice(
-    question: &Question,
-    decision: &Decision<'_>,
-    source: &Source,
-) -> Option<Advice> {
+pub(crate) fn advice(question: &Question, decision: &Decision<'_>, source: &Source) -> Option<Advice> {
     match decision {
         Decision::Allow(_) => None,
         Decision::Deny(deny) => hint(question, deny, source).map(Advice::hint),
@@ -89,8 +67,7 @@ pub(crate) fn write(
         Decision::Allow(_) => writeln!(out, "{ALLOW}allow{ALLOW:#}")?,
         Decision::Deny(deny) => writeln!(out, "{DENY}deny{DENY:#} {}", deny.status())?,
     }
-    let mut line =
-        |label: &str, text: &str| writeln!(out, "  {FAINT}{label:<6}{FAINT:#}  {}", one_line(text));
+    let mut line = |label: &str, text: &str| writeln!(out, "  {FAINT}{label:<6}{FAINT:#}  {}", one_line(text));
     let reason = decision.reason();
     line("reason", &format!("{reason}: {}", reason.explanation()))?;
     if let Some(detail) = decision.detail() {
@@ -119,11 +96,7 @@ pub(crate) fn write(
 
 /// The first digits of a digest, enough for users to distinguish policies.
 pub(crate) fn short(digest: Digest) -> String {
-    digest
-        .to_string()
-        .chars()
-        .take("sha256:".len().saturating_add(12))
-        .collect()
+    digest.to_string().chars().take("sha256:".len().saturating_add(12)).collect()
 }
 
 fn permitted(scope: Scope<'_>) -> String {
@@ -145,10 +118,6 @@ fn orbs(charge: Option<Charge>) -> String {
         Some(amount) => format!("consumes {amount} orbs"),
         None => "consumes orbs, amount not stated by the policy".to_owned(),
     };
-    let bonus = if charge.bonus_allowed {
-        "bonus orbs allowed"
-    } else {
-        "bonus orbs not allowed"
-    };
+    let bonus = if charge.bonus_allowed { "bonus orbs allowed" } else { "bonus orbs not allowed" };
     format!("{amount}; {bonus}")
 }

@@ -61,11 +61,7 @@ impl Unusable {
 }
 
 /// Reads the calls in a log, each with its line. Returns the number of unusable lines.
-pub(crate) fn each(
-    path: &Path,
-    tokens: Tokens,
-    mut take: impl FnMut(u64, Call<'_>),
-) -> Result<u64, Stop> {
+pub(crate) fn each(path: &Path, tokens: Tokens, mut take: impl FnMut(u64, Call<'_>)) -> Result<u64, Stop> {
     let mut log = Log::open(path)?;
     let (mut line, mut number) = (Vec::new(), 0_u64);
     let mut unusable = Unusable::default();
@@ -98,10 +94,7 @@ fn parse(line: &[u8], tokens: Tokens) -> Result<Call<'_>, String> {
         return of_access(&AccessLine::parse(line)?, tokens);
     }
     if tokens.are_needed {
-        return Err(
-            "it is neither a request, as `orbgate replay` reads it, nor a line of an access log"
-                .to_owned(),
-        );
+        return Err("it is neither a request, as `orbgate replay` reads it, nor a line of an access log".to_owned());
     }
     let (asked, token, time) = (plain(line)?, None, None);
     Ok(Call { asked, token, time })
@@ -113,15 +106,10 @@ pub(crate) fn plain(call: &[u8]) -> Result<Asked<'_>, String> {
     let space = call.iter().position(|byte| *byte == b' ');
     let parts = space.and_then(|space| call.split_at_checked(space));
     match parts {
-        Some((method, [b' ', target @ ..])) if !target.is_empty() => {
-            Ok(Asked::Call(method.into(), target.into()))
-        }
+        Some((method, [b' ', target @ ..])) if !target.is_empty() => Ok(Asked::Call(method.into(), target.into())),
         _ => {
             let start: Vec<u8> = call.iter().take(100).copied().collect();
-            Err(format!(
-                "`{}` is not a call: it is written `METHOD TARGET`",
-                orbgate_log::shown(&start)
-            ))
+            Err(format!("`{}` is not a call: it is written `METHOD TARGET`", orbgate_log::shown(&start)))
         }
     }
 }

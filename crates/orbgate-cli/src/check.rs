@@ -69,11 +69,7 @@ impl Checked {
         let policy = policy_file::parse(bytes);
         let text = String::from_utf8_lossy(bytes);
         let warnings = policy.as_ref().map(|policy| warnings(policy, &text));
-        Self {
-            name,
-            warnings: warnings.unwrap_or_default(),
-            policy,
-        }
+        Self { name, warnings: warnings.unwrap_or_default(), policy }
     }
 
     fn answer(&self) -> answers::Checked<'_> {
@@ -94,22 +90,14 @@ impl Checked {
         for warning in &self.warnings {
             let message = one_line(&warning.message);
             let location = warning.location;
-            writeln!(
-                out,
-                "{name}:{location}: {WARNING}warning:{WARNING:#} {message}"
-            )?;
+            writeln!(out, "{name}:{location}: {WARNING}warning:{WARNING:#} {message}")?;
         }
         let scopes = policy.apis().iter().flat_map(|api| api.scopes());
         let routes: usize = scopes.clone().map(|scope| scope.routes().len()).sum();
         // A scope of several apis counts once.
         let scopes: HashSet<_> = scopes.map(|scope| scope.name()).collect();
         let (scopes, digest) = (scopes.len(), policy.digest());
-        writeln!(
-            out,
-            "{name}: ok: {}, {}, {digest}",
-            count(scopes, "scope"),
-            count(routes, "route")
-        )
+        writeln!(out, "{name}: ok: {}, {}, {digest}", count(scopes, "scope"), count(routes, "route"))
     }
 }
 

@@ -26,9 +26,5 @@ pub(crate) fn run(question: &Question, source: &Source) -> Result<Exit, Stop> {
 
 /// The exit code for a decision.
 pub(crate) const fn exit(decision: &Decision<'_>) -> Exit {
-    if decision.is_allow() {
-        Exit::Fine
-    } else {
-        Exit::Findings
-    }
+    if decision.is_allow() { Exit::Fine } else { Exit::Findings }
 }

@@ -50,11 +50,7 @@ pub(crate) struct Arguments {
 impl Arguments {
     /// The files that it reads.
     pub(crate) fn files(&self) -> Vec<&Path> {
-        [&self.old]
-            .into_iter()
-            .chain(&self.new)
-            .map(PathBuf::as_path)
-            .collect()
+        [&self.old].into_iter().chain(&self.new).map(PathBuf::as_path).collect()
     }
 }
 
@@ -79,10 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let compared = Compared::new(&old, &new);
     let found = arguments.fail_on.found(&compared.answer);
     if arguments.json {
-        print_json(&DiffAnswer {
-            compared: &compared.answer,
-            fails: &found,
-        })?;
+        print_json(&DiffAnswer { compared: &compared.answer, fails: &found })?;
     } else if arguments.markdown {
         let page = markdown(&compared, MOST_MARKDOWN);
         let why = fail_on::verdict(&found);
@@ -126,10 +119,7 @@ pub(crate) struct Compared<'o, 'n> {
 impl<'o, 'n> Compared<'o, 'n> {
     pub(crate) fn new(old: &'o Source, new: &'n Source) -> Self {
         let (old, new) = (old.engine(), new.engine());
-        Self {
-            answer: answers::Compared::new(old, new),
-            engines: (old, new),
-        }
+        Self { answer: answers::Compared::new(old, new), engines: (old, new) }
     }
 
     /// Fails if not everything was compared.
@@ -155,9 +145,7 @@ impl<'o, 'n> Compared<'o, 'n> {
         // Two changes can concern the same removed route.
         let gone = changes.iter().filter(|change| change.removed);
         let gone = gone.filter_map(|change| change.before);
-        let gone: HashSet<_> = gone
-            .map(|rule| (rule.route.map(|route| route.index()), rule.scope.name()))
-            .collect();
+        let gone: HashSet<_> = gone.map(|rule| (rule.route.map(|route| route.index()), rule.scope.name())).collect();
         let removed = gone.len();
         let counts = [
             counted(&|change| change.wider.is_some(), "wider"),
@@ -180,21 +168,14 @@ impl<'o, 'n> Compared<'o, 'n> {
 }
 
 /// Output for terminals.
-pub(crate) fn text(
-    out: &mut dyn Write,
-    compared: &Compared<'_, '_>,
-    old: &Source,
-    new: &Source,
-) -> io::Result<()> {
+pub(crate) fn text(out: &mut dyn Write, compared: &Compared<'_, '_>, old: &Source, new: &Source) -> io::Result<()> {
     let style = match compared.answer.diff.verdict() {
         Some(Verdict::Equivalent) => ALLOW,
         Some(Verdict::Narrower) => STRONG,
         _ => WARNING,
     };
     let (verdict, counts) = compared.verdict();
-    let digests = [compared.answer.old, compared.answer.new]
-        .map(short)
-        .join(" -> ");
+    let digests = [compared.answer.old, compared.answer.new].map(short).join(" -> ");
     writeln!(out, "{style}{verdict}{style:#}: {counts}; {digests}")?;
     let left_out = compared.answer.diff.left_out;
     let all = compared.answer.diff.changes.len().saturating_add(left_out);
@@ -219,23 +200,13 @@ pub(crate) fn text(
     }
 }
 
-fn change_text(
-    out: &mut dyn Write,
-    change: &Change<'_, '_>,
-    old: &Source,
-    new: &Source,
-) -> io::Result<()> {
+fn change_text(out: &mut dyn Write, change: &Change<'_, '_>, old: &Source, new: &Source) -> io::Result<()> {
     let style = if change.widens() { DENY } else { STRONG };
     let words: Vec<_> = change.labels().collect();
     let words = words.join(", ");
     writeln!(out, "\n{style}{words}{style:#}: {}", change.asked)?;
-    let mut line = |label: &str, text: &str| {
-        writeln!(out, "  {FAINT}{label:<10}{FAINT:#}  {}", one_line(text))
-    };
-    for (label, rule, source) in [
-        ("before", &change.before, old),
-        ("after", &change.after, new),
-    ] {
+    let mut line = |label: &str, text: &str| writeln!(out, "  {FAINT}{label:<10}{FAINT:#}  {}", one_line(text));
+    for (label, rule, source) in [("before", &change.before, old), ("after", &change.after, new)] {
         match rule {
             Some(rule) => line(label, &format!("{rule} ({})", source.at(rule.location())))?,
             None => line(label, &denied(&change.asked, source.engine()))?,
@@ -260,25 +231,18 @@ fn denied(asked: &Asked, engine: &Engine) -> String {
         }),
     };
     let detail = decision.detail().map(|detail| format!(" ({detail})"));
-    format!(
-        "denied to everybody: {}{}",
-        decision.reason(),
-        detail.unwrap_or_default()
-    )
+    format!("denied to everybody: {}{}", decision.reason(), detail.unwrap_or_default())
 }
 
 /// The caller that shows the change: its name, and the decisions of both policies.
-fn witnesses<'c>(
-    change: &'c Change<'_, '_>,
-) -> impl Iterator<Item = (&'static str, &'static str, &'c Caller)> {
+fn witnesses<'c>(change: &'c Change<'_, '_>) -> impl Iterator<Item = (&'static str, &'static str, &'c Caller)> {
     let cost = change.cost.map_or("", Cost::as_str);
     let all = [
         ("wider", "deny → allow", &change.wider),
         ("narrower", "allow → deny", &change.narrower),
         (cost, "allow", &change.payer),
     ];
-    all.into_iter()
-        .filter_map(|(word, answers, caller)| Some((word, answers, caller.as_ref()?)))
+    all.into_iter().filter_map(|(word, answers, caller)| Some((word, answers, caller.as_ref()?)))
 }
 
 /// The command that decides the same request with the new policy.
@@ -306,9 +270,7 @@ pub(crate) fn markdown(compared: &Compared<'_, '_>, most: usize) -> String {
     page.push('\n');
     let mut left = compared.answer.diff.changes.len();
     if left > 0 {
-        page.push_str(
-            "\n| Change | Call | Before | After | Shown by |\n| --- | --- | --- | --- | --- |\n",
-        );
+        page.push_str("\n| Change | Call | Before | After | Shown by |\n| --- | --- | --- | --- | --- |\n");
     }
     for change in &compared.answer.diff.changes {
         let row = row(change, compared.engines);
@@ -322,12 +284,7 @@ pub(crate) fn markdown(compared: &Compared<'_, '_>, most: usize) -> String {
         // Writing to a string can't fail.
         let _ = writeln!(page, "\nand {left} more: `orbgate diff` lists all");
     }
-    let _ = writeln!(
-        page,
-        "\n`{}` → `{}`",
-        short(compared.answer.old),
-        short(compared.answer.new)
-    );
+    let _ = writeln!(page, "\n`{}` → `{}`", short(compared.answer.old), short(compared.answer.new));
     page
 }
 
@@ -336,9 +293,8 @@ fn row(change: &Change<'_, '_>, (old, new): (&Engine, &Engine)) -> String {
         Some(rule) => rule_cell(rule),
         None => denied(&change.asked, engine).replace(" to everybody", ""),
     };
-    let shown: Vec<_> = witnesses(change)
-        .map(|(_, answers, caller)| format!("{}: {answers}", caller_cell(caller)))
-        .collect();
+    let shown: Vec<_> =
+        witnesses(change).map(|(_, answers, caller)| format!("{}: {answers}", caller_cell(caller))).collect();
     let words: Vec<_> = change.labels().collect();
     let mut words = words.join(", ");
     if change.widens() {

@@ -5,9 +5,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 use orbgate::{Decision, Engine, Grant, MissingStep, Reason, Scopes};
-use orbgate_analysis::{
-    Explanation, NearMiss, RuleState, TargetRule, explain, explain_scope, near_scope,
-};
+use orbgate_analysis::{Explanation, NearMiss, RuleState, TargetRule, explain, explain_scope, near_scope};
 
 use crate::answer::{self, Advice};
 use crate::args::{bytes, given};
@@ -52,52 +50,30 @@ pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Exit, Stop> {
         Some(_) => None,
         None => grant.scopes(engine),
     };
-    let scopes = issued
-        .as_ref()
-        .map_or_else(|| question.scopes(), Scopes::from);
+    let scopes = issued.as_ref().map_or_else(|| question.scopes(), Scopes::from);
     let explained = explained(question, scopes, &grant, engine);
     let decision = &explained.decision;
     if question.json {
         output::print_json(&explained)?;
     } else {
         let at = explained.in_order;
-        let advice: Vec<_> = (explained
-            .orbs_if_allowed
-            .map(Advice::orbs_if_allowed)
-            .into_iter())
-        .chain(at.and_then(|bytes| diagnostic_in_target(given(&question.target), bytes)))
-        .chain(rules(&explained.rules))
-        .chain(advice(
-            denial,
-            &grant,
-            decision,
-            explained.missing_step,
-            source,
-        ))
-        .chain(misspelt(denial, decision))
-        .chain(explained.near.iter().map(|miss| near(miss, source)))
-        .collect();
+        let advice: Vec<_> = (explained.orbs_if_allowed.map(Advice::orbs_if_allowed).into_iter())
+            .chain(at.and_then(|bytes| diagnostic_in_target(given(&question.target), bytes)))
+            .chain(rules(&explained.rules))
+            .chain(advice(denial, &grant, decision, explained.missing_step, source))
+            .chain(misspelt(denial, decision))
+            .chain(explained.near.iter().map(|miss| near(miss, source)))
+            .collect();
         output::print(|out| answer::write(out, decision, &advice, source))?;
     }
     Ok(decide::exit(decision))
 }
 
 /// Decides with the exact bytes of the command line.
-fn explained<'e>(
-    question: &Question,
-    scopes: Scopes<'_>,
-    grant: &Grant<'_>,
-    engine: &'e Engine,
-) -> Explanation<'e> {
+fn explained<'e>(question: &Question, scopes: Scopes<'_>, grant: &Grant<'_>, engine: &'e Engine) -> Explanation<'e> {
     let token = question.token(scopes);
     match &question.scope {
-        Some(scope) => explain_scope(
-            engine,
-            bytes(scope),
-            token,
-            question.allow_bonus_orbs,
-            grant,
-        ),
+        Some(scope) => explain_scope(engine, bytes(scope), token, question.allow_bonus_orbs, grant),
         None => explain(engine, &question.request(token), grant),
     }
 }
@@ -114,14 +90,11 @@ fn rules(rules: &[TargetRule]) -> Vec<Advice> {
     let lines = match (&*fail, &*open) {
         _ if rules.is_empty() => vec![],
         ("", "") => vec![format!("all {passed} rules of the target pass")],
-        ("", open) => vec![format!(
-            "{passed} rules of the target pass; not reached: {open}"
-        )],
+        ("", open) => vec![format!("{passed} rules of the target pass; not reached: {open}")],
         _ => {
             let lines = [("pass", pass), ("fail", fail), ("not reached", open)];
             let said = lines.into_iter().filter(|(_, names)| !names.is_empty());
-            said.map(|(state, names)| format!("{state}: {names}"))
-                .collect()
+            said.map(|(state, names)| format!("{state}: {names}")).collect()
         }
     };
     lines.into_iter().map(Advice::rules).collect()
@@ -157,15 +130,11 @@ fn near(miss: &NearMiss<'_>, source: &Source) -> Advice {
 
 /// A scope of the token that is similar to the one that it needs.
 fn misspelt(denial: &Arguments, decision: &Decision<'_>) -> Option<Advice> {
-    let scope = decision
-        .scope()
-        .filter(|_| decision.reason() == Reason::ScopeMissing)?;
+    let scope = decision.scope().filter(|_| decision.reason() == Reason::ScopeMissing)?;
     let carried = denial.question.scopes.as_ref()?.to_str()?;
     let near = near_scope(scope.name(), carried)?;
     let needed = scope.name();
-    Some(Advice::hint(format!(
-        "`{near}` is another scope than `{needed}`: did you mean `{needed}`?"
-    )))
+    Some(Advice::hint(format!("`{near}` is another scope than `{needed}`: did you mean `{needed}`?")))
 }
 
 fn advice(
@@ -180,10 +149,7 @@ fn advice(
             && decision.scope().and_then(|scope| grant.carries(scope)) == Some(false);
         let now = "a token that is issued now would not carry the scope";
         let hint = stale.then(|| Advice::hint(now.to_owned()));
-        return hint
-            .into_iter()
-            .chain(answer::advice(&denial.question, decision, source))
-            .collect();
+        return hint.into_iter().chain(answer::advice(&denial.question, decision, source)).collect();
     };
     let step = format!("{missing}: {}", missing.explanation());
     // Without either list, an unknown step tells the reader nothing about the call.
@@ -191,9 +157,7 @@ fn advice(
     let step = (is_asked || missing != MissingStep::NotKnown).then(|| Advice::step(step));
     let hint = match missing {
         _ if denial.has_commas() => Some("scopes are separated by spaces, not by commas"),
-        MissingStep::NotKnown => {
-            Some("to find the missing step, add --declared 'a b' and --requested 'a b'")
-        }
+        MissingStep::NotKnown => Some("to find the missing step, add --declared 'a b' and --requested 'a b'"),
         _ => None,
     };
     let own = answer::advice(&denial.question, decision, source);

@@ -58,15 +58,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     if arguments.json {
         print_json(&Answer { files: &done })?;
     } else {
-        let word = if arguments.check {
-            "would change"
-        } else {
-            "laid out"
-        };
+        let word = if arguments.check { "would change" } else { "laid out" };
         let standard_output = |file: &LaidOut| file.file == STANDARD_INPUT && !arguments.check;
-        let changed = done
-            .iter()
-            .filter(|file| file.changed && !standard_output(file));
+        let changed = done.iter().filter(|file| file.changed && !standard_output(file));
         output::print(|out| {
             for file in changed {
                 writeln!(out, "{}: {WARNING}{word}{WARNING:#}", one_line(&file.file))?;
@@ -86,11 +80,7 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     let diagnostics = |diagnostics: &[_]| Stop::Diagnostics(in_file(&file, diagnostics));
     let text = String::from_utf8(bytes).map_err(|error| {
         // The policy reader reports the location.
-        diagnostics(
-            &policy_file::parse(error.as_bytes())
-                .err()
-                .unwrap_or_default(),
-        )
+        diagnostics(&policy_file::parse(error.as_bytes()).err().unwrap_or_default())
     })?;
     let as_it_is = arguments.seal && is_configuration(&text);
     let new = match arguments.seal {
@@ -98,8 +88,7 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
         true => orbgate_analysis::format_and_seal(&text),
         false => orbgate_analysis::format(&text),
     };
-    let new =
-        new.map_err(|found| diagnostics(&policy_file::diagnostics_of(text.as_bytes(), &found)))?;
+    let new = new.map_err(|found| diagnostics(&policy_file::diagnostics_of(text.as_bytes(), &found)))?;
     let was_sealed = orbgate_analysis::is_sealed(&text);
     let unsealed = was_sealed && !orbgate_analysis::is_sealed(&new);
     // The formatted policy is valid, so the only possible error in the original is its seal.
@@ -123,14 +112,9 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
             output::print_raw(|out| out.write_all(new.as_bytes()))?;
         }
     } else if changed && !arguments.check {
-        replace(path, &new)
-            .map_err(|error| Stop::Error(format!("cannot write `{file}`: {error}")))?;
+        replace(path, &new).map_err(|error| Stop::Error(format!("cannot write `{file}`: {error}")))?;
     }
-    Ok(LaidOut {
-        file,
-        changed,
-        unsealed,
-    })
+    Ok(LaidOut { file, changed, unsealed })
 }
 
 /// Whether it is a token configuration or a gateway configuration, which is sealed without
@@ -139,9 +123,7 @@ fn is_configuration(text: &str) -> bool {
     let mut lines = text.trim_start_matches('\u{feff}').lines();
     let starts = |line: &&str| !line.trim().is_empty() && !line.starts_with(['#', '%', '-']);
     let first = lines.find(starts).unwrap_or_default();
-    ["orbgate_token:", "orbgate_gateway:"]
-        .iter()
-        .any(|key| first.starts_with(key))
+    ["orbgate_token:", "orbgate_gateway:"].iter().any(|key| first.starts_with(key))
 }
 
 /// Replaces a file atomically, because a service might be reading it.

@@ -8,9 +8,7 @@ use crate::args::STANDARD_INPUT;
 
 /// The file's contents in a commit. The error explains why they can't be read.
 pub(crate) fn read(path: &Path, commit: &str) -> Result<Vec<u8>, String> {
-    let name = path
-        .file_name()
-        .filter(|_| path != Path::new(STANDARD_INPUT));
+    let name = path.file_name().filter(|_| path != Path::new(STANDARD_INPUT));
     let name = name.ok_or_else(|| format!("`{}` is in no commit", path.display()))?;
     if commit.starts_with('-') {
         return Err(format!("`{commit}` is not the name of a commit"));
@@ -26,9 +24,5 @@ pub(crate) fn read(path: &Path, commit: &str) -> Result<Vec<u8>, String> {
         return Ok(output.stdout);
     }
     let why = String::from_utf8_lossy(&output.stderr);
-    Err(format!(
-        "git has no `{}` in `{commit}`: {}",
-        path.display(),
-        why.trim()
-    ))
+    Err(format!("git has no `{}` in `{commit}`: {}", path.display(), why.trim()))
 }

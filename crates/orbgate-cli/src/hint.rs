@@ -11,9 +11,7 @@ pub(crate) fn hint(question: &Question, deny: &Deny<'_>, source: &Source) -> Opt
     let engine = source.engine();
     Some(match deny.reason() {
         Reason::MalformedRequest => return malformed(question, deny.detail()?, engine),
-        Reason::NoToken => {
-            "say whose token it is: --token user|organisation --scopes 'a b'".to_owned()
-        }
+        Reason::NoToken => "say whose token it is: --token user|organisation --scopes 'a b'".to_owned(),
         Reason::NoRoute if question.scope.is_some() => {
             format!("`{}` lists the scopes of the policy", table(source))
         }
@@ -45,8 +43,7 @@ fn malformed(question: &Question, detail: Detail, engine: &Engine) -> Option<Str
     Some(match detail {
         Detail::Method => {
             let method = question.method.as_ref()?.to_str()?;
-            let is_word = (1..=16).contains(&method.len())
-                && method.bytes().all(|byte| byte.is_ascii_alphabetic());
+            let is_word = (1..=16).contains(&method.len()) && method.bytes().all(|byte| byte.is_ascii_alphabetic());
             if !is_word {
                 return None;
             }
@@ -68,40 +65,28 @@ fn malformed(question: &Question, detail: Detail, engine: &Engine) -> Option<Str
             "a policy with `target: encoded_params` accepts escapes in parameters".to_owned()
         }
         Detail::EmptySegment => {
-            let segments: Vec<_> = path(question)?
-                .split('/')
-                .filter(|segment| !segment.is_empty())
-                .collect();
+            let segments: Vec<_> = path(question)?.split('/').filter(|segment| !segment.is_empty()).collect();
             if segments.is_empty() {
                 return None;
             }
-            let what = if path(question)?.contains("//") {
-                "without the empty segment"
-            } else {
-                "without the trailing `/`"
-            };
+            let what =
+                if path(question)?.contains("//") { "without the empty segment" } else { "without the trailing `/`" };
             let end = if engine.trailing_slash() { "/" } else { "" };
             format!("{what}: /{}{end}", segments.join("/"))
         }
         Detail::AmbiguousCase => {
-            format!(
-                "a route differs only in case: {}",
-                other_case(path(question)?, engine)?
-            )
+            format!("a route differs only in case: {}", other_case(path(question)?, engine)?)
         }
         _ => return None,
     })
 }
 
 fn scope_missing(question: &Question, needed: &str) -> String {
-    let carried = question
-        .scopes
-        .as_ref()
-        .map(|scopes| scopes.to_string_lossy());
+    let carried = question.scopes.as_ref().map(|scopes| scopes.to_string_lossy());
     match carried {
-        Some(carried) if carried.contains(',') => format!(
-            "needs {needed}; the token carries {carried}: scopes are separated by spaces, not by commas"
-        ),
+        Some(carried) if carried.contains(',') => {
+            format!("needs {needed}; the token carries {carried}: scopes are separated by spaces, not by commas")
+        }
         Some(carried) if !carried.is_empty() => {
             format!("needs {needed}; the token carries {carried}")
         }
@@ -127,8 +112,7 @@ fn other_case(path: &str, engine: &Engine) -> Option<String> {
             best = Some((parameters, spelling));
         }
     }
-    best.map(|(_, spelling)| spelling)
-        .filter(|spelling| spelling != path)
+    best.map(|(_, spelling)| spelling).filter(|spelling| spelling != path)
 }
 
 /// Which segments are parameters, and the path in the template's letter case.

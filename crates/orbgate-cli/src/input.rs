@@ -19,20 +19,12 @@ impl Input {
     /// Opens a file. The error explains why it can't be read.
     pub(crate) fn open(path: &Path) -> Result<Self, String> {
         if path == Path::new(STANDARD_INPUT) {
-            return Ok(Self {
-                name: "standard input".to_owned(),
-                reader: Box::new(io::stdin().lock()),
-                size: None,
-            });
+            return Ok(Self { name: "standard input".to_owned(), reader: Box::new(io::stdin().lock()), size: None });
         }
         let name = format!("`{}`", path.display());
         let open = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
         let (metadata, file) = open.map_err(|error| cannot_read(&name, &error))?;
-        Ok(Self {
-            name,
-            reader: Box::new(file),
-            size: metadata.is_file().then_some(metadata.len()),
-        })
+        Ok(Self { name, reader: Box::new(file), size: metadata.is_file().then_some(metadata.len()) })
     }
 }
 

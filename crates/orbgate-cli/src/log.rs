@@ -38,12 +38,7 @@ impl Log {
     pub(crate) fn open(file: &Path) -> Result<Self, Stop> {
         let Input { name, reader, size } = Input::open(file).map_err(Stop::Error)?;
         let reader = BufReader::with_capacity(BUFFER, reader);
-        Ok(Self {
-            name,
-            reader,
-            position: 0,
-            bar: progress::bar(size),
-        })
+        Ok(Self { name, reader, position: 0, bar: progress::bar(size) })
     }
 
     /// Whether the next line is already complete in the buffer.
@@ -59,9 +54,7 @@ impl Log {
     }
 
     fn read_up_to_limit(&mut self, line: &mut Vec<u8>) -> io::Result<Length> {
-        let most = u64::try_from(LINE_LIMIT)
-            .unwrap_or(u64::MAX)
-            .saturating_add(1);
+        let most = u64::try_from(LINE_LIMIT).unwrap_or(u64::MAX).saturating_add(1);
         let mut read = self.reader.by_ref().take(most).read_until(b'\n', line)?;
         line.pop_if(|last| *last == b'\n');
         let length = match read {
@@ -75,9 +68,7 @@ impl Log {
         if length == Length::TooLong {
             read = read.saturating_add(self.reader.skip_until(b'\n')?);
         }
-        self.position = self
-            .position
-            .saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
+        self.position = self.position.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
         Ok(length)
     }
 }

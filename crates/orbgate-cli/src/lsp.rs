@@ -25,9 +25,7 @@ pub(crate) fn run() -> Result<Exit, Stop> {
         // The exit code that the protocol requires is 1.
         Ok(End::Abrupt) => Ok(Exit::Findings),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(Stop::BrokenPipe),
-        Err(error) => Err(Stop::Error(format!(
-            "standard input is not the Language Server Protocol: {error}"
-        ))),
+        Err(error) => Err(Stop::Error(format!("standard input is not the Language Server Protocol: {error}"))),
     }
 }
 

@@ -48,9 +48,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use clap::{
-    Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint, value_parser,
-};
+use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint, value_parser};
 
 use crate::args::STANDARD_INPUT;
 use crate::output::{Exit, Stop};
@@ -216,23 +214,17 @@ const WITHOUT_POLICY: &[&str] = &[
 
 /// The command line. Help shows `--policy` only for commands that accept it.
 pub(crate) fn command() -> clap::Command {
-    let hidden = Arg::new("policy")
-        .long("policy")
-        .value_name("FILE")
-        .hide(true);
+    let hidden = Arg::new("policy").long("policy").value_name("FILE").hide(true);
     let hidden = hidden.value_parser(value_parser!(PathBuf));
-    let hide = |command: clap::Command, name: &&str| {
-        command.mut_subcommand(name, |command| command.arg(hidden.clone()))
-    };
+    let hide =
+        |command: clap::Command, name: &&str| command.mut_subcommand(name, |command| command.arg(hidden.clone()));
     WITHOUT_POLICY.iter().fold(Cli::command(), hide)
 }
 
 /// Parses the command line.
 fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = command();
-    let matches = command
-        .try_get_matches_from_mut(arguments)
-        .map_err(with_tip)?;
+    let matches = command.try_get_matches_from_mut(arguments).map_err(with_tip)?;
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     let name = matches.subcommand_name().unwrap_or_default();
     match conflict(&cli, !WITHOUT_POLICY.contains(&name)) {
@@ -295,18 +287,13 @@ fn conflict(cli: &Cli, reads_policy: bool) -> Option<(ErrorKind, &'static str)> 
         }
         _ => {}
     }
-    let inputs = files
-        .iter()
-        .filter(|file| **file == Path::new(STANDARD_INPUT));
+    let inputs = files.iter().filter(|file| **file == Path::new(STANDARD_INPUT));
     match (inputs.count(), &cli.command) {
         (1.., Command::Fmt(arguments)) if arguments.json && !arguments.check => Some((
             ErrorKind::ArgumentConflict,
             "`--json` leaves no place for the new text of standard input, but with `--check`",
         )),
-        (2.., _) => Some((
-            ErrorKind::ArgumentConflict,
-            "standard input can be read only once, and two files are `-`",
-        )),
+        (2.., _) => Some((ErrorKind::ArgumentConflict, "standard input can be read only once, and two files are `-`")),
         _ => None,
     }
 }
@@ -346,9 +333,7 @@ mod tests {
 
     /// The commands without subcommands, each with its full name.
     fn leaves(command: &Command, path: &[String]) -> Vec<(Vec<String>, Command)> {
-        let commands = command
-            .get_subcommands()
-            .filter(|sub| sub.get_name() != "help");
+        let commands = command.get_subcommands().filter(|sub| sub.get_name() != "help");
         let own = commands.map(|sub| (sub, [path, &[sub.get_name().to_owned()]].concat()));
         let leaves = own.flat_map(|(sub, path)| match sub.has_subcommands() {
             true => leaves(sub, &path),
@@ -359,18 +344,13 @@ mod tests {
 
     fn value(argument: &Arg) -> String {
         let values = argument.get_possible_values();
-        values
-            .first()
-            .map_or_else(|| "1".to_owned(), |value| value.get_name().to_owned())
+        values.first().map_or_else(|| "1".to_owned(), |value| value.get_name().to_owned())
     }
 
     /// The minimal arguments of a command.
     fn least(path: &[String], command: &Command) -> Vec<String> {
         let mut arguments = [&["orbgate".to_owned()], path].concat();
-        for argument in command
-            .get_arguments()
-            .filter(|argument| argument.is_required_set())
-        {
+        for argument in command.get_arguments().filter(|argument| argument.is_required_set()) {
             arguments.extend(argument.get_long().map(|long| format!("--{long}")));
             arguments.push(value(argument));
         }
@@ -405,23 +385,16 @@ mod tests {
         let mut root = command();
         root.build();
         let leaves = leaves(&root, &[]);
-        let all = leaves
-            .iter()
-            .flat_map(|(_, command)| command.get_arguments());
-        let options: BTreeMap<_, _> = all
-            .filter_map(|argument| Some((argument.get_long()?.to_owned(), argument)))
-            .collect();
+        let all = leaves.iter().flat_map(|(_, command)| command.get_arguments());
+        let options: BTreeMap<_, _> =
+            all.filter_map(|argument| Some((argument.get_long()?.to_owned(), argument))).collect();
         assert!(leaves.len() > 20 && options.len() > 30);
         for (path, command) in &leaves {
             let least = least(path, command);
             let parsed = parse(least.iter().map(Into::into));
             assert!(parsed.is_ok(), "{least:?}: {}", parsed.unwrap_err());
             for (name, option) in &options {
-                if command
-                    .get_arguments()
-                    .any(|own| own.get_long() == Some(name.as_str()))
-                    && name != "policy"
-                {
+                if command.get_arguments().any(|own| own.get_long() == Some(name.as_str())) && name != "policy" {
                     continue;
                 }
                 let mut arguments = least.clone();

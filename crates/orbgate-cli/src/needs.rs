@@ -20,11 +20,7 @@ use crate::policy_file::Source;
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
     /// Calls, each `METHOD TARGET` in one argument
-    #[arg(
-        value_name = "CALL",
-        required_unless_present = "log",
-        conflicts_with = "log"
-    )]
+    #[arg(value_name = "CALL", required_unless_present = "log", conflicts_with = "log")]
     pub(crate) calls: Vec<OsString>,
 
     /// Read the calls from a log; `-` is standard input
@@ -32,12 +28,7 @@ pub(crate) struct Arguments {
     pub(crate) log: Option<PathBuf>,
 
     /// Kind of the token that makes the calls
-    #[arg(
-        long,
-        value_name = "KIND",
-        default_value = "user",
-        hide_default_value = true
-    )]
+    #[arg(long, value_name = "KIND", default_value = "user", hide_default_value = true)]
     pub(crate) token: Kind,
 
     /// Print one line of JSON
@@ -53,11 +44,7 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     let mut wrong = 0;
     match &arguments.log {
         Some(log) => {
-            let tokens = Tokens {
-                field: None,
-                kind,
-                are_needed: false,
-            };
+            let tokens = Tokens { field: None, kind, are_needed: false };
             wrong = calls::each(log, tokens, |line, call| {
                 add(&mut needs, engine, kind, line, &call.asked);
             })?;
@@ -69,11 +56,7 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
             }
         }
     }
-    let at = if arguments.log.is_some() {
-        "line"
-    } else {
-        "argument"
-    };
+    let at = if arguments.log.is_some() { "line" } else { "argument" };
     if arguments.json {
         print_json(&needs)?;
     } else {
@@ -105,30 +88,18 @@ fn write(out: &mut dyn Write, needs: &Needs<'_>, source: &Source, at: &str) -> i
         let (number, call) = (first.at, one_line(&first.call).into_owned());
         format!("{}, first {at} {number}: {call}", count(calls, "call"))
     };
-    for Needed {
-        scope,
-        calls,
-        first,
-    } in &needs.needs
-    {
+    for Needed { scope, calls, first } in &needs.needs {
         writeln!(out, "  {scope:width$}  {}", shown(*calls, first))?;
     }
     for refused in &needs.refusals {
         let detail = refused.detail.map(|detail| format!(" ({detail})"));
         let (reason, detail) = (refused.reason, detail.unwrap_or_default());
         let shown = shown(refused.calls, &refused.first);
-        writeln!(
-            out,
-            "{DENY}no scope allows{DENY:#} {shown}: {reason}{detail}"
-        )?;
+        writeln!(out, "{DENY}no scope allows{DENY:#} {shown}: {reason}{detail}")?;
     }
     let calls = count(usize::try_from(needs.calls).unwrap_or(usize::MAX), "call");
     let digest = short(source.engine().digest());
-    writeln!(
-        out,
-        "{FAINT}{calls}, {}, {digest}{FAINT:#}",
-        one_line(source.name())
-    )
+    writeln!(out, "{FAINT}{calls}, {}, {digest}{FAINT:#}", one_line(source.name()))
 }
 
 const HELP: &str = "\

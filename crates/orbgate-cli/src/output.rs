@@ -197,10 +197,7 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     }
 }
 
-fn stream(
-    out: impl Write,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> Result<(), Stop> {
+fn stream(out: impl Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
     let mut out = BufWriter::with_capacity(PIECE, out);
     write(&mut out)?;
     Ok(out.flush()?)

@@ -37,10 +37,7 @@ impl Source {
 
     /// The engine of a policy that was read.
     pub(crate) fn new(name: String, policy: &Policy) -> Self {
-        Self {
-            engine: Engine::new(policy),
-            name: Some(name),
-        }
+        Self { engine: Engine::new(policy), name: Some(name) }
     }
 
     /// The engine.
@@ -91,10 +88,7 @@ pub(crate) fn diagnostics_of(bytes: &[u8], diagnostics: &[Diagnostic]) -> Vec<Di
     }
     // Further errors as a policy wouldn't help.
     let message = "this is an OpenAPI document, not a policy: `orbgate openapi import` makes a policy of it, and `openapi check` takes it first";
-    vec![Diagnostic {
-        location: Location { line: 1, column: 1 },
-        message: message.to_owned(),
-    }]
+    vec![Diagnostic { location: Location { line: 1, column: 1 }, message: message.to_owned() }]
 }
 
 /// Errors as lines `file:line:column: message`.

@@ -10,14 +10,10 @@ pub(crate) fn bar(size: Option<u64>) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let (bar, template) = match size {
-        Some(size) => (
-            ProgressBar::new(size),
-            "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left",
-        ),
-        None => (
-            ProgressBar::no_length(),
-            "{spinner} {bytes}  {bytes_per_sec}  {elapsed}",
-        ),
+        Some(size) => {
+            (ProgressBar::new(size), "{bar:30} {percent:>3}%  {bytes} of {total_bytes}  {bytes_per_sec}  {eta} left")
+        }
+        None => (ProgressBar::no_length(), "{spinner} {bytes}  {bytes_per_sec}  {elapsed}"),
     };
     match ProgressStyle::with_template(template) {
         Ok(style) => bar.with_style(style),
@@ -34,9 +30,7 @@ impl Screen {
     /// Standard output that coordinates with this bar. If only the bar is on a terminal, nothing needs to
     /// be coordinated.
     pub(crate) fn beside(bar: &ProgressBar) -> Self {
-        Self {
-            bar: io::stdout().is_terminal().then(|| bar.clone()),
-        }
+        Self { bar: io::stdout().is_terminal().then(|| bar.clone()) }
     }
 }
 

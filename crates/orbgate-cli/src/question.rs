@@ -50,10 +50,7 @@ impl Question {
 
     /// A token with these scopes, if there is a token.
     pub(crate) fn token<'s>(&self, scopes: Scopes<'s>) -> Option<Token<'s>> {
-        self.token.map(|kind| Token {
-            kind: TokenKind::from(kind),
-            scopes,
-        })
+        self.token.map(|kind| Token { kind: TokenKind::from(kind), scopes })
     }
 
     /// The call, unless the decision is by scope.
@@ -68,11 +65,7 @@ impl Question {
 }
 
 /// Decides with the exact bytes of the command line.
-pub(crate) fn decide<'e>(
-    question: &Question,
-    scopes: Scopes<'_>,
-    engine: &'e Engine,
-) -> Decision<'e> {
+pub(crate) fn decide<'e>(question: &Question, scopes: Scopes<'_>, engine: &'e Engine) -> Decision<'e> {
     let token = question.token(scopes);
     match &question.scope {
         Some(scope) => engine.decide_scope(bytes(scope), token, question.allow_bonus_orbs),

@@ -53,10 +53,7 @@ fn write(out: &mut dyn Write, allowed: &[Reached<'_>], source: &Source) -> io::R
         None => format!("scope {}", row.scope),
     };
     let widest = |text: &dyn Fn(&Reached<'_>) -> usize| allowed.iter().map(text).max().unwrap_or(0);
-    let (width, scopes) = (
-        widest(&|row| name(row).len()),
-        widest(&|row| row.scope.len()),
-    );
+    let (width, scopes) = (widest(&|row| name(row).len()), widest(&|row| row.scope.len()));
     for row in allowed {
         let (name, orbs) = (name(row), orb_column(row.orbs));
         let by = match row.reason {
@@ -71,9 +68,7 @@ fn write(out: &mut dyn Write, allowed: &[Reached<'_>], source: &Source) -> io::R
             one_line(&location)
         )?;
     }
-    let consuming = allowed
-        .iter()
-        .filter(|row| matches!(row.orbs, Some(Orbs::Unstated | Orbs::Amount(_))));
+    let consuming = allowed.iter().filter(|row| matches!(row.orbs, Some(Orbs::Unstated | Orbs::Amount(_))));
     let rows = orbgate_analysis::callable_rows(source.engine()).count();
     writeln!(
         out,

@@ -49,10 +49,7 @@ impl Arguments {
     /// The files that it reads.
     pub(crate) fn files(&self) -> Vec<&Path> {
         let shadow = self.shadow.as_deref();
-        [Some(self.file.as_path()), shadow]
-            .into_iter()
-            .flatten()
-            .collect()
+        [Some(self.file.as_path()), shadow].into_iter().flatten().collect()
     }
 }
 
@@ -67,10 +64,7 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     };
     let public = PublicRoutes::new(arguments.public.iter().map(String::as_str));
     let public = public.map_err(|error| Stop::Error(error.to_string()))?;
-    let engines = [
-        Some(source.engine()),
-        candidate.as_ref().map(Source::engine),
-    ];
+    let engines = [Some(source.engine()), candidate.as_ref().map(Source::engine)];
     for engine in engines.into_iter().flatten() {
         let checked = public.check(engine);
         checked.map_err(|error| Stop::Error(error.to_string()))?;
@@ -96,11 +90,7 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     // The summary is optional: if standard error is closed, the decisions are still valid.
     let _ = write!(anstream::stderr(), "{}", tally.summary(start.elapsed()));
     end?;
-    Ok(if tally.errors == 0 {
-        Exit::Fine
-    } else {
-        Exit::CouldNotRun
-    })
+    Ok(if tally.errors == 0 { Exit::Fine } else { Exit::CouldNotRun })
 }
 
 fn decide_all(
@@ -137,10 +127,7 @@ fn decide_all(
             Ok(request) => policies.decide(request, arguments.about, tally, &mut answer),
             Err(message) => {
                 tally.errors = tally.errors.saturating_add(1);
-                let error = BadLine {
-                    line: tally.lines,
-                    message,
-                };
+                let error = BadLine { line: tally.lines, message };
                 output::write_json(&mut answer, &NoRequest { error })
             }
         };
@@ -169,10 +156,9 @@ impl Policies<'_> {
     ) -> serde_json::Result<()> {
         let decision = self.decided(request, self.enforced);
         tally.count(&decision);
-        let shadowed = self.candidate.map(|candidate| Shadowed {
-            enforced: decision,
-            candidate: self.decided(request, candidate),
-        });
+        let shadowed = self
+            .candidate
+            .map(|candidate| Shadowed { enforced: decision, candidate: self.decided(request, candidate) });
         if let Some(shadowed) = &shadowed {
             tally.count_shadowed(shadowed);
         }

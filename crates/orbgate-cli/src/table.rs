@@ -79,9 +79,7 @@ fn token_rule(scope: &Scope<'_>) -> String {
 /// Aligned columns: each scope with its description, followed by its routes.
 fn text(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
     let scopes = engine.scope_table();
-    let name = engine
-        .name()
-        .map_or(Cow::Borrowed("without a name"), one_line);
+    let name = engine.name().map_or(Cow::Borrowed("without a name"), one_line);
     writeln!(
         out,
         "policy {STRONG}{name}{STRONG:#}: {}, {}, target {}, {}",
@@ -90,32 +88,17 @@ fn text(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
         engine.target().as_str(),
         short(engine.digest()),
     )?;
-    let own = scopes
-        .map(|scope| scope.name().chars().count())
-        .max()
-        .unwrap_or(0);
+    let own = scopes.map(|scope| scope.name().chars().count()).max().unwrap_or(0);
     let width = own.max("SCOPE".len());
     for (api, scopes) in apis(engine) {
         let token = scopes.first().map(|first| token_rule(&first.scope()));
-        writeln!(
-            out,
-            "\napi {STRONG}{}{STRONG:#}, token: {}",
-            one_line(api),
-            token.unwrap_or_default()
-        )?;
-        writeln!(
-            out,
-            "  {FAINT}{:width$}  {:10}  PERMITS, ROUTES{FAINT:#}",
-            "SCOPE", "ORBS"
-        )?;
+        writeln!(out, "\napi {STRONG}{}{STRONG:#}, token: {}", one_line(api), token.unwrap_or_default())?;
+        writeln!(out, "  {FAINT}{:width$}  {:10}  PERMITS, ROUTES{FAINT:#}", "SCOPE", "ORBS")?;
         for in_api in scopes {
             let scope = in_api.scope();
             let permits = scope.permits().map_or(Cow::Borrowed("-"), one_line);
             let (name, orbs) = (scope.name(), orb_column(scope.orbs()));
-            writeln!(
-                out,
-                "  {STRONG}{name:width$}{STRONG:#}  {orbs:10}  {permits}"
-            )?;
+            writeln!(out, "  {STRONG}{name:width$}{STRONG:#}  {orbs:10}  {permits}")?;
             let mut routes = in_api.routes().peekable();
             if routes.peek().is_none() {
                 writeln!(out, "  {:width$}  {:10}  {FAINT}no route{FAINT:#}", "", "")?;
@@ -133,16 +116,7 @@ fn text(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
     Ok(())
 }
 
-const COLUMNS: [&str; 8] = [
-    "api",
-    "scope",
-    "orbs",
-    "token",
-    "permits",
-    "route",
-    "route_orbs",
-    "heading",
-];
+const COLUMNS: [&str; 8] = ["api", "scope", "orbs", "token", "permits", "route", "route_orbs", "heading"];
 
 /// One row for each route, and one for each scope without routes. Rows are built on demand, because they repeat the
 /// scope's description.
@@ -163,31 +137,10 @@ fn rows(engine: &Engine) -> impl Iterator<Item = [String; 7]> {
 
 /// A table for GitHub, followed by the headings.
 fn markdown(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
-    let titles = [
-        "API",
-        "Scope",
-        "Orbs",
-        "Token",
-        "Permits",
-        "Route",
-        "Orbs of the route",
-    ];
-    writeln!(
-        out,
-        "| {} |\n|{}",
-        titles.join(" | "),
-        " --- |".repeat(titles.len())
-    )?;
+    let titles = ["API", "Scope", "Orbs", "Token", "Permits", "Route", "Orbs of the route"];
+    writeln!(out, "| {} |\n|{}", titles.join(" | "), " --- |".repeat(titles.len()))?;
     for [api, scope, orbs, token, permits, route, route_orbs] in rows(engine) {
-        let cells = [
-            prose(&api),
-            code(&scope),
-            orbs,
-            token,
-            prose(&permits),
-            code(&route),
-            route_orbs,
-        ];
+        let cells = [prose(&api), code(&scope), orbs, token, prose(&permits), code(&route), route_orbs];
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
     let headings: Vec<_> = engine.headings().map(prose).collect();
@@ -197,9 +150,7 @@ fn markdown(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
     writeln!(
         out,
         "\nPolicy: {}, target `{}`, `{}`",
-        engine
-            .name()
-            .map_or_else(|| "without a name".to_owned(), prose),
+        engine.name().map_or_else(|| "without a name".to_owned(), prose),
         engine.target().as_str(),
         engine.digest()
     )
@@ -208,9 +159,7 @@ fn markdown(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
 /// Comma-separated values (RFC 4180), for spreadsheets. A cell that a spreadsheet would read as a formula is prefixed
 /// with `'`. A heading has its own row, in which only the last column is set.
 fn csv(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
-    let mut out = WriterBuilder::new()
-        .terminator(Terminator::CRLF)
-        .from_writer(out);
+    let mut out = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     out.write_record(COLUMNS)?;
     for row in rows(engine) {
         let cells = row.iter().map(|field| cell(field));

@@ -22,23 +22,12 @@ pub(crate) struct Tally {
 impl Tally {
     pub(crate) fn new() -> Self {
         let reasons = Reason::ALL.map(|reason| (reason, 0));
-        Self {
-            lines: 0,
-            errors: 0,
-            allowed: 0,
-            denied: 0,
-            reasons,
-            disagreements: None,
-        }
+        Self { lines: 0, errors: 0, allowed: 0, denied: 0, reasons, disagreements: None }
     }
 
     /// Counts a decided line.
     pub(crate) fn count(&mut self, decision: &Decision<'_>) {
-        let side = if decision.is_allow() {
-            &mut self.allowed
-        } else {
-            &mut self.denied
-        };
+        let side = if decision.is_allow() { &mut self.allowed } else { &mut self.denied };
         *side = side.saturating_add(1);
         let reason = decision.reason();
         if let Some((_, count)) = self.reasons.iter_mut().find(|(of, _)| *of == reason) {
@@ -70,29 +59,15 @@ pub(crate) struct Summary<'a> {
 
 impl fmt::Display for Summary<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Tally {
-            lines,
-            errors,
-            allowed,
-            denied,
-            reasons,
-            disagreements,
-        } = self.tally;
+        let Tally { lines, errors, allowed, denied, reasons, disagreements } = self.tally;
         let width = HumanCount(*lines).to_string().len();
         let noun = if *lines == 1 { "line" } else { "lines" };
-        write!(
-            f,
-            "{} {noun} in {:.2} s",
-            HumanCount(*lines),
-            self.took.as_secs_f64()
-        )?;
+        write!(f, "{} {noun} in {:.2} s", HumanCount(*lines), self.took.as_secs_f64())?;
         if *lines == 0 {
             return writeln!(f);
         }
         let nanoseconds = self.took.as_nanos().max(1);
-        let rate = u128::from(*lines)
-            .saturating_mul(1_000_000_000)
-            .checked_div(nanoseconds);
+        let rate = u128::from(*lines).saturating_mul(1_000_000_000).checked_div(nanoseconds);
         let rate = rate.and_then(|rate| u64::try_from(rate).ok()).unwrap_or(0);
         writeln!(f, ", {} lines per second", HumanCount(rate))?;
         for (label, count) in [("allowed", allowed), ("denied", denied), ("errors", errors)] {
@@ -101,11 +76,7 @@ impl fmt::Display for Summary<'_> {
         let met = reasons.iter().filter(|(_, count)| *count > 0);
         let mut heading = "by reason:\n";
         for (reason, count) in met {
-            writeln!(
-                f,
-                "{heading}  {:>width$}  {reason}",
-                HumanCount(*count).to_string()
-            )?;
+            writeln!(f, "{heading}  {:>width$}  {reason}", HumanCount(*count).to_string())?;
             heading = "";
         }
         let Some(disagreements) = disagreements else {
@@ -113,11 +84,7 @@ impl fmt::Display for Summary<'_> {
         };
         writeln!(f, "by the other policy:")?;
         for (disagreement, count) in disagreements {
-            writeln!(
-                f,
-                "  {:>width$}  {disagreement}",
-                HumanCount(*count).to_string()
-            )?;
+            writeln!(f, "  {:>width$}  {disagreement}", HumanCount(*count).to_string())?;
         }
         Ok(())
     }

@@ -26,12 +26,7 @@ pub(crate) struct Arguments {
     pub(crate) field: Option<String>,
 
     /// Kind of the tokens of an access log
-    #[arg(
-        long,
-        value_name = "KIND",
-        default_value = "user",
-        hide_default_value = true
-    )]
+    #[arg(long, value_name = "KIND", default_value = "user", hide_default_value = true)]
     pub(crate) token: Kind,
 
     /// Print one line of JSON
@@ -42,20 +37,15 @@ pub(crate) struct Arguments {
 /// Counts the scopes that the calls of a log have and use, and prints them.
 pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let kind = TokenKind::from(arguments.token);
-    let field = match arguments.field.as_deref() {
-        None => None,
-        Some(name) => Some(Field::from_name(name).ok_or_else(|| {
-            Stop::Error(format!(
-                "`{name}` is not a field of an access log, as `extra1` or `user`"
-            ))
-        })?),
-    };
+    let field =
+        match arguments.field.as_deref() {
+            None => None,
+            Some(name) => Some(Field::from_name(name).ok_or_else(|| {
+                Stop::Error(format!("`{name}` is not a field of an access log, as `extra1` or `user`"))
+            })?),
+        };
     let mut counted = Unused::new(source.engine());
-    let tokens = Tokens {
-        field,
-        kind,
-        are_needed: true,
-    };
+    let tokens = Tokens { field, kind, are_needed: true };
     let wrong = calls::each(&arguments.log, tokens, |line, call| {
         add(&mut counted, source.engine(), line, call);
     })?;
@@ -80,25 +70,17 @@ fn add<'e>(counted: &mut Unused<'e>, engine: &'e Engine, line: u64, call: calls:
     let known = |token: &(TokenKind, _)| token.0 != TokenKind::Unknown;
     let token = call.token.filter(known);
     let decided = token.as_ref().map(|(kind, scopes)| {
-        let token = Some(Token {
-            kind: *kind,
-            scopes: Scopes::Text(scopes),
-        });
+        let token = Some(Token { kind: *kind, scopes: Scopes::Text(scopes) });
         let decision = match &call.asked {
             Asked::Scope(name) => engine.decide_scope(&**name, token, false),
-            Asked::Call(method, target) => engine.decide(&Request {
-                method,
-                target,
-                token,
-                allow_bonus_orbs_use: false,
-            }),
+            Asked::Call(method, target) => {
+                engine.decide(&Request { method, target, token, allow_bonus_orbs_use: false })
+            }
         };
         (decision, &**scopes)
     });
     let time = call.time.as_deref();
-    counted.count(line, decided, || {
-        time.map(|time| String::from_utf8_lossy(time).into_owned())
-    });
+    counted.count(line, decided, || time.map(|time| String::from_utf8_lossy(time).into_owned()));
 }
 
 /// Why there is no result. If no scope was seen, "every scope is used" would be misleading.
@@ -110,24 +92,18 @@ fn nothing_known(counted: &Unused<'_>, arguments: &Arguments) -> String {
             format!("the field `{field}` is absent or empty in all of {calls}")
         }
         None if counted.without_token > 0 => {
-            "there is no token of a known kind; of an access log, name the field that has scopes with `--field`".to_owned()
+            "there is no token of a known kind; of an access log, name the field that has scopes with `--field`"
+                .to_owned()
         }
         None => format!("there is a token with none in each of {calls}"),
     };
-    format!(
-        "{}: no call carries a scope: {why}",
-        arguments.log.display()
-    )
+    format!("{}: no call carries a scope: {why}", arguments.log.display())
 }
 
 fn write(out: &mut dyn Write, counted: &Unused<'_>, rows: &[Carried]) -> io::Result<()> {
     let width = rows.iter().map(|row| row.scope.chars().count()).max();
     let width = width.unwrap_or(0).clamp("SCOPE".len(), 60);
-    writeln!(
-        out,
-        "{FAINT}{:width$}  {:>10}  {:>10}  LAST USE{FAINT:#}",
-        "SCOPE", "GRANTED", "USED"
-    )?;
+    writeln!(out, "{FAINT}{:width$}  {:>10}  {:>10}  LAST USE{FAINT:#}", "SCOPE", "GRANTED", "USED")?;
     for row in rows {
         let scope = one_line(&row.scope);
         let style = if row.used == 0 { DENY } else { STRONG };
@@ -135,24 +111,15 @@ fn write(out: &mut dyn Write, counted: &Unused<'_>, rows: &[Carried]) -> io::Res
             None if row.in_policy => "never".to_owned(),
             None => "never, not in the policy".to_owned(),
             Some(LastUse { line, time: None }) => format!("line {line}"),
-            Some(LastUse {
-                line,
-                time: Some(time),
-            }) => format!("line {line}, {}", one_line(time)),
+            Some(LastUse { line, time: Some(time) }) => format!("line {line}, {}", one_line(time)),
         };
         let (granted, used) = (row.granted, row.used);
-        writeln!(
-            out,
-            "{style}{scope:width$}{style:#}  {granted:>10}  {used:>10}  {last}"
-        )?;
+        writeln!(out, "{style}{scope:width$}{style:#}  {granted:>10}  {used:>10}  {last}")?;
     }
     let calls = count(number(counted.calls), "call");
     match counted.without_token {
         0 => writeln!(out, "{FAINT}{calls}{FAINT:#}"),
-        without => writeln!(
-            out,
-            "{FAINT}{calls}, {without} without a valid token{FAINT:#}"
-        ),
+        without => writeln!(out, "{FAINT}{calls}, {without} without a valid token{FAINT:#}"),
     }
 }
 

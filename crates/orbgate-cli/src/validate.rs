@@ -53,11 +53,7 @@ const PIECE: usize = 32 * 1024;
 /// Validates the files.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let contract = Contract::from(arguments.contract);
-    let mode = if arguments.lenient {
-        Mode::Lenient
-    } else {
-        Mode::Strict
-    };
+    let mode = if arguments.lenient { Mode::Lenient } else { Mode::Strict };
     let mut outcome = Exit::Fine;
     for path in &arguments.files {
         match validate(path, contract, mode) {

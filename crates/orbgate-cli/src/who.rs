@@ -38,13 +38,11 @@ pub(crate) struct Arguments {
 /// Decides the call for each token of the file.
 pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let text = |argument| {
-        str::from_utf8(bytes(argument))
-            .map_err(|_| Stop::Error("method and target must be UTF-8".to_owned()))
+        str::from_utf8(bytes(argument)).map_err(|_| Stop::Error("method and target must be UTF-8".to_owned()))
     };
     let (method, target) = (text(&arguments.method)?, text(&arguments.target)?);
     let mut log = Log::open(&arguments.tokens)?;
-    let (mut rows, mut line, mut number, mut wrong) =
-        (Vec::new(), Vec::new(), 0_u64, Unusable::default());
+    let (mut rows, mut line, mut number, mut wrong) = (Vec::new(), Vec::new(), 0_u64, Unusable::default());
     loop {
         let length = log.read(&mut line).map_err(Stop::Error)?;
         number = number.saturating_add(1);
@@ -66,12 +64,7 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     }
     let some = rows.iter().any(|row| row.decision.is_allow());
     if arguments.json {
-        print_json(&Who {
-            policy: source.engine().digest(),
-            method,
-            target,
-            tokens: rows,
-        })?;
+        print_json(&Who { policy: source.engine().digest(), method, target, tokens: rows })?;
     } else {
         output::print(|out| rows.iter().try_for_each(|row| write(out, row)))?;
     }
@@ -82,13 +75,7 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     })
 }
 
-fn ask<'e>(
-    line: &[u8],
-    number: u64,
-    method: &str,
-    target: &str,
-    engine: &'e Engine,
-) -> Result<Asker<'e>, String> {
+fn ask<'e>(line: &[u8], number: u64, method: &str, target: &str, engine: &'e Engine) -> Result<Asker<'e>, String> {
     let text = str::from_utf8(line).map_err(|_| "not UTF-8".to_owned())?;
     if text.trim_ascii().is_empty() {
         return Err(BLANK.to_owned());
@@ -115,10 +102,7 @@ fn write(out: &mut dyn Write, row: &Asker<'_>) -> io::Result<()> {
         (Some(scope), false) => format!(", needs {}", scope.name()),
         _ => String::new(),
     };
-    writeln!(
-        out,
-        "{style}{word:5}{style:#}  {name}  {FAINT}{reason}{needs}{FAINT:#}"
-    )
+    writeln!(out, "{style}{word:5}{style:#}  {name}  {FAINT}{reason}{needs}{FAINT:#}")
 }
 
 const HELP: &str = "\

@@ -14,23 +14,10 @@ use crate::shape::{JsonType, allows_null, described, has_format, property, requi
 
 /// Checks one document, given as JSON and as a value. Lines are counted from the start of the JSON.
 /// `most` limits the number of findings.
-pub(crate) fn check(
-    contract: Contract,
-    text: &str,
-    value: &Value,
-    mode: Mode,
-    most: usize,
-) -> Vec<Finding> {
+pub(crate) fn check(contract: Contract, text: &str, value: &Value, mode: Mode, most: usize) -> Vec<Finding> {
     let schema = contract.parsed();
-    let mut walk = Walk {
-        schema,
-        text,
-        mode,
-        pointer: String::new(),
-        locations: BTreeMap::new(),
-        found: Vec::new(),
-        most,
-    };
+    let mut walk =
+        Walk { schema, text, mode, pointer: String::new(), locations: BTreeMap::new(), found: Vec::new(), most };
     if let Some(raw) = walk.read(text, 0) {
         walk.value(schema, raw);
     }
@@ -52,11 +39,7 @@ fn in_order(text: &str, mut found: Vec<(usize, String, String)>) -> Vec<Finding>
         let newlines = passed.iter().filter(|byte| **byte == b'\n').count();
         line = line.saturating_add(newlines);
         counted = location;
-        Finding {
-            line,
-            pointer,
-            message,
-        }
+        Finding { line, pointer, message }
     });
     findings.collect()
 }
@@ -144,9 +127,7 @@ impl<'a> Walk<'a> {
             (Mode::Lenient, Some(_)) => return None,
             (Mode::Lenient, None) if allows_null(property) => return None,
             (Mode::Strict, Some(default)) => format!(", though its default is {default}"),
-            (Mode::Strict, None) if allows_null(property) => {
-                ", null where it has no value".to_owned()
-            }
+            (Mode::Strict, None) if allows_null(property) => ", null where it has no value".to_owned(),
             (_, None) => String::new(),
         };
         Some(format!("missing, and required{but}"))

@@ -45,10 +45,8 @@ pub struct Report {
 const SERVED: usize = 100;
 
 /// The committed schemas, which the checks also use, so that each shape is described only once, by the types.
-const SCHEMAS: [&str; 2] = [
-    include_str!("../schema/run-request.schema.json"),
-    include_str!("../schema/run-record.schema.json"),
-];
+const SCHEMAS: [&str; 2] =
+    [include_str!("../schema/run-request.schema.json"), include_str!("../schema/run-record.schema.json")];
 
 static PARSED: LazyLock<[Value; 2]> = LazyLock::new(|| {
     // If a schema couldn't be parsed, every document would be rejected, not accepted.

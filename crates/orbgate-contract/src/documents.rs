@@ -125,10 +125,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 /// Checks all documents of complete input, up to this many findings.
 pub(crate) fn check_text(contract: Contract, text: &[u8], mode: Mode, most: usize) -> Report {
     let mut reading = Reading::new(contract, mode, most);
-    reading.read(
-        text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text),
-        More::Never,
-    );
+    reading.read(text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text), More::Never);
     reading.report()
 }
 
@@ -165,14 +162,8 @@ impl Position {
     fn after(self, text: &str) -> Self {
         let newlines = text.bytes().filter(|byte| *byte == b'\n').count();
         match text.rsplit_once('\n') {
-            None => Self {
-                line: self.line,
-                characters: self.characters.saturating_add(text.chars().count()),
-            },
-            Some((_, rest)) => Self {
-                line: self.line.saturating_add(newlines),
-                characters: rest.chars().count(),
-            },
+            None => Self { line: self.line, characters: self.characters.saturating_add(text.chars().count()) },
+            Some((_, rest)) => Self { line: self.line.saturating_add(newlines), characters: rest.chars().count() },
         }
     }
 }
@@ -185,10 +176,7 @@ impl Reading {
             most,
             documents: 0,
             findings: Vec::new(),
-            location: Position {
-                line: 1,
-                characters: 0,
-            },
+            location: Position { line: 1, characters: 0 },
             done: false,
         }
     }
@@ -252,9 +240,7 @@ impl Reading {
     }
 
     fn pass(&mut self, text: &str, start: usize, end: usize) {
-        self.location = self
-            .location
-            .after(text.get(start..end).unwrap_or_default());
+        self.location = self.location.after(text.get(start..end).unwrap_or_default());
     }
 
     fn stop(&mut self, finding: Finding) {
@@ -266,10 +252,7 @@ impl Reading {
         if self.documents == 0 && !self.done {
             self.stop(Finding::whole(1, "no JSON document".to_owned()));
         }
-        Report {
-            documents: self.documents,
-            findings: self.findings,
-        }
+        Report { documents: self.documents, findings: self.findings }
     }
 }
 
@@ -302,10 +285,7 @@ fn unreadable(error: &serde_json::Error, text: &str, begin: Position) -> Finding
         column = column.saturating_add(begin.characters);
     }
     let column = column.max(1);
-    Finding::whole(
-        begin.line.saturating_add(lines),
-        format!("cannot be read as JSON: {message} at column {column}"),
-    )
+    Finding::whole(begin.line.saturating_add(lines), format!("cannot be read as JSON: {message} at column {column}"))
 }
 
 #[cfg(test)]
@@ -351,10 +331,7 @@ mod tests {
     #[test]
     fn every_document_of_a_stream_is_answered_before_the_next_comes() {
         let mut checker = Checker::new(Contract::RunRequest, Mode::Strict);
-        let documents = TEXTS
-            .iter()
-            .filter(|text| text.starts_with(['{', '[', '"']))
-            .take(4);
+        let documents = TEXTS.iter().filter(|text| text.starts_with(['{', '[', '"'])).take(4);
         for (line, text) in (1..).zip(documents) {
             let (last, before) = text.as_bytes().split_last().unwrap();
             assert_eq!(checker.push(before), [], "{text}");

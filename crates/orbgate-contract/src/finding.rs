@@ -19,11 +19,7 @@ pub struct Finding {
 impl Finding {
     /// A finding about a whole document.
     pub(crate) const fn whole(line: usize, message: String) -> Self {
-        Self {
-            line,
-            pointer: String::new(),
-            message,
-        }
+        Self { line, pointer: String::new(), message }
     }
 }
 

@@ -22,7 +22,5 @@ pub use crate::documents::Checker;
 pub use crate::finding::{ContractError, Finding};
 pub use crate::message::{Message, Role};
 pub use crate::metrics::{Metrics, Timer};
-pub use crate::record::{
-    ContentType, Metadata, ModelExtra, ProviderData, RunInput, RunRecord, Status,
-};
+pub use crate::record::{ContentType, Metadata, ModelExtra, ProviderData, RunInput, RunRecord, Status};
 pub use crate::request::RunRequest;

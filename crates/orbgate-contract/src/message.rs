@@ -63,11 +63,7 @@ pub struct Message {
     #[serde(default)]
     pub redacted_reasoning_content: Value,
     /// Present on the assistant's message, an object or null. Absent and null are two different things.
-    #[serde(
-        default,
-        deserialize_with = "present",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub provider_data: Option<Option<ProviderData>>,
     /// Nullable, type not shown.
     #[serde(default)]

@@ -171,18 +171,10 @@ pub struct ProviderData {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelExtra {
     /// Nullable, type not shown. Absent and null are two different things.
-    #[serde(
-        default,
-        deserialize_with = "present",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub prompt_logprobs: Option<Value>,
     /// Nullable, type not shown. Absent and null are two different things.
-    #[serde(
-        default,
-        deserialize_with = "present",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub kv_transfer_params: Option<Value>,
     /// Members that the specification doesn't list, kept unchanged.
     #[serde(flatten)]

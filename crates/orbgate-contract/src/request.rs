@@ -21,11 +21,7 @@ pub struct RunRequest {
     /// Whether the response should be streamed; the format of a stream is not shown.
     pub stream: bool,
     /// The state of the session, whose type is not shown: any JSON value, including `null`.
-    #[serde(
-        default,
-        deserialize_with = "present",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     pub session_state: Option<Value>,
     /// The ids of attachments.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -22,10 +22,7 @@ fn message(message: &Value, at: &str, find: &mut dyn FnMut(String, String)) {
         let at = format!("{at}/metrics");
         total(metrics, &at, find);
         if metrics.get("timer").is_some_and(|timer| !timer.is_null()) {
-            find(
-                format!("{at}/timer"),
-                "must be null on a message".to_owned(),
-            );
+            find(format!("{at}/timer"), "must be null on a message".to_owned());
         }
     }
     let role = message.get("role").and_then(Value::as_str);

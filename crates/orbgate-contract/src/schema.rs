@@ -8,10 +8,7 @@ use serde_json::Value;
 /// The JSON Schema of the documents that a type writes, which strict validation requires:
 /// pretty-printed, with a newline at the end.
 pub(crate) fn of<T: JsonSchema>() -> String {
-    let mut schema = SchemaSettings::draft2020_12()
-        .for_serialize()
-        .into_generator()
-        .into_root_schema_for::<T>();
+    let mut schema = SchemaSettings::draft2020_12().for_serialize().into_generator().into_root_schema_for::<T>();
     RecursiveTransform(absent_not_null).transform(&mut schema);
     format!("{:#}\n", schema.as_value())
 }

@@ -69,10 +69,7 @@ impl fmt::Display for JsonType {
 pub(crate) fn wanted(schema: &Value) -> Option<JsonType> {
     match schema.get("type")? {
         Value::String(name) => JsonType::named(name),
-        Value::Array(names) => names
-            .iter()
-            .filter_map(Value::as_str)
-            .find_map(JsonType::named),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).find_map(JsonType::named),
         _ => None,
     }
 }
@@ -90,12 +87,7 @@ pub(crate) fn described<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
 /// Whether a schema accepts null.
 pub(crate) fn allows_null(schema: &Value) -> bool {
     let any = schema == &Value::Bool(true);
-    let untyped = || {
-        schema.is_object()
-            && ["type", "$ref", "anyOf"]
-                .iter()
-                .all(|key| schema.get(key).is_none())
-    };
+    let untyped = || schema.is_object() && ["type", "$ref", "anyOf"].iter().all(|key| schema.get(key).is_none());
     let listed = |key: &str, null: fn(&Value) -> bool| {
         let all = schema.get(key).and_then(Value::as_array);
         all.is_some_and(|all| all.iter().any(null))

@@ -4,10 +4,8 @@ use std::fs;
 
 use orbgate_contract::{Contract, Mode};
 
-const PAGES: [(Contract, &str, usize); 2] = [
-    (Contract::RunRequest, "run-request", 24),
-    (Contract::RunRecord, "run-record", 14),
-];
+const PAGES: [(Contract, &str, usize); 2] =
+    [(Contract::RunRequest, "run-request", 24), (Contract::RunRecord, "run-record", 14)];
 
 #[test]
 fn every_document_gets_exactly_its_findings() {
@@ -16,17 +14,10 @@ fn every_document_gets_exactly_its_findings() {
         let documents = documents(page);
         let count = documents.len();
         assert!(count >= least, "only {count} documents in {page}");
-        for Document {
-            name,
-            text,
-            expected,
-        } in documents
-        {
+        for Document { name, text, expected } in documents {
             let found = findings(contract, &text);
             if found != expected {
-                wrong.push(format!(
-                    "=== {page}, {name}\n--- expected\n{expected}+++ found\n{found}"
-                ));
+                wrong.push(format!("=== {page}, {name}\n--- expected\n{expected}+++ found\n{found}"));
             }
         }
     }
@@ -82,16 +73,9 @@ fn documents(page: &str) -> Vec<Document> {
         };
         let expected = match rest.trim() {
             "" => "",
-            list => list
-                .strip_prefix("```text\n")
-                .and_then(|list| list.strip_suffix("```"))
-                .unwrap(),
+            list => list.strip_prefix("```text\n").and_then(|list| list.strip_suffix("```")).unwrap(),
         };
-        documents.push(Document {
-            name: name.to_owned(),
-            text,
-            expected: expected.to_owned(),
-        });
+        documents.push(Document { name: name.to_owned(), text, expected: expected.to_owned() });
     }
     documents
 }

@@ -20,11 +20,7 @@ static JUDGES: LazyLock<[Validator; 2]> = LazyLock::new(|| {
 });
 
 fn config(cases: u32) -> ProptestConfig {
-    ProptestConfig {
-        cases,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
 proptest! {
@@ -162,21 +158,12 @@ proptest! {
 
 #[test]
 fn a_number_may_come_back_into_range() {
-    for (first, second) in [
-        (NINES, "e-399"),
-        ("1e400", "0"),
-        ("\n1e400", "0"),
-        ("[0, 1e400", "]"),
-    ] {
+    for (first, second) in [(NINES, "e-399"), ("1e400", "0"), ("\n1e400", "0"), ("[0, 1e400", "]")] {
         let mut checker = Checker::new(Contract::RunRecord, Mode::Strict);
         assert_eq!(checker.push(first.as_bytes()), [], "{first}");
         checker.push(second.as_bytes());
         let whole = Contract::RunRecord.check((first.to_owned() + second).as_bytes(), Mode::Strict);
-        assert_eq!(
-            checker.finish().documents,
-            whole.documents,
-            "{first}{second}"
-        );
+        assert_eq!(checker.finish().documents, whole.documents, "{first}{second}");
     }
 }
 
@@ -294,19 +281,14 @@ fn agree(contract: Contract, text: &[u8]) {
 fn answered(text: &[u8]) {
     let lines = text.iter().filter(|byte| **byte == b'\n').count() + 1;
     for contract in [Contract::RunRequest, Contract::RunRecord] {
-        let [lenient, strict] =
-            [Mode::Lenient, Mode::Strict].map(|mode| contract.check(text, mode));
+        let [lenient, strict] = [Mode::Lenient, Mode::Strict].map(|mode| contract.check(text, mode));
         assert_eq!(lenient.documents, strict.documents);
         for finding in &strict.findings {
             assert!((1..=lines).contains(&finding.line), "{finding}");
         }
         for finding in &lenient.findings {
-            let same =
-                |other: &&Finding| (&other.pointer, other.line) == (&finding.pointer, finding.line);
-            assert!(
-                strict.findings.iter().any(|other| same(&other)),
-                "{finding}"
-            );
+            let same = |other: &&Finding| (&other.pointer, other.line) == (&finding.pointer, finding.line);
+            assert!(strict.findings.iter().any(|other| same(&other)), "{finding}");
         }
         agree(contract, text);
     }

@@ -7,10 +7,7 @@ use orbgate_contract::Contract;
 
 #[test]
 fn the_committed_schemas_are_the_generated_ones() {
-    for (contract, name) in [
-        (Contract::RunRequest, "run-request"),
-        (Contract::RunRecord, "run-record"),
-    ] {
+    for (contract, name) in [(Contract::RunRequest, "run-request"), (Contract::RunRecord, "run-record")] {
         let generated = contract.generated_schema();
         let file = format!("schema/{name}.schema.json");
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(&file);
@@ -18,9 +15,6 @@ fn the_committed_schemas_are_the_generated_ones() {
             fs::write(&path, &generated).unwrap();
         }
         let committed = fs::read_to_string(&path).unwrap();
-        assert!(
-            committed == generated,
-            "{file} is out of date: run `cargo xtask schema`"
-        );
+        assert!(committed == generated, "{file} is out of date: run `cargo xtask schema`");
     }
 }

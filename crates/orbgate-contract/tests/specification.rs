@@ -191,10 +191,7 @@ fn what_the_schemas_say_beyond_shapes_is_understood() {
 #[test]
 fn bonus_orbs_default_to_false() {
     let request = parsed(Contract::RunRequest);
-    assert_eq!(
-        request["properties"]["allowBonusOrbsUse"]["default"],
-        json!(false)
-    );
+    assert_eq!(request["properties"]["allowBonusOrbsUse"]["default"], json!(false));
 }
 
 fn parsed(contract: Contract) -> Value {
@@ -204,8 +201,7 @@ fn parsed(contract: Contract) -> Value {
 /// A table's rows, with single spaces.
 fn rows(table: &str) -> BTreeSet<String> {
     let rows = table.lines().filter(|row| !row.trim().is_empty());
-    rows.map(|row| row.split_whitespace().collect::<Vec<_>>().join(" "))
-        .collect()
+    rows.map(|row| row.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
 }
 
 /// A schema as rows.
@@ -213,11 +209,7 @@ fn described(schema: &Value) -> BTreeSet<String> {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     let properties = schema["properties"].as_object().unwrap();
     let rows = properties.iter().map(|(name, property)| {
-        let mark = if required.contains(&json!(name)) {
-            " required"
-        } else {
-            ""
-        };
+        let mark = if required.contains(&json!(name)) { " required" } else { "" };
         format!("{name} {}{mark}", kind(property))
     });
     rows.collect()

@@ -26,12 +26,7 @@ impl<'a> AuditLine<'a> {
     #[must_use]
     pub fn new(time_ms: u64, decision: &'a Decision<'a>, token: AuditToken) -> Self {
         let about = decision.about().map(|route| route.as_str());
-        Self {
-            time_ms,
-            decision,
-            about,
-            token,
-        }
+        Self { time_ms, decision, about, token }
     }
 }
 
@@ -56,11 +51,7 @@ impl<T: Verified> From<&Credentials<T>> for AuditToken {
             Credentials::Token(token) => (Some(token.token().kind), token.fingerprint()),
             _ => (None, None),
         };
-        Self {
-            kind,
-            fingerprint,
-            refused: credentials.refused(),
-        }
+        Self { kind, fingerprint, refused: credentials.refused() }
     }
 }
 

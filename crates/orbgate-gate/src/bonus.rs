@@ -35,10 +35,7 @@ mod tests {
             (br#"{"allowBonusOrbsUse":false}"#, false),
             (br#"{"allowBonusOrbsUse":"true"}"#, false),
             (br#"{"allowBonusOrbsUse":1}"#, false),
-            (
-                br#"{"allowBonusOrbsUse":true,"allowBonusOrbsUse":true}"#,
-                false,
-            ),
+            (br#"{"allowBonusOrbsUse":true,"allowBonusOrbsUse":true}"#, false),
             (br#"{"allowBonusOrbsUse":true} x"#, false),
             (br#"{"allow_bonus_orbs_use":true}"#, false),
             (b"[true]", false),
@@ -46,12 +43,7 @@ mod tests {
             (b"{\"a\":\"\xff\",\"allowBonusOrbsUse\":true}", false),
         ];
         for (body, expected) in table {
-            assert_eq!(
-                allows_bonus_orbs(body),
-                *expected,
-                "{}",
-                body.escape_ascii()
-            );
+            assert_eq!(allows_bonus_orbs(body), *expected, "{}", body.escape_ascii());
         }
     }
 }

@@ -28,10 +28,7 @@ impl FullChallenge {
     /// Only errors and scopes.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            realm: None,
-            resource_metadata: None,
-        }
+        Self { realm: None, resource_metadata: None }
     }
 
     /// Sets the realm (RFC 9110 §11.5).
@@ -56,10 +53,7 @@ impl FullChallenge {
             return Err(ChallengeError);
         }
         let resource_metadata = Some(quotable(url)?);
-        Ok(Self {
-            resource_metadata,
-            ..self
-        })
+        Ok(Self { resource_metadata, ..self })
     }
 
     fn value(&self, refusal: Refusal<'_>) -> String {
@@ -67,10 +61,9 @@ impl FullChallenge {
             Refusal::Header => (Some("invalid_request"), None),
             Refusal::Decision(decision) => match decision.reason() {
                 Reason::InvalidToken => (Some("invalid_token"), None),
-                Reason::ScopeMissing | Reason::UserTokenRequired => (
-                    Some("insufficient_scope"),
-                    decision.scope().map(|scope| scope.name()),
-                ),
+                Reason::ScopeMissing | Reason::UserTokenRequired => {
+                    (Some("insufficient_scope"), decision.scope().map(|scope| scope.name()))
+                }
                 _ => (None, None),
             },
         };
@@ -80,9 +73,7 @@ impl FullChallenge {
             ("scope", scope),
             ("resource_metadata", self.resource_metadata.as_deref()),
         ];
-        let stated = parameters
-            .iter()
-            .filter_map(|(name, value)| Some(format!("{name}=\"{}\"", (*value)?)));
+        let stated = parameters.iter().filter_map(|(name, value)| Some(format!("{name}=\"{}\"", (*value)?)));
         let text = format!("Bearer {}", stated.collect::<Vec<_>>().join(", "));
         text.trim_end().to_owned()
     }
@@ -114,11 +105,7 @@ impl Challenge {
 /// Checks that a string can be quoted (RFC 9110 §5.6.4) without escapes.
 fn quotable(text: &str) -> Result<String, ChallengeError> {
     let plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
-    if text.bytes().all(plain) {
-        Ok(text.to_owned())
-    } else {
-        Err(ChallengeError)
-    }
+    if text.bytes().all(plain) { Ok(text.to_owned()) } else { Err(ChallengeError) }
 }
 
 /// Whether a string is an absolute `https` URL that contains only characters of RFC 3986.
@@ -126,8 +113,7 @@ fn is_https_url(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else {
         return false;
     };
-    let is_of_url =
-        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
+    let is_of_url = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
     let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
     scheme.eq_ignore_ascii_case("https") && !host.is_empty() && rest.bytes().all(is_of_url)
 }
@@ -139,9 +125,7 @@ pub struct ChallengeError;
 
 impl fmt::Display for ChallengeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "a realm is printable ASCII without `\"` and `\\`; resource metadata is an absolute https URL",
-        )
+        f.write_str("a realm is printable ASCII without `\"` and `\\`; resource metadata is an absolute https URL")
     }
 }
 
@@ -200,10 +184,7 @@ mod tests {
         assert_eq!(decision.reason(), orbgate::Reason::UserTokenRequired);
         let challenge = Challenge::Full(FullChallenge::new());
         let header = challenge.value(403, Refusal::Decision(&decision)).unwrap();
-        assert_eq!(
-            header,
-            "Bearer error=\"insufficient_scope\", scope=\"read:a\""
-        );
+        assert_eq!(header, "Bearer error=\"insufficient_scope\", scope=\"read:a\"");
     }
 
     #[test]

@@ -5,10 +5,7 @@ use orbgate_token::{TokenError, VerifiedToken, bearer};
 
 /// The credentials of a request, with the result of verifying its token.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "who judges tokens makes one of these"
-)]
+#[expect(clippy::exhaustive_enums, reason = "who judges tokens makes one of these")]
 pub enum Credentials<T> {
     /// No credentials, or credentials of another scheme.
     None,
@@ -50,10 +47,7 @@ impl<T> Credentials<T> {
     {
         match self {
             Self::None => None,
-            Self::Unreadable | Self::Refused(_) => Some(Token {
-                kind: TokenKind::Unknown,
-                scopes: Scopes::Text(b""),
-            }),
+            Self::Unreadable | Self::Refused(_) => Some(Token { kind: TokenKind::Unknown, scopes: Scopes::Text(b"") }),
             Self::Token(known) => Some(known.token()),
         }
     }

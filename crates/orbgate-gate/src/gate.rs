@@ -37,49 +37,23 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
         let mut asked = asked.holding_a_thread(request.holds_thread);
         match self.keys().judge(token, &mut asked, now) {
             Judged::Verdict(verdict) => Step::Answer(opened.decide(verdict.into())),
-            Judged::Wait(wait) => Step::Wait(Waiting {
-                held: Held::new(request),
-                token: token.into(),
-                asked,
-                wait,
-            }),
-            Judged::CheckSignature(check) => Step::CheckSignature(Checking {
-                held: Held::new(request),
-                check,
-            }),
+            Judged::Wait(wait) => Step::Wait(Waiting { held: Held::new(request), token: token.into(), asked, wait }),
+            Judged::CheckSignature(check) => Step::CheckSignature(Checking { held: Held::new(request), check }),
         }
     }
 
     /// Resumes a request after its wait is over.
     pub fn resume<'e>(&self, engine: &'e Engine, waiting: Waiting, now: Now) -> Step<'e> {
-        let Waiting {
-            held,
-            token,
-            mut asked,
-            ..
-        } = waiting;
+        let Waiting { held, token, mut asked, .. } = waiting;
         match self.keys().judge(&*token, &mut asked, now) {
-            Judged::Verdict(verdict) => {
-                Step::Answer(self.decide(engine, &held.request(), verdict.into()))
-            }
-            Judged::Wait(wait) => Step::Wait(Waiting {
-                held,
-                token,
-                asked,
-                wait,
-            }),
+            Judged::Verdict(verdict) => Step::Answer(self.decide(engine, &held.request(), verdict.into())),
+            Judged::Wait(wait) => Step::Wait(Waiting { held, token, asked, wait }),
             Judged::CheckSignature(check) => Step::CheckSignature(Checking { held, check }),
         }
     }
 
     /// Resumes a request after the program has checked its signature.
-    pub fn checked<'e>(
-        &self,
-        engine: &'e Engine,
-        checking: Checking,
-        is_right: bool,
-        now: Now,
-    ) -> Answer<'e> {
+    pub fn checked<'e>(&self, engine: &'e Engine, checking: Checking, is_right: bool, now: Now) -> Answer<'e> {
         let verdict = checking.check.finish(is_right, now.time);
         self.decide(engine, &checking.held.request(), verdict.into())
     }

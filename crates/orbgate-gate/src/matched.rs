@@ -19,18 +19,13 @@ pub fn same_template(one: &str, two: &str) -> bool {
 
 /// Whether a segment of a template is a parameter.
 pub(crate) fn is_parameter(segment: &str) -> bool {
-    let name = segment
-        .strip_prefix('{')
-        .and_then(|rest| rest.strip_suffix('}'));
+    let name = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
     name.is_some_and(|name| !name.starts_with('*') && !name.contains(['{', '}']))
 }
 
 /// The route that a router chose before the gate ran.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "a router has routed, or not, or does not say"
-)]
+#[expect(clippy::exhaustive_enums, reason = "a router has routed, or not, or does not say")]
 pub enum Matched<'r> {
     /// No router runs before the gate.
     #[default]

@@ -2,18 +2,12 @@
 
 /// Headers with which frameworks let a request override its method. Most frameworks allow this only for a `POST`, but
 /// some, such as Yii2, for any method.
-const METHOD_OVERRIDES: [&[u8]; 3] = [
-    b"x-http-method-override",
-    b"x-http-method",
-    b"x-method-override",
-];
+const METHOD_OVERRIDES: [&[u8]; 3] = [b"x-http-method-override", b"x-http-method", b"x-method-override"];
 
 /// Whether one of these headers overrides the method. The service might follow either method, so the request is
 /// ambiguous.
 pub(crate) fn is_overridden<N: AsRef<[u8]>>(header_names: impl IntoIterator<Item = N>) -> bool {
-    header_names
-        .into_iter()
-        .any(|name| overrides(name.as_ref()))
+    header_names.into_iter().any(|name| overrides(name.as_ref()))
 }
 
 /// Whether a header with this name overrides methods.
@@ -22,9 +16,7 @@ fn overrides(name: &[u8]) -> bool {
     let same = |known: &[u8]| {
         let mut bytes = known.iter().zip(name);
         known.len() == name.len()
-            && bytes.all(|(known, byte)| {
-                *known == byte.to_ascii_lowercase() || (*known == b'-' && *byte == b'_')
-            })
+            && bytes.all(|(known, byte)| *known == byte.to_ascii_lowercase() || (*known == b'-' && *byte == b'_'))
     };
     METHOD_OVERRIDES.into_iter().any(same)
 }

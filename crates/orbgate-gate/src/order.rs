@@ -80,19 +80,11 @@ impl Rules {
             routes.template(engine, method, request.target)
         };
         if let Some(template) = public(request.method) {
-            return Some(Public {
-                template: template.into(),
-                preflight: false,
-            });
+            return Some(Public { template: template.into(), preflight: false });
         }
         // A CORS preflight: a browser asks whether it may send a request with this method, and
         // sends no token.
-        let asked = match (
-            self.cors_preflight,
-            request.method,
-            request.origin,
-            request.access_control_request_method,
-        ) {
+        let asked = match (self.cors_preflight, request.method, request.origin, request.access_control_request_method) {
             (CorsPreflight::Pass, b"OPTIONS", [_], [asked]) => *asked,
             _ => return None,
         };
@@ -106,21 +98,13 @@ impl Rules {
             Some(route) => route.template().to_owned().into(),
             None => public(asked)?.into(),
         };
-        Some(Public {
-            template,
-            preflight: true,
-        })
+        Some(Public { template, preflight: true })
     }
 
     /// The same result, unless the router chose a different route than the allowed one. In that case, the request is
     /// denied like a request without a route. Call it when the router has chosen a handler, if [`Request::matched`]
     /// wasn't known before.
-    pub fn routed<'e, T>(
-        &self,
-        engine: &'e Engine,
-        answer: Answer<'e, T>,
-        matched: Matched<'_>,
-    ) -> Answer<'e, T> {
+    pub fn routed<'e, T>(&self, engine: &'e Engine, answer: Answer<'e, T>, matched: Matched<'_>) -> Answer<'e, T> {
         let Decision::Allow(allow) = answer.decision else {
             return answer;
         };
@@ -132,15 +116,9 @@ impl Rules {
             Matched::Template(taken) => taken,
             Matched::Unknown => "",
         };
-        let misrouted = Misrouted {
-            allowed: answer.decision,
-            matched: taken.to_owned(),
-        };
+        let misrouted = Misrouted { allowed: answer.decision, matched: taken.to_owned() };
         let decision = engine.deny_misrouted();
-        Answer {
-            misrouted: Some(misrouted),
-            ..self.answer(decision, answer.credentials)
-        }
+        Answer { misrouted: Some(misrouted), ..self.answer(decision, answer.credentials) }
     }
 }
 
@@ -163,14 +141,9 @@ impl<'e, 'r> Opened<'e, 'r> {
         let decision = self.decide_unrouted(credentials.token());
         let answer = self.rules.answer(decision, credentials);
         let answer = match self.public {
-            Some(Public {
-                template,
-                preflight,
-            }) => Answer {
-                public: Some(template.into_owned().into()),
-                preflight,
-                ..answer
-            },
+            Some(Public { template, preflight }) => {
+                Answer { public: Some(template.into_owned().into()), preflight, ..answer }
+            }
             None => answer,
         };
         self.rules.routed(self.engine, answer, self.request.matched)

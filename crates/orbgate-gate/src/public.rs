@@ -35,15 +35,10 @@ impl PublicRoutes {
     /// # Errors
     ///
     /// Returns every route that isn't valid in a policy, and every route that is listed twice.
-    pub fn new<S: Into<String>>(
-        routes: impl IntoIterator<Item = S>,
-    ) -> Result<Self, PublicRoutesError> {
+    pub fn new<S: Into<String>>(routes: impl IntoIterator<Item = S>) -> Result<Self, PublicRoutesError> {
         let routes: Vec<_> = routes.into_iter().map(Into::into).collect();
         let engines = SPELLINGS.map(|(profile, slash)| compile(&routes, profile, slash));
-        Ok(Self {
-            engines: engines.into_iter().collect::<Result<_, _>>()?,
-            routes,
-        })
+        Ok(Self { engines: engines.into_iter().collect::<Result<_, _>>()?, routes })
     }
 
     /// The routes as a gate with this policy spells them: each path ends in a slash if the policy's paths do.
@@ -64,14 +59,13 @@ impl PublicRoutes {
     ///
     /// Returns every pair of templates that overlap.
     pub fn check(&self, engine: &Engine) -> Result<(), PublicRoutesError> {
-        let pairs = self
-            .routes(engine)
-            .flat_map(|ours| engine.routes().map(move |theirs| (ours, theirs)));
+        let pairs = self.routes(engine).flat_map(|ours| engine.routes().map(move |theirs| (ours, theirs)));
         let pairs = pairs.map(|(ours, theirs)| (ours.template(), theirs.template()));
         let overlapping: BTreeSet<_> = pairs.filter(|(one, two)| overlap(one, two)).collect();
-        let lines = overlapping.iter().take(MOST_LINES).map(|(one, two)| {
-            format!("public route `{one}`: the policy's `{two}` fits the same paths")
-        });
+        let lines = overlapping
+            .iter()
+            .take(MOST_LINES)
+            .map(|(one, two)| format!("public route `{one}`: the policy's `{two}` fits the same paths"));
         let lines: Vec<_> = lines.collect();
         match lines.is_empty() {
             true => Ok(()),
@@ -112,18 +106,8 @@ impl PublicRoutes {
 
     /// The allow that a gate with this policy returns for a request that needs no token.
     #[must_use]
-    pub fn decide<'e>(
-        &self,
-        engine: &'e Engine,
-        method: &[u8],
-        target: &[u8],
-    ) -> Option<Decision<'e>> {
-        let tokenless = engine.decide(&orbgate::Request {
-            method,
-            target,
-            token: None,
-            allow_bonus_orbs_use: false,
-        });
+    pub fn decide<'e>(&self, engine: &'e Engine, method: &[u8], target: &[u8]) -> Option<Decision<'e>> {
+        let tokenless = engine.decide(&orbgate::Request { method, target, token: None, allow_bonus_orbs_use: false });
         let is_public = lacks(&tokenless) && self.template(engine, method, target).is_some();
         is_public.then(|| engine.allow_public())
     }
@@ -133,12 +117,7 @@ impl PublicRoutes {
     #[must_use]
     pub fn template(&self, policy: &Engine, method: &[u8], target: &[u8]) -> Option<&str> {
         let engine = self.like(policy)?;
-        let decision = engine.decide(&orbgate::Request {
-            method,
-            target,
-            token: None,
-            allow_bonus_orbs_use: false,
-        });
+        let decision = engine.decide(&orbgate::Request { method, target, token: None, allow_bonus_orbs_use: false });
         Some(decision.about()?.template())
     }
 }
@@ -162,9 +141,7 @@ const MOST_LINES: usize = 100;
 
 /// An engine with only these routes. Line `n` of the document is the `n`th route of the list.
 fn compile(routes: &[String], profile: Profile, slash: &str) -> Result<Engine, PublicRoutesError> {
-    let quoted = routes
-        .iter()
-        .map(|route| serde_json::json!(route).to_string());
+    let quoted = routes.iter().map(|route| serde_json::json!(route).to_string());
     let list = quoted.collect::<Vec<_>>().join("\n,");
     let target = profile.as_str();
     let text = format!(
@@ -177,9 +154,7 @@ fn compile(routes: &[String], profile: Profile, slash: &str) -> Result<Engine, P
             let route = route.map_or("", String::as_str);
             format!("public route `{route}`: {}", diagnostic.message)
         });
-        PublicRoutesError {
-            lines: lines.collect(),
-        }
+        PublicRoutesError { lines: lines.collect() }
     })?;
     Ok(Engine::new(&policy))
 }

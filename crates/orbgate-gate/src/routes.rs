@@ -44,9 +44,7 @@ pub fn check_routes<'a>(
     };
     let declared = known().map(|(method, template)| (method, key(template)));
     let declared: HashSet<_> = declared.collect();
-    let undeclared = routes
-        .iter()
-        .filter(|(method, template)| !declared.contains(&(*method, key(template))));
+    let undeclared = routes.iter().filter(|(method, template)| !declared.contains(&(*method, key(template))));
     let undeclared = undeclared.map(|(method, template)| {
         // Wildcards also get one value.
         let target = filled(&template.replace("{*", "{"), &value);
@@ -62,22 +60,14 @@ pub fn check_routes<'a>(
             decided_as: decided_as.map(|route| route.as_str().to_owned()),
         }
     });
-    let served = routes
-        .iter()
-        .map(|(method, template)| (*method, key(template)));
+    let served = routes.iter().map(|(method, template)| (*method, key(template)));
     let served: HashSet<_> = served.collect();
     let unserved = known().filter(|(method, template)| !served.contains(&(*method, key(template))));
     let differ = RoutesDiffer {
         undeclared: undeclared.collect(),
-        unserved: unserved
-            .map(|(method, template)| format!("{method} {template}"))
-            .collect(),
+        unserved: unserved.map(|(method, template)| format!("{method} {template}")).collect(),
     };
-    if differ.undeclared.is_empty() && differ.unserved.is_empty() {
-        Ok(())
-    } else {
-        Err(differ)
-    }
+    if differ.undeclared.is_empty() && differ.unserved.is_empty() { Ok(()) } else { Err(differ) }
 }
 
 /// A template without the names of its parameters.
@@ -88,21 +78,13 @@ fn key(template: &str) -> String {
 /// A template with this value in place of each parameter.
 fn filled(template: &str, value: &str) -> String {
     let segments = template.split('/');
-    let filled = segments.map(|segment| {
-        if is_parameter(segment) {
-            value
-        } else {
-            segment
-        }
-    });
+    let filled = segments.map(|segment| if is_parameter(segment) { value } else { segment });
     filled.collect::<Vec<_>>().join("/")
 }
 
 /// A value that isn't a literal of the policy.
 fn value(engine: &Engine) -> String {
-    let segments = engine
-        .routes()
-        .flat_map(|route| route.template().split('/'));
+    let segments = engine.routes().flat_map(|route| route.template().split('/'));
     let taken: HashSet<_> = segments.collect();
     let mut values = (1..=u64::MAX).map(|number| number.to_string());
     let value = values.find(|value| !taken.contains(value.as_str()));
@@ -147,10 +129,7 @@ impl fmt::Display for RoutesDiffer {
         f.write_str("the service and its policy have different routes")?;
         for Undeclared { route, decided_as } in &self.undeclared {
             match decided_as {
-                Some(other) => write!(
-                    f,
-                    "\nthe policy has no `{route}`, and decides it as `{other}`"
-                ),
+                Some(other) => write!(f, "\nthe policy has no `{route}`, and decides it as `{other}`"),
                 None => write!(f, "\nthe policy has no `{route}`"),
             }?;
         }

@@ -53,11 +53,7 @@ impl Rules {
     }
 
     /// The result for a request with this decision.
-    pub(crate) fn answer<'e, T>(
-        &self,
-        decision: Decision<'e>,
-        credentials: Credentials<T>,
-    ) -> Answer<'e, T> {
+    pub(crate) fn answer<'e, T>(&self, decision: Decision<'e>, credentials: Credentials<T>) -> Answer<'e, T> {
         Answer {
             decision,
             denial: self.denial(&decision, credentials.is_readable()),

@@ -107,16 +107,12 @@ impl Held {
 // Written by hand, so that the token isn't shown.
 impl fmt::Debug for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Waiting")
-            .field("wait", &self.wait)
-            .finish_non_exhaustive()
+        f.debug_struct("Waiting").field("wait", &self.wait).finish_non_exhaustive()
     }
 }
 
 impl fmt::Debug for Checking {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Checking")
-            .field("check", &self.check)
-            .finish_non_exhaustive()
+        f.debug_struct("Checking").field("check", &self.check).finish_non_exhaustive()
     }
 }

@@ -47,10 +47,7 @@ impl TemplateStyle {
             Self::Colons if segment.contains("::") => None,
             Self::Colons => segment.strip_prefix(':').map(|rest| {
                 let (name, pattern) = rest.split_at(rest.find('(').unwrap_or(rest.len()));
-                (
-                    name,
-                    pattern.is_empty() || within(pattern, '(', ')').is_some(),
-                )
+                (name, pattern.is_empty() || within(pattern, '(', ')').is_some())
             }),
             Self::Angles => within(segment, '<', '>').map(|inner| {
                 let (converter, name) = inner.rsplit_once(':').unwrap_or(("", inner));
@@ -58,9 +55,7 @@ impl TemplateStyle {
             }),
         };
         match parameter {
-            Some((name, is_one_segment)) => {
-                (is_one_segment && is_name(name)).then_some(Segment::Parameter(name))
-            }
+            Some((name, is_one_segment)) => (is_one_segment && is_name(name)).then_some(Segment::Parameter(name)),
             None => self.literal(segment).map(Segment::Literal),
         }
     }
@@ -233,11 +228,7 @@ mod tests {
                 (Colons, plain, &policy),
             ];
             for (style, template, expected) in table {
-                assert_eq!(
-                    style.in_policy(&template),
-                    *expected,
-                    "{style:?} {template}"
-                );
+                assert_eq!(style.in_policy(&template), *expected, "{style:?} {template}");
             }
         }
     }

@@ -5,9 +5,7 @@
 /// A server that accepts the upgrade answers 101, and reads further requests from the same connection as HTTP/2. The
 /// gate or proxy that decided the first request sees none of them.
 pub(crate) fn lists_h2c(values: &[&[u8]]) -> bool {
-    let mut protocols = values
-        .iter()
-        .flat_map(|value| value.split(|byte| *byte == b','));
+    let mut protocols = values.iter().flat_map(|value| value.split(|byte| *byte == b','));
     protocols.any(is_h2c)
 }
 
@@ -55,16 +53,8 @@ mod tests {
             assert!(lists_h2c(&[spelling]), "{}", spelling.escape_ascii());
             assert!(lists_h2c(&[b"websocket", spelling]));
         }
-        let others: &[&[u8]] = &[
-            b"",
-            b"websocket",
-            b"h2",
-            b"h2, c",
-            b"h2,connect-udp",
-            b"TLS/1.0",
-            b"HTTP/2.0",
-            b"h3c",
-        ];
+        let others: &[&[u8]] =
+            &[b"", b"websocket", b"h2", b"h2, c", b"h2,connect-udp", b"TLS/1.0", b"HTTP/2.0", b"h3c"];
         for other in others {
             assert!(!lists_h2c(&[other]), "{}", other.escape_ascii());
         }

@@ -3,13 +3,10 @@
 use core::time::Duration;
 
 use orbgate::{Detail, Engine, Policy, Reason, Scopes, Token, TokenKind};
-use orbgate_gate::{
-    Answer, Challenge, Credentials, FullChallenge, Gate, Matched, Request, Rules, Step, Verified,
-};
+use orbgate_gate::{Answer, Challenge, Credentials, FullChallenge, Gate, Matched, Request, Rules, Step, Verified};
 use orbgate_testing::signer::{AUDIENCE, ISSUER, Signer, claims, header, now, with};
 use orbgate_token::{
-    Algorithm, FetchError, FetchSettings, Issuer, KeyCache, KindRules, Now, Response,
-    VerifiedToken, Verifier,
+    Algorithm, FetchError, FetchSettings, Issuer, KeyCache, KindRules, Now, Response, VerifiedToken, Verifier,
 };
 use serde_json::json;
 
@@ -23,10 +20,7 @@ pub(crate) fn verifier() -> Verifier {
 }
 
 fn at(seconds: u64) -> Now {
-    Now {
-        time: now(),
-        monotonic: Duration::from_secs(seconds),
-    }
+    Now { time: now(), monotonic: Duration::from_secs(seconds) }
 }
 
 struct World {
@@ -37,10 +31,7 @@ struct World {
 impl World {
     fn new(rules: Rules) -> Self {
         let keys = KeyCache::new(verifier(), FetchSettings::default()).unwrap();
-        let world = Self {
-            gate: Gate::new(rules, keys),
-            signer: Signer::p256(),
-        };
+        let world = Self { gate: Gate::new(rules, keys), signer: Signer::p256() };
         assert_eq!(world.gate.warm(at(0).monotonic).len(), 1);
         world.serve();
         world
@@ -53,29 +44,17 @@ impl World {
         let mut urls = Vec::new();
         let mut next = self.gate.next_fetch(at(0).monotonic);
         while let Some(fetch) = next {
-            let document = if fetch.url.ends_with("/jwks") {
-                &jwks
-            } else {
-                &discovery
-            };
+            let document = if fetch.url.ends_with("/jwks") { &jwks } else { &discovery };
             let body = document.to_string();
-            let response = Response {
-                status: 200,
-                cache_control: None,
-                body: body.as_bytes(),
-            };
-            next = self
-                .gate
-                .fetched(fetch.attempt, Ok(response), at(0).monotonic);
+            let response = Response { status: 200, cache_control: None, body: body.as_bytes() };
+            next = self.gate.fetched(fetch.attempt, Ok(response), at(0).monotonic);
             urls.push(fetch.url);
         }
         urls
     }
 
     fn bearer(&self, scope: &str) -> String {
-        let token = self
-            .signer
-            .token(&header(), &with(claims(), "scope", scope));
+        let token = self.signer.token(&header(), &with(claims(), "scope", scope));
         format!("Bearer {token}")
     }
 
@@ -88,12 +67,7 @@ impl World {
 }
 
 fn get<'a>(authorization: &'a [&'a [u8]]) -> Request<'a> {
-    Request {
-        method: b"GET",
-        target: ORBS,
-        authorization,
-        ..Request::default()
-    }
+    Request { method: b"GET", target: ORBS, authorization, ..Request::default() }
 }
 
 /// Status, `WWW-Authenticate`, `Allow`, the code of a refused token.
@@ -102,20 +76,14 @@ type Told = (u16, Option<String>, Option<String>, Option<&'static str>);
 fn told(answer: &Answer<'_>) -> Told {
     let denial = answer.denial.clone();
     assert_eq!(denial.is_none(), answer.decision.is_allow());
-    let (status, challenge, allow) = denial.map_or((200, None, None), |denial| {
-        (denial.status, denial.www_authenticate, denial.allow)
-    });
+    let (status, challenge, allow) =
+        denial.map_or((200, None, None), |denial| (denial.status, denial.www_authenticate, denial.allow));
     (status, challenge.map(Into::into), allow, answer.refused())
 }
 
 fn expected(status: u16, challenge: &str, allow: &str, refused: &'static str) -> Told {
     let text = |text: &str| (!text.is_empty()).then(|| text.to_owned());
-    (
-        status,
-        text(challenge),
-        text(allow),
-        Some(refused).filter(|code| !code.is_empty()),
-    )
+    (status, text(challenge), text(allow), Some(refused).filter(|code| !code.is_empty()))
 }
 
 #[test]
@@ -131,100 +99,31 @@ fn a_request_gets_its_status_and_headers() {
         ("allowed", right, expected(200, "", "", "")),
         ("no scope", get(&missing), expected(403, "Bearer", "", "")),
         ("no token", get(&[]), expected(401, "Bearer", "", "")),
-        (
-            "another scheme",
-            get(&[b"Basic YTpi"]),
-            expected(401, "Bearer", "", ""),
-        ),
-        (
-            "no JWS",
-            get(&forged),
-            expected(401, "Bearer", "", "bad_encoding"),
-        ),
-        (
-            "two values",
-            get(&twice),
-            expected(401, "Bearer", "", "authorization_header"),
-        ),
-        (
-            "malformed",
-            get(&[b"Bearer  x"]),
-            expected(401, "Bearer", "", "authorization_header"),
-        ),
-        (
-            "no route",
-            Request {
-                target: b"/nowhere",
-                ..right
-            },
-            expected(404, "", "", ""),
-        ),
-        (
-            "method",
-            Request {
-                method: b"DELETE",
-                ..right
-            },
-            expected(405, "", "GET", ""),
-        ),
-        (
-            "target",
-            Request {
-                target: b"/api//v1",
-                ..right
-            },
-            expected(400, "", "", ""),
-        ),
-        (
-            "header",
-            Request {
-                header_names: &[b"X-HTTP-Method-Override"],
-                ..right
-            },
-            expected(400, "", "", ""),
-        ),
+        ("another scheme", get(&[b"Basic YTpi"]), expected(401, "Bearer", "", "")),
+        ("no JWS", get(&forged), expected(401, "Bearer", "", "bad_encoding")),
+        ("two values", get(&twice), expected(401, "Bearer", "", "authorization_header")),
+        ("malformed", get(&[b"Bearer  x"]), expected(401, "Bearer", "", "authorization_header")),
+        ("no route", Request { target: b"/nowhere", ..right }, expected(404, "", "", "")),
+        ("method", Request { method: b"DELETE", ..right }, expected(405, "", "GET", "")),
+        ("target", Request { target: b"/api//v1", ..right }, expected(400, "", "", "")),
+        ("header", Request { header_names: &[b"X-HTTP-Method-Override"], ..right }, expected(400, "", "", "")),
         (
             "websocket",
-            Request {
-                upgrade: &[b"websocket"],
-                header_names: &[b"HTTP2-Settings"],
-                ..right
-            },
+            Request { upgrade: &[b"websocket"], header_names: &[b"HTTP2-Settings"], ..right },
             expected(200, "", "", ""),
         ),
-        (
-            "upgrade",
-            Request {
-                upgrade: &[b"websocket", b"foo, H2C"],
-                ..right
-            },
-            expected(400, "", "", ""),
-        ),
+        ("upgrade", Request { upgrade: &[b"websocket", b"foo, H2C"], ..right }, expected(400, "", "", "")),
         (
             "override",
-            Request {
-                method: b"POST",
-                header_names: &[b"x_http_method"],
-                ..right
-            },
+            Request { method: b"POST", header_names: &[b"x_http_method"], ..right },
             expected(400, "", "", ""),
         ),
         (
             "as routed",
-            Request {
-                matched: Matched::Template("/api/v1/external/orbs"),
-                ..right
-            },
+            Request { matched: Matched::Template("/api/v1/external/orbs"), ..right },
             expected(200, "", "", ""),
         ),
-        (
-            "unknown",
-            Request {
-                matched: Matched::Unknown,
-                ..right
-            },
-            expected(404, "", "", ""),
-        ),
+        ("unknown", Request { matched: Matched::Unknown, ..right }, expected(404, "", "", "")),
     ];
     for (name, request, expected) in table {
         assert_eq!(told(&world.ask(&request)), expected, "{name}");
@@ -236,19 +135,12 @@ fn an_allow_has_the_token_and_the_charge() {
     let world = World::new(Rules::new());
     let bearer = world.bearer("read:orbs write:voxies");
     let authorization: &[&[u8]] = &[bearer.as_bytes()];
-    let request = Request {
-        method: b"POST",
-        target: b"/api/v1/external/voxies",
-        ..get(authorization)
-    };
+    let request = Request { method: b"POST", target: b"/api/v1/external/voxies", ..get(authorization) };
     let answer = world.ask(&request);
     assert_eq!(answer.token().unwrap().scopes(), "read:orbs write:voxies");
     assert!(!answer.decision.charge().unwrap().bonus_allowed);
     // The body is read once the call is allowed, and the token is not verified again.
-    let request = Request {
-        allow_bonus_orbs_use: true,
-        ..request
-    };
+    let request = Request { allow_bonus_orbs_use: true, ..request };
     let known = answer.credentials.clone();
     let again = world.gate.decide(Engine::external(), &request, known);
     assert!(again.decision.charge().unwrap().bonus_allowed);
@@ -265,10 +157,7 @@ struct Said(TokenKind, &'static str);
 
 impl Verified for Said {
     fn token(&self) -> Token<'_> {
-        Token {
-            kind: self.0,
-            scopes: Scopes::Text(self.1.as_bytes()),
-        }
+        Token { kind: self.0, scopes: Scopes::Text(self.1.as_bytes()) }
     }
 }
 
@@ -282,23 +171,15 @@ fn the_decision_is_the_engines_own() {
     let gate = Gate::new(Rules::new(), ());
     let methods = ["GET", "POST", "PROPFIND", "DELETE", "get", ""];
     let targets = [
-        "/a/1?x", "/a/run", "/a/%72un", "/a/RUN", "/A/1", "/a/a%20b", "/b", "/B", "/c", "/b/",
-        "//b", "/x/y", "", "/a/1#f",
+        "/a/1?x", "/a/run", "/a/%72un", "/a/RUN", "/A/1", "/a/a%20b", "/b", "/B", "/c", "/b/", "//b", "/x/y", "",
+        "/a/1#f",
     ];
-    let mut callers = vec![
-        Credentials::None,
-        Credentials::Unreadable,
-        Credentials::Refused("expired"),
-    ];
+    let mut callers = vec![Credentials::None, Credentials::Unreadable, Credentials::Refused("expired")];
     for kind in [TokenKind::User, TokenKind::Organisation, TokenKind::Unknown] {
-        callers
-            .extend(["", "write:a", "read:b write:a"].map(|it| Credentials::Token(Said(kind, it))));
+        callers.extend(["", "write:a", "read:b write:a"].map(|it| Credentials::Token(Said(kind, it))));
     }
-    let asked = methods
-        .iter()
-        .flat_map(|method| targets.map(|target| (method, target)));
-    let asked = asked
-        .flat_map(|(method, target)| callers.iter().map(move |caller| (method, target, caller)));
+    let asked = methods.iter().flat_map(|method| targets.map(|target| (method, target)));
+    let asked = asked.flat_map(|(method, target)| callers.iter().map(move |caller| (method, target, caller)));
     for (method, target, caller) in asked {
         for allow_bonus_orbs_use in [false, true] {
             let request = Request {
@@ -329,30 +210,17 @@ fn a_router_that_goes_elsewhere_is_not_followed() {
     let bearer = world.bearer("read:a");
     let authorization: &[&[u8]] = &[bearer.as_bytes()];
     let ask = |matched, target| {
-        let request = Request {
-            target,
-            matched,
-            ..get(authorization)
-        };
+        let request = Request { target, matched, ..get(authorization) };
         match world.gate.ask(&engine, &request, at(1)) {
-            Step::Answer(answer) => (
-                answer.decision.reason(),
-                answer.misrouted.map(|it| it.matched),
-            ),
+            Step::Answer(answer) => (answer.decision.reason(), answer.misrouted.map(|it| it.matched)),
             other => panic!("{other:?}"),
         }
     };
     let (held, none) = (Reason::ScopeHeld, Reason::NoRoute);
-    assert_eq!(
-        ask(Matched::Template("/users/{user}"), b"/users/1"),
-        (held, None)
-    );
+    assert_eq!(ask(Matched::Template("/users/{user}"), b"/users/1"), (held, None));
     let elsewhere = ask(Matched::Template("/users/export"), b"/users/export");
     assert_eq!(elsewhere, (none, Some("/users/export".to_owned())));
-    assert_eq!(
-        ask(Matched::Unknown, b"/users/1"),
-        (none, Some(String::new()))
-    );
+    assert_eq!(ask(Matched::Unknown, b"/users/1"), (none, Some(String::new())));
     // What is denied anyway is not called misrouted.
     assert_eq!(ask(Matched::Unknown, b"/nowhere"), (none, None));
 }
@@ -368,24 +236,9 @@ fn a_flat_answer_tells_nothing_apart() {
     let mut with_full = Rules::new();
     with_full.challenge = full;
     let table = [
-        (
-            rules(|rules| rules.flat_403 = true),
-            (403, Some("Bearer")),
-            (403, Some("Bearer")),
-        ),
-        (
-            rules(|rules| rules.challenge = Challenge::None),
-            (403, None),
-            (403, None),
-        ),
-        (
-            with_full,
-            (404, None),
-            (
-                401,
-                Some("Bearer realm=\"orbs\", error=\"invalid_request\""),
-            ),
-        ),
+        (rules(|rules| rules.flat_403 = true), (403, Some("Bearer")), (403, Some("Bearer"))),
+        (rules(|rules| rules.challenge = Challenge::None), (403, None), (403, None)),
+        (with_full, (404, None), (401, Some("Bearer realm=\"orbs\", error=\"invalid_request\""))),
     ];
     for (rules, nowhere, unreadable) in table {
         let world = World::new(rules);
@@ -393,21 +246,11 @@ fn a_flat_answer_tells_nothing_apart() {
             let denial = world.ask(request).denial.unwrap();
             (denial.status, denial.www_authenticate)
         };
-        let expected =
-            |(status, challenge): (u16, Option<&'static str>)| (status, challenge.map(Into::into));
-        let request = Request {
-            target: b"/nowhere",
-            ..get(&[])
-        };
+        let expected = |(status, challenge): (u16, Option<&'static str>)| (status, challenge.map(Into::into));
+        let request = Request { target: b"/nowhere", ..get(&[]) };
         let bearer = world.bearer("read:orbs");
         let known: &[&[u8]] = &[bearer.as_bytes()];
-        assert_eq!(
-            told(&Request {
-                authorization: known,
-                ..request
-            }),
-            expected(nowhere)
-        );
+        assert_eq!(told(&Request { authorization: known, ..request }), expected(nowhere));
         assert_eq!(told(&get(&[b"Bearer"])), expected(unreadable));
     }
 }
@@ -415,36 +258,20 @@ fn a_flat_answer_tells_nothing_apart() {
 #[test]
 fn the_first_request_waits_for_keys_and_the_next_does_not() {
     let keys = KeyCache::new(verifier(), FetchSettings::default()).unwrap();
-    let world = World {
-        gate: Gate::new(Rules::new(), keys),
-        signer: Signer::p256(),
-    };
+    let world = World { gate: Gate::new(Rules::new(), keys), signer: Signer::p256() };
     let bearer = world.bearer("read:orbs");
     let authorization: &[&[u8]] = &[bearer.as_bytes()];
     let mut waiting = Vec::new();
     for _ in 0..2 {
-        let Step::Wait(wait) = world
-            .gate
-            .ask(Engine::external(), &get(authorization), at(0))
-        else {
+        let Step::Wait(wait) = world.gate.ask(Engine::external(), &get(authorization), at(0)) else {
             panic!("there are no keys yet");
         };
         assert!(!format!("{wait:?}").contains(&bearer[7..40]));
         waiting.push(wait);
     }
-    assert_eq!(
-        waiting[0].wait(),
-        waiting[1].wait(),
-        "both wait for one attempt"
-    );
+    assert_eq!(waiting[0].wait(), waiting[1].wait(), "both wait for one attempt");
     let urls = world.serve();
-    assert_eq!(
-        urls,
-        [
-            format!("{ISSUER}/.well-known/openid-configuration"),
-            format!("{ISSUER}/jwks")
-        ]
-    );
+    assert_eq!(urls, [format!("{ISSUER}/.well-known/openid-configuration"), format!("{ISSUER}/jwks")]);
     for waiting in waiting {
         assert!(world.gate.is_over(waiting.wait(), at(0).monotonic));
         let Step::Answer(answer) = world.gate.resume(Engine::external(), waiting, at(0)) else {
@@ -463,47 +290,14 @@ fn a_malformed_request_is_denied_before_keys_are_awaited() {
     let bearer = format!("Bearer {}", signer.token(&header(), &claims()));
     for authorization in [&[bearer.as_bytes()][..], &[], &[b"Bearer x", b"Bearer y"]] {
         let table: [(Request<'_>, &str); 5] = [
-            (
-                Request {
-                    upgrade: &[b"h2c"],
-                    ..get(authorization)
-                },
-                "upgrade",
-            ),
-            (
-                Request {
-                    header_names: &[b"x-method-override"],
-                    ..get(authorization)
-                },
-                "method",
-            ),
-            (
-                Request {
-                    method: b"get",
-                    ..get(authorization)
-                },
-                "method",
-            ),
-            (
-                Request {
-                    target: b"/api//v1",
-                    ..get(authorization)
-                },
-                "empty_segment",
-            ),
-            (
-                Request {
-                    target: b"",
-                    ..get(authorization)
-                },
-                "length",
-            ),
+            (Request { upgrade: &[b"h2c"], ..get(authorization) }, "upgrade"),
+            (Request { header_names: &[b"x-method-override"], ..get(authorization) }, "method"),
+            (Request { method: b"get", ..get(authorization) }, "method"),
+            (Request { target: b"/api//v1", ..get(authorization) }, "empty_segment"),
+            (Request { target: b"", ..get(authorization) }, "length"),
         ];
         for (request, detail) in table {
-            let world = World {
-                gate: Gate::new(Rules::new(), keys()),
-                signer: Signer::p256(),
-            };
+            let world = World { gate: Gate::new(Rules::new(), keys()), signer: Signer::p256() };
             let answer = world.ask(&request);
             assert_eq!(answer.decision.reason(), Reason::MalformedRequest);
             assert_eq!(answer.decision.detail().map(Detail::as_str), Some(detail));
@@ -517,10 +311,7 @@ fn a_malformed_request_is_denied_before_keys_are_awaited() {
 #[test]
 fn every_detail_of_gates_has_an_exchange() {
     let world = World::new(Rules::new());
-    let upgrade = Request {
-        upgrade: &[b"h2c"],
-        ..get(&[])
-    };
+    let upgrade = Request { upgrade: &[b"h2c"], ..get(&[]) };
     let table = [("upgrade", upgrade)];
     let of_gates = Detail::ALL.into_iter().filter(|it| !it.is_of_target());
     let names = table.map(|(name, _)| name);
@@ -528,9 +319,7 @@ fn every_detail_of_gates_has_an_exchange() {
     for (name, request) in table {
         let answer = world.ask(&request);
         assert_eq!(answer.decision.detail().map(Detail::as_str), Some(name));
-        let again = world
-            .gate
-            .decide(Engine::external(), &request, Credentials::None);
+        let again = world.gate.decide(Engine::external(), &request, Credentials::None);
         assert_eq!(again, answer);
     }
 }
@@ -542,38 +331,24 @@ fn an_override_that_nothing_follows_is_ignored_on_request() {
     let world = World::new(rules);
     let bearer = world.bearer("read:orbs");
     let authorization: &[&[u8]] = &[bearer.as_bytes()];
-    let request = Request {
-        header_names: &[b"X-HTTP-Method-Override"],
-        ..get(authorization)
-    };
+    let request = Request { header_names: &[b"X-HTTP-Method-Override"], ..get(authorization) };
     assert_eq!(told(&world.ask(&request)), expected(200, "", "", ""));
     // Nothing makes an upgrade harmless.
-    let request = Request {
-        upgrade: &[b"h2c"],
-        ..request
-    };
+    let request = Request { upgrade: &[b"h2c"], ..request };
     assert_eq!(told(&world.ask(&request)), expected(400, "", "", ""));
 }
 
 #[test]
 fn an_issuer_that_is_down_makes_no_5xx() {
     let keys = KeyCache::new(verifier(), FetchSettings::default()).unwrap();
-    let world = World {
-        gate: Gate::new(Rules::new(), keys),
-        signer: Signer::p256(),
-    };
+    let world = World { gate: Gate::new(Rules::new(), keys), signer: Signer::p256() };
     let bearer = world.bearer("read:orbs");
     let authorization: &[&[u8]] = &[bearer.as_bytes()];
-    let Step::Wait(waiting) = world
-        .gate
-        .ask(Engine::external(), &get(authorization), at(0))
-    else {
+    let Step::Wait(waiting) = world.gate.ask(Engine::external(), &get(authorization), at(0)) else {
         panic!("there are no keys yet");
     };
     let fetch = world.gate.next_fetch(Duration::ZERO).unwrap();
-    let next = world
-        .gate
-        .fetched(fetch.attempt, Err(FetchError::Unreachable), Duration::ZERO);
+    let next = world.gate.fetched(fetch.attempt, Err(FetchError::Unreachable), Duration::ZERO);
     assert_eq!(next, None);
     let Step::Answer(answer) = world.gate.resume(Engine::external(), waiting, at(0)) else {
         panic!("nothing to wait for");

@@ -52,10 +52,7 @@ fn a_program_may_hash_the_token() {
 #[test]
 fn every_algorithm_has_the_same_verdict_outside() {
     let signers: [(Signer, &[&str]); 5] = [
-        (
-            Signer::rsa(),
-            &["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
-        ),
+        (Signer::rsa(), &["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]),
         (Signer::p256(), &["ES256"]),
         (Signer::p384(), &["ES384"]),
         (Signer::p521(), &["ES512"]),
@@ -68,10 +65,7 @@ fn every_algorithm_has_the_same_verdict_outside() {
             let token = signer.token(&with(header(), "alg", *algorithm), &claims());
             let (signed, signature) = token.rsplit_once('.').unwrap();
             let turned: String = signature.chars().rev().collect();
-            let expired = signer.token(
-                &with(header(), "alg", *algorithm),
-                &with(claims(), "exp", 1),
-            );
+            let expired = signer.token(&with(header(), "alg", *algorithm), &with(claims(), "exp", 1));
             for (token, is_right) in [
                 (token.clone(), true),
                 (format!("{signed}.{turned}"), false),
@@ -105,13 +99,7 @@ fn a_key_is_written_as_rfc_7638_has_it() {
         let required: BTreeMap<_, _> = members.filter(|(name, _)| *name != "kid").collect();
         assert_eq!(question.key(), serde_json::to_string(&required).unwrap());
         let shown = format!("{question:?}");
-        assert_eq!(
-            shown,
-            format!(
-                "SignatureCheck {{ algorithm: {:?}, .. }}",
-                question.algorithm()
-            )
-        );
+        assert_eq!(shown, format!("SignatureCheck {{ algorithm: {:?}, .. }}", question.algorithm()));
     }
 }
 
@@ -142,23 +130,13 @@ fn what_is_wrong_before_the_signature_is_refused_unasked() {
         (with(header(), "alg", "HS256"), TokenError::KeyMismatch),
         (with(header(), "kid", "key-2"), TokenError::KeyUnknown),
         (with(header(), "typ", "JWT"), TokenError::Type),
-        (
-            with(header(), "crit", json!(["exp"])),
-            TokenError::Extension,
-        ),
+        (with(header(), "crit", json!(["exp"])), TokenError::Extension),
     ];
     for (header, error) in table {
         let token = signer.token(&header, &claims());
-        assert_eq!(
-            verifier().check(&token, &known, now()).err(),
-            Some(error),
-            "{header}"
-        );
+        assert_eq!(verifier().check(&token, &known, now()).err(), Some(error), "{header}");
     }
     let revoked = known.revoke(ISSUER, "key-1");
     let token = signer.token(&header(), &claims());
-    assert_eq!(
-        verifier().check(&token, &revoked, now()).err(),
-        Some(TokenError::KeyRevoked)
-    );
+    assert_eq!(verifier().check(&token, &revoked, now()).err(), Some(TokenError::KeyRevoked));
 }

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use orbgate::{Decision, Detail, Engine, Policy, Reason};
-use orbgate_gate::{
-    Answer, CorsPreflight, Credentials, Gate, Matched, PublicRoutes, Request, Rules, check_routes,
-};
+use orbgate_gate::{Answer, CorsPreflight, Credentials, Gate, Matched, PublicRoutes, Request, Rules, check_routes};
 use orbgate_token::VerifiedToken;
 
 const ROUTES: [&str; 3] = ["GET /healthz", "GET /docs/{page}", "POST /login"];
@@ -25,11 +23,7 @@ fn engine(target: &str) -> Engine {
 }
 
 fn request<'r>(method: &'r str, target: &'r str) -> Request<'r> {
-    Request {
-        method: method.as_bytes(),
-        target: target.as_bytes(),
-        ..Request::default()
-    }
+    Request { method: method.as_bytes(), target: target.as_bytes(), ..Request::default() }
 }
 
 /// The answer without a verifier: to a request that needs none, or without a token.
@@ -42,12 +36,7 @@ fn ask<'e>(rules: &Rules, engine: &'e Engine, request: &Request<'_>) -> Answer<'
 #[test]
 fn a_public_route_passes_before_the_token_is_read() {
     let (rules, engine) = (rules(), engine("strict"));
-    let headers: [&[&[u8]]; 4] = [
-        &[],
-        &[b"Bearer x"],
-        &[b"Basic x"],
-        &[b"Bearer x", b"Bearer y"],
-    ];
+    let headers: [&[&[u8]]; 4] = [&[], &[b"Bearer x"], &[b"Basic x"], &[b"Bearer x", b"Bearer y"]];
     for authorization in headers {
         for (method, target, template) in [
             ("GET", "/healthz", "/healthz"),
@@ -55,23 +44,14 @@ fn a_public_route_passes_before_the_token_is_read() {
             ("GET", "/docs/start", "/docs/{page}"),
             ("POST", "/login", "/login"),
         ] {
-            let request = Request {
-                authorization,
-                ..request(method, target)
-            };
+            let request = Request { authorization, ..request(method, target) };
             let answer = ask(&rules, &engine, &request);
             let Decision::Allow(allow) = answer.decision else {
                 panic!("{method} {target}: {answer:?}");
             };
             assert_eq!(allow.reason(), Reason::PublicRoute);
-            assert_eq!(
-                (allow.route(), allow.scope(), allow.charge()),
-                (None, None, None)
-            );
-            assert_eq!(
-                (answer.denial, answer.credentials),
-                (None, Credentials::None)
-            );
+            assert_eq!((allow.route(), allow.scope(), allow.charge()), (None, None, None));
+            assert_eq!((answer.denial, answer.credentials), (None, Credentials::None));
             assert_eq!(answer.public.as_deref(), Some(template));
             assert_eq!(allow, allow);
         }
@@ -87,24 +67,9 @@ fn the_rules_of_paths_are_those_of_the_policy() {
         ("GET", "/HEALTHZ", Reason::NoToken, None),
         ("GET", "/docs/a/b", Reason::NoToken, None),
         ("GET", "/users/7", Reason::NoToken, None),
-        (
-            "GET",
-            "/healthz/",
-            Reason::MalformedRequest,
-            Some(Detail::EmptySegment),
-        ),
-        (
-            "GET",
-            "/docs/..",
-            Reason::MalformedRequest,
-            Some(Detail::DotSegment),
-        ),
-        (
-            "get",
-            "/healthz",
-            Reason::MalformedRequest,
-            Some(Detail::Method),
-        ),
+        ("GET", "/healthz/", Reason::MalformedRequest, Some(Detail::EmptySegment)),
+        ("GET", "/docs/..", Reason::MalformedRequest, Some(Detail::DotSegment)),
+        ("get", "/healthz", Reason::MalformedRequest, Some(Detail::Method)),
     ];
     for target in ["strict", "encoded_params"] {
         let engine = engine(target);
@@ -120,26 +85,16 @@ fn the_rules_of_paths_are_those_of_the_policy() {
         let engine = engine(target);
         ask(&rules, &engine, &escaped).decision.reason()
     });
-    assert_eq!(
-        (strict, encoded),
-        (Reason::MalformedRequest, Reason::PublicRoute)
-    );
+    assert_eq!((strict, encoded), (Reason::MalformedRequest, Reason::PublicRoute));
 }
 
 #[test]
 fn public_paths_end_in_a_slash_if_the_policys_do() {
     for target in ["strict", "encoded_params"] {
-        let (rules, engine) = (
-            rules(),
-            engine(&format!("{target}\ntrailing_slash: always")),
-        );
+        let (rules, engine) = (rules(), engine(&format!("{target}\ntrailing_slash: always")));
         for (path, reason, template) in [
             ("/healthz/", Reason::PublicRoute, Some("/healthz/")),
-            (
-                "/docs/start/?x=1",
-                Reason::PublicRoute,
-                Some("/docs/{page}/"),
-            ),
+            ("/docs/start/?x=1", Reason::PublicRoute, Some("/docs/{page}/")),
             ("/healthz", Reason::NoToken, None),
             ("/docs/start", Reason::NoToken, None),
             ("/healthz//", Reason::MalformedRequest, None),
@@ -169,27 +124,20 @@ fn public_paths_end_in_a_slash_if_the_policys_do() {
 /// A policy without routes, so that only public routes can differ.
 #[test]
 fn a_policy_that_spells_public_paths_otherwise_is_wider() {
-    let spellings = ["strict", "encoded_params"]
-        .into_iter()
-        .flat_map(|target| ["never", "always"].map(|slash| (target, slash)));
+    let spellings =
+        ["strict", "encoded_params"].into_iter().flat_map(|target| ["never", "always"].map(|slash| (target, slash)));
     let spelled = |(target, slash)| {
-        let text = format!(
-            "orbgate: 1\ntarget: {target}\ntrailing_slash: {slash}\napis: {{ a: {{ scopes: {{}} }} }}\n"
-        );
+        let text =
+            format!("orbgate: 1\ntarget: {target}\ntrailing_slash: {slash}\napis: {{ a: {{ scopes: {{}} }} }}\n");
         Engine::new(&Policy::from_yaml(&text).unwrap())
     };
     let mut wider = 0;
     for route in ["GET /", "GET /healthz", "GET /docs/{page}"] {
         let public = PublicRoutes::new([route]).unwrap();
-        for (active, new) in spellings
-            .clone()
-            .flat_map(|active| spellings.clone().map(move |new| (active, new)))
-        {
+        for (active, new) in spellings.clone().flat_map(|active| spellings.clone().map(move |new| (active, new))) {
             let (old, young) = (spelled(active), spelled(new));
             let targets = ["/", "/healthz", "/docs/a", "/docs/a%20b"];
-            let mut targets = targets
-                .iter()
-                .flat_map(|target| [target.to_string(), format!("{target}/")]);
+            let mut targets = targets.iter().flat_map(|target| [target.to_string(), format!("{target}/")]);
             let passes = |engine, target: &String| {
                 let decision = public.decide(engine, b"GET", target.as_bytes());
                 decision.is_some()
@@ -206,14 +154,8 @@ fn a_policy_that_spells_public_paths_otherwise_is_wider() {
 #[test]
 fn headers_that_make_a_request_malformed_do_so_on_public_routes() {
     let (rules, engine) = (rules(), engine("strict"));
-    let upgrade = Request {
-        upgrade: &[b"h2c"],
-        ..request("GET", "/healthz")
-    };
-    let overridden = Request {
-        header_names: &[b"x-http-method-override"],
-        ..request("POST", "/login")
-    };
+    let upgrade = Request { upgrade: &[b"h2c"], ..request("GET", "/healthz") };
+    let overridden = Request { header_names: &[b"x-http-method-override"], ..request("POST", "/login") };
     for (request, detail) in [(upgrade, Detail::Upgrade), (overridden, Detail::Method)] {
         let answer = ask(&rules, &engine, &request);
         assert_eq!(answer.decision.detail(), Some(detail));
@@ -265,18 +207,12 @@ fn a_policy_that_overlaps_is_refused_and_keeps_its_routes() {
         assert_eq!(checked.is_err(), fits, "{route}");
         if let Err(error) = checked {
             let template = route.split(' ').nth(1).unwrap();
-            assert!(
-                error
-                    .to_string()
-                    .starts_with(&format!("public route `{template}`: "))
-            );
+            assert!(error.to_string().starts_with(&format!("public route `{template}`: ")));
         }
     }
     // A driver that doesn't check gives nothing away.
     let mut rules = Rules::new();
-    rules.public = Some(Arc::new(
-        PublicRoutes::new(["GET /users/{id}", "GET /{any}/me"]).unwrap(),
-    ));
+    rules.public = Some(Arc::new(PublicRoutes::new(["GET /users/{id}", "GET /{any}/me"]).unwrap()));
     for target in ["/users/7", "/users/me"] {
         let answer = ask(&rules, &engine, &request("GET", target));
         assert_eq!(answer.decision.reason(), Reason::NoToken);
@@ -288,10 +224,7 @@ fn routes_that_no_policy_could_have_are_refused_together() {
     let error = PublicRoutes::new(["GET /a", "get /b", "GET /{x", "GET /a"]).unwrap_err();
     let lines: Vec<_> = error.lines().iter().map(String::as_str).collect();
     for (line, route) in lines.iter().zip(["get /b", "GET /{x", "GET /a"]) {
-        assert!(
-            line.starts_with(&format!("public route `{route}`: ")),
-            "{line}"
-        );
+        assert!(line.starts_with(&format!("public route `{route}`: ")), "{line}");
     }
     assert_eq!(lines.len(), 3, "{lines:?}");
     let none = PublicRoutes::new(<[&str; 0]>::default()).unwrap();
@@ -313,16 +246,9 @@ fn the_routes_of_a_service_are_compared_with_public_ones_too() {
         ("GET", "/docs/{name}"),
     ];
     let differ = check_routes(&engine, public, served).unwrap_err();
-    assert_eq!(
-        (differ.undeclared().len(), differ.unserved()),
-        (0, &["POST /login".to_owned()][..])
-    );
+    assert_eq!((differ.undeclared().len(), differ.unserved()), (0, &["POST /login".to_owned()][..]));
     let differ = check_routes(&engine, None, served).unwrap_err();
-    let undeclared: Vec<_> = differ
-        .undeclared()
-        .iter()
-        .map(|it| it.route.as_str())
-        .collect();
+    let undeclared: Vec<_> = differ.undeclared().iter().map(|it| it.route.as_str()).collect();
     assert_eq!(undeclared, ["GET /healthz", "GET /docs/{name}"]);
 }
 
@@ -335,10 +261,7 @@ fn a_preflight_passes_for_declared_routes() {
         ..request("OPTIONS", target)
     };
     let put: &[&[u8]] = &[b"PUT"];
-    let passing = [
-        (preflight("/users/7", put), "/users/{id}"),
-        (preflight("/healthz", &[b"GET"]), "/healthz"),
-    ];
+    let passing = [(preflight("/users/7", put), "/users/{id}"), (preflight("/healthz", &[b"GET"]), "/healthz")];
     let others = [
         preflight("/users/7", &[b"DELETE"]),
         preflight("/users/7", &[b"put"]),
@@ -347,18 +270,9 @@ fn a_preflight_passes_for_declared_routes() {
         preflight("/nowhere", put),
         // The policy declares this method itself.
         preflight("/options", &[b"OPTIONS"]),
-        Request {
-            origin: &[],
-            ..preflight("/users/7", put)
-        },
-        Request {
-            origin: &[b"https://a.example", b"https://b.example"],
-            ..preflight("/users/7", put)
-        },
-        Request {
-            method: b"DELETE",
-            ..preflight("/users/7", put)
-        },
+        Request { origin: &[], ..preflight("/users/7", put) },
+        Request { origin: &[b"https://a.example", b"https://b.example"], ..preflight("/users/7", put) },
+        Request { method: b"DELETE", ..preflight("/users/7", put) },
     ];
     for cors_preflight in [CorsPreflight::Deny, CorsPreflight::Pass] {
         let mut rules = rules();
@@ -369,10 +283,7 @@ fn a_preflight_passes_for_declared_routes() {
                 CorsPreflight::Pass => (Reason::PublicRoute, Some(template)),
                 CorsPreflight::Deny => (Reason::NoToken, None),
             };
-            assert_eq!(
-                (answer.decision.reason(), answer.public.as_deref()),
-                expected
-            );
+            assert_eq!((answer.decision.reason(), answer.public.as_deref()), expected);
             assert_eq!(answer.preflight, answer.decision.is_allow());
         }
         for request in others {
@@ -386,11 +297,7 @@ fn a_preflight_passes_for_declared_routes() {
 fn credentials_change_nothing_of_a_public_route() {
     let engine = engine("strict");
     let gate = Gate::new(rules(), ());
-    for known in [
-        Credentials::None,
-        Credentials::Unreadable,
-        Credentials::Refused("expired"),
-    ] {
+    for known in [Credentials::None, Credentials::Unreadable, Credentials::Refused("expired")] {
         let answer = gate.decide::<VerifiedToken>(&engine, &request("GET", "/healthz"), known);
         assert_eq!(answer.decision.reason(), Reason::PublicRoute);
         assert_eq!(answer.allowing_bonus_orbs().decision.charge(), None);

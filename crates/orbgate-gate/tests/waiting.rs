@@ -23,11 +23,7 @@ impl World {
     /// A gate with the issuer's first key.
     fn new() -> Self {
         let keys = KeyCache::new(verifier(), FetchSettings::default()).unwrap();
-        let world = Self {
-            gate: Gate::new(Rules::new(), keys),
-            signer: Signer::p256(),
-            ms: 0,
-        };
+        let world = Self { gate: Gate::new(Rules::new(), keys), signer: Signer::p256(), ms: 0 };
         assert_eq!(world.gate.warm(Duration::ZERO).len(), 1);
         let fetch = world.fetch().unwrap();
         world.serve(fetch, &["key-1"]);
@@ -35,10 +31,7 @@ impl World {
     }
 
     fn now(&self) -> Now {
-        Now {
-            time: now(),
-            monotonic: Duration::from_millis(self.ms),
-        }
+        Now { time: now(), monotonic: Duration::from_millis(self.ms) }
     }
 
     fn fetch(&self) -> Option<Fetch> {
@@ -55,11 +48,7 @@ impl World {
                 false => json!({"issuer": ISSUER, "jwks_uri": format!("{ISSUER}/jwks")}),
             };
             let body = body.to_string();
-            let response = Response {
-                status: 200,
-                cache_control: None,
-                body: body.as_bytes(),
-            };
+            let response = Response { status: 200, cache_control: None, body: body.as_bytes() };
             let now = self.now().monotonic;
             next = self.gate.fetched(fetch.attempt, Ok(response), now);
         }
@@ -88,8 +77,7 @@ impl World {
     /// Asks with as many tokens of unknown keys; those that wait, each with when its wait is over at the latest, and the number of
     /// those that are refused at once.
     fn flood(&self, count: usize, holds_thread: bool) -> (Vec<(u64, Waiting)>, usize) {
-        let asked =
-            (0..count).map(|at| self.ask(&format!("forged-{}-{at}", self.ms), holds_thread));
+        let asked = (0..count).map(|at| self.ask(&format!("forged-{}-{at}", self.ms), holds_thread));
         let (mut waiting, mut refused) = (Vec::new(), 0);
         for asked in asked {
             match asked {
@@ -133,13 +121,8 @@ fn a_slow_issuer_holds_a_bounded_share_and_stalls_nobody_else() {
     let (waiting, refused) = world.flood(MOST + 100, false);
     assert_eq!((waiting.len(), refused), (MOST, 100));
     assert_eq!(world.gate.keys().waiting(), 1_024);
-    assert!(
-        world.fetch().is_some(),
-        "the issuer is asked, and says nothing"
-    );
-    let (long, brief): (Vec<_>, Vec<_>) = waiting
-        .into_iter()
-        .partition(|(until, _)| *until == 10 + TIMEOUT);
+    assert!(world.fetch().is_some(), "the issuer is asked, and says nothing");
+    let (long, brief): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(until, _)| *until == 10 + TIMEOUT);
     assert_eq!((long.len(), brief.len()), (MOST / 2, MOST / 2));
     assert!(world.is_served());
     // After a second, half of them are refused, and nothing else waits for as short.
@@ -147,10 +130,7 @@ fn a_slow_issuer_holds_a_bounded_share_and_stalls_nobody_else() {
     for (until, waiting) in brief {
         assert_eq!(until, 1_010);
         assert!(world.gate.is_over(waiting.wait(), world.now().monotonic));
-        assert_eq!(
-            answered(world.resume(waiting)).refused(),
-            Some("key_unknown")
-        );
+        assert_eq!(answered(world.resume(waiting)).refused(), Some("key_unknown"));
     }
     let (waiting, refused) = world.flood(10, false);
     assert_eq!((waiting.len(), refused), (0, 10), "past the share, at once");
@@ -159,10 +139,7 @@ fn a_slow_issuer_holds_a_bounded_share_and_stalls_nobody_else() {
     world.ms = 10 + TIMEOUT;
     for (_, waiting) in long {
         assert!(world.gate.is_over(waiting.wait(), world.now().monotonic));
-        assert_eq!(
-            answered(world.resume(waiting)).refused(),
-            Some("key_unknown")
-        );
+        assert_eq!(answered(world.resume(waiting)).refused(), Some("key_unknown"));
     }
     assert_eq!(world.gate.keys().waiting(), 0);
     // The issuer fails, so only the share waits for the next attempt.
@@ -191,9 +168,7 @@ fn one_request_holds_a_thread_for_long() {
     let fetch = world.fetch();
     let late = fetch.map(|fetch| {
         let failed = Err(FetchError::Timeout);
-        world
-            .gate
-            .fetched(fetch.attempt, failed, world.now().monotonic)
+        world.gate.fetched(fetch.attempt, failed, world.now().monotonic)
     });
     assert_eq!(late.flatten(), None);
     let (waiting, refused) = world.flood(12, true);
@@ -208,8 +183,7 @@ fn a_thousand_callers_with_a_new_key_are_all_served() {
             let mut world = World::new();
             world.ms = 100_000;
             // An attempt that began before the issuer had the new key does not have it.
-            let earlier =
-                is_under_way.then(|| (world.ask("forged", false), world.fetch().unwrap()));
+            let earlier = is_under_way.then(|| (world.ask("forged", false), world.fetch().unwrap()));
             world.ms += 100;
             let asked = (0..1_000).map(|_| waits(world.ask("key-2", holds_thread)));
             let mut waiting: Vec<_> = asked.collect();
@@ -238,11 +212,7 @@ fn a_thousand_callers_with_a_new_key_are_all_served() {
 #[test]
 fn a_thousand_callers_with_a_new_key_are_served_right_after_failures() {
     for holds_thread in [false, true] {
-        for (took, refused) in [
-            (20, 0),
-            (999, 0),
-            (1_000, if holds_thread { 999 } else { 488 }),
-        ] {
+        for (took, refused) in [(20, 0), (999, 0), (1_000, if holds_thread { 999 } else { 488 })] {
             let mut world = World::new();
             world.ms = 100_000;
             for at in 0..2 {
@@ -256,8 +226,7 @@ fn a_thousand_callers_with_a_new_key_are_served_right_after_failures() {
             }
             world.ms += 1;
             let asked = (0..1_000).map(|_| world.ask("key-2", holds_thread));
-            let (waiting, others): (Vec<_>, Vec<_>) =
-                asked.partition(|step| matches!(step, Step::Wait(_)));
+            let (waiting, others): (Vec<_>, Vec<_>) = asked.partition(|step| matches!(step, Step::Wait(_)));
             assert_eq!(others.len(), refused, "{holds_thread} {took}");
             world.ms += 500;
             let fetch = world.fetch().unwrap();
@@ -287,8 +256,5 @@ fn two_attempts_take_no_longer_than_one_may() {
     assert!(world.fetch().is_some());
     world.ms = 4_000 + TIMEOUT;
     assert!(world.gate.is_over(waiting.wait(), world.now().monotonic));
-    assert_eq!(
-        answered(world.resume(waiting)).refused(),
-        Some("key_unknown")
-    );
+    assert_eq!(answered(world.resume(waiting)).refused(), Some("key_unknown"));
 }

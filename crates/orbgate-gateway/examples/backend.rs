@@ -32,10 +32,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let ports: Vec<u16> = std::env::args()
-        .skip(1)
-        .map(|port| port.parse())
-        .collect::<Result<_, _>>()?;
+    let ports: Vec<u16> = std::env::args().skip(1).map(|port| port.parse()).collect::<Result<_, _>>()?;
     let [backend, yes, yes_grpc, issuer] = ports.as_slice() else {
         return Err("usage: backend BACKEND YES YES_GRPC ISSUER".into());
     };
@@ -79,21 +76,14 @@ const SAID: [(&str, &str); 8] = [
 ];
 
 /// Answers everything with this text and these headers.
-async fn serve(
-    listener: TcpListener,
-    text: Arc<ArcSwap<String>>,
-    headers: &'static [(&'static str, &'static str)],
-) {
+async fn serve(listener: TcpListener, text: Arc<ArcSwap<String>>, headers: &'static [(&'static str, &'static str)]) {
     while let Ok((stream, _)) = listener.accept().await {
         let _ = stream.set_nodelay(true);
         let text = Arc::clone(&text);
         let answer = service_fn(move |_| {
             let body = Full::<Bytes>::from(text.load().as_bytes().to_vec());
-            let response = headers
-                .iter()
-                .fold(Response::builder(), |response, (name, value)| {
-                    response.header(*name, *value)
-                });
+            let response =
+                headers.iter().fold(Response::builder(), |response, (name, value)| response.header(*name, *value));
             async move { response.body(body) }
         });
         tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), answer));
@@ -104,10 +94,7 @@ struct Yes;
 
 #[tonic::async_trait]
 impl Authorization for Yes {
-    async fn check(
-        &self,
-        _: tonic::Request<CheckRequest>,
-    ) -> Result<tonic::Response<CheckResponse>, tonic::Status> {
+    async fn check(&self, _: tonic::Request<CheckRequest>) -> Result<tonic::Response<CheckResponse>, tonic::Status> {
         let allowed = CheckResponse {
             status: Some(rpc::Status::default()),
             http_response: Some(HttpResponse::OkResponse(OkHttpResponse::default())),
@@ -131,11 +118,7 @@ async fn agree(listener: TcpListener) -> Result<(), Infallible> {
 /// A token for a day.
 fn token(signer: &Signer, key: &str, issuer: u16) -> Result<String, Box<dyn Error>> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
-    let claims = signer::with(
-        signer::claims(),
-        "iss",
-        format!("http://127.0.0.1:{issuer}"),
-    );
+    let claims = signer::with(signer::claims(), "iss", format!("http://127.0.0.1:{issuer}"));
     let claims = signer::with(claims, "iat", now);
     let claims = signer::with(claims, "exp", now.saturating_add(24 * 60 * 60));
     let claims = signer::with(claims, "token_kind", "user");

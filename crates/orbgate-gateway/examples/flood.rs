@@ -143,9 +143,7 @@ impl Seen {
             left = left.saturating_sub(**count);
             is_there
         });
-        found.map_or(0, |(class, _)| {
-            class.saturating_add(1).saturating_mul(CLASS)
-        })
+        found.map_or(0, |(class, _)| class.saturating_add(1).saturating_mul(CLASS))
     }
 }
 
@@ -184,17 +182,9 @@ impl Client {
         let (is_new, right) = (newest != self.token, Some(Token::user(SCOPES)));
         // Target, what is sent as the token, and what it is; the last one's key may not be known yet.
         let (target, sent, token) = match number % 8 {
-            0 => (
-                format!("/api/v1/external/store/{number}"),
-                Some(self.token.clone()),
-                right,
-            ),
+            0 => (format!("/api/v1/external/store/{number}"), Some(self.token.clone()), right),
             1 => (file, None, None),
-            2 => (
-                format!("/elsewhere/{number}"),
-                Some(self.token.clone()),
-                right,
-            ),
+            2 => (format!("/elsewhere/{number}"), Some(self.token.clone()), right),
             3 => {
                 let (signed, signature) = self.token.rsplit_once('.').unwrap_or_default();
                 let forged: String = signature.chars().rev().collect();
@@ -204,16 +194,11 @@ impl Client {
             5 => (file, Some(newest), right),
             _ => (file, Some(self.token.clone()), right),
         };
-        let bearer = sent.map_or_else(String::new, |sent| {
-            format!("Authorization: Bearer {sent}\r\n")
-        });
-        let question = format!(
-            "GET / HTTP/1.1\r\nHost: a\r\nX-Original-Method: GET\r\nX-Original-URI: {target}\r\n{bearer}\r\n"
-        );
+        let bearer = sent.map_or_else(String::new, |sent| format!("Authorization: Bearer {sent}\r\n"));
+        let question =
+            format!("GET / HTTP/1.1\r\nHost: a\r\nX-Original-Method: GET\r\nX-Original-URI: {target}\r\n{bearer}\r\n");
         let begun = Instant::now();
-        let answer = stream
-            .write_all(question.as_bytes())
-            .and_then(|()| head(stream));
+        let answer = stream.write_all(question.as_bytes()).and_then(|()| head(stream));
         let Ok(answer) = answer else {
             self.seen.unanswered = self.seen.unanswered.saturating_add(1);
             thread::sleep(PAUSE);
@@ -239,9 +224,7 @@ impl Client {
                 // Allowed, and by this policy: the digest says which.
                 None => {
                     let scope = decision.scope().map_or("", |scope| scope.name());
-                    let says = |name: &str, value: &str| {
-                        answer.contains(&format!("\r\nx-orb-{name}: {value}\r\n"))
-                    };
+                    let says = |name: &str, value: &str| answer.contains(&format!("\r\nx-orb-{name}: {value}\r\n"));
                     status == "200"
                         && says("decision", "allow")
                         && says("scope", scope)

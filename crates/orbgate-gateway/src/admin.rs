@@ -24,11 +24,7 @@ pub(crate) struct Admin {
 
 impl Admin {
     pub(crate) fn new(current: Arc<ArcSwap<State>>, counted: PrometheusHandle) -> Self {
-        Self {
-            current,
-            counted,
-            errors: ErrorLog::new("admin"),
-        }
+        Self { current, counted, errors: ErrorLog::new("admin") }
     }
 }
 

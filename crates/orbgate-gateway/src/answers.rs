@@ -38,11 +38,7 @@ pub(crate) fn shown(mode: Mode, status: u16) -> StatusCode {
 }
 
 /// The response to an authorization request that was decided.
-pub(crate) fn answer<T: Verified>(
-    mode: Mode,
-    promises: &Promises,
-    answer: &Answer<'_, T>,
-) -> HttpAnswer {
+pub(crate) fn answer<T: Verified>(mode: Mode, promises: &Promises, answer: &Answer<'_, T>) -> HttpAnswer {
     let mut response = HttpAnswer::default();
     let denial = answer.denial.as_ref();
     let mut said = values(&answer.decision, denial.map(|denial| denial.status));
@@ -69,12 +65,8 @@ pub(crate) fn answer<T: Verified>(
 /// The headers that explain a denial to the client.
 pub(crate) fn explained(denial: &Denial) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
     let challenge = denial.www_authenticate.as_ref().map(Cow::as_ref);
-    let said = [
-        (WWW_AUTHENTICATE, challenge),
-        (ALLOW, denial.allow.as_deref()),
-    ];
-    said.into_iter()
-        .filter_map(|(name, value)| Some((name, HeaderValue::try_from(value?).ok()?)))
+    let said = [(WWW_AUTHENTICATE, challenge), (ALLOW, denial.allow.as_deref())];
+    said.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::try_from(value?).ok()?)))
 }
 
 /// The response to a request that wasn't decided: a denial without an explanation.
@@ -109,14 +101,8 @@ mod tests {
                 rows.push_str(&row(&format!("`{reason}`"), statuses.collect()));
             }
         }
-        rows.push_str(&row(
-            "an authorization request that is rejected",
-            vec![REFUSED.as_u16(); modes],
-        ));
-        rows.push_str(&row(
-            "more requests than `limits.questions`",
-            vec![OVERLOADED.as_u16(); modes],
-        ));
+        rows.push_str(&row("an authorization request that is rejected", vec![REFUSED.as_u16(); modes]));
+        rows.push_str(&row("more requests than `limits.questions`", vec![OVERLOADED.as_u16(); modes]));
         format!("| decision |{head}\n|---|{}\n{rows}", "--:|".repeat(modes))
     }
 

@@ -35,12 +35,7 @@ pub(crate) struct Authorizer {
 }
 
 impl Authorizer {
-    pub(crate) fn new(
-        index: usize,
-        listener: &ListenerConfig,
-        limits: Limits,
-        current: Arc<ArcSwap<State>>,
-    ) -> Self {
+    pub(crate) fn new(index: usize, listener: &ListenerConfig, limits: Limits, current: Arc<ArcSwap<State>>) -> Self {
         Self {
             index,
             mode: listener.mode,
@@ -64,9 +59,7 @@ impl Authorizer {
     pub(crate) fn permit(&self) -> Option<Permit<'_>> {
         let permit = Permit::new(&self.under_way);
         let waiting = self.current.load().keys.fetcher.waiting();
-        let limit = self
-            .limit
-            .saturating_add(usize::try_from(waiting).unwrap_or_default());
+        let limit = self.limit.saturating_add(usize::try_from(waiting).unwrap_or_default());
         if permit.number > limit {
             self.note(RequestError::Overloaded);
             return None;
@@ -86,9 +79,7 @@ impl Authorizer {
         match question {
             Ok(question) => {
                 let request = question.request();
-                let asked = state
-                    .gate
-                    .ask(request, |it| answer(self.mode, promises, &it));
+                let asked = state.gate.ask(request, |it| answer(self.mode, promises, &it));
                 asked.await
             }
             Err(error) => {

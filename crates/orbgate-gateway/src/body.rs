@@ -42,10 +42,7 @@ struct Reading {
 
 impl Bodies {
     pub(crate) fn new(limit: usize) -> Self {
-        Self {
-            limit,
-            read: Mutex::default(),
-        }
+        Self { limit, read: Mutex::default() }
     }
 
     fn lock(&self) -> MutexGuard<'_, Reading> {
@@ -59,13 +56,7 @@ impl Bodies {
         let number = reading.next;
         reading.next = number.saturating_add(1);
         reading.under_way.insert(number, end);
-        (
-            Place {
-                bodies: self,
-                number,
-            },
-            ended,
-        )
+        (Place { bodies: self, number }, ended)
     }
 }
 

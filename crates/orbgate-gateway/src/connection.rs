@@ -66,16 +66,10 @@ pub(crate) trait Service: Send + Sync + 'static {
     fn entrance(&self) -> &Self::Entrance;
 
     /// The response to any request on a connection over the limit. Nothing is decided.
-    fn overloaded(
-        &self,
-        request: Request<Incoming>,
-    ) -> impl Future<Output = Response<Self::Body>> + Send;
+    fn overloaded(&self, request: Request<Incoming>) -> impl Future<Output = Response<Self::Body>> + Send;
 
     /// The response to a request.
-    fn answer(
-        &self,
-        request: Request<Incoming>,
-    ) -> impl Future<Output = Response<Self::Body>> + Send;
+    fn answer(&self, request: Request<Incoming>) -> impl Future<Output = Response<Self::Body>> + Send;
 }
 
 /// The pause after an error of `accept`, such as too many open files, so that connections can end.
@@ -244,20 +238,14 @@ struct Activity {
 
 impl Activity {
     fn new() -> Self {
-        Self {
-            start: Instant::now(),
-            under_way: AtomicUsize::new(0),
-            answered: AtomicU64::new(0),
-        }
+        Self { start: Instant::now(), under_way: AtomicUsize::new(0), answered: AtomicU64::new(0) }
     }
 
     /// Ends when no request has arrived for this long and none is running.
     async fn silence(&self, patience: Duration) {
         loop {
             let answered = Duration::from_millis(self.answered.load(Ordering::Relaxed));
-            let left = answered
-                .saturating_add(patience)
-                .saturating_sub(self.start.elapsed());
+            let left = answered.saturating_add(patience).saturating_sub(self.start.elapsed());
             let is_quiet = self.under_way.load(Ordering::Relaxed) == 0;
             match (is_quiet, left) {
                 (true, Duration::ZERO) => return,

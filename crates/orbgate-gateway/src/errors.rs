@@ -103,10 +103,7 @@ pub(crate) struct ErrorLog {
 
 impl ErrorLog {
     pub(crate) fn new(listener: &str) -> Self {
-        Self {
-            listener: listener.to_owned(),
-            said: Default::default(),
-        }
+        Self { listener: listener.to_owned(), said: Default::default() }
     }
 
     pub(crate) fn note(&self, error: RequestError) {
@@ -119,11 +116,7 @@ impl ErrorLog {
             return;
         };
         if said.swap(now, Ordering::Relaxed) != now {
-            tracing::warn!(
-                listener = self.listener,
-                error = error.label(),
-                "a question is refused: {error}"
-            );
+            tracing::warn!(listener = self.listener, error = error.label(), "a question is refused: {error}");
         }
     }
 }

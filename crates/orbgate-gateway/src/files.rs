@@ -34,22 +34,13 @@ pub(crate) struct Ending {
 
 impl Ending {
     pub(crate) fn of(text: &[u8]) -> Self {
-        Self {
-            marked: orbgate_yaml::has_end_marker(text),
-            sealed: orbgate_yaml::is_sealed(text),
-        }
+        Self { marked: orbgate_yaml::has_end_marker(text), sealed: orbgate_yaml::is_sealed(text) }
     }
 
     /// Checks how a version ends, compared with the previous version.
-    pub(crate) const fn error_after(
-        self,
-        former: Self,
-        require_seal: bool,
-    ) -> Option<&'static str> {
+    pub(crate) const fn error_after(self, former: Self, require_seal: bool) -> Option<&'static str> {
         if (require_seal || former.sealed) && !self.sealed {
-            return Some(
-                "it does not end in a line `... # sha256:…`: `orbgate fmt --seal` writes it",
-            );
+            return Some("it does not end in a line `... # sha256:…`: `orbgate fmt --seal` writes it");
         }
         if former.marked && !self.marked {
             return Some("it does not end in a line `...`, as the version before it does");
@@ -103,22 +94,14 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("orbgate-files-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let path = folder.join("file");
-        for (length, is_read) in [
-            (0, true),
-            (Policy::MAX_BYTES, true),
-            (Policy::MAX_BYTES + 1, false),
-        ] {
+        for (length, is_read) in [(0, true), (Policy::MAX_BYTES, true), (Policy::MAX_BYTES + 1, false)] {
             File::create(&path).unwrap().set_len(length).unwrap();
             assert_eq!(read(&path).is_ok(), is_read, "{length}");
         }
         replace(&path, b"a\xff").unwrap();
         assert_eq!(read(&path).unwrap(), b"a\xff");
         assert!(text(&path).is_err());
-        for path in [
-            folder.as_path(),
-            Path::new("/dev/zero"),
-            &folder.join("none"),
-        ] {
+        for path in [folder.as_path(), Path::new("/dev/zero"), &folder.join("none")] {
             assert!(read(path).is_err(), "{path:?}");
         }
         std::fs::remove_dir_all(&folder).unwrap();

@@ -33,11 +33,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for WithoutFragments<S> {
 }
 
 impl<S: AsyncWrite + Unpin> AsyncWrite for WithoutFragments<S> {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.0).poll_write(context, bytes)
     }
 
@@ -65,11 +61,7 @@ mod tests {
     struct Told(Vec<&'static str>);
 
     impl AsyncWrite for Told {
-        fn poll_write(
-            mut self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-            bytes: &[u8],
-        ) -> Poll<io::Result<usize>> {
+        fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
             self.0.push("write");
             Poll::Ready(Ok(bytes.len()))
         }

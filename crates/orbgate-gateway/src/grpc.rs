@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use envoy_types::ext_authz::v3::pb::{
-    self, CheckRequest, CheckResponse, DeniedHttpResponse, HeaderAppendAction, HeaderValueOption,
-    HttpResponse, HttpStatus, OkHttpResponse,
+    self, CheckRequest, CheckResponse, DeniedHttpResponse, HeaderAppendAction, HeaderValueOption, HttpResponse,
+    HttpStatus, OkHttpResponse,
 };
 use envoy_types::pb::envoy::service::auth::v3::attribute_context::HttpRequest;
 use envoy_types::pb::google::protobuf::value::Kind;
@@ -111,10 +111,7 @@ impl Service for Grpc {
         };
         let question = read.as_ref().map_err(|error| *error);
         let question = question.and_then(|it| question_of(it, self.limits.header_bytes));
-        response(
-            Some(message(&self.authorizer.ask(question).await)),
-            code::OK,
-        )
+        response(Some(message(&self.authorizer.ask(question).await)), code::OK)
     }
 }
 
@@ -164,20 +161,14 @@ fn question_of(request: &CheckRequest, header_bytes: usize) -> Result<Question<'
     let headers = headers(http);
     let sizes = headers.iter();
     let sizes = sizes.map(|(name, value)| name.len().saturating_add(value.len()));
-    if sizes.fold(0, |all: usize, size| {
-        all.saturating_add(size).saturating_add(32)
-    }) > header_bytes
-    {
+    if sizes.fold(0, |all: usize, size| all.saturating_add(size).saturating_add(32)) > header_bytes {
         return Err(RequestError::HeadersTooLarge);
     }
     let named = |wanted: &str| {
         let all = headers.iter().filter(move |(name, _)| *name == wanted);
         all.map(|(_, value)| *value).collect::<Vec<_>>()
     };
-    if headers
-        .iter()
-        .any(|(name, _)| is_foreign(name, Mode::EnvoyGrpc))
-    {
+    if headers.iter().any(|(name, _)| is_foreign(name, Mode::EnvoyGrpc)) {
         return Err(RequestError::Foreign);
     }
     let target = match (&http.header_map, named(":path").as_slice()) {
@@ -206,9 +197,7 @@ fn headers(http: &HttpRequest) -> Vec<(&str, &[u8])> {
         }
         None => {
             let headers = http.headers.iter();
-            headers
-                .map(|(name, value)| (name.as_str(), value.as_bytes()))
-                .collect()
+            headers.map(|(name, value)| (name.as_str(), value.as_bytes())).collect()
         }
     }
 }
@@ -234,18 +223,13 @@ fn message(answer: &HttpAnswer) -> CheckResponse {
         })
     } else {
         HttpResponse::DeniedResponse(DeniedHttpResponse {
-            status: Some(HttpStatus {
-                code: i32::from(answer.status().as_u16()),
-            }),
+            status: Some(HttpStatus { code: i32::from(answer.status().as_u16()) }),
             headers,
             ..DeniedHttpResponse::default()
         })
     };
     CheckResponse {
-        status: Some(rpc::Status {
-            code,
-            ..rpc::Status::default()
-        }),
+        status: Some(rpc::Status { code, ..rpc::Status::default() }),
         dynamic_metadata: Some(metadata(answer.headers())),
         http_response: Some(http_response),
     }
@@ -254,11 +238,7 @@ fn message(answer: &HttpAnswer) -> CheckResponse {
 /// Headers that replace existing ones.
 fn options(headers: &HeaderMap) -> Vec<HeaderValueOption> {
     let options = texts(headers).map(|(key, value)| HeaderValueOption {
-        header: Some(pb::HeaderValue {
-            key: key.to_owned(),
-            value: value.to_owned(),
-            raw_value: Vec::new(),
-        }),
+        header: Some(pb::HeaderValue { key: key.to_owned(), value: value.to_owned(), raw_value: Vec::new() }),
         append_action: HeaderAppendAction::OverwriteIfExistsOrAdd.into(),
         ..HeaderValueOption::default()
     });
@@ -276,9 +256,7 @@ fn metadata(headers: &HeaderMap) -> Struct {
         let kind = Some(kind);
         Some((name.to_owned(), Value { kind }))
     });
-    Struct {
-        fields: fields.collect::<HashMap<_, _>>(),
-    }
+    Struct { fields: fields.collect::<HashMap<_, _>>() }
 }
 
 fn texts(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
@@ -300,17 +278,9 @@ mod tests {
     use crate::promises::Promises;
 
     fn asks(http: HttpRequest) -> CheckRequest {
-        let request = Request {
-            http: Some(http),
-            ..Request::default()
-        };
-        let attributes = AttributeContext {
-            request: Some(request),
-            ..AttributeContext::default()
-        };
-        CheckRequest {
-            attributes: Some(attributes),
-        }
+        let request = Request { http: Some(http), ..Request::default() };
+        let attributes = AttributeContext { request: Some(request), ..AttributeContext::default() };
+        CheckRequest { attributes: Some(attributes) }
     }
 
     fn target(http: HttpRequest) -> Result<Vec<u8>, RequestError> {
@@ -329,38 +299,22 @@ mod tests {
         HttpRequest {
             method: "GET".to_owned(),
             path: path.to_owned(),
-            header_map: Some(HeaderMap {
-                headers: headers.collect(),
-            }),
+            header_map: Some(HeaderMap { headers: headers.collect() }),
             ..HttpRequest::default()
         }
     }
 
     #[test]
     fn the_target_is_in_the_bytes_that_the_backend_gets_or_there_is_no_question() {
-        assert_eq!(
-            question_of(&CheckRequest::default(), usize::MAX).unwrap_err(),
-            RequestError::Unclear
-        );
-        let no_http = CheckRequest {
-            attributes: Some(AttributeContext::default()),
-        };
-        assert_eq!(
-            question_of(&no_http, usize::MAX).unwrap_err(),
-            RequestError::Unclear
-        );
+        assert_eq!(question_of(&CheckRequest::default(), usize::MAX).unwrap_err(), RequestError::Unclear);
+        let no_http = CheckRequest { attributes: Some(AttributeContext::default()) };
+        assert_eq!(question_of(&no_http, usize::MAX).unwrap_err(), RequestError::Unclear);
         let path = b"/store/\xe9";
-        assert_eq!(
-            target(raw("/store/!", &[(":path", path)])),
-            Ok(path.to_vec())
-        );
+        assert_eq!(target(raw("/store/!", &[(":path", path)])), Ok(path.to_vec()));
         assert_eq!(target(raw("/store", &[])), Err(RequestError::Unclear));
         let twice: [(&str, &[u8]); 2] = [(":path", b"/a"), (":path", b"/b")];
         assert_eq!(target(raw("/a", &twice)), Err(RequestError::Unclear));
-        let joined = |path: &str| HttpRequest {
-            path: path.to_owned(),
-            ..HttpRequest::default()
-        };
+        let joined = |path: &str| HttpRequest { path: path.to_owned(), ..HttpRequest::default() };
         assert_eq!(target(joined("/store?a")), Ok(b"/store?a".to_vec()));
         assert_eq!(target(joined("/store/!")), Err(RequestError::Unclear));
         assert_eq!(target(joined("")), Ok(Vec::new()));
@@ -370,11 +324,8 @@ mod tests {
 
     #[test]
     fn each_line_of_authorization_is_one_value() {
-        let lines: [(&str, &[u8]); 3] = [
-            (":path", b"/a"),
-            ("authorization", b"Bearer a"),
-            ("authorization", b"Bearer b"),
-        ];
+        let lines: [(&str, &[u8]); 3] =
+            [(":path", b"/a"), ("authorization", b"Bearer a"), ("authorization", b"Bearer b")];
         let request = asks(raw("/a", &lines));
         let question = question_of(&request, usize::MAX).unwrap();
         let values: [&[u8]; 2] = [b"Bearer a", b"Bearer b"];
@@ -388,9 +339,7 @@ mod tests {
             let headers = answer.headers_mut();
             headers.insert("x-orb-charge", http::HeaderValue::from_static(text));
             let fields = message(&answer).dynamic_metadata.unwrap().fields;
-            fields
-                .get("x-orb-charge")
-                .and_then(|value| value.kind.clone())
+            fields.get("x-orb-charge").and_then(|value| value.kind.clone())
         };
         assert_eq!(charge("5"), Some(Kind::NumberValue(5.0)));
         assert_eq!(charge("0"), Some(Kind::NumberValue(0.0)));
@@ -409,13 +358,9 @@ mod tests {
             let value = http::HeaderValue::from_static(value);
             answer.headers_mut().insert(name, value);
         }
-        let Some(HttpResponse::OkResponse(allowed)) = message(&answer).http_response else {
-            panic!("no allow")
-        };
+        let Some(HttpResponse::OkResponse(allowed)) = message(&answer).http_response else { panic!("no allow") };
         assert_eq!(allowed.headers_to_remove, ["x_orb_scope", "x_orb-status"]);
-        let [option] = &*allowed.headers else {
-            panic!("{:?}", allowed.headers)
-        };
+        let [option] = &*allowed.headers else { panic!("{:?}", allowed.headers) };
         let header = option.header.as_ref().unwrap();
         let both = (header.key.as_str(), header.value.as_str());
         assert_eq!(both, ("x-orb-scope", "read:orbs"));
@@ -426,26 +371,17 @@ mod tests {
     #[test]
     fn no_message_allows_but_that_of_an_allow() {
         let promises = Promises::new(Promises::PREFIX).unwrap();
-        for (status, code) in [
-            (REFUSED, 7),
-            (OVERLOADED, 14),
-            (http::StatusCode::UNAUTHORIZED, 16),
-        ] {
+        for (status, code) in [(REFUSED, 7), (OVERLOADED, 14), (http::StatusCode::UNAUTHORIZED, 16)] {
             let message = message(&refused(&promises, status));
             assert_eq!(message.status.unwrap().code, code);
-            let Some(HttpResponse::DeniedResponse(denied)) = message.http_response else {
-                panic!("{status}")
-            };
+            let Some(HttpResponse::DeniedResponse(denied)) = message.http_response else { panic!("{status}") };
             assert_eq!(denied.status.unwrap().code, i32::from(status.as_u16()));
             assert_eq!(denied.headers.len(), 8);
         }
         // Only the status decides; hyper's default response is 200.
         let allowed = message(&HttpAnswer::default());
         assert_eq!(allowed.status.as_ref().unwrap().code, 0);
-        assert!(matches!(
-            allowed.http_response,
-            Some(HttpResponse::OkResponse(_))
-        ));
+        assert!(matches!(allowed.http_response, Some(HttpResponse::OkResponse(_))));
         assert_ne!(allowed, CheckResponse::default());
     }
 }

@@ -1,8 +1,5 @@
 #![doc = include_str!("../README.md")]
-#![allow(
-    clippy::disallowed_methods,
-    reason = "a server reads files and the clock; the rules that it asks do neither"
-)]
+#![allow(clippy::disallowed_methods, reason = "a server reads files and the clock; the rules that it asks do neither")]
 
 mod admin;
 mod answers;

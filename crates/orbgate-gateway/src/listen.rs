@@ -76,9 +76,7 @@ impl Listener {
                 stream.set_nodelay(true)?;
                 Ok((Box::new(stream), Some(peer.ip())))
             }
-            Self::Unix(listener, _) | Self::Passed(listener) => {
-                Ok((Box::new(listener.accept().await?.0), None))
-            }
+            Self::Unix(listener, _) | Self::Passed(listener) => Ok((Box::new(listener.accept().await?.0), None)),
         }
     }
 }

@@ -88,10 +88,7 @@ fn asked(mut arguments: impl Iterator<Item = OsString>) -> Result<Asked, String>
                     let text = text.to_string_lossy();
                     let address = text.parse::<SocketAddr>();
                     address.map_err(|_| {
-                        format!(
-                            "`--probe` needs two IP addresses with their ports, not `{}`",
-                            text.escape_debug()
-                        )
+                        format!("`--probe` needs two IP addresses with their ports, not `{}`", text.escape_debug())
                     })
                 };
                 addresses = Some((address()?, address()?));

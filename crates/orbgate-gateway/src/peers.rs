@@ -47,11 +47,7 @@ impl FromStr for Block {
         if number & mask(bits, width) != number {
             return Err("its address has bits after its length");
         }
-        Ok(Self {
-            first: number,
-            bits,
-            is_v4,
-        })
+        Ok(Self { first: number, bits, is_v4 })
     }
 }
 
@@ -93,11 +89,7 @@ mod tests {
         ];
         for (block, address, expected) in table {
             let block: Block = block.parse().unwrap();
-            assert_eq!(
-                block.contains(address.parse().unwrap()),
-                expected,
-                "{block:?} {address}"
-            );
+            assert_eq!(block.contains(address.parse().unwrap()), expected, "{block:?} {address}");
         }
     }
 

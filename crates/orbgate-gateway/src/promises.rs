@@ -5,16 +5,8 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 use orbgate::{Charge, Decision};
 
 /// The contents of the promised headers, in this order: the words after the prefix.
-pub(crate) const WORDS: [&str; 8] = [
-    "Decision",
-    "Status",
-    "Reason",
-    "Scope",
-    "Route",
-    "Charge",
-    "Policy",
-    "Token-Kind",
-];
+pub(crate) const WORDS: [&str; 8] =
+    ["Decision", "Status", "Reason", "Scope", "Route", "Charge", "Policy", "Token-Kind"];
 
 /// The value of a promised header without a value. Caddy treats an empty value as a missing header, and would leave the
 /// client's copy in place.
@@ -40,17 +32,12 @@ impl Promises {
     pub(crate) fn new(prefix: &str) -> Result<Self, &'static str> {
         const TAKEN: [&str; 3] = ["x-forwarded-", "x-original-", "x-envoy-"];
         let lower = prefix.to_ascii_lowercase();
-        let inside = lower
-            .strip_prefix("x-")
-            .and_then(|rest| rest.strip_suffix('-'));
+        let inside = lower.strip_prefix("x-").and_then(|rest| rest.strip_suffix('-'));
         let inside = inside.ok_or("it does not start with `X-` and end with `-`")?;
-        let is_word =
-            |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
         let words = inside.split('-');
         if inside.len() > 32 || words.clone().count() > 3 || !words.clone().all(is_word) {
-            return Err(
-                "between them are up to three words of letters and digits, with `-` between them",
-            );
+            return Err("between them are up to three words of letters and digits, with `-` between them");
         }
         if TAKEN.iter().any(|taken| lower.starts_with(taken)) {
             return Err("proxies have a meaning for it");
@@ -89,19 +76,14 @@ pub(crate) fn values(decision: &Decision<'_>, denied_with: Option<u16>) -> Value
     let Decision::Allow(allow) = decision else {
         return denied(denied_with);
     };
-    let text =
-        |text: &str| HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(NOTHING));
+    let text = |text: &str| HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(NOTHING));
     let nothing = || HeaderValue::from_static(NOTHING);
     [
         HeaderValue::from_static("allow"),
         nothing(),
         HeaderValue::from_static(allow.reason().as_str()),
-        allow
-            .scope()
-            .map_or_else(nothing, |scope| text(scope.name())),
-        allow
-            .route()
-            .map_or_else(nothing, |route| text(route.as_str())),
+        allow.scope().map_or_else(nothing, |scope| text(scope.name())),
+        allow.route().map_or_else(nothing, |route| text(route.as_str())),
         text(&charge(allow.charge())),
         text(&decision.policy().to_string()),
         nothing(),
@@ -126,26 +108,18 @@ fn charge(charge: Option<Charge>) -> String {
     match charge {
         None => NOTHING.to_owned(),
         Some(Charge { amount: None, .. }) => "unstated".to_owned(),
-        Some(Charge {
-            amount: Some(orbs), ..
-        }) => orbs.to_string(),
+        Some(Charge { amount: Some(orbs), .. }) => orbs.to_string(),
     }
 }
 
 /// All spellings of a name in which at least one `-` is a `_`.
 fn aliases(name: &str) -> Vec<String> {
     let parts = name.split('-');
-    let spellings = parts.fold(Vec::new(), |spellings: Vec<String>, part| {
-        match spellings.is_empty() {
-            true => vec![part.to_owned()],
-            false => {
-                let longer = |joint| {
-                    spellings
-                        .iter()
-                        .map(move |start| format!("{start}{joint}{part}"))
-                };
-                longer('-').chain(longer('_')).collect()
-            }
+    let spellings = parts.fold(Vec::new(), |spellings: Vec<String>, part| match spellings.is_empty() {
+        true => vec![part.to_owned()],
+        false => {
+            let longer = |joint| spellings.iter().map(move |start| format!("{start}{joint}{part}"));
+            longer('-').chain(longer('_')).collect()
         }
     });
     let with_one = |spelling: &String| spelling.contains('_');

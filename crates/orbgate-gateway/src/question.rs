@@ -57,12 +57,7 @@ impl<'q> Question<'q> {
             Some([method, target]) => (one(headers, method)?, one(headers, target)?),
             None => (parts.method.as_str().as_bytes(), target_of(parts)),
         };
-        if mode == Mode::EnvoyHttp
-            && target
-                .iter()
-                .take_while(|byte| **byte != b'?')
-                .any(|byte| *byte == b'!')
-        {
+        if mode == Mode::EnvoyHttp && target.iter().take_while(|byte| **byte != b'?').any(|byte| *byte == b'!') {
             return Err(RequestError::Unclear);
         }
         let lines = headers.iter();
@@ -72,11 +67,7 @@ impl<'q> Question<'q> {
 
     /// Makes a request from its parts.
     pub(crate) const fn new(method: &'q [u8], target: &'q [u8], headers: Headers<'q>) -> Self {
-        Self {
-            method,
-            target,
-            headers,
-        }
+        Self { method, target, headers }
     }
 
     /// The request in the form that the gate takes.
@@ -123,9 +114,7 @@ mod tests {
 
     fn read(mode: Mode, headers: &[(&str, &str)]) -> Result<(Vec<u8>, Vec<u8>), RequestError> {
         let request = Request::builder().method("PUT").uri("/store?x=1");
-        let request = headers.iter().fold(request, |request, (name, value)| {
-            request.header(*name, *value)
-        });
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
         let parts = request.body(()).unwrap().into_parts().0;
         let question = Question::read(mode, &parts)?;
         let request = question.request();
@@ -135,25 +124,12 @@ mod tests {
     #[test]
     fn each_mode_has_its_question_in_one_location() {
         let asked = Ok((b"POST".to_vec(), b"/a/%2e?b".to_vec()));
-        let original = [
-            ("X-Original-Method", "POST"),
-            ("X-Original-URI", "/a/%2e?b"),
-        ];
-        let forwarded = [
-            ("X-Forwarded-Method", "POST"),
-            ("X-Forwarded-Uri", "/a/%2e?b"),
-        ];
+        let original = [("X-Original-Method", "POST"), ("X-Original-URI", "/a/%2e?b")];
+        let forwarded = [("X-Forwarded-Method", "POST"), ("X-Forwarded-Uri", "/a/%2e?b")];
         assert_eq!(read(Mode::Nginx, &original), asked);
         assert_eq!(read(Mode::ForwardAuth, &forwarded), asked);
-        assert_eq!(
-            read(Mode::EnvoyHttp, &[]),
-            Ok((b"PUT".to_vec(), b"/store?x=1".to_vec()))
-        );
-        for (mode, others) in [
-            (Mode::Nginx, forwarded),
-            (Mode::ForwardAuth, original),
-            (Mode::EnvoyHttp, original),
-        ] {
+        assert_eq!(read(Mode::EnvoyHttp, &[]), Ok((b"PUT".to_vec(), b"/store?x=1".to_vec())));
+        for (mode, others) in [(Mode::Nginx, forwarded), (Mode::ForwardAuth, original), (Mode::EnvoyHttp, original)] {
             assert_eq!(read(mode, &others), Err(RequestError::Foreign), "{mode:?}");
         }
         let both = [original, forwarded].concat();
@@ -204,18 +180,9 @@ mod tests {
             (&[], RequestError::Missing("x-original-method")),
             (&[method], RequestError::Missing("x-original-uri")),
             (&[target], RequestError::Missing("x-original-method")),
-            (
-                &[method, target, target],
-                RequestError::Repeated("x-original-uri"),
-            ),
-            (
-                &[method, target, ("x_original_uri", "/b")],
-                RequestError::Foreign,
-            ),
-            (
-                &[method, target, ("X-Rewrite-URL", "/b")],
-                RequestError::Foreign,
-            ),
+            (&[method, target, target], RequestError::Repeated("x-original-uri")),
+            (&[method, target, ("x_original_uri", "/b")], RequestError::Foreign),
+            (&[method, target, ("X-Rewrite-URL", "/b")], RequestError::Foreign),
         ];
         for (headers, error) in table {
             assert_eq!(read(Mode::Nginx, headers), Err(error), "{headers:?}");

@@ -159,14 +159,7 @@ type Failing = (String, FetchError);
 /// requests.
 fn tell(issuers: &[KeyStatus], before: &[Failing]) -> Vec<Failing> {
     let mut failing = Vec::new();
-    for KeyStatus {
-        issuer,
-        is_opaque,
-        keys,
-        failure,
-        ..
-    } in issuers
-    {
+    for KeyStatus { issuer, is_opaque, keys, failure, .. } in issuers {
         let former = before.iter().find(|(it, _)| it == issuer);
         match (failure, former) {
             (Some(failure), Some((_, former))) if failure == former => {}
@@ -273,57 +266,26 @@ mod tests {
         let table = [
             (status(keys, 0, None), vec![], ""),
             (status(keys, 0, Some(late.clone())), vec![], of_keys),
-            (
-                status(keys, 1, Some(late.clone())),
-                failing("a", late.clone()),
-                "",
-            ),
-            (
-                status(keys, 1, Some(late.clone())),
-                failing("a", gone.clone()),
-                of_keys,
-            ),
-            (
-                status(keys, 1, Some(late.clone())),
-                failing("b", late.clone()),
-                of_keys,
-            ),
-            (
-                status(keys, 1, None),
-                failing("a", gone.clone()),
-                "keys fetched again",
-            ),
+            (status(keys, 1, Some(late.clone())), failing("a", late.clone()), ""),
+            (status(keys, 1, Some(late.clone())), failing("a", gone.clone()), of_keys),
+            (status(keys, 1, Some(late.clone())), failing("b", late.clone()), of_keys),
+            (status(keys, 1, None), failing("a", gone.clone()), "keys fetched again"),
             (status(keys, 0, None), failing("a", gone.clone()), ""),
             (status(opaque, 0, Some(late.clone())), vec![], of_opaque),
-            (
-                status(opaque, 0, Some(gone.clone())),
-                failing("a", gone.clone()),
-                "",
-            ),
-            (
-                status(opaque, 0, None),
-                failing("a", gone),
-                "opaque tokens are asked about again",
-            ),
+            (status(opaque, 0, Some(gone.clone())), failing("a", gone.clone()), ""),
+            (status(opaque, 0, None), failing("a", gone), "opaque tokens are asked about again"),
         ];
         for (status, before, words) in table {
             let (sender, said) = channel();
             let log = tracing_subscriber::fmt().with_writer(move || Log(sender.clone()));
             let expected = status.failure.clone();
-            let expected: Vec<_> = expected
-                .map(|it| ("a".to_owned(), it))
-                .into_iter()
-                .collect();
+            let expected: Vec<_> = expected.map(|it| ("a".to_owned(), it)).into_iter().collect();
             let case = format!("{status:?} {before:?}");
-            let after =
-                tracing::subscriber::with_default(log.finish(), || tell(&[status], &before));
+            let after = tracing::subscriber::with_default(log.finish(), || tell(&[status], &before));
             assert_eq!(after, expected, "{case}");
             let said = said.try_iter().collect::<Vec<_>>().concat();
             let said = String::from_utf8(said).unwrap();
-            assert!(
-                said.contains(words) && said.is_empty() == words.is_empty(),
-                "{case} {said}"
-            );
+            assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{case} {said}");
         }
     }
 }

@@ -57,10 +57,7 @@ fn allow_open_files(needed: u64) {
         return;
     }
     let raised = limit.maximum.map_or(needed, |most| most.min(needed));
-    let raised = Rlimit {
-        current: Some(raised),
-        ..limit
-    };
+    let raised = Rlimit { current: Some(raised), ..limit };
     if let Err(error) = setrlimit(Resource::Nofile, raised) {
         tracing::error!(%error, "the limit of open files cannot be raised");
     }
@@ -78,11 +75,7 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
     allow_open_files(state.config.open_files());
     let (fetcher, limits) = (state.keys.fetcher.clone(), config.limits);
     let current = Arc::new(ArcSwap::from_pointee(state));
-    let signals = [
-        SignalKind::terminate(),
-        SignalKind::interrupt(),
-        SignalKind::hangup(),
-    ];
+    let signals = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
     let [terminate, interrupt, hangup] = signals.map(signal);
     let mut terminate = terminate.map_err(StartError::Runtime)?;
     let mut interrupt = interrupt.map_err(StartError::Runtime)?;
@@ -121,13 +114,7 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
         let limits = limits.of_operators();
         served.spawn(serve(Arc::new(admin), listener, limits, stopped.clone()));
     }
-    served.spawn(reload::follow(
-        file.into(),
-        Arc::clone(&current),
-        keeper,
-        hangup,
-        stopped,
-    ));
+    served.spawn(reload::follow(file.into(), Arc::clone(&current), keeper, hangup, stopped));
     // Runs in the background. Only requests that need keys wait for it.
     tokio::spawn(async move { fetcher.fetch().await });
     tokio::select! {

@@ -30,9 +30,7 @@ impl Sockets {
             } else if let Some(listener) = passed.take_unix_listener(at)? {
                 listener.set_nonblocking(true)?;
                 let address = listener.local_addr()?;
-                let path = address
-                    .as_pathname()
-                    .ok_or(io::ErrorKind::AddrNotAvailable)?;
+                let path = address.as_pathname().ok_or(io::ErrorKind::AddrNotAvailable)?;
                 sockets.unix.push((path.to_owned(), listener));
             }
         }
@@ -56,10 +54,7 @@ impl Sockets {
     /// The address of a socket that no listener took.
     pub(crate) fn left(&self) -> Option<Address> {
         let tcp = self.tcp.iter().map(|(address, _)| Address::Tcp(*address));
-        let unix = self
-            .unix
-            .iter()
-            .map(|(path, _)| Address::Unix(path.clone()));
+        let unix = self.unix.iter().map(|(path, _)| Address::Unix(path.clone()));
         tcp.chain(unix).next()
     }
 }

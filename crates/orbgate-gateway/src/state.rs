@@ -12,9 +12,7 @@ use std::sync::Arc;
 
 use orbgate::Engine;
 use orbgate_token::{FetchSettings, KeyFetcher, KeyStatus, SecretSource, Verifier};
-use orbgate_tower::{
-    AuditLog, Engines, GateLayer, LoadError, PublicRoutesError, Watch, WatchSettings,
-};
+use orbgate_tower::{AuditLog, Engines, GateLayer, LoadError, PublicRoutesError, Watch, WatchSettings};
 use rustls::ServerConfig;
 
 use crate::config::Config;
@@ -104,9 +102,7 @@ impl State {
     /// The same, for a check. Doesn't create the audit log, because it would belong to the user who runs the check, and
     /// the gateway's own user couldn't write it.
     pub(crate) fn look(file: &Path) -> Result<Self, StartError> {
-        Self::load(file, None, |path| {
-            path.as_deref().map_or(Ok(None), could_audit)
-        })
+        Self::load(file, None, |path| path.as_deref().map_or(Ok(None), could_audit))
     }
 
     /// Loads everything again, and keeps unchanged parts of the previous state.
@@ -122,8 +118,7 @@ impl State {
         let text = read(file)?;
         let folder = file.parent().unwrap_or(Path::new(""));
         let config = Config::from_yaml(&text, folder);
-        let config = config
-            .map_err(|error| StartError::Invalid(error.in_file(&file.display().to_string())))?;
+        let config = config.map_err(|error| StartError::Invalid(error.in_file(&file.display().to_string())))?;
         let require_seal = config.policy.require_seal;
         let listeners = config.listeners.iter();
         let tls = listeners.map(|it| it.tls.as_ref().map(|tls| tls.load(it.mode)).transpose());
@@ -136,12 +131,8 @@ impl State {
         let error = config.ending.error_after(ended, require_seal);
         errors.extend(error.map(|error| StartError::Incomplete(file.to_owned(), error)));
         let tls: Vec<_> = tls.filter_map(|tls| kept(tls, &mut errors)).collect();
-        let keys = Keys::load(
-            &config.tokens,
-            require_seal,
-            config.limits.connections,
-            former.map(|former| &former.keys),
-        );
+        let keys =
+            Keys::load(&config.tokens, require_seal, config.limits.connections, former.map(|former| &former.keys));
         let keys = kept(keys, &mut errors);
         let same_policy = former.filter(|former| former.config.policy == config.policy);
         let policy = match same_policy {
@@ -156,11 +147,7 @@ impl State {
         let gate = GateLayer::outermost(policy.engines.clone(), keys.fetcher.clone());
         let gate = gate.challenge(config.challenge.clone());
         let gate = gate.cors_preflight(config.policy.cors_preflight);
-        let gate = if config.flat_403 {
-            gate.flat_403()
-        } else {
-            gate
-        };
+        let gate = if config.flat_403 { gate.flat_403() } else { gate };
         let gate = if config.debug { gate.debug() } else { gate };
         let gate = match &audit {
             Some(audit) => gate.audit(audit.log.clone()),
@@ -171,23 +158,14 @@ impl State {
             let gate = GateLayer::outermost(engines, keys.fetcher.clone());
             gate.challenge(config.challenge.clone())
         });
-        Ok(Self {
-            config,
-            gate,
-            keys,
-            callers,
-            tls,
-            policy,
-            audit,
-        })
+        Ok(Self { config, gate, keys, callers, tls, policy, audit })
     }
 
     /// Whether it can allow anything. There is always a policy; keys are available after an issuer has
     /// returned some. An issuer of opaque tokens has no keys and counts until its endpoint fails.
     pub(crate) fn is_ready(&self) -> bool {
         let issuers = self.keys.fetcher.status();
-        let counts =
-            |issuer: &KeyStatus| issuer.keys > 0 || issuer.is_opaque && issuer.failure.is_none();
+        let counts = |issuer: &KeyStatus| issuer.keys > 0 || issuer.is_opaque && issuer.failure.is_none();
         issuers.iter().any(counts)
     }
 
@@ -245,9 +223,7 @@ impl Config {
     fn refuse_moved(&self, new: &Self) -> Result<(), StartError> {
         let addresses = |config: &Self| -> Vec<_> {
             let listeners = config.listeners.iter();
-            listeners
-                .map(|listener| (listener.mode, listener.address.clone()))
-                .collect()
+            listeners.map(|listener| (listener.mode, listener.address.clone())).collect()
         };
         let moved = [
             ("listeners", addresses(self) != addresses(new)),
@@ -268,15 +244,9 @@ impl Config {
 impl Keys {
     /// A request that waits for keys holds a connection, so at most as many can wait as there can be connections, and
     /// half of them only for a second. Keys of unchanged issuers are kept.
-    fn load(
-        file: &Path,
-        require_seal: bool,
-        connections: usize,
-        former: Option<&Self>,
-    ) -> Result<Self, StartError> {
+    fn load(file: &Path, require_seal: bool, connections: usize, former: Option<&Self>) -> Result<Self, StartError> {
         let text = read(file)?;
-        let ended =
-            former.map_or_else(Ending::default, |former| Ending::of(former.text.as_bytes()));
+        let ended = former.map_or_else(Ending::default, |former| Ending::of(former.text.as_bytes()));
         if let Some(error) = Ending::of(text.as_bytes()).error_after(ended, require_seal) {
             return Err(StartError::Incomplete(file.to_owned(), error));
         }
@@ -286,11 +256,9 @@ impl Keys {
             return Ok(former.clone());
         }
         let verifier = Verifier::from_yaml(&text);
-        let verifier = verifier
-            .map_err(|error| StartError::Invalid(error.in_file(&file.display().to_string())))?;
+        let verifier = verifier.map_err(|error| StartError::Invalid(error.in_file(&file.display().to_string())))?;
         let verifier = verifier.with_secrets(SecretSource::read);
-        let verifier = verifier
-            .map_err(|error| StartError::Invalid(format!("{}: {error}", file.display())))?;
+        let verifier = verifier.map_err(|error| StartError::Invalid(format!("{}: {error}", file.display())))?;
         let unfetchable = verifier.unfetchable().map(str::to_owned).collect();
         let secrets = verifier.secrets().filter_map(|source| match source {
             SecretSource::File(path) => Some(PathBuf::from(path)),
@@ -309,12 +277,7 @@ impl Keys {
             }
         };
         let fetcher = fetcher.map_err(|error| StartError::Certificates(io::Error::other(error)))?;
-        Ok(Self {
-            text,
-            fetcher,
-            unfetchable,
-            secrets,
-        })
+        Ok(Self { text, fetcher, unfetchable, secrets })
     }
 }
 
@@ -330,11 +293,7 @@ impl Policy {
                 Some(public) => Engines::external().public_routes(public),
                 None => Ok(Engines::external()),
             };
-            return Ok(Self {
-                engines: engines.map_err(StartError::Public)?,
-                watch: None,
-                tokenless,
-            });
+            return Ok(Self { engines: engines.map_err(StartError::Public)?, watch: None, tokenless });
         };
         if settings.refuse_wider {
             let state = config.state.as_deref();
@@ -385,11 +344,7 @@ impl Policy {
             let checked = public.check(&engines.load());
             checked.map_err(StartError::Public)?;
         }
-        Ok(Self {
-            engines,
-            watch: Some(Arc::new(watch)),
-            tokenless,
-        })
+        Ok(Self { engines, watch: Some(Arc::new(watch)), tokenless })
     }
 }
 
@@ -418,11 +373,7 @@ pub(crate) fn kept<T>(result: Result<T, StartError>, errors: &mut Vec<StartError
 
 fn audit(path: &Path) -> Result<OpenAudit, StartError> {
     let moved = Arc::<AtomicBool>::default();
-    let file = append(path).map(|file| AuditFile {
-        path: path.to_owned(),
-        file,
-        moved: Arc::clone(&moved),
-    });
+    let file = append(path).map(|file| AuditFile { path: path.to_owned(), file, moved: Arc::clone(&moved) });
     let log = file.and_then(AuditLog::to_writer);
     let log = log.map_err(|error| StartError::Audit(path.to_owned(), error))?;
     Ok(OpenAudit { log, moved })
@@ -437,9 +388,7 @@ fn append(path: &Path) -> io::Result<File> {
 fn could_audit(path: &Path) -> Result<Option<OpenAudit>, StartError> {
     let opened = match OpenOptions::new().append(true).open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let folder = path
-                .parent()
-                .filter(|folder| !folder.as_os_str().is_empty());
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
             std::fs::read_dir(folder.unwrap_or(Path::new("."))).map(drop)
         }
         opened => opened.map(drop),
@@ -523,10 +472,9 @@ impl fmt::Display for StartError {
             ),
             Self::Certificates(error) => write!(f, "the system's certificates: {error}"),
             Self::Sockets(error) => write!(f, "the sockets of `LISTEN_FDS`: {error}"),
-            Self::Unasked(address) => write!(
-                f,
-                "`LISTEN_FDS` has a socket for {address}, and no listener has this address"
-            ),
+            Self::Unasked(address) => {
+                write!(f, "`LISTEN_FDS` has a socket for {address}, and no listener has this address")
+            }
             Self::Listen(address, error) => write!(f, "listening at {address}: {error}"),
             Self::Proxy(address, error) => write!(f, "no proxy listens at {address}: {error}"),
             Self::Runtime(error) => write!(f, "starting the server: {error}"),
@@ -571,10 +519,7 @@ mod tests {
             "gateway.yaml",
             "orbgate_gateway: 1\ntokens: tokens.yaml\naudit: audit.jsonl\nlisteners: [{ mode: authzen, listen: unix:/a }]\n",
         );
-        write(
-            "tokens.yaml",
-            include_str!("../../../examples/gateway/tokens.yaml"),
-        );
+        write("tokens.yaml", include_str!("../../../examples/gateway/tokens.yaml"));
         let state = State::start(&folder.join("gateway.yaml")).unwrap();
         let engine = state.gate.engines().load();
         let decision = engine.decide_scope("read:orbs", None, false);

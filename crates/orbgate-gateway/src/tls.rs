@@ -35,10 +35,8 @@ impl TlsFiles {
     pub(crate) fn load(&self, mode: Mode) -> Result<Arc<ServerConfig>, StartError> {
         let provider = Arc::new(aws_lc_rs::default_provider());
         let clients = self.client_ca.as_ref();
-        let clients = clients.map_or_else(
-            || Ok(WebPkiClientVerifier::no_client_auth()),
-            |file| verifier(file, &provider),
-        );
+        let clients =
+            clients.map_or_else(|| Ok(WebPkiClientVerifier::no_client_auth()), |file| verifier(file, &provider));
         let mut errors = Vec::new();
         let read = (
             kept(certificates(&self.certificate), &mut errors),
@@ -54,10 +52,9 @@ impl TlsFiles {
         let config = config.with_client_cert_verifier(clients);
         let config = config.with_single_cert(chain, key);
         let mut config = config.map_err(|error| match error {
-            rustls::Error::InconsistentKeys(_) => invalid(
-                &self.certificate,
-                format!("{} is the key of another certificate", self.key.display()),
-            ),
+            rustls::Error::InconsistentKeys(_) => {
+                invalid(&self.certificate, format!("{} is the key of another certificate", self.key.display()))
+            }
             error => invalid(&self.certificate, error),
         })?;
         config.alpn_protocols = match mode {
@@ -68,10 +65,7 @@ impl TlsFiles {
     }
 }
 
-fn verifier(
-    file: &Path,
-    provider: &Arc<CryptoProvider>,
-) -> Result<Arc<dyn ClientCertVerifier>, StartError> {
+fn verifier(file: &Path, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ClientCertVerifier>, StartError> {
     let mut roots = RootCertStore::empty();
     for certificate in certificates(file)? {
         let added = roots.add(certificate);
@@ -139,10 +133,7 @@ mod tests {
             let config = files.load(mode).unwrap();
             assert_eq!(config.alpn_protocols, [protocol.as_bytes()], "{mode:?}");
         }
-        let without = TlsFiles {
-            certificate: write("empty.pem", ""),
-            ..files
-        };
+        let without = TlsFiles { certificate: write("empty.pem", ""), ..files };
         let refused = without.load(Mode::Nginx).unwrap_err().to_string();
         assert!(refused.ends_with("empty.pem: it has no certificate in PEM"));
         std::fs::remove_dir_all(&folder).unwrap();

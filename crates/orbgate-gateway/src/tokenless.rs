@@ -21,10 +21,7 @@ pub(crate) struct Tokenless {
 
 impl Tokenless {
     pub(crate) fn of(settings: &PolicySettings) -> Self {
-        let public = settings
-            .public
-            .iter()
-            .flat_map(|public| PublicRoutes::iter(public));
+        let public = settings.public.iter().flat_map(|public| PublicRoutes::iter(public));
         Self {
             public: public.map(str::to_owned).collect(),
             cors_preflight: settings.cors_preflight == CorsPreflight::Pass,
@@ -60,10 +57,7 @@ impl Tokenless {
 
     /// Rejects additions to the previous list.
     pub(crate) fn refuse_wider(&self, before: &Self) -> Result<(), StartError> {
-        let public = self
-            .public
-            .iter()
-            .filter(|route| !before.public.contains(route));
+        let public = self.public.iter().filter(|route| !before.public.contains(route));
         let mut wider: Vec<_> = public.map(|route| format!("`public: {route}`")).collect();
         if self.cors_preflight && !before.cors_preflight {
             wider.push("`cors_preflight: pass`".to_owned());
@@ -84,10 +78,7 @@ mod tests {
         let state = std::env::temp_dir().join(format!("orbgate-public-{}", std::process::id()));
         std::fs::create_dir_all(&state).unwrap();
         assert_eq!(Tokenless::accepted(&state).unwrap(), None);
-        let list = Tokenless {
-            public: vec!["GET /a".to_owned()],
-            cors_preflight: true,
-        };
+        let list = Tokenless { public: vec!["GET /a".to_owned()], cors_preflight: true };
         list.keep(&state).unwrap();
         assert_eq!(Tokenless::accepted(&state).unwrap(), Some(list));
         // One that cannot be read isn't forgotten.
@@ -108,16 +99,10 @@ mod tests {
         for (after, wider) in [
             (before.clone(), None),
             (tokenless(&["GET /b"], false), None),
-            (
-                tokenless(&["GET /b", "POST /b"], false),
-                Some("`public: POST /b`"),
-            ),
+            (tokenless(&["GET /b", "POST /b"], false), Some("`public: POST /b`")),
             (tokenless(&[], true), Some("`cors_preflight: pass`")),
         ] {
-            let refused = after
-                .refuse_wider(&before)
-                .err()
-                .map(|error| error.to_string());
+            let refused = after.refuse_wider(&before).err().map(|error| error.to_string());
             assert_eq!(refused.is_some(), wider.is_some(), "{refused:?}");
             let refused = refused.unwrap_or_default();
             assert!(refused.contains(wider.unwrap_or_default()), "{refused}");

@@ -13,8 +13,8 @@ use prost::Message as _;
 
 use crate::operation::Ca;
 use crate::support::frames::{
-    ACK, CONTINUATION, DATA, END, END_HEADERS, Field, HEADERS, PING, PREFACE, RESET, SETTINGS,
-    Seen, WINDOW_UPDATE, block, frame, read,
+    ACK, CONTINUATION, DATA, END, END_HEADERS, Field, HEADERS, PING, PREFACE, RESET, SETTINGS, Seen, WINDOW_UPDATE,
+    block, frame, read,
 };
 use crate::support::wire::{ask, request};
 use crate::support::{Gateway, Issuer, folder, free_port};
@@ -50,14 +50,7 @@ impl Attacked {
              limits: {{ {limits} }}\n"
         );
         let gateway = Gateway::start(folder, &issuer, &config);
-        Self {
-            gateway,
-            issuer,
-            nginx,
-            grpc,
-            authzen,
-            tls,
-        }
+        Self { gateway, issuer, nginx, grpc, authzen, tls }
     }
 
     /// A question as a message, with more headers.
@@ -68,22 +61,12 @@ impl Attacked {
         let http = HttpRequest {
             method: "GET".to_owned(),
             path: ORBS.to_owned(),
-            headers: headers
-                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-                .collect(),
+            headers: headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             ..HttpRequest::default()
         };
-        let request = Request {
-            http: Some(http),
-            ..Request::default()
-        };
-        let attributes = AttributeContext {
-            request: Some(request),
-            ..AttributeContext::default()
-        };
-        let message = CheckRequest {
-            attributes: Some(attributes),
-        };
+        let request = Request { http: Some(http), ..Request::default() };
+        let attributes = AttributeContext { request: Some(request), ..AttributeContext::default() };
+        let message = CheckRequest { attributes: Some(attributes) };
         framed(0, &message.encode_to_vec())
     }
 
@@ -213,22 +196,14 @@ fn a_head_has_as_many_bytes_as_it_may_and_not_one_more() {
         assert!(text.starts_with(status.as_bytes()));
     }
     let errors = ["orbgate_gateway_errors_total", "headers_too_large"];
-    let counted = |position: &str| {
-        attacked
-            .gateway
-            .counted(&[&errors[..], &[position]].concat())
-    };
+    let counted = |position: &str| attacked.gateway.counted(&[&errors[..], &[position]].concat());
     assert_eq!(counted(&attacked.nginx), 2);
     // The operators' address has a limit of its own.
     for (bytes, status) in [(8_192, 200), (8_193, 431)] {
         let head = |long: usize| request(b"GET", b"/healthz", &[("X-Long", &*"a".repeat(long))]);
         let head = head(bytes - head(0).len());
         assert_eq!(head.len(), bytes);
-        assert_eq!(
-            ask(&attacked.gateway.admin, &head).status,
-            status,
-            "{bytes}"
-        );
+        assert_eq!(ask(&attacked.gateway.admin, &head).status, status, "{bytes}");
     }
 
     // There are 100, and five of them are the question's own.
@@ -265,9 +240,7 @@ fn a_head_has_as_many_bytes_as_it_may_and_not_one_more() {
 /// Sends these bytes, then one of the others at a time, and waits until the connection is closed. It must be.
 fn trickles(address: &str, name: &str, first: &[u8], then: &[u8]) {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_millis(100)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
     let _ = stream.write_all(first);
     let begun = Instant::now();
     let mut bytes = then.iter().cycle();
@@ -290,9 +263,7 @@ fn trickles(address: &str, name: &str, first: &[u8], then: &[u8]) {
 /// Asks again and again and reads nothing, until it cannot write for a while; then the connection must be closed.
 fn never_reads(address: &str, first: &[u8], question: &[u8]) {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream
-        .set_write_timeout(Some(Duration::from_millis(300)))
-        .unwrap();
+    stream.set_write_timeout(Some(Duration::from_millis(300))).unwrap();
     stream.write_all(first).unwrap();
     let begun = Instant::now();
     loop {
@@ -331,10 +302,8 @@ fn only_pongs(address: &str) {
 fn a_connection_that_asks_nothing_has_an_end() {
     let limits = "connections: 16, questions: 4, idle_seconds: 1, drain_seconds: 1";
     let attacked = Attacked::start("slow", limits);
-    let head = |more: &str| {
-        format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n{more}")
-            .into_bytes()
-    };
+    let head =
+        |more: &str| format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n{more}").into_bytes();
     let half = head("");
     let body = head("Content-Length: 1000000\r\n\r\n");
     let chunks = head("Transfer-Encoding: chunked\r\n\r\n");
@@ -353,13 +322,7 @@ fn a_connection_that_asks_nothing_has_an_end() {
     // Without `Connection: close` there are more of them on a connection.
     let question = String::from_utf8(question).unwrap();
     let question = question.replace("Connection: close\r\n", "").repeat(50);
-    let Attacked {
-        nginx,
-        grpc,
-        authzen,
-        tls,
-        ..
-    } = &attacked;
+    let Attacked { nginx, grpc, authzen, tls, .. } = &attacked;
     let hello = [22, 3, 1, 2, 0, 1, 0, 1, 252, 3, 3];
     let slow: [(&str, &str, &[u8], &[u8]); 14] = [
         ("nothing", nginx, b"", b""),
@@ -409,21 +372,13 @@ fn a_flood_of_frames_takes_neither_memory_nor_threads() {
     // One field of a table, again and again: few bytes that are many.
     let bomb = [&[0x40, 3], &b"x-a"[..], &[0x7f, 0xa1, 0x1e], &[b'a'; 4_000]].concat();
     let bomb = [head.clone(), bomb, vec![0xbe; 10_000]].concat();
-    let bombs = numbers()
-        .take(200)
-        .flat_map(|it| frame(HEADERS, END_HEADERS, it, &bomb));
+    let bombs = numbers().take(200).flat_map(|it| frame(HEADERS, END_HEADERS, it, &bomb));
     // Streams that nobody ends, far more than there may be.
     let open = numbers().flat_map(|it| [ask(it), frame(DATA, 0, it, b"\0")].concat());
     let empty = [ask(1), frame(DATA, 0, 1, &[]).repeat(200_000)].concat();
     // Messages in crumbs, whose ends are far.
     let crumbs = numbers().take(100).map(&ask);
-    let crumbs: Vec<_> = crumbs
-        .chain(
-            numbers()
-                .take(100)
-                .map(|it| frame(DATA, 0, it, b"\0").repeat(4_000)),
-        )
-        .collect();
+    let crumbs: Vec<_> = crumbs.chain(numbers().take(100).map(|it| frame(DATA, 0, it, b"\0").repeat(4_000))).collect();
     let settings = frame(SETTINGS, 0, 0, &[0, 3, 0, 0, 0, 9]).repeat(100_000);
     let table: [(&str, Vec<u8>); 11] = [
         ("rapid reset", rapid.collect()),
@@ -503,29 +458,11 @@ fn only_one_whole_message_is_a_question_of_grpc() {
         ("less than it says", &[], lies(length + 1), 403),
         ("4 GiB, it says", &[], lies(u32::MAX), 403),
         ("compressed, it says", &[], framed(1, message), 403),
-        (
-            "compressed in a way",
-            &[(b"grpc-encoding", b"gzip")],
-            framed(1, &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]),
-            403,
-        ),
+        ("compressed in a way", &[(b"grpc-encoding", b"gzip")], framed(1, &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]), 403),
         ("an unknown flag", &[], framed(2, message), 403),
         ("no message", &[], framed(0, b"\xff\xff\xff"), 403),
-        (
-            "JSON",
-            &[(b"content-type", b"application/json")],
-            right.clone(),
-            403,
-        ),
-        (
-            "two types",
-            &[
-                (b"content-type", b"application/grpc"),
-                (b"content-type", b"text/plain"),
-            ],
-            right.clone(),
-            403,
-        ),
+        ("JSON", &[(b"content-type", b"application/json")], right.clone(), 403),
+        ("two types", &[(b"content-type", b"application/grpc"), (b"content-type", b"text/plain")], right.clone(), 403),
     ];
     for (name, fields, body, expected) in table {
         let seen = check(&attacked.grpc, fields, &body);
@@ -567,9 +504,7 @@ fn only_one_whole_message_is_a_question_of_grpc() {
     // Without an end there is no question.
     let mut stream = connect(&attacked.grpc);
     let head = frame(HEADERS, END_HEADERS, 1, &block(&CHECK));
-    stream
-        .write_all(&[head, frame(DATA, 0, 1, &right)].concat())
-        .unwrap();
+    stream.write_all(&[head, frame(DATA, 0, 1, &right)].concat()).unwrap();
     let seen = read(&mut stream).unwrap();
     assert_eq!(denied(&seen), Some(403), "{seen:?}");
     // Another service is not here.
@@ -601,32 +536,21 @@ fn each_question_on_a_connection_has_its_own_answer() {
     };
     let (allowed, refused) = (open(ORBS, "", ""), open("/secret", "", ""));
     let pipelined = format!("{allowed}{refused}{allowed}{refused}{refused}{allowed}");
-    assert_eq!(
-        statuses(&attacked.nginx, pipelined.as_bytes()),
-        [200, 403, 200, 403, 403, 200]
-    );
+    assert_eq!(statuses(&attacked.nginx, pipelined.as_bytes()), [200, 403, 200, 403, 403, 200]);
     // A question within another's body is none: no answer to it comes instead of the next one's.
     let sized = format!("Content-Length: {}\r\n", allowed.len());
     let within = open("/secret", &sized, &allowed);
     let chunk = format!("{:x}\r\n{allowed}\r\n0\r\n", allowed.len());
     let te = "Transfer-Encoding: chunked\r\n";
     let chunked = open("/secret", te, &format!("{chunk}\r\n"));
-    let trailers = open(
-        "/secret",
-        te,
-        &format!("{chunk}X-Original-URI: {ORBS}\r\nAuthorization: x\r\n\r\n"),
-    );
+    let trailers = open("/secret", te, &format!("{chunk}X-Original-URI: {ORBS}\r\nAuthorization: x\r\n\r\n"));
     for bytes in [within, chunked, trailers] {
         let followed = format!("{bytes}{refused}");
         let found = statuses(&attacked.nginx, followed.as_bytes());
-        assert!(
-            found == [403, 403] || found == [403],
-            "{found:?}\n{followed}"
-        );
+        assert!(found == [403, 403] || found == [403], "{found:?}\n{followed}");
     }
     // Two lengths: one answer, or none, and the end of the connection.
-    let both =
-        |first: &str, second: &str| open("/secret", &format!("{first}{second}"), "0\r\n\r\n");
+    let both = |first: &str, second: &str| open("/secret", &format!("{first}{second}"), "0\r\n\r\n");
     let table = [
         both(te, "Content-Length: 5\r\n"),
         both("Content-Length: 5\r\n", te),

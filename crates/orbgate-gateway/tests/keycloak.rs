@@ -27,9 +27,7 @@ impl Keycloak {
         fs::create_dir_all(&home).unwrap();
         let unpack = Command::new("mvn")
             .args(["--quiet", "--batch-mode", "dependency:unpack"])
-            .arg(format!(
-                "-Dartifact=org.keycloak:keycloak-quarkus-dist:{VERSION}:zip"
-            ))
+            .arg(format!("-Dartifact=org.keycloak:keycloak-quarkus-dist:{VERSION}:zip"))
             .arg(format!("-DoutputDirectory={}", home.display()))
             .current_dir(&home) // where it notes what it has unpacked
             .status();
@@ -46,13 +44,8 @@ impl Keycloak {
         let address = format!("127.0.0.1:{port}");
         let mut running = Running::start(&mut command);
         let realm = request(b"GET", b"/realms/master", &[]);
-        running.within(PATIENCE, "Keycloak is ready", |_| {
-            ask(&address, &realm).status == 200
-        });
-        Self {
-            address,
-            _running: running,
-        }
+        running.within(PATIENCE, "Keycloak is ready", |_| ask(&address, &realm).status == 200);
+        Self { address, _running: running }
     }
 
     fn post(&self, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
@@ -79,10 +72,7 @@ impl Keycloak {
     fn create(&self, path: &str, what: &Value) {
         let form = "grant_type=password&client_id=admin-cli&username=admin&password=admin";
         let bearer = self.token("master", form);
-        let headers = [
-            ("Authorization", bearer.as_str()),
-            ("Content-Type", "application/json"),
-        ];
+        let headers = [("Authorization", bearer.as_str()), ("Content-Type", "application/json")];
         let answer = self.post(path, &headers, &what.to_string());
         assert_eq!(answer.status, 201, "{answer:?}");
     }
@@ -129,25 +119,19 @@ fn the_gateway_decides_with_the_tokens_of_keycloak() {
     keycloak.create("/admin/realms", &realm());
     let tokens = configuration(&keycloak.address);
     let address = format!("127.0.0.1:{}", free_port());
-    let config = format!(
-        "listeners: [{{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n"
-    );
+    let config = format!("listeners: [{{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n");
     let home = folder("keycloak");
     let secret = home.join("secret");
     fs::write(&secret, "secret\n").unwrap();
     let gateway = Gateway::start_with(home, &tokens, &config);
     let check = |bearer: &str| {
-        let own = [
-            ("X-Original-Method", "GET"),
-            ("X-Original-URI", "/api/v1/external/orbs"),
-        ];
+        let own = [("X-Original-Method", "GET"), ("X-Original-URI", "/api/v1/external/orbs")];
         let token = [("Authorization", bearer)];
         let token = if bearer.is_empty() { &[][..] } else { &token };
         ask(&address, &request(b"GET", b"/", &[&own, token].concat()))
     };
     let token = |kind: &str, scope: &str| {
-        let form =
-            format!("grant_type=client_credentials&client_id={kind}&client_secret=secret{scope}");
+        let form = format!("grant_type=client_credentials&client_id={kind}&client_secret=secret{scope}");
         keycloak.token("orbgate", &form)
     };
     let scope = "&scope=read:orbs";
@@ -198,10 +182,7 @@ fn the_gateway_decides_with_the_tokens_of_keycloak() {
     assert_eq!(answer.header("x-orb-token-kind"), "user");
     let path = "/realms/orbgate/protocol/openid-connect/revoke";
     let form_type = [("Content-Type", "application/x-www-form-urlencoded")];
-    let form = format!(
-        "client_id=user&client_secret=secret&token={}",
-        revoked.trim_start_matches("Bearer ")
-    );
+    let form = format!("client_id=user&client_secret=secret&token={}", revoked.trim_start_matches("Bearer "));
     assert_eq!(keycloak.post(path, &form_type, &form).status, 200);
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(check(&revoked).status, 401);

@@ -41,25 +41,19 @@ impl Endpoint {
                     false => "401 Unauthorized",
                 };
                 let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap();
-                let is_active = body == b"token=good&token_type_hint=access_token"
-                    && !is_revoked.load(Ordering::SeqCst);
+                let is_active =
+                    body == b"token=good&token_type_hint=access_token" && !is_revoked.load(Ordering::SeqCst);
                 let says = json!({
                     "active": is_active, "aud": "https://api.example.com", "exp": now.as_secs() + 600,
                     "scope": "read:orbs", "sub": "user-7",
                 });
                 let says = says.to_string();
                 let length = says.len();
-                let head = format!(
-                    "HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
-                );
+                let head = format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
                 let _ = stream.write_all((head + &says).as_bytes());
             }
         });
-        Self {
-            address,
-            revoked,
-            asked,
-        }
+        Self { address, revoked, asked }
     }
 }
 
@@ -75,28 +69,18 @@ fn the_gateway_asks_the_issuer_of_opaque_tokens() {
         endpoint.address,
         secret.display()
     );
-    let config = format!(
-        "listeners: [{{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n"
-    );
+    let config = format!("listeners: [{{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n");
     // It is ready without keys, and without having asked anybody.
     let mut gateway = Gateway::start_with(folder, &tokens, &config);
     assert_eq!(endpoint.asked.load(Ordering::SeqCst), 0);
     let check = |token: &str, uri: &str| {
         let bearer = format!("Bearer {token}");
-        let own = [
-            ("X-Original-Method", "GET"),
-            ("X-Original-URI", uri),
-            ("Authorization", bearer.as_str()),
-        ];
+        let own = [("X-Original-Method", "GET"), ("X-Original-URI", uri), ("Authorization", bearer.as_str())];
         ask(&address, &request(b"GET", b"/", &own)).status
     };
     let orbs = "/api/v1/external/orbs";
     assert_eq!(check("good", orbs), 200);
-    assert_eq!(
-        check("good", "/api/v1/external/account"),
-        403,
-        "a decision is never kept"
-    );
+    assert_eq!(check("good", "/api/v1/external/account"), 403, "a decision is never kept");
     assert_eq!(check("good", orbs), 200);
     assert_eq!(endpoint.asked.load(Ordering::SeqCst), 1);
     assert_eq!(check("other", orbs), 401);
@@ -105,9 +89,9 @@ fn the_gateway_asks_the_issuer_of_opaque_tokens() {
     let change = |gateway: &mut Gateway, text: &str, times: usize| {
         fs::write(&secret, text).unwrap();
         gateway.running.signal("HUP");
-        gateway.running.until("the secret is read", |running| {
-            running.said().matches("configuration loaded").count() >= times
-        });
+        gateway
+            .running
+            .until("the secret is read", |running| running.said().matches("configuration loaded").count() >= times);
     };
     change(&mut gateway, "wrong", 1);
     assert_eq!(check("good", orbs), 401);
@@ -121,10 +105,8 @@ fn the_gateway_asks_the_issuer_of_opaque_tokens() {
     // No gateway without its secret.
     fs::remove_file(&secret).unwrap();
     gateway.running.signal("HUP");
-    gateway
-        .running
-        .until("the missing secret is said", |running| {
-            let said = running.said();
-            said.contains("configuration refused") && said.contains("client_secret_file")
-        });
+    gateway.running.until("the missing secret is said", |running| {
+        let said = running.said();
+        said.contains("configuration refused") && said.contains("client_secret_file")
+    });
 }

@@ -21,8 +21,7 @@ use serde_json::{Value, json};
 use crate::support::wire::{Answer, ask, request};
 use crate::support::{Gateway, Issuer, Running, folder, free_port};
 
-const METADATA: &[u8] =
-    b"GET /.well-known/authzen-configuration HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+const METADATA: &[u8] = b"GET /.well-known/authzen-configuration HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
 /// An authority, and what it signs.
 pub(crate) struct Ca {
@@ -42,31 +41,21 @@ impl Ca {
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().unwrap();
         let certificate = params.self_signed(&key).unwrap();
-        Self {
-            certificate: certificate.der().clone(),
-            authority: Authority::new(params, key),
-        }
+        Self { certificate: certificate.der().clone(), authority: Authority::new(params, key) }
     }
 
     pub(crate) fn sign(&self) -> Certified {
         let params = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.authority).unwrap();
-        Certified {
-            certificate: certificate.der().clone(),
-            key,
-        }
+        Certified { certificate: certificate.der().clone(), key }
     }
 }
 
 impl Certified {
     pub(crate) fn write(&self, folder: &Path) {
         pem(&folder.join("server.pem"), "CERTIFICATE", &self.certificate);
-        pem(
-            &folder.join("server.key"),
-            "PRIVATE KEY",
-            self.key.serialized_der(),
-        );
+        pem(&folder.join("server.key"), "PRIVATE KEY", self.key.serialized_der());
     }
 }
 
@@ -109,8 +98,7 @@ fn ask_securely(
     let _ = stream.read_to_end(&mut answer);
     let text = String::from_utf8(answer).unwrap();
     let shown = connection.peer_certificates()?.first()?.clone();
-    text.starts_with("HTTP/1.1 200 ")
-        .then_some((text, shown.into_owned()))
+    text.starts_with("HTTP/1.1 200 ").then_some((text, shown.into_owned()))
 }
 
 /// Waits until it has counted this often.
@@ -147,27 +135,19 @@ fn a_new_certificate_counts_once_it_is_whole() {
     second.write(&folder);
     gateway.running.signal("HUP");
     let shows = |certificate: &_| shown().as_ref() == Some(certificate);
-    gateway
-        .running
-        .until("the second", |_| shows(&second.certificate));
+    gateway.running.until("the second", |_| shows(&second.certificate));
 
     // Another certificate's key, no certificate, no file: the former stays, and that is said.
     let (mut expected, mut former) = (Expected::default(), None);
     let mut refused = |gateway: &mut Gateway, what: &str| {
         gateway.running.signal("HUP");
         let refusal = |running: &Running| running.refusals(&folder).pop();
-        gateway
-            .running
-            .until(what, |running| refusal(running) != former);
+        gateway.running.until(what, |running| refusal(running) != former);
         former = refusal(&gateway.running);
         expected.add(what, &former);
         assert!(shows(&second.certificate), "{what}");
     };
-    pem(
-        &folder.join("server.pem"),
-        "CERTIFICATE",
-        &first.certificate,
-    );
+    pem(&folder.join("server.pem"), "CERTIFICATE", &first.certificate);
     refused(&mut gateway, "another certificate's key");
     fs::write(folder.join("server.pem"), "half").unwrap();
     refused(&mut gateway, "no certificate");
@@ -179,9 +159,7 @@ fn a_new_certificate_counts_once_it_is_whole() {
 
     // By itself, once the files have rested.
     third.write(&folder);
-    gateway
-        .running
-        .until("the third", |_| shows(&third.certificate));
+    gateway.running.until("the third", |_| shows(&third.certificate));
 }
 
 #[test]
@@ -224,9 +202,7 @@ fn a_silent_client_does_not_hold_a_gateway_that_is_told_to_end() {
     );
     let address = nginx.clone();
     let answer = thread::spawn(move || ask(&address, &question));
-    gateway
-        .running
-        .until("it is under way", |_| issuer.asked() > asked);
+    gateway.running.until("it is under way", |_| issuer.asked() > asked);
     gateway.running.signal("TERM");
     thread::sleep(Duration::from_secs(3));
     issuer.stall(false);
@@ -247,11 +223,7 @@ fn a_caller_shows_a_certificate_where_one_is_asked_for() {
     let address = format!("127.0.0.1:{}", free_port());
     let (ca, callers) = (Ca::new(), Ca::new());
     ca.sign().write(&folder);
-    pem(
-        &folder.join("callers.pem"),
-        "CERTIFICATE",
-        &callers.certificate,
-    );
+    pem(&folder.join("callers.pem"), "CERTIFICATE", &callers.certificate);
     let tls = "tls: { certificate: server.pem, key: server.key, client_ca: callers.pem }";
     let config = format!(
         "authzen: {{ url: 'https://pdp.example.com' }}\nlisteners: [{{ mode: authzen, listen: {address}, {tls} }}]\n"
@@ -306,15 +278,11 @@ fn sockets_that_are_passed_are_used_and_none_is_left_over() {
         let mut python = Command::new("python3");
         let program = env!("CARGO_BIN_EXE_orbgate-gateway");
         let addresses = format!("{address} {}", socket.display());
-        python
-            .args(["-c", ACTIVATE, &addresses, program, "--config"])
-            .arg(&file);
+        python.args(["-c", ACTIVATE, &addresses, program, "--config"]).arg(&file);
         python
     };
     let mut running = Running::start(&mut start(&listeners));
-    running.until("it is ready", |_| {
-        ask(&admin, &request(b"GET", b"/readyz", &[])).status == 200
-    });
+    running.until("it is ready", |_| ask(&admin, &request(b"GET", b"/readyz", &[])).status == 200);
     let said = running.said();
     assert_eq!(said.matches("\"is_passed\":true").count(), 2, "{said}");
     assert_eq!(said.matches("\"is_passed\":false").count(), 1, "{said}");
@@ -345,9 +313,7 @@ fn sockets_that_are_passed_are_used_and_none_is_left_over() {
 
 /// A listener of nginx, with what is trusted and more settings.
 fn config(address: &str, trusted: &str, more: &str) -> String {
-    format!(
-        "{more}listeners: [{{ mode: nginx, listen: {address}, trusted_proxies: [{trusted}] }}]\n"
-    )
+    format!("{more}listeners: [{{ mode: nginx, listen: {address}, trusted_proxies: [{trusted}] }}]\n")
 }
 
 #[test]
@@ -388,9 +354,7 @@ fn connections_of_operators_silence_no_listener() {
         let script = format!("ulimit {limit} -n 1024 && exec {program} --config \"$0\"");
         let mut shell = Command::new("bash");
         let mut running = Running::start(shell.arg("-c").arg(script).arg(&file));
-        running.until("it is ready", |_| {
-            ask(&admin, &request(b"GET", b"/readyz", &[])).status == 200
-        });
+        running.until("it is ready", |_| ask(&admin, &request(b"GET", b"/readyz", &[])).status == 200);
         assert_eq!(running.said().contains("`LimitNOFILE`"), !is_enough);
         let limits = fs::read_to_string(format!("/proc/{}/limits", running.child.id()));
         let files = limits.unwrap().lines().find_map(|line| {
@@ -398,15 +362,12 @@ fn connections_of_operators_silence_no_listener() {
             soft.split_whitespace().next()?.parse::<u32>().ok()
         });
         assert_eq!(files, Some(if is_enough { 1_280 } else { 1_024 }));
-        let silent: Vec<_> = (0..1_100)
-            .map_while(|_| TcpStream::connect(&admin).ok())
-            .collect();
+        let silent: Vec<_> = (0..1_100).map_while(|_| TcpStream::connect(&admin).ok()).collect();
         assert!(silent.len() > 200, "{}", silent.len());
         assert_eq!(ask(&address, &issuer.question(&[])).status, 200);
         drop(silent);
-        running.until("operators are answered again", |_| {
-            ask(&admin, &request(b"GET", b"/healthz", &[])).status == 200
-        });
+        running
+            .until("operators are answered again", |_| ask(&admin, &request(b"GET", b"/healthz", &[])).status == 200);
     }
 }
 
@@ -420,19 +381,14 @@ fn operators_past_their_connections_are_told() {
     let silent: Vec<_> = (0..64).map(|_| TcpStream::connect(&admin)).collect();
     assert_eq!(ask(&admin, &health).status, 503);
     drop(silent);
-    gateway
-        .running
-        .until("again", |_| ask(&admin, &health).status == 200);
+    gateway.running.until("again", |_| ask(&admin, &health).status == 200);
     assert!(gateway.counted(&["too_many_connections", "\"admin\""]) > 0);
 }
 
 #[test]
 fn a_check_warns_of_what_is_probably_not_meant() {
     let folder = folder("warnings");
-    let tokens = fs::read_to_string(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../examples/gateway/tokens.yaml"
-    ));
+    let tokens = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gateway/tokens.yaml"));
     let tokens = tokens.unwrap();
     let check = |admin: &str, tokens: &str| {
         fs::write(folder.join("tokens.yaml"), tokens).unwrap();
@@ -455,10 +411,7 @@ fn a_check_warns_of_what_is_probably_not_meant() {
     let mut expected = Expected::default();
     expected.add("jwks_uri: http://id.example.com", [said]);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "check: warnings");
-    let elsewhere = plain.replace(
-        "    audience:",
-        "    jwks_uri: https://id.example.com/jwks\n    audience:",
-    );
+    let elsewhere = plain.replace("    audience:", "    jwks_uri: https://id.example.com/jwks\n    audience:");
     assert_eq!(check("127.0.0.1:2", &elsewhere), "");
     // As many files as all connections may need, and one less.
     for (files, is_enough) in [(1_280, true), (1_279, false)] {
@@ -482,9 +435,7 @@ fn an_audit_that_was_renamed_is_opened_again_at_the_signal() {
     let question = issuer.question(&[]);
     for (times, file) in [(1, &now), (2, &before)] {
         assert_eq!(ask(&address, &question).status, 200);
-        gateway
-            .running
-            .until("the line is there", |_| lines(file) == times);
+        gateway.running.until("the line is there", |_| lines(file) == times);
         if times == 1 {
             fs::rename(&now, &before).unwrap();
         }
@@ -498,9 +449,7 @@ fn an_audit_that_was_renamed_is_opened_again_at_the_signal() {
         asked.set(asked.get() + 1);
         lines(&now) > 0
     });
-    gateway.running.until("every line is there", |_| {
-        lines(&now) + lines(&before) == asked.get()
-    });
+    gateway.running.until("every line is there", |_| lines(&now) + lines(&before) == asked.get());
     let lost = ["orbgate_audit_lost_total"];
     assert_eq!(gateway.counted(&lost), 0);
 }
@@ -512,12 +461,7 @@ fn a_denial_is_explained_in_the_log_on_request() {
     let mut gateway = Gateway::start(folder, &issuer, &config(&address, "127.0.0.1", ""));
     let bearer = issuer.bearer();
     let deny_with = |target: &str, token: &str, header| {
-        let headers = [
-            ("Authorization", token),
-            ("X-Original-Method", "GET"),
-            ("X-Original-URI", target),
-            header,
-        ];
+        let headers = [("Authorization", token), ("X-Original-Method", "GET"), ("X-Original-URI", target), header];
         let answer = ask(&address, &request(b"GET", b"/", &headers));
         assert!([401, 403].contains(&answer.status), "{}", answer.status);
     };
@@ -538,20 +482,14 @@ fn a_denial_is_explained_in_the_log_on_request() {
         !explained(running).is_empty()
     });
     let first = explained(&gateway.running).swap_remove(0);
-    assert_eq!(
-        (&first["method"], &first["path"]),
-        (&json!("GET"), &json!("/api/v1/external/orb"))
-    );
+    assert_eq!((&first["method"], &first["path"]), (&json!("GET"), &json!("/api/v1/external/orb")));
     let explanation: Value = serde_json::from_str(first["explanation"].as_str().unwrap()).unwrap();
     assert_eq!(explanation["reason"], "no_route");
     assert_eq!(explanation["near"][0]["meant"], "/api/v1/external/orbs");
     deny("/api/v1/external/orbs", "Bearer nonsense");
     gateway.running.until("another one", |running| {
         let last = explained(running).pop().unwrap();
-        last["explanation"]
-            .as_str()
-            .unwrap()
-            .contains("invalid_token")
+        last["explanation"].as_str().unwrap().contains("invalid_token")
     });
     // `explain` gets neither headers nor the query, so it would answer `allow`.
     for (target, header, detail) in [
@@ -572,10 +510,5 @@ fn a_denial_is_explained_in_the_log_on_request() {
         assert_eq!(found, decision);
     }
     let said = gateway.running.said();
-    assert!(
-        !["secret", "nonsense", "eyJ"]
-            .iter()
-            .any(|it| said.contains(it)),
-        "{said}"
-    );
+    assert!(!["secret", "nonsense", "eyJ"].iter().any(|it| said.contains(it)), "{said}");
 }

@@ -33,10 +33,7 @@ pub(super) fn config(addresses: &[String; 3], trusted: &str, more: &str) -> Stri
 /// A question of each mode.
 pub(super) fn questions(method: &str, target: &str, headers: &[(&str, &str)]) -> [Vec<u8>; 3] {
     let with = |own: [(&'static str, &str); 2]| {
-        let all = own
-            .iter()
-            .chain(headers)
-            .map(|(name, value)| (*name, *value));
+        let all = own.iter().chain(headers).map(|(name, value)| (*name, *value));
         request(b"GET", b"/", &all.collect::<Vec<_>>())
     };
     [
@@ -82,48 +79,24 @@ fn each_mode_answers_in_its_own_terms_and_keeps_every_promise() {
             assert_eq!(answer.body, "", "{address}");
             let unflattened = statuses[2].to_string();
             let expected = match statuses[at] {
-                200 => [
-                    "allow",
-                    "-",
-                    "scope_held",
-                    "read:orbs",
-                    "GET /api/v1/external/orbs",
-                    "unstated",
-                    &digest,
-                    "user",
-                ],
+                200 => {
+                    ["allow", "-", "scope_held", "read:orbs", "GET /api/v1/external/orbs", "unstated", &digest, "user"]
+                }
                 _ => ["deny", &unflattened, "-", "-", "-", "-", "-", "-"],
             };
             assert_eq!(promised(&answer), expected, "{address}");
             let removed = answer.header("x-envoy-auth-headers-to-remove");
-            assert_eq!(
-                removed.contains("x_orb_scope"),
-                at == 2 && statuses[at] == 200
-            );
+            assert_eq!(removed.contains("x_orb_scope"), at == 2 && statuses[at] == 200);
             let challenge = answer.header("www-authenticate");
-            assert_eq!(
-                !challenge.is_empty(),
-                [401, 403].contains(&statuses[2]),
-                "{address}"
-            );
-            assert_eq!(
-                answer.header("allow"),
-                if statuses[2] == 405 { "GET" } else { "" }
-            );
+            assert_eq!(!challenge.is_empty(), [401, 403].contains(&statuses[2]), "{address}");
+            assert_eq!(answer.header("allow"), if statuses[2] == 405 { "GET" } else { "" });
         }
     }
     let counted = gateway.counted(&["orbgate_decisions_total", "scope_held"]);
     assert_eq!(counted, 3);
-    assert_eq!(
-        gateway.counted(&["orbgate_tokens_refused_total", "expired"]),
-        3
-    );
+    assert_eq!(gateway.counted(&["orbgate_tokens_refused_total", "expired"]), 3);
     // Told to end, it writes the audit first.
-    let Gateway {
-        mut running,
-        folder,
-        ..
-    } = gateway;
+    let Gateway { mut running, folder, .. } = gateway;
     running.signal("TERM");
     assert!(running.child.wait().unwrap().success());
     let audit = fs::read_to_string(folder.join("audit.jsonl")).unwrap();
@@ -138,21 +111,14 @@ fn a_target_with_a_fragment_is_malformed_in_every_mode() {
     let issuer = Issuer::start();
     let (gateway, addresses) = gateway("fragment", &issuer, "");
     let right = issuer.bearer();
-    for target in [
-        "/api/v1/external/orbs#x",
-        "/api/v1/external/orbs?x#y",
-        "/api/v1/external/orbs#",
-    ] {
+    for target in ["/api/v1/external/orbs#x", "/api/v1/external/orbs?x#y", "/api/v1/external/orbs#"] {
         let questions = questions("GET", target, &[("Authorization", &right)]);
         for (at, question) in questions.iter().enumerate() {
             let status = ask(&addresses[at], question).status;
             assert_eq!(status, [403, 400, 400][at], "{target} {at}");
         }
     }
-    assert_eq!(
-        gateway.counted(&["orbgate_decisions_total", "scope_held"]),
-        0
-    );
+    assert_eq!(gateway.counted(&["orbgate_decisions_total", "scope_held"]), 0);
 }
 
 #[test]
@@ -162,11 +128,7 @@ fn what_is_no_question_of_the_mode_is_denied_counted_and_said() {
     let right = issuer.bearer();
     let token = ("Authorization", right.as_str());
     let [original, forwarded, plain] = questions("GET", ORBS, &[token]);
-    let twice = questions(
-        "GET",
-        ORBS,
-        &[token, ("X-Original-URI", ORBS), ("X-Forwarded-Uri", ORBS)],
-    );
+    let twice = questions("GET", ORBS, &[token, ("X-Original-URI", ORBS), ("X-Forwarded-Uri", ORBS)]);
     let one = |name, value| request(b"GET", b"/", &[token, (name, value)]);
     let table = [
         (0, &forwarded, "foreign_header"),
@@ -180,12 +142,7 @@ fn what_is_no_question_of_the_mode_is_denied_counted_and_said() {
             &request(
                 b"GET",
                 b"/",
-                &[
-                    token,
-                    ("X-Original-Method", "GET"),
-                    ("X-Original-URI", ORBS),
-                    ("X-Original-URI", ORBS),
-                ],
+                &[token, ("X-Original-Method", "GET"), ("X-Original-URI", ORBS), ("X-Original-URI", ORBS)],
             ),
             "repeated_header",
         ),
@@ -202,17 +159,11 @@ fn what_is_no_question_of_the_mode_is_denied_counted_and_said() {
         assert_eq!(answer.status, 403, "{at} {error}");
         let expected = ["deny", "-", "-", "-", "-", "-", "-", "-"];
         assert_eq!(promised(&answer), expected);
-        assert_eq!(
-            gateway.counted(&words),
-            before.saturating_add(1),
-            "{at} {error}"
-        );
+        assert_eq!(gateway.counted(&words), before.saturating_add(1), "{at} {error}");
     }
     for error in ["foreign_header", "missing_header", "repeated_header"] {
         let error = format!("\"error\":\"{error}\"");
-        gateway
-            .running
-            .until("it is said", |running| running.said().contains(&error));
+        gateway.running.until("it is said", |running| running.said().contains(&error));
     }
     let said = gateway.running.said();
     assert!(!said.contains("orbs") && !said.contains("eyJ"), "{said}");
@@ -227,11 +178,7 @@ fn what_is_no_question_of_the_mode_is_denied_counted_and_said() {
 fn an_address_that_is_not_trusted_gets_no_answer() {
     let issuer = Issuer::start();
     let addresses = [(); 3].map(|()| format!("127.0.0.1:{}", free_port()));
-    let gateway = Gateway::start(
-        folder("peers"),
-        &issuer,
-        &config(&addresses, "127.0.0.9", ""),
-    );
+    let gateway = Gateway::start(folder("peers"), &issuer, &config(&addresses, "127.0.0.9", ""));
     let right = issuer.bearer();
     let questions = questions("GET", ORBS, &[("Authorization", &right)]);
     for (address, question) in addresses.iter().zip(questions) {
@@ -247,16 +194,11 @@ fn a_unix_socket_asks_without_an_address_and_goes_with_its_gateway() {
     let socket = folder.join("gateway.sock");
     // The socket of a program that has ended.
     drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
-    let config = format!(
-        "listeners:\n  - {{ mode: nginx, listen: 'unix:{}' }}\n",
-        socket.display()
-    );
+    let config = format!("listeners:\n  - {{ mode: nginx, listen: 'unix:{}' }}\n", socket.display());
     let mut gateway = Gateway::start(folder, &issuer, &config);
     let right = issuer.bearer();
     let mut stream = UnixStream::connect(&socket).unwrap();
-    stream
-        .write_all(&questions("GET", ORBS, &[("Authorization", &right)])[0])
-        .unwrap();
+    stream.write_all(&questions("GET", ORBS, &[("Authorization", &right)])[0]).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
@@ -268,8 +210,7 @@ fn a_unix_socket_asks_without_an_address_and_goes_with_its_gateway() {
 #[test]
 fn past_its_limits_it_answers_less_and_never_allows() {
     let issuer = Issuer::start();
-    let limits =
-        "limits: { connections: 2, header_bytes: 8192, idle_seconds: 1, drain_seconds: 1 }\n";
+    let limits = "limits: { connections: 2, header_bytes: 8192, idle_seconds: 1, drain_seconds: 1 }\n";
     let (gateway, [address, ..]) = gateway("limits", &issuer, limits);
     let right = issuer.bearer();
     let long = "a".repeat(9_000);
@@ -288,11 +229,7 @@ fn past_its_limits_it_answers_less_and_never_allows() {
     let more: Vec<_> = (0..80).map(|_| TcpStream::connect(&address)).collect();
     assert_eq!(ask(&address, &question), Answer::default());
     assert!(gateway.counted(&["connection_dropped", &address]) >= 1);
-    assert_eq!(
-        gateway.counted(&["orbgate_decisions_total", "allow"]),
-        1,
-        "nothing was decided past the limit"
-    );
+    assert_eq!(gateway.counted(&["orbgate_decisions_total", "allow"]), 1, "nothing was decided past the limit");
     drop(more);
     thread::sleep(Duration::from_millis(1_500));
     assert_eq!(ask(&address, &question).status, 200);
@@ -334,10 +271,7 @@ fn more_questions_than_the_limit_are_denied_at_once() {
         }
     });
     assert!(gateway.counted(&["overloaded", &address]) >= 1);
-    assert!(
-        (0..100).any(|_| ask(&address, message.as_bytes()).status == 400),
-        "the permit stays taken"
-    );
+    assert!((0..100).any(|_| ask(&address, message.as_bytes()).status == 400), "the permit stays taken");
 }
 
 /// Anyone can send tokens of unknown keys, which wait for the issuer. Whose keys are there never pays.
@@ -397,9 +331,7 @@ fn a_new_issuer_that_is_slow_delays_nobody() {
     let tokens = own.replace("remember_signatures: 100\n", second);
     fs::write(gateway.folder.join("tokens.yaml"), tokens).unwrap();
     gateway.running.signal("HUP");
-    gateway.running.until("it is loaded", |running| {
-        running.said().contains("configuration loaded")
-    });
+    gateway.running.until("it is loaded", |running| running.said().contains("configuration loaded"));
     // Its keys cannot have been fetched again.
     assert_eq!(ask(&address, &question).status, 200);
     issuer.stall(false);

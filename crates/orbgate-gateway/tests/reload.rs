@@ -15,25 +15,19 @@ fn a_new_configuration_is_taken_whole_or_not_at_all() {
     let right = issuer.bearer();
     let [question, ..] = questions("GET", ORBS, &[("Authorization", &right)]);
     let folder = gateway.folder.clone();
-    let loads =
-        |gateway: &Gateway, result| gateway.counted(&["orbgate_gateway_loads_total", result]);
+    let loads = |gateway: &Gateway, result| gateway.counted(&["orbgate_gateway_loads_total", result]);
     let until = |gateway: &mut Gateway, result: &str, count: u64| {
         let admin = gateway.admin.clone();
         let line = format!("orbgate_gateway_loads_total{{result=\"{result}\"}} {count}\n");
         let scrape = b"GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-        gateway
-            .running
-            .until(&line, |_| ask(&admin, scrape).body.contains(&line));
+        gateway.running.until(&line, |_| ask(&admin, scrape).body.contains(&line));
     };
 
     gateway.rewrite(&config(&addresses, "127.0.0.1", "headers: X-Acme-\n"));
     gateway.running.signal("HUP");
     until(&mut gateway, "loaded", 1);
     let answer = ask(&addresses[0], &question);
-    assert_eq!(
-        (answer.status, answer.header("x-acme-scope")),
-        (200, "read:orbs")
-    );
+    assert_eq!((answer.status, answer.header("x-acme-scope")), (200, "read:orbs"));
     assert_eq!(answer.header("x-orb-scope"), "");
 
     // A file that has errors, by itself, after it has rested.
@@ -44,10 +38,7 @@ fn a_new_configuration_is_taken_whole_or_not_at_all() {
         move |running: &Running| running.refusals(folder).len() == times
     };
     gateway.running.until("it is said", logged(1));
-    assert_eq!(
-        ask(&addresses[0], &question).header("x-acme-scope"),
-        "read:orbs"
-    );
+    assert_eq!(ask(&addresses[0], &question).header("x-acme-scope"), "read:orbs");
 
     // Another address to listen at takes a restart.
     let mut moved = addresses.clone();
@@ -66,10 +57,7 @@ fn a_new_configuration_is_taken_whole_or_not_at_all() {
     gateway.running.until("it is said", logged(3));
     let mut expected = Expected::default();
     let refusals = gateway.running.refusals(&gateway.folder);
-    for (what, refusal) in ["a prefix", "an address", "limits, and tokens"]
-        .iter()
-        .zip(refusals)
-    {
+    for (what, refusal) in ["a prefix", "an address", "limits, and tokens"].iter().zip(refusals) {
         expected.add(what, [refusal]);
     }
     expected.keep(env!("CARGO_MANIFEST_DIR"), "reload: refused configurations");
@@ -117,10 +105,7 @@ fn an_operator_is_told_why_nothing_new_counts() {
     for times in 1..4 {
         gateway.running.signal("HUP");
         gateway.running.until("the policy is refused", |running| {
-            let errors = running
-                .errors()
-                .into_iter()
-                .map(|fields| fields.to_string());
+            let errors = running.errors().into_iter().map(|fields| fields.to_string());
             let refusals = errors.filter(|it| it.contains("policy.yaml") && it.contains(": 6:"));
             refusals.count() >= times
         });
@@ -128,9 +113,7 @@ fn an_operator_is_told_why_nothing_new_counts() {
     assert_eq!(ask(&address, &question).status, 200);
     fs::write(&policy, text.replace("/orbs]", "/voxies]")).unwrap();
     gateway.running.signal("HUP");
-    gateway
-        .running
-        .until("the new policy", |_| ask(&address, &question).status == 403);
+    gateway.running.until("the new policy", |_| ask(&address, &question).status == 403);
     fs::write(&policy, text).unwrap();
 
     // Without keys everybody is denied: that is said, with its reason, and that it is over.
@@ -144,33 +127,23 @@ fn an_operator_is_told_why_nothing_new_counts() {
     gateway.running.signal("HUP");
     gateway.running.until("no keys", |running| {
         let errors = running.errors();
-        errors
-            .iter()
-            .any(|fields| fields["keys"].is_u64() && fields["issuer"].is_string())
+        errors.iter().any(|fields| fields["keys"].is_u64() && fields["issuer"].is_string())
     });
     assert_eq!(ask(&address, &question).status, 401);
     fs::write(&tokens, &right).unwrap();
     gateway.running.signal("HUP");
-    gateway
-        .running
-        .until("keys again", |_| ask(&address, &question).status == 200);
+    gateway.running.until("keys again", |_| ask(&address, &question).status == 200);
 }
 
 #[test]
 fn wrong_arguments_are_named_and_their_order_is_free() {
-    let file = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../examples/gateway/gateway.yaml"
-    );
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gateway/gateway.yaml");
     let ran = |arguments: &[&str]| {
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
         let program = program.args(arguments).env_remove("ORBGATE_TOKEN");
         let output = program.output().unwrap();
         let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        (
-            output.status.code(),
-            said.lines().next().unwrap().to_owned(),
-        )
+        (output.status.code(), said.lines().next().unwrap().to_owned())
     };
     let wrong: [&[&str]; 8] = [
         &[],
@@ -178,27 +151,11 @@ fn wrong_arguments_are_named_and_their_order_is_free() {
         &["--check"],
         &["--config"],
         &["--config", file, "--config", file],
-        &[
-            "--probe",
-            "localhost:8080",
-            "127.0.0.1:3000",
-            "--config",
-            file,
-        ],
+        &["--probe", "localhost:8080", "127.0.0.1:3000", "--config", file],
         &["--probe", "127.0.0.1:1", "127.0.0.1:2", "--config", file],
-        &[
-            "--probe",
-            "127.0.0.1:1",
-            "127.0.0.1:2",
-            "--config",
-            file,
-            "--check",
-        ],
+        &["--probe", "127.0.0.1:1", "127.0.0.1:2", "--config", file, "--check"],
     ];
-    let right: [&[&str]; 2] = [
-        &["--config", file, "--check"],
-        &["--check", "--config", file],
-    ];
+    let right: [&[&str]; 2] = [&["--config", file, "--check"], &["--check", "--config", file]];
     let mut expected = Expected::default();
     let all = wrong.map(|arguments| (arguments, 2)).into_iter();
     for (arguments, status) in all.chain(right.map(|arguments| (arguments, 0))) {
@@ -215,10 +172,7 @@ fn wrong_arguments_are_named_and_their_order_is_free() {
     assert_eq!(output.status.code(), Some(2), "{said}");
     // The error's number isn't the same in each system.
     let (said, _) = said.split_once(" (os error ").unwrap();
-    expected.add(
-        "--probe NOBODY 127.0.0.1:0 --config FILE",
-        [said.replace(&nobody, "NOBODY")],
-    );
+    expected.add("--probe NOBODY 127.0.0.1:0 --config FILE", [said.replace(&nobody, "NOBODY")]);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "arguments");
     assert!(ran(&["-h"]).1.starts_with("usage: "));
     let version = ran(&["-V"]).1;
@@ -228,11 +182,7 @@ fn wrong_arguments_are_named_and_their_order_is_free() {
 #[test]
 fn a_configuration_with_errors_does_not_start() {
     let folder = folder("start");
-    fs::write(
-        folder.join("gateway.yaml"),
-        "orbgate_gateway: 1\ntokens: t.yaml\nlisteners: []\n",
-    )
-    .unwrap();
+    fs::write(folder.join("gateway.yaml"), "orbgate_gateway: 1\ntokens: t.yaml\nlisteners: []\n").unwrap();
     let mut expected = Expected::default();
     for arguments in [&["--check", "--config"][..], &["--config"]] {
         let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
@@ -264,25 +214,16 @@ fn a_look_says_what_is_wrong_in_every_file_and_makes_none() {
         );
         write("gateway.yaml", &text);
     };
-    config(
-        "none/audit.jsonl",
-        ", tls: { certificate: no.pem, key: no.key }",
-    );
+    config("none/audit.jsonl", ", tls: { certificate: no.pem, key: no.key }");
     write("tokens.yaml", "orbgate_token: 2\nissuers: []\n");
-    write(
-        "policy.yaml",
-        "orbgate: 1\napis:\n  a:\n    base_path: /v1\n    scopes:\n      b: { orbs: no }\n",
-    );
+    write("policy.yaml", "orbgate: 1\napis:\n  a:\n    base_path: /v1\n    scopes:\n      b: { orbs: no }\n");
     let mut expected = Expected::default();
     expected.add("every file", look());
 
     let issuer = Issuer::start();
     write("tokens.yaml", &issuer.tokens_yaml());
     config("audit.jsonl", "");
-    let text = include_str!(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../policy/external.yaml"
-    ));
+    let text = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy/external.yaml"));
     write("policy.yaml", text);
     assert_eq!(look(), Vec::<String>::new());
     assert!(!folder.join("audit.jsonl").exists());
@@ -293,15 +234,9 @@ fn a_look_says_what_is_wrong_in_every_file_and_makes_none() {
 
 #[test]
 fn the_configuration_that_is_shipped_is_one() {
-    let file = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../examples/gateway/gateway.yaml"
-    );
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gateway/gateway.yaml");
     let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-    let output = program
-        .args(["--check", "--config", file])
-        .output()
-        .unwrap();
+    let output = program.args(["--check", "--config", file]).output().unwrap();
     assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
     assert!(output.status.success());
 }

@@ -32,12 +32,7 @@ impl Bench {
         fs::write(folder.join("policy.yaml"), policy("GET /orbs, GET /files")).unwrap();
         let location = format!("127.0.0.1:{}", free_port());
         let gateway = Gateway::start(folder, &issuer, &config("policy.yaml", &location, more));
-        Self {
-            gateway,
-            issuer,
-            location,
-            more,
-        }
+        Self { gateway, issuer, location, more }
     }
 
     /// Ends it as a crash does, and starts it again.
@@ -53,9 +48,7 @@ impl Bench {
     }
 
     fn told(&mut self, words: &str, times: usize) {
-        self.gateway.running.until(words, |running| {
-            running.said().matches(words).count() >= times
-        });
+        self.gateway.running.until(words, |running| running.said().matches(words).count() >= times);
     }
 
     fn loads(&self, result: &str) -> u64 {
@@ -67,11 +60,7 @@ impl Bench {
     fn allows(&self, path: &str) -> bool {
         let target = format!("/api/v1/external{path}");
         let bearer = self.issuer.bearer();
-        let question = [
-            ("Authorization", bearer.as_str()),
-            ("X-Original-Method", "GET"),
-            ("X-Original-URI", &target),
-        ];
+        let question = [("Authorization", bearer.as_str()), ("X-Original-Method", "GET"), ("X-Original-URI", &target)];
         ask(&self.location, &request(b"GET", b"/", &question)).status == 200
     }
 }
@@ -106,13 +95,10 @@ fn a_wider_policy_that_was_refused_stays_refused_over_a_restart_and_a_change_of_
     // A version that isn't wider takes effect, and is what the next one is compared with.
     let narrower = policy("GET /orbs");
     bench.write("other.yaml", &narrower);
-    bench
-        .gateway
-        .running
-        .until("the narrower one is kept", |_| {
-            fs::read_to_string(Path::new(&bench.gateway.folder).join("state/policy.yaml"))
-                .is_ok_and(|text| text == narrower)
-        });
+    bench.gateway.running.until("the narrower one is kept", |_| {
+        fs::read_to_string(Path::new(&bench.gateway.folder).join("state/policy.yaml"))
+            .is_ok_and(|text| text == narrower)
+    });
     bench.write("policy.yaml", &policy("GET /orbs, GET /files"));
     bench.restart();
     bench.told(REFUSED, 1);
@@ -139,12 +125,8 @@ fn a_setting_that_needs_no_token_is_compared_as_a_policy_is() {
     assert!(bench.allows("/orbs") && !passes(&bench, "/api/v1/external/orbs"));
     let more = |bench: &Bench, more: &str| config("policy.yaml", &bench.location, more);
     let passing = "refuse_wider: true\nstate: state\npublic: []\ncors_preflight: pass\n";
-    for (at, (text, setting)) in [
-        (MORE, "`public: GET /docs`"),
-        (passing, "`cors_preflight: pass`"),
-    ]
-    .into_iter()
-    .enumerate()
+    for (at, (text, setting)) in
+        [(MORE, "`public: GET /docs`"), (passing, "`cors_preflight: pass`")].into_iter().enumerate()
     {
         bench.gateway.rewrite(&more(&bench, text));
         bench.gateway.running.signal("HUP");
@@ -161,23 +143,18 @@ fn a_setting_that_needs_no_token_is_compared_as_a_policy_is() {
     let file = bench.gateway.folder.join("gateway.yaml");
     let ended = program.arg("--config").arg(file).output().unwrap();
     let said = String::from_utf8(ended.stderr).unwrap();
-    assert!(
-        !ended.status.success() && said.contains("`public: GET /docs`"),
-        "{said}"
-    );
+    assert!(!ended.status.success() && said.contains("`public: GET /docs`"), "{said}");
 
     // An operator who wants it takes the setting away, and a policy that overlaps is refused.
     bench.more = "state: state\npublic: [GET /healthz, GET /docs]\n";
     bench.restart();
     assert!(passes(&bench, "/docs"));
-    let overlapping = "orbgate: 1\napis: { a: { base_path: '', scopes: { read:orbs: { orbs: false, routes: ['GET /{any}'] } } } }\n";
+    let overlapping =
+        "orbgate: 1\napis: { a: { base_path: '', scopes: { read:orbs: { orbs: false, routes: ['GET /{any}'] } } } }\n";
     bench.write("policy.yaml", overlapping);
     bench.told(REFUSED, 1);
     let said = bench.gateway.running.said();
-    assert!(
-        said.contains("public route `/docs`: the policy's `/{any}`"),
-        "{said}"
-    );
+    assert!(said.contains("public route `/docs`: the policy's `/{any}`"), "{said}");
     assert!(bench.allows("/orbs") && passes(&bench, "/docs"));
 }
 
@@ -223,11 +200,7 @@ fn the_state_is_kept_where_the_unit_puts_it() {
     let location = format!("127.0.0.1:{}", free_port());
     let state = format!("refuse_wider: true\nstate: {}\n", link.display());
     let text = config("policy.yaml", &location, &state);
-    fs::write(
-        folder.join("gateway.yaml"),
-        format!("orbgate_gateway: 1\ntokens: tokens.yaml\n{text}"),
-    )
-    .unwrap();
+    fs::write(folder.join("gateway.yaml"), format!("orbgate_gateway: 1\ntokens: tokens.yaml\n{text}")).unwrap();
     fs::write(folder.join("tokens.yaml"), issuer.tokens_yaml()).unwrap();
     let narrow = policy("GET /orbs");
     fs::write(folder.join("policy.yaml"), &narrow).unwrap();
@@ -246,11 +219,7 @@ fn the_state_is_kept_where_the_unit_puts_it() {
     let answers = |path: &str| {
         let target = format!("/api/v1/external{path}");
         let bearer = issuer.bearer();
-        let question = [
-            ("Authorization", bearer.as_str()),
-            ("X-Original-Method", "GET"),
-            ("X-Original-URI", &target),
-        ];
+        let question = [("Authorization", bearer.as_str()), ("X-Original-Method", "GET"), ("X-Original-URI", &target)];
         std::net::TcpStream::connect(&location).is_ok()
             && ask(&location, &request(b"GET", b"/", &question)).status == 200
     };
@@ -350,11 +319,7 @@ fn a_seal_that_is_required_is_required_of_all_three_files() {
     let check = || {
         let program = env!("CARGO_BIN_EXE_orbgate-gateway");
         let mut program = std::process::Command::new(program);
-        let checked = program
-            .args(["--check", "--config"])
-            .arg(folder.join("gateway.yaml"))
-            .output()
-            .unwrap();
+        let checked = program.args(["--check", "--config"]).arg(folder.join("gateway.yaml")).output().unwrap();
         String::from_utf8(checked.stderr).unwrap()
     };
     assert_eq!(check(), "");

@@ -55,9 +55,7 @@ pub enum Field {
 
 impl Field {
     /// The names of the fields, in order. Fields after them are `extra1`, `extra2` and so on.
-    pub const NAMES: [&str; 9] = [
-        "vhost", "host", "identity", "user", "time", "status", "size", "referer", "agent",
-    ];
+    pub const NAMES: [&str; 9] = ["vhost", "host", "identity", "user", "time", "status", "size", "referer", "agent"];
 
     /// The field with this name. Fields after the combined format are `extra1`, `extra2` and so on.
     ///
@@ -99,8 +97,8 @@ impl<'a> AccessLine<'a> {
         if after.starts_with(b"[") {
             return Err("no user after the identity".to_owned());
         }
-        let (user, time, after) = user_and_time(after)
-            .ok_or("no time in brackets between the user and the request's quotes")?;
+        let (user, time, after) =
+            user_and_time(after).ok_or("no time in brackets between the user and the request's quotes")?;
         let (request, rest) = field(after).ok_or("no end of the request's quotes")?;
         let server = server(host, identity, user);
         let (virtual_host, (host, identity, user)) = match server {
@@ -113,15 +111,7 @@ impl<'a> AccessLine<'a> {
         for field in later {
             field?;
         }
-        Ok(Self {
-            virtual_host,
-            host,
-            identity,
-            user,
-            time,
-            request,
-            rest,
-        })
+        Ok(Self { virtual_host, host, identity, user, time, request, rest })
     }
 
     /// A field with the server's escapes undone; `None` if it is absent.
@@ -150,30 +140,17 @@ impl<'a> AccessLine<'a> {
     pub fn call(&self) -> Result<Call<'a>, String> {
         let no_request = || {
             let start: Vec<u8> = self.request.iter().take(SHOWN).copied().collect();
-            let dots = if start.len() < self.request.len() {
-                "…"
-            } else {
-                ""
-            };
-            format!(
-                "the request is `{}{dots}`, no method and target",
-                shown(&start)
-            )
+            let dots = if start.len() < self.request.len() { "…" } else { "" };
+            format!("the request is `{}{dots}`, no method and target", shown(&start))
         };
         match unescape(self.request) {
             Cow::Borrowed(request) => {
                 let (method, target) = method_and_target(request).ok_or_else(no_request)?;
-                Ok(Call {
-                    method: Cow::Borrowed(method),
-                    target: Cow::Borrowed(target),
-                })
+                Ok(Call { method: Cow::Borrowed(method), target: Cow::Borrowed(target) })
             }
             Cow::Owned(request) => {
                 let (method, target) = method_and_target(&request).ok_or_else(no_request)?;
-                Ok(Call {
-                    method: Cow::Owned(method.to_vec()),
-                    target: Cow::Owned(target.to_vec()),
-                })
+                Ok(Call { method: Cow::Owned(method.to_vec()), target: Cow::Owned(target.to_vec()) })
             }
         }
     }
@@ -224,18 +201,12 @@ fn is_user(text: &[u8]) -> bool {
     let Some((_, quoted)) = closing_quote(text).and_then(|at| up_to(text, at)) else {
         return true;
     };
-    closing_quote(quoted)
-        .and_then(|at| up_to(quoted, at))
-        .is_some_and(|(_, rest)| rest.is_empty())
+    closing_quote(quoted).and_then(|at| up_to(quoted, at)).is_some_and(|(_, rest)| rest.is_empty())
 }
 
 /// Host, identity and user, if the line starts with a server and its port, followed by these. A client's address can
 /// also have a port, but then the identity follows. The identity is `-`, because clients no longer send one.
-fn server<'a>(
-    host: &[u8],
-    identity: &'a [u8],
-    user: &'a [u8],
-) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
+fn server<'a>(host: &[u8], identity: &'a [u8], user: &'a [u8]) -> Option<(&'a [u8], &'a [u8], &'a [u8])> {
     let (real_identity, real_user) = word(user)?;
     let is_server = identity != b"-" && has_port(host) && !real_user.is_empty();
     is_server.then_some((identity, real_identity, real_user))
@@ -368,10 +339,7 @@ mod tests {
             let line = format!(r#"h - - [20/Nov/2026:13:05:00 +0000] "{request}" 200 -"#);
             let line = AccessLine::parse(line.as_bytes()).unwrap();
             let call = line.call().unwrap();
-            assert_eq!(
-                (&*call.method, &*call.target),
-                (method.as_bytes(), target.as_bytes())
-            );
+            assert_eq!((&*call.method, &*call.target), (method.as_bytes(), target.as_bytes()));
         }
         let mut expected = Expected::default();
         for request in ["-", "", r"\x16\x03", " GET"] {
@@ -415,58 +383,16 @@ mod tests {
     fn a_server_before_all_others_is_no_host() {
         let rest = r#"[20/Nov/2026:13:05:00 +0000] "GET /a HTTP/1.1" 200 17 "-" "curl""#;
         for (start, vhost, host, identity, user) in [
-            (
-                "a.example:443 10.0.0.1 - ann",
-                Some("a.example:443"),
-                "10.0.0.1",
-                None,
-                Some("ann"),
-            ),
-            (
-                "a.example:443 ::1 - ann smith",
-                Some("a.example:443"),
-                "::1",
-                None,
-                Some("ann smith"),
-            ),
-            (
-                "[::1]:80 h.example id -",
-                Some("[::1]:80"),
-                "h.example",
-                Some("id"),
-                None,
-            ),
+            ("a.example:443 10.0.0.1 - ann", Some("a.example:443"), "10.0.0.1", None, Some("ann")),
+            ("a.example:443 ::1 - ann smith", Some("a.example:443"), "::1", None, Some("ann smith")),
+            ("[::1]:80 h.example id -", Some("[::1]:80"), "h.example", Some("id"), None),
             // IPv6 addresses, and clients with ports.
             ("::1 - - ann", None, "::1", None, Some("- ann")),
             ("fe80::1:80 - ann", None, "fe80::1:80", None, Some("ann")),
-            (
-                "fe80::1:80 x - ann",
-                None,
-                "fe80::1:80",
-                Some("x"),
-                Some("- ann"),
-            ),
-            (
-                "10.0.0.1:5000 - ann smith",
-                None,
-                "10.0.0.1:5000",
-                None,
-                Some("ann smith"),
-            ),
-            (
-                "10.0.0.1:5000 id ann",
-                None,
-                "10.0.0.1:5000",
-                Some("id"),
-                Some("ann"),
-            ),
-            (
-                "a: 10.0.0.1 - ann",
-                None,
-                "a:",
-                Some("10.0.0.1"),
-                Some("- ann"),
-            ),
+            ("fe80::1:80 x - ann", None, "fe80::1:80", Some("x"), Some("- ann")),
+            ("10.0.0.1:5000 - ann smith", None, "10.0.0.1:5000", None, Some("ann smith")),
+            ("10.0.0.1:5000 id ann", None, "10.0.0.1:5000", Some("id"), Some("ann")),
+            ("a: 10.0.0.1 - ann", None, "a:", Some("10.0.0.1"), Some("- ann")),
         ] {
             let line = format!("{start} {rest}");
             let line = AccessLine::parse(line.as_bytes()).unwrap();

@@ -58,21 +58,12 @@ impl Diagnostic {
 impl DelimitedRow {
     /// Parses the row at the start of complete lines, and its values. `is_end` means that no lines follow. Returns
     /// nothing if further lines are needed to find the end of the row, or if there is no line.
-    pub fn parse<'a>(
-        text: &'a [u8],
-        delimiter: u8,
-        is_end: bool,
-        values: &mut Vec<Cow<'a, [u8]>>,
-    ) -> Option<Self> {
+    pub fn parse<'a>(text: &'a [u8], delimiter: u8, is_end: bool, values: &mut Vec<Cow<'a, [u8]>>) -> Option<Self> {
         values.clear();
         if text.is_empty() {
             return None;
         }
-        let mut row = Scan {
-            text,
-            at: 0,
-            lines: 1,
-        };
+        let mut row = Scan { text, at: 0, lines: 1 };
         let diagnostic = loop {
             let found = match row.rest().first() {
                 Some(b'"') => row.quoted(delimiter, is_end),
@@ -82,8 +73,7 @@ impl DelimitedRow {
                 Ok((value, end)) => {
                     values.push(value);
                     if end == End::Row {
-                        break (row.at > LINE_LIMIT.saturating_add(1))
-                            .then_some((Diagnostic::TooLong, 1));
+                        break (row.at > LINE_LIMIT.saturating_add(1)).then_some((Diagnostic::TooLong, 1));
                     }
                 }
                 Err(Stop::More) => return None,
@@ -95,11 +85,7 @@ impl DelimitedRow {
                 }
             }
         };
-        Some(Self {
-            bytes: row.at,
-            lines: row.lines,
-            diagnostic,
-        })
+        Some(Self { bytes: row.at, lines: row.lines, diagnostic })
     }
 }
 
@@ -133,9 +119,7 @@ impl<'a> Scan<'a> {
     /// A value without quotes around it. Quotes within it are part of the value.
     fn bare(&mut self, delimiter: u8, is_end: bool) -> Result<(Cow<'a, [u8]>, End), Stop> {
         let rest = self.rest();
-        let length = rest
-            .iter()
-            .position(|byte| *byte == delimiter || *byte == b'\n');
+        let length = rest.iter().position(|byte| *byte == delimiter || *byte == b'\n');
         let (length, end) = match length {
             Some(length) if rest.get(length) == Some(&delimiter) => (length, End::Value),
             Some(length) => (length, End::Row),
@@ -190,14 +174,7 @@ impl<'a> Scan<'a> {
         let value = inner.get(..length).unwrap_or_default();
         self.lines = self.lines.saturating_add(ends_of_lines);
         self.take(length.saturating_add(2).saturating_add(more));
-        Ok((
-            if is_doubled {
-                undoubled(value)
-            } else {
-                Cow::Borrowed(value)
-            },
-            end,
-        ))
+        Ok((if is_doubled { undoubled(value) } else { Cow::Borrowed(value) }, end))
     }
 
     fn take(&mut self, bytes: usize) {
@@ -206,11 +183,7 @@ impl<'a> Scan<'a> {
 
     /// More input is needed, unless the row already exceeds the limit.
     const fn more(&self) -> Stop {
-        if self.text.len() > LINE_LIMIT {
-            Stop::Diagnostic(Diagnostic::TooLong)
-        } else {
-            Stop::More
-        }
+        if self.text.len() > LINE_LIMIT { Stop::Diagnostic(Diagnostic::TooLong) } else { Stop::More }
     }
 }
 
@@ -297,10 +270,7 @@ mod tests {
         let mut values = Vec::new();
         let open = format!("\"{vast}\nrest\n");
         let row = DelimitedRow::parse(open.as_bytes(), b',', false, &mut values).unwrap();
-        assert_eq!(
-            (row.diagnostic, row.bytes),
-            (Some((Diagnostic::TooLong, 1)), LINE_LIMIT + 2)
-        );
+        assert_eq!((row.diagnostic, row.bytes), (Some((Diagnostic::TooLong, 1)), LINE_LIMIT + 2));
     }
 
     proptest::proptest! {

@@ -64,10 +64,7 @@ mod tests {
         for (written, meant) in [
             (&br"/a\x22b"[..], &b"/a\"b"[..]),
             (br"\xff\xFE", b"\xff\xfe"),
-            (
-                br#"say \"hi\" \\ \b\n\r\t\v"#,
-                b"say \"hi\" \\ \x08\n\r\t\x0b",
-            ),
+            (br#"say \"hi\" \\ \b\n\r\t\v"#, b"say \"hi\" \\ \x08\n\r\t\x0b"),
             (br"\\x41", br"\x41"),
             // No server writes these.
             (br"\x4", br"\x4"),

@@ -106,17 +106,12 @@ impl RequestLine<'_> {
                         Scopes::Set(&set)
                     }
                 };
-                Some(Token {
-                    kind: token.kind,
-                    scopes,
-                })
+                Some(Token { kind: token.kind, scopes })
             }
         };
         let allow_bonus_orbs_use = self.allow_bonus_orbs_use;
         match &self.subject {
-            Subject::Scope(scope) => {
-                engine.decide_scope(scope.as_bytes(), token, allow_bonus_orbs_use)
-            }
+            Subject::Scope(scope) => engine.decide_scope(scope.as_bytes(), token, allow_bonus_orbs_use),
             Subject::Call { method, target } => engine.decide(&Request {
                 method: method.as_bytes(),
                 target: target.as_bytes(),
@@ -152,11 +147,7 @@ fn describe(error: &serde_json::Error, line: &[u8]) -> String {
 /// The column after these bytes, in characters, from 1.
 fn column_after(before: &[u8]) -> usize {
     // Continuation bytes of UTF-8 belong to the preceding character.
-    before
-        .iter()
-        .filter(|byte| **byte & 0xC0 != 0x80)
-        .count()
-        .saturating_add(1)
+    before.iter().filter(|byte| **byte & 0xC0 != 0x80).count().saturating_add(1)
 }
 
 /// The fields of a request, as far as serde sees: each at most once, of its type, and no other.
@@ -185,11 +176,7 @@ impl<'a> RequestFields<'a> {
             (None, _, _) => return Err("missing field `method`"),
             (_, None, _) => return Err("missing field `target`"),
         };
-        Ok(RequestLine {
-            subject,
-            token: self.token,
-            allow_bonus_orbs_use: self.allow_bonus_orbs_use,
-        })
+        Ok(RequestLine { subject, token: self.token, allow_bonus_orbs_use: self.allow_bonus_orbs_use })
     }
 }
 
@@ -204,10 +191,7 @@ struct TokenFields<'a> {
 
 impl<'a> TokenFields<'a> {
     fn token(self) -> Result<TokenObject<'a>, &'static str> {
-        Ok(TokenObject {
-            kind: TokenKind::from_name(&self.kind.0),
-            scopes: self.scopes,
-        })
+        Ok(TokenObject { kind: TokenKind::from_name(&self.kind.0), scopes: self.scopes })
     }
 }
 
@@ -216,9 +200,7 @@ impl<'a> TokenFields<'a> {
 #[serde(transparent)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-fn not_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
+fn not_null<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
@@ -342,19 +324,12 @@ mod tests {
             (r#","method":"GET""#, "", "method"),
             (r#","target":"/""#, "", "target"),
             (r#","token":null"#, "", "token"),
-            (
-                r#","allow_bonus_orbs_use":true,"allow_bonus_orbs_use":true"#,
-                "",
-                "allow_bonus_orbs_use",
-            ),
+            (r#","allow_bonus_orbs_use":true,"allow_bonus_orbs_use":true"#, "", "allow_bonus_orbs_use"),
             ("", r#","kind":"user""#, "kind"),
             ("", r#","scopes":"","scopes":"write:voxies""#, "scopes"),
         ] {
             let message = asked(fields, token).unwrap_err();
-            assert!(
-                message.starts_with(&format!("duplicate field `{name}` at column ")),
-                "{message}"
-            );
+            assert!(message.starts_with(&format!("duplicate field `{name}` at column ")), "{message}");
         }
         let message = decided(br#"{"scope":"a","scope":"read:inference"}"#).unwrap_err();
         assert!(message.starts_with("duplicate field `scope`"), "{message}");

@@ -1,8 +1,8 @@
 //! Converts errors and findings to the protocol's diagnostics.
 
 use gen_lsp_types::{
-    Code as LspCode, CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity,
-    Location, Message, Uri,
+    Code as LspCode, CodeDescription, Diagnostic, DiagnosticRelatedInformation, DiagnosticSeverity, Location, Message,
+    Uri,
 };
 use orbgate::Location as PolicyLocation;
 use orbgate_analysis::{Code, Finding, Level};
@@ -12,37 +12,19 @@ use crate::encoding::Encoding;
 
 /// The errors of a document, or its likely mistakes.
 pub(crate) fn of(document: &Document, encoding: Encoding) -> Vec<Diagnostic> {
-    let Some(Found {
-        diagnostics,
-        findings,
-        cut,
-    }) = &document.found
-    else {
+    let Some(Found { diagnostics, findings, cut }) = &document.found else {
         return Vec::new();
     };
     let diagnostics = diagnostics.iter().map(|diagnostic| {
         let error = DiagnosticSeverity::Error;
-        plain(
-            document,
-            diagnostic.location,
-            error,
-            diagnostic.message.clone(),
-            encoding,
-        )
+        plain(document, diagnostic.location, error, diagnostic.message.clone(), encoding)
     });
     let findings = findings.iter();
     let findings = findings.map(|finding| of_finding(document, finding, encoding));
     let cut = cut.iter().map(|code| {
-        let message =
-            format!("too many findings, or templates that overlap: not every `{code}` is listed");
+        let message = format!("too many findings, or templates that overlap: not every `{code}` is listed");
         let start = PolicyLocation { line: 1, column: 1 };
-        plain(
-            document,
-            start,
-            DiagnosticSeverity::Warning,
-            message,
-            encoding,
-        )
+        plain(document, start, DiagnosticSeverity::Warning, message, encoding)
     });
     diagnostics.chain(findings).chain(cut).collect()
 }
@@ -67,9 +49,7 @@ pub(crate) fn of_finding(document: &Document, finding: &Finding, encoding: Encod
     let code = finding.code.as_str();
     Diagnostic {
         code: Some(LspCode::String(code.to_owned())),
-        code_description: Some(CodeDescription {
-            href: Uri(format!("{}#{code}", Code::PAGE)),
-        }),
+        code_description: Some(CodeDescription { href: Uri(format!("{}#{code}", Code::PAGE)) }),
         related_information: other,
         ..plain(document, finding.location, severity, message, encoding)
     }

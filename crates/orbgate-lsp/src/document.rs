@@ -102,14 +102,7 @@ pub(crate) enum Named {
 
 impl Document {
     pub(crate) fn new(uri: Uri, version: i32, text: String) -> Self {
-        Self {
-            kind: Format::of(&uri.0, &text),
-            uri,
-            version,
-            text: Text::new(text),
-            found: None,
-            valid: None,
-        }
+        Self { kind: Format::of(&uri.0, &text), uri, version, text: Text::new(text), found: None, valid: None }
     }
 
     /// Sets new contents.
@@ -146,10 +139,7 @@ impl Document {
     }
 
     /// The findings on the lines of a span.
-    pub(crate) fn findings_on_the_lines(
-        &self,
-        span: &Span<usize>,
-    ) -> impl Iterator<Item = &Finding> {
+    pub(crate) fn findings_on_the_lines(&self, span: &Span<usize>) -> impl Iterator<Item = &Finding> {
         let findings = self.found.iter().flat_map(|found| &found.findings);
         findings.filter(move |finding| {
             let word = self.text.word(finding.location);
@@ -177,27 +167,17 @@ fn lint(policy: &Policy, text: &str, settings: &Settings) -> Found {
 impl Valid {
     fn new(policy: &Policy, text: Text) -> Self {
         let engine = Engine::new(policy);
-        let name = |location: Location, of| Name {
-            span: text.word(location),
-            location,
-            of,
-        };
+        let name = |location: Location, of| Name { span: text.word(location), location, of };
         let routes = engine.routes();
         let routes = routes.map(|route| name(route.location(), Named::Route(route.index())));
         let scopes = engine.scopes_in_apis();
-        let scopes =
-            scopes.map(|in_api| name(in_api.location(), Named::Scope(in_api.scope().index())));
+        let scopes = scopes.map(|in_api| name(in_api.location(), Named::Scope(in_api.scope().index())));
         let mut names: Vec<_> = routes.chain(scopes).collect();
         names.sort_by_key(|name| name.span.start);
         // For a scope of several apis, its first location.
         let spans = names.iter().rev();
         let spans = spans.map(|name| (name.of, name.span.clone())).collect();
-        Self {
-            engine,
-            text,
-            names,
-            spans,
-        }
+        Self { engine, text, names, spans }
     }
 
     /// The name at a position in the contents: the nearest name in the valid contents that is spelt the same. So a
@@ -205,10 +185,8 @@ impl Valid {
     pub(crate) fn name_at(&self, text: &Text, byte: usize) -> Option<(&Name, Span<usize>)> {
         let (location, span) = word_at(text, byte)?;
         let written = text.slice(span.clone());
-        let alike = self
-            .names
-            .iter()
-            .filter(|name| !written.is_empty() && self.text.slice(name.span.clone()) == written);
+        let alike =
+            self.names.iter().filter(|name| !written.is_empty() && self.text.slice(name.span.clone()) == written);
         let far = |name: &&Name| {
             let lines = name.location.line.abs_diff(location.line);
             (lines, name.location.column.abs_diff(location.column))
@@ -246,17 +224,13 @@ fn word_at(text: &Text, byte: usize) -> Option<(Location, Span<usize>)> {
     let mut end = 0_usize;
     for (at, character) in written.char_indices() {
         column = column.saturating_add(1);
-        let starts =
-            matches!(before, ' ' | '\t' | '[' | '{' | ',') && !" \t[],-:#".contains(character);
+        let starts = matches!(before, ' ' | '\t' | '[' | '{' | ',') && !" \t[],-:#".contains(character);
         before = character;
         let start = line.start.saturating_add(at);
         if !starts || start < end {
             continue;
         }
-        let location = Location {
-            line: number,
-            column,
-        };
+        let location = Location { line: number, column };
         let span = text.word(location);
         end = span.end;
         if span.start <= byte && byte <= span.end {
@@ -280,11 +254,7 @@ mod tests {
             ("file:///a/policy.yaml", "", Format::Policy),
             ("file:///a/shop.policy.yml", "", Format::Policy),
             ("file:///a/shop.yaml", "# x\norbgate: 1\n", Format::Policy),
-            (
-                "file:///a/shop.yaml",
-                "\u{feff}\"orbgate\" : 1\r\n",
-                Format::Policy,
-            ),
+            ("file:///a/shop.yaml", "\u{feff}\"orbgate\" : 1\r\n", Format::Policy),
             ("file:///a/shop.yaml", "x:\n  orbgate: 1\n", Format::Other),
             ("file:///a/shop.yaml", "orbgates: 1\n", Format::Other),
             ("file:///a/shop.policy.test.yaml", "", Format::Suite),
@@ -313,11 +283,7 @@ mod tests {
             assert_eq!(text.slice(span), expected);
         }
         for byte in [0, 2, 12, 99] {
-            assert_eq!(
-                word_at(&Text::new("  - a   # b\n".to_owned()), byte),
-                None,
-                "{byte}"
-            );
+            assert_eq!(word_at(&Text::new("  - a   # b\n".to_owned()), byte), None, "{byte}");
         }
     }
 
@@ -334,9 +300,7 @@ mod tests {
         document.look(&Settings::default());
         assert_eq!(document.found.as_ref().unwrap().diagnostics.len(), 1);
         let valid = document.valid.as_ref().unwrap();
-        let (name, _) = valid
-            .name_at(&document.text, invalid.find("/b").unwrap())
-            .unwrap();
+        let (name, _) = valid.name_at(&document.text, invalid.find("/b").unwrap()).unwrap();
         assert_eq!(name.location.line, 10);
         document.change(3, "a: b\n".to_owned());
         document.look(&Settings::default());

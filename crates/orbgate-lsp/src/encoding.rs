@@ -98,10 +98,7 @@ mod tests {
         assert_eq!(Encoding::negotiate(&kinds), Encoding::Utf8);
         assert_eq!(Encoding::negotiate(&[]), Encoding::Utf16);
         let strange = PositionEncodingKind::Custom("utf-7".into());
-        assert_eq!(
-            Encoding::negotiate(core::slice::from_ref(&strange)),
-            Encoding::Utf16
-        );
+        assert_eq!(Encoding::negotiate(core::slice::from_ref(&strange)), Encoding::Utf16);
         let kinds = [strange, PositionEncodingKind::UTF32];
         assert_eq!(Encoding::negotiate(&kinds), Encoding::Utf32);
     }
@@ -112,11 +109,7 @@ mod tests {
         let location = Location { line: 2, column: 4 };
         let byte = text.byte_at(location);
         assert_eq!(text.slice(byte..byte + 1), "x");
-        for (encoding, character) in [
-            (Encoding::Utf8, 9),
-            (Encoding::Utf16, 4),
-            (Encoding::Utf32, 3),
-        ] {
+        for (encoding, character) in [(Encoding::Utf8, 9), (Encoding::Utf16, 4), (Encoding::Utf32, 3)] {
             let position = Position::new(1, character);
             assert_eq!(encoding.position(&text, byte), position);
             assert_eq!(encoding.byte_of(&text, position), byte);

@@ -23,18 +23,13 @@ fn of_route(valid: &Valid, route: Route<'_>, text: &mut String) {
     let scope = route.scope();
     line(text, &span(route.as_str()));
     line(text, "");
-    let permits = scope
-        .permits()
-        .map(|permits| format!(": {}", prose(permits)));
+    let permits = scope.permits().map(|permits| format!(": {}", prose(permits)));
     let permits = permits.unwrap_or_default();
     line(text, &format!("- needs {}{permits}", span(scope.name())));
     line(text, &format!("- {}", orbs(Some(route.orbs()))));
     line(text, &format!("- {}", tokens(scope)));
     let methods: Vec<_> = route.methods().map(span).collect();
-    line(
-        text,
-        &format!("- declared on this path: {}", methods.join(", ")),
-    );
+    line(text, &format!("- declared on this path: {}", methods.join(", ")));
     let beside = routes_beside(&valid.engine, route);
     for other in beside.iter().take(NAMED) {
         let decides = match other.decides {
@@ -58,10 +53,7 @@ fn of_route(valid: &Valid, route: Route<'_>, text: &mut String) {
 fn of_scope(scope: Scope<'_>, text: &mut String) {
     let apis: Vec<_> = scope.apis().map(|in_api| span(in_api.api())).collect();
     let kind = if apis.len() > 1 { "apis" } else { "api" };
-    line(
-        text,
-        &format!("{} of {kind} {}", span(scope.name()), apis.join(", ")),
-    );
+    line(text, &format!("{} of {kind} {}", span(scope.name()), apis.join(", ")));
     line(text, "");
     if let Some(permits) = scope.permits() {
         line(text, &format!("- permits: {}", prose(permits)));
@@ -70,14 +62,7 @@ fn of_scope(scope: Scope<'_>, text: &mut String) {
     line(text, &format!("- {}", tokens(scope)));
     let mut routes = scope.routes();
     for route in routes.by_ref().take(NAMED) {
-        line(
-            text,
-            &format!(
-                "- {} (line {})",
-                span(route.as_str()),
-                route.location().line
-            ),
-        );
+        line(text, &format!("- {} (line {})", span(route.as_str()), route.location().line));
     }
     more(text, routes.count().saturating_add(NAMED));
     if scope.routes().next().is_none() {

@@ -14,19 +14,10 @@ pub(crate) fn edit(text: &Text, new: &str) -> Option<(Span<usize>, String)> {
     };
     let [old_lines, new_lines] = [old, &new].map(|text| text.split_inclusive('\n'));
     let same = |(one, two): &(&str, &str)| one == two;
-    let before: usize = old_lines
-        .clone()
-        .zip(new_lines.clone())
-        .take_while(same)
-        .map(|(line, _)| line.len())
-        .sum();
+    let before: usize = old_lines.clone().zip(new_lines.clone()).take_while(same).map(|(line, _)| line.len()).sum();
     let (old_rest, new_rest) = (old.get(before..)?, new.get(before..)?);
     let [old_lines, new_lines] = [old_rest, new_rest].map(|text| text.split_inclusive('\n').rev());
-    let behind: usize = old_lines
-        .zip(new_lines)
-        .take_while(same)
-        .map(|(line, _)| line.len())
-        .sum();
+    let behind: usize = old_lines.zip(new_lines).take_while(same).map(|(line, _)| line.len()).sum();
     let changed = new_rest.get(..new_rest.len().checked_sub(behind)?)?;
     let end = old.len().checked_sub(behind)?;
     (before < end || !changed.is_empty()).then(|| (before..end, changed.to_owned()))

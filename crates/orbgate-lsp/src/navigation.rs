@@ -29,9 +29,7 @@ pub(crate) fn references(valid: &Valid, name: Named, declaration: bool) -> Vec<S
 /// The scopes of all apis in order, each with its routes.
 pub(crate) fn outline(valid: &Valid, encoding: Encoding) -> Vec<DocumentSymbol> {
     let scopes = valid.engine.scopes_in_apis();
-    scopes
-        .map(|in_api| of_scope(valid, in_api, encoding))
-        .collect()
+    scopes.map(|in_api| of_scope(valid, in_api, encoding)).collect()
 }
 
 fn of_scope(valid: &Valid, in_api: ScopeInApi<'_>, encoding: Encoding) -> DocumentSymbol {
@@ -43,28 +41,14 @@ fn of_scope(valid: &Valid, in_api: ScopeInApi<'_>, encoding: Encoding) -> Docume
     let routes = routes.map(|route| of_route(valid, route, encoding));
     DocumentSymbol {
         children: Some(routes.collect()),
-        ..symbol(
-            valid,
-            in_api.scope().name(),
-            in_api.api(),
-            SymbolKind::Key,
-            (own.clone(), own.start..end),
-            encoding,
-        )
+        ..symbol(valid, in_api.scope().name(), in_api.api(), SymbolKind::Key, (own.clone(), own.start..end), encoding)
     }
 }
 
 fn of_route(valid: &Valid, route: Route<'_>, encoding: Encoding) -> DocumentSymbol {
     let own = span(valid, Named::Route(route.index()));
     let spans = (own.clone(), own);
-    symbol(
-        valid,
-        route.as_str(),
-        "",
-        SymbolKind::Method,
-        spans,
-        encoding,
-    )
+    symbol(valid, route.as_str(), "", SymbolKind::Method, spans, encoding)
 }
 
 fn symbol(
@@ -75,10 +59,7 @@ fn symbol(
     (own, whole): (Span<usize>, Span<usize>),
     encoding: Encoding,
 ) -> DocumentSymbol {
-    #[allow(
-        deprecated,
-        reason = "the protocol still has the field, and it is left out"
-    )]
+    #[allow(deprecated, reason = "the protocol still has the field, and it is left out")]
     DocumentSymbol {
         name: name.to_owned(),
         detail: (!detail.is_empty()).then(|| detail.to_owned()),

@@ -3,9 +3,7 @@
 use std::collections::VecDeque;
 
 use gen_lsp_types::json_rpc::Id;
-use gen_lsp_types::{
-    CancelNotification, DidChangeTextDocumentNotification, LspNotificationMethod, Notification,
-};
+use gen_lsp_types::{CancelNotification, DidChangeTextDocumentNotification, LspNotificationMethod, Notification};
 use serde_json::Value;
 
 use crate::wire::Incoming;
@@ -44,18 +42,14 @@ impl Queue {
             return;
         }
         if let Some(document) = changed(&message) {
-            self.0
-                .retain(|waiting| changed(&waiting.message) != Some(document));
+            self.0.retain(|waiting| changed(&waiting.message) != Some(document));
             for waiting in &mut self.0 {
                 if is_request(&waiting.message) && uri(&waiting.message) == Some(document) {
                     waiting.fate = Fate::Outdated;
                 }
             }
         }
-        self.0.push_back(Waiting {
-            message,
-            fate: Fate::Open,
-        });
+        self.0.push_back(Waiting { message, fate: Fate::Open });
     }
 
     /// The next message to handle.
@@ -115,9 +109,7 @@ mod tests {
 
     fn change(uri: &str, version: i32) -> Incoming {
         let document = json!({ "uri": uri, "version": version });
-        message(
-            json!({ "method": "textDocument/didChange", "params": { "textDocument": document } }),
-        )
+        message(json!({ "method": "textDocument/didChange", "params": { "textDocument": document } }))
     }
 
     fn hover(uri: &str, id: i32) -> Incoming {
@@ -136,9 +128,7 @@ mod tests {
             let name = message.method().rsplit('/').next().unwrap().to_owned();
             let params = message.params().unwrap();
             let version = &params["textDocument"]["version"];
-            let number = message
-                .id()
-                .map_or(version.to_string(), |id| format!("{id:?}"));
+            let number = message.id().map_or(version.to_string(), |id| format!("{id:?}"));
             left.push((name, number, waiting.fate));
         }
         left
@@ -172,9 +162,7 @@ mod tests {
         let mut queue = Queue::default();
         queue.push(hover("a", 1));
         for id in [json!(1), json!(2), json!("1"), json!(null), json!([])] {
-            queue.push(message(
-                json!({ "method": "$/cancelRequest", "params": { "id": id } }),
-            ));
+            queue.push(message(json!({ "method": "$/cancelRequest", "params": { "id": id } })));
         }
         queue.push(message(json!({ "method": "$/cancelRequest" })));
         assert_eq!(queue.0.len(), 2, "what is not a cancellation is passed on");

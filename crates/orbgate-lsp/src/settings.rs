@@ -23,8 +23,7 @@ impl Settings {
     ///
     /// Returns a message about invalid options.
     pub(crate) fn read(options: &Value) -> Result<Self, String> {
-        let options: Option<Options> =
-            serde_json::from_value(options.clone()).map_err(|error| error.to_string())?;
+        let options: Option<Options> = serde_json::from_value(options.clone()).map_err(|error| error.to_string())?;
         let level = |(code, level): (String, String)| {
             let code = Code::from_name(&code).ok_or_else(|| {
                 let codes = Code::ALL.map(Code::as_str).join(", ");
@@ -38,17 +37,12 @@ impl Settings {
             Ok((code, known))
         };
         let levels = options.unwrap_or_default().levels;
-        Ok(Self {
-            levels: levels.into_iter().map(level).collect::<Result<_, _>>()?,
-        })
+        Ok(Self { levels: levels.into_iter().map(level).collect::<Result<_, _>>()? })
     }
 
     /// The level of a code; `None` if it is off.
     pub(crate) fn level(&self, code: Code) -> Option<Level> {
-        self.levels
-            .get(&code)
-            .copied()
-            .unwrap_or(Some(code.level()))
+        self.levels.get(&code).copied().unwrap_or(Some(code.level()))
     }
 }
 
@@ -74,18 +68,9 @@ mod tests {
     #[test]
     fn what_is_no_setting_is_said() {
         for (options, message) in [
-            (
-                json!({ "level": {} }),
-                "unknown field `level`, expected `levels`",
-            ),
-            (
-                json!({ "levels": { "overlaps": "off" } }),
-                "there is no code `overlaps`; the codes are overlap, ",
-            ),
-            (
-                json!({ "levels": { "overlap": "info" } }),
-                "there is no level `info`; the levels are error",
-            ),
+            (json!({ "level": {} }), "unknown field `level`, expected `levels`"),
+            (json!({ "levels": { "overlaps": "off" } }), "there is no code `overlaps`; the codes are overlap, "),
+            (json!({ "levels": { "overlap": "info" } }), "there is no level `info`; the levels are error"),
             (json!({ "levels": [] }), "invalid type"),
             (json!(7), "invalid type"),
         ] {

@@ -76,9 +76,7 @@ fn content_length(input: &mut dyn BufRead) -> io::Result<Option<u64>> {
             length = Some(value.map_err(|_| invalid("a `Content-Length` that is not a number"))?);
         }
     }
-    length
-        .map(Some)
-        .ok_or_else(|| invalid("a header without `Content-Length`"))
+    length.map(Some).ok_or_else(|| invalid("a header without `Content-Length`"))
 }
 
 fn invalid(message: &str) -> io::Error {
@@ -116,10 +114,7 @@ mod tests {
         check(&format!("Content-Length: 33\r\n\r\n{exit}"), "exit");
         check(&format!("content-length:33\nA: b\n\n{exit}"), "exit");
         check("Content-Length: 34\r\n\r\n{}", "unexpected end of file");
-        check(
-            "Content-Length: 18446744073709551616\r\n\r\n",
-            "not a number",
-        );
+        check("Content-Length: 18446744073709551616\r\n\r\n", "not a number");
         check("Content-Length: -1\r\n\r\n", "not a number");
         check("A: b\r\n\r\n", "without `Content-Length`");
         check("Content-Length: 1", "without its end");
@@ -129,38 +124,19 @@ mod tests {
 
     #[test]
     fn what_is_no_message_leaves_the_stream_in_order() {
-        for body in [
-            "",
-            "{",
-            "[]",
-            "7",
-            "\"\"",
-            r#"{"jsonrpc":"1.0","method":"x"}"#,
-        ] {
+        for body in ["", "{", "[]", "7", "\"\"", r#"{"jsonrpc":"1.0","method":"x"}"#] {
             let bytes = format!("Content-Length: {}\r\n\r\n{body}", body.len());
             let mut input = bytes.as_bytes();
             let read = read(&mut input);
             assert!(matches!(read, Ok(Some(Incoming::Malformed(_)))), "{body}");
             assert!(input.is_empty());
         }
-        let deep = format!(
-            r#"{{"jsonrpc":"2.0","method":"x","params":{}"#,
-            "[".repeat(100_000)
-        );
-        check(
-            &format!("Content-Length: {}\r\n\r\n{deep}", deep.len()),
-            "recursion limit",
-        );
+        let deep = format!(r#"{{"jsonrpc":"2.0","method":"x","params":{}"#, "[".repeat(100_000));
+        check(&format!("Content-Length: {}\r\n\r\n{deep}", deep.len()), "recursion limit");
         let length = MOST_BYTES + 1;
         let most = usize::try_from(length).unwrap();
-        check(
-            &format!("Content-Length: {length}\r\n\r\n{}rest", " ".repeat(most)),
-            "too long: 67108865, 4",
-        );
+        check(&format!("Content-Length: {length}\r\n\r\n{}rest", " ".repeat(most)), "too long: 67108865, 4");
         // The header states this length, but the stream ends much earlier.
-        check(
-            &format!("Content-Length: {}\r\n\r\nrest", u64::MAX),
-            "too long: 18446744073709551615, 0",
-        );
+        check(&format!("Content-Length: {}\r\n\r\nrest", u64::MAX), "too long: 18446744073709551615, 0");
     }
 }

@@ -84,10 +84,7 @@ pub(super) fn read(bytes: &[u8], options: &Options) -> Result<Document, Vec<Diag
     document.ok_or_else(|| {
         let diagnostics = diagnostics.into_list().into_iter();
         diagnostics
-            .map(|diagnostic| Diagnostic {
-                location: at(diagnostic.location),
-                message: diagnostic.message,
-            })
+            .map(|diagnostic| Diagnostic { location: at(diagnostic.location), message: diagnostic.message })
             .collect()
     })
 }
@@ -102,27 +99,17 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
 
 fn document(root: &Node<'_>, options: &Options, diagnostics: &mut Diagnostics) -> Option<Document> {
     let push = |diagnostics: &mut Diagnostics, location: Location, message: &str| {
-        diagnostic(
-            Problem::new(Cause::Malformed, location, message),
-            diagnostics,
-        );
+        diagnostic(Problem::new(Cause::Malformed, location, message), diagnostics);
     };
     if entries(root).is_none() {
-        push(
-            diagnostics,
-            location(root),
-            "an OpenAPI document is a mapping",
-        );
+        push(diagnostics, location(root), "an OpenAPI document is a mapping");
         return None;
     }
     if let Some(message) = version(root) {
         push(diagnostics, location_of(get(root, "openapi")), &message);
         return None;
     }
-    let judged = options
-        .default_scope
-        .as_deref()
-        .and_then(sheet::scope_diagnostic);
+    let judged = options.default_scope.as_deref().and_then(sheet::scope_diagnostic);
     if let Some(message) = judged {
         let message = format!("the option for the default scope: {message}");
         push(diagnostics, Location { line: 1, column: 1 }, &message);
@@ -134,12 +121,7 @@ fn document(root: &Node<'_>, options: &Options, diagnostics: &mut Diagnostics) -
     let components = get(root, "components");
     let declared = components.and_then(|components| get(components, "securitySchemes"));
     let default_scope = options.default_scope.as_deref();
-    let schemes = Schemes::read(
-        declared,
-        options.scheme.as_deref(),
-        default_scope,
-        diagnostics,
-    );
+    let schemes = Schemes::read(declared, options.scheme.as_deref(), default_scope, diagnostics);
     if let Some(wrong) = schemes.diagnostic() {
         push(diagnostics, wrong.location, &wrong.message);
     }
@@ -163,12 +145,7 @@ fn document(root: &Node<'_>, options: &Options, diagnostics: &mut Diagnostics) -
         return None;
     }
     let operations = reader.operations;
-    Some(Document {
-        policy,
-        schemes,
-        base_path,
-        operations,
-    })
+    Some(Document { policy, schemes, base_path, operations })
 }
 
 /// The error in the document's version.
@@ -193,25 +170,14 @@ fn policy(root: &Node<'_>, diagnostics: &mut Diagnostics) -> PolicyFacts {
         let title = get(root, "info").and_then(|info| get(info, "title"));
         let title = title.and_then(word).map(str::trim);
         let is_name = |name: &&str| {
-            !name.is_empty()
-                && !name.contains(['\t', '\n'])
-                && is_visible(name)
-                && sheet::takes_name(name)
+            !name.is_empty() && !name.contains(['\t', '\n']) && is_visible(name) && sheet::takes_name(name)
         };
-        return PolicyFacts {
-            name: title.filter(is_name).map(str::to_owned),
-            ..PolicyFacts::default()
-        };
+        return PolicyFacts { name: title.filter(is_name).map(str::to_owned), ..PolicyFacts::default() };
     };
-    let owner = Owner {
-        what: "`x-orbs-policy`",
-        location: node.location,
-    };
+    let owner = Owner { what: "`x-orbs-policy`", location: node.location };
     let mut values = Values::new(diagnostics);
     let keys = ["orbgate", "name", "target", "trailing_slash", "headings"];
-    let Some([version, name, target, slash, headings]) =
-        values.fields(node, &owner, keys, &["orbgate"])
-    else {
+    let Some([version, name, target, slash, headings]) = values.fields(node, &owner, keys, &["orbgate"]) else {
         return PolicyFacts::default();
     };
     if let Some(version) = version.filter(|version| word(version) != Some("1")) {
@@ -225,10 +191,7 @@ fn policy(root: &Node<'_>, diagnostics: &mut Diagnostics) -> PolicyFacts {
             let choices = [("never", false), ("always", true)];
             values.choice(node, "`trailing_slash`", &choices).value
         }),
-        headings: headings
-            .iter()
-            .map(|node| values.text(node, "a heading").value)
-            .collect(),
+        headings: headings.iter().map(|node| values.text(node, "a heading").value).collect(),
     }
 }
 
@@ -358,13 +321,7 @@ impl Reader<'_> {
         });
     }
 
-    fn operation(
-        &mut self,
-        entry: &Entry<'_>,
-        method: &str,
-        path: &str,
-        own_servers: Option<&Node<'_>>,
-    ) {
+    fn operation(&mut self, entry: &Entry<'_>, method: &str, path: &str, own_servers: Option<&Node<'_>>) {
         let servers = get(&entry.value, "servers").or(own_servers);
         let base_path = servers.map(|servers| servers::base_path(Some(servers)));
         let shown = match &base_path {
@@ -407,9 +364,7 @@ impl Reader<'_> {
         let full = &format!("{}{path}", self.base_path);
         let (full, path) = match (full.strip_suffix('/'), path.strip_suffix('/')) {
             (Some(""), _) => ("/", "/"),
-            (Some(full), Some(path)) if self.trailing_slash => {
-                (full, if path.is_empty() { "/" } else { path })
-            }
+            (Some(full), Some(path)) if self.trailing_slash => (full, if path.is_empty() { "/" } else { path }),
             (None, _) if self.trailing_slash => {
                 let message = format!("{} doesn't end with `/`, as other paths do", quoted(full));
                 return Err(Problem::new(Cause::Path, key, message));
@@ -434,10 +389,7 @@ impl Reader<'_> {
                 Problem::new(Cause::Path, key, message)
             })?,
             None if path == "/" && !self.base_path.is_empty() && !self.trailing_slash => {
-                let message = format!(
-                    "{} ends with `/`, and no path that is decided does",
-                    quoted(full)
-                );
+                let message = format!("{} ends with `/`, and no path that is decided does", quoted(full));
                 return Err(Problem::new(Cause::Path, key, message));
             }
             None => path,
@@ -451,10 +403,8 @@ impl Reader<'_> {
             && column != stated
             && (column == Orbs::Free || !matches!(stated, Orbs::Amount(_)))
         {
-            let message = format!(
-                "`x-orbs` contradicts `x-orbs-api`, where scope {} has other `orbs`",
-                quoted(&needed.scope)
-            );
+            let message =
+                format!("`x-orbs` contradicts `x-orbs-api`, where scope {} has other `orbs`", quoted(&needed.scope));
             return Err(Problem::new(Cause::Orbs, key, message));
         }
         Ok(Need {
@@ -473,8 +423,7 @@ const REFERENCE: &str = "$ref";
 
 fn reference(entry: &Entry<'_>) -> Problem {
     let target = quoted(word(&entry.value).unwrap_or_default());
-    let message =
-        format!("`$ref` to {target} is not followed: bundle the document into one without it");
+    let message = format!("`$ref` to {target} is not followed: bundle the document into one without it");
     Problem::new(Cause::Reference, at(entry.key_location), message)
 }
 
@@ -489,10 +438,7 @@ fn note(operation: &Node<'_>) -> Option<String> {
         let words: Vec<_> = text.split_whitespace().collect();
         (!words.is_empty()).then(|| words.join(" "))
     };
-    let texts: Vec<_> = says("operationId")
-        .into_iter()
-        .chain(says("summary"))
-        .collect();
+    let texts: Vec<_> = says("operationId").into_iter().chain(says("summary")).collect();
     // A string in the document must not become a comment that `lint` obeys.
     let text = one_line(&texts.join(": ")).replace("orbgate-lint:", "orbgate-lint :");
     let mut note = cut(&lines(&text));
@@ -519,10 +465,7 @@ fn own_path(operation: &Node<'_>, path: &str) -> Result<Option<String>, Problem>
     let own = text(node, "`x-orbs-path`")?;
     match template::is_same_shape(&own, path) {
         true => Ok(Some(own)),
-        false => Err(malformed(
-            node,
-            "`x-orbs-path` must be the path except for the names of parameters",
-        )),
+        false => Err(malformed(node, "`x-orbs-path` must be the path except for the names of parameters")),
     }
 }
 

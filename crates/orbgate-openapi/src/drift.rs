@@ -59,28 +59,17 @@ pub struct Drift {
 /// # Errors
 ///
 /// Returns errors in the document as a whole, or in the options for it; never empty.
-pub fn check(
-    bytes: &[u8],
-    options: &Options,
-    policy: &Policy,
-) -> Result<Vec<Drift>, Vec<Diagnostic>> {
+pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Drift>, Vec<Diagnostic>> {
     let mut document = document::read(bytes, options)?;
     left_out::duplicates(&mut document);
-    let needs: Vec<_> = document
-        .operations
-        .iter()
-        .map(|operation| operation.need.as_ref().ok().cloned())
-        .collect();
+    let needs: Vec<_> = document.operations.iter().map(|operation| operation.need.as_ref().ok().cloned()).collect();
     left_out::contradictions(&mut document);
     forget_charges(&mut document);
     settled(&mut document)?;
     let mut routes = routes(policy);
     let mut drift = Vec::new();
     for (operation, said) in document.operations.iter().zip(needs) {
-        let key = (
-            operation.method.as_deref().unwrap_or_default(),
-            shape(&operation.path),
-        );
+        let key = (operation.method.as_deref().unwrap_or_default(), shape(&operation.path));
         let route = match &operation.method {
             Some(_) => routes.get_mut(&key),
             None => None,
@@ -102,10 +91,7 @@ pub fn check(
         operation: route.name(),
         document: None,
         policy: Some(route.rule.location()),
-        message: format!(
-            "the document has no such operation; the policy says scope {}",
-            quoted(route.scope.name())
-        ),
+        message: format!("the document has no such operation; the policy says scope {}", quoted(route.scope.name())),
     }));
     Ok(drift)
 }
@@ -172,13 +158,7 @@ fn routes(policy: &Policy) -> HashMap<(&str, String), Route<'_>> {
         for scope in api.scopes() {
             for rule in scope.routes() {
                 let path = full_path(policy, api, rule);
-                let route = Route {
-                    api,
-                    path,
-                    scope,
-                    rule,
-                    seen: false,
-                };
+                let route = Route { api, path, scope, rule, seen: false };
                 routes.insert((rule.method(), shape(&route.path)), route);
             }
         }

@@ -151,11 +151,7 @@ fn text(text: &str) -> Value {
 
 fn map<const N: usize>(entries: [(&str, Value); N]) -> Value {
     let entries = entries.into_iter();
-    Value::Map(
-        entries
-            .map(|(key, value)| (key.to_owned(), value))
-            .collect(),
-    )
+    Value::Map(entries.map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
 const fn orbs(orbs: Orbs) -> Value {
@@ -216,22 +212,13 @@ fn scheme_of(api: &Api) -> Value {
         add("organisation", text(rule.as_str()));
     }
     let scope = |scope: &ScopeRule| {
-        let permits = scope
-            .permits()
-            .map(|permits| ("permits".to_owned(), text(permits)));
+        let permits = scope.permits().map(|permits| ("permits".to_owned(), text(permits)));
         let charge = scope.orbs().map(|charge| ("orbs".to_owned(), orbs(charge)));
         let facts = permits.into_iter().chain(charge).collect();
         (scope.name().to_owned(), Value::Map(facts))
     };
-    add(
-        "scopes",
-        Value::Map(api.scopes().iter().map(scope).collect()),
-    );
-    map([
-        ("type", text("oauth2")),
-        ("flows", map([])),
-        ("x-orbs-api", Value::Map(facts)),
-    ])
+    add("scopes", Value::Map(api.scopes().iter().map(scope).collect()));
+    map([("type", text("oauth2")), ("flows", map([])), ("x-orbs-api", Value::Map(facts))])
 }
 
 /// Operations by path. Paths of the same shape are merged, because OpenAPI rejects duplicates.
@@ -251,11 +238,7 @@ struct Item {
 impl Paths {
     fn add(&mut self, path: String, scheme: &str, scope: &ScopeRule, route: &RouteRule) {
         let location = *self.locations.entry(shape(&path)).or_insert_with(|| {
-            self.items.push(Item {
-                path: path.clone(),
-                operations: Vec::new(),
-                others: Vec::new(),
-            });
+            self.items.push(Item { path: path.clone(), operations: Vec::new(), others: Vec::new() });
             self.items.len().saturating_sub(1)
         });
         let Some(item) = self.items.get_mut(location) else {
@@ -286,10 +269,8 @@ impl Paths {
     fn value(self) -> Value {
         let item = |item: Item| {
             let parameters = parameters(&item.path);
-            let parameters = (!parameters.is_empty())
-                .then(|| ("parameters".to_owned(), Value::List(parameters)));
-            let others = (!item.others.is_empty())
-                .then(|| ("x-orbs-operations".to_owned(), Value::Map(item.others)));
+            let parameters = (!parameters.is_empty()).then(|| ("parameters".to_owned(), Value::List(parameters)));
+            let others = (!item.others.is_empty()).then(|| ("x-orbs-operations".to_owned(), Value::Map(item.others)));
             let entries = parameters.into_iter().chain(item.operations).chain(others);
             (item.path, Value::Map(entries.collect()))
         };
@@ -299,9 +280,7 @@ impl Paths {
 
 /// OpenAPI requires that every path parameter is declared.
 fn parameters(path: &str) -> Vec<Value> {
-    let names = path
-        .split('/')
-        .filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
+    let names = path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'));
     let parameter = |name: &str| {
         map([
             ("name", text(name)),

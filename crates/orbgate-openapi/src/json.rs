@@ -10,21 +10,12 @@ use crate::keep::Part;
 
 /// The parts of the document that are kept.
 pub(super) fn parse<'a>(text: &'a str, diagnostics: &mut Diagnostics) -> Option<Node<'a>> {
-    let mut reader = Reader {
-        text,
-        read: 0,
-        location: Location::START,
-        values: 0,
-        diagnostics,
-    };
+    let mut reader = Reader { text, read: 0, location: Location::START, values: 0, diagnostics };
     match serde_json::from_str(text) {
         Ok(root) => reader.node(root, Some(Part::Root), 0),
         Err(error) => {
             let number = |number: usize| u32::try_from(number.max(1)).unwrap_or(u32::MAX);
-            let location = Location {
-                line: number(error.line()),
-                column: number(error.column()),
-            };
+            let location = Location { line: number(error.line()), column: number(error.column()) };
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
             let message = format!("a document that starts with `{{` is JSON, and here: {message}");
@@ -53,13 +44,8 @@ impl<'a> Reader<'a, '_> {
         };
         self.values = self.values.saturating_add(1);
         let limit = match () {
-            () if depth > Part::DEPTH => Some(format!(
-                "nested too deeply: {} levels are the limit",
-                Part::DEPTH
-            )),
-            () if self.values > Part::VALUES => {
-                Some(format!("too many values: {} are the limit", Part::VALUES))
-            }
+            () if depth > Part::DEPTH => Some(format!("nested too deeply: {} levels are the limit", Part::DEPTH)),
+            () if self.values > Part::VALUES => Some(format!("too many values: {} are the limit", Part::VALUES)),
             () => None,
         };
         if let Some(message) = limit {
@@ -76,20 +62,14 @@ impl<'a> Reader<'a, '_> {
                     let key = self.text(key, key_location)?;
                     let keep = keep.of(&key.text);
                     let value = self.node(value, keep, deeper)?;
-                    read.push(Entry {
-                        key_location,
-                        key,
-                        value,
-                    });
+                    read.push(Entry { key_location, key, value });
                 }
                 refuse_duplicates(&read, self.diagnostics);
                 node(Content::Mapping(read))
             }
             Some(b'[') => {
                 let items: Vec<&RawValue> = self.read(raw, location)?;
-                let items = items
-                    .into_iter()
-                    .map(|item| self.node(item, keep.item(), deeper));
+                let items = items.into_iter().map(|item| self.node(item, keep.item(), deeper));
                 let items = items.collect::<Option<_>>()?;
                 node(Content::Sequence(items))
             }
@@ -97,10 +77,7 @@ impl<'a> Reader<'a, '_> {
                 let text = self.text(raw, location)?;
                 node(Content::Scalar(text))
             }
-            _ => node(Content::Scalar(Scalar {
-                text: raw.get().into(),
-                plain: true,
-            })),
+            _ => node(Content::Scalar(Scalar { text: raw.get().into(), plain: true })),
         }
     }
 
@@ -119,8 +96,7 @@ impl<'a> Reader<'a, '_> {
         read.map_err(|error| {
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            self.diagnostics
-                .push(location, format!("this is not valid JSON: {message}"));
+            self.diagnostics.push(location, format!("this is not valid JSON: {message}"));
         })
         .ok()
     }
@@ -136,10 +112,7 @@ impl<'a> Reader<'a, '_> {
         let behind = passed.rsplit('\n').next().unwrap_or_default();
         let columns = u32::try_from(behind.chars().count()).unwrap_or(u32::MAX);
         let before = if breaks > 0 { 1 } else { self.location.column };
-        self.location = Location {
-            line: line.saturating_add(breaks),
-            column: before.saturating_add(columns),
-        };
+        self.location = Location { line: line.saturating_add(breaks), column: before.saturating_add(columns) };
         self.read = start.max(self.read);
         self.location
     }

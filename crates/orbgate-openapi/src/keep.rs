@@ -29,10 +29,7 @@ impl Keep for Part {
     fn of(self, key: &str) -> Option<Self> {
         Some(match (self, key) {
             (Self::All, _) | (_, MERGE) => Self::All,
-            (
-                Self::Root,
-                "openapi" | "swagger" | "security" | "servers" | "x-orbs-policy" | "orbgate",
-            ) => Self::All,
+            (Self::Root, "openapi" | "swagger" | "security" | "servers" | "x-orbs-policy" | "orbgate") => Self::All,
             (Self::Root, "info") => Self::Info,
             (Self::Root, "components") => Self::Components,
             (Self::Root, "paths") => Self::Paths,
@@ -45,10 +42,7 @@ impl Keep for Part {
             (Self::Paths | Self::PathItem, key) if key.starts_with("x-") => return None,
             (Self::Paths, _) => Self::PathItem,
             (Self::PathItem | Self::Operations, _) => Self::Operation,
-            (
-                Self::Operation,
-                "security" | "servers" | "$ref" | "operationId" | "summary" | "deprecated",
-            ) => Self::All,
+            (Self::Operation, "security" | "servers" | "$ref" | "operationId" | "summary" | "deprecated") => Self::All,
             (Self::Operation, key) if key.starts_with("x-orbs") => Self::All,
             (Self::Operation, _) => return None,
         })

@@ -46,10 +46,6 @@ pub(super) struct Problem {
 
 impl Problem {
     pub(super) fn new(kind: Cause, location: Location, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            location,
-            message: message.into(),
-        }
+        Self { kind, location, message: message.into() }
     }
 }

@@ -29,10 +29,7 @@ pub(super) fn duplicates(document: &mut Document) {
             let Some((name, location)) = other else {
                 continue;
             };
-            let message = format!(
-                "{name} (line {}) is the same except for the names of parameters",
-                location.line
-            );
+            let message = format!("{name} (line {}) is the same except for the names of parameters", location.line);
             leave_out(document, *number, Cause::Duplicate, message);
         }
     }
@@ -58,8 +55,7 @@ pub(super) fn contradictions(document: &mut Document) {
         }
         for number in free.into_iter().chain(others) {
             let scope = quoted(&scope);
-            let message =
-                format!("scope {scope} is free for some operations and consumes orbs for others");
+            let message = format!("scope {scope} is free for some operations and consumes orbs for others");
             leave_out(document, number, Cause::Orbs, message);
         }
     }
@@ -70,11 +66,7 @@ pub(super) fn contradictions(document: &mut Document) {
 ///
 /// For example, without `GET /users/me`, `GET /users/{id}` would decide its calls, with another scope.
 pub(super) fn takeovers(document: &mut Document) {
-    let paths: Vec<_> = document
-        .operations
-        .iter()
-        .map(|operation| operation.path.clone())
-        .collect();
+    let paths: Vec<_> = document.operations.iter().map(|operation| operation.path.clone()).collect();
     let kept = |number: &usize| {
         let operation = document.operations.get(*number);
         operation.is_some_and(|operation| operation.need.is_ok())
@@ -97,9 +89,7 @@ pub(super) fn takeovers(document: &mut Document) {
         let method = |number: usize| document.operations.get(number)?.method.as_deref();
         let own = method(number);
         let takes_over = |(other, candidate): &(usize, Template<'_>)| {
-            (own.is_none() || own == method(*other))
-                && candidate.meets(&template)
-                && !candidate.is_within(&template)
+            (own.is_none() || own == method(*other)) && candidate.meets(&template) && !candidate.is_within(&template)
         };
         let mut found = Vec::new();
         let lengths: Vec<_> = match template.length() {
@@ -118,9 +108,7 @@ pub(super) fn takeovers(document: &mut Document) {
 /// Leaves out the given operations, and then the operations that would decide their calls.
 fn continue_with(document: &mut Document, number: usize, found: &[usize], gone: &mut Vec<usize>) {
     let operation = document.operations.get(number);
-    let Some((name, line)) =
-        operation.map(|operation| (quoted(&operation.name()), operation.location.line))
-    else {
+    let Some((name, line)) = operation.map(|operation| (quoted(&operation.name()), operation.location.line)) else {
         return;
     };
     for other in found {

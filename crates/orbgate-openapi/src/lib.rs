@@ -106,10 +106,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnosti
     });
     if let Some(operation) = silent {
         let message = "the document does not say what a call consumes (`x-orbs`): set the option `orbs` to false, true or an amount";
-        return Err(vec![Diagnostic {
-            location: operation.location,
-            message: message.to_owned(),
-        }]);
+        return Err(vec![Diagnostic { location: operation.location, message: message.to_owned() }]);
     }
     let policy = settled(&mut document)?;
     let mut left_out = Vec::new();
@@ -123,11 +120,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnosti
             });
         }
     }
-    Ok(Imported {
-        policy,
-        operations: document.operations.len().saturating_sub(left_out.len()),
-        left_out,
-    })
+    Ok(Imported { policy, operations: document.operations.len().saturating_sub(left_out.len()), left_out })
 }
 
 /// Whether input that isn't a policy is an OpenAPI document of any version. Costs as much as parsing it.

@@ -42,11 +42,7 @@ pub(super) fn text(node: &Node<'_>, what: &str) -> Result<String, Problem> {
     let text = Values::new(&mut diagnostics).text(node, what);
     match diagnostics.into_list().into_iter().next() {
         None => Ok(text.value),
-        Some(diagnostic) => Err(Problem::new(
-            Cause::Malformed,
-            location(node),
-            diagnostic.message,
-        )),
+        Some(diagnostic) => Err(Problem::new(Cause::Malformed, location(node), diagnostic.message)),
     }
 }
 
@@ -70,8 +66,7 @@ pub(super) fn orbs(node: &Node<'_>, what: &str) -> Result<Orbs, Problem> {
         (Some("true"), _) => Ok(Orbs::Unstated),
         (_, Some(amount)) => Ok(Orbs::Amount(amount)),
         _ => {
-            let must =
-                "must be `true`, `false` or a plain whole number from 1 to 9223372036854775807";
+            let must = "must be `true`, `false` or a plain whole number from 1 to 9223372036854775807";
             let message = format!("{what} {must}");
             Err(Problem::new(Cause::Orbs, location(node), message))
         }

@@ -79,11 +79,8 @@ impl Schemes {
             permits: permits(&entry.value),
             api: get(&entry.value, "x-orbs-api").and_then(|node| api(node, diagnostics)),
         };
-        let mut schemes = Self {
-            all: declared.iter().map(scheme).collect(),
-            asked: asked.map(str::to_owned),
-            implied: None,
-        };
+        let mut schemes =
+            Self { all: declared.iter().map(scheme).collect(), asked: asked.map(str::to_owned), implied: None };
         let is_needed = default_scope.is_some() && asked.is_none();
         if is_needed && schemes.with_scopes().next().is_none() {
             schemes.implied = Some(schemes.all.len());
@@ -101,10 +98,7 @@ impl Schemes {
     /// The error in the choice of a scheme.
     pub(super) fn diagnostic(&self) -> Option<Diagnostic> {
         let with_scopes: Vec<_> = self.with_scopes().map(|(_, scheme)| scheme).collect();
-        let names: Vec<_> = with_scopes
-            .iter()
-            .map(|scheme| quoted(&scheme.name))
-            .collect();
+        let names: Vec<_> = with_scopes.iter().map(|scheme| quoted(&scheme.name)).collect();
         let location = with_scopes.first().map(|scheme| scheme.location);
         let location = location.unwrap_or(Location { line: 1, column: 1 });
         let message = match &self.asked {
@@ -114,10 +108,7 @@ impl Schemes {
                     [] => "there is none".to_owned(),
                     names => format!("there is {}", names.join(", ")),
                 };
-                format!(
-                    "no scheme {} of the type `oauth2`, `openIdConnect` or `http`: {known}",
-                    quoted(asked)
-                )
+                format!("no scheme {} of the type `oauth2`, `openIdConnect` or `http`: {known}", quoted(asked))
             }
             None if with_scopes.len() < 2 => return None,
             None if with_scopes.iter().all(|scheme| scheme.api.is_some()) => return None,
@@ -137,8 +128,7 @@ impl Schemes {
     /// The schemes that become apis, with their numbers.
     pub(super) fn chosen(&self) -> impl Iterator<Item = (usize, &Scheme)> {
         let asked = self.asked.as_deref();
-        self.with_scopes()
-            .filter(move |(_, scheme)| asked.is_none_or(|asked| scheme.name == asked))
+        self.with_scopes().filter(move |(_, scheme)| asked.is_none_or(|asked| scheme.name == asked))
     }
 
     /// The scheme that becomes an api, if there is exactly one.
@@ -161,9 +151,7 @@ fn flavour(scheme: &Node<'_>) -> Flavour {
     match get(scheme, "type").and_then(word) {
         Some("oauth2" | "openIdConnect") => Flavour::Scopes,
         Some("http") => Flavour::Http {
-            is_bearer: get(scheme, "scheme")
-                .and_then(word)
-                .is_some_and(|word| word.eq_ignore_ascii_case("bearer")),
+            is_bearer: get(scheme, "scheme").and_then(word).is_some_and(|word| word.eq_ignore_ascii_case("bearer")),
         },
         Some(other) => Flavour::Other(format!("of the type {}", quoted(other))),
         None => Flavour::Other("without a `type`".to_owned()),
@@ -187,14 +175,10 @@ fn permits(scheme: &Node<'_>) -> HashMap<String, String> {
 }
 
 fn api(node: &Node<'_>, diagnostics: &mut Diagnostics) -> Option<ApiFacts> {
-    let owner = Owner {
-        what: "`x-orbs-api`",
-        location: node.location,
-    };
+    let owner = Owner { what: "`x-orbs-api`", location: node.location };
     let mut values = Values::new(diagnostics);
     let keys = ["name", "base_path", "token", "organisation", "scopes"];
-    let [name, base_path, token, organisation, scopes] =
-        values.fields(node, &owner, keys, &["name", "scopes"])?;
+    let [name, base_path, token, organisation, scopes] = values.fields(node, &owner, keys, &["name", "scopes"])?;
     let mut text = |node: Option<&Node<'_>>, what| node.map(|node| values.text(node, what).value);
     let facts = ApiFacts {
         name: text(name, "`name`")?,
@@ -203,9 +187,7 @@ fn api(node: &Node<'_>, diagnostics: &mut Diagnostics) -> Option<ApiFacts> {
         scopes: Vec::new(),
     };
     let token = text(token, "`token`");
-    if token.as_deref().is_some_and(|token| token != "user")
-        || token.is_some() != facts.organisation.is_some()
-    {
+    if token.as_deref().is_some_and(|token| token != "user") || token.is_some() != facts.organisation.is_some() {
         let message = "`token` must be `user`, together with `organisation`";
         values.wrong_at(node.location, message.to_owned());
     }
@@ -217,15 +199,10 @@ fn api(node: &Node<'_>, diagnostics: &mut Diagnostics) -> Option<ApiFacts> {
     }
     let scopes = values.mapping(scopes?, "`scopes`");
     let scopes = scopes.iter().filter_map(|entry| {
-        let owner = Owner {
-            what: "a scope",
-            location: entry.value.location,
-        };
+        let owner = Owner { what: "a scope", location: entry.value.location };
         let [permits, charge] = values.fields(&entry.value, &owner, ["permits", "orbs"], &[])?;
         let charge = charge.map(|node| orbs(node, "`orbs`")).transpose();
-        let charge = charge
-            .map_err(|problem| diagnostic(problem, values.diagnostics))
-            .ok()?;
+        let charge = charge.map_err(|problem| diagnostic(problem, values.diagnostics)).ok()?;
         Some(ScopeFacts {
             name: values.key(entry, "a scope").value,
             permits: permits.map(|node| values.text(node, "`permits`").value),

@@ -35,8 +35,7 @@ pub(super) fn needed(
     };
     let problem = |kind, message: String| Problem::new(kind, location(node), message);
     let requirements = read(node)?;
-    let requirement =
-        the_one(requirements, schemes).map_err(|(kind, message)| problem(kind, message))?;
+    let requirement = the_one(requirements, schemes).map_err(|(kind, message)| problem(kind, message))?;
     let [(name, scopes)] = requirement.as_slice() else {
         let message = format!("all of this is needed: {}", shown(&requirement));
         return Err(problem(Cause::SeveralSchemes, message));
@@ -51,14 +50,8 @@ pub(super) fn needed(
         return Err(problem(Cause::OtherScheme, message));
     }
     match (scopes.as_slice(), default_scope) {
-        ([scope], _) => Ok(Needed {
-            scheme,
-            scope: scope.clone(),
-        }),
-        ([], Some(scope)) => Ok(Needed {
-            scheme,
-            scope: scope.to_owned(),
-        }),
+        ([scope], _) => Ok(Needed { scheme, scope: scope.clone() }),
+        ([], Some(scope)) => Ok(Needed { scheme, scope: scope.to_owned() }),
         ([], None) => {
             let message = format!("{shown_name} is needed without a scope");
             Err(problem(Cause::NoScope, message))
@@ -71,10 +64,7 @@ pub(super) fn needed(
 }
 
 /// The only alternative, or the reason why there isn't exactly one.
-fn the_one(
-    mut requirements: Vec<Requirement>,
-    schemes: &Schemes,
-) -> Result<Requirement, (Cause, String)> {
+fn the_one(mut requirements: Vec<Requirement>, schemes: &Schemes) -> Result<Requirement, (Cause, String)> {
     if requirements.is_empty() {
         let message = "`security: []`: anyone can call it";
         return Err((Cause::Open, message.to_owned()));
@@ -95,17 +85,11 @@ fn the_one(
         return Ok(requirements.remove(0));
     }
     let ways: Vec<_> = requirements.iter().take(SHOWN).map(shown).collect();
-    let more = if requirements.len() > SHOWN {
-        " or …"
-    } else {
-        ""
-    };
+    let more = if requirements.len() > SHOWN { " or …" } else { "" };
     let message = format!("there are several ways: {}{more}", ways.join(" or "));
     let advice = match schemes.only() {
         Some((_, scheme)) if schemes.asked.is_none() => {
-            let named = requirements
-                .iter()
-                .filter(|way| way.iter().any(|(name, _)| *name == scheme.name));
+            let named = requirements.iter().filter(|way| way.iter().any(|(name, _)| *name == scheme.name));
             match named.count() {
                 1 => format!("; with `--scheme {}` only that one counts", scheme.name),
                 _ => String::new(),
@@ -121,23 +105,18 @@ fn without_scopes(flavour: &Flavour, name: &str, scopes: &[String]) -> Option<St
     match flavour {
         Flavour::Scopes => None,
         Flavour::Other(flavour) => Some(flavour.clone()),
-        Flavour::Http { is_bearer: true } if scopes.is_empty() => Some(format!(
-            "of the type `http`; with `--scheme {name} --default-scope SCOPE` its operations need SCOPE"
-        )),
+        Flavour::Http { is_bearer: true } if scopes.is_empty() => {
+            Some(format!("of the type `http`; with `--scheme {name} --default-scope SCOPE` its operations need SCOPE"))
+        }
         Flavour::Http { .. } if scopes.is_empty() => Some("of the type `http`".to_owned()),
-        Flavour::Http { .. } => Some(format!(
-            "of the type `http`; with `--scheme {name}` its roles count as scopes"
-        )),
+        Flavour::Http { .. } => Some(format!("of the type `http`; with `--scheme {name}` its roles count as scopes")),
     }
 }
 
 /// The default scope, for operations without `security`.
 fn default(schemes: &Schemes, default_scope: Option<&str>) -> Option<Needed> {
     let (scheme, _) = schemes.only()?;
-    Some(Needed {
-        scheme,
-        scope: default_scope?.to_owned(),
-    })
+    Some(Needed { scheme, scope: default_scope?.to_owned() })
 }
 
 fn read(node: &Node<'_>) -> Result<Vec<Requirement>, Problem> {
@@ -174,20 +153,12 @@ fn shown(requirement: &Requirement) -> String {
         scopes => format!("{} with {}", quoted(name), list(scopes)),
     };
     let schemes: Vec<_> = requirement.iter().take(SHOWN).map(scheme).collect();
-    let more = if requirement.len() > SHOWN {
-        " and …"
-    } else {
-        ""
-    };
+    let more = if requirement.len() > SHOWN { " and …" } else { "" };
     schemes.join(" and ") + more
 }
 
 fn list(scopes: &[String]) -> String {
-    let shown: Vec<_> = scopes
-        .iter()
-        .take(SHOWN)
-        .map(|scope| quoted(scope))
-        .collect();
+    let shown: Vec<_> = scopes.iter().take(SHOWN).map(|scope| quoted(scope)).collect();
     let more = if scopes.len() > SHOWN { ", …" } else { "" };
     shown.join(", ") + more
 }

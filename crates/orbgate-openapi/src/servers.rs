@@ -50,9 +50,7 @@ fn path(url: &str) -> Result<&str, &'static str> {
         _ => url.strip_prefix("//"),
     };
     let path = match authority {
-        Some(authority) => authority
-            .find('/')
-            .map_or("", |at| authority.get(at..).unwrap_or_default()),
+        Some(authority) => authority.find('/').map_or("", |at| authority.get(at..).unwrap_or_default()),
         None if url.starts_with('/') => url,
         None => return Err("is relative to where the document is found"),
     };

@@ -68,17 +68,12 @@ pub(super) fn policy(document: &mut Document) -> Result<String, String> {
                 Owner::Head => return Err(message.to_owned()),
                 Owner::Route(operation) => {
                     let of_method = message.starts_with("method ");
-                    let kind = if of_method {
-                        Cause::Method
-                    } else {
-                        Cause::Path
-                    };
+                    let kind = if of_method { Cause::Method } else { Cause::Path };
                     wrong.push((*operation, kind, message.to_owned()));
                 }
                 Owner::Scope(scope) => {
                     let operations = scopes.get(*scope).into_iter().flatten();
-                    let problem =
-                        |operation: &usize| (*operation, Cause::Scope, message.to_owned());
+                    let problem = |operation: &usize| (*operation, Cause::Scope, message.to_owned());
                     let before = wrong.len();
                     wrong.extend(operations.map(problem));
                     if wrong.len() == before {
@@ -143,11 +138,7 @@ fn write(document: &Document) -> (Sheet, Vec<Vec<usize>>) {
         sheet.line(Owner::Head, 0, "trailing_slash: always");
     }
     let apis: Vec<_> = document.schemes.chosen().collect();
-    sheet.line(
-        Owner::Head,
-        0,
-        if apis.is_empty() { "apis: {}" } else { "apis:" },
-    );
+    sheet.line(Owner::Head, 0, if apis.is_empty() { "apis: {}" } else { "apis:" });
     for (number, scheme) in apis {
         let facts = scheme.api.as_ref();
         let name = facts.map_or(&scheme.name, |facts| &facts.name);
@@ -164,15 +155,7 @@ fn write(document: &Document) -> (Sheet, Vec<Vec<usize>>) {
             sheet.line(Owner::Head, 4, &format!("organisation: {}", scalar(rule)));
         }
         let scopes = scopes(document, number);
-        sheet.line(
-            Owner::Head,
-            4,
-            if scopes.is_empty() {
-                "scopes: {}"
-            } else {
-                "scopes:"
-            },
-        );
+        sheet.line(Owner::Head, 4, if scopes.is_empty() { "scopes: {}" } else { "scopes:" });
         for scope in &scopes {
             let owner = Owner::Scope(operations.len());
             operations.push(scope.routes.iter().map(|route| route.number).collect());
@@ -203,9 +186,8 @@ fn scopes(document: &Document, scheme: usize) -> Vec<Scope<'_>> {
         })
         .collect();
     let locations = scopes.iter().enumerate();
-    let mut locations: std::collections::HashMap<&str, usize> = locations
-        .map(|(location, scope)| (scope.name, location))
-        .collect();
+    let mut locations: std::collections::HashMap<&str, usize> =
+        locations.map(|(location, scope)| (scope.name, location)).collect();
     for (number, operation) in document.operations.iter().enumerate() {
         let Ok(need) = &operation.need else {
             continue;
@@ -287,9 +269,7 @@ fn charge(orbs: Orbs) -> String {
 /// A YAML string on one line: plain if every reader reads it as a string, otherwise quoted.
 pub(super) fn scalar(text: &str) -> String {
     // Words that would pass the checks below, but that some reader doesn't read as a string.
-    const WORDS: [&str; 10] = [
-        "y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan",
-    ];
+    const WORDS: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan"];
     let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.{}:".contains(c);
     let mut words = text.split(' ');

@@ -36,10 +36,7 @@ impl<'t> Template<'t> {
         let segments = path.split('/').filter(|_| !path.is_empty());
         let segments: Vec<_> = segments.map(Segment::new).collect();
         let is_empty = |segment: &Segment<'_>| *segment == Segment::Literal("");
-        (!segments.iter().any(is_empty)).then_some(Self {
-            segments,
-            has_query,
-        })
+        (!segments.iter().any(is_empty)).then_some(Self { segments, has_query })
     }
 
     /// A policy's template: a segment that isn't a parameter is a literal, even if it contains
@@ -51,10 +48,7 @@ impl<'t> Template<'t> {
         };
         let path = path.strip_prefix('/').unwrap_or(path);
         let segments = path.split('/').filter(|_| !path.is_empty());
-        Self {
-            segments: segments.map(segment).collect(),
-            has_query: false,
-        }
+        Self { segments: segments.map(segment).collect(), has_query: false }
     }
 
     /// Whether some path matches both.
@@ -65,9 +59,7 @@ impl<'t> Template<'t> {
                 (None, None) => return true,
                 (Some(Segment::Rest), Some(_)) | (Some(_), Some(Segment::Rest)) => return true,
                 (None, _) | (_, None) => return false,
-                (Some(Segment::Literal(a)), Some(Segment::Literal(b)))
-                    if !a.eq_ignore_ascii_case(b) =>
-                {
+                (Some(Segment::Literal(a)), Some(Segment::Literal(b))) if !a.eq_ignore_ascii_case(b) => {
                     return false;
                 }
                 (Some(Segment::Literal(a)), Some(Segment::Spelling(b)))
@@ -107,10 +99,7 @@ impl<'t> Segment<'t> {
         if open != text.matches('}').count() || text.contains('*') {
             return Self::Rest;
         }
-        if let Some(name) = text
-            .strip_prefix('{')
-            .and_then(|rest| rest.strip_suffix('}'))
-        {
+        if let Some(name) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
             return match name {
                 name if name.contains('+') => Self::Rest,
                 name if is_name(name) => Self::Parameter,

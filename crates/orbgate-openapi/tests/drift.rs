@@ -30,15 +30,11 @@ components: { securitySchemes: { l: { type: oauth2 } } }
 fn lines(document: &str, options: &Options, policy: &str) -> Vec<String> {
     let policy = Policy::from_yaml(policy).unwrap();
     let drift = check(document.as_bytes(), options, &policy).unwrap();
-    let location = |location: Option<orbgate::Location>| {
-        location.map_or("-".to_owned(), |location| location.to_string())
-    };
+    let location =
+        |location: Option<orbgate::Location>| location.map_or("-".to_owned(), |location| location.to_string());
     let line = |drift: &orbgate_openapi::Drift| {
         let (document, policy) = (location(drift.document), location(drift.policy));
-        format!(
-            "{document} {policy} {}: {}: {}",
-            drift.kind, drift.operation, drift.message
-        )
+        format!("{document} {policy} {}: {}: {}", drift.kind, drift.operation, drift.message)
     };
     drift.iter().map(line).collect()
 }
@@ -49,13 +45,7 @@ fn every_difference_is_found_both_ways() {
     let kinds = found.iter().map(|line| line.split(": ").next().unwrap());
     assert_eq!(
         kinds.collect::<Vec<_>>(),
-        [
-            "5:45 7:49 unequal",
-            "6:16 6:47 scope",
-            "6:16 6:47 orbs",
-            "7:11 - missing",
-            "- 6:62 extra"
-        ]
+        ["5:45 7:49 unequal", "6:16 6:47 scope", "6:16 6:47 orbs", "7:11 - missing", "- 6:62 extra"]
     );
     let mut expected = Expected::default();
     expected.add("a document and a policy", found);
@@ -64,15 +54,9 @@ fn every_difference_is_found_both_ways() {
 
 #[test]
 fn orbs_are_compared_where_somebody_says_them() {
-    let options = Options {
-        orbs: Some(Orbs::Free),
-        ..nothing()
-    };
+    let options = Options { orbs: Some(Orbs::Free), ..nothing() };
     let lines = lines(DOCUMENT, &options, POLICY);
-    let orbs: Vec<_> = lines
-        .iter()
-        .filter(|line| line.contains("orbs: PUT"))
-        .collect();
+    let orbs: Vec<_> = lines.iter().filter(|line| line.contains("orbs: PUT")).collect();
     assert_eq!(orbs.len(), 1, "{orbs:?}");
     assert!(orbs[0].starts_with("6:64 7:34 orbs: PUT /v1/a/{name}: "));
     assert!(orbs[0].contains("`orbs: false`") && orbs[0].ends_with("`orbs: 5`"));

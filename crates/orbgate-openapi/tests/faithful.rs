@@ -67,15 +67,11 @@ fn edited(mut routes: Routes, operations: &[Operation], edits: &[Edit]) -> Strin
             Edit::Scope(at, scope) => at.get_mut(&mut routes).1 = (*scope).to_owned(),
         }
     }
-    let mut text =
-        format!("orbgate: 1\napis:\n  l:\n    base_path: ''\n{organisation}    scopes:\n");
+    let mut text = format!("orbgate: 1\napis:\n  l:\n    base_path: ''\n{organisation}    scopes:\n");
     for scope in ["r", "w"] {
         let own = routes.iter().filter(|(_, own)| own == scope);
         let own: Vec<_> = own.map(|(route, _)| format!("'{route}'")).collect();
-        text += &format!(
-            "      {scope}: {{ orbs: false, routes: [{}] }}\n",
-            own.join(", ")
-        );
+        text += &format!("      {scope}: {{ orbs: false, routes: [{}] }}\n", own.join(", "));
     }
     text
 }
@@ -87,11 +83,7 @@ fn passes(drift: &[Drift]) -> bool {
 #[test]
 fn what_import_writes_passes_and_what_passes_allows_nothing_for_less() {
     let [passed, refused] = [Cell::new(0), Cell::new(0)];
-    let config = ProptestConfig {
-        cases: 1_000,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    };
+    let config = ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() };
     let given = (operations(), edits(), calls());
     let run = TestRunner::new(config).run(&given, |(operations, edits, calls)| {
         let (text, operations) = document(&operations);
@@ -119,10 +111,7 @@ fn what_import_writes_passes_and_what_passes_allows_nothing_for_less() {
         Ok(())
     });
     run.unwrap();
-    assert!(
-        passed.get() > 40 && refused.get() > 40,
-        "{passed:?} {refused:?}"
-    );
+    assert!(passed.get() > 40 && refused.get() > 40, "{passed:?} {refused:?}");
 }
 
 /// One scope where the document asks two, and any where its scheme is deleted.

@@ -50,10 +50,7 @@ fn what_is_deep_or_large_is_bounded() {
     // In values that are skipped, JSON may be deep.
     let aside = format!("{{\"openapi\": \"3.0.0\", \"x\": {}}}", deep("[", "]"));
     assert!(import(aside.as_bytes(), &free()).is_ok());
-    let within = format!(
-        "{{\"openapi\": \"3.0.0\", \"security\": {}}}",
-        deep("[", "]")
-    );
+    let within = format!("{{\"openapi\": \"3.0.0\", \"security\": {}}}", deep("[", "]"));
     let mut expected = Expected::default();
     expected.add("lists in `security`", [diagnostic(within)]);
     let flow = format!("openapi: 3.0.0\nsecurity: {}", deep("[", "]"));
@@ -75,9 +72,7 @@ fn what_is_deep_or_large_is_bounded() {
     assert_eq!(imported.left_out[0].kind.as_str(), "malformed");
     let large = vec![b' '; MAX_BYTES + 1];
     expected.add("blanks", [diagnostic(large)]);
-    let many: String = (0..200_001)
-        .map(|number| format!("  /a{number}: {{ get: {{}} }}\n"))
-        .collect();
+    let many: String = (0..200_001).map(|number| format!("  /a{number}: {{ get: {{}} }}\n")).collect();
     let many = diagnostic(format!("openapi: 3.0.0\npaths:\n{many}"));
     expected.add("operations", [many]);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "hostile: deep or large");
@@ -85,7 +80,9 @@ fn what_is_deep_or_large_is_bounded() {
 
 #[test]
 fn thousands_of_operations_that_have_no_equal_take_seconds_at_most() {
-    let mut document = "openapi: 3.0.0\ncomponents: { securitySchemes: { l: { type: oauth2 } } }\nsecurity: [{ l: [s] }]\npaths:\n".to_owned();
+    let mut document =
+        "openapi: 3.0.0\ncomponents: { securitySchemes: { l: { type: oauth2 } } }\nsecurity: [{ l: [s] }]\npaths:\n"
+            .to_owned();
     for number in 0..5_000 {
         document += &format!("  /a/{{id}}/b{number}: {{ get: {{}}, put: {{ security: [] }} }}\n");
         document += &format!("  /a/c{number}/{{id}}.json: {{ get: {{}} }}\n");

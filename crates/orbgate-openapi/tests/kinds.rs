@@ -12,12 +12,10 @@ fn left_out(paths: &str) -> (Vec<String>, String) {
     let document = format!("{HEAD}{paths}");
     let imported = import(document.as_bytes(), &free());
     let imported = imported.unwrap_or_else(|diagnostics| panic!("{diagnostics:?}\n{document}"));
-    let lines = imported.left_out.iter().map(|left| {
-        format!(
-            "{}: {}: {}: {}",
-            left.location, left.kind, left.operation, left.message
-        )
-    });
+    let lines = imported
+        .left_out
+        .iter()
+        .map(|left| format!("{}: {}: {}: {}", left.location, left.kind, left.operation, left.message));
     (lines.collect(), imported.policy)
 }
 
@@ -88,11 +86,7 @@ fn every_kind_has_its_message() {
         let (lines, policy) = left_out(&format!("{paths}\n  /kept: {{ get: {{}} }}\n"));
         expected.add(paths, &lines);
         assert!(policy.contains("- GET /kept\n"), "{paths}\n{policy}");
-        seen.extend(
-            lines
-                .iter()
-                .filter_map(|line| line.split(": ").nth(1).map(str::to_owned)),
-        );
+        seen.extend(lines.iter().filter_map(|line| line.split(": ").nth(1).map(str::to_owned)));
     }
     expected.keep(env!("CARGO_MANIFEST_DIR"), "kinds");
     for kind in Cause::ALL {
@@ -104,11 +98,7 @@ fn every_kind_has_its_message() {
 fn the_page_explains_every_kind() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/openapi.md");
     let Ok(page) = std::fs::read_to_string(page) else {
-        assert!(
-            std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-                .join("Cargo.toml.orig")
-                .exists()
-        );
+        assert!(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml.orig").exists());
         return;
     };
     for kind in Cause::ALL {
@@ -121,8 +111,5 @@ fn the_page_explains_every_kind() {
 fn one_operation_of_a_shape_stays_with_its_methods() {
     let (lines, policy) = left_out("  /a/{x}: { get: {} }\n  /a/{y}: { put: {} }\n");
     assert_eq!(lines, [""; 0]);
-    assert!(
-        policy.contains("- GET /a/{x}\n") && policy.contains("- PUT /a/{y}\n"),
-        "{policy}"
-    );
+    assert!(policy.contains("- GET /a/{x}\n") && policy.contains("- PUT /a/{y}\n"), "{policy}");
 }

@@ -35,10 +35,7 @@ pub fn nothing() -> Options {
 
 /// Calls consume nothing.
 pub fn free() -> Options {
-    Options {
-        orbs: Some(Orbs::Free),
-        ..Options::default()
-    }
+    Options { orbs: Some(Orbs::Free), ..Options::default() }
 }
 
 /// A policy becomes a document in both formats, and comes back with its digest; and so does the document.
@@ -124,23 +121,15 @@ proptest! {
 
 #[test]
 fn a_policy_of_many_routes_goes_round() {
-    let routes: Vec<_> = (0..51_000)
-        .map(|number| format!("GET /r{number}"))
-        .collect();
+    let routes: Vec<_> = (0..51_000).map(|number| format!("GET /r{number}")).collect();
     let policy = format!(
         "orbgate: 1\napis: {{ a: {{ base_path: /v1, scopes: {{ s: {{ orbs: 5, routes: [{}] }} }} }} }}\n",
         routes.join(", ")
     );
     let policy = Policy::from_yaml(&policy).unwrap();
     let imported = import(export(&policy).to_yaml().as_bytes(), &nothing()).unwrap();
-    assert_eq!(
-        (imported.operations, imported.left_out),
-        (routes.len(), vec![])
-    );
-    assert_eq!(
-        Policy::from_yaml(&imported.policy).unwrap().digest(),
-        policy.digest()
-    );
+    assert_eq!((imported.operations, imported.left_out), (routes.len(), vec![]));
+    assert_eq!(Policy::from_yaml(&imported.policy).unwrap().digest(), policy.digest());
 }
 
 #[test]
@@ -151,11 +140,7 @@ fn the_shipped_policies_go_round() {
     for folder in folders {
         let Ok(folder) = std::fs::read_dir(format!("{repository}/{folder}")) else {
             // The archive of the published package has no such files.
-            assert!(
-                std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-                    .join("Cargo.toml.orig")
-                    .exists()
-            );
+            assert!(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml.orig").exists());
             return;
         };
         for file in folder {

@@ -11,12 +11,7 @@ fn imported(document: &str, options: &Options) -> Result<String, String> {
     let imported = import(document.as_bytes(), options);
     imported
         .map(|imported| imported.policy)
-        .map_err(|diagnostics| {
-            diagnostics
-                .iter()
-                .map(|diagnostic| format!("{diagnostic}\n"))
-                .collect()
-        })
+        .map_err(|diagnostics| diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect())
 }
 
 #[test]
@@ -59,10 +54,7 @@ apis:
             orbs: 5
           - DELETE /items/{id}
 ";
-    let options = Options {
-        orbs: Some(Orbs::Amount(2)),
-        ..nothing()
-    };
+    let options = Options { orbs: Some(Orbs::Amount(2)), ..nothing() };
     assert_eq!(imported(document, &options).unwrap(), expected);
 }
 
@@ -83,20 +75,14 @@ fn what_is_left_open_is_asked_for() {
     for document in [
         with(LOGIN, get),
         with(&two, get),
-        with(
-            LOGIN,
-            &servers("{ url: https://a/v1 }, { url: https://a/v2 }"),
-        ),
+        with(LOGIN, &servers("{ url: https://a/v1 }, { url: https://a/v2 }")),
         with(LOGIN, &servers("{ url: 'https://{host}/v1' }")),
         with(LOGIN, &servers("{ url: v1 }")),
         with(LOGIN, &servers("{ url: 'https://a/v1?x' }")),
     ] {
         expected.add(&document, [imported(&document, &nothing()).unwrap_err()]);
     }
-    let unknown = Options {
-        scheme: Some("key".to_owned()),
-        ..free()
-    };
+    let unknown = Options { scheme: Some("key".to_owned()), ..free() };
     let document = with(LOGIN, get);
     expected.add("scheme `key`", [imported(&document, &unknown).unwrap_err()]);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "options: what is left open");
@@ -108,21 +94,12 @@ fn a_base_path_may_be_said() {
         LOGIN,
         "servers: [{ url: 'https://{host}/v1' }]\npaths: { /a: { get: { security: [{ login: [s] }] } }, /: { get: { security: [{ login: [s] }] } } }",
     );
-    let options = Options {
-        base_path: Some("/v2".to_owned()),
-        ..free()
-    };
+    let options = Options { base_path: Some("/v2".to_owned()), ..free() };
     let policy = imported(&document, &options).unwrap();
-    assert!(
-        policy.contains("base_path: /v2\n") && policy.contains("- GET /a\n"),
-        "{policy}"
-    );
+    assert!(policy.contains("base_path: /v2\n") && policy.contains("- GET /a\n"), "{policy}");
     // `/v2/` is not a path that is decided, and `/v2` is not what the document says.
     assert!(!policy.contains("- GET /\n"), "{policy}");
-    let bad = Options {
-        base_path: Some("v2".to_owned()),
-        ..free()
-    };
+    let bad = Options { base_path: Some("v2".to_owned()), ..free() };
     let mut expected = Expected::default();
     expected.add("base path `v2`", [imported(&document, &bad).unwrap_err()]);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "options: base path");
@@ -139,30 +116,11 @@ fn a_scheme_that_is_asked_for_leaves_other_ways_aside_and_never_loosens_its_own(
   /optional: { get: { security: [{ login: [s] }, {}] } }
   /other: { get: { security: [{ other: [s] }] } }",
     );
-    let options = Options {
-        scheme: Some("login".to_owned()),
-        ..free()
-    };
+    let options = Options { scheme: Some("login".to_owned()), ..free() };
     let imported = import(document.as_bytes(), &options).unwrap();
-    let kinds: Vec<_> = imported
-        .left_out
-        .iter()
-        .map(|left| left.kind.as_str())
-        .collect();
-    assert_eq!(
-        kinds,
-        [
-            "several_schemes",
-            "alternatives",
-            "optional",
-            "other_scheme"
-        ]
-    );
-    assert!(
-        imported.policy.contains("- GET /kept\n"),
-        "{}",
-        imported.policy
-    );
+    let kinds: Vec<_> = imported.left_out.iter().map(|left| left.kind.as_str()).collect();
+    assert_eq!(kinds, ["several_schemes", "alternatives", "optional", "other_scheme"]);
+    assert!(imported.policy.contains("- GET /kept\n"), "{}", imported.policy);
     assert_eq!(imported.operations, 1);
 }
 
@@ -178,36 +136,20 @@ fn the_roles_of_a_http_scheme_count_where_it_is_asked_for() {
     let message = &told.left_out[0].message;
     assert!(message.contains("`--scheme bearer` "), "{message}");
     let message = &told.left_out[1].message;
-    assert!(
-        message.contains("`--scheme bearer --default-scope SCOPE` "),
-        "{message}"
-    );
-    let options = Options {
-        scheme: Some("bearer".to_owned()),
-        ..free()
-    };
+    assert!(message.contains("`--scheme bearer --default-scope SCOPE` "), "{message}");
+    let options = Options { scheme: Some("bearer".to_owned()), ..free() };
     let asked = import(document.as_bytes(), &options).unwrap();
     assert!(
-        asked
-            .policy
-            .contains("a:read:\n        orbs: false\n        routes:\n          - GET /a\n"),
+        asked.policy.contains("a:read:\n        orbs: false\n        routes:\n          - GET /a\n"),
         "{}",
         asked.policy
     );
     assert_eq!(asked.left_out[0].kind.as_str(), "no_scope");
     // The tip is true.
-    let options = Options {
-        default_scope: Some("api".to_owned()),
-        ..options
-    };
+    let options = Options { default_scope: Some("api".to_owned()), ..options };
     let tried = import(document.as_bytes(), &options).unwrap();
     assert_eq!((tried.operations, tried.left_out.len()), (2, 0));
-    let basic = import(
-        document
-            .replace("scheme: bearer", "scheme: basic")
-            .as_bytes(),
-        &free(),
-    );
+    let basic = import(document.replace("scheme: bearer", "scheme: basic").as_bytes(), &free());
     let message = &basic.unwrap().left_out[1].message;
     assert!(message.ends_with("`http`"), "{message}");
 }
@@ -215,10 +157,7 @@ fn the_roles_of_a_http_scheme_count_where_it_is_asked_for() {
 /// As GitHub's document has it: it says nothing of security, and declares no scheme.
 #[test]
 fn a_default_scope_needs_no_scheme() {
-    let options = Options {
-        default_scope: Some("basic".to_owned()),
-        ..free()
-    };
+    let options = Options { default_scope: Some("basic".to_owned()), ..free() };
     for schemes in ["", "key: { type: apiKey }"] {
         let document = with(
             schemes,
@@ -230,10 +169,7 @@ fn a_default_scope_needs_no_scheme() {
         assert_eq!(imported.left_out.len(), 2);
         let policy = Policy::from_yaml(&imported.policy).unwrap();
         let drift = check(document.as_bytes(), &options, &policy).unwrap();
-        assert!(
-            drift.iter().all(|drift| drift.kind == DriftKind::Unclear),
-            "{drift:?}"
-        );
+        assert!(drift.iter().all(|drift| drift.kind == DriftKind::Unclear), "{drift:?}");
     }
 }
 
@@ -289,10 +225,7 @@ fn a_default_scope_is_for_what_says_nothing_and_not_for_what_is_open() {
   /open: { get: { security: [] } }
   /optional: { get: { security: [{}] } }",
     );
-    let options = Options {
-        default_scope: Some("basic".to_owned()),
-        ..free()
-    };
+    let options = Options { default_scope: Some("basic".to_owned()), ..free() };
     let policy = imported(&document, &options).unwrap();
     let scopes = "      basic:
         orbs: false

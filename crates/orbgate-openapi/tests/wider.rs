@@ -8,10 +8,8 @@ use proptest::sample::select;
 
 use super::free;
 
-const SEGMENTS: &[&str] = &[
-    "a", "b", "A", "x.json", "{p}", "{q}", "{p}.json", "{p}{q}", "{p:.*}", "{p+}", "a*", "a%20b",
-    "%61",
-];
+const SEGMENTS: &[&str] =
+    &["a", "b", "A", "x.json", "{p}", "{q}", "{p}.json", "{p}{q}", "{p:.*}", "{p+}", "a*", "a%20b", "%61"];
 /// What does not belong in a path, but is found there: all calls of the path, or those with the query.
 const QUERIES: &[&str] = &["", "", "", "", "", "?x=1", "?", "#f"];
 const SECURITY: &[&str] = &[
@@ -47,10 +45,7 @@ impl Operation {
     }
 
     fn fits(&self, call: &[&str]) -> bool {
-        let rest = self
-            .segments
-            .iter()
-            .position(|segment| segment.contains("+}") || segment.contains(".*"));
+        let rest = self.segments.iter().position(|segment| segment.contains("+}") || segment.contains(".*"));
         let segments = match rest {
             Some(rest) if call.len() > rest => rest,
             Some(_) => return false,
@@ -64,10 +59,7 @@ impl Operation {
             "%61" => *word == "a",
             literal => literal == *word,
         };
-        self.segments[..segments]
-            .iter()
-            .zip(&call[..segments])
-            .all(fits)
+        self.segments[..segments].iter().zip(&call[..segments]).all(fits)
     }
 
     /// Whether each of its segments is at least as concrete as the other's, and one more so.
@@ -83,9 +75,7 @@ impl Operation {
             return false;
         }
         let (own, other) = (ranks(self), ranks(other));
-        own.len() == other.len()
-            && own != other
-            && own.iter().zip(&other).all(|(own, other)| own >= other)
+        own.len() == other.len() && own != other && own.iter().zip(&other).all(|(own, other)| own >= other)
     }
 }
 
@@ -93,12 +83,8 @@ pub fn operations() -> impl Strategy<Value = Vec<Operation>> {
     let segments = vec(select(SEGMENTS), 1..4);
     let method = select(&["get", "put"][..]);
     let operation = (method, segments, select(QUERIES), select(SECURITY));
-    let operation = operation.prop_map(|(method, segments, query, security)| Operation {
-        method,
-        segments,
-        query,
-        security,
-    });
+    let operation =
+        operation.prop_map(|(method, segments, query, security)| Operation { method, segments, query, security });
     vec(operation, 1..10)
 }
 
@@ -106,19 +92,15 @@ pub fn document(operations: &[Operation]) -> (String, Vec<Operation>) {
     let mut paths: std::collections::BTreeMap<String, Vec<&Operation>> = Default::default();
     let mut taken = Vec::new();
     for operation in operations {
-        let item = paths
-            .entry(format!(
-                "/{}{}",
-                operation.segments.join("/"),
-                operation.query
-            ))
-            .or_default();
+        let item = paths.entry(format!("/{}{}", operation.segments.join("/"), operation.query)).or_default();
         if item.iter().all(|other| other.method != operation.method) {
             item.push(operation);
             taken.push(operation.clone());
         }
     }
-    let mut text = "openapi: 3.0.0\ncomponents: { securitySchemes: { l: { type: oauth2 } } }\nsecurity: [{ l: [r] }]\npaths:\n".to_owned();
+    let mut text =
+        "openapi: 3.0.0\ncomponents: { securitySchemes: { l: { type: oauth2 } } }\nsecurity: [{ l: [r] }]\npaths:\n"
+            .to_owned();
     for (path, item) in paths {
         text += &format!("  '{path}':\n");
         for operation in item {
@@ -154,12 +136,8 @@ pub fn calls() -> impl Strategy<Value = Vec<Vec<&'static str>>> {
 ///
 /// Each operation that the document may mean has one scope, and one of these is the token's.
 pub fn for_less(engine: &Engine, operations: &[Operation], call: &[&str]) -> Option<String> {
-    let tokens = [
-        ("r", Token::user("r")),
-        ("w", Token::user("w")),
-        ("", Token::user("")),
-        ("", Token::organisation("")),
-    ];
+    let tokens =
+        [("r", Token::user("r")), ("w", Token::user("w")), ("", Token::user("")), ("", Token::organisation(""))];
     for method in ["get", "put"] {
         for query in ["", "?x=1"] {
             let fits = |operation: &&Operation| {
@@ -167,8 +145,7 @@ pub fn for_less(engine: &Engine, operations: &[Operation], call: &[&str]) -> Opt
                 operation.method == method && is_asked && operation.fits(call)
             };
             let fitting: Vec<_> = operations.iter().filter(fits).collect();
-            let is_meant =
-                |one: &&&Operation| !fitting.iter().any(|other| other.is_more_concrete(one));
+            let is_meant = |one: &&&Operation| !fitting.iter().any(|other| other.is_more_concrete(one));
             let meant: Vec<_> = fitting.iter().filter(is_meant).collect();
             for (scope, token) in tokens {
                 let target = format!("/{}{query}", call.join("/"));
@@ -179,8 +156,8 @@ pub fn for_less(engine: &Engine, operations: &[Operation], call: &[&str]) -> Opt
                     allow_bonus_orbs_use: false,
                 });
                 let mut scopes = meant.iter().map(|operation| operation.scope());
-                let is_right = scopes.clone().all(|needed| needed.is_some())
-                    && scopes.any(|needed| needed == Some(scope));
+                let is_right =
+                    scopes.clone().all(|needed| needed.is_some()) && scopes.any(|needed| needed == Some(scope));
                 if decision.is_allow() && !is_right {
                     return Some(format!("{method} {target} with {token:?}"));
                 }

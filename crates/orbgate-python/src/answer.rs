@@ -102,9 +102,7 @@ impl Answer {
             denial: answer.denial,
             credentials: answer.credentials,
             misrouted: answer.misrouted.map(|misrouted| misrouted.matched),
-            requested_method: requested_method
-                .filter(|_| answer.preflight)
-                .map(Into::into),
+            requested_method: requested_method.filter(|_| answer.preflight).map(Into::into),
             public: answer.public,
             preflight: answer.preflight,
         })

@@ -43,20 +43,13 @@ impl<'r> Decider<'r> {
         Self {
             requests,
             known: Known::new(requests),
-            sets: texts
-                .map(|text| engine.scopes(text.unwrap_or_default()))
-                .collect(),
+            sets: texts.map(|text| engine.scopes(text.unwrap_or_default())).collect(),
             texts: HashMap::default(),
         }
     }
 
     /// Appends the decisions for some rows.
-    pub(crate) fn decide(
-        &mut self,
-        rows: Range<usize>,
-        outcomes: &mut Outcomes<'_>,
-        answers: &mut Vec<OutcomeId>,
-    ) {
+    pub(crate) fn decide(&mut self, rows: Range<usize>, outcomes: &mut Outcomes<'_>, answers: &mut Vec<OutcomeId>) {
         let Some(mut known) = self.known.take() else {
             answers.extend(rows.map(|row| self.decide_row(row, outcomes)));
             return;
@@ -81,10 +74,7 @@ impl<'r> Decider<'r> {
     fn decide_row(&mut self, row: usize, outcomes: &mut Outcomes<'_>) -> OutcomeId {
         let requests = self.requests;
         let engine = outcomes.engine();
-        let token = requests.kind.get(row).map(|kind| Token {
-            kind: kind_of(kind),
-            scopes: self.scopes(row, engine),
-        });
+        let token = requests.kind.get(row).map(|kind| Token { kind: kind_of(kind), scopes: self.scopes(row, engine) });
         let decision = engine.decide(&Request {
             method: requests.method.get(row).unwrap_or_default(),
             target: requests.target.get(row).unwrap_or_default(),
@@ -120,10 +110,8 @@ impl Known {
         let product = |product: u32, count: Option<u32>| product.checked_mul(count?);
         let count = index(counts.chain([flags]).try_fold(1, product)?);
         // Setting up a table with more positions than rows costs more than it saves.
-        (count <= requests.rows.max(1 << 12)).then(|| Self {
-            answers: vec![Self::NOT_YET; count],
-            positions: Vec::new(),
-        })
+        (count <= requests.rows.max(1 << 12))
+            .then(|| Self { answers: vec![Self::NOT_YET; count], positions: Vec::new() })
     }
 
     /// Finds the combinations in some rows. A combination is a number with one digit for each

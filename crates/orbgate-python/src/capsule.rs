@@ -1,10 +1,7 @@
 //! Arrow data that Python passes in capsules (the Arrow PyCapsule interface). This is the only module with `unsafe`;
 //! it moves the C structs out of the capsules. Only requested columns are converted, so other columns of a table can
 //! have any type.
-#![allow(
-    unsafe_code,
-    reason = "a capsule holds a C struct behind a pointer, and nothing but its name says so"
-)]
+#![allow(unsafe_code, reason = "a capsule holds a C struct behind a pointer, and nothing but its name says so")]
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::slice;
@@ -58,13 +55,8 @@ impl Parts {
     /// A part without rows, whose columns have the same types as in all parts.
     pub(crate) fn nothing(&self) -> Part {
         let positions = self.positions.iter().map(Option::as_ref);
-        let columns = positions
-            .map(|position| position.map(|(_, data_type)| ArrayData::new_empty(data_type)));
-        Part {
-            rows: 0,
-            nulls: None,
-            columns: columns.collect(),
-        }
+        let columns = positions.map(|position| position.map(|(_, data_type)| ArrayData::new_empty(data_type)));
+        Part { rows: 0, nulls: None, columns: columns.collect() }
     }
 }
 
@@ -119,8 +111,7 @@ pub(crate) fn parts(data: &Bound<'_, PyAny>, wanted: &[Wanted<'_>]) -> PyResult<
 fn handed_over<'py>(export: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = export.py();
     export.call0().map_err(|cause| {
-        let is_of_data =
-            cause.is_instance_of::<PyValueError>(py) || cause.is_instance_of::<PyTypeError>(py);
+        let is_of_data = cause.is_instance_of::<PyValueError>(py) || cause.is_instance_of::<PyTypeError>(py);
         if !is_of_data {
             return cause;
         }
@@ -131,22 +122,15 @@ fn handed_over<'py>(export: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 }
 
 /// The positions of the requested columns, and their types. Other columns aren't read.
-fn positions(
-    schema: &FFI_ArrowSchema,
-    wanted: &[Wanted<'_>],
-) -> Result<Vec<Option<(usize, DataType)>>, String> {
+fn positions(schema: &FFI_ArrowSchema, wanted: &[Wanted<'_>]) -> Result<Vec<Option<(usize, DataType)>>, String> {
     if schema.format() != "+s" {
         let found = type_of(schema)?;
-        return Err(format!(
-            "expected a table or a column of structs, not a column of {found}"
-        ));
+        return Err(format!("expected a table or a column of structs, not a column of {found}"));
     }
     let names: Vec<_> = schema.children().map(FFI_ArrowSchema::name).collect();
     let position = |wanted: &Wanted<'_>| {
         let mut positions = names.iter().enumerate();
-        let mut positions = positions
-            .by_ref()
-            .filter(|(_, name)| **name == Some(wanted.name));
+        let mut positions = positions.by_ref().filter(|(_, name)| **name == Some(wanted.name));
         match (positions.next(), positions.next()) {
             (Some((at, _)), None) => Ok(Some((at, type_of(schema.child(at))?))),
             // Two columns have the same name, and choosing one would be a guess.
@@ -155,9 +139,7 @@ fn positions(
                 let names: Vec<_> = names.iter().map(|name| name.unwrap_or_default()).collect();
                 let names = names.join("`, `");
                 let name = wanted.name;
-                Err(format!(
-                    "there is no column `{name}`; the columns are `{names}`"
-                ))
+                Err(format!("there is no column `{name}`; the columns are `{names}`"))
             }
             (None, _) => Ok(None),
         }
@@ -238,10 +220,7 @@ fn part(array: FFI_ArrowArray, positions: &[Option<(usize, DataType)>]) -> Resul
             columns.push(None);
             continue;
         };
-        let earlier = positions
-            .iter()
-            .take(nth)
-            .position(|other| other == position);
+        let earlier = positions.iter().take(nth).position(|other| other == position);
         let column = match earlier.and_then(|earlier| columns.get(earlier)?.clone()) {
             Some(column) => column,
             // A producer can describe it in any way, because it is empty.
@@ -258,11 +237,7 @@ fn part(array: FFI_ArrowArray, positions: &[Option<(usize, DataType)>]) -> Resul
         columns.push(Some(column));
     }
     let nulls = nulls(&array);
-    Ok(Part {
-        rows,
-        nulls,
-        columns,
-    })
+    Ok(Part { rows, nulls, columns })
 }
 
 /// Moves a child out of an array, which the interface allows.
@@ -315,12 +290,8 @@ fn take_array(
     let schema = schema.pointer_checked(Some(SCHEMA))?.cast();
     let array = array.pointer_checked(Some(ARRAY))?.cast();
     // SAFETY: as above, an `ArrowSchema` and an `ArrowArray`.
-    let (schema, array) = unsafe {
-        (
-            FFI_ArrowSchema::from_raw(schema.as_ptr()),
-            FFI_ArrowArray::from_raw(array.as_ptr()),
-        )
-    };
+    let (schema, array) =
+        unsafe { (FFI_ArrowSchema::from_raw(schema.as_ptr()), FFI_ArrowArray::from_raw(array.as_ptr())) };
     if array.is_released() || schema.release().is_none() {
         let message = "the array has been read before, and can be read only once";
         return Err(error::table(py, message));

@@ -22,24 +22,16 @@ pub(crate) struct Charge {
 impl Charge {
     #[classattr]
     #[pyo3(name = "__match_args__")]
-    const MATCH_ARGS: (&'static str, &'static str, &'static str) =
-        ("consumes", "amount", "bonus_allowed");
+    const MATCH_ARGS: (&'static str, &'static str, &'static str) = ("consumes", "amount", "bonus_allowed");
 
     #[new]
     #[pyo3(signature = (consumes, amount, bonus_allowed=false))]
     const fn new(consumes: bool, amount: Option<u64>, bonus_allowed: bool) -> Self {
-        Self {
-            consumes,
-            amount,
-            bonus_allowed,
-        }
+        Self { consumes, amount, bonus_allowed }
     }
 
     /// The charge in the JSON form of all other interfaces.
-    #[expect(
-        clippy::wrong_self_convention,
-        reason = "a method of Python borrows its object"
-    )]
+    #[expect(clippy::wrong_self_convention, reason = "a method of Python borrows its object")]
     pub(crate) fn to_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("consumes", self.consumes)?;
@@ -50,14 +42,8 @@ impl Charge {
 
     fn __repr__(&self) -> String {
         let word = |flag| if flag { "True" } else { "False" };
-        let amount = self
-            .amount
-            .map_or_else(|| "None".to_owned(), |amount| amount.to_string());
-        format!(
-            "Charge(consumes={}, amount={amount}, bonus_allowed={})",
-            word(self.consumes),
-            word(self.bonus_allowed)
-        )
+        let amount = self.amount.map_or_else(|| "None".to_owned(), |amount| amount.to_string());
+        format!("Charge(consumes={}, amount={amount}, bonus_allowed={})", word(self.consumes), word(self.bonus_allowed))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> (Bound<'py, PyType>, (bool, Option<u64>, bool)) {

@@ -4,13 +4,12 @@ use core::fmt;
 
 use arrow_array::builder::LargeBinaryBuilder;
 use arrow_array::types::{
-    ArrowDictionaryKeyType, ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    ArrowDictionaryKeyType, ArrowPrimitiveType, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
 };
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, FixedSizeListArray,
-    GenericListArray, LargeBinaryArray, LargeStringArray, OffsetSizeTrait, PrimitiveArray,
-    StringArray, StringViewArray,
+    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, FixedSizeListArray, GenericListArray,
+    LargeBinaryArray, LargeStringArray, OffsetSizeTrait, PrimitiveArray, StringArray, StringViewArray,
 };
 use arrow_buffer::{NullBuffer, ScalarBuffer};
 use arrow_data::ArrayData;
@@ -114,9 +113,7 @@ where
         match self.nulls().filter(|nulls| nulls.null_count() > 0) {
             None => {
                 for (position, key) in positions.iter_mut().zip(keys) {
-                    *position = position
-                        .wrapping_mul(base)
-                        .wrapping_add(code(*key, entries));
+                    *position = position.wrapping_mul(base).wrapping_add(code(*key, entries));
                 }
             }
             Some(_) => {
@@ -146,11 +143,7 @@ impl Column {
         let values = data.child_data().first()?.clone();
         let entries = u32::try_from(values.len()).ok()?;
         let texts = Texts::new(values)?;
-        Some(Self::Coded(Coded {
-            keys,
-            entries,
-            texts,
-        }))
+        Some(Self::Coded(Coded { keys, entries, texts }))
     }
 
     /// A column of scopes: strings, or lists of strings.
@@ -174,19 +167,14 @@ impl Column {
     }
 
     /// Joins the items of each list. A list extends from one offset to the next.
-    fn join(
-        items: &ArrayRef,
-        nulls: Option<&NullBuffer>,
-        mut ends: impl Iterator<Item = usize>,
-    ) -> Option<Self> {
+    fn join(items: &ArrayRef, nulls: Option<&NullBuffer>, mut ends: impl Iterator<Item = usize>) -> Option<Self> {
         let items = Self::new(items.to_data())?;
         let mut texts = LargeBinaryBuilder::new();
         let mut start = ends.next()?;
         for (row, end) in ends.enumerate() {
             let list = start..end;
             let is_null = nulls.is_some_and(|nulls| nulls.is_null(row));
-            texts
-                .append_option((!is_null).then(|| joined(list.filter_map(|item| items.get(item)))));
+            texts.append_option((!is_null).then(|| joined(list.filter_map(|item| items.get(item)))));
             start = end;
         }
         let texts = Texts::LargeBinary(texts.finish());
@@ -269,10 +257,7 @@ pub(crate) fn numbers<N: ArrowPrimitiveType>(data: &ArrayData) -> Option<Primiti
 }
 
 /// A position as an index: `usize` is at least as wide.
-#[expect(
-    clippy::as_conversions,
-    reason = "no integer is lost, and `From` does not know"
-)]
+#[expect(clippy::as_conversions, reason = "no integer is lost, and `From` does not know")]
 #[inline(always)]
 pub(crate) const fn index(position: u32) -> usize {
     position as usize
@@ -329,12 +314,7 @@ pub(crate) struct Layout {
 impl Layout {
     /// The columns to read, in the order in which [`Requests::new`] expects them.
     pub(crate) fn wanted(&self) -> Vec<Wanted<'_>> {
-        let required = |name| {
-            Some(Wanted {
-                name,
-                required: true,
-            })
-        };
+        let required = |name| Some(Wanted { name, required: true });
         let (method, target) = (required(self.method.as_str()), required(&self.target));
         let (kind, scopes) = (self.kind.wanted(), self.scopes.wanted());
         let by = self.by.as_deref().and_then(required);
@@ -354,10 +334,7 @@ pub(crate) enum Given<T> {
 impl<T> Given<T> {
     fn wanted(&self) -> Option<Wanted<'_>> {
         match self {
-            Self::Column(name, required) => Some(Wanted {
-                name,
-                required: *required,
-            }),
+            Self::Column(name, required) => Some(Wanted { name, required: *required }),
             Self::Value(_) => None,
         }
     }
@@ -383,11 +360,7 @@ impl Requests {
 
     /// Reads the columns of a part of a table. The error names a column of another type.
     pub(crate) fn new(part: Part, layout: &Layout) -> Result<Self, String> {
-        let Part {
-            rows,
-            nulls,
-            columns,
-        } = part;
+        let Part { rows, nulls, columns } = part;
         let mut columns = columns.into_iter();
         let mut next = || columns.next().flatten();
         let methods = next().ok_or(ABSENT)?;
@@ -399,11 +372,7 @@ impl Requests {
             kind: layout.kind.texts(&mut next)?,
             scopes: layout.scopes.scopes(&mut next)?,
             bonus: layout.bonus.flags(&mut next, rows)?,
-            by: layout
-                .by
-                .as_ref()
-                .map(|name| text(name, next()))
-                .transpose()?,
+            by: layout.by.as_ref().map(|name| text(name, next())).transpose()?,
         })
     }
 }
@@ -431,11 +400,7 @@ impl Given<Vec<u8>> {
 }
 
 impl Given<bool> {
-    fn flags(
-        &self,
-        next: &mut impl FnMut() -> Option<ArrayData>,
-        rows: usize,
-    ) -> Result<Flags, String> {
+    fn flags(&self, next: &mut impl FnMut() -> Option<ArrayData>, rows: usize) -> Result<Flags, String> {
         let name = match self {
             Self::Value(flag) => return Ok(Flags::Constant(*flag)),
             Self::Column(name, _) => name,
@@ -449,8 +414,7 @@ impl Given<bool> {
             found => {
                 let texts = Column::new(column);
                 let texts = texts.ok_or_else(|| wrong(name, "booleans or strings", &found))?;
-                Flags::of_texts(&texts, rows)
-                    .map_err(|text| format!("`{name}` is `{text}`, neither true nor false"))
+                Flags::of_texts(&texts, rows).map_err(|text| format!("`{name}` is `{text}`, neither true nor false"))
             }
         }
     }

@@ -61,18 +61,7 @@ impl Decision {
         if orbs.is_some() && reason.status().is_some() {
             return Err(PyValueError::new_err("a denial has no charge"));
         }
-        Ok(Self {
-            reason,
-            detail,
-            names: Found {
-                api,
-                route,
-                scope,
-                about,
-            },
-            orbs,
-            policy,
-        })
+        Ok(Self { reason, detail, names: Found { api, route, scope, about }, orbs, policy })
     }
 
     /// Allow or deny.
@@ -91,9 +80,7 @@ impl Decision {
     #[getter]
     fn detail(&self, py: Python<'_>) -> PyResult<Option<Py<PyAny>>> {
         let detail = self.detail;
-        detail
-            .map(|detail| terms::detail_member(py, detail))
-            .transpose()
+        detail.map(|detail| terms::detail_member(py, detail)).transpose()
     }
 
     /// The HTTP status of a denial; None for an allow.
@@ -169,9 +156,7 @@ impl Decision {
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let names = [
-            "reason", "policy", "detail", "api", "route", "scope", "orbs", "about",
-        ];
+        let names = ["reason", "policy", "detail", "api", "route", "scope", "orbs", "about"];
         let mut shown = Vec::new();
         for (name, value) in names.into_iter().zip(Self::arguments(slf)?.iter()) {
             if !value.is_none() {
@@ -186,21 +171,13 @@ impl Decision {
         html.call_method1("decision", (slf,))
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
         Ok((slf.get_type(), Self::arguments(slf)?))
     }
 }
 
 /// The fields that equality and hash compare.
-type Fields<'a> = (
-    Reason,
-    Option<Detail>,
-    [Option<&'a str>; 4],
-    Option<Charge>,
-    &'a str,
-);
+type Fields<'a> = (Reason, Option<Detail>, [Option<&'a str>; 4], Option<Charge>, &'a str);
 
 impl Decision {
     /// An engine's decision.
@@ -215,11 +192,7 @@ impl Decision {
     }
 
     /// The template that doesn't declare the request's method, in a decision of the policy with this digest.
-    pub(crate) fn undeclared<'a>(
-        &'a self,
-        py: Python<'a>,
-        digest: &str,
-    ) -> PyResult<Option<&'a str>> {
+    pub(crate) fn undeclared<'a>(&'a self, py: Python<'a>, digest: &str) -> PyResult<Option<&'a str>> {
         let known = self.reason == Reason::MethodNotDeclared && self.policy.to_str(py)? == digest;
         let route = self.names.route.as_ref().filter(|_| known);
         route.map(|route| route.to_str(py)).transpose()
@@ -230,20 +203,9 @@ impl Decision {
             Some(name) => name.to_str(py).map(Some),
             None => Ok(None),
         };
-        let Found {
-            api,
-            route,
-            scope,
-            about,
-        } = &self.names;
+        let Found { api, route, scope, about } = &self.names;
         let names = [text(api)?, text(route)?, text(scope)?, text(about)?];
-        Ok((
-            self.reason,
-            self.detail,
-            names,
-            self.orbs,
-            self.policy.to_str(py)?,
-        ))
+        Ok((self.reason, self.detail, names, self.orbs, self.policy.to_str(py)?))
     }
 
     /// The arguments with which [`Decision::new`] makes an equal decision.

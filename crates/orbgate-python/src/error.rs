@@ -20,9 +20,7 @@ pub(crate) fn guarded<T>(run: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
         let text = panic.downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-        Err(Python::attach(|py| {
-            internal(py, text.unwrap_or("without a message"))
-        }))
+        Err(Python::attach(|py| internal(py, text.unwrap_or("without a message"))))
     })
 }
 
@@ -45,18 +43,12 @@ pub(crate) fn diagnostics(py: Python<'_>, diagnostics: &[Diagnostic], file: Opti
 }
 
 /// `orbgate.ConfigError` with every error in order.
-pub(crate) fn config(
-    py: Python<'_>,
-    error: &orbgate_token::ConfigError,
-    file: Option<&str>,
-) -> PyErr {
+pub(crate) fn config(py: Python<'_>, error: &orbgate_token::ConfigError, file: Option<&str>) -> PyErr {
     static CLASS: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let diagnostics = error.diagnostics().iter();
     let diagnostics: Vec<_> = diagnostics
         .map(|diagnostic| {
-            let location = diagnostic
-                .location
-                .map_or((1, 1), |location| (location.line, location.column));
+            let location = diagnostic.location.map_or((1, 1), |location| (location.line, location.column));
             (location.0, location.1, diagnostic.message.as_str())
         })
         .collect();
@@ -75,18 +67,11 @@ fn internal(py: Python<'_>, message: &str) -> PyErr {
 }
 
 /// An exception of a class in [`MODULE`]. If raising it fails, the exception that explains why.
-fn raise<'py, A>(
-    py: Python<'py>,
-    class: &'static PyOnceLock<Py<PyType>>,
-    name: &str,
-    arguments: A,
-) -> PyErr
+fn raise<'py, A>(py: Python<'py>, class: &'static PyOnceLock<Py<PyType>>, name: &str, arguments: A) -> PyErr
 where
     A: pyo3::call::PyCallArgs<'py>,
 {
-    let exception = class
-        .import(py, MODULE, name)
-        .and_then(|class| class.call1(arguments));
+    let exception = class.import(py, MODULE, name).and_then(|class| class.call1(arguments));
     exception.map_or_else(|error| error, PyErr::from_value)
 }
 

@@ -72,18 +72,14 @@ pub(crate) fn explain_scope(
     guarded(|| {
         let (engine, token) = (policy.get().engine(), token.map(|token| token.get().lend()));
         let grant = grant(declared.as_ref(), requested.as_ref());
-        let explained =
-            analysis::explain_scope(engine, &scope.0, token, allow_bonus_orbs_use, &grant);
+        let explained = analysis::explain_scope(engine, &scope.0, token, allow_bonus_orbs_use, &grant);
         Ok(Explained::new(policy, &explained))
     })
 }
 
 fn grant<'t>(declared: Option<&'t Text<'_>>, requested: Option<&'t Text<'_>>) -> Grant<'t> {
     let scopes = |text: Option<&'t Text<'_>>| text.map(|text| Scopes::from(&*text.0));
-    Grant {
-        declared: scopes(declared),
-        requested: scopes(requested),
-    }
+    Grant { declared: scopes(declared), requested: scopes(requested) }
 }
 
 impl Explained {

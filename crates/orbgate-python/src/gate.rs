@@ -87,11 +87,7 @@ impl Gate {
     }
 
     /// Which requests would be public under a new policy and aren't under the active one; None if there aren't any.
-    fn public_wider(
-        &self,
-        active: &Bound<'_, Policy>,
-        new: &Bound<'_, Policy>,
-    ) -> PyResult<Option<String>> {
+    fn public_wider(&self, active: &Bound<'_, Policy>, new: &Bound<'_, Policy>) -> PyResult<Option<String>> {
         guarded(|| {
             let (active, new) = (active.get().engine(), new.get().engine());
             let checked = self.public().map(|public| public.check_wider(active, new));
@@ -151,8 +147,7 @@ impl Gate {
     ) -> PyResult<Py<PyAny>> {
         guarded(|| {
             let waiting = waiting.try_borrow_mut()?.waiting.take();
-            let waiting =
-                waiting.ok_or_else(|| PyValueError::new_err("it has an answer already"))?;
+            let waiting = waiting.ok_or_else(|| PyValueError::new_err("it has an answer already"))?;
             let (engine, now) = (policy.get().engine(), at(time, monotonic)?);
             let step = py.detach(|| self.gate.resume(engine, waiting, now));
             taken(policy, step, None)
@@ -186,9 +181,7 @@ impl Gate {
                 ..orbgate_gate::Request::default()
             };
             let (policy, known) = (answer.get().policy.bind(py), answer.get().credentials());
-            let answer = self
-                .gate
-                .decide(policy.get().engine(), &request, known.clone());
+            let answer = self.gate.decide(policy.get().engine(), &request, known.clone());
             Answer::of(policy, answer, asked.first().copied())
         })
     }
@@ -209,11 +202,7 @@ impl Gate {
         monotonic: f64,
     ) -> PyResult<Option<Fetch>> {
         guarded(|| {
-            let response = Response {
-                status,
-                cache_control,
-                body,
-            };
+            let response = Response { status, cache_control, body };
             let now = duration(monotonic)?;
             let attempt = fetch.get().fetch.attempt;
             Ok(self.gate.fetched(attempt, Ok(response), now).map(Fetch::of))
@@ -230,9 +219,7 @@ impl Gate {
             };
             let now = duration(monotonic)?;
             // No fetch follows a failure.
-            let _ = self
-                .gate
-                .fetched(fetch.get().fetch.attempt, Err(error), now);
+            let _ = self.gate.fetched(fetch.get().fetch.attempt, Err(error), now);
             Ok(())
         })
     }
@@ -341,11 +328,7 @@ impl Post {
     /// The headers: `Authorization` and `Content-Type`.
     #[getter]
     fn headers(&self) -> BTreeMap<&'static str, &str> {
-        [
-            ("Authorization", self.post.authorization()),
-            ("Content-Type", orbgate_token::Post::CONTENT_TYPE),
-        ]
-        .into()
+        [("Authorization", self.post.authorization()), ("Content-Type", orbgate_token::Post::CONTENT_TYPE)].into()
     }
 
     /// The body.
@@ -362,11 +345,7 @@ impl Fetch {
 }
 
 /// The next step of a request, for Python.
-fn taken(
-    policy: &Bound<'_, Policy>,
-    step: Step<'_>,
-    requested_method: Option<&[u8]>,
-) -> PyResult<Py<PyAny>> {
+fn taken(policy: &Bound<'_, Policy>, step: Step<'_>, requested_method: Option<&[u8]>) -> PyResult<Py<PyAny>> {
     let py = policy.py();
     match step {
         Step::Answer(answer) => {
@@ -437,9 +416,7 @@ fn challenge_of(name: &str, realm: Option<&str>, metadata: Option<&str>) -> PyRe
 
 fn at(time: f64, monotonic: f64) -> PyResult<Now> {
     Ok(Now {
-        time: UNIX_EPOCH
-            .checked_add(duration(time)?)
-            .unwrap_or(SystemTime::UNIX_EPOCH),
+        time: UNIX_EPOCH.checked_add(duration(time)?).unwrap_or(SystemTime::UNIX_EPOCH),
         monotonic: duration(monotonic)?,
     })
 }

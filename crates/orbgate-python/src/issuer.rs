@@ -26,11 +26,7 @@ impl SigningKey {
     /// The coordinates of the public key, as in a JWK.
     fn point(&self) -> (String, String) {
         let point = self.pair.public_key().as_ref();
-        let (x, y) = point
-            .get(1..)
-            .unwrap_or_default()
-            .split_at_checked(32)
-            .unwrap_or_default();
+        let (x, y) = point.get(1..).unwrap_or_default().split_at_checked(32).unwrap_or_default();
         (URL_SAFE_NO_PAD.encode(x), URL_SAFE_NO_PAD.encode(y))
     }
 

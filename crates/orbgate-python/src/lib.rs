@@ -61,8 +61,8 @@ mod _native {
     use super::public::PublicRoutes;
     #[pymodule_export]
     use super::questions::{
-        least_scopes, least_scopes_of_table, reach, route_of, routes, scope_usage,
-        scope_usage_of_table, scopes, table_rows, who_may,
+        least_scopes, least_scopes_of_table, reach, route_of, routes, scope_usage, scope_usage_of_table, scopes,
+        table_rows, who_may,
     };
     /// The maximum length of a line in a log, in bytes.
     #[pymodule_export]

@@ -7,9 +7,7 @@ use arrow_array::builder::{BinaryBuilder, BooleanBuilder, StringBuilder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
 use arrow_schema::ArrowError;
-use orbgate_log::{
-    AccessLine, DelimitedRow, Field, LINE_LIMIT, RequestLine, ScopeStrings, Subject, TOO_LONG,
-};
+use orbgate_log::{AccessLine, DelimitedRow, Field, LINE_LIMIT, RequestLine, ScopeStrings, Subject, TOO_LONG};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
@@ -142,8 +140,7 @@ impl RequestColumns {
         self.target.append_option(target);
         self.by_scope.append_option(by_scope);
         let token = request.as_ref().and_then(|request| request.token.as_ref());
-        self.kind
-            .append_option(token.map(|token| token.kind.as_str()));
+        self.kind.append_option(token.map(|token| token.kind.as_str()));
         match token.map(|token| &token.scopes) {
             None => self.scopes.append_null(),
             Some(ScopeStrings::Separated(text)) => self.scopes.append_value(text),
@@ -204,9 +201,7 @@ impl AccessColumns {
         Self {
             method: BinaryBuilder::new(),
             target: BinaryBuilder::new(),
-            fields: fields
-                .map(|(column, field)| (column, field, BinaryBuilder::new()))
-                .collect(),
+            fields: fields.map(|(column, field)| (column, field, BinaryBuilder::new())).collect(),
             error: StringBuilder::new(),
         }
     }
@@ -236,9 +231,7 @@ impl AccessColumns {
         ];
         let fields = self.fields.into_iter();
         columns.extend(fields.map(|(name, _, field)| (name, column(field))));
-        let columns = columns
-            .into_iter()
-            .map(|(name, column)| (name, column, true));
+        let columns = columns.into_iter().map(|(name, column)| (name, column, true));
         RecordBatch::try_from_iter_with_nullable(columns)
     }
 }
@@ -256,9 +249,7 @@ impl DelimitedColumns {
         let fields = fields.into_iter();
         Self {
             width,
-            fields: fields
-                .map(|(column, position)| (column, position, BinaryBuilder::new()))
-                .collect(),
+            fields: fields.map(|(column, position)| (column, position, BinaryBuilder::new())).collect(),
             error: StringBuilder::new(),
         }
     }
@@ -267,9 +258,7 @@ impl DelimitedColumns {
     fn append(&mut self, row: &DelimitedRow, values: &[Cow<'_, [u8]>], line: usize) {
         let is_blank = values.len() == 1 && values.iter().all(|value| value.is_empty());
         let error = match row.diagnostic {
-            Some((diagnostic, at)) => {
-                Some(diagnostic.message(line.saturating_add(at).saturating_sub(1)))
-            }
+            Some((diagnostic, at)) => Some(diagnostic.message(line.saturating_add(at).saturating_sub(1))),
             None if values.len() == self.width || is_blank => None,
             None => Some(match values.len() {
                 1 => format!("1 value where the header has {}", self.width),

@@ -34,9 +34,7 @@ impl Names {
     pub(crate) fn new(py: Python<'_>, engine: &Engine) -> Self {
         let mut shared: HashMap<&str, Py<PyString>> = HashMap::new();
         let mut share = |name| {
-            let name = shared
-                .entry(name)
-                .or_insert_with(|| PyString::new(py, name).unbind());
+            let name = shared.entry(name).or_insert_with(|| PyString::new(py, name).unbind());
             name.clone_ref(py)
         };
         let routes = engine.routes().map(|route| RouteNames {
@@ -45,10 +43,7 @@ impl Names {
             template: PyString::new(py, route.template()).unbind(),
             scope: share(route.scope().name()),
         });
-        Self {
-            routes: routes.collect(),
-            digest: PyString::new(py, &engine.digest().to_string()).unbind(),
-        }
+        Self { routes: routes.collect(), digest: PyString::new(py, &engine.digest().to_string()).unbind() }
     }
 
     /// The names in a decision of this policy.

@@ -61,26 +61,16 @@ impl From<Open> for Options {
             GivenOrbs::Consumes(false) | GivenOrbs::Amount(0) => Orbs::Free,
             GivenOrbs::Amount(amount) => Orbs::Amount(amount),
         });
-        Self {
-            scheme: open.scheme,
-            base_path: open.base_path,
-            default_scope: open.default_scope,
-            orbs,
-        }
+        Self { scheme: open.scheme, base_path: open.base_path, default_scope: open.default_scope, orbs }
     }
 }
 
 /// Converts a document to a policy.
 #[pyfunction]
-pub(crate) fn openapi_import(
-    py: Python<'_>,
-    document: Text<'_>,
-    open: Open,
-) -> PyResult<ImportedAnswer> {
+pub(crate) fn openapi_import(py: Python<'_>, document: Text<'_>, open: Open) -> PyResult<ImportedAnswer> {
     guarded(|| {
         let imported = py.detach(|| openapi::import(&document.0, &open.into()));
-        let imported =
-            imported.map_err(|diagnostics| error::diagnostics(py, &diagnostics, None))?;
+        let imported = imported.map_err(|diagnostics| error::diagnostics(py, &diagnostics, None))?;
         let left_out = imported.left_out.into_iter().map(|left| LeftOutRow {
             operation: left.operation,
             kind: left.kind.as_str(),
@@ -88,11 +78,7 @@ pub(crate) fn openapi_import(
             line: left.location.line,
             column: left.location.column,
         });
-        Ok(ImportedAnswer {
-            policy: imported.policy,
-            operations: imported.operations,
-            left_out: left_out.collect(),
-        })
+        Ok(ImportedAnswer { policy: imported.policy, operations: imported.operations, left_out: left_out.collect() })
     })
 }
 

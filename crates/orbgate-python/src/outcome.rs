@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::types::{ArrowDictionaryKeyType, Int8Type, Int16Type, Int32Type, Int64Type};
 use arrow_array::{
-    ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, PrimitiveArray, RecordBatch,
-    StringArray,
+    ArrayRef, ArrowPrimitiveType, BooleanArray, DictionaryArray, PrimitiveArray, RecordBatch, StringArray,
 };
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_data::ArrayData;
@@ -76,15 +75,8 @@ const KEYS: usize = Reason::ALL.len().saturating_mul(2);
 impl<'e> Outcomes<'e> {
     pub(crate) fn new(engine: &'e Engine, dictionaries: &'e Dictionaries) -> Self {
         let routes = engine.routes().len().saturating_add(1);
-        let keys = routes
-            .saturating_mul(KEYS)
-            .saturating_add(Detail::ALL.len());
-        Self {
-            engine,
-            positions: vec![UNSEEN; keys],
-            seen: Vec::new(),
-            dictionaries,
-        }
+        let keys = routes.saturating_mul(KEYS).saturating_add(Detail::ALL.len());
+        Self { engine, positions: vec![UNSEEN; keys], seen: Vec::new(), dictionaries }
     }
 
     pub(crate) const fn engine(&self) -> &'e Engine {
@@ -113,21 +105,8 @@ impl<'e> Outcomes<'e> {
 
     /// The columns of some rows.
     pub(crate) fn columns(&self, rows: &[OutcomeId]) -> Result<RecordBatch, ArrowError> {
-        let Dictionaries {
-            schema,
-            effects,
-            reasons,
-            details,
-            apis,
-            routes,
-            scopes,
-            policy,
-        } = self.dictionaries;
-        let mut columns = Columns {
-            rows,
-            seen: &self.seen,
-            patterns: Vec::new(),
-        };
+        let Dictionaries { schema, effects, reasons, details, apis, routes, scopes, policy } = self.dictionaries;
+        let mut columns = Columns { rows, seen: &self.seen, patterns: Vec::new() };
         let columns: Vec<ArrayRef> = vec![
             columns.coded::<Int8Type>(|one| Some(i8::from(one.allow)), effects)?,
             Arc::new(columns.numbers::<Int16Type>(|one| one.status)),
@@ -157,10 +136,7 @@ struct Columns<'a> {
 
 impl Columns<'_> {
     /// A column of numbers.
-    fn numbers<N: ArrowPrimitiveType>(
-        &mut self,
-        of: impl Fn(&Outcome) -> Option<N::Native>,
-    ) -> PrimitiveArray<N> {
+    fn numbers<N: ArrowPrimitiveType>(&mut self, of: impl Fn(&Outcome) -> Option<N::Native>) -> PrimitiveArray<N> {
         let numbers: Vec<_> = self.seen.iter().map(of).collect();
         let nulls = self.nulls(&numbers);
         let numbers: Vec<_> = numbers.into_iter().map(Option::unwrap_or_default).collect();
@@ -215,10 +191,7 @@ fn value<T: Copy + Default>(values: &[T], decision: OutcomeId) -> T {
 }
 
 /// The key of a decision: each key has exactly one decision.
-#[expect(
-    clippy::as_conversions,
-    reason = "the numbers of reasons and details are frozen"
-)]
+#[expect(clippy::as_conversions, reason = "the numbers of reasons and details are frozen")]
 #[inline]
 fn key(decision: &Decision<'_>) -> usize {
     let (route, reason) = match decision {
@@ -259,26 +232,16 @@ impl Dictionaries {
         let amount = charge.and_then(|charge| charge.amount);
         Outcome {
             allow: decision.is_allow(),
-            status: decision
-                .status()
-                .and_then(|status| i16::try_from(status).ok()),
+            status: decision.status().and_then(|status| i16::try_from(status).ok()),
             reason: index_of(&Reason::ALL, &decision.reason()).unwrap_or_default(),
-            detail: decision
-                .detail()
-                .and_then(|detail| index_of(&Detail::ALL, &detail)),
+            detail: decision.detail().and_then(|detail| index_of(&Detail::ALL, &detail)),
             api: decision.api().and_then(|name| self.apis.code(name)),
-            route: decision
-                .route_name()
-                .and_then(|name| self.routes.code(name)),
-            scope: decision
-                .scope()
-                .and_then(|scope| self.scopes.code(scope.name())),
+            route: decision.route_name().and_then(|name| self.routes.code(name)),
+            scope: decision.scope().and_then(|scope| self.scopes.code(scope.name())),
             consumes: charge.map(|charge| charge.consumes),
             amount: amount.and_then(|amount| i64::try_from(amount).ok()),
             bonus_allowed: charge.map(|charge| charge.bonus_allowed),
-            about: decision
-                .about()
-                .and_then(|route| self.routes.code(route.as_str())),
+            about: decision.about().and_then(|route| self.routes.code(route.as_str())),
         }
     }
 }
@@ -342,10 +305,7 @@ impl Names {
                 next
             });
         }
-        Self {
-            positions,
-            names: texts(different),
-        }
+        Self { positions, names: texts(different) }
     }
 
     fn code(&self, name: &str) -> Option<i32> {

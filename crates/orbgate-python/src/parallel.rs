@@ -21,11 +21,7 @@ const PATIENCE: Duration = Duration::from_millis(20);
 type Piece = (usize, Result<RecordBatch, ArrowError>);
 
 /// Decides some rows with one thread per worker. Returns the pieces of the result in order.
-pub(crate) fn decide(
-    py: Python<'_>,
-    requests: &Requests,
-    workers: &mut [Outcomes<'_>],
-) -> PyResult<Vec<RecordBatch>> {
+pub(crate) fn decide(py: Python<'_>, requests: &Requests, workers: &mut [Outcomes<'_>]) -> PyResult<Vec<RecordBatch>> {
     let pieces = requests.rows.div_ceil(ROWS_AT_ONCE);
     let (sender, mut receiver) = channel();
     let next = AtomicUsize::new(0);
@@ -69,12 +65,7 @@ fn collect(py: Python<'_>, receiver: &mut Receiver<Piece>) -> PyResult<Vec<Piece
 }
 
 /// Decides piece after piece, until none is left.
-fn work(
-    requests: &Requests,
-    outcomes: &mut Outcomes<'_>,
-    next: &AtomicUsize,
-    found: &Sender<Piece>,
-) {
+fn work(requests: &Requests, outcomes: &mut Outcomes<'_>, next: &AtomicUsize, found: &Sender<Piece>) {
     let mut decider = Decider::new(outcomes.engine(), requests);
     let mut answers = Vec::with_capacity(ROWS_AT_ONCE.min(requests.rows));
     loop {

@@ -87,12 +87,7 @@ impl Policy {
 
     /// Whether a request is allowed, for callers that don't need the reason.
     #[pyo3(signature = (method, target, token=None))]
-    fn allowed(
-        &self,
-        method: Text<'_>,
-        target: Text<'_>,
-        token: Option<&Bound<'_, Token>>,
-    ) -> PyResult<bool> {
+    fn allowed(&self, method: Text<'_>, target: Text<'_>, token: Option<&Bound<'_, Token>>) -> PyResult<bool> {
         guarded(|| {
             let decision = self.engine().decide(&Request {
                 method: &method.0,
@@ -124,11 +119,7 @@ impl Policy {
     /// The methods that the path of a denial declares, in alphabetical order, for the `Allow` header of a 405.
     ///
     /// None if the reason isn't `method_not_declared`, or if another policy made the decision. Searches all routes.
-    fn declared_methods(
-        &self,
-        py: Python<'_>,
-        decision: &Bound<'_, Decision>,
-    ) -> PyResult<Vec<&str>> {
+    fn declared_methods(&self, py: Python<'_>, decision: &Bound<'_, Decision>) -> PyResult<Vec<&str>> {
         guarded(|| {
             let digest = self.names.digest.to_str(py)?;
             let template = decision.get().undeclared(py, digest)?;
@@ -212,7 +203,6 @@ impl Policy {
     }
 
     pub(crate) fn dictionaries(&self) -> &Dictionaries {
-        self.dictionaries
-            .get_or_init(|| Dictionaries::new(self.engine()))
+        self.dictionaries.get_or_init(|| Dictionaries::new(self.engine()))
     }
 }

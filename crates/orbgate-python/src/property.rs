@@ -83,10 +83,7 @@ pub(crate) fn prove(
 
 /// Proves or refutes the properties in a test file.
 #[pyfunction]
-pub(crate) fn properties(
-    policy: &Bound<'_, Policy>,
-    cases: Text<'_>,
-) -> PyResult<Vec<PropertyRow>> {
+pub(crate) fn properties(policy: &Bound<'_, Policy>, cases: Text<'_>) -> PyResult<Vec<PropertyRow>> {
     let py = policy.py();
     guarded(|| {
         let suite = Suite::from_bytes(&cases.0);

@@ -31,20 +31,13 @@ impl PublicRoutes {
     }
 
     /// The route of a request that needs no token, a method and a template; None if it needs one.
-    fn route(
-        &self,
-        policy: &Bound<'_, Policy>,
-        method: Text<'_>,
-        target: Text<'_>,
-    ) -> PyResult<Option<String>> {
+    fn route(&self, policy: &Bound<'_, Policy>, method: Text<'_>, target: Text<'_>) -> PyResult<Option<String>> {
         guarded(|| {
             let engine = policy.get().engine();
             let is_public = self.routes.decide(engine, &method.0, &target.0).is_some();
             let template = self.routes.template(engine, &method.0, &target.0);
             let method = core::str::from_utf8(&method.0).ok().filter(|_| is_public);
-            Ok(method
-                .zip(template)
-                .map(|(method, template)| format!("{method} {template}")))
+            Ok(method.zip(template).map(|(method, template)| format!("{method} {template}")))
         })
     }
 }

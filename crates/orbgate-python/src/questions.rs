@@ -144,10 +144,7 @@ pub(crate) fn route_of<'a>(
 
 /// Everything that a token can call.
 #[pyfunction]
-pub(crate) fn reach<'a>(
-    policy: &'a Bound<'_, Policy>,
-    token: &Bound<'_, Token>,
-) -> PyResult<Vec<ReachRow<'a>>> {
+pub(crate) fn reach<'a>(policy: &'a Bound<'_, Policy>, token: &Bound<'_, Token>) -> PyResult<Vec<ReachRow<'a>>> {
     guarded(|| {
         let reach = analysis::reach(policy.get().engine(), token.get().lend());
         reach.map(|allow| reach_row(policy.py(), allow)).collect()
@@ -184,10 +181,7 @@ pub(crate) fn least_scopes<'a>(
 /// How often the scopes of a log's tokens were granted and used. A call consists of method, target,
 /// kind, scopes and the number of times it was made.
 #[pyfunction]
-pub(crate) fn scope_usage(
-    policy: &Bound<'_, Policy>,
-    calls: &Bound<'_, PyAny>,
-) -> PyResult<Vec<UseRow>> {
+pub(crate) fn scope_usage(policy: &Bound<'_, Policy>, calls: &Bound<'_, PyAny>) -> PyResult<Vec<UseRow>> {
     guarded(|| {
         let mut usage = ScopeUsage::new(policy.get().engine());
         for call in calls.try_iter()? {
@@ -223,10 +217,7 @@ pub(crate) fn scope_usage_of_table(
         if by.is_none() {
             usages.insert(None, ScopeUsage::new(engine));
         }
-        let layout = Layout {
-            by,
-            ..Layout::new(columns, values)
-        };
+        let layout = Layout { by, ..Layout::new(columns, values) };
         each_row(data, &layout, |call| {
             let usage = entry(&mut usages, call.by, || ScopeUsage::new(engine));
             // A call without a token has no scopes.
@@ -235,9 +226,7 @@ pub(crate) fn scope_usage_of_table(
             }
         })?;
         let rows = usages.iter();
-        Ok(rows
-            .map(|(by, usage)| (text(by.as_deref()), usage_rows(usage)))
-            .collect())
+        Ok(rows.map(|(by, usage)| (text(by.as_deref()), usage_rows(usage))).collect())
     })
 }
 
@@ -257,10 +246,7 @@ pub(crate) fn least_scopes_of_table<'a>(
         if by.is_none() {
             all.insert(None, Least::default());
         }
-        let layout = Layout {
-            by,
-            ..Layout::new(columns, values)
-        };
+        let layout = Layout { by, ..Layout::new(columns, values) };
         each_row(data, &layout, |call| {
             let (least, calls) = entry(&mut all, call.by, Least::default);
             let (needs, refusals) = (least.needs.len(), least.refusals.len());
@@ -273,9 +259,7 @@ pub(crate) fn least_scopes_of_table<'a>(
         let names = &policy.get().names;
         let rows = all.into_iter().map(|(by, (least, calls))| {
             let shown = |at: usize| {
-                let call = calls
-                    .get(at)
-                    .map(|(method, target)| (Some(&**method), Some(&**target)));
+                let call = calls.get(at).map(|(method, target)| (Some(&**method), Some(&**target)));
                 let (method, target) = call.unwrap_or_default();
                 (lossy(method), lossy(target))
             };
@@ -302,11 +286,7 @@ type Least<'e> = (LeastScopes<'e>, Vec<(Vec<u8>, Vec<u8>)>);
 
 /// The string that the rows share; each scope with its evidence's method and target and the number of its calls; and
 /// the groups of calls with the same denial, each with its first call and its size.
-type LeastRow<'e> = (
-    By,
-    Vec<(&'e str, String, String, usize)>,
-    Vec<(String, String, Decision, usize)>,
-);
+type LeastRow<'e> = (By, Vec<(&'e str, String, String, usize)>, Vec<(String, String, Decision, usize)>);
 
 /// A row of a table.
 struct Row<'r> {
@@ -318,11 +298,7 @@ struct Row<'r> {
 }
 
 /// Reads the rows of a table one by one, without the interpreter's lock.
-fn each_row(
-    data: &Bound<'_, PyAny>,
-    layout: &Layout,
-    mut take: impl FnMut(Row<'_>) + Send,
-) -> PyResult<()> {
+fn each_row(data: &Bound<'_, PyAny>, layout: &Layout, mut take: impl FnMut(Row<'_>) + Send) -> PyResult<()> {
     let py = data.py();
     each_part(data, layout, |requests| {
         let mut rows = 0..requests.rows;
@@ -348,11 +324,7 @@ impl<'r> Row<'r> {
 }
 
 /// The counts for a string so far.
-fn entry<'m, T>(
-    all: &'m mut BTreeMap<Option<Vec<u8>>, T>,
-    by: Option<&[u8]>,
-    new: impl FnOnce() -> T,
-) -> &'m mut T {
+fn entry<'m, T>(all: &'m mut BTreeMap<Option<Vec<u8>>, T>, by: Option<&[u8]>, new: impl FnOnce() -> T) -> &'m mut T {
     all.entry(by.map(<[u8]>::to_vec)).or_insert_with(new)
 }
 
@@ -365,13 +337,7 @@ fn lossy(text: Option<&[u8]>) -> String {
 }
 
 /// A call in a log, still as Python objects.
-type Call<'py> = (
-    Bound<'py, PyAny>,
-    Bound<'py, PyAny>,
-    Bound<'py, PyAny>,
-    Bound<'py, PyAny>,
-    u64,
-);
+type Call<'py> = (Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, Bound<'py, PyAny>, u64);
 
 /// The tokens that may make a call: their positions, each with its decision.
 #[pyfunction]
@@ -405,9 +371,7 @@ fn usage_rows(usage: &ScopeUsage<'_>) -> Vec<UseRow> {
 
 /// The methods that the path of a denial declares.
 fn declared<'e>(denial: &Answer<'e>) -> Vec<&'e str> {
-    denial
-        .route()
-        .map_or_else(Vec::new, |route| route.methods().collect())
+    denial.route().map_or_else(Vec::new, |route| route.methods().collect())
 }
 
 fn reach_row<'e>(py: Python<'_>, allow: Allow<'e>) -> PyResult<ReachRow<'e>> {

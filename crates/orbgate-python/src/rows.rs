@@ -52,9 +52,7 @@ impl DecisionTable {
         let length = isize::try_from(self.rows)?;
         let found = slice.indices(length)?;
         if found.step != 1 {
-            return Err(PyValueError::new_err(
-                "a part of a table has every row of it",
-            ));
+            return Err(PyValueError::new_err("a part of a table has every row of it"));
         }
         let (mut start, rows) = (usize::try_from(found.start)?, found.slicelength);
         let (mut batches, mut left) = (Vec::new(), rows);
@@ -68,11 +66,7 @@ impl DecisionTable {
             }
         }
         let schema = self.schema.clone();
-        Ok(Self {
-            schema,
-            batches,
-            rows,
-        })
+        Ok(Self { schema, batches, rows })
     }
 }
 
@@ -82,15 +76,8 @@ pub(crate) fn table_of(data: &Bound<'_, PyAny>) -> PyResult<DecisionTable> {
     guarded(|| {
         let py = data.py();
         let schema = outcome::schema();
-        let wanted = schema.fields().iter().map(|field| Wanted {
-            name: field.name(),
-            required: true,
-        });
-        let mut table = DecisionTable {
-            schema: schema.clone(),
-            batches: Vec::new(),
-            rows: 0,
-        };
+        let wanted = schema.fields().iter().map(|field| Wanted { name: field.name(), required: true });
+        let mut table = DecisionTable { schema: schema.clone(), batches: Vec::new(), rows: 0 };
         for part in parts(data, &wanted.collect::<Vec<_>>())? {
             let part = part.map_err(|error| error::table(py, &error))?;
             let columns = part.columns.iter().flatten().map(outcome::column);
@@ -106,11 +93,7 @@ pub(crate) fn table_of(data: &Bound<'_, PyAny>) -> PyResult<DecisionTable> {
 
 /// The decision of a row.
 fn decision(py: Python<'_>, batch: &RecordBatch, row: usize) -> PyResult<Decision> {
-    let column = |name: &str| {
-        batch
-            .column_by_name(name)
-            .filter(|found| found.is_valid(row))
-    };
+    let column = |name: &str| batch.column_by_name(name).filter(|found| found.is_valid(row));
     let text = |name: &str| column(name).and_then(|column| text(column, row));
     let name = |name: &str| text(name).map(|text| PyString::new(py, &text).unbind());
     let flag = |name: &str| column(name).map(|column| column.as_boolean().value(row));

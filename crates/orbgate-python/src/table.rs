@@ -63,11 +63,7 @@ pub(crate) fn decide_table(
         }
         let policy = policy.get();
         let dictionaries = policy.dictionaries();
-        let mut table = DecisionTable {
-            schema: Arc::clone(&dictionaries.schema),
-            batches: Vec::new(),
-            rows: 0,
-        };
+        let mut table = DecisionTable { schema: Arc::clone(&dictionaries.schema), batches: Vec::new(), rows: 0 };
         // More threads than processors would only wait for each other. Finding the number of processors takes as
         // long as deciding some hundred rows, so it is skipped for small tables.
         let threads = LazyCell::new(|| {
@@ -120,19 +116,16 @@ pub(crate) fn each_part(
 impl Layout {
     pub(crate) fn new(columns: Columns, values: Values) -> Self {
         let text = |value: Option<String>, column| {
-            value.map_or(Given::Column(column, true), |value| {
-                Given::Value(value.into())
-            })
+            value.map_or(Given::Column(column, true), |value| Given::Value(value.into()))
         };
         Self {
             method: columns.method,
             target: columns.target,
             kind: text(values.kind, columns.kind),
             scopes: text(values.scopes, columns.scopes),
-            bonus: values.allow_bonus_orbs_use.map_or(
-                Given::Column(columns.allow_bonus_orbs_use, columns.flag_required),
-                Given::Value,
-            ),
+            bonus: values
+                .allow_bonus_orbs_use
+                .map_or(Given::Column(columns.allow_bonus_orbs_use, columns.flag_required), Given::Value),
             by: None,
         }
     }
@@ -185,21 +178,15 @@ impl DecisionTable {
     }
 
     fn __iter__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py()
-            .import("orbgate._preview")?
-            .call_method1("rows", (slf,))
+        slf.py().import("orbgate._preview")?.call_method1("rows", (slf,))
     }
 
     fn __repr__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py()
-            .import("orbgate._preview")?
-            .call_method1("text", (slf,))
+        slf.py().import("orbgate._preview")?.call_method1("text", (slf,))
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py()
-            .import("orbgate._preview")?
-            .call_method1("html", (slf,))
+        slf.py().import("orbgate._preview")?.call_method1("html", (slf,))
     }
 
     /// Pickles like a pyarrow table. pyarrow must be installed.

@@ -69,13 +69,7 @@ pub(crate) fn kind_member(py: Python<'_>, kind: TokenKind) -> PyResult<Py<PyAny>
 /// An enumeration's members, in the order of their codes.
 type Members = PyOnceLock<Vec<Py<PyAny>>>;
 
-fn member(
-    py: Python<'_>,
-    members: &Members,
-    class: &str,
-    codes: &[&str],
-    at: usize,
-) -> PyResult<Py<PyAny>> {
+fn member(py: Python<'_>, members: &Members, class: &str, codes: &[&str], at: usize) -> PyResult<Py<PyAny>> {
     let members = members.get_or_try_init(py, || {
         let class = py.import(MODULE)?.getattr(class)?.cast_into::<PyType>()?;
         let member = |code: &&str| Ok(class.call1((*code,))?.unbind());
@@ -86,7 +80,5 @@ fn member(
 }
 
 fn position<T: PartialEq>(all: &[T], one: &T) -> usize {
-    all.iter()
-        .position(|other| other == one)
-        .unwrap_or(all.len())
+    all.iter().position(|other| other == one).unwrap_or(all.len())
 }

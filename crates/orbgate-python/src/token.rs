@@ -40,16 +40,11 @@ impl Token {
         if let Ok(Text(text)) = scopes.extract() {
             let pieces = text.split(|byte| *byte == b' ');
             let scopes = pieces.filter(|piece| !piece.is_empty()).map(Box::from);
-            return Ok(Self {
-                kind,
-                word,
-                scopes: scopes.collect(),
-                text: text.into(),
-            });
+            return Ok(Self { kind, word, scopes: scopes.collect(), text: text.into() });
         }
-        let one_by_one = scopes.try_iter().map_err(|_error| {
-            PyTypeError::new_err("scopes are one str, separated by spaces, or several")
-        })?;
+        let one_by_one = scopes
+            .try_iter()
+            .map_err(|_error| PyTypeError::new_err("scopes are one str, separated by spaces, or several"))?;
         let scope = |scope: PyResult<Bound<'_, PyAny>>| -> PyResult<Box<[u8]>> {
             let scope = scope?;
             let Text(scope) = scope.extract()?;
@@ -57,12 +52,7 @@ impl Token {
         };
         let scopes: Box<[_]> = one_by_one.map(scope).collect::<PyResult<_>>()?;
         let text = joined(scopes.iter().map(AsRef::as_ref));
-        Ok(Self {
-            kind,
-            word,
-            scopes,
-            text: text.into(),
-        })
+        Ok(Self { kind, word, scopes, text: text.into() })
     }
 
     /// The kind of token.
@@ -81,16 +71,12 @@ impl Token {
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
         let scope = |scope| PyString::new(py, &String::from_utf8_lossy(scope)).repr();
         let scopes = self.scopes.iter();
-        let scopes: Vec<_> = scopes
-            .map(|one| Ok(scope(one)?.to_string()))
-            .collect::<PyResult<_>>()?;
+        let scopes: Vec<_> = scopes.map(|one| Ok(scope(one)?.to_string())).collect::<PyResult<_>>()?;
         let kind = PyString::new(py, &self.word).repr()?;
         Ok(format!("Token({kind}, [{}])", scopes.join(", ")))
     }
 
-    fn __reduce__<'py>(
-        slf: &Bound<'py, Self>,
-    ) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {
         let token = slf.get();
         let scopes = token.scopes.iter();
         // Bytes, so that nothing is lost.
@@ -108,9 +94,6 @@ impl Token {
 
     /// The token in the form that the engine takes.
     pub(crate) fn lend(&self) -> orbgate::Token<'_> {
-        orbgate::Token {
-            kind: self.kind,
-            scopes: Scopes::Text(&self.text),
-        }
+        orbgate::Token { kind: self.kind, scopes: Scopes::Text(&self.text) }
     }
 }

@@ -74,12 +74,7 @@ pub(crate) struct CoveredRow {
 
 /// Answers a question in JSON.
 #[pyfunction]
-pub(crate) fn ask(
-    py: Python<'_>,
-    policy: &Bound<'_, Policy>,
-    question: &str,
-    arguments: &str,
-) -> PyResult<String> {
+pub(crate) fn ask(py: Python<'_>, policy: &Bound<'_, Policy>, question: &str, arguments: &str) -> PyResult<String> {
     let engine = policy.get().engine();
     guarded(|| {
         let answer = py.detach(|| analysis::ask(engine, question, arguments));
@@ -92,11 +87,7 @@ pub(crate) fn ask(
 
 /// The changes from one policy to another.
 #[pyfunction]
-pub(crate) fn diff(
-    py: Python<'_>,
-    old: &Bound<'_, Policy>,
-    new: &Bound<'_, Policy>,
-) -> PyResult<DiffAnswer> {
+pub(crate) fn diff(py: Python<'_>, old: &Bound<'_, Policy>, new: &Bound<'_, Policy>) -> PyResult<DiffAnswer> {
     let (old, new) = (old.get().engine(), new.get().engine());
     guarded(|| Ok(py.detach(|| compared(old, new))))
 }
@@ -167,8 +158,7 @@ pub(crate) fn lay_out(py: Python<'_>, text: Bytes<'_>) -> PyResult<String> {
 pub(crate) fn test(policy: &Bound<'_, Policy>, cases: Bytes<'_>) -> PyResult<Vec<CaseRow>> {
     let py = policy.py();
     guarded(|| {
-        let suite = Suite::from_bytes(&cases.0)
-            .map_err(|diagnostics| error::diagnostics(py, &diagnostics, None))?;
+        let suite = Suite::from_bytes(&cases.0).map_err(|diagnostics| error::diagnostics(py, &diagnostics, None))?;
         let (engine, names) = (policy.get().engine(), &policy.get().names);
         let mut coverage = Coverage::new(engine);
         let tried = suite.run(engine, &mut coverage);
@@ -206,8 +196,7 @@ pub(crate) fn coverage(
         for cases in &cases {
             let Bytes(cases) = cases.extract()?;
             let suite = Suite::from_bytes(&cases);
-            let suite =
-                suite.map_err(|diagnostics| error::diagnostics(policy.py(), &diagnostics, None))?;
+            let suite = suite.map_err(|diagnostics| error::diagnostics(policy.py(), &diagnostics, None))?;
             suite.run(policy.get().engine(), &mut coverage);
         }
         let pair = |outcome: &analysis::Outcome| (outcome.name, outcome.times);

@@ -72,10 +72,7 @@ impl Provider {
 
     /// An organisation's token, from client credentials.
     pub fn organisation(&mut self, scope: &str) -> String {
-        text(
-            &self.ask(&json!({"do": "organisation", "scope": scope})),
-            "token",
-        )
+        text(&self.ask(&json!({"do": "organisation", "scope": scope})), "token")
     }
 
     /// A user's token, from an authorization code.
@@ -115,9 +112,7 @@ impl Provider {
 
     /// The number of requests for the key set.
     pub fn requests(&mut self) -> u64 {
-        self.ask(&json!({"do": "requests"}))["count"]
-            .as_u64()
-            .unwrap()
+        self.ask(&json!({"do": "requests"}))["count"].as_u64().unwrap()
     }
 
     /// Which of these tokens the library jose, which the provider uses, accepts.
@@ -137,9 +132,10 @@ impl Provider {
     }
 
     fn answer(&mut self, to: &str) -> Value {
-        let line = self.answers.recv_timeout(PATIENCE).unwrap_or_else(|why| {
-            panic!("no answer of the provider to {to}: {why}; run it by hand to see why")
-        });
+        let line = self
+            .answers
+            .recv_timeout(PATIENCE)
+            .unwrap_or_else(|why| panic!("no answer of the provider to {to}: {why}; run it by hand to see why"));
         serde_json::from_str(&line).unwrap()
     }
 }
@@ -169,17 +165,12 @@ fn install(folder: &Path) -> Result<PathBuf, String> {
     for program in ["node", "npm"] {
         let version = Command::new(program).arg("--version").output();
         if !version.is_ok_and(|output| output.status.success()) {
-            return Err(format!(
-                "`{program}` is missing, which runs the OpenID provider"
-            ));
+            return Err(format!("`{program}` is missing, which runs the OpenID provider"));
         }
     }
     fs::copy(source.join("provider.mjs"), home.join("provider.mjs")).unwrap();
     // npm has finished when its lock file is next to the packages.
-    let (lock, done) = (
-        source.join("package-lock.json"),
-        home.join("package-lock.json"),
-    );
+    let (lock, done) = (source.join("package-lock.json"), home.join("package-lock.json"));
     if fs::read(&lock).unwrap() == fs::read(&done).unwrap_or_default() {
         return Ok(home);
     }
@@ -194,9 +185,7 @@ fn install(folder: &Path) -> Result<PathBuf, String> {
     let output = npm.current_dir(&partial).output().unwrap();
     if !output.status.success() {
         let error = String::from_utf8_lossy(&output.stderr);
-        return Err(format!(
-            "npm could not set up the OpenID provider:\n{error}"
-        ));
+        return Err(format!("npm could not set up the OpenID provider:\n{error}"));
     }
     let _ = fs::remove_dir_all(home.join("node_modules"));
     for file in ["node_modules", "package.json", "package-lock.json"] {

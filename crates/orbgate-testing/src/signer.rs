@@ -94,8 +94,7 @@ impl Signer {
                     _ => &signature::RSA_PKCS1_SHA256,
                 };
                 let mut signature = vec![0; pair.public_modulus_len()];
-                pair.sign(encoding, &random, message, &mut signature)
-                    .unwrap();
+                pair.sign(encoding, &random, message, &mut signature).unwrap();
                 signature
             }
             Self::P256(pair) | Self::P384(pair) | Self::P521(pair) => {
@@ -108,9 +107,7 @@ impl Signer {
                     "HS512" => hmac::HMAC_SHA512,
                     _ => hmac::HMAC_SHA256,
                 };
-                hmac::sign(&hmac::Key::new(hash, secret), message)
-                    .as_ref()
-                    .to_vec()
+                hmac::sign(&hmac::Key::new(hash, secret), message).as_ref().to_vec()
             }
         }
     }

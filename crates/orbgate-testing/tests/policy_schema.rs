@@ -7,11 +7,7 @@
     reason = "a test reads its files and fails by panicking"
 )]
 
-#[allow(
-    unreachable_pub,
-    dead_code,
-    reason = "the tests of the core use the rest"
-)]
+#[allow(unreachable_pub, dead_code, reason = "the tests of the core use the rest")]
 #[path = "../../orbgate/tests/support/invalid.rs"]
 mod invalid;
 
@@ -72,18 +68,11 @@ fn the_schema_accepts_every_valid_policy() {
     let schema = schema();
     let mut files = valid();
     files.extend(Some(policy_directory().join("external.yaml")).filter(|file| file.exists()));
-    assert!(
-        files.len() >= 15,
-        "only {} valid policies found",
-        files.len()
-    );
+    assert!(files.len() >= 15, "only {} valid policies found", files.len());
     for file in files {
         let text = fs::read_to_string(&file).unwrap();
         let value = value(&text).unwrap_or_else(|| panic!("{} is not YAML", file.display()));
-        let errors: Vec<String> = schema
-            .iter_errors(&value)
-            .map(|error| error.to_string())
-            .collect();
+        let errors: Vec<String> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{}: {errors:?}", file.display());
     }
 }

@@ -90,17 +90,13 @@ impl Algorithm {
     /// The algorithm of exactly this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL
-            .into_iter()
-            .find(|algorithm| algorithm.as_str() == name)
+        Self::ALL.into_iter().find(|algorithm| algorithm.as_str() == name)
     }
 
     /// The kind of key that the algorithm needs.
     pub(crate) const fn family(self) -> Family {
         match self {
-            Self::Rs256 | Self::Rs384 | Self::Rs512 | Self::Ps256 | Self::Ps384 | Self::Ps512 => {
-                Family::Rsa
-            }
+            Self::Rs256 | Self::Rs384 | Self::Rs512 | Self::Ps256 | Self::Ps384 | Self::Ps512 => Family::Rsa,
             Self::Es256 => Family::P256,
             Self::Es384 => Family::P384,
             Self::Es512 => Family::P521,

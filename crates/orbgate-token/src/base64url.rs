@@ -1,9 +1,6 @@
 //! Base64url without padding (RFC 4648 §5, RFC 7515 §2). Each value has exactly one accepted
 //! spelling.
-#![allow(
-    clippy::as_conversions,
-    reason = "numbers are cut into their halves on purpose"
-)]
+#![allow(clippy::as_conversions, reason = "numbers are cut into their halves on purpose")]
 
 /// The value of a byte that isn't a base64url character. It has a bit that no value has.
 const NONE: u8 = 0x80;
@@ -108,17 +105,9 @@ mod tests {
                 for byte in 0..=u8::MAX {
                     let mut text = text.clone().into_bytes();
                     text[position] = byte;
-                    assert_eq!(
-                        decode(&text),
-                        URL_SAFE_NO_PAD.decode(&text).ok(),
-                        "{text:?}"
-                    );
+                    assert_eq!(decode(&text), URL_SAFE_NO_PAD.decode(&text).ok(), "{text:?}");
                     text.truncate(position.saturating_add(1));
-                    assert_eq!(
-                        decode(&text),
-                        URL_SAFE_NO_PAD.decode(&text).ok(),
-                        "{text:?}"
-                    );
+                    assert_eq!(decode(&text), URL_SAFE_NO_PAD.decode(&text).ok(), "{text:?}");
                 }
             }
         }

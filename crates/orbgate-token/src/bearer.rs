@@ -19,9 +19,7 @@ use core::fmt;
 /// # Errors
 ///
 /// Returns why the request is invalid (`invalid_request`). Deny it in any case.
-pub fn bearer<'a>(
-    values: impl IntoIterator<Item = &'a [u8]>,
-) -> Result<Option<&'a str>, BearerError> {
+pub fn bearer<'a>(values: impl IntoIterator<Item = &'a [u8]>) -> Result<Option<&'a str>, BearerError> {
     let mut values = values.into_iter();
     let Some(value) = values.next() else {
         return Ok(None);
@@ -31,15 +29,8 @@ pub fn bearer<'a>(
     }
     if !is_bearer(value) {
         // A proxy might have joined several lines with commas.
-        let joined = value
-            .split(|byte| *byte == b',')
-            .skip(1)
-            .any(|part| is_bearer(part.trim_ascii_start()));
-        return if joined {
-            Err(BearerError::Repeated)
-        } else {
-            Ok(None)
-        };
+        let joined = value.split(|byte| *byte == b',').skip(1).any(|part| is_bearer(part.trim_ascii_start()));
+        return if joined { Err(BearerError::Repeated) } else { Ok(None) };
     }
     let rest = value.get(SCHEME.len()..).unwrap_or_default();
     let token = rest.strip_prefix(b" ");
@@ -52,26 +43,17 @@ const SCHEME: &[u8] = b"bearer";
 
 /// Whether the value starts with the scheme, in any letter case, followed by its end.
 fn is_bearer(value: &[u8]) -> bool {
-    value
-        .split_at_checked(SCHEME.len())
-        .is_some_and(|(scheme, rest)| {
-            scheme.eq_ignore_ascii_case(SCHEME)
-                && rest
-                    .first()
-                    .is_none_or(|byte| !byte.is_ascii_alphanumeric())
-        })
+    value.split_at_checked(SCHEME.len()).is_some_and(|(scheme, rest)| {
+        scheme.eq_ignore_ascii_case(SCHEME) && rest.first().is_none_or(|byte| !byte.is_ascii_alphanumeric())
+    })
 }
 
 /// `b64token` of RFC 6750 §2.1.
 fn is_b64token(token: &[u8]) -> bool {
-    let end = token
-        .iter()
-        .rposition(|byte| *byte != b'=')
-        .map_or(0, |last| last.saturating_add(1));
+    let end = token.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last.saturating_add(1));
     let (body, _padding) = token.split_at_checked(end).unwrap_or((&[], &[]));
-    let is_of_token = |byte: &u8| {
-        byte.is_ascii_alphanumeric() | matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/')
-    };
+    let is_of_token =
+        |byte: &u8| byte.is_ascii_alphanumeric() | matches!(byte, b'-' | b'.' | b'_' | b'~' | b'+' | b'/');
     // Reads every byte even after a mismatch, so that the loop can be vectorised.
     !body.is_empty() & body.iter().fold(true, |all, byte| all & is_of_token(byte))
 }
@@ -143,10 +125,7 @@ mod tests {
             (&[b"Bearer \xc3\xa9"], Err(BearerError::Malformed)),
         ];
         for (values, expected) in table {
-            let shown: Vec<_> = values
-                .iter()
-                .map(|value| value.escape_ascii().to_string())
-                .collect();
+            let shown: Vec<_> = values.iter().map(|value| value.escape_ascii().to_string()).collect();
             assert_eq!(bearer(values.iter().copied()), *expected, "{shown:?}");
         }
     }

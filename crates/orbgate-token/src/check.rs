@@ -31,10 +31,7 @@ const SKEW: Duration = Duration::from_secs(300);
 
 /// All errors of these issuers.
 pub(crate) fn diagnostics(issuers: &[Issuer]) -> Vec<KeyDiagnostic> {
-    let mut diagnostics = Diagnostics {
-        list: Vec::new(),
-        issuer: 0,
-    };
+    let mut diagnostics = Diagnostics { list: Vec::new(), issuer: 0 };
     if issuers.is_empty() {
         diagnostics.push("", "there is no issuer: every token would be refused");
     }
@@ -42,10 +39,7 @@ pub(crate) fn diagnostics(issuers: &[Issuer]) -> Vec<KeyDiagnostic> {
         diagnostics.issuer = index;
         diagnostics.check(issuer);
         let earlier = issuers.iter().take(index);
-        if earlier
-            .into_iter()
-            .any(|other| other.issuer == issuer.issuer)
-        {
+        if earlier.into_iter().any(|other| other.issuer == issuer.issuer) {
             diagnostics.push("issuer", "another issuer has the same name");
         }
         if let Some(opaque) = &issuer.opaque {
@@ -54,9 +48,7 @@ pub(crate) fn diagnostics(issuers: &[Issuer]) -> Vec<KeyDiagnostic> {
             if earlier.any(|other| other.prefix == opaque.prefix) {
                 let message = match opaque.prefix {
                     Some(_) => "another issuer's opaque tokens have the same `prefix`",
-                    None => {
-                        "another issuer gets the opaque tokens: one of the two needs a `prefix`"
-                    }
+                    None => "another issuer gets the opaque tokens: one of the two needs a `prefix`",
                 };
                 diagnostics.push("prefix", message);
             }
@@ -94,10 +86,7 @@ struct Diagnostics {
 impl Diagnostics {
     fn push(&mut self, name: &'static str, message: impl Into<String>) {
         let issuer = self.issuer;
-        self.list.push(KeyDiagnostic {
-            key: Key { issuer, name },
-            message: message.into(),
-        });
+        self.list.push(KeyDiagnostic { key: Key { issuer, name }, message: message.into() });
     }
 
     fn check(&mut self, issuer: &Issuer) {
@@ -109,34 +98,18 @@ impl Diagnostics {
             self.push("audience", message);
         }
         self.claim_name("audience_claim", &issuer.audience_claim);
-        if issuer
-            .jwks_uri
-            .as_ref()
-            .is_some_and(|url| !is_safe_url(url))
-        {
+        if issuer.jwks_uri.as_ref().is_some_and(|url| !is_safe_url(url)) {
             let message = "`jwks_uri` must start with `https://`, or lead to this very machine";
             self.push("jwks_uri", message);
         }
         if issuer.algorithms.is_empty() {
-            self.push(
-                "algorithms",
-                "`algorithms` is empty: every token would be refused",
-            );
+            self.push("algorithms", "`algorithms` is empty: every token would be refused");
         }
         if issuer.skew > SKEW {
-            self.push(
-                "skew_seconds",
-                "`skew_seconds` is over 300, which is the limit",
-            );
+            self.push("skew_seconds", "`skew_seconds` is over 300, which is the limit");
         }
-        if issuer
-            .max_lifetime
-            .is_some_and(|lifetime| lifetime.is_zero())
-        {
-            self.push(
-                "max_lifetime_seconds",
-                "`max_lifetime_seconds` is 0: every token would be refused",
-            );
+        if issuer.max_lifetime.is_some_and(|lifetime| lifetime.is_zero()) {
+            self.push("max_lifetime_seconds", "`max_lifetime_seconds` is 0: every token would be refused");
         }
         self.claim_name("scopes", &issuer.scopes.claim);
         if let Some(scopes) = &issuer.organisation_scopes {
@@ -146,10 +119,7 @@ impl Diagnostics {
         self.tests("require", &issuer.require);
         let exponent = issuer.key_rules.rsa_exponent_min;
         if exponent.is_multiple_of(2) || !(3..=u64::from(u32::MAX)).contains(&exponent) {
-            self.push(
-                "rsa_exponent_min",
-                "`rsa_exponent_min` must be an odd number from 3 to 4294967295",
-            );
+            self.push("rsa_exponent_min", "`rsa_exponent_min` must be an odd number from 3 to 4294967295");
         }
         self.kind(&issuer.kind);
     }
@@ -159,15 +129,12 @@ impl Diagnostics {
         self.claim_name(key, &scopes.claim);
         if scopes.claim == issuer.scopes.claim {
             let claim = &scopes.claim;
-            let message =
-                format!("`{key}` and `scopes` name the same claim, `{claim}`: leave out `{key}`");
+            let message = format!("`{key}` and `scopes` name the same claim, `{claim}`: leave out `{key}`");
             self.push(key, message);
         }
         let has_both = match &issuer.kind {
             KindRules::Always(_) => false,
-            KindRules::Claims { user, organisation } => {
-                !user.is_empty() && !organisation.is_empty()
-            }
+            KindRules::Claims { user, organisation } => !user.is_empty() && !organisation.is_empty(),
         };
         if !has_both {
             let message = format!(
@@ -218,8 +185,7 @@ impl Diagnostics {
             KindRules::Claims { user, organisation } => (user, organisation),
         };
         if user.is_empty() && organisation.is_empty() {
-            let message =
-                "`kind` recognises no token: write a test for `user` or for `organisation`";
+            let message = "`kind` recognises no token: write a test for `user` or for `organisation`";
             self.push("kind", message);
         }
         if !user.is_empty() && user == organisation {
@@ -228,9 +194,8 @@ impl Diagnostics {
         }
         for (name, tests) in [("user", user), ("organisation", organisation)] {
             if !tests.is_empty() && !tests.iter().any(ClaimTest::is_positive) {
-                let message = format!(
-                    "`{name}` rests on nothing but absent claims: add a test for a claim that is there"
-                );
+                let message =
+                    format!("`{name}` rests on nothing but absent claims: add a test for a claim that is there");
                 self.push("kind", message);
             }
             self.tests("kind", tests);
@@ -244,9 +209,7 @@ impl Diagnostics {
                 Test::OneOf(texts) if texts.is_empty() => {
                     self.push(key, "`one_of` is empty: the test never holds");
                 }
-                Test::EqualsClaim(other) | Test::DiffersFromClaim(other)
-                    if *other == test.claim =>
-                {
+                Test::EqualsClaim(other) | Test::DiffersFromClaim(other) if *other == test.claim => {
                     self.push(key, "a claim is compared with itself");
                 }
                 Test::EqualsClaim(other) | Test::DiffersFromClaim(other) => {

@@ -45,20 +45,14 @@ pub(crate) struct Rest {
 // Written by hand: who a token is about is not shown.
 impl fmt::Debug for Rest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Rest")
-            .field("kind", &self.kind)
-            .finish_non_exhaustive()
+        f.debug_struct("Rest").field("kind", &self.kind).finish_non_exhaustive()
     }
 }
 
 impl Stated {
     /// The same, unless a rule refuses it at any time.
     pub(crate) fn unless_refused(self) -> Result<Self, TokenError> {
-        let Self {
-            audience,
-            validity,
-            rest,
-        } = &self;
+        let Self { audience, validity, rest } = &self;
         let error = audience.err();
         let error = error.or(validity.as_ref().err().copied());
         match error.or(rest.as_ref().err().copied()) {
@@ -87,12 +81,10 @@ const END_OF_TIME: u64 = 1 << 53;
 
 impl<'t> Claims<'t> {
     pub(crate) fn parse(payload: &'t [u8]) -> Result<Self, TokenError> {
-        Object::parse(payload)
-            .map(Self)
-            .map_err(|diagnostic| match diagnostic {
-                JsonError::NotAnObject => TokenError::BadClaims,
-                JsonError::DuplicateMember => TokenError::DuplicateMember,
-            })
+        Object::parse(payload).map(Self).map_err(|diagnostic| match diagnostic {
+            JsonError::NotAnObject => TokenError::BadClaims,
+            JsonError::DuplicateMember => TokenError::DuplicateMember,
+        })
     }
 
     pub(crate) fn issuer(&self) -> Result<&str, TokenError> {
@@ -101,11 +93,7 @@ impl<'t> Claims<'t> {
 
     /// Reads the claims by this issuer's rules.
     pub(crate) fn read(&self, issuer: &Issuer) -> Stated {
-        Stated {
-            audience: self.check_audience(issuer),
-            validity: self.validity(),
-            rest: self.rest(issuer),
-        }
+        Stated { audience: self.check_audience(issuer), validity: self.validity(), rest: self.rest(issuer) }
     }
 
     /// Checks that one of the audiences is in `aud`, or in the configured claim: one string, or a list that contains
@@ -115,8 +103,7 @@ impl<'t> Claims<'t> {
         let found = match self.0.get(&issuer.audience_claim) {
             Some(Member::Text(one)) => is_ours(one),
             Some(Member::Other(Value::Array(list))) => {
-                list.iter().all(Value::is_string)
-                    && list.iter().filter_map(Value::as_str).any(is_ours)
+                list.iter().all(Value::is_string) && list.iter().filter_map(Value::as_str).any(is_ours)
             }
             _ => false,
         };
@@ -156,11 +143,7 @@ impl<'t> Claims<'t> {
     fn text(&self, name: &str) -> Result<Option<Box<str>>, TokenError> {
         match self.0.get(name) {
             None => Ok(None),
-            Some(value) => value
-                .text()
-                .map(Into::into)
-                .map(Some)
-                .ok_or(TokenError::Claim),
+            Some(value) => value.text().map(Into::into).map(Some).ok_or(TokenError::Claim),
         }
     }
 
@@ -187,13 +170,9 @@ impl<'t> Claims<'t> {
         };
         let time = match value.as_u64() {
             Some(seconds) => Some(Duration::from_secs(seconds)),
-            None => value
-                .as_f64()
-                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+            None => value.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         };
-        time.filter(|time| time.as_secs() < END_OF_TIME)
-            .map(Some)
-            .ok_or(TokenError::BadTime)
+        time.filter(|time| time.as_secs() < END_OF_TIME).map(Some).ok_or(TokenError::BadTime)
     }
 }
 
@@ -205,11 +184,7 @@ impl Validity {
             return Err(TokenError::Expired);
         }
         let latest = now.saturating_add(issuer.skew);
-        if [self.not_before, self.issued]
-            .into_iter()
-            .flatten()
-            .any(|time| time > latest)
-        {
+        if [self.not_before, self.issued].into_iter().flatten().any(|time| time > latest) {
             return Err(TokenError::NotYetValid);
         }
         if let Some(longest) = issuer.max_lifetime {

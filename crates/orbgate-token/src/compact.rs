@@ -69,10 +69,7 @@ impl Header {
             JsonError::NotAnObject => TokenError::BadHeader,
             JsonError::DuplicateMember => TokenError::DuplicateMember,
         })?;
-        if ["crit", "b64", "zip", "enc"]
-            .iter()
-            .any(|name| members.get(name).is_some())
-        {
+        if ["crit", "b64", "zip", "enc"].iter().any(|name| members.get(name).is_some()) {
             return Err(TokenError::Extension);
         }
         let text = |name: &str| match members.get(name) {

@@ -30,49 +30,30 @@ impl ConfigError {
                 "" => diagnostic.message.clone(),
                 _ => format!("issuers[{}]: {}", diagnostic.key.issuer, diagnostic.message),
             };
-            ConfigDiagnostic {
-                location: None,
-                message,
-            }
+            ConfigDiagnostic { location: None, message }
         });
-        Self {
-            diagnostics: diagnostics.collect(),
-        }
+        Self { diagnostics: diagnostics.collect() }
     }
 
     /// The error of secrets that cannot be read.
     pub(crate) fn of_secrets(messages: Vec<String>) -> Self {
-        let diagnostics = messages.into_iter().map(|message| ConfigDiagnostic {
-            location: None,
-            message,
-        });
-        Self {
-            diagnostics: diagnostics.collect(),
-        }
+        let diagnostics = messages.into_iter().map(|message| ConfigDiagnostic { location: None, message });
+        Self { diagnostics: diagnostics.collect() }
     }
 
     /// The error for a file.
     pub(crate) fn of_file(diagnostics: Vec<Diagnostic>) -> Self {
         let diagnostics = diagnostics.into_iter().map(|diagnostic| ConfigDiagnostic {
-            location: Some(Location {
-                line: diagnostic.location.line,
-                column: diagnostic.location.column,
-            }),
+            location: Some(Location { line: diagnostic.location.line, column: diagnostic.location.column }),
             message: diagnostic.message,
         });
-        Self {
-            diagnostics: diagnostics.collect(),
-        }
+        Self { diagnostics: diagnostics.collect() }
     }
 
     /// The errors as lines `file:line:column: message`, for a terminal or an editor.
     #[must_use]
     pub fn in_file(&self, file: &str) -> String {
-        let lines: Vec<_> = self
-            .diagnostics
-            .iter()
-            .map(|diagnostic| format!("{file}:{diagnostic}"))
-            .collect();
+        let lines: Vec<_> = self.diagnostics.iter().map(|diagnostic| format!("{file}:{diagnostic}")).collect();
         lines.join("\n")
     }
 

@@ -46,12 +46,7 @@ impl Verifier {
     ///
     /// Without keys, everything except the key and the signature is checked.
     #[must_use]
-    pub fn explain(
-        &self,
-        token: impl AsRef<[u8]>,
-        keys: Option<&Keys>,
-        now: SystemTime,
-    ) -> Explanation {
+    pub fn explain(&self, token: impl AsRef<[u8]>, keys: Option<&Keys>, now: SystemTime) -> Explanation {
         let token = token.as_ref();
         if let Some(opaque) = self.asked(token).and_then(|index| self.opaque(index)) {
             let endpoint = quoted(&opaque.endpoint);
@@ -81,9 +76,7 @@ impl Verifier {
         let of = self.asked(token);
         let judged = self
             .answered(answer, of)
-            .and_then(|(issuer, name, stated)| {
-                stated.judge(issuer, name, Fingerprint::of(token), since_epoch(now)?)
-            });
+            .and_then(|(issuer, name, stated)| stated.judge(issuer, name, Fingerprint::of(token), since_epoch(now)?));
         Explanation::of(judged, |error| {
             let claims = Claims::parse(answer).ok()?;
             let issuer = match of {
@@ -102,9 +95,7 @@ impl Verifier {
                 }
                 TokenError::Type => {
                     let has = shown(claims.0.get("token_type"));
-                    Some(format!(
-                        "the answer's `token_type` {has}, and a plain access token's is `Bearer`"
-                    ))
+                    Some(format!("the answer's `token_type` {has}, and a plain access token's is `Bearer`"))
                 }
                 _ => claims_hint(error, &claims, issuer, since_epoch(now).ok()?),
             }
@@ -147,9 +138,7 @@ impl Verifier {
             return Err(TokenError::Algorithm);
         }
         let fingerprint = Fingerprint::of(token);
-        opened
-            .stated()
-            .judge(opened.issuer, opened.name, fingerprint, since_epoch(now)?)
+        opened.stated().judge(opened.issuer, opened.name, fingerprint, since_epoch(now)?)
     }
 
     fn hint(&self, error: TokenError, token: &[u8], now: SystemTime) -> Option<String> {
@@ -174,15 +163,10 @@ impl Verifier {
             | TokenError::KeyAmbiguous
             | TokenError::KeyMismatch
             | TokenError::KeyRevoked => Some(match &compact.header.kid {
-                Some(kid) => format!(
-                    "its `kid` is {}: are the keys fresh, and the issuer's own?",
-                    quoted(kid)
-                ),
+                Some(kid) => format!("its `kid` is {}: are the keys fresh, and the issuer's own?", quoted(kid)),
                 None => "it has no `kid`".to_owned(),
             }),
-            TokenError::Signature => {
-                Some("the token was changed, or another key has the name of its key".to_owned())
-            }
+            TokenError::Signature => Some("the token was changed, or another key has the name of its key".to_owned()),
             _ => claims_hint(error, &opened.claims, issuer, since_epoch(now).ok()?),
         }
     }
@@ -198,8 +182,7 @@ impl Verifier {
                 let typ = compact.header.typ.as_deref().unwrap_or_default();
                 // The token isn't trusted, and the hint might be copied into a configuration, so only a
                 // media type is quoted.
-                let is_media_type =
-                    |byte: u8| byte.is_ascii_alphanumeric() || b"+-./".contains(&byte);
+                let is_media_type = |byte: u8| byte.is_ascii_alphanumeric() || b"+-./".contains(&byte);
                 if !typ.bytes().all(is_media_type) {
                     return Some(has);
                 }
@@ -252,9 +235,7 @@ fn form(error: TokenError, token: &[u8]) -> Option<String> {
         (TokenError::NotCompact, 2) if token.ends_with(b".") => {
             "it has no signature: Orbgate accepts only signed tokens"
         }
-        (TokenError::NotCompact, 4) => {
-            "it has five parts, so it is encrypted: have the issuer send signed tokens"
-        }
+        (TokenError::NotCompact, 4) => "it has five parts, so it is encrypted: have the issuer send signed tokens",
         (TokenError::NotCompact | TokenError::BadEncoding, _) => {
             "was all of it copied, without spaces, quotes or `Bearer`?"
         }
@@ -263,12 +244,7 @@ fn form(error: TokenError, token: &[u8]) -> Option<String> {
     Some(said.to_owned())
 }
 
-fn claims_hint(
-    error: TokenError,
-    claims: &Claims<'_>,
-    issuer: &Issuer,
-    now: Duration,
-) -> Option<String> {
+fn claims_hint(error: TokenError, claims: &Claims<'_>, issuer: &Issuer, now: Duration) -> Option<String> {
     match error {
         TokenError::Audience => {
             let name = &issuer.audience_claim;
@@ -298,10 +274,7 @@ fn claims_hint(
             match failed {
                 Some(test) => {
                     let has = present(claims.0.get(&test.claim));
-                    Some(format!(
-                        "the test of `{}` in `require` fails, and the claim {has}",
-                        test.claim
-                    ))
+                    Some(format!("the test of `{}` in `require` fails, and the claim {has}", test.claim))
                 }
                 None => Some(format!(
                     "`sub`, `jti`, `{}` and the `sub` of `act` must be strings if present",
@@ -314,9 +287,9 @@ fn claims_hint(
             let (key, name) = (scopes.key(), &scopes.claim.claim);
             let value = claims.0.get(name);
             Some(match (scopes.claim.format, value) {
-                (ScopeFormat::String, Some(Member::Other(Value::Array(_)))) => format!(
-                    "its `{name}` is a list: write `{key}: {{ claim: {name}, format: array }}`"
-                ),
+                (ScopeFormat::String, Some(Member::Other(Value::Array(_)))) => {
+                    format!("its `{name}` is a list: write `{key}: {{ claim: {name}, format: array }}`")
+                }
                 (ScopeFormat::Array, Some(Member::Text(_))) => {
                     format!("its `{name}` is a string: write `{key}: {{ claim: {name} }}`")
                 }
@@ -331,10 +304,9 @@ fn claims_hint(
                 },
             })
         }
-        TokenError::Bound => Some(
-            "it has `cnf`: it belongs to whoever holds a key, and a bearer can't prove that"
-                .to_owned(),
-        ),
+        TokenError::Bound => {
+            Some("it has `cnf`: it belongs to whoever holds a key, and a bearer can't prove that".to_owned())
+        }
         TokenError::UnknownKind => Some(unknown_kind(claims, issuer)),
         _ => None,
     }
@@ -351,18 +323,12 @@ fn unknown_kind(claims: &Claims<'_>, issuer: &Issuer) -> String {
             _ if tests.is_empty() => format!("`kind` has no tests for `{name}`"),
             Some(test) => {
                 let has = present(claims.0.get(&test.claim));
-                format!(
-                    "the test of `{}` for `{name}` fails, and the claim {has}",
-                    test.claim
-                )
+                format!("the test of `{}` for `{name}` fails, and the claim {has}", test.claim)
             }
             None => format!("all tests for `{name}` hold"),
         }
     });
-    format!(
-        "{}. A service without organisations writes `kind: user`",
-        sides.join("; ")
-    )
+    format!("{}. A service without organisations writes `kind: user`", sides.join("; "))
 }
 
 /// Whether a claim is present, without its value.

@@ -34,10 +34,7 @@ impl<V> Generation<V> {
 
 impl<V> Default for Generation<V> {
     fn default() -> Self {
-        Self {
-            entries: HashMap::new(),
-            bytes: 0,
-        }
+        Self { entries: HashMap::new(), bytes: 0 }
     }
 }
 
@@ -64,8 +61,7 @@ impl<V> Generations<V> {
         if bytes > self.half_bytes {
             return;
         }
-        let is_full = self.young.entries.len() >= self.half
-            || self.young.bytes.saturating_add(bytes) > self.half_bytes;
+        let is_full = self.young.entries.len() >= self.half || self.young.bytes.saturating_add(bytes) > self.half_bytes;
         if is_full {
             self.age(now);
         }
@@ -86,10 +82,7 @@ impl<V> Generations<V> {
 
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
-        self.young
-            .entries
-            .len()
-            .saturating_add(self.old.entries.len())
+        self.young.entries.len().saturating_add(self.old.entries.len())
     }
 
     /// Forgets what is too old. The young grow old when their time is over, not when they are asked for next: what is put in last

@@ -47,9 +47,7 @@ impl<'t> Object<'t> {
         let mut object: Self = serde_json::from_str(json).map_err(|_| JsonError::NotAnObject)?;
         let members = &mut object.0;
         members.sort_unstable_by(|(one, _), (other, _)| one.order(&other.0));
-        let comes_twice = members
-            .windows(2)
-            .any(|pair| matches!(pair, [(one, _), (other, _)] if one == other));
+        let comes_twice = members.windows(2).any(|pair| matches!(pair, [(one, _), (other, _)] if one == other));
         let within = members.iter().fold(0, |others, (_, member)| match member {
             Member::Text(_) => others,
             Member::Other(value) => kept(others, value),
@@ -225,13 +223,7 @@ mod tests {
 
     /// JSON of any depth in which names are repeated, including in a different spelling.
     fn json() -> impl Strategy<Value = String> {
-        let name = prop::sample::select(vec![
-            r#""a""#,
-            r#""\u0061""#,
-            r#""b:""#,
-            r#""""#,
-            r#""é\"""#,
-        ]);
+        let name = prop::sample::select(vec![r#""a""#, r#""\u0061""#, r#""b:""#, r#""""#, r#""é\"""#]);
         let scalar = prop::sample::select(vec![
             "1",
             "-2.5e3",
@@ -242,18 +234,13 @@ mod tests {
             r#""\\\":""#,
             r#""\ud83d\ude00""#,
         ]);
-        scalar
-            .prop_map(str::to_owned)
-            .prop_recursive(4, 32, 4, move |inner| {
-                let member = (name.clone(), inner.clone())
-                    .prop_map(|(name, value)| format!("{name} :{value}"));
-                prop_oneof![
-                    prop::collection::vec(inner, 0..4)
-                        .prop_map(|items| format!("[{}]", items.join(","))),
-                    prop::collection::vec(member, 0..4)
-                        .prop_map(|members| format!("{{{}}}", members.join(" ,"))),
-                ]
-            })
+        scalar.prop_map(str::to_owned).prop_recursive(4, 32, 4, move |inner| {
+            let member = (name.clone(), inner.clone()).prop_map(|(name, value)| format!("{name} :{value}"));
+            prop_oneof![
+                prop::collection::vec(inner, 0..4).prop_map(|items| format!("[{}]", items.join(","))),
+                prop::collection::vec(member, 0..4).prop_map(|members| format!("{{{}}}", members.join(" ,"))),
+            ]
+        })
     }
 
     proptest! {
@@ -286,28 +273,13 @@ mod tests {
     fn a_member_comes_once_at_any_depth() {
         let table: [(&[u8], _); 15] = [
             (br#"{"a":1,"b":{"a":2},"c":[{"a":3},{"a":4}]}"#, None),
-            (
-                br#"{"a":1,"b":-2.5,"c":true,"d":null,"e":"x","f":18446744073709551615}"#,
-                None,
-            ),
-            (
-                br#"{"a:":":\\","b\":":"\"a\":","c":"\\\":","":[[{"":{}}]]}"#,
-                None,
-            ),
+            (br#"{"a":1,"b":-2.5,"c":true,"d":null,"e":"x","f":18446744073709551615}"#, None),
+            (br#"{"a:":":\\","b\":":"\"a\":","c":"\\\":","":[[{"":{}}]]}"#, None),
             (br#"{"a":1,"a":1}"#, Some(JsonError::DuplicateMember)),
-            (
-                br#"{"a":{"a":{"b":1}},"a":{}}"#,
-                Some(JsonError::DuplicateMember),
-            ),
-            (
-                br#"{"a:":"\\","a:":"\""}"#,
-                Some(JsonError::DuplicateMember),
-            ),
+            (br#"{"a":{"a":{"b":1}},"a":{}}"#, Some(JsonError::DuplicateMember)),
+            (br#"{"a:":"\\","a:":"\""}"#, Some(JsonError::DuplicateMember)),
             (br#"{"a":1,"\u0061":1}"#, Some(JsonError::DuplicateMember)),
-            (
-                br#"{"x":[{"y":{"a":1,"a":2}}]}"#,
-                Some(JsonError::DuplicateMember),
-            ),
+            (br#"{"x":[{"y":{"a":1,"a":2}}]}"#, Some(JsonError::DuplicateMember)),
             (b"[]", Some(JsonError::NotAnObject)),
             (b"{}x", Some(JsonError::NotAnObject)),
             (br#"{"a":NaN}"#, Some(JsonError::NotAnObject)),
@@ -317,16 +289,8 @@ mod tests {
             (b"", Some(JsonError::NotAnObject)),
         ];
         for (text, diagnostic) in table {
-            assert_eq!(
-                Object::parse(text).err(),
-                diagnostic,
-                "{}",
-                String::from_utf8_lossy(text)
-            );
+            assert_eq!(Object::parse(text).err(), diagnostic, "{}", String::from_utf8_lossy(text));
         }
-        assert_eq!(
-            Object::parse("[".repeat(5_000).as_bytes()).err(),
-            Some(JsonError::NotAnObject)
-        );
+        assert_eq!(Object::parse("[".repeat(5_000).as_bytes()).err(), Some(JsonError::NotAnObject));
     }
 }

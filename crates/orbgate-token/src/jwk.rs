@@ -22,9 +22,7 @@ pub struct KeyRules {
 
 impl Default for KeyRules {
     fn default() -> Self {
-        Self {
-            rsa_exponent_min: 65_537,
-        }
+        Self { rsa_exponent_min: 65_537 }
     }
 }
 
@@ -47,10 +45,7 @@ pub(crate) struct Use {
 
 impl Use {
     /// `None` if the numbers aren't a valid key for the algorithm.
-    #[cfg_attr(
-        not(feature = "aws-lc-rs"),
-        expect(clippy::missing_const_for_fn, reason = "the library is not const")
-    )]
+    #[cfg_attr(not(feature = "aws-lc-rs"), expect(clippy::missing_const_for_fn, reason = "the library is not const"))]
     fn new(algorithm: Algorithm, parts: &Parts<'_>) -> Option<Self> {
         Some(Self {
             algorithm,
@@ -68,10 +63,7 @@ impl Key {
         if kind == "oct" {
             return Err("a secret does not belong in a public key set");
         }
-        if ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
-            .iter()
-            .any(|name| jwk.0.contains_key(*name))
-        {
+        if ["d", "p", "q", "dp", "dq", "qi", "oth", "k"].iter().any(|name| jwk.0.contains_key(*name)) {
             return Err("a private key does not belong in a public key set");
         }
         jwk.is_for_signatures()?;
@@ -81,28 +73,16 @@ impl Key {
             "OKP" => jwk.edwards()?,
             _ => return Err("its `kty` is not RSA, EC or OKP"),
         };
-        Ok(Self {
-            kid: jwk.text("kid")?.map(str::to_owned),
-            text,
-            uses,
-        })
+        Ok(Self { kid: jwk.text("kid")?.map(str::to_owned), text, uses })
     }
 
     /// A secret for an algorithm, at least as long as its hash (RFC 7518 §3.2).
-    pub(crate) fn from_secret(
-        kid: &str,
-        algorithm: Algorithm,
-        secret: &[u8],
-    ) -> Result<Self, &'static str> {
+    pub(crate) fn from_secret(kid: &str, algorithm: Algorithm, secret: &[u8]) -> Result<Self, &'static str> {
         let parts = Parts::Secret(secret);
         let fits = algorithm.family() == Family::Secret && secret.len() >= algorithm.hash_bytes();
         let usage = fits.then(|| Use::new(algorithm, &parts)).flatten();
         let usage = usage.ok_or("it is too short, or its algorithm is not HMAC")?;
-        Ok(Self {
-            kid: Some(kid.to_owned()),
-            text: parts.jwk(Family::Secret).into(),
-            uses: vec![usage],
-        })
+        Ok(Self { kid: Some(kid.to_owned()), text: parts.jwk(Family::Secret).into(), uses: vec![usage] })
     }
 }
 
@@ -167,8 +147,7 @@ impl Jwk<'_> {
         let named = self.text("alg")?;
         let mut uses = Vec::new();
         for algorithm in Algorithm::ALL {
-            if algorithm.family() == family && named.is_none_or(|named| named == algorithm.as_str())
-            {
+            if algorithm.family() == family && named.is_none_or(|named| named == algorithm.as_str()) {
                 let usage = Use::new(algorithm, parts);
                 uses.push(usage.ok_or("it is not a point of its curve, or no key")?);
             }
@@ -184,9 +163,7 @@ impl Jwk<'_> {
             return Err("its `use` is not `sig`");
         }
         let verifies = |operations: &Value| {
-            operations
-                .as_array()
-                .is_some_and(|list| list.iter().any(|operation| operation == "verify"))
+            operations.as_array().is_some_and(|list| list.iter().any(|operation| operation == "verify"))
         };
         if !self.0.get("key_ops").is_none_or(verifies) {
             return Err("its `key_ops` do not have `verify`");
@@ -219,8 +196,6 @@ impl Jwk<'_> {
 /// Whether the exponent (big endian, without leading zeros) is odd and large enough.
 fn exponent_fits(e: &[u8], min: u64) -> bool {
     let odd = e.last().is_some_and(|last| last & 1 == 1);
-    let value = e.iter().try_fold(0_u64, |value, byte| {
-        value.checked_mul(256)?.checked_add(u64::from(*byte))
-    });
+    let value = e.iter().try_fold(0_u64, |value, byte| value.checked_mul(256)?.checked_add(u64::from(*byte)));
     odd && value.is_some_and(|value| value >= min.max(3))
 }

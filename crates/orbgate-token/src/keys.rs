@@ -92,19 +92,11 @@ impl KeySet {
     pub fn from_secrets<'a>(
         secrets: impl IntoIterator<Item = (&'a str, Algorithm, &'a [u8])>,
     ) -> Result<Self, KeySetError> {
-        Self::collect(
-            secrets
-                .into_iter()
-                .map(|(kid, algorithm, secret)| Key::from_secret(kid, algorithm, secret)),
-        )
+        Self::collect(secrets.into_iter().map(|(kid, algorithm, secret)| Key::from_secret(kid, algorithm, secret)))
     }
 
     fn collect(keys: impl Iterator<Item = Result<Key, &'static str>>) -> Result<Self, KeySetError> {
-        let mut set = Self {
-            keys: Vec::new(),
-            by_kid: HashMap::new(),
-            warnings: Vec::new(),
-        };
+        let mut set = Self { keys: Vec::new(), by_kid: HashMap::new(), warnings: Vec::new() };
         // The position of each of `set.keys` in the document.
         let mut indices = Vec::new();
         for (index, key) in keys.enumerate() {
@@ -127,8 +119,7 @@ impl KeySet {
                 let first = other.take().and_then(|other| indices.get(other).copied());
                 let message = "another key has its `kid`, and neither is used";
                 let both = first.into_iter().chain([index]);
-                self.warnings
-                    .extend(both.map(|index| KeyWarning { index, message }));
+                self.warnings.extend(both.map(|index| KeyWarning { index, message }));
                 return;
             }
             self.by_kid.insert(kid.clone(), Some(self.keys.len()));
@@ -159,9 +150,7 @@ impl KeySet {
     fn usable(&self, revoked: Option<&HashSet<String>>) -> impl Iterator<Item = &Key> {
         let is_revoked = move |kid| revoked.is_some_and(|revoked| revoked.contains(kid));
         self.keys.iter().filter(move |key| {
-            key.kid.as_ref().is_none_or(|kid| {
-                self.by_kid.get(kid).is_some_and(Option::is_some) && !is_revoked(kid)
-            })
+            key.kid.as_ref().is_none_or(|kid| self.by_kid.get(kid).is_some_and(Option::is_some) && !is_revoked(kid))
         })
     }
 
@@ -173,13 +162,9 @@ impl KeySet {
         revoked: Option<&HashSet<String>>,
     ) -> Result<Chosen<'_>, TokenError> {
         let algorithm = token.header.algorithm;
-        let algorithm = algorithm
-            .filter(|algorithm| allowed.contains(algorithm))
-            .ok_or(TokenError::Algorithm)?;
+        let algorithm = algorithm.filter(|algorithm| allowed.contains(algorithm)).ok_or(TokenError::Algorithm)?;
         match &token.header.kid {
-            Some(kid) if revoked.is_some_and(|revoked| revoked.contains(kid)) => {
-                Err(TokenError::KeyRevoked)
-            }
+            Some(kid) if revoked.is_some_and(|revoked| revoked.contains(kid)) => Err(TokenError::KeyRevoked),
             Some(kid) => {
                 let index = self.by_kid.get(kid).ok_or(TokenError::KeyUnknown)?;
                 let key = index.and_then(|index| self.keys.get(index));
@@ -205,10 +190,7 @@ pub(crate) struct Chosen<'k> {
 
 impl Key {
     fn fit(&self, algorithm: Algorithm) -> Option<Chosen<'_>> {
-        let usage = self
-            .uses
-            .iter()
-            .find(|usage| usage.algorithm == algorithm)?;
+        let usage = self.uses.iter().find(|usage| usage.algorithm == algorithm)?;
         let text = &self.text;
         Some(Chosen { text, usage })
     }
@@ -216,10 +198,7 @@ impl Key {
 
 impl fmt::Debug for KeySet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("KeySet")
-            .field("keys", &self.len())
-            .field("warnings", &self.warnings)
-            .finish_non_exhaustive()
+        f.debug_struct("KeySet").field("keys", &self.len()).field("warnings", &self.warnings).finish_non_exhaustive()
     }
 }
 
@@ -248,9 +227,7 @@ impl fmt::Display for KeySetError {
             Self::TooManyKeys => "the key set has more than 64 keys",
             Self::NoUsableKey(warnings) => {
                 f.write_str("the key set has no key that could check a signature")?;
-                return warnings
-                    .iter()
-                    .try_for_each(|warning| write!(f, "; {warning}"));
+                return warnings.iter().try_for_each(|warning| write!(f, "; {warning}"));
             }
         })
     }
@@ -300,10 +277,7 @@ impl Keys {
     /// [`TokenError::KeyRevoked`].
     #[must_use]
     pub fn revoke(mut self, issuer: impl Into<String>, kid: impl Into<String>) -> Self {
-        self.revoked
-            .entry(issuer.into())
-            .or_default()
-            .insert(kid.into());
+        self.revoked.entry(issuer.into()).or_default().insert(kid.into());
         self
     }
 

@@ -39,8 +39,7 @@ impl KindRules {
             Self::Always(kind) => return *kind,
             Self::Claims { user, organisation } => (user, organisation),
         };
-        let all =
-            |tests: &[ClaimTest]| !tests.is_empty() && tests.iter().all(|test| test.holds(claims));
+        let all = |tests: &[ClaimTest]| !tests.is_empty() && tests.iter().all(|test| test.holds(claims));
         match (all(user), all(organisation)) {
             (true, false) => TokenKind::User,
             (false, true) => TokenKind::Organisation,
@@ -80,14 +79,8 @@ impl ClaimTest {
 
     /// The claim is exactly one of these strings.
     #[must_use]
-    pub fn one_of<T: Into<String>>(
-        claim: impl Into<String>,
-        texts: impl IntoIterator<Item = T>,
-    ) -> Self {
-        Self::new(
-            claim,
-            Test::OneOf(texts.into_iter().map(Into::into).collect()),
-        )
+    pub fn one_of<T: Into<String>>(claim: impl Into<String>, texts: impl IntoIterator<Item = T>) -> Self {
+        Self::new(claim, Test::OneOf(texts.into_iter().map(Into::into).collect()))
     }
 
     /// The claim is present and not null.
@@ -126,9 +119,7 @@ impl ClaimTest {
         let two = |other: &str| text.zip(claims.text(other));
         match &self.test {
             Test::Equals(expected) => text == Some(expected),
-            Test::OneOf(expected) => {
-                text.is_some_and(|text| expected.iter().any(|one| one == text))
-            }
+            Test::OneOf(expected) => text.is_some_and(|text| expected.iter().any(|one| one == text)),
             Test::Present => value.is_some_and(|value| !value.is_null()),
             Test::Absent => value.is_none(),
             Test::EqualsClaim(other) => two(other).is_some_and(|(one, other)| one == other),
@@ -156,24 +147,15 @@ mod tests {
     #[test]
     fn exactly_one_of_the_two_must_hold() {
         let rules = KindRules::Claims {
-            user: vec![
-                ClaimTest::one_of("amr", ["pwd", "otp"]),
-                ClaimTest::absent("gty"),
-            ],
+            user: vec![ClaimTest::one_of("amr", ["pwd", "otp"]), ClaimTest::absent("gty")],
             organisation: vec![ClaimTest::equals_claim("sub", "client_id")],
         };
         check(
             &rules,
             &[
                 (json!({"sub": "u", "client_id": "c", "amr": "otp"}), User),
-                (
-                    json!({"sub": "u", "client_id": "c", "amr": "otp", "gty": null}),
-                    Unknown,
-                ),
-                (
-                    json!({"sub": "u", "client_id": "c", "amr": "face"}),
-                    Unknown,
-                ),
+                (json!({"sub": "u", "client_id": "c", "amr": "otp", "gty": null}), Unknown),
+                (json!({"sub": "u", "client_id": "c", "amr": "face"}), Unknown),
                 (json!({"sub": "c", "client_id": "c"}), Organisation),
                 (json!({"sub": "c", "client_id": "c", "amr": "pwd"}), Unknown),
                 (json!({"sub": "u", "client_id": "c"}), Unknown),
@@ -203,24 +185,15 @@ mod tests {
     #[test]
     fn users_and_clients_may_be_told_apart_by_their_subject() {
         let rules = KindRules::Claims {
-            user: vec![
-                ClaimTest::differs_from_claim("sub", "client_id"),
-                ClaimTest::present("auth_time"),
-            ],
+            user: vec![ClaimTest::differs_from_claim("sub", "client_id"), ClaimTest::present("auth_time")],
             organisation: vec![ClaimTest::equals_claim("sub", "client_id")],
         };
         check(
             &rules,
             &[
                 (json!({"sub": "u", "client_id": "c", "auth_time": 1}), User),
-                (
-                    json!({"sub": "u", "client_id": "c", "auth_time": null}),
-                    Unknown,
-                ),
-                (
-                    json!({"sub": "c", "client_id": "c", "auth_time": 1}),
-                    Organisation,
-                ),
+                (json!({"sub": "u", "client_id": "c", "auth_time": null}), Unknown),
+                (json!({"sub": "c", "client_id": "c", "auth_time": 1}), Organisation),
                 (json!({"sub": "u", "auth_time": 1}), Unknown),
             ],
         );
@@ -228,13 +201,7 @@ mod tests {
 
     #[test]
     fn no_rule_recognises_nothing() {
-        let rules = KindRules::Claims {
-            user: vec![],
-            organisation: vec![ClaimTest::present("org")],
-        };
-        check(
-            &rules,
-            &[(json!({}), Unknown), (json!({"org": "o"}), Organisation)],
-        );
+        let rules = KindRules::Claims { user: vec![], organisation: vec![ClaimTest::present("org")] };
+        check(&rules, &[(json!({}), Unknown), (json!({"org": "o"}), Organisation)]);
     }
 }

@@ -67,9 +67,7 @@ impl Algorithm {
             Self::Ps512 => &signature::RSA_PSS_2048_8192_SHA512,
             _ => return None,
         };
-        PublicKeyComponents { n, e }
-            .to_parsed_public_key(parameters)
-            .ok()
+        PublicKeyComponents { n, e }.to_parsed_public_key(parameters).ok()
     }
 
     /// An elliptic-curve key for this algorithm: an uncompressed point, or an Ed25519 key.

@@ -33,11 +33,7 @@ pub struct Opaque {
 impl Opaque {
     /// An introspection endpoint, `https` or a loopback address, and the client with which this API authenticates there.
     #[must_use]
-    pub fn new(
-        endpoint: impl Into<String>,
-        client_id: impl Into<String>,
-        secret: SecretSource,
-    ) -> Self {
+    pub fn new(endpoint: impl Into<String>, client_id: impl Into<String>, secret: SecretSource) -> Self {
         Self {
             endpoint: endpoint.into(),
             client: client_id.into(),
@@ -105,11 +101,7 @@ impl Opaque {
 const SECRET_BYTES: usize = 4096;
 
 /// What `application/x-www-form-urlencoded` leaves as it is. A space is `%20`, which every reader of forms takes as well as `+`.
-const KEPT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'*')
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_');
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'*').remove(b'-').remove(b'.').remove(b'_');
 
 fn form(text: &str) -> String {
     utf8_percent_encode(text, KEPT).to_string()
@@ -131,20 +123,16 @@ impl SecretSource {
     /// # Errors
     ///
     /// Fails if the file can't be read, or if the variable isn't set or isn't Unicode.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "secrets are read when a host asks for it, never for a token"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "secrets are read when a host asks for it, never for a token")]
     pub fn read(&self) -> std::io::Result<Vec<u8>> {
         match self {
             Self::File(path) => std::fs::read(path),
             Self::Env(name) => match std::env::var(name) {
                 Ok(value) => Ok(value.into_bytes()),
                 // Its error would show a value that isn't Unicode.
-                Err(_) => Err(std::io::Error::new(
-                    std::io::ErrorKind::NotFound,
-                    "the variable is not set, or not Unicode",
-                )),
+                Err(_) => {
+                    Err(std::io::Error::new(std::io::ErrorKind::NotFound, "the variable is not set, or not Unicode"))
+                }
             },
         }
     }
@@ -156,10 +144,9 @@ impl SecretSource {
                 "client_secret_file",
                 "`client_secret_file` must be an absolute path: it depends on no working directory then",
             )),
-            Self::Env(name) if name.is_empty() || name.contains(['=', '\0']) => Some((
-                "client_secret_env",
-                "`client_secret_env` must be the name of a variable",
-            )),
+            Self::Env(name) if name.is_empty() || name.contains(['=', '\0']) => {
+                Some(("client_secret_env", "`client_secret_env` must be the name of a variable"))
+            }
             _ => None,
         }
     }
@@ -167,8 +154,7 @@ impl SecretSource {
 
 /// On any system, because a configuration may be checked on another one.
 fn is_absolute(path: &str) -> bool {
-    let drive =
-        matches!(path.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
+    let drive = matches!(path.as_bytes(), [letter, b':', b'\\' | b'/', ..] if letter.is_ascii_alphabetic());
     path.starts_with('/') || drive || Path::new(path).is_absolute()
 }
 
@@ -219,22 +205,14 @@ mod tests {
     fn credentials_are_form_urlencoded_before_base64() {
         for text in ["a b+%:é\n", "a b+%:é\r\n", "a b+%:é"] {
             let mut opaque = opaque();
-            opaque
-                .read_secret(|_| Ok(text.as_bytes().to_vec()))
-                .unwrap();
+            opaque.read_secret(|_| Ok(text.as_bytes().to_vec())).unwrap();
             // my%20api%3A1:a%20b%2B%25%3A%C3%A9
             let basic = "Basic bXklMjBhcGklM0ExOmElMjBiJTJCJTI1JTNBJUMzJUE5";
             assert_eq!(opaque.authorization.as_ref().unwrap().reveal(), basic);
             let shown = format!("{opaque:?}");
-            assert!(
-                !shown.contains("a b+") && !shown.contains("bXkl"),
-                "{shown}"
-            );
+            assert!(!shown.contains("a b+") && !shown.contains("bXkl"), "{shown}");
         }
-        assert_eq!(
-            Opaque::body("a-._~+/=="),
-            "token=a-._%7E%2B%2F%3D%3D&token_type_hint=access_token"
-        );
+        assert_eq!(Opaque::body("a-._~+/=="), "token=a-._%7E%2B%2F%3D%3D&token_type_hint=access_token");
     }
 
     #[test]
@@ -247,10 +225,7 @@ mod tests {
         ];
         for (bytes, expected) in table {
             let error = opaque().read_secret(|_| Ok(bytes.to_vec())).unwrap_err();
-            assert_eq!(
-                error,
-                format!("`client_secret_env` SOME_SECRET: {expected}")
-            );
+            assert_eq!(error, format!("`client_secret_env` SOME_SECRET: {expected}"));
         }
         let missing = SecretSource::Env("ORBGATE_NO_SUCH_VARIABLE".to_owned());
         let error = Opaque::new("https://a", "b", missing).read_secret(SecretSource::read);
@@ -262,16 +237,8 @@ mod tests {
 
     #[test]
     fn paths_of_secrets_are_absolute_on_any_system() {
-        assert!(
-            ["/run/secrets/a", "C:\\a", "d:/a"]
-                .iter()
-                .all(|path| is_absolute(path))
-        );
-        assert!(
-            !["", "a", "./a", "C:a", "1:\\a"]
-                .iter()
-                .any(|path| is_absolute(path))
-        );
+        assert!(["/run/secrets/a", "C:\\a", "d:/a"].iter().all(|path| is_absolute(path)));
+        assert!(!["", "a", "./a", "C:a", "1:\\a"].iter().any(|path| is_absolute(path)));
     }
 
     #[test]

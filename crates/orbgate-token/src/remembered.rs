@@ -27,18 +27,11 @@ pub(crate) struct Remembered {
 impl Remembered {
     /// Remembers up to this number of signatures; `None` if it is 0.
     pub(crate) fn at_most(most: usize) -> Option<Self> {
-        (most > 0).then(|| Self {
-            known: Mutex::new(Generations::new(HALF_LIFE, most, usize::MAX)),
-        })
+        (most > 0).then(|| Self { known: Mutex::new(Generations::new(HALF_LIFE, most, usize::MAX)) })
     }
 
     /// Whether a signature is valid: either remembered, or checked now.
-    pub(crate) fn knows_or(
-        &self,
-        hash: Sha256,
-        now: Duration,
-        check: impl FnOnce() -> bool,
-    ) -> bool {
+    pub(crate) fn knows_or(&self, hash: Sha256, now: Duration, check: impl FnOnce() -> bool) -> bool {
         let mark = hash.finalize().into();
         if self.with(now, |known| known.get(&mark).is_some()) {
             return true;
@@ -145,15 +138,11 @@ mod tests {
             let remembered = Remembered::at_most(most).unwrap();
             for number in 0..250 {
                 put(&remembered, &number.to_string(), 0);
-                let known =
-                    (0..=number).filter(|number| knows(&remembered, &number.to_string(), 0));
+                let known = (0..=number).filter(|number| knows(&remembered, &number.to_string(), 0));
                 let known: Vec<usize> = known.collect();
                 assert!(known.len() <= most + 1, "{most}: {}", known.len());
                 let latest = (number + 1).saturating_sub(most.div_ceil(2))..=number;
-                assert!(
-                    latest.into_iter().all(|number| known.contains(&number)),
-                    "{most}: {number}"
-                );
+                assert!(latest.into_iter().all(|number| known.contains(&number)), "{most}: {number}");
             }
         }
     }

@@ -26,11 +26,7 @@ pub struct ScopeClaim {
 impl Default for ScopeClaim {
     /// `scope`, a space-separated string (RFC 9068 §2.2.3).
     fn default() -> Self {
-        Self {
-            claim: "scope".to_owned(),
-            format: ScopeFormat::String,
-            conflict: Conflict::Deny,
-        }
+        Self { claim: "scope".to_owned(), format: ScopeFormat::String, conflict: Conflict::Deny }
     }
 }
 
@@ -63,9 +59,7 @@ impl ScopeClaim {
             (ScopeFormat::Array, Some(Member::Other(Value::Array(items)))) => joined(items),
             _ => None,
         };
-        scopes
-            .filter(|scopes| is_scope_text(scopes))
-            .ok_or(TokenError::Scopes)
+        scopes.filter(|scopes| is_scope_text(scopes)).ok_or(TokenError::Scopes)
     }
 }
 
@@ -81,14 +75,8 @@ impl Issuer {
     /// whose kind isn't known never has its scopes.
     pub(crate) fn scopes_of(&self, kind: TokenKind) -> ScopesOf<'_> {
         match &self.organisation_scopes {
-            Some(claim) if kind == TokenKind::Organisation => ScopesOf {
-                claim,
-                other: Some(&self.scopes.claim),
-            },
-            _ => ScopesOf {
-                claim: &self.scopes,
-                other: None,
-            },
+            Some(claim) if kind == TokenKind::Organisation => ScopesOf { claim, other: Some(&self.scopes.claim) },
+            _ => ScopesOf { claim: &self.scopes, other: None },
         }
     }
 }
@@ -126,10 +114,7 @@ impl ScopesOf<'_> {
 }
 
 fn joined(items: &[Value]) -> Option<Box<str>> {
-    let scopes: Option<Vec<&str>> = items
-        .iter()
-        .map(|item| item.as_str().filter(|scope| is_scope(scope)))
-        .collect();
+    let scopes: Option<Vec<&str>> = items.iter().map(|item| item.as_str().filter(|scope| is_scope(scope))).collect();
     Some(scopes?.join(" ").into())
 }
 
@@ -137,18 +122,12 @@ fn joined(items: &[Value]) -> Option<Box<str>> {
 /// `scope-token *( SP scope-token )`.
 fn is_scope_text(text: &str) -> bool {
     let mut scopes = text.split(' ');
-    text.is_empty()
-        || (text.len() <= BYTES
-            && scopes.by_ref().take(SCOPES).all(is_scope)
-            && scopes.next().is_none())
+    text.is_empty() || (text.len() <= BYTES && scopes.by_ref().take(SCOPES).all(is_scope) && scopes.next().is_none())
 }
 
 /// `scope-token` of RFC 6749 §3.3.
 fn is_scope(scope: &str) -> bool {
-    !scope.is_empty()
-        && scope
-            .bytes()
-            .all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
+    !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
 }
 
 #[cfg(test)]
@@ -158,22 +137,10 @@ mod tests {
     use super::{Conflict, ScopeClaim, ScopeFormat, ScopesOf};
     use crate::json::Object;
 
-    fn read(
-        claim: &str,
-        format: ScopeFormat,
-        conflict: Conflict,
-        claims: &Value,
-    ) -> Option<Box<str>> {
-        let claim = ScopeClaim {
-            claim: claim.to_owned(),
-            format,
-            conflict,
-        };
+    fn read(claim: &str, format: ScopeFormat, conflict: Conflict, claims: &Value) -> Option<Box<str>> {
+        let claim = ScopeClaim { claim: claim.to_owned(), format, conflict };
         let text = claims.to_string();
-        let scopes = ScopesOf {
-            claim: &claim,
-            other: None,
-        };
+        let scopes = ScopesOf { claim: &claim, other: None };
         scopes.read(&Object::parse(text.as_bytes()).unwrap()).ok()
     }
 
@@ -183,10 +150,7 @@ mod tests {
         let array = |claims| read("scp", ScopeFormat::Array, Conflict::Deny, &claims);
         let some = |text: &str| Some(text.into());
         assert_eq!(string(json!({"scope": "a b:c b:c"})), some("a b:c b:c"));
-        assert_eq!(
-            string(json!({"permissions": ["a"], "roles": "b"})),
-            some("")
-        );
+        assert_eq!(string(json!({"permissions": ["a"], "roles": "b"})), some(""));
         assert_eq!(string(json!({"scope": ""})), some(""));
         assert_eq!(string(json!({"scope": "a,b"})), some("a,b"));
         assert_eq!(array(json!({"scp": ["a", "b"]})), some("a b"));
@@ -209,13 +173,7 @@ mod tests {
         ] {
             assert_eq!(string(json!({ "scope": refused })), None, "{refused}");
         }
-        for refused in [
-            json!("a"),
-            json!(["a b"]),
-            json!([""]),
-            json!(["a", 1]),
-            json!([["a"]]),
-        ] {
+        for refused in [json!("a"), json!(["a b"]), json!([""]), json!(["a", 1]), json!([["a"]])] {
             assert_eq!(array(json!({ "scp": refused })), None, "{refused}");
         }
     }

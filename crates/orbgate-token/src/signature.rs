@@ -42,12 +42,7 @@ impl Verifier {
     ///
     /// The first rule that the token breaks. [`TokenError::KeyUnknown`] might be resolved by
     /// fetching keys again.
-    pub fn check(
-        &self,
-        token: impl AsRef<[u8]>,
-        keys: &Keys,
-        now: SystemTime,
-    ) -> Result<SignatureCheck, TokenError> {
+    pub fn check(&self, token: impl AsRef<[u8]>, keys: &Keys, now: SystemTime) -> Result<SignatureCheck, TokenError> {
         let compact = Compact::parse(token.as_ref())?;
         self.open(&compact)?.check(keys, now)
     }
@@ -58,11 +53,7 @@ impl Opened<'_> {
     pub(crate) fn check(&self, keys: &Keys, now: SystemTime) -> Result<SignatureCheck, TokenError> {
         since_epoch(now)?;
         let Chosen { text, usage } = self.key(keys)?;
-        if !can_be(
-            usage.algorithm,
-            &self.compact.signature,
-            usage.signature_bytes,
-        ) {
+        if !can_be(usage.algorithm, &self.compact.signature, usage.signature_bytes) {
             return Err(TokenError::Signature);
         }
         Ok(SignatureCheck {
@@ -142,10 +133,7 @@ impl SignatureCheck {
 /// ECDSA's numbers must not be 0: libraries have accepted such signatures for any message
 /// (CVE-2022-21449).
 pub(crate) fn can_be(algorithm: Algorithm, signature: &[u8], bytes: usize) -> bool {
-    let is_ecdsa = matches!(
-        algorithm.family(),
-        Family::P256 | Family::P384 | Family::P521
-    );
+    let is_ecdsa = matches!(algorithm.family(), Family::P256 | Family::P384 | Family::P521);
     let half = bytes.checked_div(2).unwrap_or(0);
     let is_zero = |number: &[u8]| number.iter().all(|byte| *byte == 0);
     signature.len() == bytes && !(is_ecdsa && signature.chunks(half.max(1)).any(is_zero))
@@ -153,8 +141,6 @@ pub(crate) fn can_be(algorithm: Algorithm, signature: &[u8], bytes: usize) -> bo
 
 impl fmt::Debug for SignatureCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SignatureCheck")
-            .field("algorithm", &self.algorithm)
-            .finish_non_exhaustive()
+        f.debug_struct("SignatureCheck").field("algorithm", &self.algorithm).finish_non_exhaustive()
     }
 }

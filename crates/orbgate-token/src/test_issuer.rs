@@ -102,8 +102,7 @@ impl TestIssuer {
         let coordinates = point.get(1..).and_then(|both| both.split_at_checked(32));
         let (x, y) = coordinates.unwrap_or_default();
         let [x, y] = [x, y].map(|coordinate| URL_SAFE_NO_PAD.encode(coordinate));
-        json!({ "keys": [{ "kty": "EC", "crv": "P-256", "kid": "test", "x": x, "y": y }] })
-            .to_string()
+        json!({ "keys": [{ "kty": "EC", "crv": "P-256", "kid": "test", "x": x, "y": y }] }).to_string()
     }
 
     /// Its key, for [`Verifier::verify`].
@@ -124,13 +123,7 @@ impl TestIssuer {
 
     /// A token with additional or changed claims. A claim whose value is null is left out.
     #[must_use]
-    pub fn token_with(
-        &self,
-        kind: TokenKind,
-        scopes: &str,
-        claims: &Map<String, Value>,
-        now: SystemTime,
-    ) -> String {
+    pub fn token_with(&self, kind: TokenKind, scopes: &str, claims: &Map<String, Value>, now: SystemTime) -> String {
         let now = now.duration_since(UNIX_EPOCH);
         let now = now.unwrap_or_default().as_secs();
         let usual = json!({
@@ -163,11 +156,7 @@ impl TestIssuer {
             "/jwks" => Some(self.jwks()),
             "/token" => {
                 let pairs = || query.split('&').filter_map(|pair| pair.split_once('='));
-                let get = |name: &str| {
-                    pairs()
-                        .find(|(own, _)| *own == name)
-                        .map(|(_, value)| value)
-                };
+                let get = |name: &str| pairs().find(|(own, _)| *own == name).map(|(_, value)| value);
                 let kind = TokenKind::from_name(get("kind").unwrap_or("user"));
                 let scopes = get("scope").unwrap_or_default().replace('+', " ");
                 let scopes = percent_encoding::percent_decode_str(&scopes).decode_utf8();
@@ -180,8 +169,6 @@ impl TestIssuer {
 
 impl fmt::Debug for TestIssuer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TestIssuer")
-            .field("url", &self.url)
-            .finish_non_exhaustive()
+        f.debug_struct("TestIssuer").field("url", &self.url).finish_non_exhaustive()
     }
 }

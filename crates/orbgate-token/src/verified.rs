@@ -30,10 +30,7 @@ impl VerifiedToken {
     /// Its kind can be [`TokenKind::Unknown`], which the engine denies.
     #[must_use]
     pub fn token(&self) -> Token<'_> {
-        Token {
-            kind: self.kind,
-            scopes: self.scopes().into(),
-        }
+        Token { kind: self.kind, scopes: self.scopes().into() }
     }
 
     /// Whether it is a user's or an organisation's token.

@@ -69,11 +69,7 @@ impl Verifier {
     /// usual. Each entry takes up to 80 bytes. If the program checks signatures itself, nothing is remembered.
     #[must_use]
     pub const fn remember_signatures(mut self, most: usize) -> Self {
-        self.remember = if most < MOST_REMEMBERED {
-            most
-        } else {
-            MOST_REMEMBERED
-        };
+        self.remember = if most < MOST_REMEMBERED { most } else { MOST_REMEMBERED };
         self
     }
 
@@ -113,12 +109,7 @@ impl Verifier {
     /// The first rule that the token breaks. [`TokenError::KeyUnknown`] might be resolved by
     /// fetching keys again.
     #[cfg(feature = "aws-lc-rs")]
-    pub fn verify(
-        &self,
-        token: impl AsRef<[u8]>,
-        keys: &Keys,
-        now: SystemTime,
-    ) -> Result<VerifiedToken, TokenError> {
+    pub fn verify(&self, token: impl AsRef<[u8]>, keys: &Keys, now: SystemTime) -> Result<VerifiedToken, TokenError> {
         let compact = Compact::parse(token.as_ref())?;
         self.open(&compact)?.judge(keys, now, None)
     }
@@ -186,15 +177,8 @@ impl Verifier {
             return None;
         }
         let of = |(index, (issuer, _)): (usize, &(Issuer, Arc<str>))| {
-            let prefix = issuer
-                .opaque
-                .as_ref()?
-                .prefix
-                .as_deref()
-                .unwrap_or_default();
-            token
-                .starts_with(prefix.as_bytes())
-                .then_some((prefix.len(), index))
+            let prefix = issuer.opaque.as_ref()?.prefix.as_deref().unwrap_or_default();
+            token.starts_with(prefix.as_bytes()).then_some((prefix.len(), index))
         };
         let issuers = self.issuers.iter().enumerate();
         let (_, index) = issuers.filter_map(of).max()?;
@@ -229,9 +213,7 @@ impl Verifier {
             return Ok(self);
         }
         let mut issuers = self.issuers.to_vec();
-        let opaque = issuers
-            .iter_mut()
-            .flat_map(|(issuer, _)| &mut issuer.opaque);
+        let opaque = issuers.iter_mut().flat_map(|(issuer, _)| &mut issuer.opaque);
         let read = opaque.filter_map(|opaque| opaque.read_secret(&mut read).err());
         let diagnostics: Vec<String> = read.collect();
         if !diagnostics.is_empty() {
@@ -255,21 +237,11 @@ impl Verifier {
         if issuer.opaque.is_none() {
             issuer.check_type(compact.header.typ.as_deref())?;
         }
-        Ok(Opened {
-            verifier: self,
-            compact,
-            claims,
-            index,
-            issuer,
-            name,
-        })
+        Ok(Opened { verifier: self, compact, claims, index, issuer, name })
     }
 
     /// The issuer in the claims, with its index.
-    pub(crate) fn issuer_of(
-        &self,
-        claims: &Claims<'_>,
-    ) -> Result<(usize, &Issuer, &Arc<str>), TokenError> {
+    pub(crate) fn issuer_of(&self, claims: &Claims<'_>) -> Result<(usize, &Issuer, &Arc<str>), TokenError> {
         let name = claims.issuer()?;
         let mut issuers = self.issuers.iter().enumerate();
         let found = issuers.find(|(_, (_, known))| **known == *name);
@@ -310,12 +282,7 @@ impl Opened<'_> {
         // One hash covers the signed bytes and the token.
         let mut hash = Sha256::new_with_prefix(compact.signed);
         let of_signed = key.usage.algorithm.signs_sha256().then(|| hash.clone());
-        hash.update(
-            compact
-                .token
-                .get(compact.signed.len()..)
-                .unwrap_or_default(),
-        );
+        hash.update(compact.token.get(compact.signed.len()..).unwrap_or_default());
         let is_right = || {
             let (material, signature) = (&key.usage.material, &compact.signature);
             match of_signed {
@@ -336,8 +303,7 @@ impl Opened<'_> {
             return Err(TokenError::Signature);
         }
         let fingerprint = Fingerprint::finish(hash);
-        self.stated()
-            .judge(self.issuer, self.name, fingerprint, now)
+        self.stated().judge(self.issuer, self.name, fingerprint, now)
     }
 
     /// Reads the claims.
@@ -364,8 +330,7 @@ impl Opened<'_> {
 }
 
 pub(crate) fn since_epoch(now: SystemTime) -> Result<Duration, TokenError> {
-    now.duration_since(UNIX_EPOCH)
-        .map_err(|_| TokenError::Clock)
+    now.duration_since(UNIX_EPOCH).map_err(|_| TokenError::Clock)
 }
 
 impl Issuer {
@@ -373,9 +338,7 @@ impl Issuer {
     /// value.
     fn check_type(&self, typ: Option<&str>) -> Result<(), TokenError> {
         let typ = typ.unwrap_or_default();
-        let is_access_token = ["at+jwt", "application/at+jwt"]
-            .iter()
-            .any(|access| access.eq_ignore_ascii_case(typ));
+        let is_access_token = ["at+jwt", "application/at+jwt"].iter().any(|access| access.eq_ignore_ascii_case(typ));
         if is_access_token || self.extra_types.iter().any(|extra| extra == typ) {
             Ok(())
         } else {
@@ -395,14 +358,7 @@ impl Stated {
     ) -> Result<VerifiedToken, TokenError> {
         self.audience?;
         let expires = self.validity?.check(issuer, now)?;
-        let Rest {
-            kind,
-            scopes,
-            subject,
-            client,
-            actor,
-            id,
-        } = self.rest?;
+        let Rest { kind, scopes, subject, client, actor, id } = self.rest?;
         Ok(VerifiedToken {
             kind,
             scopes,

@@ -27,14 +27,8 @@ const DIFFERENCES: [(u64, &str); 8] = [
     (350, "the key says PS256, the token PS384"),
     (347, "the key's `ES521` is not an algorithm"),
     (351, "the key's `ES521` is not an algorithm"),
-    (
-        367,
-        "labelled invalid, and byte for byte the valid case 357",
-    ),
-    (
-        370,
-        "labelled invalid, and byte for byte the valid case 357",
-    ),
+    (367, "labelled invalid, and byte for byte the valid case 357"),
+    (370, "labelled invalid, and byte for byte the valid case 357"),
     (372, "labelled valid, with a `?` in its base64url"),
     (373, "labelled valid, with a `?` in its base64url"),
 ];
@@ -89,9 +83,7 @@ fn skipped(what: &str) {
     stderr.unwrap();
     if let Some(file) = std::env::var_os("ORBGATE_SKIPPED") {
         let file = File::options().append(true).open(file);
-        file.unwrap()
-            .write_all(format!("{what}\n").as_bytes())
-            .unwrap();
+        file.unwrap().write_all(format!("{what}\n").as_bytes()).unwrap();
     }
 }
 
@@ -127,16 +119,11 @@ fn keys(group: &Value) -> Result<KeySet, KeySetError> {
         return KeySet::from_jwks(serde_json::json!({ "keys": jwks }).to_string().as_bytes());
     }
     let secrets: Vec<_> = jwks.iter().filter_map(secret).collect();
-    KeySet::from_secrets(
-        secrets
-            .iter()
-            .map(|(kid, algorithm, secret)| (*kid, *algorithm, secret.as_slice())),
-    )
+    KeySet::from_secrets(secrets.iter().map(|(kid, algorithm, secret)| (*kid, *algorithm, secret.as_slice())))
 }
 
 /// Case 4 of the keys has a secret with stray bits, but does not test how the secret is encoded.
-const LENIENT: GeneralPurpose =
-    GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
+const LENIENT: GeneralPurpose = GeneralPurpose::new(&URL_SAFE, NO_PAD.with_decode_allow_trailing_bits(true));
 
 fn secret(jwk: &Value) -> Option<(&str, Algorithm, Vec<u8>)> {
     let algorithm = Algorithm::from_name(jwk["alg"].as_str()?)?;

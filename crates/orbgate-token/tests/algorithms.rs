@@ -2,8 +2,7 @@
 
 use orbgate::TokenKind;
 use orbgate_testing::signer::{
-    AUDIENCE, ISSUER, Signer, claims, header, issuer, key_set, keys, now, random_secret, verifier,
-    with,
+    AUDIENCE, ISSUER, Signer, claims, header, issuer, key_set, keys, now, random_secret, verifier, with,
 };
 use orbgate_token::{Algorithm, Issuer, KeySet, Keys, TokenError};
 use serde_json::Value;
@@ -11,10 +10,7 @@ use serde_json::Value;
 #[test]
 fn a_key_is_used_only_with_its_own_algorithms() {
     let signers = [
-        (
-            Signer::rsa(),
-            vec!["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
-        ),
+        (Signer::rsa(), vec!["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"]),
         (Signer::p256(), vec!["ES256"]),
         (Signer::p384(), vec!["ES384"]),
         (Signer::p521(), vec!["ES512"]),
@@ -30,11 +26,7 @@ fn a_key_is_used_only_with_its_own_algorithms() {
         for algorithm in asymmetric() {
             let header = with(header(), "alg", algorithm.as_str());
             let result = every.verify(signer.token(&header, &claims()), &keys, now());
-            let expected = if names.contains(&algorithm.as_str()) {
-                None
-            } else {
-                Some(TokenError::KeyMismatch)
-            };
+            let expected = if names.contains(&algorithm.as_str()) { None } else { Some(TokenError::KeyMismatch) };
             assert_eq!(result.err(), expected, "{algorithm:?} with {names:?}");
         }
     }
@@ -61,10 +53,7 @@ fn a_public_key_is_never_a_secret() {
         for algorithm in ["HS256", "HS384", "HS512"] {
             let forger = Signer::Secret(secret.clone());
             let token = forger.token(&with(header(), "alg", algorithm), &claims());
-            assert_eq!(
-                every.verify(token, &keys, now()).err(),
-                Some(TokenError::KeyMismatch)
-            );
+            assert_eq!(every.verify(token, &keys, now()).err(), Some(TokenError::KeyMismatch));
         }
     }
     // Nor does a published secret count as one.
@@ -75,15 +64,9 @@ fn a_public_key_is_never_a_secret() {
 
 #[test]
 fn secrets_must_be_given_and_be_long() {
-    for (algorithm, length) in [
-        (Algorithm::Hs256, 32),
-        (Algorithm::Hs384, 48),
-        (Algorithm::Hs512, 64),
-    ] {
+    for (algorithm, length) in [(Algorithm::Hs256, 32), (Algorithm::Hs384, 48), (Algorithm::Hs512, 64)] {
         let signer = Signer::Secret(random_secret(length));
-        let Signer::Secret(secret) = &signer else {
-            unreachable!()
-        };
+        let Signer::Secret(secret) = &signer else { unreachable!() };
         let set = KeySet::from_secrets([("key-1", algorithm, secret.as_slice())]).unwrap();
         let keys = Keys::new().with(ISSUER, set);
         let token = signer.token(&with(header(), "alg", algorithm.as_str()), &claims());
@@ -107,9 +90,7 @@ fn issuers_do_not_lend_each_other_their_keys() {
     let theirs = with(with(claims(), "iss", other), "aud", "second");
     let verify = |signer: &Signer, claims: &Value, keys: &Keys| {
         let token = signer.token(&header(), claims);
-        verifier
-            .verify(token, keys, now())
-            .map(|token| token.kind())
+        verifier.verify(token, keys, now()).map(|token| token.kind())
     };
     assert_eq!(verify(&one, &claims(), &both), Ok(TokenKind::User));
     assert_eq!(verify(&two, &theirs, &both), Ok(TokenKind::Organisation));
@@ -117,8 +98,5 @@ fn issuers_do_not_lend_each_other_their_keys() {
     assert_eq!(verify(&one, &theirs, &both), Err(TokenError::Signature));
     assert_eq!(verify(&two, &theirs, &keys), Err(TokenError::NoKeys));
     let wrong_audience = with(theirs, "aud", AUDIENCE);
-    assert_eq!(
-        verify(&two, &wrong_audience, &both),
-        Err(TokenError::Audience)
-    );
+    assert_eq!(verify(&two, &wrong_audience, &both), Err(TokenError::Audience));
 }

@@ -5,9 +5,7 @@ use core::time::Duration;
 use orbgate::TokenKind;
 use orbgate_testing::expected::Expected;
 use orbgate_testing::signer;
-use orbgate_testing::signer::{
-    AUDIENCE, ISSUER, NOW, World, claims, header, issuer, now, verifier, with, without,
-};
+use orbgate_testing::signer::{AUDIENCE, ISSUER, NOW, World, claims, header, issuer, now, verifier, with, without};
 use orbgate_token::{Issuer, TokenError, VerifiedToken, Verifier};
 use serde_json::{Value, json};
 
@@ -20,49 +18,25 @@ fn claims_have_the_types_that_they_must_have() {
     let table = [
         (without(claims.clone(), "iss"), Some(Issuer)),
         (with(claims.clone(), "iss", evil), Some(Issuer)),
-        (
-            with(claims.clone(), "iss", format!("{ISSUER}/")),
-            Some(Issuer),
-        ),
+        (with(claims.clone(), "iss", format!("{ISSUER}/")), Some(Issuer)),
         // An issuer is compared as text (RFC 9207 §2.4), capitals and all.
-        (
-            with(claims.clone(), "iss", ISSUER.to_uppercase()),
-            Some(Issuer),
-        ),
-        (
-            with(claims.clone(), "iss", ISSUER.replace("id.", "Id.")),
-            Some(Issuer),
-        ),
+        (with(claims.clone(), "iss", ISSUER.to_uppercase()), Some(Issuer)),
+        (with(claims.clone(), "iss", ISSUER.replace("id.", "Id.")), Some(Issuer)),
         (with(claims.clone(), "iss", json!([ISSUER])), Some(Issuer)),
-        (
-            with(claims.clone(), "iss", json!([evil, ISSUER])),
-            Some(Issuer),
-        ),
-        (
-            with(claims.clone(), "iss", json!({"a": ISSUER})),
-            Some(Issuer),
-        ),
+        (with(claims.clone(), "iss", json!([evil, ISSUER])), Some(Issuer)),
+        (with(claims.clone(), "iss", json!({"a": ISSUER})), Some(Issuer)),
         (with(claims.clone(), "iss", Value::Null), Some(Issuer)),
         (without(claims.clone(), "aud"), Some(Audience)),
         (with(claims.clone(), "aud", 7), Some(Audience)),
         (with(claims.clone(), "aud", evil), Some(Audience)),
         (with(claims.clone(), "aud", json!([])), Some(Audience)),
         (with(claims.clone(), "aud", json!([evil])), Some(Audience)),
-        (
-            with(claims.clone(), "aud", json!([AUDIENCE, 7])),
-            Some(Audience),
-        ),
-        (
-            with(claims.clone(), "aud", json!([[AUDIENCE]])),
-            Some(Audience),
-        ),
+        (with(claims.clone(), "aud", json!([AUDIENCE, 7])), Some(Audience)),
+        (with(claims.clone(), "aud", json!([[AUDIENCE]])), Some(Audience)),
         (with(claims.clone(), "aud", json!([evil, AUDIENCE])), None),
         (without(claims.clone(), "exp"), Some(BadTime)),
         (with(claims.clone(), "exp", "never"), Some(BadTime)),
-        (
-            with(claims.clone(), "exp", (NOW + 9).to_string()),
-            Some(BadTime),
-        ),
+        (with(claims.clone(), "exp", (NOW + 9).to_string()), Some(BadTime)),
         (with(claims.clone(), "exp", Value::Null), Some(BadTime)),
         (with(claims.clone(), "exp", -1), Some(BadTime)),
         (with(claims.clone(), "exp", 1e18), Some(BadTime)),
@@ -71,10 +45,7 @@ fn claims_have_the_types_that_they_must_have() {
         (with(claims.clone(), "exp", json!([NOW])), Some(BadTime)),
         (with(claims.clone(), "nbf", "now"), Some(BadTime)),
         (with(claims.clone(), "iat", true), Some(BadTime)),
-        (
-            with(claims.clone(), "cnf", json!({"jkt": "x"})),
-            Some(Bound),
-        ),
+        (with(claims.clone(), "cnf", json!({"jkt": "x"})), Some(Bound)),
         (with(claims.clone(), "cnf", Value::Null), Some(Bound)),
         (with(claims.clone(), "scope", json!(["a"])), Some(Scopes)),
         (with(claims.clone(), "scope", "a  b"), Some(Scopes)),
@@ -131,60 +102,31 @@ fn times_have_exact_boundaries() {
     }
     let token = world.signer.token(&header(), &claims());
     let before = signer::at(0) - Duration::from_secs(1);
-    assert_eq!(
-        verifier(issuer()).verify(&token, &world.keys, before).err(),
-        Some(TokenError::Clock)
-    );
+    assert_eq!(verifier(issuer()).verify(&token, &world.keys, before).err(), Some(TokenError::Clock));
 }
 
 #[test]
 fn settings_change_only_what_they_say() {
     let world = World::new();
     let verify = |issuer: Issuer, header: &Value, claims: &Value| {
-        world
-            .verify_with(issuer, &world.signer.token(header, claims))
-            .err()
+        world.verify_with(issuer, &world.signer.token(header, claims)).err()
     };
     let exact = || issuer().skew(Duration::ZERO);
-    assert_eq!(
-        verify(exact(), &header(), &with(claims(), "exp", NOW + 1)),
-        None
-    );
-    assert_eq!(
-        verify(exact(), &header(), &with(claims(), "exp", NOW)),
-        Some(TokenError::Expired)
-    );
-    assert_eq!(
-        verify(exact(), &header(), &with(claims(), "nbf", NOW)),
-        None
-    );
+    assert_eq!(verify(exact(), &header(), &with(claims(), "exp", NOW + 1)), None);
+    assert_eq!(verify(exact(), &header(), &with(claims(), "exp", NOW)), Some(TokenError::Expired));
+    assert_eq!(verify(exact(), &header(), &with(claims(), "nbf", NOW)), None);
     let short = || issuer().max_lifetime(Duration::from_secs(610));
     assert_eq!(verify(short(), &header(), &claims()), None);
-    assert_eq!(
-        verify(short(), &header(), &with(claims(), "exp", NOW + 601)),
-        Some(TokenError::Lifetime)
-    );
-    assert_eq!(
-        verify(short(), &header(), &without(claims(), "iat")),
-        Some(TokenError::BadTime)
-    );
+    assert_eq!(verify(short(), &header(), &with(claims(), "exp", NOW + 601)), Some(TokenError::Lifetime));
+    assert_eq!(verify(short(), &header(), &without(claims(), "iat")), Some(TokenError::BadTime));
     let required = || issuer().require(["jti", "sub"]);
     assert_eq!(verify(required(), &header(), &claims()), None);
-    assert_eq!(
-        verify(required(), &header(), &without(claims(), "jti")),
-        Some(TokenError::Claim)
-    );
+    assert_eq!(verify(required(), &header(), &without(claims(), "jti")), Some(TokenError::Claim));
     // Null counts as absent, also in claims that are only required to be there.
     let tenant = || issuer().require(["tenant"]);
-    assert_eq!(
-        verify(tenant(), &header(), &with(claims(), "tenant", 7)),
-        None
-    );
+    assert_eq!(verify(tenant(), &header(), &with(claims(), "tenant", 7)), None);
     for claims in [claims(), with(claims(), "tenant", Value::Null)] {
-        assert_eq!(
-            verify(tenant(), &header(), &claims),
-            Some(TokenError::Claim)
-        );
+        assert_eq!(verify(tenant(), &header(), &claims), Some(TokenError::Claim));
     }
     // The largest allowance for clocks.
     let widest = || issuer().skew(Duration::from_secs(300));
@@ -198,44 +140,19 @@ fn settings_change_only_what_they_say() {
         assert_eq!(verify(widest(), &header(), &claims), expected, "{claims}");
     }
     let typed = || issuer().extra_types(["JWT"]);
-    assert_eq!(
-        verify(typed(), &with(header(), "typ", "JWT"), &claims()),
-        None
-    );
-    assert_eq!(
-        verify(typed(), &with(header(), "typ", "jwt"), &claims()),
-        Some(TokenError::Type)
-    );
-    assert_eq!(
-        verify(typed(), &without(header(), "typ"), &claims()),
-        Some(TokenError::Type)
-    );
-    assert_eq!(
-        verify(
-            issuer().extra_types([""]),
-            &without(header(), "typ"),
-            &claims()
-        ),
-        None
-    );
+    assert_eq!(verify(typed(), &with(header(), "typ", "JWT"), &claims()), None);
+    assert_eq!(verify(typed(), &with(header(), "typ", "jwt"), &claims()), Some(TokenError::Type));
+    assert_eq!(verify(typed(), &without(header(), "typ"), &claims()), Some(TokenError::Type));
+    assert_eq!(verify(issuer().extra_types([""]), &without(header(), "typ"), &claims()), None);
     let bound = with(claims(), "cnf", json!({"jkt": "x"}));
-    assert_eq!(
-        verify(issuer().allow_unverified_cnf(), &header(), &bound),
-        None
-    );
+    assert_eq!(verify(issuer().allow_unverified_cnf(), &header(), &bound), None);
 }
 
 #[test]
 fn an_actor_is_recorded_and_widens_nothing() {
     let world = World::new();
-    let claims = with(
-        claims(),
-        "act",
-        json!({"sub": "service-3", "act": {"sub": "service-2"}, "scope": "write:keys"}),
-    );
-    let verified = world
-        .verify(&world.signer.token(&header(), &claims))
-        .unwrap();
+    let claims = with(claims(), "act", json!({"sub": "service-3", "act": {"sub": "service-2"}, "scope": "write:keys"}));
+    let verified = world.verify(&world.signer.token(&header(), &claims)).unwrap();
     assert_eq!(verified.actor(), Some("service-3"));
     assert_eq!(verified.kind(), TokenKind::User);
     assert_eq!(verified.scopes(), "read:account write:voxies");
@@ -243,9 +160,7 @@ fn an_actor_is_recorded_and_widens_nothing() {
 
 #[test]
 fn an_introspected_token_is_judged_as_every_other() {
-    use TokenError::{
-        Audience, BadClaims, BadTime, Bound, DuplicateMember, Expired, Inactive, Issuer,
-    };
+    use TokenError::{Audience, BadClaims, BadTime, Bound, DuplicateMember, Expired, Inactive, Issuer};
     let verifier = verifier(issuer());
     let verify = |answer: String| verifier.verify_introspected("opaque", answer, now());
     let answer = with(claims(), "active", true);
@@ -311,20 +226,14 @@ fn each_kind_of_token_has_its_own_claim_of_scopes() {
     let unknown = Ok((TokenKind::Unknown, String::new()));
     let table = [
         (json!({"scp": "a b"}), user("a b")),
-        (
-            json!({"idtyp": "app", "roles": ["a", "b"]}),
-            application("a b"),
-        ),
+        (json!({"idtyp": "app", "roles": ["a", "b"]}), application("a b")),
         (json!({"idtyp": "app", "roles": []}), application("")),
         (json!({"idtyp": "app"}), application("")),
         // A user's roles never count, whatever they are.
         (json!({"scp": "a", "roles": ["b"]}), user("a")),
         (json!({"scp": "a", "roles": 7}), user("a")),
         (json!({"scp": "", "roles": ["a"]}), user("")),
-        (
-            json!({"scp": "a", "idtyp": "user", "roles": ["b"]}),
-            user("a"),
-        ),
+        (json!({"scp": "a", "idtyp": "user", "roles": ["b"]}), user("a")),
         // Null isn't a scope, and isn't absent.
         (json!({"scp": null, "roles": ["a"]}), Err(Scopes)),
         (json!({"scp": ["a"], "roles": ["b"]}), Err(Scopes)),
@@ -332,15 +241,9 @@ fn each_kind_of_token_has_its_own_claim_of_scopes() {
         (json!({"roles": ["a"]}), unknown.clone()),
         (json!({"idtyp": ["app"], "roles": ["a"]}), unknown.clone()),
         (json!({"idtyp": "App", "roles": ["a"]}), unknown),
-        (
-            json!({"idtyp": "app", "scp": "a", "roles": ["b"]}),
-            Ok((TokenKind::Unknown, "a".to_owned())),
-        ),
+        (json!({"idtyp": "app", "scp": "a", "roles": ["b"]}), Ok((TokenKind::Unknown, "a".to_owned()))),
         // An application's token with a user's claim, which its kind doesn't see, is refused.
-        (
-            json!({"idtyp": "app", "scp": null, "roles": ["a"]}),
-            Err(Scopes),
-        ),
+        (json!({"idtyp": "app", "scp": null, "roles": ["a"]}), Err(Scopes)),
         (json!({"idtyp": "app", "roles": "a"}), Err(Scopes)),
         (json!({"idtyp": "app", "roles": "a b"}), Err(Scopes)),
         (json!({"idtyp": "app", "roles": {"a": true}}), Err(Scopes)),
@@ -360,10 +263,7 @@ fn each_kind_of_token_has_its_own_claim_of_scopes() {
     let both = json!({"idtyp": "app", "scp": null});
     assert_eq!(verify(&ignoring, &both), application(""));
     // Without the key, an application has no scopes.
-    let without = ENTRA.replace(
-        "    organisation_scopes: { claim: roles, format: array }\n",
-        "",
-    );
+    let without = ENTRA.replace("    organisation_scopes: { claim: roles, format: array }\n", "");
     let roles = json!({"idtyp": "app", "roles": ["a"]});
     assert_eq!(verify(&without, &roles), application(""));
 }

@@ -6,9 +6,7 @@ use orbgate::TokenKind;
 use orbgate_testing::expected::Expected;
 use orbgate_testing::signer;
 use orbgate_testing::signer::{Signer, claims, header, keys, now, verifier, with};
-use orbgate_token::{
-    Algorithm, ClaimTest, Issuer, KeyRules, KindRules, Opaque, ScopeClaim, SecretSource, Verifier,
-};
+use orbgate_token::{Algorithm, ClaimTest, Issuer, KeyRules, KindRules, Opaque, ScopeClaim, SecretSource, Verifier};
 
 const EXAMPLE: &str = include_str!("../testdata/token.yaml");
 
@@ -49,14 +47,8 @@ issuers:
 ";
     let from_yaml = Verifier::from_yaml(yaml).unwrap();
     let kind = KindRules::Claims {
-        user: vec![
-            ClaimTest::one_of("amr", ["pwd", "otp"]),
-            ClaimTest::absent("gty"),
-        ],
-        organisation: vec![
-            ClaimTest::equals_claim("sub", "client_id"),
-            ClaimTest::present("gty"),
-        ],
+        user: vec![ClaimTest::one_of("amr", ["pwd", "otp"]), ClaimTest::absent("gty")],
+        organisation: vec![ClaimTest::equals_claim("sub", "client_id"), ClaimTest::present("gty")],
     };
     let scopes = ScopeClaim {
         claim: "scp".to_owned(),
@@ -81,9 +73,7 @@ issuers:
             .skew(Duration::ZERO)
             .max_lifetime(Duration::from_secs(610))
             .allow_unverified_cnf()
-            .key_rules(KeyRules {
-                rsa_exponent_min: 3,
-            }),
+            .key_rules(KeyRules { rsa_exponent_min: 3 }),
     );
     assert_eq!(format!("{from_yaml:?}"), format!("{in_rust:?}"));
 }
@@ -127,11 +117,7 @@ issuers:
         let error = Verifier::from_yaml(yaml).unwrap_err();
         expected.add(yaml, [&error]);
         assert_eq!(format!("{error:?}"), error.to_string());
-        let listed: Vec<_> = error
-            .diagnostics()
-            .iter()
-            .map(ToString::to_string)
-            .collect();
+        let listed: Vec<_> = error.diagnostics().iter().map(ToString::to_string).collect();
         assert_eq!(listed.join("\n"), error.to_string());
         assert!(error.in_file("token.yaml").starts_with("token.yaml:"));
     }
@@ -160,10 +146,7 @@ remember_signatures: 10000000000
     let said: Vec<_> = said.lines().collect();
     let mut expected = Expected::default();
     expected.add(yaml, &said);
-    expected.keep(
-        env!("CARGO_MANIFEST_DIR"),
-        "configuration: missing and misspelt keys",
-    );
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "configuration: missing and misspelt keys");
     let only = |yaml: &str| Verifier::from_yaml(yaml).unwrap_err().in_file("t");
     let misspelt = only("orbgate_token: 1\nisuers: []\nremember_signatures: 10000000000\n");
     assert_eq!(misspelt.lines().count(), 2, "{misspelt}");
@@ -178,8 +161,7 @@ fn an_issuer_of_tenants_is_one_issuer_for_each() {
             "orbgate_token: 1\nissuers:\n  - issuer: {issuer}\n{tenants}    audience: b\n    kind: user\n    jwks_uri: https://keys/{{tenant}}\n"
         )
     };
-    let verifier =
-        Verifier::from_yaml(&yaml("https://id/{tenant}/v2", "    tenants: [one, two]\n")).unwrap();
+    let verifier = Verifier::from_yaml(&yaml("https://id/{tenant}/v2", "    tenants: [one, two]\n")).unwrap();
     let issuers: Vec<_> = verifier.issuers().collect();
     assert_eq!(issuers, ["https://id/one/v2", "https://id/two/v2"]);
     let mut expected = Expected::default();
@@ -203,21 +185,14 @@ fn a_token_is_for_one_of_several_audiences() {
     let signer = Signer::p256();
     let keys = keys(&[signer.jwk("key-1")]);
     let two = verifier(signer::issuer().or_audiences(["https://other.example.com"]));
-    let client = verifier(
-        signer::issuer()
-            .or_audiences(["web"])
-            .audience_claim("client_id"),
-    );
+    let client = verifier(signer::issuer().or_audiences(["web"]).audience_claim("client_id"));
     let verify = |verifier: &Verifier, name: &str, value: serde_json::Value| {
         let token = signer.token(&header(), &with(claims(), name, value));
         verifier.verify(token, &keys, now()).is_ok()
     };
     for (audience, is_ours) in [
         (serde_json::json!("https://other.example.com"), true),
-        (
-            serde_json::json!(["https://evil.example", "https://other.example.com"]),
-            true,
-        ),
+        (serde_json::json!(["https://evil.example", "https://other.example.com"]), true),
         (serde_json::json!("https://evil.example"), false),
         (serde_json::json!(["https://other.example.com", 7]), false),
     ] {
@@ -232,10 +207,7 @@ fn a_token_is_for_one_of_several_audiences() {
 #[test]
 fn every_diagnostic_of_issuers_in_rust_is_reported_with_its_key() {
     let kind = KindRules::Claims {
-        user: vec![
-            ClaimTest::equals_claim("sub", "sub"),
-            ClaimTest::equals("", "x"),
-        ],
+        user: vec![ClaimTest::equals_claim("sub", "sub"), ClaimTest::equals("", "x")],
         organisation: vec![ClaimTest::one_of::<String>("a", [])],
     };
     let issuer = Issuer::new("", "", kind)
@@ -263,16 +235,8 @@ fn the_tests_for_kinds_tell_tokens_apart() {
         (vec![], some(), None),
         (some(), some(), Some(same)),
         (vec![], vec![], Some(neither)),
-        (
-            some(),
-            vec![ClaimTest::equals_claim("sub", "")],
-            Some(empty),
-        ),
-        (
-            vec![ClaimTest::differs_from_claim("sub", "")],
-            some(),
-            Some(empty),
-        ),
+        (some(), vec![ClaimTest::equals_claim("sub", "")], Some(empty)),
+        (vec![ClaimTest::differs_from_claim("sub", "")], some(), Some(empty)),
     ];
     for (user, organisation, diagnostic) in table {
         let kind = KindRules::Claims { user, organisation };
@@ -281,10 +245,7 @@ fn the_tests_for_kinds_tell_tokens_apart() {
         assert_eq!(said.is_some(), diagnostic.is_some(), "{said:?}");
         if let (Some(said), Some(diagnostic)) = (said, diagnostic) {
             let message = said.strip_prefix("issuers[0]: ").unwrap();
-            assert!(
-                message.contains(diagnostic) && said.lines().count() == 1,
-                "{said}"
-            );
+            assert!(message.contains(diagnostic) && said.lines().count() == 1, "{said}");
         }
     }
 }
@@ -344,17 +305,12 @@ fn small_exponents_are_a_setting() {
         let jwk = with(Signer::rsa().jwk("key-1"), "e", exponent);
         serde_json::json!({ "keys": [jwk] }).to_string()
     };
-    let small = KeyRules {
-        rsa_exponent_min: 3,
-    };
+    let small = KeyRules { rsa_exponent_min: 3 };
     use orbgate_token::KeySet;
     assert!(KeySet::from_jwks(jwks("Aw").as_bytes()).is_err());
     assert!(KeySet::from_jwks_with(jwks("Aw").as_bytes(), &small).is_ok());
     for refused in ["AQ", "Ag", "AQAA", "", "AA"] {
-        assert!(
-            KeySet::from_jwks_with(jwks(refused).as_bytes(), &small).is_err(),
-            "{refused}"
-        );
+        assert!(KeySet::from_jwks_with(jwks(refused).as_bytes(), &small).is_err(), "{refused}");
     }
 }
 
@@ -395,8 +351,7 @@ fn an_opaque_issuer_is_read_and_its_errors_have_locations() {
         .opaque(opaque.max_cache(Duration::from_secs(3600)));
     let in_rust = Verifier::new([issuer.clone()]).unwrap();
     assert_eq!(format!("{from_yaml:?}"), format!("{in_rust:?}"));
-    let both =
-        "{ endpoint: 'http://a/ask', client_id: '', client_secret_file: c, client_secret_env: d }";
+    let both = "{ endpoint: 'http://a/ask', client_id: '', client_secret_file: c, client_secret_env: d }";
     let table = [
         "{ endpoint: 'https://a', client_id: c }",
         both,
@@ -415,17 +370,8 @@ fn an_opaque_issuer_is_read_and_its_errors_have_locations() {
     let other = |prefix: &str| {
         let secret = SecretSource::Env("A".to_owned());
         let opaque = Opaque::new("https://b/ask", "c", secret);
-        let opaque = if prefix.is_empty() {
-            opaque
-        } else {
-            opaque.prefix(prefix)
-        };
-        Issuer::new(
-            format!("https://b/{prefix}"),
-            "b",
-            KindRules::Always(TokenKind::User),
-        )
-        .opaque(opaque)
+        let opaque = if prefix.is_empty() { opaque } else { opaque.prefix(prefix) };
+        Issuer::new(format!("https://b/{prefix}"), "b", KindRules::Always(TokenKind::User)).opaque(opaque)
     };
     assert!(Verifier::new([issuer.clone(), other(""), other("b_")]).is_ok());
     for issuers in [[other(""), other("")], [issuer, other("a_")]] {

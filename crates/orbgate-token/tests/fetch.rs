@@ -7,8 +7,8 @@ use std::time::Instant;
 use crate::server::{Reply, Server, empty, ok};
 use orbgate_testing::signer::{AUDIENCE, Signer, claims, header, now, with};
 use orbgate_token::{
-    Algorithm, FetchError, FetchSettings, Issuer, KeyFetcher, KeySetError, KeyWarning, KindRules,
-    TokenError, Verifier, rustls,
+    Algorithm, FetchError, FetchSettings, Issuer, KeyFetcher, KeySetError, KeyWarning, KindRules, TokenError, Verifier,
+    rustls,
 };
 use rustls::crypto::aws_lc_rs;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
@@ -48,12 +48,7 @@ impl World {
         Self::with(server, QUICK, |issuer| issuer, path)
     }
 
-    fn with(
-        server: Server,
-        settings: FetchSettings,
-        change: impl FnOnce(Issuer) -> Issuer,
-        path: &str,
-    ) -> Self {
+    fn with(server: Server, settings: FetchSettings, change: impl FnOnce(Issuer) -> Issuer, path: &str) -> Self {
         let issuer = server.url(path);
         let kind = KindRules::named_by("token_kind", "user", "organisation");
         let rules = change(Issuer::new(&issuer, AUDIENCE, kind).algorithms([Algorithm::Es256]));
@@ -61,12 +56,7 @@ impl World {
         let fetcher = KeyFetcher::with(verifier, settings, tls(RootCertStore::empty())).unwrap();
         let signer = Signer::p256();
         server.reply("/jwks", Reply::json(jwks(&signer, "key-1")));
-        Self {
-            server,
-            signer,
-            fetcher,
-            issuer,
-        }
+        Self { server, signer, fetcher, issuer }
     }
 
     fn token(&self, kid: &str) -> String {
@@ -98,9 +88,7 @@ fn tls(roots: RootCertStore) -> ClientConfig {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failed_fetch_never_evicts_good_keys() {
     let keys = |count: usize| {
-        let keys: Vec<_> = (0..count)
-            .map(|number| json!({"kty": "RSA", "kid": number.to_string()}))
-            .collect();
+        let keys: Vec<_> = (0..count).map(|number| json!({"kty": "RSA", "kid": number.to_string()})).collect();
         Reply::json(json!({ "keys": keys }))
     };
     let html = "<html>we are down for maintenance</html>";
@@ -123,21 +111,12 @@ async fn a_failed_fetch_never_evicts_good_keys() {
         (Reply::status("500 Oops"), FetchError::Status(500)),
         (Reply::status("404 Not Found"), FetchError::Status(404)),
         (Reply::status("204 No Content"), FetchError::Status(204)),
-        (
-            Reply::Raw(ok("text/html", html)),
-            set(KeySetError::NotAKeySet),
-        ),
-        (
-            Reply::Raw(compressed.to_owned()),
-            set(KeySetError::NotAKeySet),
-        ),
+        (Reply::Raw(ok("text/html", html)), set(KeySetError::NotAKeySet)),
+        (Reply::Raw(compressed.to_owned()), set(KeySetError::NotAKeySet)),
         (Reply::json("[]"), set(KeySetError::NotAKeySet)),
         (Reply::json("{}"), set(KeySetError::NotAKeySet)),
         (Reply::json(r#"{"keys":{}}"#), set(KeySetError::NotAKeySet)),
-        (
-            Reply::json(r#"{"keys":[],"keys":[]}"#),
-            set(KeySetError::DuplicateMember),
-        ),
+        (Reply::json(r#"{"keys":[],"keys":[]}"#), set(KeySetError::DuplicateMember)),
         (keys(0), set(unusable(0))),
         (keys(64), set(unusable(64))),
         (keys(65), set(KeySetError::TooManyKeys)),
@@ -171,40 +150,16 @@ async fn discovery_must_be_of_the_configured_issuer() {
     let (issuer, origin) = (&world.issuer, &world.server.origin);
     let keys = world.server.url("/jwks");
     let table = [
-        (
-            json!({"issuer": "https://evil.example", "jwks_uri": keys}),
-            FetchError::WrongIssuer,
-        ),
-        (
-            json!({"issuer": format!("{origin}/tenant"), "jwks_uri": keys}),
-            FetchError::WrongIssuer,
-        ),
-        (
-            json!({"issuer": [issuer], "jwks_uri": keys}),
-            FetchError::BadDiscovery,
-        ),
+        (json!({"issuer": "https://evil.example", "jwks_uri": keys}), FetchError::WrongIssuer),
+        (json!({"issuer": format!("{origin}/tenant"), "jwks_uri": keys}), FetchError::WrongIssuer),
+        (json!({"issuer": [issuer], "jwks_uri": keys}), FetchError::BadDiscovery),
         (json!({"issuer": issuer}), FetchError::BadDiscovery),
-        (
-            json!({"issuer": issuer, "jwks_uri": 7}),
-            FetchError::BadDiscovery,
-        ),
+        (json!({"issuer": issuer, "jwks_uri": 7}), FetchError::BadDiscovery),
         (json!([issuer]), FetchError::BadDiscovery),
-        (
-            json!({"issuer": issuer, "jwks_uri": "http://keys.example.com/"}),
-            FetchError::BadUrl,
-        ),
-        (
-            json!({"issuer": issuer, "jwks_uri": "file:///etc/passwd"}),
-            FetchError::BadUrl,
-        ),
-        (
-            json!({"issuer": issuer, "jwks_uri": "/jwks"}),
-            FetchError::BadUrl,
-        ),
-        (
-            json!({"issuer": issuer, "jwks_uri": "https://exa mple/"}),
-            FetchError::BadUrl,
-        ),
+        (json!({"issuer": issuer, "jwks_uri": "http://keys.example.com/"}), FetchError::BadUrl),
+        (json!({"issuer": issuer, "jwks_uri": "file:///etc/passwd"}), FetchError::BadUrl),
+        (json!({"issuer": issuer, "jwks_uri": "/jwks"}), FetchError::BadUrl),
+        (json!({"issuer": issuer, "jwks_uri": "https://exa mple/"}), FetchError::BadUrl),
     ];
     assert_eq!(world.verify("key-1").await, Some(TokenError::NoKeys));
     assert_eq!(world.failure(), Some(FetchError::Status(404)));
@@ -222,11 +177,7 @@ async fn discovery_must_be_of_the_configured_issuer() {
 
 #[tokio::test]
 async fn failures_count_for_the_next_attempt() {
-    let settings = FetchSettings {
-        cooldown: Duration::from_secs(30),
-        retry: Duration::from_secs(30),
-        ..QUICK
-    };
+    let settings = FetchSettings { cooldown: Duration::from_secs(30), retry: Duration::from_secs(30), ..QUICK };
     let world = World::new(settings).await;
     world.server.reply("/jwks", Reply::status("503 Busy"));
     for _ in 0..100 {
@@ -237,11 +188,7 @@ async fn failures_count_for_the_next_attempt() {
 
 #[tokio::test]
 async fn an_issuer_that_comes_back_is_found_soon() {
-    let settings = FetchSettings {
-        cooldown: Duration::from_secs(600),
-        retry: Duration::from_millis(300),
-        ..QUICK
-    };
+    let settings = FetchSettings { cooldown: Duration::from_secs(600), retry: Duration::from_millis(300), ..QUICK };
     let world = World::new(settings).await;
     world.server.reply("/jwks", Reply::status("503 Busy"));
     assert_eq!(world.verify("key-1").await, Some(TokenError::NoKeys));
@@ -249,11 +196,7 @@ async fn an_issuer_that_comes_back_is_found_soon() {
     world.server.reply("/jwks", Reply::json(good));
     let back = Instant::now();
     while world.verify("key-1").await.is_some() {
-        assert!(
-            back.elapsed() < Duration::from_secs(20),
-            "{:?}",
-            world.failure()
-        );
+        assert!(back.elapsed() < Duration::from_secs(20), "{:?}", world.failure());
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert!(world.server.hits() < 5);
@@ -284,10 +227,7 @@ async fn nobody_waits_for_an_issuer_that_fails_but_who_asks_it() {
 
 #[tokio::test]
 async fn a_forged_key_id_does_not_lock_the_next_key_out() {
-    let settings = FetchSettings {
-        cooldown: Duration::from_secs(1),
-        ..QUICK
-    };
+    let settings = FetchSettings { cooldown: Duration::from_secs(1), ..QUICK };
     let world = World::new(settings).await;
     assert_eq!(world.verify("key-1").await, None);
     // An attacker knows the `kid` of the next key.
@@ -300,10 +240,7 @@ async fn a_forged_key_id_does_not_lock_the_next_key_out() {
 
 #[tokio::test]
 async fn a_rotation_is_seen_at_once_beside_a_few_forged_tokens() {
-    let settings = FetchSettings {
-        cooldown: Duration::from_secs(600),
-        ..QUICK
-    };
+    let settings = FetchSettings { cooldown: Duration::from_secs(600), ..QUICK };
     let world = World::new(settings).await;
     assert_eq!(world.verify("key-1").await, None);
     for kid in ["forged-1", "forged-1", "forged-2", "forged-3", "forged-3"] {
@@ -323,11 +260,7 @@ async fn a_rotation_is_seen_at_once_beside_a_few_forged_tokens() {
 
 #[tokio::test]
 async fn an_operator_revokes_a_key_and_forgets_an_issuer() {
-    let settings = FetchSettings {
-        cooldown: Duration::from_secs(600),
-        retry: Duration::from_secs(600),
-        ..QUICK
-    };
+    let settings = FetchSettings { cooldown: Duration::from_secs(600), retry: Duration::from_secs(600), ..QUICK };
     let world = World::new(settings).await;
     let both = json!({ "keys": [world.signer.jwk("key-1"), world.signer.jwk("key-2")] });
     world.server.reply("/jwks", Reply::json(&both));
@@ -346,20 +279,13 @@ async fn an_operator_revokes_a_key_and_forgets_an_issuer() {
     world.fetcher.forget(&world.issuer).await;
     assert_eq!(world.verify("key-2").await, Some(TokenError::KeyUnknown));
     assert_eq!(world.verify("key-3").await, None);
-    assert_eq!(
-        world.verify("key-1").await,
-        Some(TokenError::KeyRevoked),
-        "it stays revoked"
-    );
+    assert_eq!(world.verify("key-1").await, Some(TokenError::KeyRevoked), "it stays revoked");
     world.fetcher.forget("https://nobody.example").await;
 }
 
 #[tokio::test]
 async fn a_key_that_is_missing_is_asked_for_once_in_a_cooldown() {
-    let settings = FetchSettings {
-        cooldown: Duration::from_secs(600),
-        ..QUICK
-    };
+    let settings = FetchSettings { cooldown: Duration::from_secs(600), ..QUICK };
     let world = World::new(settings).await;
     assert_eq!(world.verify("key-1").await, None);
     for (kid, hits) in [("a", 2), ("a", 2), ("b", 3), ("a", 3), ("b", 3), ("c", 4)] {
@@ -371,16 +297,10 @@ async fn a_key_that_is_missing_is_asked_for_once_in_a_cooldown() {
 #[tokio::test]
 async fn keys_are_refreshed_ahead_without_waiting() {
     // From 4 s on a token starts a fetch, from 5 s on a token would wait for it.
-    let settings = FetchSettings {
-        ttl: Duration::from_secs(5),
-        ..QUICK
-    };
+    let settings = FetchSettings { ttl: Duration::from_secs(5), ..QUICK };
     let world = World::new(settings).await;
     assert_eq!(world.verify("key-1").await, None);
-    let late = ok(
-        "application/json",
-        &jwks(&world.signer, "key-2").to_string(),
-    );
+    let late = ok("application/json", &jwks(&world.signer, "key-2").to_string());
     let delay = Duration::from_secs(1);
     world.server.reply("/jwks", Reply::Late(delay, late));
     tokio::time::sleep(Duration::from_millis(4050)).await;
@@ -394,10 +314,7 @@ async fn keys_are_refreshed_ahead_without_waiting() {
 
 #[tokio::test]
 async fn a_slow_issuer_is_waited_for_once() {
-    let settings = FetchSettings {
-        ttl: QUICK.ttl_min,
-        ..QUICK
-    };
+    let settings = FetchSettings { ttl: QUICK.ttl_min, ..QUICK };
     let world = World::new(settings).await;
     assert_eq!(world.verify("key-1").await, None);
     world.server.reply("/jwks", Reply::Silence);
@@ -454,8 +371,7 @@ async fn those_who_wait_for_a_fetch_that_fails_ask_once_together() {
 async fn an_issuer_says_how_long_its_keys_are_good_for() {
     let world = World::new(QUICK).await;
     let body = jwks(&world.signer, "key-1").to_string();
-    let short =
-        ok("application/json", &body).replacen("\r\n", "\r\ncache-control: max-age=0\r\n", 1);
+    let short = ok("application/json", &body).replacen("\r\n", "\r\ncache-control: max-age=0\r\n", 1);
     world.server.reply("/jwks", Reply::Raw(short));
     assert_eq!(world.verify("key-1").await, None);
     tokio::time::sleep(QUICK.ttl_min).await;
@@ -465,16 +381,9 @@ async fn an_issuer_says_how_long_its_keys_are_good_for() {
 
 #[tokio::test]
 async fn a_fetch_goes_on_when_its_request_goes_away() {
-    let settings = FetchSettings {
-        cooldown: Duration::from_secs(30),
-        retry: Duration::from_secs(30),
-        ..QUICK
-    };
+    let settings = FetchSettings { cooldown: Duration::from_secs(30), retry: Duration::from_secs(30), ..QUICK };
     let world = World::new(settings).await;
-    let late = ok(
-        "application/json",
-        &jwks(&world.signer, "key-1").to_string(),
-    );
+    let late = ok("application/json", &jwks(&world.signer, "key-1").to_string());
     let reply = Reply::Late(Duration::from_millis(200), late);
     world.server.reply("/jwks", reply);
     let impatient = tokio::time::timeout(Duration::from_millis(50), world.verify("key-1"));
@@ -527,11 +436,7 @@ async fn https_is_only_with_who_is_trusted() {
     let mut trusting = RootCertStore::empty();
     trusting.add(certificate).unwrap();
     let table = [
-        (
-            RootCertStore::empty(),
-            server.url("/jwks"),
-            Some(FetchError::Unreachable),
-        ),
+        (RootCertStore::empty(), server.url("/jwks"), Some(FetchError::Unreachable)),
         (trusting.clone(), server.url("/jwks"), None),
         // A server elsewhere must not send us to an address of this machine.
         (trusting, plain.url("/jwks"), Some(FetchError::BadUrl)),

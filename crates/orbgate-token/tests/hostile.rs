@@ -4,8 +4,7 @@
 use orbgate::TokenKind;
 use orbgate_testing::signer;
 use orbgate_testing::signer::{
-    ISSUER, NOW, Signer, World, base64url, claims, header, issuer, key_set, keys, now, verifier,
-    with, without,
+    ISSUER, NOW, Signer, World, base64url, claims, header, issuer, key_set, keys, now, verifier, with, without,
 };
 use orbgate_token::{KeySet, Keys, TokenError, VerifiedToken};
 use serde_json::{Value, json};
@@ -38,9 +37,7 @@ fn the_serialisation_has_one_spelling() {
     let world = World::new();
     let token = world.signer.token(&header(), &claims());
     let parts: Vec<&str> = token.split('.').collect();
-    let [head, body, signature] = parts[..] else {
-        unreachable!()
-    };
+    let [head, body, signature] = parts[..] else { unreachable!() };
     let table = [
         (String::new(), NotCompact),
         (".".into(), NotCompact),
@@ -58,10 +55,7 @@ fn the_serialisation_has_one_spelling() {
         (format!("{head}.{body}=.{signature}"), BadEncoding),
         (token.replacen('.', "+.", 1), BadEncoding),
         (token.replacen('.', "%.", 1), BadEncoding),
-        (
-            json!({"payload": body, "protected": head, "signature": signature}).to_string(),
-            NotCompact,
-        ),
+        (json!({"payload": body, "protected": head, "signature": signature}).to_string(), NotCompact),
         ("a".repeat(8193), TooLong),
     ];
     for (token, error) in table {
@@ -88,10 +82,7 @@ fn a_token_has_8192_bytes_at_most() {
     };
     assert_eq!(world.verify(&of_length(8191)).err(), None);
     assert_eq!(world.verify(&of_length(8192)).err(), None);
-    assert_eq!(
-        world.verify(&of_length(8193)).err(),
-        Some(TokenError::TooLong)
-    );
+    assert_eq!(world.verify(&of_length(8193)).err(), Some(TokenError::TooLong));
 }
 
 #[test]
@@ -100,9 +91,7 @@ fn a_key_id_has_256_bytes_at_most() {
     let verify = |bytes: usize| {
         let kid = "k".repeat(bytes);
         let token = signer.token(&with(header(), "kid", kid.as_str()), &claims());
-        verifier(issuer())
-            .verify(token, &keys(&[signer.jwk(&kid)]), now())
-            .err()
+        verifier(issuer()).verify(token, &keys(&[signer.jwk(&kid)]), now()).err()
     };
     assert_eq!(verify(256), None);
     assert_eq!(verify(257), Some(TokenError::BadHeader));
@@ -130,10 +119,7 @@ fn headers_that_change_the_meaning_are_refused() {
         (with(header.clone(), "crit", json!(["x"])), Some(Extension)),
         (with(header.clone(), "crit", json!([])), Some(Extension)),
         (with(header.clone(), "crit", Value::Null), Some(Extension)),
-        (
-            with(with(header.clone(), "crit", json!(["b64"])), "b64", false),
-            Some(Extension),
-        ),
+        (with(with(header.clone(), "crit", json!(["b64"])), "b64", false), Some(Extension)),
         (with(header.clone(), "b64", true), Some(Extension)),
         (with(header.clone(), "zip", "DEF"), Some(Extension)),
         (with(header.clone(), "enc", "A128GCM"), Some(Extension)),
@@ -144,10 +130,7 @@ fn headers_that_change_the_meaning_are_refused() {
         (with(header.clone(), "alg", "RS256"), Some(Algorithm)),
         (with(header.clone(), "alg", "HS256"), Some(Algorithm)),
         (with(header.clone(), "alg", ""), Some(Algorithm)),
-        (
-            with(header.clone(), "alg", json!(["ES256"])),
-            Some(BadHeader),
-        ),
+        (with(header.clone(), "alg", json!(["ES256"])), Some(BadHeader)),
         (without(header.clone(), "alg"), Some(BadHeader)),
         (with(header.clone(), "typ", "JWT"), Some(Type)),
         (with(header.clone(), "typ", "id+jwt"), Some(Type)),
@@ -161,26 +144,14 @@ fn headers_that_change_the_meaning_are_refused() {
         (with(header.clone(), "kid", "KEY-1"), Some(KeyUnknown)),
         (with(header.clone(), "kid", ""), Some(KeyUnknown)),
         (with(header.clone(), "kid", "../key-1"), Some(KeyUnknown)),
-        (
-            with(header.clone(), "kid", "k".repeat(257)),
-            Some(BadHeader),
-        ),
+        (with(header.clone(), "kid", "k".repeat(257)), Some(BadHeader)),
         (with(header.clone(), "kid", json!(1)), Some(BadHeader)),
         (without(header.clone(), "kid"), None), // there is one key only
         // A token that brings its own key is checked with ours.
-        (
-            with(header.clone(), "jku", "https://evil.example/jwks"),
-            None,
-        ),
-        (
-            with(header.clone(), "x5u", "https://evil.example/x5u"),
-            None,
-        ),
+        (with(header.clone(), "jku", "https://evil.example/jwks"), None),
+        (with(header.clone(), "x5u", "https://evil.example/x5u"), None),
         (with(header.clone(), "x5c", json!(["MIIB"])), None),
-        (
-            with(header.clone(), "jwk", Signer::p256().jwk("key-1")),
-            None,
-        ),
+        (with(header.clone(), "jwk", Signer::p256().jwk("key-1")), None),
     ];
     for (header, expected) in table {
         assert_eq!(world.header(&header), expected, "{header}");
@@ -191,10 +162,7 @@ fn headers_that_change_the_meaning_are_refused() {
     assert_eq!(world.verify(&forged).err(), Some(TokenError::Signature));
     let two = keys(&[world.signer.jwk("key-1"), other.jwk("key-2")]);
     let nameless = world.signer.token(&without(header, "kid"), &claims());
-    assert_eq!(
-        verifier(issuer()).verify(&nameless, &two, now()).err(),
-        Some(KeyIdMissing)
-    );
+    assert_eq!(verifier(issuer()).verify(&nameless, &two, now()).err(), Some(KeyIdMissing));
 }
 
 #[test]
@@ -211,26 +179,16 @@ fn members_come_once() {
         r#""s\u0063ope":"x""#,
         r#""deep":{"a":[{"b":1,"b":1}]}"#,
     ] {
-        assert_eq!(
-            world.claims_text(&more(twice)),
-            Some(TokenError::DuplicateMember),
-            "{twice}"
-        );
+        assert_eq!(world.claims_text(&more(twice)), Some(TokenError::DuplicateMember), "{twice}");
     }
-    assert_eq!(
-        world.claims_text(&more(r#""deep":{"a":1,"b":{"a":1}}"#)),
-        None
-    );
+    assert_eq!(world.claims_text(&more(r#""deep":{"a":1,"b":{"a":1}}"#)), None);
     for twice in [
         r#"{"alg":"ES256","alg":"ES256","typ":"at+jwt","kid":"key-1"}"#,
         r#"{"alg":"none","typ":"at+jwt","kid":"key-1","alg":"ES256"}"#,
         r#"{"alg":"ES256","typ":"at+jwt","kid":"key-1","kid":"key-1"}"#,
     ] {
         let token = world.signer.token_of(twice, &text);
-        assert_eq!(
-            world.verify(&token).err(),
-            Some(TokenError::DuplicateMember)
-        );
+        assert_eq!(world.verify(&token).err(), Some(TokenError::DuplicateMember));
     }
 }
 
@@ -240,32 +198,18 @@ fn nothing_of_a_token_or_key_is_shown() {
     let secrets = ["user-7", "app-1", "token-1", "write:voxies", "key-1"];
     let token = world.signer.token(&header(), &claims());
     let verified = world.verify(&token).unwrap();
-    let set = key_set(&[
-        world.signer.jwk("key-1"),
-        json!({"kty": "oct", "k": "c2VjcmV0"}),
-    ]);
-    let mut shown = format!(
-        "{verified:?} {set:?} {:?} {}",
-        world.keys,
-        set.warnings()[0]
-    );
+    let set = key_set(&[world.signer.jwk("key-1"), json!({"kty": "oct", "k": "c2VjcmV0"})]);
+    let mut shown = format!("{verified:?} {set:?} {:?} {}", world.keys, set.warnings()[0]);
     for error in TokenError::ALL {
         shown.push_str(&format!("{error} {error:?} "));
     }
     let x = world.signer.jwk("")["x"].as_str().unwrap().to_owned();
-    for secret in secrets
-        .into_iter()
-        .chain([x.as_str()])
-        .chain(token.split('.'))
-    {
+    for secret in secrets.into_iter().chain([x.as_str()]).chain(token.split('.')) {
         assert!(!shown.contains(secret), "{secret}: {shown}");
     }
     let fingerprint = verified.fingerprint().to_string();
     assert_eq!(fingerprint.len(), 16);
-    assert_eq!(
-        world.verify(&token).unwrap().fingerprint(),
-        verified.fingerprint()
-    );
+    assert_eq!(world.verify(&token).unwrap().fingerprint(), verified.fingerprint());
     assert!(!base64url(token).contains(&fingerprint));
 }
 

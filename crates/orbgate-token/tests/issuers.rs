@@ -46,11 +46,7 @@ fn every_token_on_the_page_is_what_the_page_says() {
             let verified = verifier.verify(&token, &keys, at(NOW));
             let explained = verifier.explain(&token, Some(&keys), at(NOW));
             assert_eq!(shown(&verified), expected, "{name}: {sample}");
-            assert_eq!(
-                explained.refused,
-                verified.as_ref().err().copied(),
-                "{name}"
-            );
+            assert_eq!(explained.refused, verified.as_ref().err().copied(), "{name}");
             assert_eq!(explained.hint.is_some(), verified.is_err(), "{name}");
             // What a token is for and from is all that makes it ours.
             for claim in ["iss", "exp"] {
@@ -83,22 +79,17 @@ fn noted(section: &str, changes: &[(&str, &str)], claims: &[(&str, Value)]) -> S
         let mut found = blocks.iter().filter(|(about, _)| about.starts_with(start));
         found.next().unwrap().1
     };
-    let yaml = changes
-        .iter()
-        .fold(of("yaml").to_owned(), |yaml, (from, to)| {
-            assert!(yaml.contains(from), "{section}: {from}");
-            yaml.replace(from, to)
-        });
+    let yaml = changes.iter().fold(of("yaml").to_owned(), |yaml, (from, to)| {
+        assert!(yaml.contains(from), "{section}: {from}");
+        yaml.replace(from, to)
+    });
     let verifier = Verifier::from_yaml(&yaml).unwrap();
     let sample: Value = serde_json::from_str(of("json user")).unwrap();
     let mut token = sample["claims"].clone();
     for (name, value) in claims {
         match value.is_null() {
             true => token.as_object_mut().unwrap().remove(*name),
-            false => token
-                .as_object_mut()
-                .unwrap()
-                .insert((*name).to_owned(), value.clone()),
+            false => token.as_object_mut().unwrap().insert((*name).to_owned(), value.clone()),
         };
     }
     let signer = Signer::rsa();
@@ -114,14 +105,8 @@ fn noted(section: &str, changes: &[(&str, &str)], claims: &[(&str, Value)]) -> S
 fn what_the_notes_describe_works() {
     let list = |scopes: &[&str]| Value::from(scopes.to_vec());
     let version_1 = [
-        (
-            "https://login.microsoftonline.com/{tenant}/v2.0",
-            "https://sts.windows.net/{tenant}/",
-        ),
-        (
-            "00001111-aaaa-2222-bbbb-3333cccc4444",
-            "api://00001111-aaaa-2222-bbbb-3333cccc4444",
-        ),
+        ("https://login.microsoftonline.com/{tenant}/v2.0", "https://sts.windows.net/{tenant}/"),
+        ("00001111-aaaa-2222-bbbb-3333cccc4444", "api://00001111-aaaa-2222-bbbb-3333cccc4444"),
         ("client_claim: azp", "client_claim: appid"),
     ];
     let issuer = "https://sts.windows.net/66666666-7777-8888-9999-000000000000/";
@@ -135,24 +120,15 @@ fn what_the_notes_describe_works() {
     let entra = "Microsoft Entra ID";
     assert_eq!(noted(entra, &version_1, &claims), "user read.orbs");
     assert_eq!(noted(entra, &[], &claims), "refused issuer");
-    let application = [
-        ("scp", Value::Null),
-        ("roles", list(&["read.orbs", "write.voxies"])),
-        ("idtyp", "app".into()),
-    ];
+    let application = [("scp", Value::Null), ("roles", list(&["read.orbs", "write.voxies"])), ("idtyp", "app".into())];
     let both = "organisation read.orbs write.voxies";
     assert_eq!(noted(entra, &[], &application), both);
     // Without the optional claim, and for an API that only users call.
     assert_eq!(noted(entra, &[], &application[..2]), "unknown");
-    let only_users = [(
-        "    organisation_scopes: { claim: roles, format: array }\n",
-        "",
-    )];
+    let only_users = [("    organisation_scopes: { claim: roles, format: array }\n", "")];
     assert_eq!(noted(entra, &only_users, &application), "organisation");
-    let permissions = [(
-        "    client_claim: azp\n",
-        "    client_claim: azp\n    scopes: { claim: permissions, format: array }\n",
-    )];
+    let permissions =
+        [("    client_claim: azp\n", "    client_claim: azp\n    scopes: { claim: permissions, format: array }\n")];
     let granted = [("permissions", list(&["read:orbs", "write:voxies"]))];
     let expected = "user read:orbs write:voxies";
     assert_eq!(noted("Auth0", &permissions, &granted), expected);

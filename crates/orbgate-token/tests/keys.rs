@@ -2,9 +2,7 @@
 
 use orbgate_testing::expected::Expected;
 use orbgate_testing::signer;
-use orbgate_testing::signer::{
-    Signer, base64url, claims, header, issuer, keys, now, verifier, with, without,
-};
+use orbgate_testing::signer::{Signer, base64url, claims, header, issuer, keys, now, verifier, with, without};
 use orbgate_token::{KeySet, KeySetError, TokenError};
 use serde_json::{Value, json};
 
@@ -68,10 +66,7 @@ fn a_key_is_used_if_it_is_sound_and_for_signatures() {
         (with(ec.clone(), "crv", "secp256k1"), Some("P-521")),
         (with(ec.clone(), "y", ec["x"].clone()), Some("point")),
         (without(ec.clone(), "y"), missing),
-        (
-            with(ec.clone(), "x", format!("{}=", ec["x"].as_str().unwrap())),
-            encoding,
-        ),
+        (with(ec.clone(), "x", format!("{}=", ec["x"].as_str().unwrap())), encoding),
         (with(ec.clone(), "d", "AAAA"), private),
         (with(rsa.clone(), "d", "AAAA"), private),
         (with(rsa.clone(), "oth", json!([])), private),
@@ -88,14 +83,8 @@ fn a_key_is_used_if_it_is_sound_and_for_signatures() {
         // 2^32 - 1 and 2^32 + 1, 2^64 + 1.
         (with(rsa.clone(), "e", base64url([0xff; 4])), None),
         (with(rsa.clone(), "e", base64url([1, 0, 0, 0, 1])), large),
-        (
-            with(rsa.clone(), "e", base64url([1, 0, 0, 0, 0, 0, 0, 0, 1])),
-            large,
-        ),
-        (
-            json!({"kty": "oct", "k": base64url([7; 64]), "alg": "HS256"}),
-            Some("secret"),
-        ),
+        (with(rsa.clone(), "e", base64url([1, 0, 0, 0, 0, 0, 0, 0, 1])), large),
+        (json!({"kty": "oct", "k": base64url([7; 64]), "alg": "HS256"}), Some("secret")),
         (json!({"kty": "AKP"}), Some("OKP")),
         (json!({}), Some("no `kty`")),
         (json!({"kty": null}), not_text),
@@ -150,10 +139,7 @@ fn of_keys_with_one_name_none_is_used() {
         let verify = |header| verifier.verify(signer.token(&header, &claims()), &keys, now());
         assert_eq!(verify(header()).err(), Some(TokenError::KeyAmbiguous));
         // Nor is one of them used as the only key that fits.
-        assert_eq!(
-            verify(without(header(), "kid")).err(),
-            Some(TokenError::Signature)
-        );
+        assert_eq!(verify(without(header(), "kid")).err(), Some(TokenError::Signature));
     }
     let token = other.token(&with(header(), "kid", "key-2"), &claims());
     assert!(verifier.verify(token, &keys, now()).is_ok());
@@ -168,13 +154,8 @@ fn of_keys_with_one_name_none_is_used() {
 #[test]
 fn a_set_without_a_key_to_use_says_why_key_by_key() {
     let (ec, rsa) = (Signer::p256().jwk("a"), Signer::rsa().jwk("b"));
-    let keys = [
-        with(ec.clone(), "use", "enc"),
-        with(rsa, "e", "Aw"),
-        json!({"kty": "oct", "k": "c2VjcmV0"}),
-        ec.clone(),
-        ec,
-    ];
+    let keys =
+        [with(ec.clone(), "use", "enc"), with(rsa, "e", "Aw"), json!({"kty": "oct", "k": "c2VjcmV0"}), ec.clone(), ec];
     let error = |keys: &[Value]| {
         let set = json!({ "keys": keys }).to_string();
         KeySet::from_jwks(set.as_bytes()).unwrap_err().to_string()
@@ -192,9 +173,7 @@ fn a_revoked_key_checks_nothing() {
     let set = [one.jwk("key-1"), two.jwk("key-2")];
     let verifier = verifier(issuer());
     let verify = |signer: &Signer, header: &Value, keys: &orbgate_token::Keys| {
-        verifier
-            .verify(signer.token(header, &claims()), keys, now())
-            .err()
+        verifier.verify(signer.token(header, &claims()), keys, now()).err()
     };
     let (first, second) = (header(), with(header(), "kid", "key-2"));
     let keys = keys(&set).revoke(signer::ISSUER, "key-1");
@@ -208,10 +187,7 @@ fn a_revoked_key_checks_nothing() {
     assert_eq!(verify(&one, &unnamed, &keys), Some(TokenError::Signature));
     assert_eq!(verify(&two, &unnamed, &keys), None);
     let keys = keys.revoke(signer::ISSUER, "key-2");
-    assert_eq!(
-        verify(&two, &unnamed, &keys),
-        Some(TokenError::KeyIdMissing)
-    );
+    assert_eq!(verify(&two, &unnamed, &keys), Some(TokenError::KeyIdMissing));
     // Another issuer's key of that name is another key.
     let keys = signer::keys(&set).revoke("https://other.example.com", "key-1");
     assert_eq!(verify(&one, &first, &keys), None);
@@ -254,8 +230,5 @@ fn a_key_set_has_limits() {
     assert!(KeySet::from_jwks(padded(256 * 1024).as_bytes()).is_ok());
     assert_eq!(error(&padded(256 * 1024 + 1)), KeySetError::TooLarge);
     assert_eq!(error("[]"), KeySetError::NotAKeySet);
-    assert_eq!(
-        error(r#"{"keys":[{"kty":"EC","kty":"EC"}]}"#),
-        KeySetError::DuplicateMember
-    );
+    assert_eq!(error(r#"{"keys":[{"kty":"EC","kty":"EC"}]}"#), KeySetError::DuplicateMember);
 }

@@ -2,18 +2,13 @@
 //! stricter, it says why.
 
 use orbgate_testing::provider::Provider;
-use orbgate_testing::signer::{
-    AUDIENCE, ISSUER, NOW, Signer, World, claims, header, with, without,
-};
+use orbgate_testing::signer::{AUDIENCE, ISSUER, NOW, Signer, World, claims, header, with, without};
 use orbgate_token::TokenError;
 use serde_json::{Value, json};
 
 #[test]
 fn no_token_is_accepted_that_jose_refuses() {
-    use TokenError::{
-        Audience, BadEncoding, BadTime, Bound, Claim, DuplicateMember, Extension, NotYetValid,
-        Scopes,
-    };
+    use TokenError::{Audience, BadEncoding, BadTime, Bound, Claim, DuplicateMember, Extension, NotYetValid, Scopes};
     let Some(mut provider) = Provider::start(env!("CARGO_TARGET_TMPDIR")) else {
         return;
     };
@@ -49,10 +44,7 @@ fn no_token_is_accepted_that_jose_refuses() {
         }
     }
     // Each of the three is tried.
-    assert!(
-        both > 50 && neither > 1_000 && stricter > 100,
-        "{both} {neither} {stricter}"
-    );
+    assert!(both > 50 && neither > 1_000 && stricter > 100, "{both} {neither} {stricter}");
 }
 
 /// Every header with every set of claims.
@@ -97,49 +89,17 @@ fn variants(object: &Value, values: &[(&str, &[&str])]) -> Vec<String> {
 }
 
 const HEADERS: &[(&str, &[&str])] = &[
-    (
-        "alg",
-        &[r#""none""#, r#""HS256""#, r#""ES384""#, r#""es256""#, "7"],
-    ),
-    (
-        "typ",
-        &[r#""JWT""#, r#""AT+JWT""#, r#""application/at+jwt""#, "null"],
-    ),
+    ("alg", &[r#""none""#, r#""HS256""#, r#""ES384""#, r#""es256""#, "7"]),
+    ("typ", &[r#""JWT""#, r#""AT+JWT""#, r#""application/at+jwt""#, "null"]),
     ("kid", &[r#""key-2""#, r#""""#, "1"]),
     ("crit", &["[]", r#"["x"]"#, r#"["b64"]"#]),
     ("b64", &["true", "false"]),
 ];
 
 const CLAIMS: &[(&str, &[&str])] = &[
-    (
-        "iss",
-        &[
-            r#""https://evil.example""#,
-            r#"["https://id.example.com"]"#,
-            "null",
-        ],
-    ),
-    (
-        "aud",
-        &[
-            r#""x""#,
-            r#"["x","https://api.example.com"]"#,
-            r#"["https://api.example.com",7]"#,
-            "7",
-        ],
-    ),
-    (
-        "exp",
-        &[
-            "0",
-            "1799999940",
-            "1799999941",
-            "-1",
-            "1e18",
-            r#""never""#,
-            "null",
-        ],
-    ),
+    ("iss", &[r#""https://evil.example""#, r#"["https://id.example.com"]"#, "null"]),
+    ("aud", &[r#""x""#, r#"["x","https://api.example.com"]"#, r#"["https://api.example.com",7]"#, "7"]),
+    ("exp", &["0", "1799999940", "1799999941", "-1", "1e18", r#""never""#, "null"]),
     ("nbf", &["1800000060", "1800000061", "true"]),
     ("iat", &["1900000000", r#""now""#]),
     ("scope", &["[]", r#""a  b""#]),

@@ -3,9 +3,7 @@
 use std::sync::OnceLock;
 
 use orbgate_testing::signer;
-use orbgate_testing::signer::{
-    Signer, base64url, claims, header, issuer, keys, now, verifier, with,
-};
+use orbgate_testing::signer::{Signer, base64url, claims, header, issuer, keys, now, verifier, with};
 use orbgate_token::{Algorithm, KeySet, Keys, TokenError, Verifier, bearer};
 use proptest::prelude::*;
 
@@ -25,9 +23,7 @@ fn world() -> &'static World {
             (Signer::p256(), vec!["ES256"]),
             (Signer::ed25519(), vec!["EdDSA"]),
         ];
-        let jwks = (0..)
-            .zip(&signers)
-            .map(|(kid, (signer, _))| signer.jwk(&format!("key-{kid}")));
+        let jwks = (0..).zip(&signers).map(|(kid, (signer, _))| signer.jwk(&format!("key-{kid}")));
         let keys = keys(&jwks.collect::<Vec<_>>());
         let mut tokens = Vec::new();
         for (kid, (signer, algorithms)) in (0..).zip(&signers) {
@@ -60,17 +56,7 @@ fn every_change_of_one_byte_is_refused() {
         assert_eq!(verify(token), None);
         for location in 0..token.len() {
             let byte = token.as_bytes()[location];
-            for changed in [
-                byte ^ 1,
-                byte ^ 0x20,
-                byte.wrapping_add(1),
-                b'A',
-                b'_',
-                b'.',
-                b'=',
-                b' ',
-                0,
-            ] {
+            for changed in [byte ^ 1, byte ^ 0x20, byte.wrapping_add(1), b'A', b'_', b'.', b'=', b' ', 0] {
                 if changed != byte {
                     let mut token = token.clone().into_bytes();
                     token[location] = changed;
@@ -154,36 +140,24 @@ proptest! {
 fn json() -> impl Strategy<Value = String> {
     use serde_json::{Map, Value};
     let names = [
-        "alg", "kid", "typ", "crit", "iss", "aud", "exp", "nbf", "iat", "scope", "scp", "cnf",
-        "act", "sub", "kty", "n", "e", "x", "crv",
+        "alg", "kid", "typ", "crit", "iss", "aud", "exp", "nbf", "iat", "scope", "scp", "cnf", "act", "sub", "kty",
+        "n", "e", "x", "crv",
     ];
     let leaf = prop_oneof![
         Just(Value::Null),
         any::<bool>().prop_map(Value::from),
         any::<i64>().prop_map(Value::from),
         any::<f64>().prop_map(Value::from),
-        prop::sample::select(vec![
-            "ES256",
-            "at+jwt",
-            "RSA",
-            "EC",
-            "P-256",
-            signer::ISSUER,
-            signer::AUDIENCE,
-            "a b"
-        ])
-        .prop_map(Value::from),
+        prop::sample::select(vec!["ES256", "at+jwt", "RSA", "EC", "P-256", signer::ISSUER, signer::AUDIENCE, "a b"])
+            .prop_map(Value::from),
         ".{0,8}".prop_map(Value::from),
     ];
     let value = leaf.prop_recursive(3, 16, 4, move |value| {
-        let object =
-            prop::collection::vec((prop::sample::select(names.to_vec()), value.clone()), 0..6);
+        let object = prop::collection::vec((prop::sample::select(names.to_vec()), value.clone()), 0..6);
         prop_oneof![
             prop::collection::vec(value, 0..4).prop_map(Value::from),
             object.prop_map(|members| {
-                let members = members
-                    .into_iter()
-                    .map(|(name, value)| (name.to_owned(), value));
+                let members = members.into_iter().map(|(name, value)| (name.to_owned(), value));
                 Value::from(members.collect::<Map<_, _>>())
             }),
         ]

@@ -6,16 +6,11 @@ use std::time::SystemTime;
 use orbgate::{Decision, Engine, Grant, MissingStep, Request, TokenKind};
 use orbgate_testing::provider::Provider;
 use orbgate_token::{
-    Algorithm, FetchError, FetchSettings, Issuer, KeyFetcher, KindRules, Opaque, SecretSource,
-    TokenError, VerifiedToken, Verifier,
+    Algorithm, FetchError, FetchSettings, Issuer, KeyFetcher, KindRules, Opaque, SecretSource, TokenError,
+    VerifiedToken, Verifier,
 };
 
-const EVERY: [Algorithm; 4] = [
-    Algorithm::Es256,
-    Algorithm::Rs256,
-    Algorithm::Ps256,
-    Algorithm::EdDsa,
-];
+const EVERY: [Algorithm; 4] = [Algorithm::Es256, Algorithm::Rs256, Algorithm::Ps256, Algorithm::EdDsa];
 
 fn fetcher(provider: &Provider, settings: FetchSettings) -> KeyFetcher {
     let kind = KindRules::named_by("token_kind", "user", "organisation");
@@ -58,40 +53,23 @@ async fn an_organisation_and_a_user_get_what_their_tokens_carry() {
         let token = provider.organisation("read:account");
         let verified = fetcher.verify(&token, SystemTime::now()).await.unwrap();
         assert_eq!(verified.kind(), TokenKind::Organisation);
-        assert_eq!(
-            (verified.subject(), verified.client()),
-            (Some("org-1"), Some("org-1"))
-        );
+        assert_eq!((verified.subject(), verified.client()), (Some("org-1"), Some("org-1")));
         assert_eq!(reason(&verified, "GET", "/account"), "scope_held");
         assert_eq!(reason(&verified, "POST", "/voxies"), "scope_missing");
-        let inference =
-            Engine::external().decide_scope("read:inference", Some(verified.token()), false);
+        let inference = Engine::external().decide_scope("read:inference", Some(verified.token()), false);
         assert_eq!(inference.reason().as_str(), "user_token_required");
 
         let token = provider.user("read:account write:voxies");
         let verified = fetcher.verify(&token, SystemTime::now()).await.unwrap();
         assert_eq!(verified.kind(), TokenKind::User);
-        assert_eq!(
-            (verified.subject(), verified.client()),
-            (Some("user-7"), Some("app-1"))
-        );
-        assert_eq!(
-            reason(&verified, "POST", "/voxies/prompt/run"),
-            "scope_held"
-        );
+        assert_eq!((verified.subject(), verified.client()), (Some("user-7"), Some("app-1")));
+        assert_eq!(reason(&verified, "POST", "/voxies/prompt/run"), "scope_held");
         assert_eq!(verified.issuer(), provider.issuer);
         assert!(verified.id().is_some());
     }
     let id_token = provider.id_token();
-    let error = fetcher
-        .verify(&id_token, SystemTime::now())
-        .await
-        .unwrap_err();
-    assert_eq!(
-        error,
-        TokenError::Type,
-        "an ID token is not an access token"
-    );
+    let error = fetcher.verify(&id_token, SystemTime::now()).await.unwrap_err();
+    assert_eq!(error, TokenError::Type, "an ID token is not an access token");
 }
 
 #[tokio::test]
@@ -112,12 +90,7 @@ async fn a_scope_takes_both_steps() {
         ("read:keys", "read:account", "", Some(NotDeclared)),
         ("", "", "", Some(Both)),
         ("read:keys", "read:keys", "read:keys", Some(Both)),
-        (
-            "read:account read:keys",
-            "write:keys read:account",
-            "read:account",
-            None,
-        ),
+        ("read:account read:keys", "write:keys read:account", "read:account", None),
     ];
     for (declared, requested, carried, missing) in table {
         provider.declare(declared);
@@ -176,11 +149,7 @@ async fn a_rotation_is_seen_by_the_first_token() {
         Some(TokenError::KeyUnknown),
         "the old key is gone"
     );
-    assert_eq!(
-        provider.requests(),
-        3,
-        "the first token, and both keys that were not there"
-    );
+    assert_eq!(provider.requests(), 3, "the first token, and both keys that were not there");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -234,11 +203,7 @@ async fn keys_outlive_their_provider_for_a_while() {
     let failure = fetcher.status().remove(0).failure;
     assert_eq!(failure, Some(FetchError::Unreachable));
     tokio::time::sleep(Duration::from_secs(5)).await;
-    assert_eq!(
-        fetcher.verify(&token, SystemTime::now()).await.err(),
-        Some(TokenError::NoKeys),
-        "not for ever"
-    );
+    assert_eq!(fetcher.verify(&token, SystemTime::now()).await.err(), Some(TokenError::NoKeys), "not for ever");
     assert_eq!(fetcher.status().first().unwrap().keys, 0);
 }
 
@@ -282,10 +247,7 @@ async fn opaque_tokens_mean_what_their_provider_says() {
     let verified = fetcher.verify(&user, SystemTime::now()).await.unwrap();
     assert_eq!(verified.kind(), TokenKind::User);
     assert_eq!(verified.subject(), Some("user-7"));
-    assert_eq!(
-        reason(&verified, "POST", "/voxies/prompt/run"),
-        "scope_held"
-    );
+    assert_eq!(reason(&verified, "POST", "/voxies/prompt/run"), "scope_held");
     // Revocation is seen within the second for which an answer is kept.
     provider.revoke(&token);
     tokio::time::sleep(Duration::from_secs(1)).await;
@@ -294,10 +256,7 @@ async fn opaque_tokens_mean_what_their_provider_says() {
         async move { fetcher.verify(token, SystemTime::now()).await.err() }
     };
     assert_eq!(error(token).await, Some(TokenError::Inactive));
-    assert_eq!(
-        error("no-such-token".to_owned()).await,
-        Some(TokenError::Inactive)
-    );
+    assert_eq!(error("no-such-token".to_owned()).await, Some(TokenError::Inactive));
     let wrong = opaque(&provider, "wrong");
     let refused = wrong.verify(&user, SystemTime::now()).await.err();
     assert_eq!(refused, Some(TokenError::Unanswered));

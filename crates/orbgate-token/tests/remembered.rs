@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use orbgate_testing::expected::Expected;
 use orbgate_testing::signer::{AUDIENCE, Signer, at, claims, header, issuer, with};
 use orbgate_token::{
-    Algorithm, FetchSettings, Issuer, Judged, KeyCache, KindRules, Now, Response, TokenError,
-    VerifiedToken, Verifier,
+    Algorithm, FetchSettings, Issuer, Judged, KeyCache, KindRules, Now, Response, TokenError, VerifiedToken, Verifier,
 };
 use serde_json::{Value, json};
 
@@ -36,11 +35,7 @@ fn judge(
         let judged = cache.judge(token, &mut asked, Now { time, monotonic });
         let mut next = cache.next_fetch(monotonic);
         while let Some(fetch) = next {
-            let response = Response {
-                status: 200,
-                cache_control: None,
-                body: body.as_bytes(),
-            };
+            let response = Response { status: 200, cache_control: None, body: body.as_bytes() };
             next = cache.fetched(fetch.attempt, Ok(response), monotonic);
         }
         match judged {
@@ -57,14 +52,12 @@ fn expiry() -> u64 {
 
 #[test]
 fn a_token_that_comes_again_is_judged_by_every_rule_but_its_signature() {
-    let published = issuer()
-        .jwks_uri("https://id.example.com/keys")
-        .algorithms([Algorithm::Es256, Algorithm::Rs256, Algorithm::EdDsa]);
-    let signers = [
-        (Signer::p256(), "ES256"),
-        (Signer::rsa(), "RS256"),
-        (Signer::ed25519(), "EdDSA"),
-    ];
+    let published = issuer().jwks_uri("https://id.example.com/keys").algorithms([
+        Algorithm::Es256,
+        Algorithm::Rs256,
+        Algorithm::EdDsa,
+    ]);
+    let signers = [(Signer::p256(), "ES256"), (Signer::rsa(), "RS256"), (Signer::ed25519(), "EdDSA")];
     for (signer, algorithm) in signers {
         let header = with(header(), "alg", algorithm);
         let jwks = [signer.jwk("key-1")];
@@ -85,19 +78,13 @@ fn a_token_that_comes_again_is_judged_by_every_rule_but_its_signature() {
         }
         // Its time is over, while its signature is still known.
         let later = (expiry() + 60, Duration::from_secs(20));
-        assert_eq!(
-            judge(&cache, &good, &jwks, later).unwrap_err(),
-            TokenError::Expired
-        );
+        assert_eq!(judge(&cache, &good, &jwks, later).unwrap_err(), TokenError::Expired);
         // And long after.
         let much_later = (begin, MINUTE * 2);
         assert_eq!(judge(&cache, &good, &jwks, much_later).unwrap(), first);
         // The key is no longer to be used.
         cache.revoke("https://id.example.com", "key-1");
-        assert_eq!(
-            judge(&cache, &good, &jwks, much_later).unwrap_err(),
-            TokenError::KeyRevoked
-        );
+        assert_eq!(judge(&cache, &good, &jwks, much_later).unwrap_err(), TokenError::KeyRevoked);
     }
 }
 
@@ -108,23 +95,12 @@ fn a_signature_is_remembered_of_the_key_that_made_it() {
     let cache = cache([published]);
     let token = former.token(&header(), &claims());
     let begin = expiry() - 100;
-    assert!(
-        judge(
-            &cache,
-            &token,
-            &[former.jwk("key-1")],
-            (begin, Duration::ZERO)
-        )
-        .is_ok()
-    );
+    assert!(judge(&cache, &token, &[former.jwk("key-1")], (begin, Duration::ZERO)).is_ok());
     // Another key of the same name takes its place.
     cache.forget("https://id.example.com");
     let soon = (begin, Duration::from_secs(2));
     let jwks = [latter.jwk("key-1")];
-    assert_eq!(
-        judge(&cache, &token, &jwks, soon).unwrap_err(),
-        TokenError::Signature
-    );
+    assert_eq!(judge(&cache, &token, &jwks, soon).unwrap_err(), TokenError::Signature);
     let token = latter.token(&header(), &claims());
     assert!(judge(&cache, &token, &jwks, soon).is_ok());
 }
@@ -149,10 +125,7 @@ fn every_verdict_is_the_one_without_it() {
         let first = issuer().jwks_uri("https://id.example.com/keys");
         let kind = KindRules::named_by("token_kind", "user", "organisation");
         let second = Issuer::new(urls[1], AUDIENCE, kind).algorithms([Algorithm::Es256]);
-        [
-            first.algorithms(algorithms),
-            second.jwks_uri("https://other.example.com/keys"),
-        ]
+        [first.algorithms(algorithms), second.jwks_uri("https://other.example.com/keys")]
     };
     let signers = [Signer::p256(), Signer::p256(), Signer::rsa()];
     let algorithms: [&[&str]; 3] = [&["ES256"], &["ES256"], &["RS256", "PS256"]];
@@ -193,43 +166,28 @@ fn every_verdict_is_the_one_without_it() {
                     // Rotated, removed, or two of a name.
                     let keys = numbers.below(4);
                     let kids = ["key-1", "key-2"];
-                    jwks = (0..keys)
-                        .map(|_| signers[numbers.below(3)].jwk(kids[numbers.below(2)]))
-                        .collect();
+                    jwks = (0..keys).map(|_| signers[numbers.below(3)].jwk(kids[numbers.below(2)])).collect();
                 }
                 3 => {
                     let url = urls[numbers.below(2)];
                     with_it.forget(url);
                     without.forget(url);
                 }
-                4..20 => {
-                    monotonic += Duration::from_secs(u64::try_from(numbers.below(40)).unwrap())
-                }
+                4..20 => monotonic += Duration::from_secs(u64::try_from(numbers.below(40)).unwrap()),
                 _ => {}
             }
             // The time of day goes as it likes.
             let day = expiry() - 600 + u64::try_from(numbers.below(300)).unwrap();
             // A token often comes again.
             let token = &tokens[numbers.below(tokens.len()) / (1 + numbers.below(8))];
-            let [verdict, expected] =
-                [&with_it, &without].map(|cache| judge(cache, token, &jwks, (day, monotonic)));
+            let [verdict, expected] = [&with_it, &without].map(|cache| judge(cache, token, &jwks, (day, monotonic)));
             assert_eq!(verdict, expected, "{most} {token}");
             let kind = verdict.map_or_else(|error| format!("{error:?}"), |_| "right".to_owned());
             *seen.entry(kind).or_insert(0) += 1;
         }
         // It has seen what there is to see.
-        for kind in [
-            "right",
-            "Signature",
-            "KeyUnknown",
-            "Expired",
-            "Audience",
-            "Algorithm",
-        ] {
-            assert!(
-                seen.get(kind).is_some_and(|count| *count > 5),
-                "{kind}: {seen:?}"
-            );
+        for kind in ["right", "Signature", "KeyUnknown", "Expired", "Audience", "Algorithm"] {
+            assert!(seen.get(kind).is_some_and(|count| *count > 5), "{kind}: {seen:?}");
         }
         // A key that was stolen is not used for what is remembered, either.
         for url in urls {
@@ -237,8 +195,8 @@ fn every_verdict_is_the_one_without_it() {
             without.revoke(url, "key-1");
         }
         for token in &tokens {
-            let [verdict, expected] = [&with_it, &without]
-                .map(|cache| judge(cache, token, &jwks, (expiry() - 600, monotonic)));
+            let [verdict, expected] =
+                [&with_it, &without].map(|cache| judge(cache, token, &jwks, (expiry() - 600, monotonic)));
             assert_eq!(verdict, expected);
         }
     }
@@ -247,12 +205,7 @@ fn every_verdict_is_the_one_without_it() {
 #[test]
 fn a_file_says_how_many_signatures_are_remembered() {
     let example = include_str!("../testdata/token.yaml");
-    assert_eq!(
-        Verifier::from_yaml(example)
-            .unwrap()
-            .remembered_signatures(),
-        10_000
-    );
+    assert_eq!(Verifier::from_yaml(example).unwrap().remembered_signatures(), 10_000);
     let (yaml, _) = example.split_once("remember_signatures").unwrap();
     let with = |text: &str| Verifier::from_yaml(&format!("{yaml}{text}\n"));
     assert_eq!(with("").unwrap().remembered_signatures(), 0);
@@ -266,8 +219,6 @@ fn a_file_says_how_many_signatures_are_remembered() {
         expected.add(text, [refused]);
     }
     expected.keep(env!("CARGO_MANIFEST_DIR"), "remembered signatures");
-    let most = Verifier::new([issuer()])
-        .unwrap()
-        .remember_signatures(usize::MAX);
+    let most = Verifier::new([issuer()]).unwrap().remember_signatures(usize::MAX);
     assert_eq!(most.remembered_signatures(), 1_000_000);
 }

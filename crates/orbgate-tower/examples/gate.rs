@@ -51,13 +51,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let Arguments {
-        listen,
-        policy,
-        tokens,
-        public,
-        ungated,
-    } = arguments()?;
+    let Arguments { listen, policy, tokens, public, ungated } = arguments()?;
     let engines = Engines::from_file(&policy)?;
     let engines = engines.public_routes(PublicRoutes::new(public.clone())?)?;
     let verifier = Verifier::from_yaml(&fs::read_to_string(tokens)?)?;
@@ -113,9 +107,7 @@ fn routes(engine: &Engine, public: &[String]) -> Router {
     });
     let templates: BTreeSet<String> = templates.collect();
     let router = Router::new().without_v07_checks();
-    let router = templates.iter().fold(router, |router, template| {
-        router.route(template, any(say_what_came))
-    });
+    let router = templates.iter().fold(router, |router, template| router.route(template, any(say_what_came)));
     router.fallback(say_what_came)
 }
 

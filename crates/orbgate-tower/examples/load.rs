@@ -14,10 +14,7 @@
     reason = "a program reads its arguments and the clock, and prints"
 )]
 
-#[expect(
-    dead_code,
-    reason = "an example has a `main`, and more than is used here"
-)]
+#[expect(dead_code, reason = "an example has a `main`, and more than is used here")]
 #[path = "service.rs"]
 mod service;
 
@@ -38,9 +35,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let setting = std::env::args().nth(1).unwrap_or_default();
     let algorithm = match setting.as_str() {
         "bare" | "known" | "audited" => Algorithm::Es256,
-        name => {
-            Algorithm::from_name(name).ok_or("usage: load bare|known|RS256|ES256|EdDSA|audited")?
-        }
+        name => Algorithm::from_name(name).ok_or("usage: load bare|known|RS256|ES256|EdDSA|audited")?,
     };
     let (verifier, token) = world(algorithm)?;
     let engines = Engines::external();
@@ -50,13 +45,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "bare" => service::routes(),
         "known" => {
             let verified = verifier.verify(&token).await?;
-            service::app(service::gate(
-                engines,
-                Known {
-                    token: token.clone(),
-                    verified,
-                },
-            )?)
+            service::app(service::gate(engines, Known { token: token.clone(), verified })?)
         }
         "audited" => {
             let audit = AuditLog::to_writer(std::io::sink())?;
@@ -80,20 +69,13 @@ fn world(algorithm: Algorithm) -> Result<(KeyHolder, String), Box<dyn Error>> {
         _ => Signer::p256(),
     };
     let now = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs();
-    let mut claims = signer::with(
-        signer::claims(),
-        "scope",
-        "read:account read:files write:voxies",
-    );
+    let mut claims = signer::with(signer::claims(), "scope", "read:account read:files write:voxies");
     claims = signer::with(claims, "iat", now);
     claims = signer::with(claims, "exp", now.saturating_add(24 * 60 * 60));
     let header = signer::with(signer::header(), "alg", algorithm.as_str());
     let verifier = signer::verifier(signer::issuer().algorithms([algorithm]));
     let keys = signer::keys(&[signer.jwk("key-1")]);
-    Ok((
-        KeyHolder::new(verifier, keys),
-        signer.token(&header, &claims),
-    ))
+    Ok((KeyHolder::new(verifier, keys), signer.token(&header, &claims)))
 }
 
 /// Accepts one stored token, to measure the layer without checking a signature.
@@ -107,10 +89,6 @@ impl VerifyToken for Known {
 
     fn verify(&self, token: &str) -> impl Future<Output = Result<VerifiedToken, Refused>> + Send {
         let known = token == self.token;
-        ready(
-            known
-                .then(|| self.verified.clone())
-                .ok_or(Refused::new("unknown")),
-        )
+        ready(known.then(|| self.verified.clone()).ok_or(Refused::new("unknown")))
     }
 }

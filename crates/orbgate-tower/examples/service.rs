@@ -27,9 +27,7 @@ use axum::routing::{MethodFilter, MethodRouter, get, on};
 use axum::{Router, serve};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate::Engine;
-use orbgate_contract::{
-    Message, Metrics, ProviderData, Role, RunInput, RunRecord, RunRequest, Timer,
-};
+use orbgate_contract::{Message, Metrics, ProviderData, Role, RunInput, RunRecord, RunRequest, Timer};
 use orbgate_token::{Issuer, KeyFetcher, KindRules, VerifiedToken, Verifier};
 use orbgate_tower::{Allowed, Engines, GateLayer, InAxum, UnknownRoute, VerifyToken};
 use serde_json::{Number, Value, json};
@@ -72,10 +70,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The layer of this service.
-pub(crate) fn gate<V: VerifyToken>(
-    engines: Engines,
-    verifier: V,
-) -> Result<GateLayer<V, InAxum>, UnknownRoute> {
+pub(crate) fn gate<V: VerifyToken>(engines: Engines, verifier: V) -> Result<GateLayer<V, InAxum>, UnknownRoute> {
     GateLayer::axum(engines, verifier).bonus_from_body(RUN, LONGEST)
 }
 
@@ -95,9 +90,7 @@ pub(crate) fn routes() -> Router {
 
 fn handler(route: &str, method: &str) -> MethodRouter {
     let method = http::Method::from_bytes(method.as_bytes());
-    let filter = method
-        .ok()
-        .and_then(|method| MethodFilter::try_from(method).ok());
+    let filter = method.ok().and_then(|method| MethodFilter::try_from(method).ok());
     match filter {
         None => MethodRouter::new(),
         Some(filter) if route == RUN => on(filter, run),
@@ -128,9 +121,7 @@ async fn run(
 
 fn is_json(headers: &HeaderMap) -> bool {
     let value = headers.get(header::CONTENT_TYPE);
-    let text = value
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
+    let text = value.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = text.split(';').next().unwrap_or_default();
     media_type.trim().eq_ignore_ascii_case("application/json")
 }
@@ -139,9 +130,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 fn run_record(request: RunRequest, user: &str, allowed: &Allowed, begun: SystemTime) -> RunRecord {
     let mut content = "This is a stand-in: no model has been asked.".to_owned();
     if request.stream {
-        content.push_str(
-            " A stream was asked for, whose format is not shown: this is the whole answer.",
-        );
+        content.push_str(" A stream was asked for, whose format is not shown: this is the whole answer.");
     }
     let created_at = begun.duration_since(UNIX_EPOCH).unwrap_or_default();
     let created_at = i64::try_from(created_at.as_secs()).unwrap_or_default();
@@ -153,19 +142,10 @@ fn run_record(request: RunRequest, user: &str, allowed: &Allowed, begun: SystemT
         created_at,
         ..Message::default()
     };
-    let data = || ProviderData {
-        id: Some("stand-in".to_owned()),
-        ..ProviderData::default()
-    };
+    let data = || ProviderData { id: Some("stand-in".to_owned()), ..ProviderData::default() };
     let messages = vec![
-        Message {
-            input: Some(request.prompt.clone()),
-            ..message(Role::User, &request.prompt)
-        },
-        Message {
-            provider_data: Some(Some(data())),
-            ..message(Role::Assistant, &content)
-        },
+        Message { input: Some(request.prompt.clone()), ..message(Role::User, &request.prompt) },
+        Message { provider_data: Some(Some(data())), ..message(Role::Assistant, &content) },
     ];
     let charge = allowed.charge();
     let metadata = json!({
@@ -177,14 +157,9 @@ fn run_record(request: RunRequest, user: &str, allowed: &Allowed, begun: SystemT
         run_id: Uuid::new_v4().to_string(),
         agent_id: "stand-in".to_owned(),
         agent_name: "stand-in".to_owned(),
-        session_id: request
-            .session_id
-            .unwrap_or_else(|| Uuid::new_v4().to_string()),
+        session_id: request.session_id.unwrap_or_else(|| Uuid::new_v4().to_string()),
         user_id: user.to_owned(),
-        input: RunInput {
-            input_content: request.prompt,
-            ..RunInput::default()
-        },
+        input: RunInput { input_content: request.prompt, ..RunInput::default() },
         content,
         messages,
         metrics: metrics(begun),

@@ -32,10 +32,7 @@ pub(crate) struct Ending {
 impl Ending {
     /// The union of the two.
     pub(crate) const fn or(self, other: Self) -> Self {
-        Self {
-            marked: self.marked || other.marked,
-            sealed: self.sealed || other.sealed,
-        }
+        Self { marked: self.marked || other.marked, sealed: self.sealed || other.sealed }
     }
 }
 
@@ -73,11 +70,7 @@ impl Candidate {
     #[cfg(feature = "watch")]
     pub(crate) fn first(policy: &[u8]) -> Result<Self, PolicyError> {
         let version = Version::compile(policy)?;
-        Ok(Self {
-            version,
-            changes: Changes::default(),
-            is_compared: false,
-        })
+        Ok(Self { version, changes: Changes::default(), is_compared: false })
     }
 
     /// Compiles a policy and compares it with the active engine.
@@ -98,10 +91,7 @@ impl Version {
         Ok(Self {
             engine: Engine::new(&policy),
             #[cfg(feature = "watch")]
-            ending: Ending {
-                marked: policy.has_end_marker(),
-                sealed: policy.is_sealed(),
-            },
+            ending: Ending { marked: policy.has_end_marker(), sealed: policy.is_sealed() },
         })
     }
 }
@@ -125,10 +115,7 @@ impl Changes {
             #[cfg(feature = "watch")]
             widens: diff.widens(),
             lines: lines.collect(),
-            more: changes
-                .len()
-                .saturating_add(diff.left_out)
-                .saturating_sub(LINES),
+            more: changes.len().saturating_add(diff.left_out).saturating_sub(LINES),
         }
     }
 
@@ -155,9 +142,7 @@ impl fmt::Display for Changes {
         if self.incomplete {
             f.write_str(", and not all were looked for: too many templates overlap")?;
         }
-        self.lines
-            .iter()
-            .try_for_each(|line| write!(f, "\n{line}"))?;
+        self.lines.iter().try_for_each(|line| write!(f, "\n{line}"))?;
         and_more(f, self.more)
     }
 }

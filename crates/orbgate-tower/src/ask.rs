@@ -45,9 +45,7 @@ impl<V: VerifyToken> Settings<V> {
                 ControlFlow::Continue(pending) => {
                     let pending = self.verifier.wait(pending).await;
                     engine = self.engines.load();
-                    step = self
-                        .verifier
-                        .resume(&self.rules, &engine, &request, pending);
+                    step = self.verifier.resume(&self.rules, &engine, &request, pending);
                 }
             }
         };
@@ -80,21 +78,14 @@ impl<V: VerifyToken> Settings<V> {
         let candidate = self.shadow.as_ref().map(Engines::load);
         let shadowed = candidate.as_ref().map(|candidate| {
             let opened = self.rules.open(candidate, request);
-            Shadowed {
-                enforced: answer.decision,
-                candidate: opened.decide(answer.credentials.clone()).decision,
-            }
+            Shadowed { enforced: answer.decision, candidate: opened.decide(answer.credentials.clone()).decision }
         });
         if let Some(shadowed) = &shadowed {
             observe::shadowed(shadowed, span);
         }
         #[cfg(feature = "audit")]
         if let Some(log) = &self.audit {
-            log.write_down(
-                &answer.decision,
-                shadowed.as_ref(),
-                (&answer.credentials).into(),
-            );
+            log.write_down(&answer.decision, shadowed.as_ref(), (&answer.credentials).into());
         }
     }
 }

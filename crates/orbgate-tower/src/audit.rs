@@ -71,9 +71,7 @@ impl AuditLog {
         let (entries, waiting) = sync_channel(WAITING);
         let losing = Arc::new(AtomicBool::new(false));
         let caught_up = Arc::clone(&losing);
-        thread::Builder::new()
-            .name("orbgate-audit".to_owned())
-            .spawn(move || write(&waiting, writer, &caught_up))?;
+        thread::Builder::new().name("orbgate-audit".to_owned()).spawn(move || write(&waiting, writer, &caught_up))?;
         Ok(Self { entries, losing })
     }
 
@@ -90,12 +88,7 @@ impl AuditLog {
         }
     }
 
-    pub(crate) fn write_down(
-        &self,
-        decision: &Decision<'_>,
-        shadowed: Option<&Shadowed<'_, '_>>,
-        token: AuditToken,
-    ) {
+    pub(crate) fn write_down(&self, decision: &Decision<'_>, shadowed: Option<&Shadowed<'_, '_>>, token: AuditToken) {
         let line = Line {
             enforced: AuditLine::new(time_ms(), decision, token),
             shadow: shadowed.and_then(Shadowed::disagreeing),
@@ -154,12 +147,7 @@ struct Batch<W> {
 
 impl<W: Write> Batch<W> {
     const fn new(writer: W) -> Self {
-        Self {
-            writer,
-            text: Vec::new(),
-            count: 0,
-            failing: false,
-        }
+        Self { writer, text: Vec::new(), count: 0, failing: false }
     }
 
     fn add(&mut self, line: &[u8]) {
@@ -201,10 +189,7 @@ impl<W: Write> Batch<W> {
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the core has no clock; an audit says when"
-)]
+#[expect(clippy::disallowed_methods, reason = "the core has no clock; an audit says when")]
 fn time_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let milliseconds = since.map_or(0, |since| since.as_millis());

@@ -24,12 +24,7 @@ pub struct RequestBody<B: Body> {
 
 impl<B: Body> RequestBody<B> {
     pub(crate) const fn untouched(body: B) -> Self {
-        Self {
-            read: Bytes::new(),
-            trailers: None,
-            failure: None,
-            rest: Some(body),
-        }
+        Self { read: Bytes::new(), trailers: None, failure: None, rest: Some(body) }
     }
 }
 
@@ -80,10 +75,7 @@ where
     type Data = Bytes;
     type Error = B::Error;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let this = self.get_mut();
         if !this.read.is_empty() {
             let read = core::mem::take(&mut this.read);
@@ -113,10 +105,7 @@ where
             return SizeHint::default();
         }
         let read = u64::try_from(self.read.len()).unwrap_or(u64::MAX);
-        let rest = self
-            .rest
-            .as_ref()
-            .map_or_else(|| SizeHint::with_exact(0), B::size_hint);
+        let rest = self.rest.as_ref().map_or_else(|| SizeHint::with_exact(0), B::size_hint);
         let mut hint = SizeHint::new();
         hint.set_lower(rest.lower().saturating_add(read));
         if let Some(upper) = rest.upper() {

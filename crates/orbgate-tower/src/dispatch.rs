@@ -77,15 +77,13 @@ where
 }
 
 /// The decision for exactly this request, or the status of the error response.
-fn check<'r>(
-    method: &Method,
-    uri: &'r Uri,
-    extensions: &'r Extensions,
-) -> Result<&'r Allowed, StatusCode> {
+fn check<'r>(method: &Method, uri: &'r Uri, extensions: &'r Extensions) -> Result<&'r Allowed, StatusCode> {
     let Some(allowed) = extensions.get::<Allowed>() else {
         static SAID: Once = Once::new();
         SAID.call_once(|| {
-            tracing::error!("requests are refused: no gate is around a handler that needs one; add routes before the layer");
+            tracing::error!(
+                "requests are refused: no gate is around a handler that needs one; add routes before the layer"
+            );
         });
         return Err(StatusCode::INTERNAL_SERVER_ERROR);
     };
@@ -143,10 +141,7 @@ const fn router_took(_: &Extensions) -> Option<&str> {
 impl<S: Sync> axum::extract::FromRequestParts<S> for Allowed {
     type Rejection = StatusCode;
 
-    async fn from_request_parts(
-        parts: &mut http::request::Parts,
-        _: &S,
-    ) -> Result<Self, StatusCode> {
+    async fn from_request_parts(parts: &mut http::request::Parts, _: &S) -> Result<Self, StatusCode> {
         check(&parts.method, &parts.uri, &parts.extensions).cloned()
     }
 }

@@ -39,10 +39,7 @@ impl Engines {
     /// Uses this engine.
     #[must_use]
     pub fn new(engine: impl Into<Arc<Engine>>) -> Self {
-        Self {
-            current: Arc::new(ArcSwap::new(engine.into())),
-            public: None,
-        }
+        Self { current: Arc::new(ArcSwap::new(engine.into())), public: None }
     }
 
     /// Allows requests of these routes without a token, for example a health check. Each is a method and a template,
@@ -64,10 +61,7 @@ impl Engines {
     /// # Errors
     ///
     /// Returns every public route that overlaps the current policy.
-    pub fn public_routes(
-        self,
-        public: impl Into<Arc<PublicRoutes>>,
-    ) -> Result<Self, PublicRoutesError> {
+    pub fn public_routes(self, public: impl Into<Arc<PublicRoutes>>) -> Result<Self, PublicRoutesError> {
         let public = public.into();
         public.check(&self.load())?;
         Ok(self.with_public_routes(Some(public)))

@@ -90,11 +90,7 @@ impl<V: VerifyToken> GateLayer<V, Outermost> {
     ///
     /// Pass the method and target exactly as you received them. `ask` doesn't read a body: it uses
     /// [`allow_bonus_orbs_use`](Request::allow_bonus_orbs_use) as given and ignores [`GateLayer::bonus_from_body`].
-    pub async fn ask<R>(
-        &self,
-        request: Request<'_>,
-        read: impl FnOnce(Answer<'_, V::Verified>) -> R,
-    ) -> R {
+    pub async fn ask<R>(&self, request: Request<'_>, read: impl FnOnce(Answer<'_, V::Verified>) -> R) -> R {
         let no_body = async |_: &Decision<'_>| false;
         let settings = &self.settings;
         let read = |_: &Arc<Engine>, answer: Answer<'_, V::Verified>| read(answer);
@@ -135,10 +131,7 @@ impl<V: VerifyToken> GateLayer<V, Outermost> {
 
 impl<V, W> GateLayer<V, W> {
     fn new(source: WireUri, engines: Engines, verifier: V) -> Self {
-        Self {
-            settings: Arc::new(Settings::new(source, engines, verifier)),
-            source: PhantomData,
-        }
+        Self { settings: Arc::new(Settings::new(source, engines, verifier)), source: PhantomData }
     }
 
     /// The `WWW-Authenticate` header of denials. Default: [`Challenge::Minimal`].
@@ -249,10 +242,7 @@ impl<E, V> Layer<axum::routing::Route<E>> for GateLayer<V, InAxum> {
 // Written by hand: a derive would require that the verifier is `Clone`.
 impl<V, W> Clone for GateLayer<V, W> {
     fn clone(&self) -> Self {
-        Self {
-            settings: Arc::clone(&self.settings),
-            source: PhantomData,
-        }
+        Self { settings: Arc::clone(&self.settings), source: PhantomData }
     }
 }
 

@@ -37,6 +37,6 @@ pub use crate::verify::{KeyHolder, Refused, VerifyToken};
 #[cfg(feature = "watch")]
 pub use crate::watch::{Watch, WatchSettings};
 pub use orbgate_gate::{
-    Challenge, ChallengeError, CorsPreflight, FullChallenge, PublicRoutes, PublicRoutesError,
-    RoutesDiffer, Undeclared, Verified,
+    Challenge, ChallengeError, CorsPreflight, FullChallenge, PublicRoutes, PublicRoutesError, RoutesDiffer, Undeclared,
+    Verified,
 };

@@ -58,10 +58,7 @@ impl LoadError {
 
     /// Whether the same file might be accepted next time, because the error isn't in the file.
     pub(crate) const fn may_pass(&self) -> bool {
-        matches!(
-            self,
-            Self::Unreadable(_) | Self::Overdue(_) | Self::Panicked
-        )
+        matches!(self, Self::Unreadable(_) | Self::Overdue(_) | Self::Panicked)
     }
 }
 
@@ -84,19 +81,14 @@ impl fmt::Display for LoadError {
             Self::Unsound(error) => diagnostics(error, f),
             Self::Changing => f.write_str("the policy file is still being written"),
             Self::Unfinished => f.write_str("the policy does not end in a line `...`"),
-            Self::Unsealed => f.write_str(
-                "the policy does not end in a line `... # sha256:…`: `orbgate fmt --seal` writes it",
-            ),
+            Self::Unsealed => {
+                f.write_str("the policy does not end in a line `... # sha256:…`: `orbgate fmt --seal` writes it")
+            }
             Self::Unexpected(digest) => {
-                write!(
-                    f,
-                    "the policy is not the expected one: its digest is {digest}"
-                )
+                write!(f, "the policy is not the expected one: its digest is {digest}")
             }
             Self::Overdue(time) => write!(f, "the policy could not be compiled within {time:?}"),
-            Self::Panicked => {
-                f.write_str("compiling the policy panicked: please report it with the policy")
-            }
+            Self::Panicked => f.write_str("compiling the policy panicked: please report it with the policy"),
             Self::Public(error) => error.fmt(f),
             Self::Settings(diagnostics) => write!(f, "following the policy file: {diagnostics}"),
             Self::Wider(changes) => write!(f, "the policy allows more than the former: {changes}"),

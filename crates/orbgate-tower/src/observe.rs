@@ -34,10 +34,7 @@ pub(crate) fn decided(decision: &Decision<'_>, refused: Option<&'static str>, sp
     let labels = [
         (names::LABEL_DECISION, outcome.into()),
         (names::LABEL_REASON, reason.into()),
-        (
-            names::LABEL_ROUTE,
-            route.unwrap_or_default().to_owned().into(),
-        ),
+        (names::LABEL_ROUTE, route.unwrap_or_default().to_owned().into()),
     ];
     count(names::DECISIONS_TOTAL, labels, 1);
     if let Some(code) = refused {
@@ -73,24 +70,15 @@ pub(crate) fn explained<'e>(
         false => serde_json::to_string(decision),
     };
     if let Ok(explanation) = json {
-        let (method, path) = (
-            String::from_utf8_lossy(method),
-            String::from_utf8_lossy(path),
-        );
+        let (method, path) = (String::from_utf8_lossy(method), String::from_utf8_lossy(path));
         tracing::info!(%method, %path, explanation, "a call is denied");
     }
 }
 
 /// Counts the candidate's decision for a request, and records in the span how it disagrees.
 pub(crate) fn shadowed(both: &Shadowed<'_, '_>, span: &Span) {
-    let result = both
-        .disagreement()
-        .map_or("same", |disagreement| disagreement.as_str());
-    count(
-        "orbgate_shadow_decisions_total",
-        [(names::LABEL_RESULT, result.into())],
-        1,
-    );
+    let result = both.disagreement().map_or("same", |disagreement| disagreement.as_str());
+    count("orbgate_shadow_decisions_total", [(names::LABEL_RESULT, result.into())], 1);
     if both.disagreement().is_some() {
         span.record("shadow", result);
     }
@@ -113,10 +101,7 @@ pub(crate) fn dispatched_otherwise(route: &str, matched: &str) {
             "requests are denied: the router has chosen a route that the policy lacks, or none"
         );
     });
-    let labels = [
-        (names::LABEL_ROUTE, route.to_owned().into()),
-        (names::LABEL_MATCHED, matched.to_owned().into()),
-    ];
+    let labels = [(names::LABEL_ROUTE, route.to_owned().into()), (names::LABEL_MATCHED, matched.to_owned().into())];
     count(names::MISROUTED_TOTAL, labels, 1);
 }
 
@@ -132,31 +117,17 @@ pub(crate) fn reloaded(result: &'static str) {
 
 /// Counts the changes of a version of a policy when it becomes active.
 pub(crate) fn policy_changed(wider: u64, narrower: u64, removed: u64) {
-    for (kind, changes) in [
-        ("wider", wider),
-        ("narrower", narrower),
-        ("removed", removed),
-    ] {
-        count(
-            "orbgate_policy_changes_total",
-            [("kind", kind.into())],
-            changes,
-        );
+    for (kind, changes) in [("wider", wider), ("narrower", narrower), ("removed", removed)] {
+        count("orbgate_policy_changes_total", [("kind", kind.into())], changes);
     }
 }
 
 /// Records that the file was read and still contains the active policy.
 #[cfg(feature = "watch")]
-#[expect(
-    clippy::disallowed_methods,
-    reason = "an operator compares it with the clock"
-)]
+#[expect(clippy::disallowed_methods, reason = "an operator compares it with the clock")]
 pub(crate) fn policy_read() {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    set(
-        "orbgate_policy_read_time_seconds",
-        since.unwrap_or_default().as_secs_f64(),
-    );
+    set("orbgate_policy_read_time_seconds", since.unwrap_or_default().as_secs_f64());
 }
 
 /// Records whether the file's version differs from the active one.
@@ -173,11 +144,7 @@ pub(crate) fn audit_lost(records: u64) {
 
 /// Adds to a counter.
 #[cfg(feature = "metrics")]
-fn count<const N: usize>(
-    name: &'static str,
-    labels: [(&'static str, Cow<'static, str>); N],
-    by: u64,
-) {
+fn count<const N: usize>(name: &'static str, labels: [(&'static str, Cow<'static, str>); N], by: u64) {
     let labels = labels.map(|(name, value)| metrics::Label::new(name, value));
     metrics::counter!(name, labels.to_vec()).increment(by);
 }

@@ -30,10 +30,7 @@ impl Engines {
     /// # Errors
     ///
     /// Returns every route that only the service has, and every route that only the policy has.
-    pub fn check_routes<'a>(
-        &self,
-        routes: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> Result<(), RoutesDiffer> {
+    pub fn check_routes<'a>(&self, routes: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), RoutesDiffer> {
         orbgate_gate::check_routes(&self.load(), self.public().map(AsRef::as_ref), routes)
     }
 }
@@ -67,20 +64,11 @@ pub(crate) struct Answered;
 /// # }
 /// ```
 #[cfg(feature = "axum")]
-pub async fn ungated_routes<'a>(
-    router: &Router,
-    routes: impl IntoIterator<Item = (&'a str, &'a str)>,
-) -> Vec<String> {
+pub async fn ungated_routes<'a>(router: &Router, routes: impl IntoIterator<Item = (&'a str, &'a str)>) -> Vec<String> {
     let mut ungated = Vec::new();
     for (method, template) in routes {
         let segments = template.split('/');
-        let segments = segments.map(|segment| {
-            if segment.starts_with('{') {
-                "0"
-            } else {
-                segment
-            }
-        });
+        let segments = segments.map(|segment| if segment.starts_with('{') { "0" } else { segment });
         let path = segments.collect::<Vec<_>>().join("/");
         let request = http::Request::builder().method(method).uri(path);
         let is_gated = match request.body(Body::empty()) {

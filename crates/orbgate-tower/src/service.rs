@@ -8,9 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{
-    ACCESS_CONTROL_REQUEST_METHOD, ALLOW, AUTHORIZATION, ORIGIN, UPGRADE, WWW_AUTHENTICATE,
-};
+use http::header::{ACCESS_CONTROL_REQUEST_METHOD, ALLOW, AUTHORIZATION, ORIGIN, UPGRADE, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
@@ -72,10 +70,7 @@ where
 }
 
 /// The request to pass to the service, or the response to its caller.
-async fn pass<V, B>(
-    settings: &Settings<V>,
-    request: Request<B>,
-) -> Result<Request<RequestBody<B>>, Response<()>>
+async fn pass<V, B>(settings: &Settings<V>, request: Request<B>) -> Result<Request<RequestBody<B>>, Response<()>>
 where
     V: VerifyToken,
     B: Body<Data = Bytes> + Unpin,
@@ -86,13 +81,8 @@ where
         let values = parts.headers.get_all(name).iter();
         values.map(HeaderValue::as_bytes).collect::<Vec<_>>()
     };
-    let [authorization, upgrade, origin, requested_method] = [
-        AUTHORIZATION,
-        UPGRADE,
-        ORIGIN,
-        ACCESS_CONTROL_REQUEST_METHOD,
-    ]
-    .map(values);
+    let [authorization, upgrade, origin, requested_method] =
+        [AUTHORIZATION, UPGRADE, ORIGIN, ACCESS_CONTROL_REQUEST_METHOD].map(values);
     let names = parts.headers.keys().map(|name| name.as_str().as_bytes());
     let names: Vec<_> = names.collect();
     let asked = orbgate_gate::Request {
@@ -170,10 +160,7 @@ impl<V> Settings<V> {
     where
         B: Body<Data = Bytes> + Unpin,
     {
-        match decision
-            .route_name()
-            .and_then(|route| self.bonus.get(route))
-        {
+        match decision.route_name().and_then(|route| self.bonus.get(route)) {
             None => RequestBody::untouched(body),
             Some(limit) => RequestBody::read_up_to(body, *limit).await,
         }
@@ -210,9 +197,6 @@ impl<S: Clone, V> Clone for Gate<S, V> {
 
 impl<S: fmt::Debug, V> fmt::Debug for Gate<S, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Gate")
-            .field("inner", &self.inner)
-            .field("settings", &self.settings)
-            .finish()
+        f.debug_struct("Gate").field("inner", &self.inner).field("settings", &self.settings).finish()
     }
 }

@@ -33,9 +33,7 @@ impl WireUri {
         };
         let beside = matches!(parts.version, Version::HTTP_2 | Version::HTTP_3);
         match uri.path_and_query() {
-            Some(path) if beside || uri.authority().is_none() && uri.scheme().is_none() => {
-                path.as_str().to_owned()
-            }
+            Some(path) if beside || uri.authority().is_none() && uri.scheme().is_none() => path.as_str().to_owned(),
             _ => uri.to_string(),
         }
     }
@@ -78,9 +76,7 @@ impl WireUri {
                 "the layer is inside an axum router, which may have changed the URI; make it with `GateLayer::axum`"
             }
             #[cfg(feature = "axum")]
-            Self::OriginalUri => {
-                "the layer is outside every axum router; make it with `GateLayer::outermost`"
-            }
+            Self::OriginalUri => "the layer is outside every axum router; make it with `GateLayer::outermost`",
         }
     }
 }
@@ -92,11 +88,7 @@ mod tests {
     use super::WireUri;
 
     fn of(method: Method, uri: &str, version: Version) -> String {
-        let request = Request::builder()
-            .method(method)
-            .uri(uri)
-            .version(version)
-            .body(());
+        let request = Request::builder().method(method).uri(uri).version(version).body(());
         WireUri::Outermost.target(&request.unwrap().into_parts().0)
     }
 

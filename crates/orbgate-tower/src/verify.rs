@@ -67,9 +67,7 @@ pub trait VerifyToken: Send + Sync + 'static {
         pending: Pending<'r, Self::Verified>,
     ) -> ControlFlow<Answer<'e, Self::Verified>, Pending<'r, Self::Verified>> {
         match pending {
-            Pending::Judged(known) => {
-                ControlFlow::Break(Gate::new(rules, ()).decide(engine, request, known))
-            }
+            Pending::Judged(known) => ControlFlow::Break(Gate::new(rules, ()).decide(engine, request, known)),
             other => ControlFlow::Continue(other),
         }
     }
@@ -211,16 +209,11 @@ fn stepped<'e, 'r>(
     match step {
         Step::Answer(answer) => ControlFlow::Break(answer),
         Step::Wait(waiting) => ControlFlow::Continue(Pending::Keys(waiting)),
-        Step::CheckSignature(checking) => {
-            ControlFlow::Break(gate.checked(engine, checking, false, fetcher.now()))
-        }
+        Step::CheckSignature(checking) => ControlFlow::Break(gate.checked(engine, checking, false, fetcher.now())),
     }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the verifier takes the time as an argument; a server reads its clock"
-)]
+#[expect(clippy::disallowed_methods, reason = "the verifier takes the time as an argument; a server reads its clock")]
 fn now() -> SystemTime {
     SystemTime::now()
 }

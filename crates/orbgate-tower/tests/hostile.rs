@@ -52,10 +52,7 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
         let (method, target) = (unescape(&row[2]), unescape(&row[3]));
         let answer = raw(address, &request(&method, &target, token, "")).await;
         if !carried(&method, &target) {
-            assert_eq!(
-                answer.status, 400,
-                "{position}: the server itself refuses it"
-            );
+            assert_eq!(answer.status, 400, "{position}: the server itself refuses it");
             by_server += 1;
             continue;
         }
@@ -76,10 +73,7 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
         };
         assert_eq!(answer.status, expected, "{position}: {}", row[0]);
         if answer.status == 200 {
-            assert_eq!(
-                answer.body, seen,
-                "{position}: the service saw what was decided on"
-            );
+            assert_eq!(answer.body, seen, "{position}: the service saw what was decided on");
         } else {
             answer.assert_bare(&position);
         }
@@ -106,27 +100,13 @@ async fn a_second_authorization_is_no_token_at_all() {
     let table = [
         (format!("authorization: Bearer {token}\r\n"), 200),
         (format!("AUTHORIZATION: bearer {token}\r\n"), 200),
-        (
-            format!("authorization: Bearer {token}\r\nauthorization: Bearer {token}\r\n"),
-            401,
-        ),
-        (
-            format!("authorization: Basic YQ==\r\nauthorization: Bearer {token}\r\n"),
-            401,
-        ),
-        (
-            format!("authorization: Basic YQ==, Bearer {token}\r\n"),
-            401,
-        ),
+        (format!("authorization: Bearer {token}\r\nauthorization: Bearer {token}\r\n"), 401),
+        (format!("authorization: Basic YQ==\r\nauthorization: Bearer {token}\r\n"), 401),
+        (format!("authorization: Basic YQ==, Bearer {token}\r\n"), 401),
         (format!("authorization: Bearer  {token}\r\n"), 401),
         (format!("authorization: {token}\r\n"), 401),
         (format!("cookie: access_token={token}\r\n"), 401),
-        (
-            format!(
-                "x-original-uri: /api/v1/external/account\r\nauthorization: Bearer {token}\r\n"
-            ),
-            200,
-        ),
+        (format!("x-original-uri: /api/v1/external/account\r\nauthorization: Bearer {token}\r\n"), 200),
     ];
     for (headers, status) in table {
         let answer = raw(&address, &get(&headers)).await;
@@ -140,10 +120,7 @@ async fn a_second_authorization_is_no_token_at_all() {
         ("x-forwarded-uri: /x", 200),
         ("x-http-method-override: DELETE", 400),
         ("connection: upgrade\r\nupgrade: websocket", 200),
-        (
-            "connection: upgrade\r\nupgrade: websocket\r\nupgrade: h2c",
-            400,
-        ),
+        ("connection: upgrade\r\nupgrade: websocket\r\nupgrade: h2c", 400),
     ] {
         let sly = get(&format!("authorization: Bearer {token}\r\n{header}\r\n"));
         assert_eq!(raw(&address, &sly).await.status, status, "{header}");
@@ -170,16 +147,12 @@ async fn a_nested_router_decides_on_the_whole_target() {
 /// The rows of a file that have a target, each with its location.
 fn rows(file: &str) -> Vec<(String, Vec<String>)> {
     let text = fs::read_to_string(policies().join(format!("cases/{file}.tsv"))).unwrap();
-    let lines = text
-        .lines()
-        .enumerate()
-        .filter(|(_, line)| !line.starts_with('#'));
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
     let rows = lines.skip(1).map(|(number, line)| {
         let cells = line.split('\t').map(str::to_owned).collect();
         (format!("{file}.tsv:{}", number + 1), cells)
     });
-    rows.filter(|(_, row): &(_, Vec<String>)| row[4].is_empty())
-        .collect()
+    rows.filter(|(_, row): &(_, Vec<String>)| row[4].is_empty()).collect()
 }
 
 /// `\xNN` and `\\`, as `policy/cases/README.md` says.

@@ -17,8 +17,8 @@ use http_body_util::{BodyExt as _, Full};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate::{Engine, Policy, Token, TokenKind};
 use orbgate_tower::{
-    Allowed, AuditLog, Challenge, CorsPreflight, Engines, FullChallenge, GateLayer, LoadError,
-    PublicRoutes, Refused, RequestBody, Verified, VerifyToken,
+    Allowed, AuditLog, Challenge, CorsPreflight, Engines, FullChallenge, GateLayer, LoadError, PublicRoutes, Refused,
+    RequestBody, Verified, VerifyToken,
 };
 use serde_json::Value;
 use tower::{Layer as _, ServiceExt as _, service_fn};
@@ -35,22 +35,15 @@ impl VerifyToken for Spoken {
 
     fn verify(&self, token: &str) -> impl Future<Output = Result<Said, Refused>> + Send {
         let said = token.split_once('.');
-        let said = said.map(|(kind, scope)| {
-            Said(
-                TokenKind::from_name(kind),
-                scope.replace('_', ":").replace('+', " "),
-            )
-        });
+        let said =
+            said.map(|(kind, scope)| Said(TokenKind::from_name(kind), scope.replace('_', ":").replace('+', " ")));
         ready(said.ok_or(Refused::new("unspoken")))
     }
 }
 
 impl Verified for Said {
     fn token(&self) -> Token<'_> {
-        Token {
-            kind: self.0,
-            scopes: self.1.as_str().into(),
-        }
+        Token { kind: self.0, scopes: self.1.as_str().into() }
     }
 
     fn fingerprint(&self) -> Option<String> {
@@ -72,9 +65,7 @@ async fn ask(gate: &GateLayer<Spoken>, method: &str, path: &str, token: &str) ->
         let text = format!("{} {:?}", allowed.route().unwrap().as_str(), said.0);
         Ok::<_, Infallible>(Response::new(Full::from(text)))
     });
-    let mut request = Request::builder()
-        .method(method)
-        .uri(format!("/api/v1/external{path}"));
+    let mut request = Request::builder().method(method).uri(format!("/api/v1/external{path}"));
     if !token.is_empty() {
         request = request.header("authorization", format!("Bearer {token}"));
     }
@@ -87,16 +78,9 @@ async fn refusal(gate: &GateLayer<Spoken>, method: &str, path: &str, token: &str
     let answer = ask(gate, method, path, token).await;
     let header = |name: &str| {
         let value = answer.headers().get(name);
-        value
-            .map_or("-", |value| value.to_str().unwrap())
-            .to_owned()
+        value.map_or("-", |value| value.to_str().unwrap()).to_owned()
     };
-    let text = format!(
-        "{} {} {}",
-        answer.status().as_u16(),
-        header("www-authenticate"),
-        header("allow")
-    );
+    let text = format!("{} {} {}", answer.status().as_u16(), header("www-authenticate"), header("allow"));
     assert!(answer.headers().len() <= 1, "{:?}", answer.headers());
     assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "");
     text
@@ -124,18 +108,10 @@ async fn a_public_route_needs_no_token() {
             Ok::<Answer, Infallible>(Response::new(Full::from(text)))
         });
         let request = Request::builder().method(method).uri(target);
-        let request = headers
-            .iter()
-            .fold(request, |request, (name, value): &(&str, &str)| {
-                request.header(*name, *value)
-            });
+        let request =
+            headers.iter().fold(request, |request, (name, value): &(&str, &str)| request.header(*name, *value));
         let request = request.body(Full::<Bytes>::default()).unwrap();
-        gate.layer(service)
-            .oneshot(request)
-            .await
-            .unwrap()
-            .status()
-            .as_u16()
+        gate.layer(service).oneshot(request).await.unwrap().status().as_u16()
     };
     let bearer = [("authorization", "Bearer nobody")];
     assert_eq!(call(&gate, "GET", "/healthz", &[]).await, 200);
@@ -143,10 +119,7 @@ async fn a_public_route_needs_no_token() {
     assert_eq!(call(&gate, "POST", "/healthz", &bearer).await, 401);
     assert_eq!(call(&gate, "GET", "/api/v1/external/orbs", &[]).await, 401);
 
-    let preflight = [
-        ("origin", "https://app.example"),
-        ("access-control-request-method", "GET"),
-    ];
+    let preflight = [("origin", "https://app.example"), ("access-control-request-method", "GET")];
     let asked = ("OPTIONS", "/api/v1/external/orbs");
     assert_eq!(call(&gate, asked.0, asked.1, &preflight).await, 401);
     let passing = gate.cors_preflight(CorsPreflight::Pass);
@@ -168,45 +141,17 @@ async fn every_denial_is_bare_and_has_its_status() {
     let table = [
         ("GET", "//orbs", "user.read_orbs", ["400 - -", "400 - -"]),
         ("GET", "/orbs", "", ["401 Bearer -", "401 Bearer -"]),
-        (
-            "GET",
-            "/orbs",
-            "nobody",
-            ["401 Bearer -", "401 Bearer error=\"invalid_token\" -"],
-        ),
-        (
-            "GET",
-            "/orbs",
-            "robot.read_orbs",
-            ["401 Bearer -", "401 Bearer error=\"invalid_token\" -"],
-        ),
-        (
-            "GET",
-            "/orbs",
-            "a b",
-            ["401 Bearer -", "401 Bearer error=\"invalid_request\" -"],
-        ),
+        ("GET", "/orbs", "nobody", ["401 Bearer -", "401 Bearer error=\"invalid_token\" -"]),
+        ("GET", "/orbs", "robot.read_orbs", ["401 Bearer -", "401 Bearer error=\"invalid_token\" -"]),
+        ("GET", "/orbs", "a b", ["401 Bearer -", "401 Bearer error=\"invalid_request\" -"]),
         ("GET", "/orbits", "user.read_orbs", ["404 - -", "404 - -"]),
-        (
-            "PUT",
-            "/voxies/1",
-            "user.read_orbs",
-            ["405 - DELETE, GET, PATCH", "405 - DELETE, GET, PATCH"],
-        ),
-        (
-            "HEAD",
-            "/orbs",
-            "user.read_orbs",
-            ["405 - GET", "405 - GET"],
-        ),
+        ("PUT", "/voxies/1", "user.read_orbs", ["405 - DELETE, GET, PATCH", "405 - DELETE, GET, PATCH"]),
+        ("HEAD", "/orbs", "user.read_orbs", ["405 - GET", "405 - GET"]),
         (
             "GET",
             "/orbs",
             "user.write_orbs",
-            [
-                "403 Bearer -",
-                "403 Bearer error=\"insufficient_scope\", scope=\"read:orbs\" -",
-            ],
+            ["403 Bearer -", "403 Bearer error=\"insufficient_scope\", scope=\"read:orbs\" -"],
         ),
     ];
     let full = layer().challenge(Challenge::Full(FullChallenge::new()));
@@ -214,26 +159,10 @@ async fn every_denial_is_bare_and_has_its_status() {
     let none = layer().challenge(Challenge::None);
     for (method, path, token, [minimal_says, full_says]) in table {
         let asked = format!("{method} {path} {token}");
-        assert_eq!(
-            refusal(&layer(), method, path, token).await,
-            minimal_says,
-            "{asked}"
-        );
-        assert_eq!(
-            refusal(&full, method, path, token).await,
-            full_says,
-            "{asked}"
-        );
-        assert_eq!(
-            refusal(&flat, method, path, token).await,
-            "403 Bearer -",
-            "{asked}"
-        );
-        assert_eq!(
-            refusal(&none, method, path, token).await,
-            "403 - -",
-            "{asked}"
-        );
+        assert_eq!(refusal(&layer(), method, path, token).await, minimal_says, "{asked}");
+        assert_eq!(refusal(&full, method, path, token).await, full_says, "{asked}");
+        assert_eq!(refusal(&flat, method, path, token).await, "403 Bearer -", "{asked}");
+        assert_eq!(refusal(&none, method, path, token).await, "403 - -", "{asked}");
     }
 }
 
@@ -254,24 +183,16 @@ async fn bonus(frames: &[&'static str], limit: Option<u64>) -> (Option<bool>, St
         response.extensions_mut().insert(bonus);
         Ok::<_, Infallible>(response)
     });
-    let trailers = http::HeaderMap::from_iter([(
-        http::HeaderName::from_static("x-sum"),
-        http::HeaderValue::from_static("7"),
-    )]);
-    let frames = frames
-        .iter()
-        .map(|text| Frame::data(Bytes::from_static(text.as_bytes())));
+    let trailers =
+        http::HeaderMap::from_iter([(http::HeaderName::from_static("x-sum"), http::HeaderValue::from_static("7"))]);
+    let frames = frames.iter().map(|text| Frame::data(Bytes::from_static(text.as_bytes())));
     let frames: Vec<_> = frames.chain([Frame::trailers(trailers)]).collect();
     let body = Frames(frames.into_iter());
     let request = Request::builder()
         .method("POST")
         .uri("/api/v1/external/voxies/prompt/run")
         .header("authorization", "Bearer user.write_voxies");
-    let answer = gate
-        .layer(service)
-        .oneshot(request.body(body).unwrap())
-        .await
-        .unwrap();
+    let answer = gate.layer(service).oneshot(request.body(body).unwrap()).await.unwrap();
     let bonus = *answer.extensions().get::<Option<bool>>().unwrap();
     let body = answer.into_body().collect().await.unwrap().to_bytes();
     (bonus, String::from_utf8(body.to_vec()).unwrap())
@@ -284,10 +205,7 @@ impl Body for Frames {
     type Data = Bytes;
     type Error = Infallible;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         Poll::Ready(self.0.next().map(Ok))
     }
 }
@@ -297,22 +215,14 @@ async fn bonus_orbs_are_read_where_it_is_set_and_the_body_passes_intact() {
     type Row = (&'static [&'static str], Option<u64>, bool);
     let table: &[Row] = &[
         (&[r#"{"allowBonusOrbsUse": true}"#], Some(100), true),
-        (
-            &[r#"{"allowBonus"#, "", r#"OrbsUse": true}"#],
-            Some(100),
-            true,
-        ),
+        (&[r#"{"allowBonus"#, "", r#"OrbsUse": true}"#], Some(100), true),
         (&[r#"{"allowBonusOrbsUse": true}"#], Some(27), true),
         (&[r#"{"allowBonusOrbsUse": true}"#], Some(26), false),
         (&[r#"{"allowBonusOrbsUse":"#, "true", "}"], Some(22), false),
         (&[r#"{"allowBonusOrbsUse": true}"#], None, false),
         (&[r#"{"allowBonusOrbsUse": false}"#], Some(100), false),
         (&[r#"{"allowBonusOrbsUse": "true"}"#], Some(100), false),
-        (
-            &[r#"{"allowBonusOrbsUse": true, "allowBonusOrbsUse": true}"#],
-            Some(100),
-            false,
-        ),
+        (&[r#"{"allowBonusOrbsUse": true, "allowBonusOrbsUse": true}"#], Some(100), false),
         (&[r#"{"a": {"allowBonusOrbsUse": true}}"#], Some(100), false),
         (&["{}"], Some(100), false),
         (&["[true]"], Some(100), false),
@@ -322,35 +232,19 @@ async fn bonus_orbs_are_read_where_it_is_set_and_the_body_passes_intact() {
     ];
     for (frames, limit, allowed) in table {
         let expected = (Some(*allowed), frames.concat());
-        assert_eq!(
-            bonus(frames, *limit).await,
-            expected,
-            "{frames:?} {limit:?}"
-        );
+        assert_eq!(bonus(frames, *limit).await, expected, "{frames:?} {limit:?}");
     }
-    let error = layer()
-        .bonus_from_body("POST /voxies/prompt/run", 1)
-        .unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .contains("no route `POST /voxies/prompt/run`")
-    );
+    let error = layer().bonus_from_body("POST /voxies/prompt/run", 1).unwrap_err();
+    assert!(error.to_string().contains("no route `POST /voxies/prompt/run`"));
 }
 
 #[tokio::test]
 async fn a_body_that_is_not_utf8_allows_no_bonus_orbs() {
     for (body, expected) in [
-        (
-            &b"{\"a\": \"\xc3\xa9\", \"allowBonusOrbsUse\": true}"[..],
-            true,
-        ),
+        (&b"{\"a\": \"\xc3\xa9\", \"allowBonusOrbsUse\": true}"[..], true),
         (b"{\"a\": \"\xe9\", \"allowBonusOrbsUse\": true}", false),
         (b"{\"\xff\": 1, \"allowBonusOrbsUse\": true}", false),
-        (
-            b"{\"a\": [\"\xed\xa0\x80\"], \"allowBonusOrbsUse\": true}",
-            false,
-        ),
+        (b"{\"a\": [\"\xed\xa0\x80\"], \"allowBonusOrbsUse\": true}", false),
     ] {
         let frames = Frames(vec![Frame::data(Bytes::from_static(body))].into_iter());
         let gate = layer().bonus_from_body(RUN, 100).unwrap();
@@ -378,9 +272,7 @@ fn a_body_in_single_bytes_takes_no_more_memory_than_in_one_piece() {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runtime = runtime.unwrap();
     let text: &'static [u8] = vec![b' '; LENGTH].leak();
-    let frames = text
-        .chunks(1)
-        .map(|byte| Frame::data(Bytes::from_static(byte)));
+    let frames = text.chunks(1).map(|byte| Frame::data(Bytes::from_static(byte)));
     let body = Frames(frames.collect::<Vec<_>>().into_iter());
     let gate = layer().bonus_from_body(RUN, 2 << 20).unwrap();
     let service = service_fn(async |request: Request<RequestBody<Frames>>| {
@@ -429,10 +321,7 @@ fn says(allowed: &Allowed) -> (String, String, Option<u64>) {
 #[test]
 fn each_decision_during_ten_thousand_swaps_is_of_one_policy() {
     let [first, second] = compiled().map(|engine| engine.digest().to_string());
-    let right = [
-        (first, "a".to_owned(), Some(1)),
-        (second, "b".to_owned(), Some(2)),
-    ];
+    let right = [(first, "a".to_owned(), Some(1)), (second, "b".to_owned(), Some(2))];
     let engines = Engines::external();
     engines.reload(policies()[0].as_bytes()).unwrap();
     let gate = GateLayer::outermost(engines.clone(), Spoken);
@@ -476,10 +365,7 @@ fn each_decision_during_ten_thousand_swaps_is_of_one_policy() {
         seen.collect::<Vec<_>>()
     });
     for policy in 0..2 {
-        assert!(
-            seen.iter().map(|seen| seen[policy]).sum::<u64>() > 0,
-            "{seen:?}"
-        );
+        assert!(seen.iter().map(|seen| seen[policy]).sum::<u64>() > 0, "{seen:?}");
     }
 }
 
@@ -514,11 +400,7 @@ fn a_scrape_has_reasons_and_templates_and_no_path() {
 /// Calls with a word in path and token that must appear nowhere else.
 const CALLS: [(&str, &str, &str); 6] = [
     ("GET", "/voxies/secret-1", "user.read_voxies+secret"),
-    (
-        "GET",
-        "/voxies/secret-2?secret=3",
-        "organisation.read_voxies+secret",
-    ),
+    ("GET", "/voxies/secret-2?secret=3", "organisation.read_voxies+secret"),
     ("GET", "/orbs?secret=1", "user.secret"),
     ("GET", "/secret", "user.secret"),
     ("PUT", "/voxies/secret", "user.secret"),
@@ -555,10 +437,7 @@ async fn the_audit_has_a_line_for_each_decision_and_nothing_of_tokens() {
     drop(gate);
     let text = String::from_utf8(written.recv().unwrap()).unwrap();
     assert!(!text.contains("secret"), "{text}");
-    let lines: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), CALLS.len());
     let digest = Engine::external().digest().to_string();
     for line in &lines {
@@ -621,9 +500,7 @@ async fn a_question_without_a_service_gets_the_answer_of_the_layer_and_its_line_
         assert_eq!(status.await, answered.status().as_u16(), "{method} {path}");
     }
     drop((with_service, alone));
-    let read = |written: std::sync::mpsc::Receiver<Vec<u8>>| {
-        lines(String::from_utf8(written.recv().unwrap()).unwrap())
-    };
+    let read = |written: std::sync::mpsc::Receiver<Vec<u8>>| lines(String::from_utf8(written.recv().unwrap()).unwrap());
     let (one, two) = (read(at_service), read(at_alone));
     assert_eq!(one.len(), CALLS.len());
     assert_eq!(one, two);
@@ -646,10 +523,7 @@ async fn a_candidate_is_heard_and_not_obeyed() {
     }
     drop(gate);
     let text = String::from_utf8(written.recv().unwrap()).unwrap();
-    let lines: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), CALLS.len());
     let digest = candidate.load().digest().to_string();
     let said: Vec<_> = lines
@@ -657,10 +531,7 @@ async fn a_candidate_is_heard_and_not_obeyed() {
         .map(|line| {
             let shadow = line.get("shadow")?;
             assert_eq!(shadow["policy"], digest);
-            Some((
-                shadow["disagreement"].as_str()?,
-                shadow["decision"].as_str()?,
-            ))
+            Some((shadow["disagreement"].as_str()?, shadow["decision"].as_str()?))
         })
         .collect();
     assert_eq!(said[0], Some(("narrower", "deny")), "{text}");
@@ -671,10 +542,6 @@ async fn a_candidate_is_heard_and_not_obeyed() {
 #[tokio::test]
 async fn what_may_be_printed_has_nothing_of_a_token() {
     let gate = layer();
-    let shown = format!(
-        "{gate:?} {:?} {:?}",
-        gate.layer(()),
-        Refused::new("expired")
-    );
+    let shown = format!("{gate:?} {:?} {:?}", gate.layer(()), Refused::new("expired"));
     assert!(!shown.contains("Spoken"), "{shown}");
 }

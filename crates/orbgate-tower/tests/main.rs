@@ -19,11 +19,6 @@ mod nested;
 #[cfg(feature = "axum")]
 mod readme;
 mod servers;
-#[cfg(all(
-    feature = "audit",
-    feature = "axum",
-    feature = "fetch",
-    feature = "watch"
-))]
+#[cfg(all(feature = "audit", feature = "axum", feature = "fetch", feature = "watch"))]
 mod service;
 mod support;

@@ -10,9 +10,7 @@ use http::{Request, StatusCode};
 use http_body_util::Full;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate::{Engine, Policy};
-use orbgate_tower::{
-    Allowed, CheckDispatch, CorsPreflight, Engines, GateLayer, InAxum, KeyHolder, ungated_routes,
-};
+use orbgate_tower::{Allowed, CheckDispatch, CorsPreflight, Engines, GateLayer, InAxum, KeyHolder, ungated_routes};
 use tower::util::MapRequestLayer;
 use tower::{Layer as _, ServiceExt as _, service_fn};
 
@@ -39,11 +37,7 @@ impl World {
     fn new() -> Self {
         let tokens = Tokens::new();
         let engine = Engine::new(&Policy::from_yaml(POLICY).unwrap());
-        Self {
-            engines: Engines::new(engine),
-            verifier: tokens.verifier(),
-            token: tokens.token("user", "read:users"),
-        }
+        Self { engines: Engines::new(engine), verifier: tokens.verifier(), token: tokens.token("user", "read:users") }
     }
 
     fn axum(&self) -> GateLayer<KeyHolder, InAxum> {
@@ -56,14 +50,11 @@ impl World {
 
     /// The status of a call, and the body of the answer.
     async fn get(&self, app: &Router, target: &str) -> (u16, String) {
-        let request =
-            Request::get(target).header("authorization", format!("Bearer {}", self.token));
+        let request = Request::get(target).header("authorization", format!("Bearer {}", self.token));
         let request = request.body(axum::body::Body::empty()).unwrap();
         let answer = app.clone().oneshot(request).await.unwrap();
         let status = answer.status().as_u16();
-        let body = axum::body::to_bytes(answer.into_body(), 1024)
-            .await
-            .unwrap();
+        let body = axum::body::to_bytes(answer.into_body(), 1024).await.unwrap();
         (status, String::from_utf8(body.to_vec()).unwrap())
     }
 
@@ -85,24 +76,15 @@ async fn only_inside_a_router_a_denial_says_which_paths_the_router_has() {
         };
         let from_inside = inside.clone().oneshot(request()).await.unwrap();
         let from_outside = outside.clone().oneshot(request()).await.unwrap();
-        assert_eq!(
-            (from_inside.status(), from_outside.status()),
-            (StatusCode::UNAUTHORIZED, StatusCode::UNAUTHORIZED)
-        );
-        assert_eq!(
-            from_inside.headers().contains_key(ALLOW),
-            is_served,
-            "{target}"
-        );
+        assert_eq!((from_inside.status(), from_outside.status()), (StatusCode::UNAUTHORIZED, StatusCode::UNAUTHORIZED));
+        assert_eq!(from_inside.headers().contains_key(ALLOW), is_served, "{target}");
         assert!(!from_outside.headers().contains_key(ALLOW), "{target}");
     }
 }
 
 /// A router of users, which does not know where it is nested.
 fn users() -> Router {
-    let said = |name: &'static str| {
-        get(async move |OriginalUri(uri): OriginalUri| format!("{name} {uri}"))
-    };
+    let said = |name: &'static str| get(async move |OriginalUri(uri): OriginalUri| format!("{name} {uri}"));
     Router::new()
         .route("/users", said("list"))
         .route("/users/{user_id}", said("one"))
@@ -121,16 +103,10 @@ async fn a_layer_in_a_nested_router_decides_on_the_whole_path() {
     let service = Router::new().nest_service("/admin", users().layer(world.axum()));
     assert_eq!(world.status(&service, "/admin/users").await, 403);
     let by_parameter = Router::new().nest("/{realm}", users().layer(world.axum()));
-    assert_eq!(
-        world.get(&by_parameter, "/x/users/7").await,
-        (200, "one /x/users/7".to_owned())
-    );
+    assert_eq!(world.get(&by_parameter, "/x/users/7").await, (200, "one /x/users/7".to_owned()));
     assert_eq!(world.status(&by_parameter, "/admin/users/7").await, 403);
     let inner = users().layer(world.axum());
-    assert_eq!(
-        world.get(&inner, "/users?page=2").await,
-        (200, "list /users?page=2".to_owned())
-    );
+    assert_eq!(world.get(&inner, "/users?page=2").await, (200, "list /users?page=2".to_owned()));
 }
 
 #[tokio::test]
@@ -140,27 +116,17 @@ async fn a_layer_that_is_not_outermost_refuses_everything() {
         Router::new().nest("/admin", users().layer(world.outermost())),
         Router::new().nest_service("/admin", users().layer(world.outermost())),
         Router::new().nest_service("/admin", world.outermost().layer(users())),
-        Router::new()
-            .route("/admin/{*rest}", any(async || "any"))
-            .layer(world.outermost()),
+        Router::new().route("/admin/{*rest}", any(async || "any")).layer(world.outermost()),
     ];
     for app in table {
         assert_eq!(world.status(&app, "/admin/users").await, 400);
     }
     // Outermost, the layer sees the target as it came.
-    let app = world
-        .outermost()
-        .layer(Router::new().nest("/admin", users()));
+    let app = world.outermost().layer(Router::new().nest("/admin", users()));
     let ask = async |target: &str| {
-        let request =
-            Request::get(target).header("authorization", format!("Bearer {}", world.token));
+        let request = Request::get(target).header("authorization", format!("Bearer {}", world.token));
         let request = request.body(axum::body::Body::empty()).unwrap();
-        app.clone()
-            .oneshot(request)
-            .await
-            .unwrap()
-            .status()
-            .as_u16()
+        app.clone().oneshot(request).await.unwrap().status().as_u16()
     };
     assert_eq!(ask("/admin/users").await, 403);
 }
@@ -168,9 +134,8 @@ async fn a_layer_that_is_not_outermost_refuses_everything() {
 #[tokio::test]
 async fn a_layer_for_axum_outside_of_axum_refuses_everything() {
     let world = World::new();
-    let service = service_fn(async |_| {
-        Ok::<_, core::convert::Infallible>(http::Response::new(Full::<Bytes>::default()))
-    });
+    let service =
+        service_fn(async |_| Ok::<_, core::convert::Infallible>(http::Response::new(Full::<Bytes>::default())));
     let request = Request::get("/users").header("authorization", format!("Bearer {}", world.token));
     let answer = any_service(service)
         .layer::<_, core::convert::Infallible>(world.axum())
@@ -181,23 +146,16 @@ async fn a_layer_for_axum_outside_of_axum_refuses_everything() {
 #[test]
 fn a_route_that_the_policy_lacks_is_refused_and_counted() {
     let recorder = PrometheusBuilder::new().build_recorder();
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let world = World::new();
     metrics::with_local_recorder(&recorder, || {
         runtime.block_on(async {
             let app = users().layer(world.axum());
-            assert_eq!(
-                world.get(&app, "/users/7").await,
-                (200, "one /users/7".to_owned())
-            );
+            assert_eq!(world.get(&app, "/users/7").await, (200, "one /users/7".to_owned()));
             // The policy has `/users/{id}`, whose scope the token holds.
             assert_eq!(world.status(&app, "/users/export").await, 404);
             assert_eq!(world.status(&app, "/users/7/files").await, 404);
-            let catch_all = Router::new()
-                .route("/{*path}", any(async || "any"))
-                .layer(world.axum());
+            let catch_all = Router::new().route("/{*path}", any(async || "any")).layer(world.axum());
             assert_eq!(world.status(&catch_all, "/users/7").await, 404);
             let nested = Router::new().nest("/x", users().layer(world.axum()));
             assert_eq!(world.status(&nested, "/x/users/export").await, 404);
@@ -222,14 +180,8 @@ async fn a_request_that_no_route_of_the_router_has_taken_is_refused() {
     let table = [
         ("fallback", Router::new().fallback(async || "any")),
         ("fallback_service", Router::new().fallback_service(users())),
-        (
-            "nest_service",
-            Router::new().nest_service("/users", users()),
-        ),
-        (
-            "nest_service below a parameter",
-            Router::new().nest_service("/{realm}", users()),
-        ),
+        ("nest_service", Router::new().nest_service("/users", users())),
+        ("nest_service below a parameter", Router::new().nest_service("/{realm}", users())),
     ];
     for (name, app) in table {
         let app = app.layer(world.axum());
@@ -245,9 +197,7 @@ async fn a_request_that_no_route_of_the_router_has_taken_is_refused() {
     let service = any_service(service_fn(async |_| {
         Ok::<_, core::convert::Infallible>(http::Response::new(axum::body::Body::empty()))
     }));
-    let leaf = Router::new()
-        .route("/users/{id}", service)
-        .layer(world.axum());
+    let leaf = Router::new().route("/users/{id}", service).layer(world.axum());
     for (app, prefix) in [(merged, ""), (nested, "/x"), (leaf, "")] {
         let status = async |path: &str| world.status(&app, &format!("{prefix}{path}")).await;
         assert_eq!(status("/users/7").await, 200);
@@ -266,15 +216,8 @@ fn a_service_learns_at_its_start_how_its_routes_differ_from_the_policy() {
         ("GET", "/admin/users/{id}"),
     ];
     assert_eq!(engines.check_routes(policy), Ok(()));
-    let service = [
-        ("GET", "/users/export"),
-        ("DELETE", "/users/{id}"),
-        ("GET", "/users/{*path}"),
-        ("GET", "/health"),
-    ];
-    let error = engines
-        .check_routes(policy.into_iter().skip(1).chain(service))
-        .unwrap_err();
+    let service = [("GET", "/users/export"), ("DELETE", "/users/{id}"), ("GET", "/users/{*path}"), ("GET", "/health")];
+    let error = engines.check_routes(policy.into_iter().skip(1).chain(service)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the service and its policy have different routes\n\
@@ -294,18 +237,10 @@ async fn allowed_by(allowed: Allowed) -> String {
 #[tokio::test]
 async fn a_handler_without_a_gate_answers_500() {
     let world = World::new();
-    let app = Router::new()
-        .route("/users", get(allowed_by))
-        .layer(world.axum())
-        .route("/users/{id}", get(allowed_by));
-    assert_eq!(
-        world.get(&app, "/users").await,
-        (200, "GET /users".to_owned())
-    );
+    let app = Router::new().route("/users", get(allowed_by)).layer(world.axum()).route("/users/{id}", get(allowed_by));
+    assert_eq!(world.get(&app, "/users").await, (200, "GET /users".to_owned()));
     assert_eq!(world.get(&app, "/users/7").await, (500, String::new()));
-    let checked = Router::new()
-        .route("/users", get(async || "list"))
-        .layer(CheckDispatch);
+    let checked = Router::new().route("/users", get(async || "list")).layer(CheckDispatch);
     assert_eq!(world.get(&checked, "/users").await, (500, String::new()));
     // Without the argument and without the layer, axum serves it.
     assert_eq!(world.status(&users(), "/users").await, 200);
@@ -356,12 +291,8 @@ fn rewrite<B>(mut request: Request<B>) -> Request<B> {
 #[tokio::test]
 async fn a_rewrite_between_gate_and_router_reaches_no_other_handler() {
     let world = World::new();
-    let by_argument = Router::new()
-        .route("/users/{id}", any(allowed_by))
-        .route("/users/export", any(allowed_by));
-    let plain = Router::new()
-        .route("/users/{id}", any(async || "one"))
-        .route("/users/export", any(async || "export"));
+    let by_argument = Router::new().route("/users/{id}", any(allowed_by)).route("/users/export", any(allowed_by));
+    let plain = Router::new().route("/users/{id}", any(async || "one")).route("/users/export", any(async || "export"));
     // A route that the policy lacks, without a rewrite.
     let lacks = |app: Router| app.fallback(async || "any");
     for (name, app, is_safe) in [
@@ -371,13 +302,7 @@ async fn a_rewrite_between_gate_and_router_reaches_no_other_handler() {
     ] {
         let inner = MapRequestLayer::new(rewrite).layer(app);
         let mut status = Vec::new();
-        for target in [
-            "/users/7",
-            "/users/7?_method=GET",
-            "/users/7.csv",
-            "/users/7?_method=DELETE",
-            "/users/export",
-        ] {
+        for target in ["/users/7", "/users/7?_method=GET", "/users/7.csv", "/users/7?_method=DELETE", "/users/export"] {
             let gate = world.outermost().layer(inner.clone());
             let bearer = format!("Bearer {}", world.token);
             let request = Request::get(target).header("authorization", bearer);
@@ -393,10 +318,7 @@ async fn a_rewrite_between_gate_and_router_reaches_no_other_handler() {
 #[tokio::test]
 async fn a_rewrite_inside_a_router_changes_no_parameter() {
     let world = World::new();
-    let inner = Router::new()
-        .route("/users/{id}", get(async || "one"))
-        .nest("/{realm}", users())
-        .layer(CheckDispatch);
+    let inner = Router::new().route("/users/{id}", get(async || "one")).nest("/{realm}", users()).layer(CheckDispatch);
     let other = MapRequestLayer::new(|mut request: Request<axum::body::Body>| {
         if request.uri().path() == "/users/7" {
             *request.uri_mut() = "/users/8".parse().unwrap();
@@ -406,8 +328,7 @@ async fn a_rewrite_inside_a_router_changes_no_parameter() {
     let app = Router::new().fallback_service(other.layer(inner));
     for (target, expected) in [("/users/6", 200), ("/x/users/7", 200), ("/users/7", 404)] {
         let gate = world.outermost().layer(app.clone());
-        let request =
-            Request::get(target).header("authorization", format!("Bearer {}", world.token));
+        let request = Request::get(target).header("authorization", format!("Bearer {}", world.token));
         let request = request.body(axum::body::Body::empty()).unwrap();
         let status = gate.oneshot(request).await.unwrap().status().as_u16();
         assert_eq!(status, expected, "{target}");
@@ -443,9 +364,7 @@ async fn a_method_must_be_rewritten_outside_the_whole_router() {
         request
     });
     let handlers = get(async || "GET").delete(async || "DELETE");
-    let gated = Router::new()
-        .route("/users/{id}", handlers)
-        .layer(world.axum());
+    let gated = Router::new().route("/users/{id}", handlers).layer(world.axum());
     let outside = Router::new().fallback_service(as_get.clone().layer(gated.clone()));
     let inside = gated.layer(as_get);
     for (app, served) in [(inside, "DELETE"), (outside, "GET")] {
@@ -461,9 +380,7 @@ async fn a_method_must_be_rewritten_outside_the_whole_router() {
 #[tokio::test]
 async fn a_service_that_routes_itself_gets_only_what_was_decided() {
     let world = World::new();
-    let inner = service_fn(async |_| {
-        Ok::<_, core::convert::Infallible>(http::Response::new(Full::<Bytes>::default()))
-    });
+    let inner = service_fn(async |_| Ok::<_, core::convert::Infallible>(http::Response::new(Full::<Bytes>::default())));
     let rewriting = |request: Request<_>| {
         let (mut parts, body) = request.into_parts();
         if parts.uri.path() == "/users/7" {
@@ -471,19 +388,13 @@ async fn a_service_that_routes_itself_gets_only_what_was_decided() {
         }
         Request::from_parts(parts, body)
     };
-    for (target, flat, expected) in [
-        ("/users", true, 200),
-        ("/users/7", true, 403),
-        ("/users/7", false, 404),
-    ] {
+    for (target, flat, expected) in [("/users", true, 200), ("/users/7", true, 403), ("/users/7", false, 404)] {
         let gate = world.outermost();
         let gate = if flat { gate.flat_403() } else { gate };
         let app = MapRequestLayer::new(rewriting).layer(CheckDispatch.layer(inner));
         let bearer = format!("Bearer {}", world.token);
         let request = Request::get(target).header("authorization", bearer);
-        let answer = gate
-            .layer(app)
-            .oneshot(request.body(Full::<Bytes>::default()).unwrap());
+        let answer = gate.layer(app).oneshot(request.body(Full::<Bytes>::default()).unwrap());
         assert_eq!(answer.await.unwrap().status(), expected, "{target}");
     }
 }

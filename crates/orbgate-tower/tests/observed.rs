@@ -30,9 +30,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 
 const WAITING: usize = 65_536;
 
-async fn service(
-    _: Request<RequestBody<Full<Bytes>>>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn service(_: Request<RequestBody<Full<Bytes>>>) -> Result<Response<Full<Bytes>>, Infallible> {
     Ok(Response::new(Full::default()))
 }
 
@@ -47,11 +45,7 @@ async fn call(gate: &GateLayer<KeyHolder>, method: &str, target: &str, token: Op
 
 async fn answered(gate: &GateLayer<KeyHolder>, request: http::request::Builder) -> u16 {
     let request = request.body(Full::<Bytes>::default()).unwrap();
-    let answer = gate
-        .layer(service_fn(service))
-        .oneshot(request)
-        .await
-        .unwrap();
+    let answer = gate.layer(service_fn(service)).oneshot(request).await.unwrap();
     answer.status().as_u16()
 }
 
@@ -61,25 +55,17 @@ const FILE: &str = "/api/v1/external/files/1";
 fn runtime() -> tokio::runtime::Runtime {
     static LOGGING: Once = Once::new();
     LOGGING.call_once(|| {
-        let subscriber = tracing_subscriber::fmt()
-            .with_span_events(FmtSpan::CLOSE)
-            .without_time()
-            .with_writer(|| Log)
-            .finish();
+        let subscriber =
+            tracing_subscriber::fmt().with_span_events(FmtSpan::CLOSE).without_time().with_writer(|| Log).finish();
         tracing::subscriber::set_global_default(subscriber).unwrap();
     });
-    tokio::runtime::Builder::new_current_thread()
-        .build()
-        .unwrap()
+    tokio::runtime::Builder::new_current_thread().build().unwrap()
 }
 
 /// All scopes but those that are left out.
 fn scopes(keep: impl Fn(&str) -> bool) -> String {
     let scopes = Engine::external().scope_table().map(|scope| scope.name());
-    scopes
-        .filter(|scope| keep(scope))
-        .collect::<Vec<_>>()
-        .join(" ")
+    scopes.filter(|scope| keep(scope)).collect::<Vec<_>>().join(" ")
 }
 
 /// A target of this template, each parameter with this value.
@@ -95,9 +81,7 @@ fn filled(template: &str, value: &str) -> String {
 /// What the counter's series are labelled with, each as `decision reason route`.
 fn series(metrics: &PrometheusHandle) -> BTreeSet<String> {
     let scrape = metrics.render();
-    let lines = scrape
-        .lines()
-        .filter_map(|line| line.strip_prefix("orbgate_decisions_total{"));
+    let lines = scrape.lines().filter_map(|line| line.strip_prefix("orbgate_decisions_total{"));
     let labels = lines.map(|line| {
         let values: Vec<&str> = line.split('"').skip(1).step_by(2).collect();
         values.join(" ")
@@ -129,12 +113,9 @@ fn the_counters_have_as_many_series_as_the_policy_has_answers() {
             expected.insert(format!("deny scope_missing {}", route.as_str()));
             expected.insert(format!("deny method_not_declared {}", route.template()));
         }
-        for (target, token) in [
-            ("//", Some(every.as_str())),
-            (FILE, None),
-            (FILE, Some("x")),
-            ("/elsewhere", Some(&every)),
-        ] {
+        for (target, token) in
+            [("//", Some(every.as_str())), (FILE, None), (FILE, Some("x")), ("/elsewhere", Some(&every))]
+        {
             ask("GET", target, token);
         }
         for reason in ["malformed_request", "no_token", "invalid_token", "no_route"] {
@@ -144,12 +125,7 @@ fn the_counters_have_as_many_series_as_the_policy_has_answers() {
         // No made-up request adds a series.
         for number in 0..300 {
             let word = format!("x{number}");
-            for route in [
-                "/{}",
-                "/api/v1/external/files/{}",
-                "/api/v1/external/{}/1?q={}",
-                "/{}//",
-            ] {
+            for route in ["/{}", "/api/v1/external/files/{}", "/api/v1/external/{}/1?q={}", "/{}//"] {
                 let target = route.replace("{}", &word);
                 for token in [Some(every.as_str()), Some(&none), Some(&word), None] {
                     ask(["GET", "DELETE", "BREW"][number % 3], &target, token);
@@ -165,10 +141,7 @@ fn a_span_has_reason_and_template_and_never_the_path() {
     let (log, logged) = channel();
     let tokens = Tokens::new();
     let gate = GateLayer::outermost(Engines::external(), tokens.verifier());
-    let (right, wrong) = (
-        tokens.token("user", "read:files"),
-        tokens.token("user", "write:files"),
-    );
+    let (right, wrong) = (tokens.token("user", "read:files"), tokens.token("user", "write:files"));
     let runtime = runtime();
     let file = r#"route="GET /api/v1/external/files/{fileId}""#;
     let table = [
@@ -197,14 +170,8 @@ fn a_span_has_reason_and_template_and_never_the_path() {
         let bytes: Vec<u8> = logged.try_iter().flatten().collect();
         let line = String::from_utf8(bytes).unwrap();
         let span = format!(" orbgate{{{fields} policy={digest}}}: ");
-        assert!(
-            line.contains(&span) && line.lines().count() == 1,
-            "{line}{span}"
-        );
-        assert!(
-            !line.contains("files/1") && !line.contains("files//"),
-            "{line}"
-        );
+        assert!(line.contains(&span) && line.lines().count() == 1, "{line}{span}");
+        assert!(!line.contains("files/1") && !line.contains("files//"), "{line}");
     }
     runtime.block_on(call(&gate, "GET", FILE, Some("x")));
     let bytes: Vec<u8> = logged.try_iter().flatten().collect();
@@ -219,9 +186,7 @@ fn explanation(logged: &Receiver<Vec<u8>>, token: &str) -> Option<(String, Value
     let mut secrets = ["secret", "nonsense", token].into_iter();
     assert!(!secrets.any(|it| text.contains(it)), "{text}");
     let mut lines = text.lines();
-    let line = lines
-        .find_map(|line| line.split_once("a call is denied "))?
-        .1;
+    let line = lines.find_map(|line| line.split_once("a call is denied "))?.1;
     let (head, explanation) = line.split_once(" explanation=").unwrap();
     let explanation: String = serde_json::from_str(explanation).unwrap();
     Some((head.to_owned(), serde_json::from_str(&explanation).unwrap()))
@@ -236,53 +201,24 @@ fn a_denial_is_explained_in_the_log_on_request() {
     let runtime = runtime();
     LOG.set(Some(log));
     let explain = |gate: &GateLayer<KeyHolder>, target: &str, token: Option<&str>, status| {
-        assert_eq!(
-            runtime.block_on(call(gate, "GET", target, token)),
-            status,
-            "{target}"
-        );
+        assert_eq!(runtime.block_on(call(gate, "GET", target, token)), status, "{target}");
         explanation(&logged, &right)
     };
     let debug = gate.clone().debug();
-    assert_eq!(
-        explain(&gate, "/api/v1/external/file/1?secret", Some(&right), 404),
-        None
-    );
+    assert_eq!(explain(&gate, "/api/v1/external/file/1?secret", Some(&right), 404), None);
     assert_eq!(explain(&debug, FILE, Some(&right), 200), None);
     for (target, path, token, status, reason) in [
-        (
-            "/api/v1/external/file/1?secret",
-            "/api/v1/external/file/1",
-            Some(&*right),
-            404,
-            "no_route",
-        ),
-        (
-            "/api/v1/external/keys?secret",
-            "/api/v1/external/keys",
-            Some(&right),
-            403,
-            "scope_missing",
-        ),
+        ("/api/v1/external/file/1?secret", "/api/v1/external/file/1", Some(&*right), 404, "no_route"),
+        ("/api/v1/external/keys?secret", "/api/v1/external/keys", Some(&right), 403, "scope_missing"),
         (FILE, FILE, Some("nonsense"), 401, "invalid_token"),
         (FILE, FILE, None, 401, "no_token"),
-        (
-            "/a//b?secret",
-            "/a//b",
-            Some(&right),
-            400,
-            "malformed_request",
-        ),
+        ("/a//b?secret", "/a//b", Some(&right), 400, "malformed_request"),
     ] {
         let (head, found) = explain(&debug, target, token, status).unwrap();
         assert_eq!(head, format!("method=GET path={path}"));
         // The same as the answer to the question.
         let kind = token.map(|token| if token == right { "user" } else { "unknown" });
-        let scopes = if token == Some(&*right) {
-            "read:files"
-        } else {
-            ""
-        };
+        let scopes = if token == Some(&*right) { "read:files" } else { "" };
         let token = kind.map(|kind| serde_json::json!({ "kind": kind, "scopes": scopes }));
         let mut request = serde_json::json!({ "method": "GET", "target": path });
         if let Some(token) = token {
@@ -372,9 +308,7 @@ impl Write for Log {
 
 fn lost(metrics: &PrometheusHandle) -> usize {
     let scrape = metrics.render();
-    let mut counts = scrape
-        .lines()
-        .filter_map(|line| line.strip_prefix("orbgate_audit_lost_total "));
+    let mut counts = scrape.lines().filter_map(|line| line.strip_prefix("orbgate_audit_lost_total "));
     counts.next().map_or(0, |count| count.parse().unwrap())
 }
 
@@ -446,10 +380,7 @@ impl Write for Failing {
 fn read_lines(written: &Receiver<Vec<u8>>) -> (Vec<Value>, usize) {
     let text = String::from_utf8(written.try_iter().flatten().collect()).unwrap();
     let lines: Vec<&str> = text.lines().filter(|line| !line.is_empty()).collect();
-    let read: Vec<Value> = lines
-        .iter()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect();
+    let read: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
     let others = lines.len() - read.len();
     (read, others)
 }
@@ -463,8 +394,7 @@ fn nobody_waits_for_a_slow_writer_and_every_lost_line_is_counted() {
     let (held, (is_given, go_on)) = Held::new();
     let audit = AuditLog::to_writer(Slow { held, written });
     let audit = audit.unwrap();
-    let gate =
-        GateLayer::outermost(Engines::external(), Tokens::new().verifier()).audit(audit.clone());
+    let gate = GateLayer::outermost(Engines::external(), Tokens::new().verifier()).audit(audit.clone());
     let runtime = runtime();
     let ask = || runtime.block_on(call(&gate, "GET", FILE, None));
     metrics::with_local_recorder(&recorder, || {
@@ -494,19 +424,11 @@ fn a_failing_writer_changes_no_decision_and_gets_the_next_lines_all_the_same() {
     let (written, text) = channel();
     let fails = Arc::new(AtomicBool::new(true));
     let (held, (is_given, go_on)) = Held::new();
-    let audit = AuditLog::to_writer(Failing {
-        held,
-        has_panicked: false,
-        fails: Arc::clone(&fails),
-        written,
-    });
+    let audit = AuditLog::to_writer(Failing { held, has_panicked: false, fails: Arc::clone(&fails), written });
     let audit = audit.unwrap();
     let tokens = Tokens::new();
     let gate = GateLayer::outermost(Engines::external(), tokens.verifier()).audit(audit.clone());
-    let (right, wrong) = (
-        tokens.token("user", "read:files"),
-        tokens.token("user", "write:files"),
-    );
+    let (right, wrong) = (tokens.token("user", "read:files"), tokens.token("user", "write:files"));
     let runtime = runtime();
     let ask = || {
         for (token, status) in [(Some(&right), 200), (Some(&wrong), 403), (None, 401)] {

@@ -38,9 +38,7 @@ impl Alone {
         static LOGGING: Once = Once::new();
         let turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         LOGGING.call_once(|| {
-            let log = tracing_subscriber::fmt()
-                .with_ansi(false)
-                .with_writer(|| Log);
+            let log = tracing_subscriber::fmt().with_ansi(false).with_writer(|| Log);
             tracing::subscriber::set_global_default(log.finish()).unwrap();
         });
         LOG.lock().unwrap().clear();
@@ -60,16 +58,12 @@ impl Alone {
 
     fn count(&self, counter: &str) -> u64 {
         let scrape = self.metrics.render();
-        let mut counts = scrape
-            .lines()
-            .filter_map(|line| line.strip_prefix(counter)?.strip_prefix(' '));
+        let mut counts = scrape.lines().filter_map(|line| line.strip_prefix(counter)?.strip_prefix(' '));
         counts.next().map_or(0, |count| count.parse().unwrap())
     }
 
     fn loads(&self, result: &str) -> u64 {
-        self.count(&format!(
-            "orbgate_policy_loads_total{{result=\"{result}\"}}"
-        ))
+        self.count(&format!("orbgate_policy_loads_total{{result=\"{result}\"}}"))
     }
 
     fn changes(&self, kind: &str) -> u64 {
@@ -112,11 +106,7 @@ fn keep_error(name: &str) {
 fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !is_so() {
-        assert!(
-            begun.elapsed() < Duration::from_secs(60),
-            "{what}\n{}",
-            log()
-        );
+        assert!(begun.elapsed() < Duration::from_secs(60), "{what}\n{}", log());
         thread::sleep(Duration::from_millis(2));
     }
 }
@@ -126,15 +116,11 @@ const QUICK: WatchSettings = WatchSettings::every(Duration::from_millis(5));
 /// `GET /users/{id}` for 5 orbs, other routes, and last `GET /users/admin` for 500 and another scope.
 fn policy(others: usize) -> String {
     let mut text = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n".to_owned();
-    text.push_str(
-        "      read:users:\n        orbs: 5\n        routes:\n          - GET /users/{id}\n",
-    );
+    text.push_str("      read:users:\n        orbs: 5\n        routes:\n          - GET /users/{id}\n");
     for number in 0..others {
         writeln!(text, "          - GET /others/{number}").unwrap();
     }
-    text.push_str(
-        "      admin:users:\n        orbs: 500\n        routes:\n          - GET /users/admin\n",
-    );
+    text.push_str("      admin:users:\n        orbs: 500\n        routes:\n          - GET /users/admin\n");
     text
 }
 
@@ -147,9 +133,7 @@ fn half() -> String {
 }
 
 fn digest(text: &str) -> String {
-    Engine::new(&Policy::from_yaml(text).unwrap())
-        .digest()
-        .to_string()
+    Engine::new(&Policy::from_yaml(text).unwrap()).digest().to_string()
 }
 
 fn now(engines: &Engines) -> String {
@@ -174,9 +158,7 @@ fn a_policy_that_is_being_written_is_not_in_force() {
     let whole = policy(60);
     alone.put(&whole);
     let engines = Engines::external();
-    let _watch = engines
-        .watch(&alone.file, WatchSettings::every(INTERVAL))
-        .unwrap();
+    let _watch = engines.watch(&alone.file, WatchSettings::every(INTERVAL)).unwrap();
     // As `cp` does it on a slow disk: in place, from the first line on. If this machine itself pauses for
     // long, the file has rested, and the test tries again.
     let write = || {
@@ -251,10 +233,7 @@ fn what_a_version_changes_is_logged_counted_and_refused_if_it_is_to_be() {
     alone.put(&narrower);
     until("it is in force", || now(&engines) == digest(&narrower));
     until("it is counted", || alone.changes("narrower") > counts[1]);
-    assert_eq!(
-        ["wider", "removed"].map(|kind| alone.changes(kind)),
-        [counts[0], counts[2]]
-    );
+    assert_eq!(["wider", "removed"].map(|kind| alone.changes(kind)), [counts[0], counts[2]]);
     drop(watch);
 
     let engines = Engines::external();
@@ -262,10 +241,7 @@ fn what_a_version_changes_is_logged_counted_and_refused_if_it_is_to_be() {
     let counts = ["wider", "removed"].map(|kind| alone.changes(kind));
     engines.reload(half().as_bytes()).unwrap();
     // Both spellings of the literal, of which one was refused before; the route, and its scope.
-    assert_eq!(
-        ["wider", "removed"].map(|kind| alone.changes(kind)),
-        [counts[0] + 2, counts[1] + 2]
-    );
+    assert_eq!(["wider", "removed"].map(|kind| alone.changes(kind)), [counts[0] + 2, counts[1] + 2]);
 }
 
 /// Compared by paths without the slash, both versions would find no route, and be equal.
@@ -291,9 +267,7 @@ fn a_wider_version_is_refused_where_paths_end_in_a_slash() {
 #[test]
 fn a_version_that_opens_other_public_paths_is_refused_as_wider() {
     let alone = Alone::new("public.yaml");
-    let policy = |slash: &str| {
-        format!("orbgate: 1\ntrailing_slash: {slash}\napis: {{ a: {{ scopes: {{}} }} }}\n")
-    };
+    let policy = |slash: &str| format!("orbgate: 1\ntrailing_slash: {slash}\napis: {{ a: {{ scopes: {{}} }} }}\n");
     alone.put(&policy("never"));
     let public = PublicRoutes::new(["GET /healthz"]).unwrap();
     let engines = Engines::external().public_routes(public).unwrap();
@@ -318,12 +292,7 @@ fn a_mixture_of_two_versions_is_never_in_force() {
     // As `rsync --inplace` does it: over the old bytes, without truncating.
     let mixed = format!("{}{}", &new[..new.len() / 2], &old[new.len() / 2..]);
     Policy::from_yaml(&unsealed(&mixed)).unwrap();
-    File::options()
-        .write(true)
-        .open(&alone.file)
-        .unwrap()
-        .write_all(&new.as_bytes()[..new.len() / 2])
-        .unwrap();
+    File::options().write(true).open(&alone.file).unwrap().write_all(&new.as_bytes()[..new.len() / 2]).unwrap();
     assert_eq!(fs::read_to_string(&alone.file).unwrap(), mixed);
     until("it is refused", || alone.loads("refused") > before);
     keep_error("reload: a mixture");
@@ -342,9 +311,7 @@ fn a_mixture_of_two_versions_is_never_in_force() {
     let shown = refused.map(|_| ()).unwrap_err();
     assert_eq!(format!("{shown:?}"), shown.to_string());
     alone.put(&old);
-    let _watch = Engines::external()
-        .watch(&alone.file, QUICK.require_seal())
-        .unwrap();
+    let _watch = Engines::external().watch(&alone.file, QUICK.require_seal()).unwrap();
 }
 
 /// A text with another comment instead of its seal.
@@ -399,21 +366,9 @@ fn a_pipe_instead_of_a_policy_stops_nothing() {
     let alone = Alone::new("pipe.yaml");
     let pipe = alone.file.with_extension("pipe");
     let _ = fs::remove_file(&pipe);
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
-    assert!(matches!(
-        Engines::from_file(&pipe),
-        Err(LoadError::Unreadable(_))
-    ));
-    assert!(matches!(
-        Engines::external().watch(&pipe, QUICK),
-        Err(LoadError::Unreadable(_))
-    ));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(matches!(Engines::from_file(&pipe), Err(LoadError::Unreadable(_))));
+    assert!(matches!(Engines::external().watch(&pipe, QUICK), Err(LoadError::Unreadable(_))));
 
     alone.put(&policy(0));
     let engines = Engines::external();
@@ -423,18 +378,13 @@ fn a_pipe_instead_of_a_policy_stops_nothing() {
     until("it is refused", || alone.loads("unreadable") > before);
     let seconds = || {
         let scrape = alone.metrics.render();
-        let line = scrape
-            .lines()
-            .find_map(|line| line.strip_prefix("orbgate_policy_read_time_seconds "));
+        let line = scrape.lines().find_map(|line| line.strip_prefix("orbgate_policy_read_time_seconds "));
         line.unwrap().parse::<f64>().unwrap()
     };
     let stopped = seconds();
     assert!(stopped > 1.7e9);
     thread::sleep(Duration::from_millis(50));
-    assert!(
-        (seconds() - stopped).abs() < f64::EPSILON,
-        "no good read since"
-    );
+    assert!((seconds() - stopped).abs() < f64::EPSILON, "no good read since");
     let next = policy(1);
     alone.put(&next);
     until("it is in force", || now(&engines) == digest(&next));

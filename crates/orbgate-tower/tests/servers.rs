@@ -13,9 +13,7 @@ use hyper_util::server::conn::auto;
 use hyper_util::service::TowerToHyperService;
 use orbgate::{Engine, Policy};
 use orbgate_token::VerifiedToken;
-use orbgate_tower::{
-    Allowed, Challenge, Engines, FullChallenge, GateLayer, KeyHolder, RequestBody,
-};
+use orbgate_tower::{Allowed, Challenge, Engines, FullChallenge, GateLayer, KeyHolder, RequestBody};
 use tokio::net::{TcpListener, TcpStream};
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::server::{Server, TcpIncoming};
@@ -39,9 +37,7 @@ apis:
 /// tonic's own health service inside the layer.
 async fn health(gate: GateLayer<KeyHolder>) -> HealthClient<Channel> {
     let (reporter, service) = tonic_health::server::health_reporter();
-    reporter
-        .set_service_status("orbs", tonic_health::ServingStatus::Serving)
-        .await;
+    reporter.set_service_status("orbs", tonic_health::ServingStatus::Serving).await;
     let incoming = TcpIncoming::bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let address = incoming.local_addr().unwrap();
     let server = Server::builder().layer(gate).add_service(service);
@@ -51,9 +47,7 @@ async fn health(gate: GateLayer<KeyHolder>) -> HealthClient<Channel> {
 }
 
 fn call(authorization: Option<&str>) -> tonic::Request<HealthCheckRequest> {
-    let mut request = tonic::Request::new(HealthCheckRequest {
-        service: "orbs".to_owned(),
-    });
+    let mut request = tonic::Request::new(HealthCheckRequest { service: "orbs".to_owned() });
     if let Some(value) = authorization {
         let value: MetadataValue<Ascii> = value.parse().unwrap();
         request.metadata_mut().insert("authorization", value);
@@ -78,10 +72,7 @@ async fn a_grpc_client_sees_a_denial_as_the_code_of_its_http_status() {
     let tokens = Tokens::new();
     let mut client = health(grpc(&tokens)).await;
     let bearer = |kind: &str, scopes: &str| format!("Bearer {}", tokens.token(kind, scopes));
-    let (checks, watches) = (
-        bearer("organisation", "read:health"),
-        bearer("user", "watch:health"),
-    );
+    let (checks, watches) = (bearer("organisation", "read:health"), bearer("user", "watch:health"));
     let expired = format!("Bearer {}", tokens.expired("user", "read:health"));
 
     let answer = client.check(call(Some(&checks))).await.unwrap();
@@ -101,9 +92,7 @@ async fn a_grpc_client_sees_a_denial_as_the_code_of_its_http_status() {
     }
     let mut malformed = call(Some(&checks));
     let delete = "DELETE".parse().unwrap();
-    malformed
-        .metadata_mut()
-        .insert("x-http-method-override", delete);
+    malformed.metadata_mut().insert("x-http-method-override", delete);
     let denied = client.check(malformed).await.unwrap_err();
     assert_eq!(denied.code(), Code::Internal);
     let denied = first(&mut client, &checks).await.unwrap_err();
@@ -156,21 +145,13 @@ async fn bare(gate: GateLayer<KeyHolder>) -> String {
 }
 
 /// Answers with what it was told of the decision, and with the body.
-async fn answer(
-    request: Request<RequestBody<Incoming>>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
+async fn answer(request: Request<RequestBody<Incoming>>) -> Result<Response<Full<Bytes>>, Infallible> {
     let allowed = request.extensions().get::<Allowed>();
-    let route = allowed
-        .and_then(Allowed::route)
-        .map(|route| route.as_str().to_owned());
+    let route = allowed.and_then(Allowed::route).map(|route| route.as_str().to_owned());
     let token = request.extensions().get::<VerifiedToken>();
     let subject = token.and_then(VerifiedToken::subject).map(str::to_owned);
     let body = request.into_body().collect().await.unwrap().to_bytes();
-    let said = format!(
-        "{} {} ",
-        route.unwrap_or_default(),
-        subject.unwrap_or_default()
-    );
+    let said = format!("{} {} ", route.unwrap_or_default(), subject.unwrap_or_default());
     Ok(Response::new(Full::from([said.as_bytes(), &body].concat())))
 }
 
@@ -185,29 +166,15 @@ async fn a_bare_hyper_server_is_guarded_in_http_1() {
     };
     let orbs = ask(b"GET", b"/api/v1/external/orbs", Some(&token), "").await;
     assert_eq!(orbs.body, b"GET /api/v1/external/orbs user-7 ");
-    let run = ask(
-        b"POST",
-        b"/api/v1/external/voxies/7/run",
-        Some(&token),
-        "{}",
-    )
-    .await;
-    assert_eq!(
-        run.body,
-        b"POST /api/v1/external/voxies/{voxieId}/run user-7 {}"
-    );
+    let run = ask(b"POST", b"/api/v1/external/voxies/7/run", Some(&token), "{}").await;
+    assert_eq!(run.body, b"POST /api/v1/external/voxies/{voxieId}/run user-7 {}");
     for (method, target, token, status) in [
         ("GET", "/api/v1/external//orbs", Some(&token), 400),
         ("GET", "/api/v1/external/orbs", None, 401),
         ("GET", "/api/v1/external/account", Some(&token), 403),
         ("GET", "/", Some(&token), 404),
         ("DELETE", "/api/v1/external/orbs", Some(&token), 405),
-        (
-            "GET",
-            "http://localhost/api/v1/external/orbs",
-            Some(&token),
-            400,
-        ),
+        ("GET", "http://localhost/api/v1/external/orbs", Some(&token), 400),
         ("OPTIONS", "*", Some(&token), 400),
         ("CONNECT", "localhost:443", Some(&token), 400),
     ] {
@@ -221,8 +188,8 @@ async fn a_bare_hyper_server_is_guarded_in_http_1() {
 #[tokio::test]
 async fn a_bare_hyper_server_is_guarded_in_http_2() {
     let tokens = Tokens::new();
-    let gate = GateLayer::outermost(Engines::external(), tokens.verifier())
-        .challenge(Challenge::Full(FullChallenge::new()));
+    let gate =
+        GateLayer::outermost(Engines::external(), tokens.verifier()).challenge(Challenge::Full(FullChallenge::new()));
     let stream = TcpStream::connect(bare(gate).await).await.unwrap();
     let connection = http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await;
     let (mut client, connection) = connection.unwrap();
@@ -246,20 +213,8 @@ async fn a_bare_hyper_server_is_guarded_in_http_2() {
     type Row<'a> = (&'a str, &'a str, &'a [&'a str], u16, Option<&'a str>);
     let table: &[Row<'_>] = &[
         ("GET", "/api/v1/external/orbs", &[], 401, Some("Bearer")),
-        (
-            "GET",
-            "/api/v1/external/orbs",
-            &[&bearer, &bearer],
-            401,
-            Some("Bearer error=\"invalid_request\""),
-        ),
-        (
-            "GET",
-            "/api/v1/external/account",
-            &[&bearer],
-            403,
-            Some(challenge),
-        ),
+        ("GET", "/api/v1/external/orbs", &[&bearer, &bearer], 401, Some("Bearer error=\"invalid_request\"")),
+        ("GET", "/api/v1/external/account", &[&bearer], 403, Some(challenge)),
         ("GET", "/api/v1/external/%6frbs", &[&bearer], 400, None),
         ("HEAD", "/api/v1/external/orbs", &[&bearer], 405, None),
     ];

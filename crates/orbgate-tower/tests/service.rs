@@ -71,9 +71,8 @@ async fn every_route_with_tokens_of_an_openid_provider() {
     };
     provider.declare(&all_scopes(|_| true));
     let kind = KindRules::named_by("token_kind", "user", "organisation");
-    let issuer = Issuer::new(&provider.issuer, &provider.audience, kind)
-        .algorithms([Algorithm::Es256])
-        .skew(Duration::ZERO);
+    let issuer =
+        Issuer::new(&provider.issuer, &provider.audience, kind).algorithms([Algorithm::Es256]).skew(Duration::ZERO);
     let verifier = Verifier::new([issuer]).unwrap();
     let tls = KeyFetcher::system_tls().unwrap();
     let fetcher = KeyFetcher::with(verifier, FetchSettings::default(), tls).unwrap();
@@ -91,9 +90,7 @@ async fn every_route<V: VerifyToken + Clone>(source: &mut impl TokenMaker, verif
     for route in Engine::external().routes() {
         let scope = route.scope().name();
         let right = right.entry(scope).or_insert_with(|| source.user(scope));
-        let wrong = wrong
-            .entry(scope)
-            .or_insert_with(|| source.user(&all_scopes(|other| other != scope)));
+        let wrong = wrong.entry(scope).or_insert_with(|| source.user(&all_scopes(|other| other != scope)));
         let target = filled(route.template());
         let ask = async |token: Option<&str>| {
             let body = if target == RUN { BODY } else { "" };
@@ -102,16 +99,8 @@ async fn every_route<V: VerifyToken + Clone>(source: &mut impl TokenMaker, verif
         };
         let name = route.as_str();
         let allowed = ask(Some(right)).await;
-        assert_eq!(
-            allowed.status,
-            if target == RUN { 200 } else { 204 },
-            "{name}"
-        );
-        for (token, status) in [
-            (Some(wrong.as_str()), 403),
-            (None, 401),
-            (Some(&expired), 401),
-        ] {
+        assert_eq!(allowed.status, if target == RUN { 200 } else { 204 }, "{name}");
+        for (token, status) in [(Some(wrong.as_str()), 403), (None, 401), (Some(&expired), 401)] {
             let denied = ask(token).await;
             assert_eq!(denied.status, status, "{name}");
             assert_eq!(denied.header("www-authenticate"), Some("Bearer"), "{name}");
@@ -155,24 +144,14 @@ apis:
         ("/external/account", &user, 204),
         ("/external/account", &organisation, 204),
     ] {
-        let answer = raw(
-            &address,
-            &request(b"GET", target.as_bytes(), Some(token), ""),
-        )
-        .await;
+        let answer = raw(&address, &request(b"GET", target.as_bytes(), Some(token), "")).await;
         assert_eq!(answer.status, status, "{target}");
     }
 }
 
 /// The run endpoint answers a record that an audit finds nothing in.
 async fn run_endpoint(address: &str, token: &str) {
-    let run = async |body: &str| -> Answer {
-        raw(
-            address,
-            &request(b"POST", RUN.as_bytes(), Some(token), body),
-        )
-        .await
-    };
+    let run = async |body: &str| -> Answer { raw(address, &request(b"POST", RUN.as_bytes(), Some(token), body)).await };
     let answer = run(BODY).await;
     assert_eq!(answer.header("content-type"), Some("application/json"));
     let record = RunRecord::from_json(&answer.body).unwrap();
@@ -181,9 +160,7 @@ async fn run_endpoint(address: &str, token: &str) {
     assert!(record.content.starts_with("This is a stand-in"));
     assert_eq!(record.metadata.unknown["bonus_allowed"], true);
 
-    let streamed = BODY
-        .replace("false", "true")
-        .replace("Use\": true", "Use\": false");
+    let streamed = BODY.replace("false", "true").replace("Use\": true", "Use\": false");
     let record = RunRecord::from_json(&run(&streamed).await.body).unwrap();
     assert!(record.content.contains("A stream was asked for"));
     assert_eq!(record.metadata.unknown["bonus_allowed"], false);
@@ -191,38 +168,24 @@ async fn run_endpoint(address: &str, token: &str) {
     assert_eq!(run(r#"{"prompt": 7}"#).await.status, 400);
     let text = request(b"POST", RUN.as_bytes(), Some(token), BODY);
     let text = String::from_utf8(text).unwrap();
-    for (media_type, status) in [
-        ("text/plain", 415),
-        ("application/jsonx", 415),
-        ("application/json; charset=utf-8", 200),
-    ] {
-        let text = text.replace(
-            "content-type: application/json",
-            &format!("content-type: {media_type}"),
-        );
-        assert_eq!(
-            raw(address, text.as_bytes()).await.status,
-            status,
-            "{media_type}"
-        );
+    for (media_type, status) in
+        [("text/plain", 415), ("application/jsonx", 415), ("application/json; charset=utf-8", 200)]
+    {
+        let text = text.replace("content-type: application/json", &format!("content-type: {media_type}"));
+        assert_eq!(raw(address, text.as_bytes()).await.status, status, "{media_type}");
     }
 }
 
 fn all_scopes(keep: impl Fn(&str) -> bool) -> String {
     let scopes = Engine::external().scope_table().map(|scope| scope.name());
-    scopes
-        .filter(|scope| keep(scope))
-        .collect::<Vec<_>>()
-        .join(" ")
+    scopes.filter(|scope| keep(scope)).collect::<Vec<_>>().join(" ")
 }
 
 /// A target of this template: each parameter with a value.
 fn filled(template: &str) -> String {
-    let segments = template
-        .split('/')
-        .map(|segment| match segment.starts_with('{') {
-            true => "0b7e",
-            false => segment,
-        });
+    let segments = template.split('/').map(|segment| match segment.starts_with('{') {
+        true => "0b7e",
+        false => segment,
+    });
     segments.collect::<Vec<_>>().join("/")
 }

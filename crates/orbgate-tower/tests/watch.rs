@@ -35,9 +35,7 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 fn loads(metrics: &PrometheusHandle, result: &str) -> u64 {
     let scrape = metrics.render();
     let counter = format!("orbgate_policy_loads_total{{result=\"{result}\"}} ");
-    let mut counts = scrape
-        .lines()
-        .filter_map(|line| line.strip_prefix(&counter));
+    let mut counts = scrape.lines().filter_map(|line| line.strip_prefix(&counter));
     counts.next().map_or(0, |count| count.parse().unwrap())
 }
 

@@ -6,10 +6,7 @@
 //! after each one.
 //!
 //! A panic traps. The instance is then good for nothing, and no answer was given: make a new one.
-#![allow(
-    unsafe_code,
-    reason = "exported names only, there is no block of unsafe code"
-)]
+#![allow(unsafe_code, reason = "exported names only, there is no block of unsafe code")]
 
 mod module;
 

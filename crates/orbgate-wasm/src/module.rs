@@ -140,10 +140,7 @@ impl Module {
             return self.refuse(Status::InvalidArgument, "too many engines".to_owned());
         };
         self.last = number;
-        let loaded = Loaded {
-            engine: number,
-            policy: engine.digest(),
-        };
+        let loaded = Loaded { engine: number, policy: engine.digest() };
         self.engines.insert(number, engine);
         self.say(Status::Ok, &loaded)
     }
@@ -155,9 +152,7 @@ impl Module {
             return self.refuse(Status::InvalidArgument, message);
         };
         let split = str::from_utf8(&input).ok();
-        let Some((question, arguments)) =
-            split.and_then(|text| text.split_at_checked(question_len))
-        else {
+        let Some((question, arguments)) = split.and_then(|text| text.split_at_checked(question_len)) else {
             let message = "the input is not UTF-8, or shorter than the question";
             return self.refuse(Status::InvalidArgument, message.to_owned());
         };
@@ -181,19 +176,10 @@ impl Module {
     pub(crate) fn about(&mut self) -> Status {
         let about = About {
             version: env!("CARGO_PKG_VERSION"),
-            reasons: Reason::ALL
-                .map(|code| (code.as_str(), code.explanation()))
-                .into(),
-            details: Detail::ALL
-                .map(|code| (code.as_str(), code.explanation()))
-                .into(),
-            missing_steps: MissingStep::ALL
-                .map(|code| (code.as_str(), code.explanation()))
-                .into(),
-            pages: Pages {
-                lint: Code::PAGE,
-                codes: "https://github.com/orbgate/orbgate/blob/main/docs/codes.md",
-            },
+            reasons: Reason::ALL.map(|code| (code.as_str(), code.explanation())).into(),
+            details: Detail::ALL.map(|code| (code.as_str(), code.explanation())).into(),
+            missing_steps: MissingStep::ALL.map(|code| (code.as_str(), code.explanation())).into(),
+            pages: Pages { lint: Code::PAGE, codes: "https://github.com/orbgate/orbgate/blob/main/docs/codes.md" },
         };
         self.say(Status::Ok, &about)
     }
@@ -204,20 +190,12 @@ impl Module {
 
     fn refuse_policy(&mut self, error: &PolicyError) -> Status {
         let status = Status::InvalidPolicy;
-        let answer = Error {
-            status: status.name(),
-            message: error.to_string(),
-            diagnostics: error.diagnostics(),
-        };
+        let answer = Error { status: status.name(), message: error.to_string(), diagnostics: error.diagnostics() };
         self.say(status, &answer)
     }
 
     fn refuse(&mut self, status: Status, message: String) -> Status {
-        let answer = Error {
-            status: status.name(),
-            message,
-            diagnostics: &[],
-        };
+        let answer = Error { status: status.name(), message, diagnostics: &[] };
         self.say(status, &answer)
     }
 
@@ -229,11 +207,7 @@ impl Module {
 }
 
 #[cfg(test)]
-#[allow(
-    clippy::as_conversions,
-    clippy::disallowed_methods,
-    reason = "tests read files and know the numbers"
-)]
+#[allow(clippy::as_conversions, clippy::disallowed_methods, reason = "tests read files and know the numbers")]
 mod tests {
     use serde_json::Value;
 
@@ -270,12 +244,7 @@ mod tests {
     #[test]
     fn statuses_are_those_of_the_c_abi() {
         let codes = include_str!("../../orbgate-capi/layout.tsv");
-        for status in [
-            Status::Ok,
-            Status::InvalidArgument,
-            Status::InvalidPolicy,
-            Status::NotFound,
-        ] {
+        for status in [Status::Ok, Status::InvalidArgument, Status::InvalidPolicy, Status::NotFound] {
             let name = format!("ORBGATE_STATUS_{}", status.name().to_uppercase());
             let row = codes.lines().find(|line| line.contains(&name)).unwrap();
             let number = row.split('\t').next_back().unwrap();
@@ -305,10 +274,7 @@ mod tests {
                 let policy = std::fs::read_to_string(format!("{cases}/policies/{name}.yaml"));
                 engine(&mut module, &policy.unwrap())
             });
-            let (name, arguments) = (
-                row["question"].as_str().unwrap(),
-                row["arguments"].to_string(),
-            );
+            let (name, arguments) = (row["question"].as_str().unwrap(), row["arguments"].to_string());
             let asked = asked.unwrap_or(external);
             let (status, answer) = question(&mut module, asked, name, &arguments);
             assert_eq!((status, &answer), (Status::Ok, &row["answer"]), "{name}");
@@ -325,34 +291,10 @@ mod tests {
 
         let external = engine(&mut module, POLICY);
         for (number, name, arguments, expected, message) in [
-            (
-                external,
-                "why",
-                "{}",
-                Status::NotFound,
-                "no question is `why`",
-            ),
-            (
-                external,
-                "table",
-                "[",
-                Status::InvalidArgument,
-                "arguments: ",
-            ),
-            (
-                9,
-                "table",
-                "{}",
-                Status::InvalidArgument,
-                "there is no engine 9",
-            ),
-            (
-                external,
-                "diff",
-                r#"{"policy":""}"#,
-                Status::InvalidPolicy,
-                "1:1: ",
-            ),
+            (external, "why", "{}", Status::NotFound, "no question is `why`"),
+            (external, "table", "[", Status::InvalidArgument, "arguments: "),
+            (9, "table", "{}", Status::InvalidArgument, "there is no engine 9"),
+            (external, "diff", r#"{"policy":""}"#, Status::InvalidPolicy, "1:1: "),
         ] {
             let (status, answer) = question(&mut module, number, name, arguments);
             assert_eq!(status, expected, "{answer}");
@@ -398,10 +340,7 @@ mod tests {
         assert_eq!(fix["finding"]["code"], "no_end_marker");
         let end = policy.len() - 1;
         let expected = serde_json::json!({"start": end, "end": end});
-        assert_eq!(
-            (&fix["span"], fix["new"].as_str()),
-            (&expected, Some("\n..."))
-        );
+        assert_eq!((&fix["span"], fix["new"].as_str()), (&expected, Some("\n...")));
         write(&mut module, POLICY);
         assert_eq!(module.fixes(), Status::Ok);
         assert_eq!(answer(&module), serde_json::json!({"fixes": []}));
@@ -418,11 +357,9 @@ mod tests {
         assert_eq!(module.about(), Status::Ok);
         let about = answer(&module);
         assert_eq!(about["version"], env!("CARGO_PKG_VERSION"));
-        for (words, count) in [
-            ("reasons", Reason::ALL.len()),
-            ("details", Detail::ALL.len()),
-            ("missing_steps", MissingStep::ALL.len()),
-        ] {
+        for (words, count) in
+            [("reasons", Reason::ALL.len()), ("details", Detail::ALL.len()), ("missing_steps", MissingStep::ALL.len())]
+        {
             assert_eq!(about[words].as_object().unwrap().len(), count);
         }
         assert_eq!(about["reasons"]["no_token"], "no token was supplied");

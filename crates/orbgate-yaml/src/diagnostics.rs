@@ -26,15 +26,9 @@ impl Diagnostics {
             return;
         }
         self.locations.insert(location);
-        self.list.push(Diagnostic {
-            location,
-            message: message.into(),
-        });
+        self.list.push(Diagnostic { location, message: message.into() });
         if self.is_full() {
-            self.cut(
-                location,
-                "1,000 lines are the limit: there may be more to report",
-            );
+            self.cut(location, "1,000 lines are the limit: there may be more to report");
         }
     }
 
@@ -97,10 +91,7 @@ impl Diagnostics {
         list.sort();
         list.dedup();
         if let Some((location, message)) = self.cut {
-            list.push(Diagnostic {
-                location,
-                message: message.into(),
-            });
+            list.push(Diagnostic { location, message: message.into() });
         }
         list
     }

@@ -28,9 +28,7 @@ pub trait Value: DeserializeOwned + PartialEq {
 }
 
 /// Reads a whole file. `what` names it in messages, for example `the configuration`.
-pub fn document<D: Value>(
-    what: &'static str,
-) -> impl FnOnce(&Node<'_>, &mut Diagnostics) -> Option<D> {
+pub fn document<D: Value>(what: &'static str) -> impl FnOnce(&Node<'_>, &mut Diagnostics) -> Option<D> {
     move |root, diagnostics| {
         let location = root.location;
         let mut values = Values::new(diagnostics);
@@ -315,8 +313,7 @@ impl Value for u64 {
     const SHAPE: Shape = Shape::Value("number");
 
     fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
-        let is_zero =
-            matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "0");
+        let is_zero = matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text == "0");
         let number = if is_zero { Some(0) } else { amount(node) };
         if number.is_none() {
             let must = format!("{} must be a plain whole number", owner.what);

@@ -89,10 +89,7 @@ pub(super) fn check_seal(bytes: &[u8], diagnostics: &mut Diagnostics) {
         return;
     };
     let column = marker.line.iter().take_while(|byte| **byte != b'#').count();
-    let location = Location {
-        line: one_more(breaks(marker.before)),
-        column: one_more(column),
-    };
+    let location = Location { line: one_more(breaks(marker.before)), column: one_more(column) };
     diagnostics.push(location, message);
 }
 
@@ -137,11 +134,7 @@ impl<'t> Marker<'t> {
             let content = line.trim_ascii_start();
             if !content.is_empty() && !content.starts_with(b"#") {
                 let (before, after) = (bytes.get(..start)?, bytes.get(end..)?);
-                let marker = Self {
-                    before,
-                    line,
-                    after,
-                };
+                let marker = Self { before, line, after };
                 return is_end_marker(line).then_some(marker);
             }
             end = start.saturating_sub(1);
@@ -172,10 +165,7 @@ fn is_end_marker(line: &[u8]) -> bool {
 }
 
 fn is_digest(text: &str) -> bool {
-    text.len() == 64
-        && text
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -202,29 +192,17 @@ fn one_more(count: usize) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        Diagnostics, check_seal, has_end_marker, is_sealed, refuse_marker_at_start, seal, unseal,
-    };
+    use super::{Diagnostics, check_seal, has_end_marker, is_sealed, refuse_marker_at_start, seal, unseal};
 
     fn diagnostics(text: &str) -> Vec<String> {
         let mut diagnostics = Diagnostics::default();
         check_seal(text.as_bytes(), &mut diagnostics);
-        diagnostics
-            .into_list()
-            .iter()
-            .map(ToString::to_string)
-            .collect()
+        diagnostics.into_list().iter().map(ToString::to_string).collect()
     }
 
     #[test]
     fn a_seal_is_of_everything_before_its_line() {
-        for text in [
-            "a: 1\n",
-            "a: 1",
-            "a: 1\r\nb: 2\r\n",
-            "\u{feff}a: 1\n",
-            "# ä\n\na: |\n  ...\n",
-        ] {
+        for text in ["a: 1\n", "a: 1", "a: 1\r\nb: 2\r\n", "\u{feff}a: 1\n", "# ä\n\na: |\n  ...\n"] {
             let sealed = seal(text);
             assert!(is_sealed(sealed.as_bytes()) && has_end_marker(sealed.as_bytes()));
             assert_eq!(diagnostics(&sealed), [""; 0], "{sealed}");
@@ -233,9 +211,7 @@ mod tests {
             let broken = |at: usize| {
                 let mut bytes = sealed.clone().into_bytes();
                 bytes[at] ^= 1;
-                String::from_utf8(bytes)
-                    .map(|broken| diagnostics(&broken))
-                    .unwrap_or_default()
+                String::from_utf8(bytes).map(|broken| diagnostics(&broken)).unwrap_or_default()
             };
             for at in (0..marker).filter(|at| sealed.as_bytes()[*at].is_ascii_graphic()) {
                 assert_eq!(broken(at).len(), 1, "{at} {sealed}");
@@ -246,10 +222,7 @@ mod tests {
 
     #[test]
     fn a_wrong_seal_is_refused_with_its_location() {
-        let wrong = format!(
-            "a: 1\r\nb: 2\rc: 3\n...  # sha256:{}\n# end\n",
-            "0".repeat(64)
-        );
+        let wrong = format!("a: 1\r\nb: 2\rc: 3\n...  # sha256:{}\n# end\n", "0".repeat(64));
         assert_eq!(
             diagnostics(&wrong),
             [
@@ -276,13 +249,7 @@ mod tests {
                 "{comment}"
             );
         }
-        for other in [
-            "",
-            " # the end",
-            " # of sha256:x",
-            " # sha512:x",
-            " # sha256",
-        ] {
+        for other in ["", " # the end", " # of sha256:x", " # sha512:x", " # sha256"] {
             let text = format!("a: 1\n...{other}\n");
             assert_eq!(diagnostics(&text), [""; 0], "{text}");
             assert!(!is_sealed(text.as_bytes()), "{text}");

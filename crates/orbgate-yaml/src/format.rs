@@ -39,19 +39,12 @@ impl Format {
         }
         let value = value.lines().next().unwrap_or_default();
         let (found, meant) = (format!("{key}:{value}"), format!("{key}: {value}"));
-        Some(format!(
-            "{} needs a space after the `:`: write {}",
-            quoted(&found),
-            quoted(&meant)
-        ))
+        Some(format!("{} needs a space after the `:`: write {}", quoted(&found), quoted(&meant)))
     }
 
     /// The message for a string with braces that isn't quoted in flow style.
     pub(crate) fn unquoted_braces(&self, text: &str) -> String {
-        let name = self
-            .braced
-            .as_ref()
-            .map_or("a text with braces", |braced| braced.name);
+        let name = self.braced.as_ref().map_or("a text with braces", |braced| braced.name);
         let text = quoted(&format!("'{text}'"));
         format!("in flow style {name} must be quoted: write {text}")
     }

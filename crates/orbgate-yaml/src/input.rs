@@ -50,10 +50,7 @@ impl<'t> Bounded<'t> {
     /// Reads from a string.
     #[must_use]
     pub(super) fn new(text: &'t str, budget: &'t Budget) -> Self {
-        Self {
-            text: StrInput::new(text),
-            budget,
-        }
+        Self { text: StrInput::new(text), budget }
     }
 
     /// Counts a comma or bracket. Kept out of line, because most characters are neither.

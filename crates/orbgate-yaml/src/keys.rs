@@ -13,10 +13,7 @@ pub(super) fn entry<'a>(
     match key.kind {
         Content::Scalar(text) if text.plain && text.text == "<<" => {
             let not = if is_own { "allowed" } else { "read" };
-            diagnostics.push(
-                key.location,
-                format!("a merge key is not {not}: write the keys here"),
-            );
+            diagnostics.push(key.location, format!("a merge key is not {not}: write the keys here"));
             None
         }
         Content::Scalar(text) => {
@@ -28,11 +25,7 @@ pub(super) fn entry<'a>(
             {
                 value.location = key.location;
             }
-            Some(Entry {
-                key_location: key.location,
-                key: text,
-                value,
-            })
+            Some(Entry { key_location: key.location, key: text, value })
         }
         Content::Refused if diagnostics.stand_at(key.location) => None,
         Content::Sequence(_) | Content::Mapping(_) | Content::Refused => {
@@ -53,10 +46,7 @@ pub fn refuse_duplicates(entries: &[Entry<'_>], diagnostics: &mut Diagnostics) {
         };
         for entry in others {
             let first = first_location(first.key_location, entry.key_location);
-            let message = format!(
-                "duplicate key {} (first on {first})",
-                quoted(&entry.key.text)
-            );
+            let message = format!("duplicate key {} (first on {first})", quoted(&entry.key.text));
             diagnostics.push(entry.key_location, message);
         }
     }

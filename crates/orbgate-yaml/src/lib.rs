@@ -80,40 +80,27 @@ pub fn read<D: DeserializeOwned + PartialEq, T>(
     })();
     match judged {
         Some(judged) if diagnostics.is_empty() => Ok(judged),
-        _ if diagnostics.is_empty() => Err(vec![Diagnostic {
-            location: Location::START,
-            message: format!("{} cannot be read", format.file),
-        }]),
+        _ if diagnostics.is_empty() => {
+            Err(vec![Diagnostic { location: Location::START, message: format!("{} cannot be read", format.file) }])
+        }
         _ => Err(diagnostics.into_list()),
     }
 }
 
 /// Rejects a file that `serde_yaml` reads differently.
-fn read_again<D: DeserializeOwned + PartialEq>(
-    text: &str,
-    document: &D,
-    diagnostics: &mut Diagnostics,
-) {
+fn read_again<D: DeserializeOwned + PartialEq>(text: &str, document: &D, diagnostics: &mut Diagnostics) {
     const DISAGREE: &str = "two YAML parsers disagree on this file";
     match serde_yaml::from_str::<D>(text) {
         Ok(second) if second == *document => {}
-        Ok(_) => diagnostics.push(
-            Location::START,
-            format!("{DISAGREE}: write its values in a simpler way"),
-        ),
+        Ok(_) => diagnostics.push(Location::START, format!("{DISAGREE}: write its values in a simpler way")),
         Err(error) => {
-            let location = error
-                .location()
-                .map_or(Location::START, |location| Location {
-                    line: u32::try_from(location.line()).unwrap_or(u32::MAX),
-                    column: u32::try_from(location.column()).unwrap_or(u32::MAX),
-                });
+            let location = error.location().map_or(Location::START, |location| Location {
+                line: u32::try_from(location.line()).unwrap_or(u32::MAX),
+                column: u32::try_from(location.column()).unwrap_or(u32::MAX),
+            });
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
-            diagnostics.push(
-                location,
-                format!("{DISAGREE}: the second reports {}", quoted(message)),
-            );
+            diagnostics.push(location, format!("{DISAGREE}: the second reports {}", quoted(message)));
         }
     }
 }

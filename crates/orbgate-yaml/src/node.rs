@@ -17,10 +17,7 @@ pub struct Node<'a> {
 impl Node<'_> {
     /// A parsed value, with this node's location.
     pub const fn spanned<T>(&self, value: T) -> Spanned<T> {
-        Spanned {
-            location: self.location,
-            value,
-        }
+        Spanned { location: self.location, value }
     }
 }
 

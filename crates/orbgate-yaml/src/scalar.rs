@@ -15,8 +15,8 @@ pub(super) fn other_reading(plain: &str) -> Option<&'static str> {
     }
     match plain {
         "" | "~" | "null" | "Null" | "NULL" => return Some("null"),
-        "y" | "Y" | "yes" | "Yes" | "YES" | "n" | "N" | "no" | "No" | "NO" | "true" | "True"
-        | "TRUE" | "false" | "False" | "FALSE" | "on" | "On" | "ON" | "off" | "Off" | "OFF" => {
+        "y" | "Y" | "yes" | "Yes" | "YES" | "n" | "N" | "no" | "No" | "NO" | "true" | "True" | "TRUE" | "false"
+        | "False" | "FALSE" | "on" | "On" | "ON" | "off" | "Off" | "OFF" => {
             return Some("a boolean");
         }
         "=" => return Some("a default value"),
@@ -37,9 +37,7 @@ fn is_integer(text: &str) -> bool {
         prefix
             .into_iter()
             .find_map(|prefix| text.strip_prefix(prefix))
-            .is_some_and(|rest| {
-                !rest.is_empty() && rest.bytes().all(|byte| byte == b'_' || digits(byte))
-            })
+            .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte == b'_' || digits(byte)))
     };
     radix(["0b", "0B"], |byte| matches!(byte, b'0' | b'1'))
         || radix(["0o", "0O"], |byte| matches!(byte, b'0'..=b'7'))
@@ -54,8 +52,8 @@ fn is_float(text: &str) -> bool {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
         None => (text, None),
     };
-    let exponent_fits = exponent
-        .is_none_or(|exponent| is_digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)));
+    let exponent_fits =
+        exponent.is_none_or(|exponent| is_digits(exponent.strip_prefix(['+', '-']).unwrap_or(exponent)));
     let first = mantissa.bytes().next();
     exponent_fits
         && first.is_some_and(|byte| byte == b'.' || byte.is_ascii_digit())
@@ -64,41 +62,27 @@ fn is_float(text: &str) -> bool {
 
 /// `2001-12-14`, with or without a time.
 fn is_date(text: &str) -> bool {
-    let (date, time) = text
-        .split_at_checked(text.find(['T', 't', ' ', '\t']).unwrap_or(text.len()))
-        .unwrap_or((text, ""));
+    let (date, time) =
+        text.split_at_checked(text.find(['T', 't', ' ', '\t']).unwrap_or(text.len())).unwrap_or((text, ""));
     let mut parts = date.split('-');
     let fits = |part: Option<&str>, lengths: core::ops::RangeInclusive<usize>| {
-        part.is_some_and(|part| {
-            lengths.contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit())
-        })
+        part.is_some_and(|part| lengths.contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_digit()))
     };
-    let is_day =
-        fits(parts.next(), 4..=4) && fits(parts.next(), 1..=2) && fits(parts.next(), 1..=2);
+    let is_day = fits(parts.next(), 4..=4) && fits(parts.next(), 1..=2) && fits(parts.next(), 1..=2);
     let time = time.trim_start_matches(['T', 't', ' ', '\t']);
-    is_day
-        && parts.next().is_none()
-        && (time.is_empty() || (starts_with_digit(time) && time.contains(':')))
+    is_day && parts.next().is_none() && (time.is_empty() || (starts_with_digit(time) && time.contains(':')))
 }
 
 fn is_digits_and_dots(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'_' | b'.'))
+    !text.is_empty() && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'_' | b'.'))
 }
 
 fn is_digits(text: &str) -> bool {
-    !text.is_empty()
-        && text
-            .bytes()
-            .all(|byte| byte == b'_' || byte.is_ascii_digit())
+    !text.is_empty() && text.bytes().all(|byte| byte == b'_' || byte.is_ascii_digit())
 }
 
 fn starts_with_digit(text: &str) -> bool {
-    text.bytes()
-        .next()
-        .is_some_and(|byte| byte.is_ascii_digit())
+    text.bytes().next().is_some_and(|byte| byte.is_ascii_digit())
 }
 
 #[cfg(test)]
@@ -114,14 +98,8 @@ mod tests {
                 "a number",
                 "0|7|-7|+7|010|08|0o10|0x1F|0b11|1_0|1:30|190:20:30|1.5|.5|1.|1e3|1E-3|1e+3|-.inf|.Inf|.NaN|.",
             ),
-            (
-                "a number",
-                "1_0.5|1:30.5|12345678901234567890123|6.8523015e+5|685_230.15|0o_7",
-            ),
-            (
-                "a date",
-                "2001-12-14|2001-12-14T21:59:43.10-05:00|2001-12-14 21:59:43.10 -5|2002-1-1 1:00:00",
-            ),
+            ("a number", "1_0.5|1:30.5|12345678901234567890123|6.8523015e+5|685_230.15|0o_7"),
+            ("a date", "2001-12-14|2001-12-14T21:59:43.10-05:00|2001-12-14 21:59:43.10 -5|2002-1-1 1:00:00"),
             ("a default value", "="),
         ];
         for (reading, texts) in table {

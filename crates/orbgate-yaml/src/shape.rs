@@ -37,9 +37,7 @@ impl Shape {
         match self {
             Self::Value(_) | Self::Choice(_) => false,
             Self::List(item) | Self::Named(item) => item.has_key(name),
-            Self::Mapping(keys) => keys
-                .iter()
-                .any(|key| key.name == name || key.shape.has_key(name)),
+            Self::Mapping(keys) => keys.iter().any(|key| key.name == name || key.shape.has_key(name)),
             Self::Either(shapes) => shapes.iter().any(|shape| shape.has_key(name)),
         }
     }

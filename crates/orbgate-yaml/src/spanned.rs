@@ -24,9 +24,6 @@ impl<T: Eq> Eq for Spanned<T> {}
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spanned<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        T::deserialize(deserializer).map(|value| Self {
-            location: Location::default(),
-            value,
-        })
+        T::deserialize(deserializer).map(|value| Self { location: Location::default(), value })
     }
 }

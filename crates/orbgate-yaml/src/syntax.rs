@@ -22,18 +22,13 @@ pub(super) fn diagnosis(
         return found;
     }
     if let Some(start) = open_flow {
-        if let Some(found) = last_plain.and_then(|plain| unquoted_braces(text, format, &plain, at))
-        {
+        if let Some(found) = last_plain.and_then(|plain| unquoted_braces(text, format, &plain, at)) {
             return found;
         }
         if let Some(found) = unquoted_item(text, format, at) {
             return found;
         }
-        let message = format!(
-            "{}, within the bracket opened on line {}",
-            parser_words(error),
-            start.line
-        );
+        let message = format!("{}, within the bracket opened on line {}", parser_words(error), start.line);
         return (location(at), message);
     }
     colon(error, text, format).unwrap_or_else(|| (location(at), parser_words(error)))
@@ -43,20 +38,13 @@ pub(super) fn diagnosis(
 pub(super) fn location(marker: &Marker) -> Location {
     Location {
         line: u32::try_from(marker.line()).unwrap_or(u32::MAX),
-        column: u32::try_from(marker.col())
-            .unwrap_or(u32::MAX)
-            .saturating_add(1),
+        column: u32::try_from(marker.col()).unwrap_or(u32::MAX).saturating_add(1),
     }
 }
 
 /// In flow style, an unquoted `{` ends the string before it, and the parser's own message doesn't
 /// help.
-fn unquoted_braces(
-    text: &str,
-    format: &Format,
-    plain: &Span,
-    at: &Marker,
-) -> Option<(Location, String)> {
+fn unquoted_braces(text: &str, format: &Format, plain: &Span, at: &Marker) -> Option<(Location, String)> {
     let length = plain.end.index().checked_sub(plain.start.index())?;
     let gap = at.index().checked_sub(plain.end.index())?;
     let mut tail = text.chars().skip(plain.start.index());
@@ -98,8 +86,7 @@ fn unquoted_item(text: &str, format: &Format, at: &Marker) -> Option<(Location, 
     let mut braces = 0_usize;
     let mut start = before.len();
     for (index, c) in before.iter().enumerate().rev() {
-        let behind_slash =
-            || index.checked_sub(1).and_then(|index| before.get(index)) == Some(&'/');
+        let behind_slash = || index.checked_sub(1).and_then(|index| before.get(index)) == Some(&'/');
         match c {
             '}' => braces = braces.saturating_add(1),
             '{' if braces == 0 && !behind_slash() => break,
@@ -126,10 +113,7 @@ fn unquoted_item(text: &str, format: &Format, at: &Marker) -> Option<(Location, 
     let blanks = item.chars().take_while(|c| c.is_whitespace()).count();
     let item = item.trim();
     let column = u32::try_from(start.saturating_add(blanks).saturating_add(1)).ok()?;
-    let location = Location {
-        line: location(at).line,
-        column,
-    };
+    let location = Location { line: location(at).line, column };
     (braced.is)(item).then(|| (location, format.unquoted_braces(item)))
 }
 
@@ -145,15 +129,9 @@ fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Location, String)> {
     if !info.starts_with("invalid trailing content after") {
         return None;
     }
-    let end = text
-        .char_indices()
-        .nth(at.index())
-        .map_or(text.len(), |(end, _)| end);
+    let end = text.char_indices().nth(at.index()).map_or(text.len(), |(end, _)| end);
     let scalar = text.get(..end)?.trim_end_matches([' ', '\t']);
-    let quote = scalar
-        .chars()
-        .next_back()
-        .filter(|c| matches!(c, '\'' | '"'))?;
+    let quote = scalar.chars().next_back().filter(|c| matches!(c, '\'' | '"'))?;
     let scalar = scalar.strip_suffix(quote)?;
     let (before, inside) = scalar.rsplit_once(quote)?;
     if !inside.contains(['\n', '\r']) {
@@ -164,16 +142,8 @@ fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Location, String)> {
         return Some((location(at), message.to_owned()));
     }
     let line = before.lines().count().max(1);
-    let column = before
-        .lines()
-        .next_back()
-        .unwrap_or_default()
-        .chars()
-        .count();
-    let opened = Location {
-        line: u32::try_from(line).ok()?,
-        column: u32::try_from(column).ok()?.saturating_add(1),
-    };
+    let column = before.lines().next_back().unwrap_or_default().chars().count();
+    let opened = Location { line: u32::try_from(line).ok()?, column: u32::try_from(column).ok()?.saturating_add(1) };
     Some((opened, "the quote is never closed on its line".to_owned()))
 }
 
@@ -185,17 +155,13 @@ fn colon(error: &ScanError, text: &str, format: &Format) -> Option<(Location, St
         return None;
     }
     let lines: Vec<&str> = text.lines().take(at.line()).collect();
-    let is_content =
-        |line: &&str| !line.trim_start().is_empty() && !line.trim_start().starts_with('#');
+    let is_content = |line: &&str| !line.trim_start().is_empty() && !line.trim_start().starts_with('#');
     let here = at.line().checked_sub(1)?;
     if second {
         let line = lines.get(here)?;
         let (content, indent) = content(line);
         let colon = at.col().checked_sub(indent)?;
-        let end = content
-            .char_indices()
-            .nth(colon)
-            .map_or(content.len(), |(end, _)| end);
+        let end = content.char_indices().nth(colon).map_or(content.len(), |(end, _)| end);
         let (before, after) = content.split_at_checked(end)?;
         if let Some((key, value)) = before.split_once(": ") {
             let rest = after.strip_prefix(':').unwrap_or(after).trim();
@@ -213,11 +179,7 @@ fn colon(error: &ScanError, text: &str, format: &Format) -> Option<(Location, St
             return Some((location(at), message));
         }
     }
-    let (number, line) = lines
-        .iter()
-        .enumerate()
-        .take(here)
-        .rfind(|(_, line)| is_content(line))?;
+    let (number, line) = lines.iter().enumerate().take(here).rfind(|(_, line)| is_content(line))?;
     let (content, indent) = content(line);
     let message = format.missing_space(content.trim_end())?;
     let location = Location {

@@ -33,10 +33,7 @@ fn end(text: &str) -> Location {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let count = |characters: usize| u32::try_from(characters.saturating_add(1)).unwrap_or(u32::MAX);
     let last = text.rsplit('\n').next().unwrap_or_default();
-    Location {
-        line: count(text.matches('\n').count()),
-        column: count(last.chars().count()),
-    }
+    Location { line: count(text.matches('\n').count()), column: count(last.chars().count()) }
 }
 
 /// Reports characters that don't belong in such a file, and replaces each with a letter, so that each is
@@ -65,23 +62,13 @@ fn refuse_hidden_characters(text: &str, format: &Format, diagnostics: &mut Diagn
     let mut after_return = false;
     for c in text.chars() {
         if is_hidden(c) {
-            diagnostics.push(
-                location,
-                format!(
-                    "character U+{:04X} is not allowed in {}",
-                    u32::from(c),
-                    format.file
-                ),
-            );
+            diagnostics.push(location, format!("character U+{:04X} is not allowed in {}", u32::from(c), format.file));
             if diagnostics.is_full() {
                 return;
             }
         }
         if c == '\r' || (c == '\n' && !after_return) {
-            location = Location {
-                line: location.line.saturating_add(1),
-                column: 1,
-            };
+            location = Location { line: location.line.saturating_add(1), column: 1 };
         } else if c != '\n' {
             location.column = location.column.saturating_add(1);
         }

@@ -26,21 +26,13 @@ const FREE_VALUES: usize = 10_000;
 const CHARACTERS_A_VALUE: usize = 4;
 
 /// The tree of the file's only document; `None` if there is no readable document.
-pub(super) fn parse<'a>(
-    text: &'a str,
-    format: &'a Format,
-    diagnostics: &mut Diagnostics,
-) -> Option<Node<'a>> {
+pub(super) fn parse<'a>(text: &'a str, format: &'a Format, diagnostics: &mut Diagnostics) -> Option<Node<'a>> {
     walk(text, Some(format), All, diagnostics)
 }
 
 /// The kept parts of another program's document; `None` if it can't be read. Parts that aren't kept are
 /// [`Content::Refused`], and so are tagged values and aliases. Code that needs such a part reports it.
-pub fn outline<'a, K: Keep>(
-    text: &'a str,
-    keep: K,
-    diagnostics: &mut Diagnostics,
-) -> Option<Node<'a>> {
+pub fn outline<'a, K: Keep>(text: &'a str, keep: K, diagnostics: &mut Diagnostics) -> Option<Node<'a>> {
     walk(text, None, keep, diagnostics)
 }
 
@@ -139,12 +131,7 @@ impl<'a, K: Keep> Builder<'a, K> {
         *open > 0
     }
 
-    fn take(
-        &mut self,
-        event: Event<'a>,
-        span: Span,
-        diagnostics: &mut Diagnostics,
-    ) -> ControlFlow<()> {
+    fn take(&mut self, event: Event<'a>, span: Span, diagnostics: &mut Diagnostics) -> ControlFlow<()> {
         if let Some((location, _)) = self.skipped.take() {
             return self.close(location, Content::Refused, diagnostics);
         }
@@ -165,20 +152,11 @@ impl<'a, K: Keep> Builder<'a, K> {
                 if plain && !text.is_empty() {
                     self.last_plain = Some(span);
                 }
-                self.close(
-                    location,
-                    Content::Scalar(Scalar { text, plain }),
-                    diagnostics,
-                )
+                self.close(location, Content::Scalar(Scalar { text, plain }), diagnostics)
             }
             Event::SequenceStart(anchor, tag) => {
                 self.refuse_properties(location, anchor, tag.is_some(), diagnostics);
-                self.start(
-                    &span,
-                    tag.is_some(),
-                    SoFar::Sequence(Vec::new()),
-                    diagnostics,
-                )
+                self.start(&span, tag.is_some(), SoFar::Sequence(Vec::new()), diagnostics)
             }
             Event::MappingStart(anchor, tag) => {
                 self.refuse_properties(location, anchor, tag.is_some(), diagnostics);
@@ -186,21 +164,14 @@ impl<'a, K: Keep> Builder<'a, K> {
                 self.start(&span, tag.is_some(), so_far, diagnostics)
             }
             Event::SequenceEnd | Event::MappingEnd => self.end(diagnostics),
-            Event::DocumentStart(_)
-            | Event::DocumentEnd
-            | Event::Nothing
-            | Event::StreamStart
-            | Event::StreamEnd => ControlFlow::Continue(()),
+            Event::DocumentStart(_) | Event::DocumentEnd | Event::Nothing | Event::StreamStart | Event::StreamEnd => {
+                ControlFlow::Continue(())
+            }
         }
     }
 
     /// Counts values and documents, and stops if there are too many.
-    fn count(
-        &mut self,
-        event: &Event<'_>,
-        span: &Span,
-        diagnostics: &mut Diagnostics,
-    ) -> ControlFlow<()> {
+    fn count(&mut self, event: &Event<'_>, span: &Span, diagnostics: &mut Diagnostics) -> ControlFlow<()> {
         let message = match event {
             Event::Scalar(..) | Event::SequenceStart(..) | Event::MappingStart(..) => {
                 self.values = self.values.saturating_add(1);
@@ -250,10 +221,7 @@ impl<'a, K: Keep> Builder<'a, K> {
 
     /// Completes the innermost collection.
     fn end(&mut self, diagnostics: &mut Diagnostics) -> ControlFlow<()> {
-        let Some(Open {
-            location, so_far, ..
-        }) = self.open.pop()
-        else {
+        let Some(Open { location, so_far, .. }) = self.open.pop() else {
             return ControlFlow::Break(());
         };
         let kind = match so_far {
@@ -278,9 +246,7 @@ impl<'a, K: Keep> Builder<'a, K> {
             (_, []) => "without brackets, or `---` and a space before it",
             _ => "without brackets",
         };
-        format!(
-            "over {most} commas and brackets in the value that starts here: write it in lines, {instead}"
-        )
+        format!("over {most} commas and brackets in the value that starts here: write it in lines, {instead}")
     }
 
     /// A string, borrowed from the file if it is unescaped there.
@@ -338,12 +304,7 @@ impl<'a, K: Keep> Builder<'a, K> {
         }
         // A bracket has a width; the start of a block doesn't.
         let flow = span.end.index() > span.start.index();
-        self.open.push(Open {
-            location,
-            keep,
-            flow,
-            so_far,
-        });
+        self.open.push(Open { location, keep, flow, so_far });
         ControlFlow::Continue(())
     }
 
@@ -355,12 +316,7 @@ impl<'a, K: Keep> Builder<'a, K> {
     }
 
     /// Adds a complete value to its parent.
-    fn close(
-        &mut self,
-        location: Location,
-        kind: Content<'a>,
-        diagnostics: &mut Diagnostics,
-    ) -> ControlFlow<()> {
+    fn close(&mut self, location: Location, kind: Content<'a>, diagnostics: &mut Diagnostics) -> ControlFlow<()> {
         let node = Node { location, kind };
         let is_own = self.format.is_some();
         match self.open.last_mut().map(|open| &mut open.so_far) {
@@ -380,27 +336,16 @@ impl<'a, K: Keep> Builder<'a, K> {
         }
     }
 
-    fn refuse_properties(
-        &self,
-        location: Location,
-        anchor: usize,
-        tagged: bool,
-        diagnostics: &mut Diagnostics,
-    ) {
+    fn refuse_properties(&self, location: Location, anchor: usize, tagged: bool, diagnostics: &mut Diagnostics) {
         if self.format.is_none() {
             return;
         }
         if anchor > 0 {
-            diagnostics.push(
-                location,
-                "anchors aren't supported: remove the anchor and repeat the value where you need it",
-            );
+            diagnostics
+                .push(location, "anchors aren't supported: remove the anchor and repeat the value where you need it");
         }
         if tagged {
-            diagnostics.push(
-                location,
-                "a tag is not allowed: the format fixes the kind of every value",
-            );
+            diagnostics.push(location, "a tag is not allowed: the format fixes the kind of every value");
         }
     }
 }

@@ -28,10 +28,7 @@ pub struct Values<'f> {
 impl<'f> Values<'f> {
     /// With these errors so far.
     pub const fn new(diagnostics: &'f mut Diagnostics) -> Self {
-        Self {
-            diagnostics,
-            counts: Vec::new(),
-        }
+        Self { diagnostics, counts: Vec::new() }
     }
 }
 
@@ -73,18 +70,14 @@ impl Values<'_> {
             if self.diagnostics.is_full() {
                 break;
             }
-            let slot = keys
-                .iter()
-                .zip(&mut found)
-                .find(|(key, _)| **key == entry.key.text);
+            let slot = keys.iter().zip(&mut found).find(|(key, _)| **key == entry.key.text);
             match slot {
                 // A duplicate key is already reported; the first one counts.
                 Some((_, slot)) => *slot = slot.or(Some(&entry.value)),
                 None => {
                     let near = near(&entry.key.text, &keys);
                     if let Some(known) = near {
-                        self.diagnostics
-                            .misspelt(owner.location, known, entry.key_location);
+                        self.diagnostics.misspelt(owner.location, known, entry.key_location);
                     }
                     let message = unknown_key(&entry.key.text, owner, &keys, near);
                     self.wrong_at(entry.key_location, message);
@@ -124,12 +117,7 @@ impl Values<'_> {
     }
 
     /// The value with one of these names. A default, with an error, for any other name.
-    pub fn choice<T: Copy + Default>(
-        &mut self,
-        node: &Node<'_>,
-        what: &str,
-        choices: &[(&str, T)],
-    ) -> Spanned<T> {
+    pub fn choice<T: Copy + Default>(&mut self, node: &Node<'_>, what: &str, choices: &[(&str, T)]) -> Spanned<T> {
         self.choice_with_tips(node, what, choices, &[])
     }
 
@@ -146,11 +134,9 @@ impl Values<'_> {
             _ => None,
         };
         if chosen.is_none() {
-            let must = format!(
-                "{what} must be {}",
-                any_of(choices.iter().map(|(name, _)| *name))
-            );
-            let is_written = |word: &str| matches!(&node.kind, Content::Scalar(scalar) if scalar.text.eq_ignore_ascii_case(word));
+            let must = format!("{what} must be {}", any_of(choices.iter().map(|(name, _)| *name)));
+            let is_written =
+                |word: &str| matches!(&node.kind, Content::Scalar(scalar) if scalar.text.eq_ignore_ascii_case(word));
             let meant: Vec<_> = tips.iter().filter(|(word, _)| is_written(word)).collect();
             let tip = meant.first().map_or_else(String::new, |(word, _)| {
                 let names = any_of(meant.iter().map(|(_, name)| *name));
@@ -191,18 +177,14 @@ impl Values<'_> {
         if entry.key.plain {
             self.refuse_other_readings(&entry.key.text, entry.key_location, what);
         }
-        Spanned {
-            location: entry.key_location,
-            value: entry.key.text.clone().into_owned(),
-        }
+        Spanned { location: entry.key_location, value: entry.key.text.clone().into_owned() }
     }
 
     fn refuse_other_readings(&mut self, plain: &str, location: Location, what: &str) {
         match other_reading(plain) {
-            Some(_) if plain.is_empty() => self.wrong_at(
-                location,
-                format!("{what} must be a string, not an empty value"),
-            ),
+            Some(_) if plain.is_empty() => {
+                self.wrong_at(location, format!("{what} must be a string, not an empty value"))
+            }
             Some(reading) => {
                 let message = format!(
                     "{what} must be a string, and {} can be read as {reading}: write `'{plain}'`",
@@ -252,16 +234,11 @@ pub fn amount(node: &Node<'_>) -> Option<u64> {
     let Content::Scalar(scalar) = &node.kind else {
         return None;
     };
-    let is_decimal =
-        scalar.text.bytes().all(|byte| byte.is_ascii_digit()) && !scalar.text.starts_with('0');
+    let is_decimal = scalar.text.bytes().all(|byte| byte.is_ascii_digit()) && !scalar.text.starts_with('0');
     if !scalar.plain || !is_decimal {
         return None;
     }
-    scalar
-        .text
-        .parse()
-        .ok()
-        .filter(|amount| i64::try_from(*amount).is_ok())
+    scalar.text.parse().ok().filter(|amount| i64::try_from(*amount).is_ok())
 }
 
 /// Whether some YAML reader reads the value as null: nothing, `~`, `null`.
@@ -277,26 +254,13 @@ pub fn is_empty_value(node: &Node<'_>) -> bool {
 /// The known key that was probably intended, if at most two letters differ.
 fn near(key: &str, known: &[&'static str]) -> Option<&'static str> {
     let known = known.iter().map(|known| (distance(key, known), *known));
-    known
-        .min()
-        .filter(|(edits, _)| *edits <= 2)
-        .map(|(_, known)| known)
+    known.min().filter(|(edits, _)| *edits <= 2).map(|(_, known)| known)
 }
 
-fn unknown_key(
-    key: &str,
-    owner: &Owner<'_>,
-    known: &[&'static str],
-    near: Option<&'static str>,
-) -> String {
+fn unknown_key(key: &str, owner: &Owner<'_>, known: &[&'static str], near: Option<&'static str>) -> String {
     let advice = near.map_or_else(String::new, |known| format!("; did you mean `{known}`?"));
     let known: Vec<String> = known.iter().map(|known| format!("`{known}`")).collect();
-    format!(
-        "unknown key {} in {} (known: {}){advice}",
-        quoted(key),
-        owner.what,
-        known.join(", ")
-    )
+    format!("unknown key {} in {} (known: {}){advice}", quoted(key), owner.what, known.join(", "))
 }
 
 /// The number of letters to change, insert or delete to turn one word into the other (Levenshtein).
@@ -309,18 +273,12 @@ fn distance(left: &str, right: &str) -> usize {
     for (index, a) in left.chars().enumerate() {
         let mut diagonal = index;
         let mut before = index.saturating_add(1);
-        for (cell, b) in row
-            .iter_mut()
-            .zip(core::iter::once(None).chain(right.chars().map(Some)))
-        {
+        for (cell, b) in row.iter_mut().zip(core::iter::once(None).chain(right.chars().map(Some))) {
             let cost = match b {
                 None => before,
                 Some(b) => {
-                    let replaced =
-                        diagonal.saturating_add(usize::from(!a.eq_ignore_ascii_case(&b)));
-                    replaced
-                        .min(before.saturating_add(1))
-                        .min(cell.saturating_add(1))
+                    let replaced = diagonal.saturating_add(usize::from(!a.eq_ignore_ascii_case(&b)));
+                    replaced.min(before.saturating_add(1)).min(cell.saturating_add(1))
                 }
             };
             diagonal = core::mem::replace(cell, cost);

@@ -11,10 +11,7 @@ use orbgate::{Decision, Engine, Token, TokenKind};
 fn infer(kind: TokenKind, scopes: &[&str]) -> Result<Option<u64>, (u16, &'static str)> {
     let engine = Engine::external();
     let scopes = engine.scope_set(scopes);
-    let token = Token {
-        kind,
-        scopes: (&scopes).into(),
-    };
+    let token = Token { kind, scopes: (&scopes).into() };
     match engine.decide_scope("read:inference", Some(token), false) {
         Decision::Allow(allow) => Ok(allow.charge().and_then(|charge| charge.amount)),
         Decision::Deny(deny) => Err((deny.status(), deny.reason().as_str())),
@@ -27,10 +24,6 @@ fn main() {
         (TokenKind::User, ["read:orbs", "read:models"]),
         (TokenKind::Organisation, ["read:orbs", "read:inference"]),
     ] {
-        println!(
-            "{} with {scopes:?}: {:?}",
-            kind.as_str(),
-            infer(kind, &scopes)
-        );
+        println!("{} with {scopes:?}: {:?}", kind.as_str(), infer(kind, &scopes));
     }
 }

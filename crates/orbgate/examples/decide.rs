@@ -29,12 +29,9 @@ fn main() {
                 allow.scope().map_or("no scope", |scope| scope.name()),
                 allow.charge()
             ),
-            Decision::Deny(deny) => println!(
-                "{method} {target}: {} {}, detail {:?}",
-                deny.status(),
-                deny.reason(),
-                deny.detail()
-            ),
+            Decision::Deny(deny) => {
+                println!("{method} {target}: {} {}, detail {:?}", deny.status(), deny.reason(), deny.detail())
+            }
         }
     }
 }

@@ -17,12 +17,8 @@ use orbgate::{Engine, Policy, Request, Token};
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let mut next = |what| arguments.next().ok_or(format!("missing: {what}"));
-    let (file, method, target, scopes) = (
-        next("the policy's file")?,
-        next("a method")?,
-        next("a target")?,
-        next("the token's scopes")?,
-    );
+    let (file, method, target, scopes) =
+        (next("the policy's file")?, next("a method")?, next("a target")?, next("the token's scopes")?);
     let policy = match Policy::from_bytes(PolicyFile::read(&file)?.bytes()) {
         Ok(policy) => policy,
         Err(error) => {

@@ -56,7 +56,7 @@ pub mod generated {
     pub use crate::tables::terms::OrganisationRule::{AllowWithoutScope, Deny};
     pub use crate::tables::terms::Profile::{EncodedParams, Strict};
     pub use crate::tables::{
-        ApiRow, Literal, LiteralRow, Prefix, RouteRow, Run, ScopeInApiRow, ScopeRow, Spelling,
-        Tables, Template, Terms, Tuple,
+        ApiRow, Literal, LiteralRow, Prefix, RouteRow, Run, ScopeInApiRow, ScopeRow, Spelling, Tables, Template, Terms,
+        Tuple,
     };
 }

@@ -35,12 +35,7 @@ fn a_decision_allocates_nothing() {
                             allow_bonus_orbs_use: true,
                         });
                         // Reading the answer allocates nothing, too.
-                        let read = (
-                            decision.route(),
-                            decision.api(),
-                            decision.charge(),
-                            decision.location(),
-                        );
+                        let read = (decision.route(), decision.api(), decision.charge(), decision.location());
                         core::hint::black_box(read);
                         reasons.push(decision.reason());
                         let decision = engine.decide_scope("write:inference", token, true);

@@ -20,11 +20,7 @@ fn policy(templates: impl Iterator<Item = String>) -> Policy {
 fn check(engine: &Engine) {
     for route in engine.routes() {
         let segment = |segment: &str| {
-            if segment.starts_with('{') {
-                "no-such-word".to_owned()
-            } else {
-                segment.to_owned()
-            }
+            if segment.starts_with('{') { "no-such-word".to_owned() } else { segment.to_owned() }
         };
         let target: Vec<_> = route.template().split('/').map(segment).collect();
         let decision = engine.decide(&Request {
@@ -63,9 +59,7 @@ fn regular_names_compile_in_linear_time() {
 /// Long literals with equal ends and equal length have one slot, and each is still found.
 #[test]
 fn literals_that_differ_in_the_middle_are_each_found() {
-    let engine = Engine::new(&policy(
-        (0..2_000).map(|n| format!("GET /abcdefgh{n:04}abcdefgh/{{id}}")),
-    ));
+    let engine = Engine::new(&policy((0..2_000).map(|n| format!("GET /abcdefgh{n:04}abcdefgh/{{id}}"))));
     check(&engine);
 }
 
@@ -118,9 +112,7 @@ fn every_method_of_a_crowded_path_is_found() {
         let letter = |n: u32| char::from(b'A' + u8::try_from(n % 26).unwrap());
         format!("M{}{}{}", letter(n), letter(n / 26), letter(n / 676))
     };
-    let engine = Engine::new(&policy(
-        (0..700).map(|n| format!("{} /crowd/{{id}}", name(n))),
-    ));
+    let engine = Engine::new(&policy((0..700).map(|n| format!("{} /crowd/{{id}}", name(n)))));
     check(&engine);
     let decision = engine.decide(&Request {
         method: b"NONE",
@@ -140,10 +132,7 @@ fn templates_that_start_alike_are_told_apart() {
     let words: Vec<_> = templates.split_whitespace().collect();
     let routes = words.chunks(2).map(|pair| pair.join(" "));
     for base_path in ["", "/api", "/a/b"] {
-        let list: String = routes
-            .clone()
-            .map(|route| format!("          - {route}\n"))
-            .collect();
+        let list: String = routes.clone().map(|route| format!("          - {route}\n")).collect();
         let yaml = format!(
             "orbgate: 1\napis:\n  all:\n    base_path: \"{base_path}\"\n    scopes:\n      use:all:\n        orbs: false\n        routes:\n{list}"
         );
@@ -216,9 +205,6 @@ fn sixty_five_thousand_scopes_compile() {
     assert_eq!(engine.scope_table().count(), 65_535);
     for scope in ["s0", "s9999", "s65534"] {
         let token = Some(Token::user(scope));
-        assert!(
-            engine.decide_scope(scope, token, false).is_allow(),
-            "{scope}"
-        );
+        assert!(engine.decide_scope(scope, token, false).is_allow(), "{scope}");
     }
 }

@@ -23,10 +23,7 @@ fn each_combination_of_steps_has_its_answer() {
         (None, yes, NotKnown, None),
         (None, None, NotKnown, None),
     ] {
-        let grant = Grant {
-            declared: declared.map(Scopes::from),
-            requested: requested.map(Scopes::from),
-        };
+        let grant = Grant { declared: declared.map(Scopes::from), requested: requested.map(Scopes::from) };
         for kind in [TokenKind::User, TokenKind::Organisation] {
             let decision = decide("read:vox", kind);
             assert_eq!(decision.reason(), Reason::ScopeMissing);
@@ -46,43 +43,22 @@ fn a_kind_that_cannot_use_the_scope_is_said_before_the_steps() {
     let engine = Engine::external();
     let token = Token::organisation("read:inference");
     let decision = engine.decide_scope("read:inference", Some(token), false);
-    for grant in [
-        Grant::default(),
-        Grant::new("", ""),
-        Grant::new("read:inference", "read:inference"),
-    ] {
+    for grant in [Grant::default(), Grant::new("", ""), Grant::new("read:inference", "read:inference")] {
         assert_eq!(grant.missing_step(&decision), Some(MissingStep::TokenKind));
     }
 }
 
 #[test]
 fn no_step_helps_where_the_scope_is_not_the_reason() {
-    let request = |method, target, token| Request {
-        method,
-        target,
-        token,
-        allow_bonus_orbs_use: false,
-    };
+    let request = |method, target, token| Request { method, target, token, allow_bonus_orbs_use: false };
     let path: &[u8] = b"/api/v1/external/vox/run";
-    let unknown = Token {
-        kind: TokenKind::Unknown,
-        scopes: "".into(),
-    };
+    let unknown = Token { kind: TokenKind::Unknown, scopes: "".into() };
     for (request, reason) in [
         (request(b"POST", path, None), Reason::NoToken),
         (request(b"POST", path, Some(unknown)), Reason::InvalidToken),
-        (
-            request(b"PUT", path, Some(Token::user(""))),
-            Reason::MethodNotDeclared,
-        ),
-        (
-            request(b"POST", b"/nowhere", Some(Token::user(""))),
-            Reason::NoRoute,
-        ),
-        (
-            request(b"POST", b"//", Some(Token::user(""))),
-            Reason::MalformedRequest,
-        ),
+        (request(b"PUT", path, Some(Token::user(""))), Reason::MethodNotDeclared),
+        (request(b"POST", b"/nowhere", Some(Token::user(""))), Reason::NoRoute),
+        (request(b"POST", b"//", Some(Token::user(""))), Reason::MalformedRequest),
     ] {
         let decision = Engine::external().decide(&request);
         assert_eq!(decision.reason(), reason);
@@ -93,14 +69,7 @@ fn no_step_helps_where_the_scope_is_not_the_reason() {
 #[test]
 fn steps_are_exact_bytes() {
     let decision = decide("", TokenKind::User);
-    for text in [
-        "write:voxies",
-        "WRITE:VOX",
-        "write:*",
-        "read:vox,write:vox",
-        "write:vox\tread:vox",
-        "write",
-    ] {
+    for text in ["write:voxies", "WRITE:VOX", "write:*", "read:vox,write:vox", "write:vox\tread:vox", "write"] {
         let missing = Grant::new(text, "a write:vox").missing_step(&decision);
         assert_eq!(missing, Some(MissingStep::NotDeclared), "{text}");
     }
@@ -111,14 +80,7 @@ fn steps_are_exact_bytes() {
 #[test]
 fn the_strings_are_frozen() {
     let strings = MissingStep::ALL.map(MissingStep::as_str);
-    let frozen = [
-        "not_declared",
-        "not_requested",
-        "both",
-        "token_older",
-        "token_kind",
-        "not_known",
-    ];
+    let frozen = ["not_declared", "not_requested", "both", "token_older", "token_kind", "not_known"];
     assert_eq!(strings, frozen);
     assert_eq!(MissingStep::ALL.map(|step| step.to_string()), frozen);
 }
@@ -127,30 +89,21 @@ fn the_strings_are_frozen() {
 fn each_step_has_a_sentence_of_its_own() {
     let sentences = BTreeSet::from(MissingStep::ALL.map(MissingStep::explanation));
     assert_eq!(sentences.len(), MissingStep::ALL.len());
-    assert!(
-        sentences
-            .iter()
-            .all(|sentence| sentence.starts_with("the scope "))
-    );
+    assert!(sentences.iter().all(|sentence| sentence.starts_with("the scope ")));
 }
 
 fn decide(scopes: &str, kind: TokenKind) -> orbgate::Decision<'_> {
     Engine::external().decide(&Request {
         method: b"POST",
         target: b"/api/v1/external/vox/run",
-        token: Some(Token {
-            kind,
-            scopes: scopes.into(),
-        }),
+        token: Some(Token { kind, scopes: scopes.into() }),
         allow_bonus_orbs_use: false,
     })
 }
 
 /// Some of the policy's scopes and of others, as text.
 fn texts() -> impl Strategy<Value = Vec<String>> {
-    const NAMES: &[&str] = &[
-        "read:x", "write:x", "READ:x", "read:x2", "read", "x", "read:*", "openid",
-    ];
+    const NAMES: &[&str] = &["read:x", "write:x", "READ:x", "read:x2", "read", "x", "read:*", "openid"];
     let text = proptest::sample::subsequence(NAMES, 0..=8).prop_map(|names| names.join(" "));
     vec(text, 3)
 }
@@ -210,8 +163,6 @@ proptest! {
 /// What a provider issues: what is in both texts.
 fn both(declared: &str, requested: &str) -> String {
     let declared: BTreeSet<_> = declared.split(' ').collect();
-    let both = requested
-        .split(' ')
-        .filter(|scope| declared.contains(scope));
+    let both = requested.split(' ').filter(|scope| declared.contains(scope));
     both.collect::<Vec<_>>().join(" ")
 }

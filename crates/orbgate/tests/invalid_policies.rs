@@ -15,12 +15,7 @@ fn every_invalid_policy_is_refused_with_exactly_its_diagnostics() {
     }
     let all = invalid::all();
     assert!(all.len() >= 175, "only {} invalid policies", all.len());
-    for Invalid {
-        name,
-        yaml,
-        expected,
-    } in all
-    {
+    for Invalid { name, yaml, expected } in all {
         assert_eq!(diagnostics(&yaml), expected, "{name}");
     }
 }
@@ -35,12 +30,7 @@ fn every_name_is_used_once() {
 /// Writes the diagnostics of today into a page.
 fn rewrite(page: &Path) {
     let mut text = fs::read_to_string(page).unwrap();
-    for Invalid {
-        name,
-        yaml,
-        expected,
-    } in invalid::sections(&text)
-    {
+    for Invalid { name, yaml, expected } in invalid::sections(&text) {
         let start = text.find(&format!("\n## {name}\n")).unwrap();
         let (before, section) = text.split_at(start);
         let blocks = [&expected, &diagnostics(&yaml)].map(|lines| format!("```text\n{lines}```\n"));
@@ -56,23 +46,11 @@ fn diagnostics_read_alike() {
             let message = line.splitn(3, ':').nth(2).unwrap();
             let message = message.strip_prefix(' ').unwrap();
             let first = message.chars().next().unwrap();
-            assert!(
-                first.is_lowercase() || first == '`',
-                "starts in lower case: {line}"
-            );
+            assert!(first.is_lowercase() || first == '`', "starts in lower case: {line}");
             assert!(!message.ends_with('.'), "has no final period: {line}");
-            assert!(
-                message.matches('`').count() % 2 == 0 || message.contains("``"),
-                "closes its backticks: {line}"
-            );
-            assert!(
-                !message.contains("::") && !message.contains("Some("),
-                "names no Rust type: {line}"
-            );
-            assert!(
-                message.chars().all(|c| !c.is_control()),
-                "is one line: {line}"
-            );
+            assert!(message.matches('`').count() % 2 == 0 || message.contains("``"), "closes its backticks: {line}");
+            assert!(!message.contains("::") && !message.contains("Some("), "names no Rust type: {line}");
+            assert!(message.chars().all(|c| !c.is_control()), "is one line: {line}");
         }
     }
 }
@@ -80,11 +58,7 @@ fn diagnostics_read_alike() {
 #[test]
 fn every_valid_policy_is_accepted() {
     let files = valid();
-    assert!(
-        files.len() >= 15,
-        "only {} valid policies found",
-        files.len()
-    );
+    assert!(files.len() >= 15, "only {} valid policies found", files.len());
     for file in files {
         assert_eq!(diagnostics(&read(&file)), "", "{}", file.display());
     }
@@ -92,11 +66,7 @@ fn every_valid_policy_is_accepted() {
 
 #[test]
 fn layout_does_not_change_a_policy() {
-    let digest = |name| {
-        Policy::from_yaml(&read(&directory().join(name)))
-            .unwrap()
-            .digest()
-    };
+    let digest = |name| Policy::from_yaml(&read(&directory().join(name))).unwrap().digest();
     for name in ["crlf.yaml", "markers.yaml", "no-final-newline.yaml"] {
         assert_eq!(digest("byte-order-mark.yaml"), digest(name), "{name}");
     }

@@ -70,10 +70,7 @@ fn order_comments_and_layout_do_not_count() {
 
 #[test]
 fn the_default_target_is_strict() {
-    assert_eq!(
-        digest(POLICY),
-        digest(&POLICY.replace("target: strict\n", ""))
-    );
+    assert_eq!(digest(POLICY), digest(&POLICY.replace("target: strict\n", "")));
 }
 
 #[test]
@@ -124,10 +121,9 @@ fn everything_else_counts() {
 
 #[test]
 fn a_route_that_moves_to_another_scope_changes_the_digest() {
-    let moved = POLICY.replace("          - GET /keys\n", "").replace(
-        "          - POST /keys/agent\n",
-        "          - POST /keys/agent\n          - GET /keys\n",
-    );
+    let moved = POLICY
+        .replace("          - GET /keys\n", "")
+        .replace("          - POST /keys/agent\n", "          - POST /keys/agent\n          - GET /keys\n");
     assert_ne!(digest(POLICY), digest(&moved));
 }
 
@@ -135,12 +131,7 @@ fn a_route_that_moves_to_another_scope_changes_the_digest() {
 fn a_digest_names_its_algorithm() {
     let shown = digest(POLICY);
     let hex = shown.strip_prefix("sha256:").unwrap();
-    assert!(
-        hex.len() == 64
-            && hex
-                .bytes()
-                .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-    );
+    assert!(hex.len() == 64 && hex.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')));
 }
 
 fn digest(text: &str) -> String {
@@ -151,17 +142,10 @@ fn digest(text: &str) -> String {
 fn no_orbs_at_the_top_is_no_orbs_on_every_scope() {
     let short = include_str!("../../../policy/valid/no-orbs.yaml");
     let long = short.replace("orbs: none\n", "");
-    let long = long.replace(
-        "        routes:\n",
-        "        orbs: false\n        routes:\n",
-    );
+    let long = long.replace("        routes:\n", "        orbs: false\n        routes:\n");
     let long = long.replace("{ routes: [] }", "{ orbs: false, routes: [] }");
     let [short, long] = [short, &long].map(|text| Policy::from_yaml(text).unwrap());
     assert_eq!(short.digest(), long.digest());
     let engine = orbgate::Engine::new(&short);
-    assert!(
-        engine
-            .routes()
-            .all(|route| route.orbs() == orbgate::Orbs::Free)
-    );
+    assert!(engine.routes().all(|route| route.orbs() == orbgate::Orbs::Free));
 }

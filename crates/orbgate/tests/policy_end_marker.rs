@@ -29,14 +29,7 @@ fn has_end_marker(text: &str) -> bool {
 fn the_marker_is_seen_and_changes_nothing() {
     let unmarked = Policy::from_yaml(POLICY).unwrap();
     assert!(!unmarked.has_end_marker());
-    for end in [
-        "...",
-        "...\n",
-        "...\r\n",
-        "... # the end\n",
-        "...\t\n",
-        "...\n\n# the end\n  # of it\n",
-    ] {
+    for end in ["...", "...\n", "...\r\n", "... # the end\n", "...\t\n", "...\n\n# the end\n  # of it\n"] {
         let marked = Policy::from_yaml(&format!("{POLICY}{end}")).unwrap();
         assert!(marked.has_end_marker(), "{end:?}");
         assert_eq!(marked.digest(), unmarked.digest(), "{end:?}");
@@ -65,9 +58,7 @@ fn a_policy_that_is_cut_short_lacks_the_marker() {
 /// As `rsync --inplace` and `dd conv=notrunc` write: the new bytes over the old ones, which stay until then.
 #[test]
 fn a_mixture_of_two_sealed_versions_is_no_policy() {
-    let next = POLICY
-        .replace("orbs: 500", "orbs: 600")
-        .replace("DELETE", "CREATE");
+    let next = POLICY.replace("orbs: 500", "orbs: 600").replace("DELETE", "CREATE");
     let [old, new] = [POLICY, &next].map(orbgate_yaml::seal);
     assert_eq!(old.len(), new.len());
     let mut mixtures = 0;
@@ -89,28 +80,19 @@ fn a_seal_is_seen_and_changes_nothing_else() {
     assert!(sealed.is_sealed() && sealed.has_end_marker() && !bare.is_sealed());
     assert_eq!(sealed.digest(), bare.digest());
     // With every other error, at its location.
-    let wrong = orbgate_yaml::seal(POLICY)
-        .replace("does ...", "does NOTHING")
-        .replace("name", "x");
+    let wrong = orbgate_yaml::seal(POLICY).replace("does ...", "does NOTHING").replace("name", "x");
     let broken = wrong.replace("apis:", "apies:");
     let diagnostics = Policy::from_yaml(&broken).unwrap_err().to_string();
     assert!(diagnostics.lines().count() > 1, "{diagnostics}");
     let last = diagnostics.lines().last().unwrap();
-    assert!(
-        last.starts_with("13:5: ") && last.contains(" seal"),
-        "{diagnostics}"
-    );
+    assert!(last.starts_with("13:5: ") && last.contains(" seal"), "{diagnostics}");
 }
 
 #[test]
 fn the_marker_stands_at_the_end_only() {
     let diagnostics = |text: &str| Policy::from_yaml(text).unwrap_err().to_string();
     let mut expected = Expected::default();
-    for text in [
-        format!("# c\n...\n{POLICY}"),
-        format!("...\n{POLICY}...\n"),
-        format!("{POLICY}...\nname: x\n"),
-    ] {
+    for text in [format!("# c\n...\n{POLICY}"), format!("...\n{POLICY}...\n"), format!("{POLICY}...\nname: x\n")] {
         expected.add(&text, [diagnostics(&text)]);
     }
     expected.keep(env!("CARGO_MANIFEST_DIR"), "end markers");

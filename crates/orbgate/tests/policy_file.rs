@@ -31,10 +31,7 @@ fn of_a_large_file_no_more_is_read_than_shows_that_it_is_too_large() {
     let length = u64::try_from(read.bytes().len()).unwrap();
     assert_eq!(length, Policy::MAX_BYTES + 1);
     let error = Policy::from_bytes(read.bytes()).unwrap_err();
-    assert!(
-        error.to_string().contains(&Policy::MAX_BYTES.to_string()),
-        "{error}"
-    );
+    assert!(error.to_string().contains(&Policy::MAX_BYTES.to_string()), "{error}");
     // `main` shows it so, where it is returned with `?`.
     assert_eq!(format!("{error:?}"), error.to_string());
 }

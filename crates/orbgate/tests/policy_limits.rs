@@ -35,16 +35,8 @@ fn aliases_are_never_expanded() {
     for count in [2, 100, 10_000, 250_000] {
         let text = format!("a: &a [x]\nb: [{}*a]\n", "*a, ".repeat(count));
         let diagnostics = refused(&text);
-        assert!(
-            diagnostics.len() <= 1_001,
-            "{count} aliases give {} lines",
-            diagnostics.len()
-        );
-        assert!(
-            diagnostics
-                .iter()
-                .any(|diagnostic| diagnostic.message.starts_with("an alias"))
-        );
+        assert!(diagnostics.len() <= 1_001, "{count} aliases give {} lines", diagnostics.len());
+        assert!(diagnostics.iter().any(|diagnostic| diagnostic.message.starts_with("an alias")));
     }
     let mut doubling = String::from("a0: &a0 [x, x]\n");
     for level in 1..5_000 {
@@ -57,22 +49,13 @@ fn aliases_are_never_expanded() {
 
 #[test]
 fn depth_is_limited() {
-    for text in [
-        "[".repeat(1_000_000),
-        "- ".repeat(1_000_000),
-        "? ".repeat(1_000_000),
-        "{a: ".repeat(1_000_000),
-    ] {
+    for text in ["[".repeat(1_000_000), "- ".repeat(1_000_000), "? ".repeat(1_000_000), "{a: ".repeat(1_000_000)] {
         let diagnostics = refused(&text);
         let last = diagnostics.last().unwrap();
         assert!(last.message.starts_with("nested"), "{}", last.message);
     }
     let diagnostics = refused(&format!("a: {}{}", "[".repeat(7), "]".repeat(7)));
-    assert!(
-        diagnostics
-            .iter()
-            .all(|diagnostic| !diagnostic.message.starts_with("nested"))
-    );
+    assert!(diagnostics.iter().all(|diagnostic| !diagnostic.message.starts_with("nested")));
     let diagnostics = refused(&format!("a: {}{}", "[".repeat(8), "]".repeat(8)));
     keep("limits: depth", &diagnostics);
 }
@@ -91,12 +74,7 @@ fn the_report_is_limited_and_says_so() {
 #[test]
 fn routes_are_limited_to_200_000() {
     let mut text = policy_with_routes(200_000);
-    assert_eq!(
-        Policy::from_yaml(&text).unwrap().apis()[0].scopes()[0]
-            .routes()
-            .len(),
-        200_000
-    );
+    assert_eq!(Policy::from_yaml(&text).unwrap().apis()[0].scopes()[0].routes().len(), 200_000);
     text.push_str("          - GET /one-more\n          - GET /and-another\n");
     let diagnostics = Policy::from_yaml(&text).unwrap_err();
     keep("limits: routes", diagnostics.diagnostics());
@@ -122,10 +100,7 @@ fn the_full_paths_are_limited_to_64_mib_together() {
         panic!("{diagnostics}");
     };
     let location = format!("{}:13: ", 9 + most);
-    assert!(
-        diagnostic.to_string().starts_with(&location),
-        "{diagnostic}"
-    );
+    assert!(diagnostic.to_string().starts_with(&location), "{diagnostic}");
     assert!(diagnostic.message.contains("64 MiB"), "{diagnostic}");
 }
 
@@ -216,9 +191,7 @@ fn messages(diagnostics: &[Diagnostic]) -> Vec<String> {
 #[test]
 fn a_long_base_path_before_many_routes_is_refused() {
     let base = format!("/{}", "b".repeat(255)).repeat(30);
-    let routes: String = (0..9_000)
-        .map(|n| format!("          - GET /r{n}\n"))
-        .collect();
+    let routes: String = (0..9_000).map(|n| format!("          - GET /r{n}\n")).collect();
     let yaml = format!(
         "orbgate: 1\napis:\n  all:\n    base_path: {base}\n    scopes:\n      use:all:\n        orbs: false\n        routes:\n{routes}"
     );

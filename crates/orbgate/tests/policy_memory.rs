@@ -16,8 +16,7 @@ const READ: usize = 64;
 /// Where that is little, this much: the parser may have to read so far to see whether a bracket starts a key.
 const LEAST: usize = 48 * MIB;
 
-const POLICY: &str =
-    "orbgate: 1\napis:\n a:\n  base_path: ''\n  scopes:\n   s:\n    orbs: 1\n    routes:\n";
+const POLICY: &str = "orbgate: 1\napis:\n a:\n  base_path: ''\n  scopes:\n   s:\n    orbs: 1\n    routes:\n";
 
 fn peak(text: &str) -> (usize, Result<Policy, String>) {
     let mut read = None;
@@ -58,21 +57,14 @@ fn a_refused_text_takes_a_small_multiple_of_its_size() {
         ("", "\u{1}", ""),
         ("", "\n", ""),
         (POLICY, "    - x\n", ""),
-        (
-            "orbgate: 1\napis: {a: {scopes: {s: {orbs: 1, routes: [",
-            "x,",
-            "]}}}}",
-        ),
+        ("orbgate: 1\napis: {a: {scopes: {s: {orbs: 1, routes: [", "x,", "]}}}}"),
     ];
     for size in [MIB / 4, 4 * MIB] {
         for (start, unit, end) in patterns {
             let text = format!("{start}{}{end}", unit.repeat(size / unit.len()));
             let (peak, read) = peak(&text);
             let bound = LEAST.max(REFUSED * text.len());
-            assert!(
-                peak <= bound,
-                "{start:?} {unit:?} {end:?}: {peak} bytes for {size}"
-            );
+            assert!(peak <= bound, "{start:?} {unit:?} {end:?}: {peak} bytes for {size}");
             assert!(read.is_err(), "{start:?} {unit:?} {end:?}");
         }
     }
@@ -100,12 +92,7 @@ fn a_policy_takes_a_multiple_of_its_size() {
             write!(text, "{diagnostic}").unwrap();
             let (peak, read) = peak(&text);
             let bound = LEAST.max(READ * text.len());
-            assert!(
-                peak <= bound,
-                "{}: {peak} bytes for {}",
-                pattern(0),
-                text.len()
-            );
+            assert!(peak <= bound, "{}: {peak} bytes for {}", pattern(0), text.len());
             assert_eq!(read.is_ok(), diagnostic.is_empty(), "{}", pattern(0));
         }
     }
@@ -115,9 +102,7 @@ fn a_policy_takes_a_multiple_of_its_size() {
 #[test]
 fn a_large_policy_in_brackets_is_read_and_a_huge_one_is_told_what_to_do() {
     let policy = |routes: usize| {
-        let routes: Vec<_> = (0..routes)
-            .map(|n| format!("{{\"route\":\"GET /r{n}\",\"orbs\":5}}"))
-            .collect();
+        let routes: Vec<_> = (0..routes).map(|n| format!("{{\"route\":\"GET /r{n}\",\"orbs\":5}}")).collect();
         let routes = routes.join(",");
         format!(
             "{{\"orbgate\":1,\"apis\":{{\"a\":{{\"base_path\":\"\",\"scopes\":{{\"s\":{{\"orbs\":1,\"routes\":[{routes}]}}}}}}}}}}"
@@ -130,15 +115,9 @@ fn a_large_policy_in_brackets_is_read_and_a_huge_one_is_told_what_to_do() {
     let mut expected = Expected::default();
     expected.add("a policy in brackets", [error]);
     let item = format!("{POLICY}    - [{}]\n", "a, ".repeat(40_000));
-    expected.add(
-        "a list in brackets",
-        [Policy::from_yaml(&item).unwrap_err()],
-    );
+    expected.add("a list in brackets", [Policy::from_yaml(&item).unwrap_err()]);
     // A text is not a value in brackets, but must not be taken for the part of it that was read.
     let text = format!("{POLICY}    - GET /a{}/b\n", ",".repeat(40_000));
-    expected.add(
-        "a string of commas",
-        [Policy::from_yaml(&text).unwrap_err()],
-    );
+    expected.add("a string of commas", [Policy::from_yaml(&text).unwrap_err()]);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "limits: brackets");
 }

@@ -11,10 +11,9 @@ const POLICIES: [&str; 3] = [
 
 /// Snippets that mean something in YAML or in a policy.
 const SNIPPETS: [&str; 46] = [
-    "\n", "\r", "\r\n", "\t", " ", "  ", "- ", "? ", ": ", ":", ",", "[", "]", "{", "}", "#", " #",
-    "&a ", "*a", "!!str ", "!", "|", ">", "|-\n", "'", "\"", "%", "@", "`", "<<: ", "---\n",
-    "...\n", "~", "null", "true", "NO", "0o10", "1_0", "\\", "\u{feff}", "\u{85}", "\u{2028}",
-    "\u{202e}", "\0", "é", "orbs",
+    "\n", "\r", "\r\n", "\t", " ", "  ", "- ", "? ", ": ", ":", ",", "[", "]", "{", "}", "#", " #", "&a ", "*a",
+    "!!str ", "!", "|", ">", "|-\n", "'", "\"", "%", "@", "`", "<<: ", "---\n", "...\n", "~", "null", "true", "NO",
+    "0o10", "1_0", "\\", "\u{feff}", "\u{85}", "\u{2028}", "\u{202e}", "\0", "é", "orbs",
 ];
 
 proptest! {
@@ -77,17 +76,12 @@ fn answered(text: &str) {
         (Err(error), Err(again)) => {
             assert_eq!(error, again);
             assert!(!error.diagnostics().is_empty());
-            assert!(
-                error
-                    .diagnostics()
-                    .is_sorted_by_key(|diagnostic| diagnostic.location)
-            );
+            assert!(error.diagnostics().is_sorted_by_key(|diagnostic| diagnostic.location));
             assert!(
                 error
                     .diagnostics()
                     .iter()
-                    .all(|diagnostic| diagnostic.location.line >= 1
-                        && diagnostic.location.column >= 1)
+                    .all(|diagnostic| diagnostic.location.line >= 1 && diagnostic.location.column >= 1)
             );
         }
         (first, second) => assert_eq!(first.is_ok(), second.is_ok()),

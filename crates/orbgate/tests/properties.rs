@@ -227,17 +227,9 @@ proptest! {
 /// Every single change of the kinds that have fooled other authorizers, at every position where some
 /// reader would undo it.
 fn respellings(target: &[u8]) -> Vec<Vec<u8>> {
-    let path = target
-        .iter()
-        .position(|byte| *byte == b'?')
-        .unwrap_or(target.len());
-    let splice =
-        |at: usize, skip: usize, text: &[u8]| [&target[..at], text, &target[at + skip..]].concat();
-    let mut all = vec![
-        splice(path, 0, b"/"),
-        splice(path, 0, b"%00"),
-        splice(path, 0, b"/."),
-    ];
+    let path = target.iter().position(|byte| *byte == b'?').unwrap_or(target.len());
+    let splice = |at: usize, skip: usize, text: &[u8]| [&target[..at], text, &target[at + skip..]].concat();
+    let mut all = vec![splice(path, 0, b"/"), splice(path, 0, b"%00"), splice(path, 0, b"/.")];
     // All positions of a usual target, some of a long one: each is as long again.
     let step = if path > 600 { 41 } else { 1 };
     for (at, byte) in target[..path].iter().enumerate().step_by(step) {

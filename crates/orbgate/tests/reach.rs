@@ -51,20 +51,12 @@ fn everything() -> BTreeSet<String> {
     let mixtures = mixtures.map(|count| format!("a route among {count} mixtures of its length"));
     let deep = (1..=32).map(|count| format!("a route {count} segments deep"));
     let literals = [17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256];
-    let literals =
-        literals.map(|length| format!("a value nearly as the literal of {length} bytes"));
-    let prefixes =
-        [1_024, 4_096, 8_000].map(|bytes| format!("a route behind {bytes} bytes of prefix"));
+    let literals = literals.map(|length| format!("a value nearly as the literal of {length} bytes"));
+    let prefixes = [1_024, 4_096, 8_000].map(|bytes| format!("a route behind {bytes} bytes of prefix"));
     let offsets = 0..64;
-    let dots = offsets
-        .clone()
-        .map(|at| format!("a dot segment {at} bytes behind a border"));
-    let bytes = offsets
-        .clone()
-        .map(|at| format!("a reserved byte {at} bytes behind a border"));
-    let held = offsets
-        .clone()
-        .map(|at| format!("a scope {at} bytes behind a border"));
+    let dots = offsets.clone().map(|at| format!("a dot segment {at} bytes behind a border"));
+    let bytes = offsets.clone().map(|at| format!("a reserved byte {at} bytes behind a border"));
+    let held = offsets.clone().map(|at| format!("a scope {at} bytes behind a border"));
     let inside = offsets.map(|at| format!("a scope in a word {at} bytes behind a border"));
     let rest = [
         "a target of 8193 bytes",
@@ -76,18 +68,8 @@ fn everything() -> BTreeSet<String> {
         "a route of a scope that several apis have",
     ];
     let rest = rest.map(str::to_owned);
-    let all = reasons
-        .chain(details)
-        .chain(sizes)
-        .chain(mixtures)
-        .chain(deep)
-        .chain(literals);
-    let all = all
-        .chain(prefixes)
-        .chain(dots)
-        .chain(bytes)
-        .chain(held)
-        .chain(inside);
+    let all = reasons.chain(details).chain(sizes).chain(mixtures).chain(deep).chain(literals);
+    let all = all.chain(prefixes).chain(dots).chain(bytes).chain(held).chain(inside);
     all.chain(rest).collect()
 }
 
@@ -114,39 +96,21 @@ impl Table {
         for (api, _, route, full) in model.routes() {
             let mixture: Vec<_> = full.iter().map(|segment| is_parameter(segment)).collect();
             mixtures.entry(full.len()).or_default().insert(mixture);
-            literals.extend(
-                full.iter()
-                    .filter(|segment| !is_parameter(segment))
-                    .map(|segment| (*segment).to_owned()),
-            );
+            literals.extend(full.iter().filter(|segment| !is_parameter(segment)).map(|segment| (*segment).to_owned()));
             let template = model.path(&full);
             let full: Vec<_> = full.into_iter().map(str::to_owned).collect();
             templates.insert(template.clone(), (full.clone(), api.base_path.len()));
-            templates.insert(
-                format!("{} {template}", route.method),
-                (full, api.base_path.len()),
-            );
+            templates.insert(format!("{} {template}", route.method), (full, api.base_path.len()));
         }
-        let mixtures = mixtures
-            .into_iter()
-            .map(|(length, all)| (length, all.len()));
+        let mixtures = mixtures.into_iter().map(|(length, all)| (length, all.len()));
         let mixtures: HashMap<_, _> = mixtures.collect();
         assert!(mixtures.values().all(|count| *count <= MOST_MIXTURES));
-        Self {
-            templates,
-            mixtures,
-            literals,
-            shared,
-        }
+        Self { templates, mixtures, literals, shared }
     }
 
     fn reached(&self, ask: &Ask, answer: &Answer, mark: &mut impl FnMut(String)) {
         mark(answer.reason.to_owned());
-        if answer
-            .scope
-            .as_ref()
-            .is_some_and(|scope| self.shared.contains(scope))
-        {
+        if answer.scope.as_ref().is_some_and(|scope| self.shared.contains(scope)) {
             mark("a route of a scope that several apis have".to_owned());
         }
         let target = &ask.target;
@@ -155,18 +119,11 @@ impl Table {
             mark(detail.to_owned());
             self.refused(target, &segments, detail, mark);
         }
-        let Some((template, base)) = answer.route.as_ref().map(|route| &self.templates[route])
-        else {
+        let Some((template, base)) = answer.route.as_ref().map(|route| &self.templates[route]) else {
             return;
         };
-        mark(format!(
-            "a target of {} bytes that has a route",
-            target.len()
-        ));
-        mark(format!(
-            "a route among {} mixtures of its length",
-            self.mixtures[&template.len()]
-        ));
+        mark(format!("a target of {} bytes that has a route", target.len()));
+        mark(format!("a route among {} mixtures of its length", self.mixtures[&template.len()]));
         let below = template.len() - segments_of_base(template, *base);
         mark(format!("a route {below} segments deep"));
         for bytes in [1_024, 4_096, 8_000] {
@@ -180,16 +137,11 @@ impl Table {
             }
         }
         if let (Some((_, held)), Some(scope)) = (&ask.token, &answer.scope) {
-            let found = held
-                .windows(scope.len())
-                .position(|text| text == scope.as_bytes());
+            let found = held.windows(scope.len()).position(|text| text == scope.as_bytes());
             if let Some(at) = found.filter(|at| *at >= 64) {
                 match answer.reason {
                     "scope_held" => mark(format!("a scope {} bytes behind a border", at % 64)),
-                    "scope_missing" => mark(format!(
-                        "a scope in a word {} bytes behind a border",
-                        at % 64
-                    )),
+                    "scope_missing" => mark(format!("a scope in a word {} bytes behind a border", at % 64)),
                     _ => {}
                 }
             }
@@ -205,41 +157,20 @@ impl Table {
             mark("a value of 256 bytes".to_owned());
         }
         let is_near = |literal: &&String| {
-            let ends = |text: &str| {
-                (
-                    text.len(),
-                    text[..8].to_owned(),
-                    text[text.len() - 8..].to_owned(),
-                )
-            };
-            literal.len() > 16
-                && literal.len() == value.len()
-                && *literal != value
-                && ends(literal) == ends(value)
+            let ends = |text: &str| (text.len(), text[..8].to_owned(), text[text.len() - 8..].to_owned());
+            literal.len() > 16 && literal.len() == value.len() && *literal != value && ends(literal) == ends(value)
         };
         if self.literals.iter().any(|literal| is_near(&literal)) {
-            mark(format!(
-                "a value nearly as the literal of {} bytes",
-                value.len()
-            ));
+            mark(format!("a value nearly as the literal of {} bytes", value.len()));
         }
     }
 
     /// A target that was refused.
-    fn refused(
-        &self,
-        target: &[u8],
-        segments: &[&[u8]],
-        detail: &str,
-        mark: &mut impl FnMut(String),
-    ) {
+    fn refused(&self, target: &[u8], segments: &[&[u8]], detail: &str, mark: &mut impl FnMut(String)) {
         match detail {
             "dot_segment" => {
-                let starts =
-                    (64..target.len()).filter(|at| target[at - 1] == b'/' && target[*at] == b'.');
-                starts.for_each(|at| {
-                    mark(format!("a dot segment {} bytes behind a border", at % 64))
-                });
+                let starts = (64..target.len()).filter(|at| target[at - 1] == b'/' && target[*at] == b'.');
+                starts.for_each(|at| mark(format!("a dot segment {} bytes behind a border", at % 64)));
             }
             "byte" | "path_char" | "backslash" | "matrix_param" | "percent" => {
                 let is_usual = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(byte);

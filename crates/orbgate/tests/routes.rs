@@ -172,10 +172,7 @@ fn a_scope_of_several_apis_is_one() {
     assert_eq!(engine.scope_count(), 3);
     assert_eq!(scope.permits(), Some("reads items, in every api"));
     let apis: Vec<_> = scope.apis().map(|in_api| in_api.api()).collect();
-    assert_eq!(
-        (scope.api(), &*apis),
-        ("photos", &["photos", "v1", "v2"][..])
-    );
+    assert_eq!((scope.api(), &*apis), ("photos", &["photos", "v1", "v2"][..]));
     let lines = scope.apis().map(|in_api| in_api.location().line);
     assert_eq!(Some(scope.location().line), lines.min());
     for in_api in scope.apis() {
@@ -183,18 +180,11 @@ fn a_scope_of_several_apis_is_one() {
         assert!(in_api.routes().all(|route| route.api() == in_api.api()));
     }
     let routes: Vec<_> = scope.routes().map(|route| route.as_str()).collect();
-    let expected = [
-        "GET /api/v1/photos",
-        "GET /api/v1/items",
-        "GET /api/v2/items",
-        "GET /api/v2/items/{itemId}",
-    ];
+    let expected = ["GET /api/v1/photos", "GET /api/v1/items", "GET /api/v2/items", "GET /api/v2/items/{itemId}"];
     assert_eq!(routes, expected);
     // In the file's order, each api with its own.
     let listed = engine.scopes_in_apis();
-    let listed: Vec<_> = listed
-        .map(|in_api| (in_api.api(), in_api.scope().name(), in_api.routes().count()))
-        .collect();
+    let listed: Vec<_> = listed.map(|in_api| (in_api.api(), in_api.scope().name(), in_api.routes().count())).collect();
     let expected = [
         ("v2", "read:items", 2),
         ("v2", "write:items", 1),
@@ -213,16 +203,12 @@ fn the_order_of_the_apis_of_a_scope_does_not_count() {
     let (v2, others) = apis.split_once("  v1:\n").unwrap();
     let others = others.strip_suffix("...\n").unwrap();
     let turned = format!("{head}apis:\n  v1:\n{others}{v2}...\n");
-    let [one, other] =
-        [SEVERAL, &turned].map(|text| Engine::new(&Policy::from_yaml(text).unwrap()));
+    let [one, other] = [SEVERAL, &turned].map(|text| Engine::new(&Policy::from_yaml(text).unwrap()));
     assert_eq!(one.digest(), other.digest());
     assert!(one.routes().eq(other.routes()));
     for scope in one.scope_table() {
         let token = Some(Token::user(scope.name()));
-        assert_eq!(
-            one.decide_scope(scope.name(), token, false),
-            other.decide_scope(scope.name(), token, false)
-        );
+        assert_eq!(one.decide_scope(scope.name(), token, false), other.decide_scope(scope.name(), token, false));
         assert_eq!(other.find_scope(scope.name()), Some(scope));
     }
 }

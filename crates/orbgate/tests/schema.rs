@@ -23,9 +23,5 @@ fn the_committed_schema_is_the_generated_one() {
         fs::write(&file, Policy::json_schema()).unwrap();
     }
     let committed = fs::read_to_string(&file).unwrap_or_default();
-    assert!(
-        committed == Policy::json_schema(),
-        "{} is out of date: run `cargo xtask schema`",
-        file.display()
-    );
+    assert!(committed == Policy::json_schema(), "{} is out of date: run `cargo xtask schema`", file.display());
 }

@@ -27,19 +27,12 @@ fn eight_threads_decide_alike() {
             });
             (decision.reason(), decision.route_name())
         };
-        let targets = [
-            "/api/v1/external/orbs",
-            "/api/v1/external/account",
-            "/nowhere",
-            "//",
-        ];
+        let targets = ["/api/v1/external/orbs", "/api/v1/external/account", "/nowhere", "//"];
         targets.map(answer)
     };
     let expected = decide();
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..8)
-            .map(|_| scope.spawn(move || (0..1_000).all(|_| decide() == expected)))
-            .collect();
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(move || (0..1_000).all(|_| decide() == expected))).collect();
         assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
     });
 }

@@ -18,12 +18,7 @@ fn fixture() -> Vec<Row<'static>> {
             "no" => Orbs::Free,
             other => panic!("neither yes nor no: {other}"),
         };
-        (
-            cells[0],
-            orbs,
-            cells[2],
-            format!("{} /api/v1/external{}", cells[3], cells[4]),
-        )
+        (cells[0], orbs, cells[2], format!("{} /api/v1/external{}", cells[3], cells[4]))
     };
     lines.map(row).collect()
 }
@@ -32,20 +27,12 @@ fn fixture() -> Vec<Row<'static>> {
 fn the_built_in_table_is_the_specifications() {
     let engine = Engine::external();
     let mut listed = Vec::new();
-    for scope in engine
-        .scope_table()
-        .filter(|scope| scope.api() == "external")
-    {
+    for scope in engine.scope_table().filter(|scope| scope.api() == "external") {
         assert_eq!(scope.organisation(), None, "{scope:?}");
         for route in scope.routes() {
             assert_eq!(Some(route.orbs()), scope.orbs(), "{route:?}");
             let permits = scope.permits().unwrap();
-            listed.push((
-                scope.name(),
-                route.orbs(),
-                permits,
-                route.as_str().to_owned(),
-            ));
+            listed.push((scope.name(), route.orbs(), permits, route.as_str().to_owned()));
         }
     }
     // The fixture and the file keep the specification's order.
@@ -62,10 +49,7 @@ fn there_are_22_scopes_and_the_two_of_inference() {
     }
     assert_eq!(by_api["external"].len(), 22);
     let inference = &by_api["inference"];
-    assert_eq!(
-        inference.iter().map(|s| s.name()).collect::<Vec<_>>(),
-        ["read:inference", "write:inference"]
-    );
+    assert_eq!(inference.iter().map(|s| s.name()).collect::<Vec<_>>(), ["read:inference", "write:inference"]);
     for scope in inference {
         // Neither routes, nor an orb column, nor an action are stated for them (specification §4.2, §5.6).
         assert_eq!(scope.routes().count(), 0);
@@ -96,12 +80,7 @@ fn both_ways_to_an_engine_agree() {
     assert_eq!(made.name(), policy.name());
     assert_eq!(built_in.target(), made.target());
     assert!(built_in.routes().eq(made.routes()));
-    assert!(
-        built_in
-            .routes()
-            .map(|r| r.location())
-            .eq(made.routes().map(|r| r.location()))
-    );
+    assert!(built_in.routes().map(|r| r.location()).eq(made.routes().map(|r| r.location())));
     assert!(built_in.scope_table().eq(made.scope_table()));
     assert!(built_in.headings().eq(made.headings()));
 }

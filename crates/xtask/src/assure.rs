@@ -30,10 +30,7 @@ impl Assure {
         };
         let wanted: Vec<_> = checks().filter(wanted).collect();
         let named = self.checks.iter().find(|check| !wanted.contains(check));
-        ensure!(
-            named.is_none(),
-            "not a check that is recorded; run it with `cargo xtask test`"
-        );
+        ensure!(named.is_none(), "not a check that is recorded; run it with `cargo xtask test`");
         let mut failed = Vec::new();
         for check in wanted {
             let changed = Program::parse("git status --porcelain --").args(check.covers());

@@ -48,10 +48,7 @@ impl Docs {
         let build = Program::at(&mdbook).arg("build");
         build.path("--dest-dir", &site).arg(&book).run()?;
         let links = check(&site)?;
-        println!(
-            "{pages} pages, {links} links: {}",
-            site.join("index.html").display()
-        );
+        println!("{pages} pages, {links} links: {}", site.join("index.html").display());
         Ok(())
     }
 
@@ -90,17 +87,13 @@ fn stage(root: &Path, to: &Path) -> Result<usize> {
     for page in &pages {
         let folder = page.parent().unwrap_or(Path::new(""));
         let text = read(root, page)?;
-        let text = relinked(&text, |link| {
-            resolve(root, &pages, folder, link, &mut pictures)
-        });
+        let text = relinked(&text, |link| resolve(root, &pages, folder, link, &mut pictures));
         write(&to.join(site_path(page)), text.as_bytes())?;
     }
     for picture in pictures {
         write(&to.join(&picture), &fs::read(root.join(&picture))?)?;
     }
-    let summary = relinked(&summary, |link| {
-        Some(site_path(&normal(&docs.join(link))).display().to_string())
-    });
+    let summary = relinked(&summary, |link| Some(site_path(&normal(&docs.join(link))).display().to_string()));
     write(&to.join("SUMMARY.md"), summary.as_bytes())?;
     Ok(pages.len())
 }
@@ -124,9 +117,7 @@ fn resolve(
         None => normal(&folder.join(path)),
     };
     let readme = path.join("README.md");
-    let page = [&path, &readme]
-        .into_iter()
-        .find(|path| pages.contains(*path));
+    let page = [&path, &readme].into_iter().find(|path| pages.contains(*path));
     let heading = match heading {
         "" => String::new(),
         heading => format!("#{heading}"),
@@ -134,19 +125,12 @@ fn resolve(
     if let Some(page) = page {
         return Some(format!("{}{heading}", relative(folder, &site_path(page))));
     }
-    if path
-        .extension()
-        .is_some_and(|end| end == "svg" || end == "png")
-    {
+    if path.extension().is_some_and(|end| end == "svg" || end == "png") {
         let shown = relative(folder, &path);
         pictures.insert(path);
         return Some(shown);
     }
-    let kind = if root.join(&path).is_dir() {
-        "tree"
-    } else {
-        "blob"
-    };
+    let kind = if root.join(&path).is_dir() { "tree" } else { "blob" };
     Some(format!("{HOST}{kind}/main/{}{heading}", path.display()))
 }
 
@@ -178,9 +162,7 @@ fn relative(folder: &Path, file: &Path) -> String {
     let shared = from.clone().zip(to.clone()).take_while(|(a, b)| a == b);
     let shared = shared.count();
     let up = from.skip(shared).map(|_| "..".to_owned());
-    let down = to
-        .skip(shared)
-        .map(|part| part.as_os_str().display().to_string());
+    let down = to.skip(shared).map(|part| part.as_os_str().display().to_string());
     up.chain(down).collect::<Vec<_>>().join("/")
 }
 
@@ -233,10 +215,8 @@ fn check(site: &Path) -> Result<usize> {
     collect(site, &mut pages)?;
     // Its fragments are states.
     pages.remove(&site.join(EXPLORER));
-    let headings: BTreeMap<_, BTreeSet<_>> = pages
-        .iter()
-        .map(|(path, text)| (path.clone(), values(text, " id=\"").collect()))
-        .collect();
+    let headings: BTreeMap<_, BTreeSet<_>> =
+        pages.iter().map(|(path, text)| (path.clone(), values(text, " id=\"").collect())).collect();
     let (mut count, mut broken) = (0_usize, Vec::new());
     // The table of contents is a frame for readers without scripts, and the page for missing pages has a root of its own.
     let read = |path: &Path| !path.ends_with("404.html") && !path.ends_with("toc.html");
@@ -309,13 +289,7 @@ mod tests {
         let pages = pages.map(PathBuf::from).into();
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
         let mut pictures = BTreeSet::new();
-        resolve(
-            root.as_ref(),
-            &pages,
-            "docs/a".as_ref(),
-            link,
-            &mut pictures,
-        )
+        resolve(root.as_ref(), &pages, "docs/a".as_ref(), link, &mut pictures)
     }
 
     #[test]
@@ -324,27 +298,12 @@ mod tests {
             ("one.md#x", "one.md#x"),
             ("../../README.md", "../../index.md"),
             ("../../crates/c", "../../crates/c/index.md"),
-            (
-                "https://github.com/orbgate/orbgate/blob/main/README.md#y",
-                "../../index.md#y",
-            ),
-            (
-                "https://github.com/orbgate/orbgate/tree/main/crates/c",
-                "../../crates/c/index.md",
-            ),
-            (
-                "../../deny.toml",
-                "https://github.com/orbgate/orbgate/blob/main/deny.toml",
-            ),
-            (
-                "../../policy",
-                "https://github.com/orbgate/orbgate/tree/main/policy",
-            ),
+            ("https://github.com/orbgate/orbgate/blob/main/README.md#y", "../../index.md#y"),
+            ("https://github.com/orbgate/orbgate/tree/main/crates/c", "../../crates/c/index.md"),
+            ("../../deny.toml", "https://github.com/orbgate/orbgate/blob/main/deny.toml"),
+            ("../../policy", "https://github.com/orbgate/orbgate/tree/main/policy"),
             ("../pictures/p.svg", "../pictures/p.svg"),
-            (
-                "https://github.com/orbgate/orbgate/raw/main/docs/p.png",
-                "../p.png",
-            ),
+            ("https://github.com/orbgate/orbgate/raw/main/docs/p.png", "../p.png"),
         ];
         for (link, expected) in table {
             assert_eq!(resolved(link).as_deref(), Some(expected), "{link}");
@@ -357,10 +316,7 @@ mod tests {
     fn links_change_in_prose_only() {
         let page = "a [b](c) `d` [e](f)\n```\n[g](c)\n```\n[h]: c\n";
         let changed = relinked(page, |link| (link == "c").then(|| "new".to_owned()));
-        assert_eq!(
-            changed,
-            "a [b](new) `d` [e](f)\n```\n[g](c)\n```\n[h]: new\n"
-        );
+        assert_eq!(changed, "a [b](new) `d` [e](f)\n```\n[g](c)\n```\n[h]: new\n");
     }
 
     /// A page that the summary lists twice or that is not there stops mdBook, in a build that few run.

@@ -117,9 +117,7 @@ fn run(matches: &ArgMatches) -> Result<()> {
         Command::Assure(assure) => assure.run(&project),
         Command::Tree(tree) => tree.run(),
         Command::Gate { arguments } => {
-            Program::parse("cargo run --quiet -p orbgate-testing --features exchange --")
-                .args(arguments)
-                .exec()
+            Program::parse("cargo run --quiet -p orbgate-testing --features exchange --").args(arguments).exec()
         }
         Command::Install(install) => install.run(&project),
         Command::Conformance(conformance) => conformance.run(&project),

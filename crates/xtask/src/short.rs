@@ -20,10 +20,8 @@ const COMMANDS: [(&str, &str, &[&str]); 4] = [
         "external",
         "Writes the core's module of the built-in engine, compiled from policy/external.yaml",
         // The core is built without that module, which may not fit the tables any longer.
-        &[
-            "RUSTFLAGS=--cfg=orbgate_bootstrap CARGO_TARGET_DIR=target/xtask/external \
-             cargo run -p orbgate-build --example external",
-        ],
+        &["RUSTFLAGS=--cfg=orbgate_bootstrap CARGO_TARGET_DIR=target/xtask/external \
+             cargo run -p orbgate-build --example external"],
     ),
     (
         "codes",

@@ -39,45 +39,26 @@ impl Casbin {
              [role_definition]\ng = _, _\n[policy_effect]\ne = some(where (p.eft == allow))\n\
              [matchers]\nm = r.act == p.act && {fits} && g(r.sub, p.sub)\n"
         );
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .expect("a runtime");
+        let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
         let enforcer = runtime.block_on(async {
             let model = DefaultModel::from_str(&model).await.expect("a valid model");
-            let mut enforcer = Enforcer::new(model, MemoryAdapter::default())
-                .await
-                .expect("an enforcer");
+            let mut enforcer = Enforcer::new(model, MemoryAdapter::default()).await.expect("an enforcer");
             let rules = table.rows.iter().map(|row| {
                 let named = match object {
                     Object::Path => keys(&table.templates[row.template_id]),
                     Object::Route => row.name.to_owned(),
                 };
-                vec![
-                    table.scopes[row.scope].to_owned(),
-                    named,
-                    table.methods[row.method].to_owned(),
-                ]
+                vec![table.scopes[row.scope].to_owned(), named, table.methods[row.method].to_owned()]
             });
-            enforcer
-                .add_policies(rules.collect())
-                .await
-                .expect("valid rules");
+            enforcer.add_policies(rules.collect()).await.expect("valid rules");
             enforcer
         });
-        Self {
-            table,
-            object,
-            runtime,
-            enforcer,
-            requests: Vec::new(),
-        }
+        Self { table, object, runtime, enforcer, requests: Vec::new() }
     }
 
     #[inline(always)]
     fn allows(&self, ask: &Ask) -> bool {
-        self.enforcer
-            .enforce(self.requests[ask.id as usize].clone())
-            .expect("a verdict")
+        self.enforcer.enforce(self.requests[ask.id as usize].clone()).expect("a verdict")
     }
 }
 
@@ -107,32 +88,18 @@ impl Contestant for Casbin {
         self.runtime.block_on(async {
             let old = self.enforcer.get_grouping_policy();
             if !old.is_empty() {
-                self.enforcer
-                    .remove_grouping_policies(old)
-                    .await
-                    .expect("known links");
+                self.enforcer.remove_grouping_policies(old).await.expect("known links");
             }
-            self.enforcer
-                .add_grouping_policies(links)
-                .await
-                .expect("valid links");
+            self.enforcer.add_grouping_policies(links).await.expect("valid links");
         });
-        let requests = stream
-            .asks
-            .iter()
-            .zip(&stream.facts)
-            .map(|(ask, (token, route))| {
-                let object = match self.object {
-                    Object::Path => ask.target,
-                    Object::Route => route.map_or("none", |route| self.table.rows[route].name),
-                };
-                let words = [
-                    format!("token-{token}"),
-                    object.to_owned(),
-                    ask.method.to_owned(),
-                ];
-                words.map(Dynamic::from).to_vec()
-            });
+        let requests = stream.asks.iter().zip(&stream.facts).map(|(ask, (token, route))| {
+            let object = match self.object {
+                Object::Path => ask.target,
+                Object::Route => route.map_or("none", |route| self.table.rows[route].name),
+            };
+            let words = [format!("token-{token}"), object.to_owned(), ask.method.to_owned()];
+            words.map(Dynamic::from).to_vec()
+        });
         self.requests = requests.collect();
     }
 

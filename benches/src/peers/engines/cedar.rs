@@ -4,8 +4,7 @@ use std::collections::HashSet;
 use std::hint::black_box;
 
 use cedar_policy::{
-    Authorizer, Context, Decision, Entities, Entity, EntityId, EntityTypeName, EntityUid,
-    PolicySet, Request,
+    Authorizer, Context, Decision, Entities, Entity, EntityId, EntityTypeName, EntityUid, PolicySet, Request,
 };
 
 use crate::contest::{Answer, Contestant};
@@ -47,9 +46,10 @@ pub fn text(table: &Table) -> String {
 
 /// Its actions and scopes; tokens come with the requests.
 fn entities(table: &Table) -> Vec<Entity> {
-    let scopes = table.scopes.iter().flat_map(|scope| {
-        ["Scope", "Action"].map(|kind| Entity::new_no_attrs(uid(kind, scope), HashSet::new()))
-    });
+    let scopes = table
+        .scopes
+        .iter()
+        .flat_map(|scope| ["Scope", "Action"].map(|kind| Entity::new_no_attrs(uid(kind, scope), HashSet::new())));
     let routes = table.rows.iter().map(|row| {
         let group = uid("Action", table.scopes[row.scope]);
         Entity::new_no_attrs(uid("Action", row.name), HashSet::from([group]))
@@ -60,10 +60,7 @@ fn entities(table: &Table) -> Vec<Entity> {
 /// What an application does at its start: parses the policies, and makes the entities of the routes.
 pub fn load(table: &Table, text: &str) -> (PolicySet, Entities) {
     let policies = text.parse().expect("valid policies");
-    (
-        policies,
-        Entities::from_entities(entities(table), None).expect("valid entities"),
-    )
+    (policies, Entities::from_entities(entities(table), None).expect("valid entities"))
 }
 
 fn uid(kind: &str, id: &str) -> EntityUid {
@@ -77,31 +74,17 @@ impl Cedar {
             Sets::One => vec![text(table).parse().expect("valid policies")],
             Sets::Sliced => {
                 let one = |scope: &&str| policy(scope).parse().expect("a valid policy");
-                table
-                    .scopes
-                    .iter()
-                    .map(one)
-                    .chain([PolicySet::new()])
-                    .collect()
+                table.scopes.iter().map(one).chain([PolicySet::new()]).collect()
             }
         };
-        Self {
-            table,
-            authorizer: Authorizer::new(),
-            policies,
-            sets,
-            entities: Entities::empty(),
-            requests: Vec::new(),
-        }
+        Self { table, authorizer: Authorizer::new(), policies, sets, entities: Entities::empty(), requests: Vec::new() }
     }
 
     #[inline(always)]
     fn allows(&self, ask: &Ask) -> bool {
         let (request, policies) = &self.requests[ask.id as usize];
         let policies = &self.policies[*policies];
-        let response = self
-            .authorizer
-            .is_authorized(request, policies, &self.entities);
+        let response = self.authorizer.is_authorized(request, policies, &self.entities);
         response.decision() == Decision::Allow
     }
 }
@@ -117,10 +100,7 @@ impl Contestant for Cedar {
 
     fn prepare(&mut self, stream: &Stream) {
         let tokens = stream.tokens.iter().enumerate().map(|(id, token)| {
-            let scopes = token
-                .ids
-                .iter()
-                .map(|scope| uid("Scope", self.table.scopes[*scope]));
+            let scopes = token.ids.iter().map(|scope| uid("Scope", self.table.scopes[*scope]));
             Entity::new_no_attrs(uid("Token", &id.to_string()), scopes.collect())
         });
         let entities = entities(self.table).into_iter().chain(tokens);

@@ -22,24 +22,14 @@ pub(super) fn add(table: &'static Table, add: &mut Add<'_>) {
         return;
     }
     add("cedar-routed", &|| Box::new(Cedar::new(table, Sets::One)));
-    add("cedar-sliced", &|| {
-        Box::new(Cedar::new(table, Sets::Sliced))
-    });
-    add("regorus-routed", &|| {
-        Box::new(Regorus::new(table, Rego::Routed))
-    });
+    add("cedar-sliced", &|| Box::new(Cedar::new(table, Sets::Sliced)));
+    add("regorus-routed", &|| Box::new(Regorus::new(table, Rego::Routed)));
     #[cfg(feature = "routers")]
     add("regorus-matchit", &|| Box::new(RegorusMatchit::new(table)));
-    add("regorus-paths", &|| {
-        Box::new(Regorus::new(table, Rego::Paths))
-    });
-    add("casbin-routed", &|| {
-        Box::new(Casbin::new(table, Object::Route))
-    });
+    add("regorus-paths", &|| Box::new(Regorus::new(table, Rego::Paths)));
+    add("casbin-routed", &|| Box::new(Casbin::new(table, Object::Route)));
     // A regular expression a rule: 10 ms a request with 1,000 rules.
     if table.rows.len() < 100 {
-        add("casbin-paths", &|| {
-            Box::new(Casbin::new(table, Object::Path))
-        });
+        add("casbin-paths", &|| Box::new(Casbin::new(table, Object::Path)));
     }
 }

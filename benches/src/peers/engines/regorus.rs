@@ -58,10 +58,7 @@ fn text_of(table: &Table, rego: Rego) -> String {
 
 /// The text and the data of a table in Rego, as [`load`] takes them.
 pub fn routed(table: &Table) -> (String, String) {
-    let rows = table
-        .rows
-        .iter()
-        .map(|row| format!("{:?}:{:?}", row.name, table.scopes[row.scope]));
+    let rows = table.rows.iter().map(|row| format!("{:?}:{:?}", row.name, table.scopes[row.scope]));
     let data = format!("{{\"needed\":{{{}}}}}", rows.collect::<Vec<_>>().join(","));
     (text_of(table, Rego::Routed), data)
 }
@@ -74,16 +71,11 @@ pub fn paths(table: &Table) -> String {
 /// What an application does at its start: parses, compiles, and loads the virtual machine.
 pub fn load(text: &str, data: &str) -> RegoVM {
     let mut engine = regorus::Engine::new();
-    engine
-        .add_policy("api.rego".to_owned(), text.to_owned())
-        .expect("a valid policy");
+    engine.add_policy("api.rego".to_owned(), text.to_owned()).expect("a valid policy");
     let data = Value::from_json_str(data).expect("valid data");
     engine.add_data(data.clone()).expect("valid data");
-    let compiled = engine
-        .compile_with_entrypoint(&ENTRY.into())
-        .expect("it compiles");
-    let program: Arc<Program> =
-        Compiler::compile_from_policy(&compiled, &[ENTRY]).expect("it compiles");
+    let compiled = engine.compile_with_entrypoint(&ENTRY.into()).expect("it compiles");
+    let program: Arc<Program> = Compiler::compile_from_policy(&compiled, &[ENTRY]).expect("it compiles");
     let mut machine = RegoVM::new();
     machine.load_program(program);
     machine.set_data(data).expect("valid data");
@@ -100,12 +92,7 @@ impl Regorus {
             }
             Rego::Paths => load(&text_of(table, rego), "{}"),
         };
-        Self {
-            table,
-            rego,
-            machine: Mutex::new(machine),
-            inputs: Vec::new(),
-        }
+        Self { table, rego, machine: Mutex::new(machine), inputs: Vec::new() }
     }
 
     #[inline(always)]
@@ -117,9 +104,7 @@ impl Regorus {
 #[inline(always)]
 fn allows(machine: &mut RegoVM, input: Value) -> bool {
     machine.set_input(input);
-    machine
-        .execute()
-        .is_ok_and(|value| value == Value::from(true))
+    machine.execute().is_ok_and(|value| value == Value::from(true))
 }
 
 /// The scopes of each token, made once.
@@ -142,25 +127,21 @@ impl Contestant for Regorus {
 
     fn prepare(&mut self, stream: &Stream) {
         let scopes = scopes_of(stream);
-        let inputs = stream
-            .asks
-            .iter()
-            .zip(&stream.facts)
-            .map(|(ask, (token, route))| {
-                let mut input = BTreeMap::from([("scopes".into(), scopes[*token].clone())]);
-                match self.rego {
-                    Rego::Routed => {
-                        let name = route.map_or("none", |route| self.table.rows[route].name);
-                        input.insert("route".into(), name.into());
-                    }
-                    Rego::Paths => {
-                        let path = ask.target.split('/').skip(1).map(Value::from);
-                        input.insert("method".into(), ask.method.into());
-                        input.insert("path".into(), path.collect::<Vec<_>>().into());
-                    }
+        let inputs = stream.asks.iter().zip(&stream.facts).map(|(ask, (token, route))| {
+            let mut input = BTreeMap::from([("scopes".into(), scopes[*token].clone())]);
+            match self.rego {
+                Rego::Routed => {
+                    let name = route.map_or("none", |route| self.table.rows[route].name);
+                    input.insert("route".into(), name.into());
                 }
-                Value::from(input)
-            });
+                Rego::Paths => {
+                    let path = ask.target.split('/').skip(1).map(Value::from);
+                    input.insert("method".into(), ask.method.into());
+                    input.insert("path".into(), path.collect::<Vec<_>>().into());
+                }
+            }
+            Value::from(input)
+        });
         self.inputs = inputs.collect();
     }
 
@@ -170,9 +151,7 @@ impl Contestant for Regorus {
 
     fn pass(&self, asks: &[Ask]) -> usize {
         let mut machine = self.machine.lock().expect("one user");
-        asks.iter()
-            .filter(|ask| black_box(self.allows(&mut machine, black_box(ask))))
-            .count()
+        asks.iter().filter(|ask| black_box(self.allows(&mut machine, black_box(ask)))).count()
     }
 }
 
@@ -191,17 +170,10 @@ pub(super) struct RegorusMatchit {
 #[cfg(feature = "routers")]
 impl RegorusMatchit {
     pub(super) fn new(table: &'static Table) -> Self {
-        let mut routers: Vec<_> = table
-            .methods
-            .iter()
-            .map(|_| matchit::Router::new())
-            .collect();
+        let mut routers: Vec<_> = table.methods.iter().map(|_| matchit::Router::new()).collect();
         for row in &table.rows {
             routers[row.method]
-                .insert(
-                    table.templates[row.template_id].as_str(),
-                    Value::from(row.name),
-                )
+                .insert(table.templates[row.template_id].as_str(), Value::from(row.name))
                 .expect("a template");
         }
         let (text, data) = routed(table);
@@ -221,10 +193,7 @@ impl RegorusMatchit {
         };
         let scopes = &self.scopes[self.tokens[ask.id as usize]];
         let [route, held] = &self.keys;
-        let input = [
-            (route.clone(), found.value.clone()),
-            (held.clone(), scopes.clone()),
-        ];
+        let input = [(route.clone(), found.value.clone()), (held.clone(), scopes.clone())];
         allows(machine, BTreeMap::from(input).into())
     }
 }
@@ -246,8 +215,6 @@ impl Contestant for RegorusMatchit {
 
     fn pass(&self, asks: &[Ask]) -> usize {
         let mut machine = self.machine.lock().expect("one user");
-        asks.iter()
-            .filter(|ask| black_box(self.allows(&mut machine, black_box(ask))))
-            .count()
+        asks.iter().filter(|ask| black_box(self.allows(&mut machine, black_box(ask)))).count()
     }
 }

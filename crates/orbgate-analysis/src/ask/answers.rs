@@ -3,9 +3,7 @@
 use std::collections::HashMap;
 
 use orbgate::policy::Diagnostic;
-use orbgate::{
-    Allow, Decision, Deny, Detail, Digest, Engine, Location, Orbs, Policy, Reason, Scope, TokenKind,
-};
+use orbgate::{Allow, Decision, Deny, Detail, Digest, Engine, Location, Orbs, Policy, Reason, Scope, TokenKind};
 use serde::Serialize;
 
 use crate::{Change, Code, Cost, Diff, Finding, Level, ScopeUsage, ScopeUse, lint};
@@ -84,12 +82,7 @@ impl<'e> Needs<'e> {
     }
 
     /// Adds a call: its position, and the result of [`scope_needed`](crate::scope_needed).
-    pub fn add(
-        &mut self,
-        at: u64,
-        needed: Result<Option<Scope<'e>>, Deny<'e>>,
-        call: impl FnOnce() -> String,
-    ) {
+    pub fn add(&mut self, at: u64, needed: Result<Option<Scope<'e>>, Deny<'e>>, call: impl FnOnce() -> String) {
         self.calls = self.calls.saturating_add(1);
         let first = || First { at, call: call() };
         let calls = match needed {
@@ -98,11 +91,7 @@ impl<'e> Needs<'e> {
             Ok(Some(scope)) => {
                 let position = *self.by_scope.entry(scope.name()).or_insert_with(|| {
                     self.scopes.push(scope.name());
-                    self.needs.push(Needed {
-                        scope: scope.name(),
-                        calls: 0,
-                        first: first(),
-                    });
+                    self.needs.push(Needed { scope: scope.name(), calls: 0, first: first() });
                     self.needs.len().saturating_sub(1)
                 });
                 self.needs.get_mut(position).map(|needed| &mut needed.calls)
@@ -112,13 +101,7 @@ impl<'e> Needs<'e> {
                 let route = Decision::Deny(deny).route_name();
                 let refusal = (reason, detail, route);
                 let position = *self.by_refusal.entry(refusal).or_insert_with(|| {
-                    self.refusals.push(Refused {
-                        reason,
-                        detail,
-                        route,
-                        calls: 0,
-                        first: first(),
-                    });
+                    self.refusals.push(Refused { reason, detail, route, calls: 0, first: first() });
                     self.refusals.len().saturating_sub(1)
                 });
                 let refused = self.refusals.get_mut(position);
@@ -165,17 +148,11 @@ impl<'a> Reach<'a> {
     /// The reach of a token of this kind with these scopes, separated by spaces.
     #[must_use]
     pub fn new(engine: &'a Engine, kind: TokenKind, scopes: &'a str, carried: &'a [u8]) -> Self {
-        let token = orbgate::Token {
-            kind,
-            scopes: carried.into(),
-        };
+        let token = orbgate::Token { kind, scopes: carried.into() };
         let allowed = crate::reach(engine, token);
         Self {
             policy: engine.digest(),
-            token: ReachToken {
-                kind: kind.as_str(),
-                scopes,
-            },
+            token: ReachToken { kind: kind.as_str(), scopes },
             allowed: allowed.filter_map(|allow| Reached::new(&allow)).collect(),
         }
     }
@@ -282,12 +259,7 @@ impl<'e> Unused<'e> {
 
     /// Counts a call: its position, its decision together with its token's scopes (separated by spaces), and its time.
     /// Pass no decision if the token's kind isn't known.
-    pub fn count(
-        &mut self,
-        line: u64,
-        decided: Option<(Decision<'e>, &[u8])>,
-        time: impl FnOnce() -> Option<String>,
-    ) {
+    pub fn count(&mut self, line: u64, decided: Option<(Decision<'e>, &[u8])>, time: impl FnOnce() -> Option<String>) {
         self.calls = self.calls.saturating_add(1);
         let Some((decision, scopes)) = decided else {
             self.without_token = self.without_token.saturating_add(1);
@@ -346,11 +318,7 @@ impl<'o, 'n> Compared<'o, 'n> {
         let mut diff = crate::diff(old, new);
         // Changes that widen access are listed first.
         diff.changes.sort_by_key(|change| !change.widens());
-        Self {
-            old: old.digest(),
-            new: new.digest(),
-            diff,
-        }
+        Self { old: old.digest(), new: new.digest(), diff }
     }
 
     /// The kinds of change, among these, that were found, in words.
@@ -434,17 +402,8 @@ pub struct Checked<'a> {
 
 impl<'a> Checked<'a> {
     /// For a file that was read, and its [`warnings`].
-    pub fn new(
-        file: &'a str,
-        policy: Result<&Policy, &'a [Diagnostic]>,
-        warnings: &'a [Diagnostic],
-    ) -> Self {
-        Self {
-            file,
-            policy: policy.ok().map(Policy::digest),
-            diagnostics: policy.err().unwrap_or_default(),
-            warnings,
-        }
+    pub fn new(file: &'a str, policy: Result<&Policy, &'a [Diagnostic]>, warnings: &'a [Diagnostic]) -> Self {
+        Self { file, policy: policy.ok().map(Policy::digest), diagnostics: policy.err().unwrap_or_default(), warnings }
     }
 }
 
@@ -456,12 +415,8 @@ pub fn warnings(policy: &Policy, text: &str) -> Vec<Diagnostic> {
     let is_warning = |code: &Code| matches!(code, Code::Overlap | Code::ColonLiteral);
     let list = found.list.into_iter();
     let list = list.filter(|finding| is_warning(&finding.code) && finding.suppressed.is_none());
-    let mut warnings: Vec<_> = list
-        .map(|finding| Diagnostic {
-            location: finding.location,
-            message: finding.message,
-        })
-        .collect();
+    let mut warnings: Vec<_> =
+        list.map(|finding| Diagnostic { location: finding.location, message: finding.message }).collect();
     if let (Some(last), true) = (warnings.last(), found.cut.iter().any(is_warning)) {
         warnings.push(Diagnostic {
             location: last.location,

@@ -11,8 +11,7 @@ use orbgate_yaml::Object;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::answers::{
-    Asker, Checked, Compared, DiffAnswer, Failing, Files, Linted, Needs, Reach, Unused, Who,
-    warnings,
+    Asker, Checked, Compared, DiffAnswer, Failing, Files, Linted, Needs, Reach, Unused, Who, warnings,
 };
 use crate::{Code, Level, explain, explain_scope, scope_needed, scope_needed_by_name};
 
@@ -38,9 +37,7 @@ impl fmt::Display for AskError {
             }
             Self::Arguments(message) => write!(f, "arguments: {message}"),
             Self::Policy(error) => error.fmt(f),
-            Self::Incomplete => {
-                f.write_str("too many templates overlap: not everything was compared")
-            }
+            Self::Incomplete => f.write_str("too many templates overlap: not everything was compared"),
         }
     }
 }
@@ -48,9 +45,7 @@ impl fmt::Display for AskError {
 impl core::error::Error for AskError {}
 
 /// The questions.
-pub const QUESTIONS: [&str; 9] = [
-    "check", "diff", "explain", "lint", "needs", "reach", "table", "unused", "who",
-];
+pub const QUESTIONS: [&str; 9] = ["check", "diff", "explain", "lint", "needs", "reach", "table", "unused", "who"];
 
 /// Answers a question about an engine's policy. The arguments are a JSON object. The result is the JSON that
 /// `orbgate QUESTION --json` prints. A request has the format of `orbgate replay`.
@@ -133,9 +128,7 @@ fn check(arguments: &CheckArguments) -> Result<String, AskError> {
         Err(_) => Vec::new(),
     };
     let policy = policy.as_ref().map_err(PolicyError::diagnostics);
-    written(&Files {
-        files: vec![Checked::new(&arguments.file, policy, &warnings)],
-    })
+    written(&Files { files: vec![Checked::new(&arguments.file, policy, &warnings)] })
 }
 
 #[derive(Deserialize)]
@@ -157,9 +150,7 @@ fn lint(arguments: LintArguments) -> Result<String, AskError> {
             (Some(code), Some(level), _) => Some((code, Some(level))),
             _ => None,
         };
-        levels.push(known.ok_or_else(|| {
-            AskError::Arguments(format!("`{code}: {level}` is no code with a level"))
-        })?);
+        levels.push(known.ok_or_else(|| AskError::Arguments(format!("`{code}: {level}` is no code with a level")))?);
     }
     let level = |code: Code| {
         let asked = levels.iter().find(|(known, _)| *known == code);
@@ -167,14 +158,7 @@ fn lint(arguments: LintArguments) -> Result<String, AskError> {
     };
     let policy = Policy::from_yaml(&arguments.policy);
     let policy = policy.map_err(|error| error.diagnostics().to_vec());
-    written(&Files {
-        files: vec![Linted::new(
-            arguments.file,
-            &arguments.policy,
-            policy,
-            level,
-        )],
-    })
+    written(&Files { files: vec![Linted::new(arguments.file, &arguments.policy, policy, level)] })
 }
 
 #[derive(Deserialize)]
@@ -202,17 +186,11 @@ fn diff(engine: &Engine, arguments: &DiffArguments) -> Result<String, AskError> 
         return Err(AskError::Incomplete);
     }
     let fails = compared.fails(&kinds);
-    written(&DiffAnswer {
-        compared: &compared,
-        fails: &fails,
-    })
+    written(&DiffAnswer { compared: &compared, fails: &fails })
 }
 
 #[derive(Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    bound(deserialize = "RequestLine<'a>: Deserialize<'de>")
-)]
+#[serde(deny_unknown_fields, bound(deserialize = "RequestLine<'a>: Deserialize<'de>"))]
 struct ExplainArguments<'a> {
     #[serde(borrow)]
     request: RequestLine<'a>,
@@ -233,20 +211,13 @@ fn explained(engine: &Engine, arguments: &ExplainArguments<'_>) -> Result<String
         Some(set) => Some(set),
         None => token.map(|token| token.scopes.set(engine)),
     };
-    let token = token.zip(set.as_ref()).map(|(token, set)| Token {
-        kind: token.kind,
-        scopes: Scopes::Set(set),
-    });
+    let token = token.zip(set.as_ref()).map(|(token, set)| Token { kind: token.kind, scopes: Scopes::Set(set) });
     let bonus = request.allow_bonus_orbs_use;
     written(&match &request.subject {
         Subject::Scope(scope) => explain_scope(engine, &**scope, token, bonus, &grant),
         Subject::Call { method, target } => {
-            let call = Request {
-                method: method.as_bytes(),
-                target: target.as_bytes(),
-                token,
-                allow_bonus_orbs_use: bonus,
-            };
+            let call =
+                Request { method: method.as_bytes(), target: target.as_bytes(), token, allow_bonus_orbs_use: bonus };
             explain(engine, &call, &grant)
         }
     })
@@ -271,10 +242,7 @@ impl From<Owner> for TokenKind {
 }
 
 #[derive(Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    bound(deserialize = "RequestLine<'a>: Deserialize<'de>")
-)]
+#[serde(deny_unknown_fields, bound(deserialize = "RequestLine<'a>: Deserialize<'de>"))]
 struct NeedsArguments<'a> {
     #[serde(default)]
     token: Owner,
@@ -305,10 +273,7 @@ fn shown(subject: &Subject<'_>) -> String {
 }
 
 #[derive(Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    bound(deserialize = "TokenObject<'a>: Deserialize<'de>")
-)]
+#[serde(deny_unknown_fields, bound(deserialize = "TokenObject<'a>: Deserialize<'de>"))]
 struct ReachArguments<'a> {
     #[serde(borrow)]
     token: TokenObject<'a>,
@@ -321,10 +286,7 @@ fn reach(engine: &Engine, arguments: &ReachArguments<'_>) -> Result<String, AskE
 }
 
 #[derive(Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    bound(deserialize = "RequestLine<'a>: Deserialize<'de>")
-)]
+#[serde(deny_unknown_fields, bound(deserialize = "RequestLine<'a>: Deserialize<'de>"))]
 struct UnusedArguments<'a> {
     #[serde(borrow)]
     calls: Vec<RequestLine<'a>>,
@@ -336,19 +298,14 @@ fn unused(engine: &Engine, arguments: &UnusedArguments<'_>) -> Result<String, As
         let token = call.token.as_ref();
         let token = token.filter(|token| token.kind != TokenKind::Unknown);
         let scopes = token.map(TokenObject::joined);
-        let decided = scopes
-            .as_deref()
-            .map(|scopes| (call.decide(engine), scopes.as_bytes()));
+        let decided = scopes.as_deref().map(|scopes| (call.decide(engine), scopes.as_bytes()));
         unused.count(at, decided, || None);
     }
     written(&unused.answer())
 }
 
 #[derive(Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    bound(deserialize = "NamedToken<'a>: Deserialize<'de>")
-)]
+#[serde(deny_unknown_fields, bound(deserialize = "NamedToken<'a>: Deserialize<'de>"))]
 struct WhoArguments<'a> {
     method: String,
     target: String,
@@ -358,10 +315,7 @@ struct WhoArguments<'a> {
 
 /// A token, and a name for its owner.
 #[derive(Debug, Deserialize)]
-#[serde(
-    deny_unknown_fields,
-    bound(deserialize = "TokenObject<'a>: Deserialize<'de>")
-)]
+#[serde(deny_unknown_fields, bound(deserialize = "TokenObject<'a>: Deserialize<'de>"))]
 pub struct NamedToken<'a> {
     /// The name.
     #[serde(default)]
@@ -384,18 +338,11 @@ impl<'a> NamedToken<'a> {
     /// The decision on a call for the token at a position, from 1.
     pub fn ask<'e>(self, line: u64, method: &str, target: &str, engine: &'e Engine) -> Asker<'e> {
         let request = RequestLine {
-            subject: Subject::Call {
-                method: method.into(),
-                target: target.into(),
-            },
+            subject: Subject::Call { method: method.into(), target: target.into() },
             token: self.token,
             allow_bonus_orbs_use: false,
         };
-        Asker {
-            decision: request.decide(engine),
-            name: self.name.unwrap_or_else(|| format!("line {line}")),
-            line,
-        }
+        Asker { decision: request.decide(engine), name: self.name.unwrap_or_else(|| format!("line {line}")), line }
     }
 }
 
@@ -406,8 +353,6 @@ fn who(engine: &Engine, arguments: WhoArguments<'_>) -> Result<String, AskError>
         policy: engine.digest(),
         method,
         target,
-        tokens: tokens
-            .map(|(line, Object(token))| token.ask(line, method, target, engine))
-            .collect(),
+        tokens: tokens.map(|(line, Object(token))| token.ask(line, method, target, engine)).collect(),
     })
 }

@@ -86,10 +86,7 @@ impl Cost {
 
 impl<'e> Rule<'e> {
     pub(crate) const fn of_route(route: Route<'e>) -> Self {
-        Self {
-            route: Some(route),
-            scope: route.scope(),
-        }
+        Self { route: Some(route), scope: route.scope() }
     }
 
     pub(crate) const fn of_scope(scope: Scope<'e>) -> Self {
@@ -99,15 +96,13 @@ impl<'e> Rule<'e> {
     /// The orbs that a call consumes; `None` if the policy doesn't state it.
     #[must_use]
     pub fn orbs(&self) -> Option<Orbs> {
-        self.route
-            .map_or_else(|| self.scope.orbs(), |route| Some(route.orbs()))
+        self.route.map_or_else(|| self.scope.orbs(), |route| Some(route.orbs()))
     }
 
     /// The location of the route or, without a route, of the scope in its policy file.
     #[must_use]
     pub fn location(&self) -> Location {
-        self.route
-            .map_or_else(|| self.scope.location(), |route| route.location())
+        self.route.map_or_else(|| self.scope.location(), |route| route.location())
     }
 }
 

@@ -23,12 +23,7 @@ impl Serialize for Change<'_, '_> {
     /// `{"asked","before","after","wider","narrower","cost","payer","removed"}`: `asked` is a request
     /// without a token, `wider`, `narrower` and `payer` are null or the same request with one.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let request = |caller| {
-            Some(Request {
-                asked: &self.asked,
-                token: Some(caller?),
-            })
-        };
+        let request = |caller| Some(Request { asked: &self.asked, token: Some(caller?) });
         let mut json = serializer.serialize_struct("Change", 8)?;
         json.serialize_field("asked", &self.asked)?;
         json.serialize_field("before", &self.before)?;

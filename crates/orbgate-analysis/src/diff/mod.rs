@@ -96,9 +96,7 @@ impl Diff<'_, '_> {
     /// How the new policy compares with the old one; `None` if not everything was compared.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
-        let Effects {
-            wider, narrower, ..
-        } = self.found;
+        let Effects { wider, narrower, .. } = self.found;
         self.complete.then_some(match (wider, narrower) {
             (false, false) => Verdict::Equivalent,
             (true, false) => Verdict::Wider,
@@ -153,12 +151,7 @@ pub fn diff<'o, 'n>(old: &'o Engine, new: &'n Engine) -> Diff<'o, 'n> {
     };
     search.routes();
     search.scopes();
-    Diff {
-        complete: search.steps > 0,
-        changes: search.changes,
-        left_out: search.left_out,
-        found: search.found,
-    }
+    Diff { complete: search.steps > 0, changes: search.changes, left_out: search.left_out, found: search.found }
 }
 
 /// The maximum total length of listed changes that widen access, in bytes, and the same for all
@@ -217,18 +210,11 @@ impl Search<'_, '_> {
         for template in both() {
             for position in template.parameters() {
                 let length = template.shape().len();
-                with_parameter
-                    .entry((length, position))
-                    .or_default()
-                    .push(template);
+                with_parameter.entry((length, position)).or_default().push(template);
             }
         }
         for (length, position, literal) in spelling.escapable(&old, &new) {
-            for template in with_parameter
-                .get(&(length, position))
-                .into_iter()
-                .flatten()
-            {
+            for template in with_parameter.get(&(length, position)).into_iter().flatten() {
                 self.steps = self.steps.saturating_sub(1);
                 if self.steps == 0 {
                     return;
@@ -271,10 +257,7 @@ impl Search<'_, '_> {
         }
         // A literal in a different letter case is rejected if a more specific template has it
         // (P21).
-        let in_other_case = [
-            spelling.in_other_case(one, two),
-            spelling.in_other_case(two, one),
-        ];
+        let in_other_case = [spelling.in_other_case(one, two), spelling.in_other_case(two, one)];
         for target in in_other_case.into_iter().flatten() {
             self.call(&target, &templates);
         }
@@ -290,17 +273,11 @@ impl Search<'_, '_> {
             }
             let before = route_of(self.old, method, target).ok();
             let after = route_of(self.new, method, target).ok();
-            let pair = (
-                before.map(|route| route.index()),
-                after.map(|route| route.index()),
-            );
+            let pair = (before.map(|route| route.index()), after.map(|route| route.index()));
             if pair == (None, None) || !self.seen.insert(pair) {
                 continue;
             }
-            let asked = Asked::Call {
-                method: (*method).to_owned(),
-                target: target.to_owned(),
-            };
+            let asked = Asked::Call { method: (*method).to_owned(), target: target.to_owned() };
             let (before, after) = (before.map(Rule::of_route), after.map(Rule::of_route));
             self.compare(asked, before, after);
         }
@@ -308,15 +285,11 @@ impl Search<'_, '_> {
 
     /// Compares decisions by scope.
     fn scopes(&mut self) {
-        let names = self.old.scope_table().chain(
-            self.new
-                .scope_table()
-                .filter(|added| self.old.find_scope(added.name()).is_none()),
-        );
-        for name in names
-            .map(|scope| scope.name().to_owned())
-            .collect::<Vec<_>>()
-        {
+        let names = self
+            .old
+            .scope_table()
+            .chain(self.new.scope_table().filter(|added| self.old.find_scope(added.name()).is_none()));
+        for name in names.map(|scope| scope.name().to_owned()).collect::<Vec<_>>() {
             let before = self.old.find_scope(&name).map(Rule::of_scope);
             let after = self.new.find_scope(&name).map(Rule::of_scope);
             self.compare(Asked::Scope(name), before, after);
@@ -329,21 +302,13 @@ impl<'o, 'n> Search<'o, 'n> {
     /// one scope, so it is enough to test tokens with none or one of the two scopes.
     fn compare(&mut self, asked: Asked, before: Option<Rule<'o>>, after: Option<Rule<'n>>) {
         let (mut wider, mut narrower, mut payer) = (None, None, None);
-        let needed = [
-            before.map(|rule| rule.scope.name()),
-            after.map(|rule| rule.scope.name()),
-        ];
+        let needed = [before.map(|rule| rule.scope.name()), after.map(|rule| rule.scope.name())];
         let both: BTreeSet<_> = needed.into_iter().flatten().collect();
         let both = both.into_iter().collect::<Vec<_>>().join(" ");
         for kind in [TokenKind::User, TokenKind::Organisation] {
             for scopes in [Some(""), needed[0], needed[1]].into_iter().flatten() {
                 let allowed = self.allowed(&asked, kind, scopes);
-                let caller = || {
-                    Some(Caller {
-                        kind,
-                        scopes: scopes.to_owned(),
-                    })
-                };
+                let caller = || Some(Caller { kind, scopes: scopes.to_owned() });
                 match allowed {
                     (false, true) if wider.is_none() => wider = caller(),
                     (true, false) if narrower.is_none() => narrower = caller(),
@@ -363,16 +328,8 @@ impl<'o, 'n> Search<'o, 'n> {
             Some(route) => self.removed.contains(&route.index()),
             None => after.is_none(),
         });
-        let change = Change {
-            asked,
-            before,
-            after,
-            wider,
-            narrower,
-            cost,
-            payer: payer.filter(|_| cost.is_some()),
-            removed,
-        };
+        let change =
+            Change { asked, before, after, wider, narrower, cost, payer: payer.filter(|_| cost.is_some()), removed };
         if change.is_any() {
             self.keep(change);
         }
@@ -396,15 +353,10 @@ impl<'o, 'n> Search<'o, 'n> {
 
     /// Whether the old and the new policy allow this for a token.
     fn allowed(&self, asked: &Asked, kind: TokenKind, scopes: &str) -> (bool, bool) {
-        let token = Token {
-            kind,
-            scopes: Scopes::Text(scopes.as_bytes()),
-        };
+        let token = Token { kind, scopes: Scopes::Text(scopes.as_bytes()) };
         let allows = |engine: &Engine| {
             match asked {
-                Asked::Call { method, target } => {
-                    engine.decide(&call(method.as_bytes(), target.as_bytes(), token))
-                }
+                Asked::Call { method, target } => engine.decide(&call(method.as_bytes(), target.as_bytes(), token)),
                 Asked::Scope(name) => engine.decide_scope(name, Some(token), false),
             }
             .is_allow()

@@ -43,9 +43,7 @@ pub struct Fix<'f> {
 /// assert_eq!(fixes[0].title, "End the file in `...`");
 /// ```
 pub fn fixes<'f>(text: &Text, findings: impl IntoIterator<Item = &'f Finding>) -> Vec<Fix<'f>> {
-    let fixes = findings
-        .into_iter()
-        .filter_map(|finding| fix(finding, text));
+    let fixes = findings.into_iter().filter_map(|finding| fix(finding, text));
     fixes.take(TRIED).filter(|fix| fix.mends(text)).collect()
 }
 
@@ -57,10 +55,7 @@ fn fix<'f>(finding: &'f Finding, text: &Text) -> Option<Fix<'f>> {
         Code::NoEndMarker => ("End the file in `...`".to_owned(), end_marker(text)),
         Code::UnusedSuppression => {
             let comment = text.byte_at(finding.location);
-            (
-                "Remove the suppression".to_owned(),
-                (without_comment(comment, text), String::new()),
-            )
+            ("Remove the suppression".to_owned(), (without_comment(comment, text), String::new()))
         }
         Code::ColonLiteral => {
             let span = text.word(finding.location);
@@ -69,12 +64,7 @@ fn fix<'f>(finding: &'f Finding, text: &Text) -> Option<Fix<'f>> {
         }
         _ => return None,
     };
-    Some(Fix {
-        finding,
-        title,
-        span,
-        new,
-    })
+    Some(Fix { finding, title, span, new })
 }
 
 /// The end marker on its own line, after everything else. It is inserted before the last line ending, because
@@ -98,10 +88,7 @@ fn without_comment(comment: usize, text: &Text) -> Span<usize> {
     let alone = trimmed == 0 || text.slice(0..trimmed).ends_with(['\n', '\r']);
     let rest = text.as_str().get(end..).unwrap_or_default();
     let newline = ["\r\n", "\n", "\r"].into_iter();
-    let newline = newline
-        .filter(|newline| rest.starts_with(newline))
-        .map(str::len)
-        .next();
+    let newline = newline.filter(|newline| rest.starts_with(newline)).map(str::len).next();
     match newline {
         Some(newline) if alone => trimmed..end.saturating_add(newline),
         _ => trimmed..end,
@@ -181,10 +168,7 @@ mod tests {
         let title = "Remove the suppression".to_owned();
         let behind = whole.replace("GET /a\n", "GET /a  # orbgate-lint: allow overlap: why\n");
         assert_eq!(fixed(&behind), [(title.clone(), whole.clone())]);
-        let before = whole.replace(
-            "        orbs",
-            "        # orbgate-lint: allow overlap: why\n        orbs",
-        );
+        let before = whole.replace("        orbs", "        # orbgate-lint: allow overlap: why\n        orbs");
         assert_eq!(fixed(&before), [(title.clone(), whole.clone())]);
         let crlf = before.replace('\n', "\r\n");
         assert_eq!(fixed(&crlf), [(title, whole.replace('\n', "\r\n"))]);
@@ -193,8 +177,7 @@ mod tests {
     #[test]
     fn a_parameter_of_another_format_is_written_as_one() {
         let whole = format!("{POLICY}...\n");
-        let [with, mended] =
-            [":b/c/:d", "{b}/c/{d}"].map(|path| whole.replace("/a", &format!("/a/{path}")));
+        let [with, mended] = [":b/c/:d", "{b}/c/{d}"].map(|path| whole.replace("/a", &format!("/a/{path}")));
         let title = "Write `GET /a/{b}/c/{d}`".to_owned();
         // Each of the two has a finding.
         assert_eq!(fixed(&with)[0], (title, mended));

@@ -68,9 +68,8 @@ fn methods(routes: &[Route<'_>], found: &mut Found) {
         }
         let near = METHODS.iter().copied().take(9);
         let near = near.map(|known| (strsim::osa_distance(method, known), known));
-        let near = near.filter(|(distance, known)| {
-            *distance <= 2 && *distance < known.len().min(method.len()).saturating_sub(1)
-        });
+        let near = near
+            .filter(|(distance, known)| *distance <= 2 && *distance < known.len().min(method.len()).saturating_sub(1));
         let near = near.min().map_or_else(
             || "a route has one method, by its own name".to_owned(),
             |(_, known)| format!("did you mean `{known}`?"),
@@ -127,10 +126,7 @@ impl<'e> Literals<'e> {
 fn misspelt(engine: &Engine, literals: &Literals<'_>, found: &mut Found) {
     let mut words: BTreeMap<&str, (Location, bool)> = BTreeMap::new();
     for scope in engine.scope_table() {
-        for word in scope
-            .name()
-            .split(|letter: char| !letter.is_ascii_alphanumeric())
-        {
+        for word in scope.name().split(|letter: char| !letter.is_ascii_alphanumeric()) {
             words.entry(word).or_insert((scope.location(), false));
         }
     }
@@ -144,9 +140,7 @@ fn misspelt(engine: &Engine, literals: &Literals<'_>, found: &mut Found) {
         let (Some(one), Some(two)) = (list.get(one), list.get(two)) else {
             return ControlFlow::Continue(());
         };
-        let (Some((location, is_literal)), Some((other, other_is))) =
-            (words.get(one), words.get(two))
-        else {
+        let (Some((location, is_literal)), Some((other, other_is))) = (words.get(one), words.get(two)) else {
             return ControlFlow::Continue(());
         };
         let are_meant = (*is_literal || *other_is) && is_exchange(one, two)
@@ -161,10 +155,8 @@ fn misspelt(engine: &Engine, literals: &Literals<'_>, found: &mut Found) {
         pair.sort_by_key(|(location, is_literal, _)| (*location, *is_literal));
         let [(first, first_is, one), (second, second_is, two)] = pair;
         let (first_is, second_is) = (kind(first_is), kind(second_is));
-        let message = format!(
-            "{first_is} `{one}` (line {}) and {second_is} `{two}` differ in one character",
-            first.line
-        );
+        let message =
+            format!("{first_is} `{one}` (line {}) and {second_is} `{two}` differ in one character", first.line);
         found.push_pair(Code::SimilarLiterals, [first, second], message);
         ControlFlow::Continue(())
     });

@@ -79,11 +79,7 @@ pub fn lint(policy: &Policy, text: &str) -> Findings {
     list.sort_by(|a, b| (a.location, a.code, &a.message).cmp(&(b.location, b.code, &b.message)));
     let mut cut = Vec::from_iter(found.cut);
     suppress::apply(text, &mut list, &mut cut);
-    Findings {
-        list,
-        complete: cut.is_empty(),
-        cut,
-    }
+    Findings { list, complete: cut.is_empty(), cut }
 }
 
 /// The findings so far.
@@ -128,27 +124,14 @@ impl Found {
 
 impl Finding {
     const fn new(code: Code, location: Location, other: Option<Location>, message: String) -> Self {
-        Self {
-            code,
-            level: code.level(),
-            location,
-            message,
-            other,
-            suppressed: None,
-        }
+        Self { code, level: code.level(), location, message, other, suppressed: None }
     }
 }
 
 impl fmt::Display for Finding {
     /// `line:column: level[code]: message`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            code,
-            level,
-            location,
-            message,
-            ..
-        } = self;
+        let Self { code, level, location, message, .. } = self;
         write!(f, "{location}: {level}[{code}]: {message}")
     }
 }

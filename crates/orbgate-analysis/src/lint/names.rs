@@ -54,21 +54,14 @@ fn look_at_scope(scope: Scope<'_>, found: &mut Found) {
         let message = format!("scope `{name}` has no route: it can only be asked for by its name");
         found.push(Code::ScopeWithoutRoutes, scope.location(), None, message);
     }
-    if scope
-        .permits()
-        .is_none_or(|permits| permits.trim().is_empty())
-    {
-        let message = format!(
-            "scope `{name}` has no description: add `permits`, which users see when they grant the scope"
-        );
+    if scope.permits().is_none_or(|permits| permits.trim().is_empty()) {
+        let message =
+            format!("scope `{name}` has no description: add `permits`, which users see when they grant the scope");
         found.push(Code::NoPermits, scope.location(), None, message);
     }
     for route in scope.routes() {
         if matches!(route.method(), "GET" | "HEAD") && route.orbs() == Orbs::Unstated {
-            let message = format!(
-                "`{}` only reads, and consumes orbs without a stated amount",
-                route.as_str()
-            );
+            let message = format!("`{}` only reads, and consumes orbs without a stated amount", route.as_str());
             found.push(Code::UnstatedGet, route.location(), None, message);
         }
     }
@@ -107,11 +100,7 @@ fn case_or_plural(scopes: &[Scope<'_>], found: &mut Found) {
                     other.location().line,
                     scope.name()
                 );
-                found.push_pair(
-                    Code::CaseOrPlural,
-                    [other.location(), scope.location()],
-                    message,
-                );
+                found.push_pair(Code::CaseOrPlural, [other.location(), scope.location()], message);
             }
         }
     }

@@ -24,12 +24,7 @@ pub(super) fn look(engine: &Engine, found: &mut Found) {
 }
 
 /// Routes with the same method that match one path with different scopes or orbs.
-fn overlaps(
-    engine: &Engine,
-    templates: &Templates<'_>,
-    spelling: &Spelling<'_>,
-    found: &mut Found,
-) {
+fn overlaps(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, found: &mut Found) {
     let list: Vec<_> = templates.list().collect();
     let of = |locations: &[usize]| -> Vec<Route<'_>> {
         let templates = locations.iter().filter_map(|at| list.get(*at));
@@ -56,9 +51,7 @@ fn overlaps(
         ControlFlow::Continue(())
     };
     // If it ends early, `has_room` has recorded that findings are missing.
-    let _ = meetings(&list, |one, two| {
-        differing(&of(one), &of(two), &mut list_pair)
-    });
+    let _ = meetings(&list, |one, two| differing(&of(one), &of(two), &mut list_pair));
 }
 
 /// The requirements of a route: its scope and orbs.
@@ -93,10 +86,7 @@ fn shadows(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, 
     let list: Vec<_> = templates.list().collect();
     let mut steps = STEPS;
     let of = |locations: &[usize]| -> Vec<&Template<'_>> {
-        locations
-            .iter()
-            .filter_map(|at| list.get(*at).copied())
-            .collect()
+        locations.iter().filter_map(|at| list.get(*at).copied()).collect()
     };
     let search = meetings(&list, |specific, general| {
         let (specific, general) = (by_methods(&of(specific)), of(general));
@@ -160,16 +150,9 @@ fn by_methods<'t, 'e>(templates: &[&'t Template<'e>]) -> Vec<WithMethods<'t, 'e>
 
 /// Records a route that a template hides for the target, unless a third template decides the target. Ends the search
 /// if there is no room.
-fn shadow(
-    engine: &Engine,
-    route: Route<'_>,
-    target: &str,
-    winner: Route<'_>,
-    found: &mut Found,
-) -> ControlFlow<()> {
+fn shadow(engine: &Engine, route: Route<'_>, target: &str, winner: Route<'_>, found: &mut Found) -> ControlFlow<()> {
     let hides = route_of(engine, route.method(), target).is_err_and(|decision| {
-        decision.reason() == Reason::MethodNotDeclared
-            && decision.route_name() == Some(winner.template())
+        decision.reason() == Reason::MethodNotDeclared && decision.route_name() == Some(winner.template())
     });
     if !hides {
         return ControlFlow::Continue(());

@@ -30,10 +30,7 @@ pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>
     let (mut suppressions, wrong) = read(&text);
     for finding in findings.iter_mut() {
         let about = |suppression: &&mut Suppression<'_>| {
-            suppression.code == finding.code
-                && suppression
-                    .line
-                    .is_none_or(|line| line == finding.location.line)
+            suppression.code == finding.code && suppression.line.is_none_or(|line| line == finding.location.line)
         };
         if let Some(suppression) = suppressions.iter_mut().find(about) {
             suppression.used = true;
@@ -41,9 +38,7 @@ pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>
         }
     }
     // An unused suppression might apply to a missing finding.
-    let unused = suppressions
-        .iter()
-        .filter(|suppression| !suppression.used && !cut.contains(&suppression.code));
+    let unused = suppressions.iter().filter(|suppression| !suppression.used && !cut.contains(&suppression.code));
     let unused = unused.map(|suppression| {
         let message = format!("there is no `{}` to suppress", suppression.code);
         Finding::new(Code::UnusedSuppression, suppression.location, None, message)
@@ -103,10 +98,7 @@ fn comment<'t>(line: &'t str, number: u32, texts: &mut Texts) -> Option<(Locatio
     marks.find_map(|(at, mark)| {
         column = column.saturating_add(line.get(counted..at)?.chars().count());
         counted = at;
-        let location = Location {
-            line: number,
-            column: u32::try_from(column).unwrap_or(u32::MAX),
-        };
+        let location = Location { line: number, column: u32::try_from(column).unwrap_or(u32::MAX) };
         let (before, rest) = line.split_at_checked(at)?;
         // A `#` within a word doesn't start a comment.
         let is_word = !before.is_empty() && !before.ends_with([' ', '\t']);
@@ -127,9 +119,7 @@ fn parse(comment: &str) -> Result<(bool, Code, &str), String> {
     let (name, reason) = rest.split_once(':').unwrap_or((rest, ""));
     let (name, reason) = (name.trim(), reason.trim());
     let Some(code) = Code::from_name(name) else {
-        let near = Code::ALL
-            .into_iter()
-            .min_by_key(|code| strsim::osa_distance(code.as_str(), &shortened(name)));
+        let near = Code::ALL.into_iter().min_by_key(|code| strsim::osa_distance(code.as_str(), &shortened(name)));
         let near = near.map_or_else(String::new, |near| format!("; did you mean `{near}`?"));
         return Err(format!("there is no code `{}`{near}", shortened(name)));
     };

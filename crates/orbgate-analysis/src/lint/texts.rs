@@ -30,10 +30,7 @@ impl Texts {
             // If a file can't be parsed, no mark counts as a comment.
             texts = vec![(file, usize::MAX)];
         }
-        Self {
-            rest: texts.into_iter().peekable(),
-            last: (file, 0),
-        }
+        Self { rest: texts.into_iter().peekable(), last: (file, 0) }
     }
 
     /// Whether the mark at this location is within a string; `before` is the line up to the mark. Call this for marks

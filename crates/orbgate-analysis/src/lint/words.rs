@@ -36,10 +36,7 @@ fn alike_word(word: &str) -> String {
 
 /// Visits each pair of words that differ in one character (changed, missing, added or swapped with the next), but not
 /// only in case or plural, by their positions in the list.
-pub(super) fn similar(
-    words: &[&str],
-    mut visit: impl FnMut(usize, usize) -> ControlFlow<()>,
-) -> ControlFlow<()> {
+pub(super) fn similar(words: &[&str], mut visit: impl FnMut(usize, usize) -> ControlFlow<()>) -> ControlFlow<()> {
     // Two such words contain the same digits, and become equal if at most one character of each is removed. There are
     // up to 65 such strings for each word, so only their hashes are kept.
     let hasher = BuildHasherDefault::<DefaultHasher>::default();
@@ -75,9 +72,7 @@ pub(super) fn similar(
 /// The word without one of its characters. Scopes and literals are ASCII.
 fn without(word: &str, left_out: usize) -> Vec<u8> {
     let bytes = word.bytes().enumerate();
-    bytes
-        .filter_map(|(at, byte)| (at != left_out).then_some(byte))
-        .collect()
+    bytes.filter_map(|(at, byte)| (at != left_out).then_some(byte)).collect()
 }
 
 /// The digits of a word. Numbers differ on purpose, as in `read:v1` and `read:v2`.

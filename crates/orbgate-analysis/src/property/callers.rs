@@ -25,10 +25,9 @@ impl Callers {
     /// Fails for an unknown kind, whose tokens are always denied.
     pub fn new(kind: Option<TokenKind>, scopes: Option<&str>) -> Result<Self, String> {
         match kind {
-            Some(TokenKind::User | TokenKind::Organisation) | None => Ok(Self {
-                kind,
-                scopes: scopes.map(str::to_owned),
-            }),
+            Some(TokenKind::User | TokenKind::Organisation) | None => {
+                Ok(Self { kind, scopes: scopes.map(str::to_owned) })
+            }
             Some(_) => Err(UNKNOWN_KIND.to_owned()),
         }
     }
@@ -36,9 +35,7 @@ impl Callers {
     pub(super) fn kinds(&self) -> impl Iterator<Item = TokenKind> + use<> {
         let kinds = [TokenKind::User, TokenKind::Organisation];
         let own = self.kind;
-        kinds
-            .into_iter()
-            .filter(move |kind| own.is_none_or(|own| own == *kind))
+        kinds.into_iter().filter(move |kind| own.is_none_or(|own| own == *kind))
     }
 
     /// The smallest sets of scopes with which one of these callers might need this scope: none, then the scope itself.

@@ -23,10 +23,7 @@ pub(super) enum Pattern {
     /// `scope SCOPE`
     Scope(String),
     /// `METHOD /path`, or any method.
-    Paths {
-        method: Option<String>,
-        paths: Paths,
-    },
+    Paths { method: Option<String>, paths: Paths },
 }
 
 /// The paths that a template of the policy decides, or all paths of a pattern, whichever templates decide
@@ -45,8 +42,7 @@ impl Paths {
     /// The paths with as many segments as this template, in the form of a shape; `None` if there aren't any. If only one template is
     /// meant, other templates have none.
     pub(super) fn like(&self, template: &Shape<'_>) -> Option<Vec<Option<&str>>> {
-        self.form_like(template)
-            .filter(|own| !self.is_template || own == template)
+        self.form_like(template).filter(|own| !self.is_template || own == template)
     }
 
     /// The same, including paths of other templates.
@@ -101,24 +97,14 @@ impl FromStr for Calls {
         let pattern = match text.split_once(' ') {
             None if text == "*" => Some(Pattern::All),
             Some(("scope", name)) => is_scope(name).then(|| Pattern::Scope(name.to_owned())),
-            Some((method, path)) => {
-                paths(path)
-                    .filter(|_| is_method(method.as_bytes()))
-                    .map(|paths| {
-                        let method = Some(method.to_owned());
-                        Pattern::Paths { method, paths }
-                    })
-            }
-            None => paths(text).map(|paths| Pattern::Paths {
-                method: None,
-                paths,
+            Some((method, path)) => paths(path).filter(|_| is_method(method.as_bytes())).map(|paths| {
+                let method = Some(method.to_owned());
+                Pattern::Paths { method, paths }
             }),
+            None => paths(text).map(|paths| Pattern::Paths { method: None, paths }),
         };
         match pattern {
-            Some(pattern) => Ok(Self {
-                pattern,
-                text: text.to_owned(),
-            }),
+            Some(pattern) => Ok(Self { pattern, text: text.to_owned() }),
             None => Err(format!(
                 "calls are `/path`, `METHOD /path`, `scope SCOPE` or `*`, where a segment may be `*`, not {}",
                 quoted(text)
@@ -151,11 +137,7 @@ fn paths(path: &str) -> Option<Paths> {
         parameter if parameter.starts_with('{') && parameter.ends_with('}') => Some(None),
         literal => is_literal(literal).then(|| Some(literal.to_owned())),
     });
-    Some(Paths {
-        segments: segments.collect::<Option<_>>()?,
-        longer,
-        is_template,
-    })
+    Some(Paths { segments: segments.collect::<Option<_>>()?, longer, is_template })
 }
 
 /// Whether it is a valid literal of a policy.

@@ -75,9 +75,7 @@ impl serde::Serialize for Witness<'_> {
             rule: &'a Rule<'a>,
         }
         let requests = self.requests.iter();
-        let requests: Vec<_> = requests
-            .map(|(asked, rule)| Allowed { asked, rule })
-            .collect();
+        let requests: Vec<_> = requests.map(|(asked, rule)| Allowed { asked, rule }).collect();
         let mut json = serializer.serialize_struct("Witness", 2)?;
         json.serialize_field("caller", &self.caller)?;
         json.serialize_field("requests", &requests)?;
@@ -143,8 +141,7 @@ impl Property {
 const NOTHING: &str = "these callers may call nothing at all, so it says little";
 
 /// The property doesn't restrict these calls' orbs.
-const NONE_OF_THESE: &str =
-    "these callers may make none of these calls, so it says nothing about orbs";
+const NONE_OF_THESE: &str = "these callers may make none of these calls, so it says nothing about orbs";
 
 /// No call can be added to these.
 const EVERYTHING: &str = "these calls are all that the policy has, so nothing can be against it";
@@ -165,18 +162,11 @@ impl<'e, 'p> Search<'e, 'p> {
     fn new(engine: &'e Engine, Property { claim, callers }: &'p Property) -> Self {
         let templates = Templates::of(engine);
         let calls = match claim {
-            Claim::Never(calls) | Claim::Only(calls) | Claim::OrbsAtMost(_, calls) => {
-                calls.as_slice()
-            }
+            Claim::Never(calls) | Claim::Only(calls) | Claim::OrbsAtMost(_, calls) => calls.as_slice(),
             Claim::Apart(calls) => calls,
         };
         let named = calls.iter().flat_map(Calls::literals);
-        Self {
-            engine,
-            callers,
-            spelling: Spelling::apart_from(&templates, named),
-            templates,
-        }
+        Self { engine, callers, spelling: Spelling::apart_from(&templates, named), templates }
     }
 
     /// The warning about routes near a named template. Their paths also match it, so a reader might think that the
@@ -212,16 +202,12 @@ impl<'e, 'p> Search<'e, 'p> {
             let own = own.filter(|_| paths.is_template);
             own.is_some_and(|own| own != template.shape() && fit_together(&own, template.shape()))
         };
-        let routes = self
-            .templates
-            .list()
-            .filter(is_beside)
-            .flat_map(|template| {
-                let target = self.spelling.of(template.shape());
-                let wanted = |own: &&&str| method.as_ref().is_none_or(|method| method == **own);
-                let methods = template.methods().iter().filter(wanted);
-                methods.filter_map(move |method| route_of(self.engine, method, &target).ok())
-            });
+        let routes = self.templates.list().filter(is_beside).flat_map(|template| {
+            let target = self.spelling.of(template.shape());
+            let wanted = |own: &&&str| method.as_ref().is_none_or(|method| method == **own);
+            let methods = template.methods().iter().filter(wanted);
+            methods.filter_map(move |method| route_of(self.engine, method, &target).ok())
+        });
         routes.collect()
     }
 
@@ -259,8 +245,7 @@ impl<'e, 'p> Search<'e, 'p> {
                 reached
             }
         };
-        let is_template =
-            matches!(&calls.pattern, Pattern::Paths { paths, .. } if paths.is_template);
+        let is_template = matches!(&calls.pattern, Pattern::Paths { paths, .. } if paths.is_template);
         match (reached.is_empty(), is_template) {
             (false, _) => Ok(reached),
             (true, false) => Err(format!("no route of the policy decides `{calls}`")),
@@ -278,10 +263,7 @@ impl<'e, 'p> Search<'e, 'p> {
                 let target = self.spelling.of(&shape(route.template()));
                 (Asked::Call { method, target }, Rule::of_route(route))
             }
-            None => (
-                Asked::Scope(row.scope.name().to_owned()),
-                Rule::of_scope(row.scope),
-            ),
+            None => (Asked::Scope(row.scope.name().to_owned()), Rule::of_scope(row.scope)),
         });
         rows.collect()
     }
@@ -323,11 +305,7 @@ impl<'e, 'p> Search<'e, 'p> {
             let requests = vec![(asked, rule)];
             Some(Witness { caller, requests })
         });
-        Proof {
-            rules,
-            witnesses: witnesses.collect(),
-            warning: None,
-        }
+        Proof { rules, witnesses: witnesses.collect(), warning: None }
     }
 
     /// The callers that may make calls of both kinds.
@@ -352,37 +330,24 @@ impl<'e, 'p> Search<'e, 'p> {
                 }
             }
         }
-        Proof {
-            rules,
-            witnesses,
-            warning: None,
-        }
+        Proof { rules, witnesses, warning: None }
     }
 
     /// The first request that a token of this kind may make, with the fewest scopes.
-    fn first_by_scopes(
-        &self,
-        reached: &Reached<'e>,
-        kind: TokenKind,
-    ) -> BTreeMap<String, (Asked, Rule<'e>)> {
+    fn first_by_scopes(&self, reached: &Reached<'e>, kind: TokenKind) -> BTreeMap<String, (Asked, Rule<'e>)> {
         let mut first = BTreeMap::new();
         for (asked, rule) in reached {
             let callers = self.callers.with(rule.scope.name());
             let mut callers = callers.filter(|caller| caller.kind == kind);
             if let Some(caller) = callers.find(|caller| self.allows(asked, caller)) {
-                first
-                    .entry(caller.scopes)
-                    .or_insert_with(|| (asked.clone(), *rule));
+                first.entry(caller.scopes).or_insert_with(|| (asked.clone(), *rule));
             }
         }
         first
     }
 
     fn allows(&self, asked: &Asked, caller: &Caller) -> bool {
-        let token = Some(Token {
-            kind: caller.kind,
-            scopes: Scopes::Text(caller.scopes.as_bytes()),
-        });
+        let token = Some(Token { kind: caller.kind, scopes: Scopes::Text(caller.scopes.as_bytes()) });
         let decision = match asked {
             Asked::Scope(name) => self.engine.decide_scope(name, token, false),
             Asked::Call { method, target } => self.engine.decide(&Request {
@@ -402,10 +367,7 @@ fn has_all(calls: &Calls, rule: &Rule<'_>) -> bool {
         (Pattern::All, _) => true,
         (Pattern::Scope(name), None) => rule.scope.name() == name,
         (Pattern::Paths { method, paths }, Some(route)) => {
-            method
-                .as_ref()
-                .is_none_or(|method| method == route.method())
-                && paths.have_all_of(&shape(route.template()))
+            method.as_ref().is_none_or(|method| method == route.method()) && paths.have_all_of(&shape(route.template()))
         }
         (Pattern::Scope(_), Some(_)) | (Pattern::Paths { .. }, None) => false,
     }

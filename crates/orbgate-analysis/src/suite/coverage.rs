@@ -40,13 +40,8 @@ pub struct CoveredRow<'e> {
 }
 
 /// The reasons that name no row.
-const OF_THE_POLICY: [Reason; 5] = [
-    Reason::MalformedRequest,
-    Reason::NoToken,
-    Reason::InvalidToken,
-    Reason::NoRoute,
-    Reason::MethodNotDeclared,
-];
+const OF_THE_POLICY: [Reason; 5] =
+    [Reason::MalformedRequest, Reason::NoToken, Reason::InvalidToken, Reason::NoRoute, Reason::MethodNotDeclared];
 
 const BONUS: &str = "bonus";
 
@@ -54,11 +49,7 @@ impl<'e> Coverage<'e> {
     /// A counter that starts at zero.
     #[must_use]
     pub fn new(engine: &'e Engine) -> Self {
-        Self {
-            engine,
-            rows: HashMap::new(),
-            policy: HashMap::new(),
-        }
+        Self { engine, rows: HashMap::new(), policy: HashMap::new() }
     }
 
     /// Counts a decision by this engine.
@@ -85,14 +76,8 @@ impl<'e> Coverage<'e> {
                 let key = (route, row.scope.index(), name);
                 self.rows.get(&key).copied().unwrap_or_default()
             };
-            let outcomes = outcomes(&row).map(|name| Outcome {
-                name,
-                times: times(name),
-            });
-            CoveredRow {
-                row,
-                outcomes: outcomes.collect(),
-            }
+            let outcomes = outcomes(&row).map(|name| Outcome { name, times: times(name) });
+            CoveredRow { row, outcomes: outcomes.collect() }
         })
     }
 
@@ -104,11 +89,7 @@ impl<'e> Coverage<'e> {
         let reasons = OF_THE_POLICY.into_iter().filter(possible);
         reasons.map(|reason| Outcome {
             name: reason.as_str(),
-            times: self
-                .policy
-                .get(reason.as_str())
-                .copied()
-                .unwrap_or_default(),
+            times: self.policy.get(reason.as_str()).copied().unwrap_or_default(),
         })
     }
 }
@@ -119,9 +100,7 @@ const fn add_to(times: &mut u64) {
 
 /// The possible outcomes of a row.
 fn outcomes(row: &TableRow<'_>) -> impl Iterator<Item = &'static str> + use<> {
-    let orbs = row
-        .route
-        .map_or_else(|| row.scope.orbs(), |route| Some(route.orbs()));
+    let orbs = row.route.map_or_else(|| row.scope.orbs(), |route| Some(route.orbs()));
     let consumes = matches!(orbs, Some(Orbs::Unstated | Orbs::Amount(_)));
     let organisation = row.scope.organisation().map(|rule| match rule {
         OrganisationRule::Deny => Reason::UserTokenRequired.as_str(),
@@ -146,16 +125,12 @@ impl CoveredRow<'_> {
     /// Its display name: `METHOD /template`, or the scope.
     #[must_use]
     pub fn name(&self) -> &str {
-        self.row
-            .route
-            .map_or_else(|| self.row.scope.name(), |route| route.as_str())
+        self.row.route.map_or_else(|| self.row.scope.name(), |route| route.as_str())
     }
 
     /// Its location in the policy file.
     #[must_use]
     pub fn location(&self) -> Location {
-        self.row
-            .route
-            .map_or_else(|| self.row.scope.location(), |route| route.location())
+        self.row.route.map_or_else(|| self.row.scope.location(), |route| route.location())
     }
 }

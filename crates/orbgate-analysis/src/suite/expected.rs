@@ -52,11 +52,7 @@ pub struct Difference {
 
 impl fmt::Display for Difference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            field,
-            expected,
-            found,
-        } = self;
+        let Self { field, expected, found } = self;
         write!(f, "{field}: expected {expected}, found {found}")
     }
 }
@@ -92,11 +88,7 @@ impl Expected {
             if let Some(expected) = expected
                 && found.as_ref() != Some(&expected)
             {
-                differences.push(Difference {
-                    field,
-                    expected,
-                    found: found.unwrap_or_else(|| "nothing".to_owned()),
-                });
+                differences.push(Difference { field, expected, found: found.unwrap_or_else(|| "nothing".to_owned()) });
             }
         };
         let word = |allow| Some(Effect::of(allow).to_string());
@@ -106,25 +98,15 @@ impl Expected {
         compare("decision", word(self.allow), word(decision.is_allow()));
         let bare = !self.allow && self.detail.is_none();
         let reason = match (self.reason, decision.reason()) {
-            (None, malformed @ Reason::MalformedRequest) if bare => {
-                Some(format!("not {malformed}"))
-            }
+            (None, malformed @ Reason::MalformedRequest) if bare => Some(format!("not {malformed}")),
             (reason, _) => reason.map(shown),
         };
         compare("reason", reason, Some(shown(decision.reason())));
-        compare(
-            "detail",
-            self.detail.map(shown),
-            decision.detail().map(shown),
-        );
+        compare("detail", self.detail.map(shown), decision.detail().map(shown));
         compare("orbs", self.orbs.map(shown), orbs.map(shown));
         let found = charge.map(|charge| bonus(charge.bonus_allowed));
         compare("bonus", self.bonus.map(bonus), found);
-        compare(
-            "route",
-            self.route.clone(),
-            decision.route_name().map(str::to_owned),
-        );
+        compare("route", self.route.clone(), decision.route_name().map(str::to_owned));
         differences
     }
 }

@@ -137,20 +137,13 @@ impl Suite {
     #[must_use]
     pub fn prove<'e>(&self, engine: &'e Engine) -> Vec<Proved<'_, 'e>> {
         let properties = self.properties.iter();
-        let proved = properties.map(|stated| Proved {
-            stated,
-            proof: stated.property.prove(engine),
-        });
+        let proved = properties.map(|stated| Proved { stated, proof: stated.property.prove(engine) });
         proved.collect()
     }
 
     /// Decides every case with an engine, and counts the coverage by passing cases. Makes one decision per
     /// case.
-    pub fn run<'s, 'e>(
-        &'s self,
-        engine: &'e Engine,
-        coverage: &mut Coverage<'e>,
-    ) -> Vec<Tried<'s, 'e>> {
+    pub fn run<'s, 'e>(&'s self, engine: &'e Engine, coverage: &mut Coverage<'e>) -> Vec<Tried<'s, 'e>> {
         let mut told = 0_usize;
         let run = |case: &'s Case| {
             let decision = case.decide(engine);
@@ -200,10 +193,8 @@ impl Proved<'_, '_> {
 impl Case {
     /// An engine's decision on the request.
     pub fn decide<'e>(&self, engine: &'e Engine) -> Decision<'e> {
-        let token = self.token.as_ref().map(|(kind, scopes)| Token {
-            kind: *kind,
-            scopes: Scopes::Text(scopes.as_bytes()),
-        });
+        let token =
+            self.token.as_ref().map(|(kind, scopes)| Token { kind: *kind, scopes: Scopes::Text(scopes.as_bytes()) });
         match &self.asked {
             Asked::Scope(name) => engine.decide_scope(name, token, self.allow_bonus_orbs),
             Asked::Call { method, target } => engine.decide(&Request {

@@ -3,8 +3,7 @@
 use orbgate::policy::Diagnostic;
 use orbgate::{Location, TokenKind};
 use orbgate_yaml::{
-    Content, Diagnostics, Format, Node, Owner, Shape, Spanned, Value, Values, Version, document,
-    quoted,
+    Content, Diagnostics, Format, Node, Owner, Shape, Spanned, Value, Values, Version, document, quoted,
 };
 use serde::Deserialize;
 
@@ -76,9 +75,7 @@ impl Value for CaseDocument {
 /// Reads a test file.
 pub(super) fn suite(bytes: &[u8]) -> Result<Suite, Vec<Diagnostic>> {
     let document = document::<Spanned<Document>>("the test file");
-    let suite = orbgate_yaml::read(bytes, &FORMAT, document, |document, diagnostics| {
-        judge(&document, diagnostics)
-    });
+    let suite = orbgate_yaml::read(bytes, &FORMAT, document, |document, diagnostics| judge(&document, diagnostics));
     suite.map_err(|diagnostics| {
         let diagnostic = |diagnostic: orbgate_yaml::Diagnostic| Diagnostic {
             location: location(diagnostic.location),
@@ -89,16 +86,12 @@ pub(super) fn suite(bytes: &[u8]) -> Result<Suite, Vec<Diagnostic>> {
 }
 
 fn judge(document: &Spanned<Document>, diagnostics: &mut Diagnostics) -> Suite {
-    let Document {
-        policy,
-        cases,
-        properties,
-        ..
-    } = &document.value;
+    let Document { policy, cases, properties, .. } = &document.value;
     if let Some(policy) = policy
         && policy.value == "-"
     {
-        let message = "`policy` is a file in this one's folder, and `-` is standard input: a file of that name is `./-`";
+        let message =
+            "`policy` is a file in this one's folder, and `-` is standard input: a file of that name is `./-`";
         diagnostics.push(policy.location, message);
     }
     match (cases, properties) {
@@ -115,13 +108,9 @@ fn judge(document: &Spanned<Document>, diagnostics: &mut Diagnostics) -> Suite {
     let cases = cases.iter().flat_map(|cases| &cases.value);
     let properties = properties.iter().flat_map(|lines| &lines.value);
     Suite {
-        policy: policy
-            .as_ref()
-            .map(|policy| (policy.value.clone(), location(policy.location))),
+        policy: policy.as_ref().map(|policy| (policy.value.clone(), location(policy.location))),
         cases: cases.filter_map(|it| case(it, diagnostics)).collect(),
-        properties: properties
-            .filter_map(|it| stated(it, diagnostics))
-            .collect(),
+        properties: properties.filter_map(|it| stated(it, diagnostics)).collect(),
     }
 }
 
@@ -176,11 +165,7 @@ fn stated(line: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<State
         return None;
     }
     match line.value.parse() {
-        Ok(property) => Some(Stated {
-            location: location(line.location),
-            text: line.value.clone(),
-            property,
-        }),
+        Ok(property) => Some(Stated { location: location(line.location), text: line.value.clone(), property }),
         Err(message) => {
             diagnostics.push_new(line.location, message);
             None
@@ -188,16 +173,11 @@ fn stated(line: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<State
     }
 }
 
-fn parts_of_line<'d>(
-    line: &'d Spanned<String>,
-    diagnostics: &mut Diagnostics,
-) -> Option<Parts<'d>> {
+fn parts_of_line<'d>(line: &'d Spanned<String>, diagnostics: &mut Diagnostics) -> Option<Parts<'d>> {
     let cells: Vec<_> = line.value.split(" | ").map(str::trim).collect();
     let (cells, route) = match cells.as_slice() {
         [request, token, expect] => ([*request, *token, *expect], None),
-        [request, token, expect, route] => {
-            ([*request, *token, *expect], Some((*route, line.location)))
-        }
+        [request, token, expect, route] => ([*request, *token, *expect], Some((*route, line.location))),
         _ => {
             let message = format!(
                 "a case has three or four cells between ` | `, `REQUEST | TOKEN | EXPECTED | ROUTE`, not {}: {}",
@@ -213,14 +193,7 @@ fn parts_of_line<'d>(
         diagnostics.push_new(line.location, message);
         return None;
     }
-    Some(Parts {
-        location: line.location,
-        name: &line.value,
-        request,
-        token,
-        expect,
-        route,
-    })
+    Some(Parts { location: line.location, name: &line.value, request, token, expect, route })
 }
 
 fn parts_of_mapping(mapping: &Mapping) -> Parts<'_> {
@@ -231,32 +204,21 @@ fn parts_of_mapping(mapping: &Mapping) -> Parts<'_> {
         location: name.location,
         name: &name.value,
         request: (&mapping.request.value, text(&mapping.request)),
-        token: token.map_or((NO_TOKEN, mapping.request.location), |token| {
-            (&token.value, token.location)
-        }),
+        token: token.map_or((NO_TOKEN, mapping.request.location), |token| (&token.value, token.location)),
         expect: (&mapping.expect.value, text(&mapping.expect)),
-        route: mapping
-            .route
-            .as_ref()
-            .map(|route| (route.value.as_str(), text(route))),
+        route: mapping.route.as_ref().map(|route| (route.value.as_str(), text(route))),
     }
 }
 
 /// `METHOD TARGET`, or `scope SCOPE`, followed by ` bonus` if the request allows bonus orbs.
-fn request(
-    (text, location): (&str, orbgate_yaml::Location),
-    diagnostics: &mut Diagnostics,
-) -> Option<(Asked, bool)> {
+fn request((text, location): (&str, orbgate_yaml::Location), diagnostics: &mut Diagnostics) -> Option<(Asked, bool)> {
     let (asked, bonus) = match text.strip_suffix(" bonus") {
         Some(asked) => (asked, true),
         None => (text, false),
     };
     let asked = match asked.split_once(' ') {
         Some(("scope", name)) => Asked::Scope(name.to_owned()),
-        Some((method, target)) => Asked::Call {
-            method: method.to_owned(),
-            target: target.to_owned(),
-        },
+        Some((method, target)) => Asked::Call { method: method.to_owned(), target: target.to_owned() },
         None => {
             let message = format!(
                 "a request is `METHOD TARGET` or `scope SCOPE`, and ` bonus` where bonus orbs are allowed, not {}",
@@ -292,13 +254,9 @@ fn malformed(request: &str) -> Option<String> {
             let written = format!("{first} {rest}{bonus}");
             format!("write {}, or a mapping", quoted(&written))
         }
-        _ => "a line has `METHOD TARGET` or `scope SCOPE` with one space; or write a mapping"
-            .to_owned(),
+        _ => "a line has `METHOD TARGET` or `scope SCOPE` with one space; or write a mapping".to_owned(),
     };
-    Some(format!(
-        "{} is malformed: {advice} where it must be so",
-        quoted(request)
-    ))
+    Some(format!("{} is malformed: {advice} where it must be so", quoted(request)))
 }
 
 const NO_TOKEN: &str = "none";
@@ -327,11 +285,7 @@ fn token(
 }
 
 /// The route of a decision: `METHOD /template`, or only the template.
-fn route_cell(
-    text: &str,
-    location: orbgate_yaml::Location,
-    diagnostics: &mut Diagnostics,
-) -> Option<String> {
+fn route_cell(text: &str, location: orbgate_yaml::Location, diagnostics: &mut Diagnostics) -> Option<String> {
     let template = text.split_once(' ').map_or(text, |(_, template)| template);
     if template.starts_with('/') {
         return Some(text.to_owned());

@@ -17,18 +17,11 @@ pub(super) fn expected(
         let said = match Word::new(word) {
             Some(Word::Decision(is)) => agrees(&mut allow, is),
             Some(Word::Reason(reason)) => {
-                agrees(&mut allow, reason.status().is_none())
-                    && expected.reason.replace(reason).is_none()
+                agrees(&mut allow, reason.status().is_none()) && expected.reason.replace(reason).is_none()
             }
-            Some(Word::Detail(detail)) => {
-                agrees(&mut allow, false) && expected.detail.replace(detail).is_none()
-            }
-            Some(Word::Orbs(orbs)) => {
-                agrees(&mut allow, true) && expected.orbs.replace(orbs).is_none()
-            }
-            Some(Word::Bonus(bonus)) => {
-                agrees(&mut allow, true) && expected.bonus.replace(bonus).is_none()
-            }
+            Some(Word::Detail(detail)) => agrees(&mut allow, false) && expected.detail.replace(detail).is_none(),
+            Some(Word::Orbs(orbs)) => agrees(&mut allow, true) && expected.orbs.replace(orbs).is_none(),
+            Some(Word::Bonus(bonus)) => agrees(&mut allow, true) && expected.bonus.replace(bonus).is_none(),
             None => {
                 diagnostics.push_new(location, unknown_word(word));
                 return None;
@@ -40,22 +33,14 @@ pub(super) fn expected(
                 true => "; a number is an amount of orbs, and a status is expected by its reason",
                 false => "",
             };
-            let message = format!(
-                "{} contradicts what comes before it in {}{advice}",
-                quoted(word),
-                quoted(text)
-            );
+            let message = format!("{} contradicts what comes before it in {}{advice}", quoted(word), quoted(text));
             diagnostics.push_new(location, message);
             return None;
         }
     }
     let has_decision = allow.is_some();
     expected.allow = allow.unwrap_or_default();
-    if expected.detail.is_some()
-        && expected
-            .reason
-            .is_some_and(|reason| reason != Reason::MalformedRequest)
-    {
+    if expected.detail.is_some() && expected.reason.is_some_and(|reason| reason != Reason::MalformedRequest) {
         let message = format!("only `malformed_request` has a detail, in {}", quoted(text));
         diagnostics.push_new(location, message);
         return None;
@@ -82,12 +67,8 @@ enum Word {
 
 impl Word {
     fn new(word: &str) -> Option<Self> {
-        let effect = Effect::ALL
-            .into_iter()
-            .find(|effect| effect.as_str() == word);
-        let reason = Reason::ALL
-            .into_iter()
-            .find(|reason| reason.as_str() == word);
+        let effect = Effect::ALL.into_iter().find(|effect| effect.as_str() == word);
+        let reason = Reason::ALL.into_iter().find(|reason| reason.as_str() == word);
         let detail = details().find(|detail| detail.as_str() == word);
         Some(match word {
             "free" => Self::Orbs(ExpectedOrbs::Free),
@@ -107,9 +88,7 @@ impl Word {
 
 /// The details that an engine returns. A suite tests only engines.
 fn details() -> impl Iterator<Item = Detail> {
-    Detail::ALL
-        .into_iter()
-        .filter(|detail| detail.is_of_target())
+    Detail::ALL.into_iter().filter(|detail| detail.is_of_target())
 }
 
 /// A decimal number without a sign or leading zeros.

@@ -104,12 +104,7 @@ pub unsafe extern "C" fn orbgate_gate_fetched(
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let (gate, cache_control, body, out) = unsafe {
-            (
-                shared(gate)?,
-                bytes(cache_control, cache_control_len)?,
-                bytes(body, body_len)?,
-                Out::new(out)?,
-            )
+            (shared(gate)?, bytes(cache_control, cache_control_len)?, bytes(body, body_len)?, Out::new(out)?)
         };
         let status = u16::try_from(http_status).map_err(|_| OrbgateStatus::InvalidArgument)?;
         let response = Response {
@@ -190,10 +185,7 @@ pub unsafe extern "C" fn orbgate_gate_is_over(
 /// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_gate_warm(
-    gate: *const OrbgateGate,
-    monotonic_ms: u64,
-) -> OrbgateStatus {
+pub unsafe extern "C" fn orbgate_gate_warm(gate: *const OrbgateGate, monotonic_ms: u64) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let gate = unsafe { shared(gate) }?;
@@ -209,10 +201,7 @@ pub unsafe extern "C" fn orbgate_gate_warm(
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_fetch_info(
-    fetch: *const OrbgateFetch,
-    out: *mut OrbgateFetchInfo,
-) -> OrbgateStatus {
+pub unsafe extern "C" fn orbgate_fetch_info(fetch: *const OrbgateFetch, out: *mut OrbgateFetchInfo) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let OrbgateFetch { fetch } = unsafe { shared(fetch) }?;
@@ -248,9 +237,7 @@ pub unsafe extern "C" fn orbgate_fetch_free(fetch: *mut OrbgateFetch) {
 
 /// Writes a fetch, or null.
 unsafe fn hand_over(out: Out<*mut OrbgateFetch>, fetch: Option<Fetch>) {
-    let fetch = fetch.map_or(core::ptr::null_mut(), |fetch| {
-        into_owned(OrbgateFetch { fetch })
-    });
+    let fetch = fetch.map_or(core::ptr::null_mut(), |fetch| into_owned(OrbgateFetch { fetch }));
     // SAFETY: the caller guarantees it, see the preamble.
     unsafe { out.write(fetch) }
 }

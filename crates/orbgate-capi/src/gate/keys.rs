@@ -71,13 +71,7 @@ pub unsafe extern "C" fn orbgate_gate_revoke(
 ) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
-        let (gate, issuer, kid) = unsafe {
-            (
-                shared(gate)?,
-                bytes(issuer, issuer_len)?,
-                bytes(kid, kid_len)?,
-            )
-        };
+        let (gate, issuer, kid) = unsafe { (shared(gate)?, bytes(issuer, issuer_len)?, bytes(kid, kid_len)?) };
         let kid = str::from_utf8(kid).map_err(|_| OrbgateStatus::InvalidArgument)?;
         gate.gate.keys().revoke(gate.issuer(issuer)?, kid);
         Ok(())

@@ -188,16 +188,12 @@ unsafe fn challenge(options: &OrbgateGateOptions) -> Result<Challenge, OrbgateEr
                 full = full.realm(realm).map_err(|it| invalid(&it))?;
             }
             if !metadata.is_empty() {
-                full = full
-                    .resource_metadata(metadata)
-                    .map_err(|it| invalid(&it))?;
+                full = full.resource_metadata(metadata).map_err(|it| invalid(&it))?;
             }
             Ok(Challenge::Full(full))
         }
         // Parameters of a full challenge must not be ignored silently.
-        _ if !realm.is_empty() || !metadata.is_empty() => {
-            Err(OrbgateStatus::InvalidArgument.into())
-        }
+        _ if !realm.is_empty() || !metadata.is_empty() => Err(OrbgateStatus::InvalidArgument.into()),
         ORBGATE_CHALLENGE_MINIMAL => Ok(Challenge::Minimal),
         ORBGATE_CHALLENGE_NONE => Ok(Challenge::None),
         _ => Err(OrbgateStatus::InvalidArgument.into()),
@@ -222,10 +218,7 @@ unsafe fn public(options: &OrbgateGateOptions) -> Result<Option<Arc<PublicRoutes
 }
 
 /// The secrets that the caller has; `None` for one that the gate reads itself.
-pub(super) unsafe fn given(
-    secrets: *const OrbgateStr,
-    count: usize,
-) -> OrStatus<Vec<Option<Vec<u8>>>> {
+pub(super) unsafe fn given(secrets: *const OrbgateStr, count: usize) -> OrStatus<Vec<Option<Vec<u8>>>> {
     // SAFETY: the caller guarantees it, see the preamble.
     let secrets = unsafe { slice(secrets, count) }?;
     let secret = |secret: &OrbgateStr| {

@@ -53,10 +53,7 @@ pub unsafe extern "C" fn orbgate_gate_new(
             true => keys.signatures_outside(),
             false => keys,
         };
-        let gate = OrbgateGate {
-            gate: Gate::new(options.rules, keys),
-            templates: options.templates,
-        };
+        let gate = OrbgateGate { gate: Gate::new(options.rules, keys), templates: options.templates };
         // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(into_owned(gate)) }
         Ok(())
@@ -239,9 +236,7 @@ pub unsafe extern "C" fn orbgate_gate_check_wider(
         // SAFETY: the caller guarantees it, see the preamble.
         let (gate, active, next) = unsafe { (shared(gate)?, shared(active)?, shared(next)?) };
         match &gate.gate.rules().public {
-            Some(public) => public
-                .check_wider(active.engine(), next.engine())
-                .map_err(|it| invalid(&it)),
+            Some(public) => public.check_wider(active.engine(), next.engine()).map_err(|it| invalid(&it)),
             None => Ok(()),
         }
     };

@@ -96,10 +96,7 @@ enum HeldMatch {
 
 impl<'a> Asked<'a> {
     /// The caller's request, whose template has this syntax.
-    pub(super) unsafe fn read(
-        request: *const OrbgateGateRequest,
-        style: TemplateStyle,
-    ) -> OrStatus<Self> {
+    pub(super) unsafe fn read(request: *const OrbgateGateRequest, style: TemplateStyle) -> OrStatus<Self> {
         const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
         // SAFETY: the caller guarantees it, see the preamble.
         let request = unsafe { read_sized(request) }?;
@@ -169,10 +166,7 @@ impl<'a> Asked<'a> {
 
 /// The time on two clocks.
 pub(super) fn now(unix_ms: u64, monotonic_ms: u64) -> OrStatus<Now> {
-    Ok(Now {
-        time: time(unix_ms)?,
-        monotonic: Duration::from_millis(monotonic_ms),
-    })
+    Ok(Now { time: time(unix_ms)?, monotonic: Duration::from_millis(monotonic_ms) })
 }
 
 fn time(unix_ms: u64) -> OrStatus<SystemTime> {

@@ -2,9 +2,7 @@
 
 use core::ffi::c_char;
 
-use orbgate_gate::{
-    PublicRoutes, RoutesDiffer, TemplateStyle, Undeclared, allows_bonus_orbs, check_routes,
-};
+use orbgate_gate::{PublicRoutes, RoutesDiffer, TemplateStyle, Undeclared, allows_bonus_orbs, check_routes};
 
 use super::options::templates;
 use super::question::OrbgateGate;
@@ -102,30 +100,19 @@ unsafe fn compare(
     out: *mut *mut OrbgateRouteDifferences,
 ) -> OrStatus<()> {
     // SAFETY: the caller guarantees it, see the preamble.
-    let (engine, methods, texts, out) = unsafe {
-        (
-            shared(engine)?,
-            slice(methods, count)?,
-            slice(path_templates, count)?,
-            Out::new(out)?,
-        )
-    };
+    let (engine, methods, texts, out) =
+        unsafe { (shared(engine)?, slice(methods, count)?, slice(path_templates, count)?, Out::new(out)?) };
     let text = |text: &OrbgateStr| {
         // SAFETY: the caller guarantees it, see the preamble.
         let bytes = unsafe { bytes(text.data, text.len) }?;
         str::from_utf8(bytes).map_err(|_| OrbgateStatus::InvalidArgument)
     };
     let routes = methods.iter().zip(texts);
-    let routes =
-        routes.map(|(method, template)| Ok((text(method)?, style.in_policy(text(template)?))));
+    let routes = routes.map(|(method, template)| Ok((text(method)?, style.in_policy(text(template)?))));
     let routes = routes.collect::<OrStatus<Vec<_>>>()?;
-    let routes = routes
-        .iter()
-        .map(|(method, template)| (*method, template.as_str()));
+    let routes = routes.iter().map(|(method, template)| (*method, template.as_str()));
     let differ = check_routes(engine.engine(), public, routes).err();
-    let differ = differ.map_or(core::ptr::null_mut(), |differ| {
-        into_owned(OrbgateRouteDifferences { differ })
-    });
+    let differ = differ.map_or(core::ptr::null_mut(), |differ| into_owned(OrbgateRouteDifferences { differ }));
     // SAFETY: the caller guarantees it, see the preamble.
     unsafe { out.write(differ) }
     Ok(())
@@ -150,12 +137,9 @@ pub unsafe extern "C" fn orbgate_route_difference(
         let beyond = index.checked_sub(undeclared.len());
         let unserved = beyond.and_then(|index| differ.unserved().get(index));
         let (kind, route, decided_as) = match (undeclared.get(index), unserved) {
-            (
-                Some(Undeclared {
-                    route, decided_as, ..
-                }),
-                _,
-            ) => (ORBGATE_DIFFERENCE_UNDECLARED, route, decided_as.as_deref()),
+            (Some(Undeclared { route, decided_as, .. }), _) => {
+                (ORBGATE_DIFFERENCE_UNDECLARED, route, decided_as.as_deref())
+            }
             (None, Some(route)) => (ORBGATE_DIFFERENCE_UNSERVED, route, None),
             (None, None) => return Err(OrbgateStatus::NotFound),
         };

@@ -54,11 +54,7 @@ pub unsafe extern "C" fn orbgate_verifier_secret(
             SecretSource::File(path) => (ORBGATE_SECRET_FILE, path),
             SecretSource::Env(name) => (ORBGATE_SECRET_ENV, name),
         };
-        let source = OrbgateSecretSource {
-            struct_size: 0,
-            kind,
-            name: OrbgateStr::new(name),
-        };
+        let source = OrbgateSecretSource { struct_size: 0, kind, name: OrbgateStr::new(name) };
         // SAFETY: the caller guarantees it, see the preamble.
         unsafe { write_sized(out, &source) }
     })
@@ -80,10 +76,7 @@ pub(super) fn reader(
 }
 
 /// The verifier of a new gate, with its secrets. They are read for each gate, so that a new gate has the current ones.
-pub(super) fn with_secrets(
-    verifier: &Verifier,
-    options: &Options,
-) -> Result<Verifier, OrbgateError> {
+pub(super) fn with_secrets(verifier: &Verifier, options: &Options) -> Result<Verifier, OrbgateError> {
     let count = verifier.secrets().count();
     let secret = reader(&options.secrets, count)?;
     if count > 0 && !options.introspection {
@@ -99,10 +92,7 @@ pub(super) fn with_secrets(
 
 fn read(source: &SecretSource) -> io::Result<Vec<u8>> {
     if cfg!(target_family = "wasm") {
-        return Err(io::Error::new(
-            io::ErrorKind::Unsupported,
-            "the host has not passed it",
-        ));
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "the host has not passed it"));
     }
     source.read()
 }

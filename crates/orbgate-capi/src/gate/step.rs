@@ -140,16 +140,9 @@ unsafe impl Sized32 for OrbgateStepInfo {
 }
 
 impl OrbgateStep {
-    pub(super) fn new(
-        engine: &OrbgateEngine,
-        step: Step<'_>,
-        has_audit: bool,
-        unix_ms: u64,
-    ) -> OrStatus<Self> {
+    pub(super) fn new(engine: &OrbgateEngine, step: Step<'_>, has_audit: bool, unix_ms: u64) -> OrStatus<Self> {
         let state = match step {
-            Step::Answer(answer) => {
-                State::Answer(Answered::new(engine, answer, has_audit.then_some(unix_ms))?)
-            }
+            Step::Answer(answer) => State::Answer(Answered::new(engine, answer, has_audit.then_some(unix_ms))?),
             Step::Wait(waiting) => State::Wait(waiting),
             Step::CheckSignature(checking) => State::Check(checking),
         };
@@ -158,11 +151,7 @@ impl OrbgateStep {
 }
 
 impl Answered {
-    pub(super) fn new(
-        engine: &OrbgateEngine,
-        answer: Answer<'_>,
-        audited: Option<u64>,
-    ) -> OrStatus<Box<Self>> {
+    pub(super) fn new(engine: &OrbgateEngine, answer: Answer<'_>, audited: Option<u64>) -> OrStatus<Box<Self>> {
         let audit = audited.map(|time_ms| {
             let token = AuditToken::from(&answer.credentials);
             let line = AuditLine::new(time_ms, &answer.decision, token);
@@ -171,9 +160,7 @@ impl Answered {
         });
         let refused = answer.refused();
         let token = answer.credentials.verified().map(|token| Known {
-            scopes: Arc::new(OrbgateScopeSet {
-                set: engine.engine().scopes(token.scopes()),
-            }),
+            scopes: Arc::new(OrbgateScopeSet { set: engine.engine().scopes(token.scopes()) }),
             fingerprint: token.fingerprint().to_string(),
             token,
         });
@@ -202,12 +189,7 @@ impl Answered {
             info.www_authenticate = OrbgateStr::optional(denial.www_authenticate.as_deref());
             info.allow = OrbgateStr::optional(denial.allow.as_deref());
         }
-        if let Some(Known {
-            token,
-            scopes,
-            fingerprint,
-        }) = &self.token
-        {
+        if let Some(Known { token, scopes, fingerprint }) = &self.token {
             info.token_kind = token.kind().number().into();
             info.scopes = OrbgateStr::new(token.scopes());
             info.issuer = OrbgateStr::new(token.issuer());
@@ -292,10 +274,7 @@ impl OrbgateStepInfo {
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_step_info(
-    step: *const OrbgateStep,
-    out: *mut OrbgateStepInfo,
-) -> OrbgateStatus {
+pub unsafe extern "C" fn orbgate_step_info(step: *const OrbgateStep, out: *mut OrbgateStepInfo) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let step = unsafe { shared(step) }?;

@@ -12,14 +12,10 @@ use crate::batch::{OrbgateBatch, orbgate_engine_decide_batch, orbgate_engine_dec
 use crate::columns::OrbgateColumn;
 use crate::decide::*;
 use crate::decision::OrbgateDecision;
-use crate::engine::{
-    OrbgateEngine, orbgate_engine_digest_string, orbgate_engine_free, orbgate_engine_retain,
-};
+use crate::engine::{OrbgateEngine, orbgate_engine_digest_string, orbgate_engine_free, orbgate_engine_retain};
 use crate::handle::*;
 use crate::listing::*;
-use crate::readback::{
-    OrbgateDecisionStrings, orbgate_engine_decision_strings, orbgate_engine_unpack,
-};
+use crate::readback::{OrbgateDecisionStrings, orbgate_engine_decision_strings, orbgate_engine_unpack};
 use crate::route_id::OrbgateRouteId;
 use crate::scope_set::{OrbgateScopeSet, orbgate_scope_set_free, orbgate_scope_set_retain};
 use crate::text::OrbgateStr;
@@ -36,11 +32,7 @@ impl Shop {
         let engine = compiled(SHOP);
         let mut handle = null_mut();
         assert_eq!(unsafe { orbgate_handle_new(engine, &mut handle) }, OK);
-        Self {
-            engine,
-            handle,
-            scopes: set(engine, "read:orders write:orders"),
-        }
+        Self { engine, handle, scopes: set(engine, "read:orders write:orders") }
     }
 }
 
@@ -77,24 +69,12 @@ fn decisions_allocate_nothing() {
             if !scopes.is_null() {
                 (one.scopes_len, one.scope_set) = (0, scopes);
             }
-            let status =
-                unsafe { orbgate_engine_decide(shop.engine, m, ml, t, tl, &one, 0, &mut found) };
+            let status = unsafe { orbgate_engine_decide(shop.engine, m, ml, t, tl, &one, 0, &mut found) };
             assert_eq!((status, found.effect, found.amount), (OK, 2, 5));
         }
         let packed = unsafe {
             let scopes = (core::ptr::null(), 0, shop.scopes);
-            orbgate_engine_decide_packed(
-                shop.engine,
-                m,
-                ml,
-                t,
-                tl,
-                1,
-                scopes.0,
-                scopes.1,
-                scopes.2,
-                0,
-            )
+            orbgate_engine_decide_packed(shop.engine, m, ml, t, tl, 1, scopes.0, scopes.1, scopes.2, 0)
         };
         let status = unsafe { orbgate_engine_unpack(shop.engine, packed, &mut found) };
         assert_eq!((status, found.amount), (OK, 5));
@@ -107,21 +87,10 @@ fn decisions_allocate_nothing() {
         let (scope, len) = text("read:later");
         let mut found = OrbgateDecision::default();
         let one = token(1, b"read:later");
-        let status =
-            unsafe { orbgate_engine_decide_scope(shop.engine, scope, len, &one, 0, &mut found) };
+        let status = unsafe { orbgate_engine_decide_scope(shop.engine, scope, len, &one, 0, &mut found) };
         assert_eq!((status, found.effect), (OK, 2));
-        let packed = unsafe {
-            orbgate_engine_decide_scope_packed(
-                shop.engine,
-                scope,
-                len,
-                1,
-                scope,
-                len,
-                null_mut(),
-                0,
-            )
-        };
+        let packed =
+            unsafe { orbgate_engine_decide_scope_packed(shop.engine, scope, len, 1, scope, len, null_mut(), 0) };
         assert_eq!(packed & 3, 2);
     });
     check("find a route and decide by it", |shop| {
@@ -129,24 +98,12 @@ fn decisions_allocate_nothing() {
         let (mut id, mut found) = (OrbgateRouteId::default(), OrbgateDecision::default());
         let one = token(1, b"read:orders");
         unsafe {
-            assert_eq!(
-                orbgate_engine_find_route(shop.engine, m, ml, t, tl, &mut id),
-                OK
-            );
+            assert_eq!(orbgate_engine_find_route(shop.engine, m, ml, t, tl, &mut id), OK);
             let status = orbgate_engine_decide_route(shop.engine, id, &one, 0, &mut found);
             assert_eq!((status, found.effect), (OK, 2));
             let (scopes, len) = text("read:orders");
             let (high, low) = (id.high, id.low);
-            let packed = orbgate_engine_decide_route_packed(
-                shop.engine,
-                high,
-                low,
-                1,
-                scopes,
-                len,
-                null_mut(),
-                0,
-            );
+            let packed = orbgate_engine_decide_route_packed(shop.engine, high, low, 1, scopes, len, null_mut(), 0);
             assert_eq!(packed & 3, 2);
         }
     });
@@ -156,11 +113,7 @@ fn decisions_allocate_nothing() {
 fn a_batch_allocates_nothing() {
     check("decide a batch", |shop| {
         let (data, data_len) = text("GETPOST/v1/orders/v1/orders");
-        let column = |offsets: &[u32; 3]| OrbgateColumn {
-            data,
-            data_len,
-            offsets: offsets.as_ptr(),
-        };
+        let column = |offsets: &[u32; 3]| OrbgateColumn { data, data_len, offsets: offsets.as_ptr() };
         let (methods, targets) = ([0, 3, 7], [7, 17, 27]);
         let mut batch: OrbgateBatch = unsafe { zeroed() };
         batch.struct_size = size_of::<OrbgateBatch>() as u32;
@@ -172,8 +125,7 @@ fn a_batch_allocates_nothing() {
         unsafe {
             let status = orbgate_engine_decide_batch(shop.engine, &batch, found.as_mut_ptr(), 2);
             assert_eq!((status, found.map(|one| one.effect)), (OK, [2, 2]));
-            let status =
-                orbgate_engine_decide_batch_packed(shop.engine, &batch, packed.as_mut_ptr(), 2);
+            let status = orbgate_engine_decide_batch_packed(shop.engine, &batch, packed.as_mut_ptr(), 2);
             assert_eq!((status, packed.map(|one| one & 3)), (OK, [2, 2]));
         }
     });
@@ -183,11 +135,7 @@ fn a_batch_allocates_nothing() {
 fn a_batch_with_tokens_of_text_allocates_nothing() {
     check("decide a batch, one token and one for each row", |shop| {
         let (data, data_len) = text("GETGET/v1/orders/v1/orders/7read:orders x");
-        let column = |offsets: &[u32; 3]| OrbgateColumn {
-            data,
-            data_len,
-            offsets: offsets.as_ptr(),
-        };
+        let column = |offsets: &[u32; 3]| OrbgateColumn { data, data_len, offsets: offsets.as_ptr() };
         let (methods, targets, scopes) = ([0, 3, 6], [6, 16, 28], [28, 39, 41]);
         let mut batch: OrbgateBatch = unsafe { zeroed() };
         batch.struct_size = size_of::<OrbgateBatch>() as u32;
@@ -211,18 +159,13 @@ fn a_batch_with_tokens_of_text_allocates_nothing() {
 fn a_table_allocates_nothing() {
     let columns = some_columns();
     let table = table(&columns, 0, &[true; 5]);
-    let (array, schema) = (
-        (&raw const table.array).expose_provenance(),
-        (&raw const table.schema).expose_provenance(),
-    );
+    let (array, schema) = ((&raw const table.array).expose_provenance(), (&raw const table.schema).expose_provenance());
     check("decide a table", move |shop| {
         let one = token(1, b"read:orders");
         let mut found = [OrbgateDecision::default(); 5];
         let status = unsafe {
-            let (array, schema) = (
-                core::ptr::with_exposed_provenance(array),
-                core::ptr::with_exposed_provenance(schema),
-            );
+            let (array, schema) =
+                (core::ptr::with_exposed_provenance(array), core::ptr::with_exposed_provenance(schema));
             let out = found.as_mut_ptr();
             orbgate_engine_decide_arrow(shop.engine, array, schema, &one, 0, out, 5)
         };
@@ -236,8 +179,7 @@ fn a_handle_allocates_once_a_thread() {
         let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders"));
         let mut found = OrbgateDecision::default();
         let one = token(1, b"read:orders");
-        let status =
-            unsafe { orbgate_handle_decide(shop.handle, m, ml, t, tl, &one, 0, &mut found) };
+        let status = unsafe { orbgate_handle_decide(shop.handle, m, ml, t, tl, &one, 0, &mut found) };
         assert_eq!((status, found.effect), (OK, 2));
     });
     assert!(matches!(counted, Some([0..=1, 0])), "decide: {counted:?}");
@@ -250,10 +192,7 @@ fn a_handle_allocates_once_a_thread() {
             orbgate_handle_free(orbgate_handle_retain(shop.handle));
         }
     });
-    assert!(
-        matches!(counted, Some([0..=1, 0])),
-        "load and store: {counted:?}"
-    );
+    assert!(matches!(counted, Some([0..=1, 0])), "load and store: {counted:?}");
 }
 
 #[test]
@@ -265,8 +204,7 @@ fn looking_up_allocates_nothing() {
         assert_eq!(orbgate_engine_digest_string(shop.engine, &mut digest), OK);
     });
     check("routes and scopes", |shop| unsafe {
-        let (mut count, mut route, mut scope) =
-            (0, zeroed::<OrbgateRoute>(), zeroed::<OrbgateScope>());
+        let (mut count, mut route, mut scope) = (0, zeroed::<OrbgateRoute>(), zeroed::<OrbgateScope>());
         route.struct_size = size_of::<OrbgateRoute>() as u32;
         scope.struct_size = size_of::<OrbgateScope>() as u32;
         assert_eq!(orbgate_engine_route_count(shop.engine, &mut count), OK);

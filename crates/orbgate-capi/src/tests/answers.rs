@@ -21,18 +21,12 @@ apis:
 fn check(engine: &OrbgateEngine, decision: &Decision<'_>, bonus: bool) {
     let expected = OrbgateDecision::new(engine.policy(), decision);
     for pack_about in [false, true] {
-        let flags = Flags {
-            allow_bonus_orbs: bonus,
-            pack_about,
-        };
+        let flags = Flags { allow_bonus_orbs: bonus, pack_about };
         let packed = match pack_about {
             true => expected.pack_with_about(),
             false => expected.pack(),
         };
-        assert_eq!(
-            engine.answers().of::<OrbgateDecision>(decision, flags),
-            expected
-        );
+        assert_eq!(engine.answers().of::<OrbgateDecision>(decision, flags), expected);
         assert_eq!(engine.answers().of::<u64>(decision, flags), packed);
     }
 }
@@ -44,10 +38,7 @@ fn every_route_has_the_answer_of_its_decision() {
         let core = engine.engine();
         let routes: Vec<_> = (0..).map_while(|index| core.route(index)).collect();
         assert!(routes.len() >= 4);
-        for (route, bonus) in routes
-            .iter()
-            .flat_map(|route| [(route, false), (route, true)])
-        {
+        for (route, bonus) in routes.iter().flat_map(|route| [(route, false), (route, true)]) {
             let scopes = route.scope().name();
             for kind in [TokenKind::User, TokenKind::Organisation, TokenKind::Unknown] {
                 for scopes in [scopes, "read:nothing"] {

@@ -40,39 +40,17 @@ struct Later {
 
 #[test]
 fn an_earlier_struct_lacks_its_end() {
-    let mut earlier = Earlier {
-        struct_size: 8,
-        first: 3,
-        canary: 0xa5,
-    };
+    let mut earlier = Earlier { struct_size: 8, first: 3, canary: 0xa5 };
     let read = unsafe { read_sized((&raw const earlier).cast::<Now>()) }.unwrap();
-    assert_eq!(
-        read,
-        Now {
-            struct_size: 8,
-            first: 3,
-            second: 0
-        }
-    );
-    let written = Now {
-        struct_size: 0,
-        first: 4,
-        second: 9,
-    };
+    assert_eq!(read, Now { struct_size: 8, first: 3, second: 0 });
+    let written = Now { struct_size: 0, first: 4, second: 9 };
     unsafe { write_sized((&raw mut earlier).cast::<Now>(), &written) }.unwrap();
-    assert_eq!(
-        (earlier.struct_size, earlier.first, earlier.canary),
-        (8, 4, 0xa5)
-    );
+    assert_eq!((earlier.struct_size, earlier.first, earlier.canary), (8, 4, 0xa5));
 }
 
 #[test]
 fn a_later_struct_must_not_say_more_than_is_known() {
-    let now = Now {
-        struct_size: 24,
-        first: 1,
-        second: 2,
-    };
+    let now = Now { struct_size: 24, first: 1, second: 2 };
     let mut later = Later { now, third: 0 };
     let read = unsafe { read_sized((&raw const later).cast::<Now>()) };
     assert_eq!(read.unwrap(), now);
@@ -87,11 +65,7 @@ fn a_later_struct_must_not_say_more_than_is_known() {
 #[test]
 fn a_size_that_no_release_has_is_refused() {
     for struct_size in [0, 4, 7, 4097, u32::MAX] {
-        let mut now = Now {
-            struct_size,
-            first: 1,
-            second: 2,
-        };
+        let mut now = Now { struct_size, first: 1, second: 2 };
         assert_eq!(unsafe { read_sized(&raw const now) }, Err(INVALID));
         let copy = now;
         assert_eq!(unsafe { write_sized(&raw mut now, &copy) }, Err(INVALID));
@@ -103,42 +77,20 @@ fn a_size_that_no_release_has_is_refused() {
 fn bad_arguments_leave_the_output_alone() {
     let engine = external();
     let ((m, ml), (t, tl)) = (text("GET"), text("/api/v1/external/orbs"));
-    let canary = OrbgateDecision {
-        effect: 0xa5,
-        amount: 0xa5a5,
-        ..OrbgateDecision::default()
-    };
+    let canary = OrbgateDecision { effect: 0xa5, amount: 0xa5a5, ..OrbgateDecision::default() };
     let good = token(1, b"read:orbs");
     let kind = token(3, b"read:orbs");
-    let size = OrbgateToken {
-        struct_size: 4,
-        ..token(1, b"")
-    };
-    let null_scopes = OrbgateToken {
-        scopes: null(),
-        ..token(1, b"read:orbs")
-    };
+    let size = OrbgateToken { struct_size: 4, ..token(1, b"") };
+    let null_scopes = OrbgateToken { scopes: null(), ..token(1, b"read:orbs") };
     let interned = set(engine, "read:orbs");
-    let both = OrbgateToken {
-        scope_set: interned,
-        ..token(1, b"read:orbs")
-    };
-    let misaligned = (&raw const good)
-        .cast::<u8>()
-        .wrapping_add(2)
-        .cast::<OrbgateToken>();
+    let both = OrbgateToken { scope_set: interned, ..token(1, b"read:orbs") };
+    let misaligned = (&raw const good).cast::<u8>().wrapping_add(2).cast::<OrbgateToken>();
     let huge = usize::MAX / 2 + 1;
     // One byte more than a process can address.
     let beyond = 1 << if usize::BITS == 64 { 56 } else { 31 };
     let calls = [
         (null(), (m, ml), (t, tl), &raw const good, 0),
-        (
-            engine.cast_const(),
-            (null(), 3),
-            (t, tl),
-            &raw const good,
-            0,
-        ),
+        (engine.cast_const(), (null(), 3), (t, tl), &raw const good, 0),
         (engine, (m, ml), (null(), 3), &raw const good, 0),
         (engine, (m, huge), (t, tl), &raw const good, 0),
         (engine, (m, ml), (t, huge), &raw const good, 0),

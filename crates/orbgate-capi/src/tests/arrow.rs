@@ -32,10 +32,7 @@ impl Column {
             words.collect::<Vec<_>>()
         };
         let buffers: Vec<_> = buffers.iter().map(words).collect();
-        let pointers: Vec<_> = buffers
-            .iter()
-            .map(|it| it.as_ptr().cast::<c_void>())
-            .collect();
+        let pointers: Vec<_> = buffers.iter().map(|it| it.as_ptr().cast::<c_void>()).collect();
         let released = null();
         let alive = core::ptr::dangling();
         Self {
@@ -109,14 +106,8 @@ pub(super) struct Table {
 
 /// Drops the first rows of its columns, which are already sliced once.
 pub(super) fn table(columns: &[Column], skip: usize, valid: &[bool]) -> Table {
-    let arrays: Vec<_> = columns
-        .iter()
-        .map(|column| &raw const column.array)
-        .collect();
-    let schemas: Vec<_> = columns
-        .iter()
-        .map(|column| &raw const column.schema)
-        .collect();
+    let arrays: Vec<_> = columns.iter().map(|column| &raw const column.array).collect();
+    let schemas: Vec<_> = columns.iter().map(|column| &raw const column.schema).collect();
     let all = valid.len() + skip;
     let mut own = bits(core::iter::repeat_n(true, 0));
     own[0] = 0;
@@ -135,27 +126,12 @@ pub(super) fn table(columns: &[Column], skip: usize, valid: &[bool]) -> Table {
         children: arrays.as_ptr(),
         ..Column::new(c"", c"+s", 0, vec![]).array
     };
-    let array = ArrowArray {
-        length: valid.len() as i64,
-        ..array
-    };
-    Table {
-        schema,
-        array,
-        _children: (arrays, schemas),
-        _validity: validity,
-    }
+    let array = ArrowArray { length: valid.len() as i64, ..array };
+    Table { schema, array, _children: (arrays, schemas), _validity: validity }
 }
 
-const METHODS: [Option<&str>; 7] = [
-    Some("GET"),
-    Some("GET"),
-    None,
-    Some("POST"),
-    Some("GET"),
-    Some("POST"),
-    Some("POST"),
-];
+const METHODS: [Option<&str>; 7] =
+    [Some("GET"), Some("GET"), None, Some("POST"), Some("GET"), Some("POST"), Some("POST")];
 const TARGETS: [Option<&str>; 7] = [
     Some("/api/v1/external/account"),
     Some("/api/v1/external/orbs"),
@@ -165,15 +141,8 @@ const TARGETS: [Option<&str>; 7] = [
     Some("/api/v1/external/voxies/prompt/run"),
     Some("/api/v1/external/voxies/prompt/run"),
 ];
-const KINDS: [Option<&str>; 7] = [
-    Some("user"),
-    Some("organisation"),
-    Some("user"),
-    Some("user"),
-    None,
-    Some("user"),
-    Some("user"),
-];
+const KINDS: [Option<&str>; 7] =
+    [Some("user"), Some("organisation"), Some("user"), Some("user"), None, Some("user"), Some("user")];
 const SCOPES: [Option<&str>; 7] = [
     Some("read:account"),
     None,
@@ -184,37 +153,18 @@ const SCOPES: [Option<&str>; 7] = [
     Some("write:voxies"),
 ];
 /// What is null allows none, as what is false.
-const BONUS: [Option<bool>; 7] = [
-    Some(true),
-    Some(false),
-    Some(true),
-    Some(true),
-    None,
-    Some(false),
-    None,
-];
+const BONUS: [Option<bool>; 7] = [Some(true), Some(false), Some(true), Some(true), None, Some(false), None];
 
 /// Methods and targets, which are enough for a table.
 pub(super) fn some_columns() -> Vec<Column> {
-    vec![
-        Column::texts(c"method", &METHODS, false),
-        Column::texts(c"target", &TARGETS, false),
-    ]
+    vec![Column::texts(c"method", &METHODS, false), Column::texts(c"target", &TARGETS, false)]
 }
 
 #[test]
 fn a_table_is_a_loop() {
     let engine = external();
-    for (large, skip, own_tokens) in [
-        (false, 0, true),
-        (true, 0, true),
-        (false, 1, true),
-        (true, 2, false),
-    ] {
-        let mut columns = vec![
-            Column::texts(c"target", &TARGETS, large),
-            Column::texts(c"method", &METHODS, large),
-        ];
+    for (large, skip, own_tokens) in [(false, 0, true), (true, 0, true), (false, 1, true), (true, 2, false)] {
+        let mut columns = vec![Column::texts(c"target", &TARGETS, large), Column::texts(c"method", &METHODS, large)];
         if own_tokens {
             columns.push(Column::texts(c"kind", &KINDS, large));
             columns.push(Column::texts(c"scopes", &SCOPES, large));
@@ -228,15 +178,7 @@ fn a_table_is_a_loop() {
         let mut found = vec![OrbgateDecision::default(); METHODS.len() - skip];
         let status = unsafe {
             let out = found.as_mut_ptr();
-            orbgate_engine_decide_arrow(
-                engine,
-                &table.array,
-                &table.schema,
-                one,
-                0,
-                out,
-                found.len(),
-            )
+            orbgate_engine_decide_arrow(engine, &table.array, &table.schema, one, 0, out, found.len())
         };
         assert_eq!(status, OK);
         for (at, found) in found.iter().enumerate() {
@@ -287,12 +229,7 @@ fn a_table_may_end_before_its_columns() {
     let valid_bits = bits([true; 4].into_iter());
     let columns = [
         Column::texts(c"method", &METHODS, false),
-        Column::new(
-            c"target",
-            c"u",
-            4,
-            vec![valid_bits, offsets, targets.into_bytes()],
-        ),
+        Column::new(c"target", c"u", 4, vec![valid_bits, offsets, targets.into_bytes()]),
     ];
     let table = table(&columns, 0, &[true; 2]);
     let one = token(1, b"read:orbs");
@@ -311,10 +248,7 @@ fn a_table_that_is_none_is_refused() {
     let columns = some_columns;
     let valid = [true; METHODS.len()];
     let refused = |table: &Table, token: *const OrbgateToken, flags: u32| {
-        let canary = OrbgateDecision {
-            effect: 0xa5,
-            ..OrbgateDecision::default()
-        };
+        let canary = OrbgateDecision { effect: 0xa5, ..OrbgateDecision::default() };
         let mut out = [canary; 8];
         let status = unsafe {
             let out = out.as_mut_ptr();
@@ -347,9 +281,8 @@ fn a_table_that_is_none_is_refused() {
             let buffers = vec![valid_bits, offsets, vec![0; 64]];
             Column::new(c"target", format, valid.len(), buffers)
         };
-        let short = |offsets: &mut dyn Iterator<Item = i32>| {
-            targets(c"u", offsets.flat_map(i32::to_ne_bytes).collect())
-        };
+        let short =
+            |offsets: &mut dyn Iterator<Item = i32>| targets(c"u", offsets.flat_map(i32::to_ne_bytes).collect());
         let falling = short(&mut (0..16).rev());
         match change {
             0 => columns[1].array.release = null(),

@@ -11,27 +11,12 @@ use crate::status::OrbgateStatus;
 use crate::text::OrbgateStr;
 
 /// The result, or the status and the error message.
-#[expect(
-    clippy::panic_in_result_fn,
-    reason = "a test checks what the library writes"
-)]
-fn ask(
-    engine: *const OrbgateEngine,
-    question: &str,
-    arguments: &str,
-) -> Result<String, (OrbgateStatus, String)> {
+#[expect(clippy::panic_in_result_fn, reason = "a test checks what the library writes")]
+fn ask(engine: *const OrbgateEngine, question: &str, arguments: &str) -> Result<String, (OrbgateStatus, String)> {
     let (mut answer, mut error) = (null_mut(), null_mut());
     let ((question, question_len), (arguments, len)) = (text(question), text(arguments));
     unsafe {
-        let status = orbgate_engine_ask(
-            engine,
-            question,
-            question_len,
-            arguments,
-            len,
-            &mut answer,
-            &mut error,
-        );
+        let status = orbgate_engine_ask(engine, question, question_len, arguments, len, &mut answer, &mut error);
         if status != OK {
             assert!(answer.is_null());
             let mut info: OrbgateErrorInfo = core::mem::zeroed();
@@ -89,10 +74,7 @@ fn what_cannot_be_answered_is_an_error() {
     ];
     let statuses = found.each_ref().map(|(status, _)| *status);
     let not_found = OrbgateStatus::NotFound;
-    assert_eq!(
-        statuses,
-        [not_found, invalid, invalid, OrbgateStatus::InvalidPolicy]
-    );
+    assert_eq!(statuses, [not_found, invalid, invalid, OrbgateStatus::InvalidPolicy]);
     let mut expected = Expected::default();
     expected.add("why", [&found[0].1]);
     expected.add("reach {}", [&found[2].1]);
@@ -105,25 +87,14 @@ fn what_cannot_be_answered_is_an_error() {
         // Invalid UTF-8, no arguments, no room for the result, and no receiver for the error.
         let bad = [0xff_u8];
         let nobody = null_mut();
-        let status = orbgate_engine_ask(
-            engine,
-            bad.as_ptr().cast(),
-            1,
-            data,
-            len,
-            &mut answer,
-            nobody,
-        );
+        let status = orbgate_engine_ask(engine, bad.as_ptr().cast(), 1, data, len, &mut answer, nobody);
         assert_eq!(status, invalid);
         let status = orbgate_engine_ask(engine, data, len, null(), 2, &mut answer, nobody);
         assert_eq!(status, invalid);
         let status = orbgate_engine_ask(engine, data, len, data, len, null_mut(), nobody);
         assert_eq!(status, invalid);
         assert!(answer.is_null());
-        assert_eq!(
-            orbgate_answer_json(null(), &mut OrbgateStr::NULL.clone()),
-            invalid
-        );
+        assert_eq!(orbgate_answer_json(null(), &mut OrbgateStr::NULL.clone()), invalid);
         orbgate_answer_free(null_mut());
         orbgate_engine_free(engine);
     }

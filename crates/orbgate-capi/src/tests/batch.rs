@@ -30,14 +30,7 @@ const KINDS: [u8; 4] = [0, 1, 2, 255];
 type Row = (usize, usize, usize, usize, bool, bool);
 
 fn rows() -> impl Strategy<Value = Vec<Row>> {
-    let row = (
-        0..4_usize,
-        0..6_usize,
-        0..3_usize,
-        0..4_usize,
-        any::<bool>(),
-        any::<bool>(),
-    );
+    let row = (0..4_usize, 0..6_usize, 0..3_usize, 0..4_usize, any::<bool>(), any::<bool>());
     prop::collection::vec(row, 0..70)
 }
 
@@ -57,11 +50,7 @@ impl Owned {
     }
 
     fn column(&self) -> OrbgateColumn {
-        OrbgateColumn {
-            data: self.0.as_ptr().cast(),
-            data_len: self.0.len(),
-            offsets: self.1.as_ptr(),
-        }
+        OrbgateColumn { data: self.0.as_ptr().cast(), data_len: self.0.len(), offsets: self.1.as_ptr() }
     }
 }
 
@@ -138,12 +127,7 @@ proptest! {
     }
 }
 
-fn single(
-    engine: *const crate::engine::OrbgateEngine,
-    row: &Row,
-    form: u8,
-    one: &OrbgateToken,
-) -> OrbgateDecision {
+fn single(engine: *const crate::engine::OrbgateEngine, row: &Row, form: u8, one: &OrbgateToken) -> OrbgateDecision {
     let (method, target) = (METHODS[row.0], TARGETS[row.1]);
     let own = token(u32::from(KINDS[row.3]), SCOPES[row.2].as_bytes());
     let token = if form == 0 { one } else { &own };
@@ -182,9 +166,7 @@ fn what_stands_under_a_null_is_not_looked_at() {
 #[test]
 #[cfg(not(miri))] // thousands of templates
 fn a_batch_of_a_large_table_is_a_loop() {
-    let routes: Vec<_> = (0..8_193)
-        .map(|number| format!("GET /t{number}/{{id}}"))
-        .collect();
+    let routes: Vec<_> = (0..8_193).map(|number| format!("GET /t{number}/{{id}}")).collect();
     let engine = compiled(&format!(
         "orbgate: 1\napis:\n  a:\n    base_path: /v1\n    scopes: {{ read: {{ orbs: false, routes: ['{}'] }} }}\n",
         routes.join("', '")
@@ -193,13 +175,8 @@ fn a_batch_of_a_large_table_is_a_loop() {
     let method = Owned::new(["GET"; 4].into_iter());
     let target = Owned::new(targets.into_iter());
     let one = token(1, b"read");
-    let batch = OrbgateBatch {
-        len: targets.len(),
-        method: method.column(),
-        target: target.column(),
-        token: &one,
-        ..empty()
-    };
+    let batch =
+        OrbgateBatch { len: targets.len(), method: method.column(), target: target.column(), token: &one, ..empty() };
     let mut found = [OrbgateDecision::default(); 4];
     let status = unsafe { orbgate_engine_decide_batch(engine, &batch, found.as_mut_ptr(), 4) };
     assert_eq!((status, found.map(|it| it.effect)), (OK, [2, 1, 2, 1]));
@@ -212,13 +189,8 @@ fn a_bad_batch_is_refused_as_a_whole() {
     let method = Owned::new(["GET", "GET"].into_iter());
     let target = Owned::new(["/", "/a"].into_iter());
     let kinds = [1, 2];
-    let good = || OrbgateBatch {
-        len: 2,
-        method: method.column(),
-        target: target.column(),
-        kinds: kinds.as_ptr(),
-        ..empty()
-    };
+    let good =
+        || OrbgateBatch { len: 2, method: method.column(), target: target.column(), kinds: kinds.as_ptr(), ..empty() };
     let one = token(1, b"");
     let (bad_kinds, bad_flags) = ([1, 3], [0, 2]);
     let (falling, beyond) = ([12_u32, 11, 13], [10_u32, 11, 14]);
@@ -244,9 +216,7 @@ fn a_bad_batch_is_refused_as_a_whole() {
             batch.target.offsets = falls_twice.as_ptr();
         }),
         with(&|batch| batch.target.data_len = usize::MAX),
-        with(&|batch| {
-            batch.target.offsets = batch.target.offsets.cast::<u8>().wrapping_add(1).cast()
-        }),
+        with(&|batch| batch.target.offsets = batch.target.offsets.cast::<u8>().wrapping_add(1).cast()),
         with(&|batch| batch.kinds = bad_kinds.as_ptr()),
         with(&|batch| batch.token = &one),
         with(&|batch| batch.scope_sets = odd_first.as_ptr()),
@@ -259,8 +229,7 @@ fn a_bad_batch_is_refused_as_a_whole() {
     ];
     for (at, batch) in bad.iter().enumerate() {
         let mut out = [0xa5_u64; 3];
-        let status =
-            unsafe { orbgate_engine_decide_batch_packed(engine, batch, out.as_mut_ptr(), 3) };
+        let status = unsafe { orbgate_engine_decide_batch_packed(engine, batch, out.as_mut_ptr(), 3) };
         assert_eq!((status, out), (INVALID, [0xa5; 3]), "{at}");
     }
     let mut out = [0xa5_u64; 2];
@@ -268,22 +237,10 @@ fn a_bad_batch_is_refused_as_a_whole() {
     unsafe {
         let short = orbgate_engine_decide_batch_packed(engine, &good(), location, 1);
         assert_eq!((short, out), (INVALID, [0xa5; 2]));
-        assert_eq!(
-            orbgate_engine_decide_batch_packed(engine, &good(), null_mut(), 2),
-            INVALID
-        );
-        assert_eq!(
-            orbgate_engine_decide_batch_packed(engine, null(), location, 2),
-            INVALID
-        );
-        assert_eq!(
-            orbgate_engine_decide_batch_packed(null(), &good(), location, 2),
-            INVALID
-        );
-        assert_eq!(
-            orbgate_engine_decide_batch_packed(engine, &empty(), null_mut(), 0),
-            OK
-        );
+        assert_eq!(orbgate_engine_decide_batch_packed(engine, &good(), null_mut(), 2), INVALID);
+        assert_eq!(orbgate_engine_decide_batch_packed(engine, null(), location, 2), INVALID);
+        assert_eq!(orbgate_engine_decide_batch_packed(null(), &good(), location, 2), INVALID);
+        assert_eq!(orbgate_engine_decide_batch_packed(engine, &empty(), null_mut(), 0), OK);
         orbgate_engine_free(engine);
     }
 }

@@ -19,10 +19,7 @@ const SOURCES: [(&str, &str, &[Integer]); 3] = [
 
 #[test]
 fn bindings_read_the_fields_of_the_layout() {
-    let fields: BTreeSet<_> = packed::FIELDS
-        .iter()
-        .map(|(_, field)| (field.0, (1_u64 << field.1) - 1))
-        .collect();
+    let fields: BTreeSet<_> = packed::FIELDS.iter().map(|(_, field)| (field.0, (1_u64 << field.1) - 1)).collect();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for (folder, extension, integers) in SOURCES {
         let mut read = BTreeSet::new();
@@ -31,30 +28,18 @@ fn bindings_read_the_fields_of_the_layout() {
                 read.extend(text.lines().flat_map(|line| parts(line, name, *start)));
             }
         }
-        assert_eq!(
-            read, fields,
-            "lowest bit and mask of each field, as {folder} reads them"
-        );
+        assert_eq!(read, fields, "lowest bit and mask of each field, as {folder} reads them");
     }
 }
 
 #[test]
 fn parts_of_integers_are_found() {
     let found = |line| parts(line, "packed", 0).collect::<Vec<_>>();
-    assert_eq!(
-        found("int x = (int) (packed >> 14 & 0x3ffff);"),
-        [(14, 0x3ffff)]
-    );
-    assert_eq!(
-        found("return d.packed&3 == d.packed >> 2 & 15"),
-        [(0, 3), (2, 15)]
-    );
+    assert_eq!(found("int x = (int) (packed >> 14 & 0x3ffff);"), [(14, 0x3ffff)]);
+    assert_eq!(found("return d.packed&3 == d.packed >> 2 & 15"), [(0, 3), (2, 15)]);
     assert_eq!(found("unpacked & 3; packed = 7; packed >> by"), []);
     // Without a mask, the field is the rest of the 32 bits.
-    assert_eq!(
-        parts("low >>> 14;", "low", 0).collect::<Vec<_>>(),
-        [(14, 0x3ffff)]
-    );
+    assert_eq!(parts("low >>> 14;", "low", 0).collect::<Vec<_>>(), [(14, 0x3ffff)]);
 }
 
 /// The files in a folder and its subfolders.
@@ -93,9 +78,7 @@ fn parts<'l>(line: &'l str, name: &'l str, start: u32) -> impl Iterator<Item = (
 /// A number, decimal or hexadecimal, and the rest of the string.
 fn number(text: &str) -> Option<(u64, &str)> {
     let text = text.trim_start();
-    let end = text
-        .find(|it: char| !it.is_ascii_alphanumeric())
-        .unwrap_or(text.len());
+    let end = text.find(|it: char| !it.is_ascii_alphanumeric()).unwrap_or(text.len());
     let (digits, rest) = text.split_at(end);
     let number = match digits.strip_prefix("0x") {
         Some(digits) => u64::from_str_radix(digits, 16),

@@ -16,10 +16,7 @@ pub(super) fn compare(path: &str, text: &str) {
         fs::write(&file, text).unwrap();
         return;
     }
-    assert!(
-        committed == text,
-        "{path} is not what the crates say: cargo xtask codes"
-    );
+    assert!(committed == text, "{path} is not what the crates say: cargo xtask codes");
 }
 
 /// The lines of a file between `cargo xtask codes: NAME` and `end of NAME`.

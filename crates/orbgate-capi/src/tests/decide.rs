@@ -9,16 +9,14 @@ use proptest::prelude::*;
 use super::{OK, SHOP, compiled, external, said, set, text, token};
 use crate::decide::{
     orbgate_engine_decide, orbgate_engine_decide_packed, orbgate_engine_decide_route,
-    orbgate_engine_decide_route_packed, orbgate_engine_decide_scope,
-    orbgate_engine_decide_scope_packed,
+    orbgate_engine_decide_route_packed, orbgate_engine_decide_scope, orbgate_engine_decide_scope_packed,
 };
 use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::flags::ORBGATE_PACK_ABOUT;
 use crate::listing::orbgate_engine_find_route;
 use crate::readback::{
-    OrbgateDecisionStrings, orbgate_engine_decision_strings, orbgate_engine_declared_methods,
-    orbgate_engine_unpack,
+    OrbgateDecisionStrings, orbgate_engine_decision_strings, orbgate_engine_declared_methods, orbgate_engine_unpack,
 };
 use crate::route_id::OrbgateRouteId;
 use crate::scope_set::{OrbgateScopeSet, orbgate_scope_set_free};
@@ -39,10 +37,7 @@ fn a_decision_is_the_cores_in_every_form() {
         "/nowhere",
         "",
     ];
-    for (method, target) in ["GET", "POST", "get"]
-        .into_iter()
-        .flat_map(|m| targets.map(|t| (m, t)))
-    {
+    for (method, target) in ["GET", "POST", "get"].into_iter().flat_map(|m| targets.map(|t| (m, t))) {
         for flags in [0, 1] {
             let expected = Engine::external().decide(&Request {
                 method: method.as_bytes(),
@@ -57,28 +52,14 @@ fn a_decision_is_the_cores_in_every_form() {
             let mut packed = Vec::new();
             for token in [&by_text, &by_set] {
                 let mut found = OrbgateDecision::default();
-                let status = unsafe {
-                    orbgate_engine_decide(engine, m, ml, t, tl, token, flags, &mut found)
-                };
+                let status = unsafe { orbgate_engine_decide(engine, m, ml, t, tl, token, flags, &mut found) };
                 assert_eq!(status, OK);
                 check(engine, &found, &expected);
                 packed.push(found.pack());
             }
             unsafe {
-                let by_text =
-                    orbgate_engine_decide_packed(engine, m, ml, t, tl, 1, s, sl, null(), flags);
-                let by_set = orbgate_engine_decide_packed(
-                    engine,
-                    m,
-                    ml,
-                    t,
-                    tl,
-                    1,
-                    null(),
-                    0,
-                    interned,
-                    flags,
-                );
+                let by_text = orbgate_engine_decide_packed(engine, m, ml, t, tl, 1, s, sl, null(), flags);
+                let by_set = orbgate_engine_decide_packed(engine, m, ml, t, tl, 1, null(), 0, interned, flags);
                 assert_eq!(packed, [by_text, by_set]);
             }
         }
@@ -93,10 +74,7 @@ fn a_decision_is_the_cores_in_every_form() {
 fn check(engine: *const OrbgateEngine, found: &OrbgateDecision, expected: &Decision<'_>) {
     assert_eq!(found.effect == 2, expected.is_allow());
     assert_eq!(found.reason, expected.reason() as u8);
-    assert_eq!(
-        found.detail,
-        expected.detail().map_or(0, |detail| detail as u8)
-    );
+    assert_eq!(found.detail, expected.detail().map_or(0, |detail| detail as u8));
     assert_eq!(found.http_status, expected.status().unwrap_or(0));
     let charge = expected.charge();
     let bits = charge.map_or(0, |charge| {
@@ -104,54 +82,31 @@ fn check(engine: *const OrbgateEngine, found: &OrbgateDecision, expected: &Decis
         1 | u8::from(charge.consumes) << 1 | amount | u8::from(charge.bonus_allowed) << 3
     });
     assert_eq!(found.charge, bits);
-    assert_eq!(
-        found.amount,
-        charge.and_then(|charge| charge.amount).unwrap_or(0)
-    );
+    assert_eq!(found.amount, charge.and_then(|charge| charge.amount).unwrap_or(0));
     let mut words = words();
     let status = unsafe { orbgate_engine_decision_strings(engine, found, &mut words) };
     assert_eq!(status, OK);
-    let texts = [
-        words.reason,
-        words.detail,
-        words.api,
-        words.route,
-        words.scope,
-    ]
-    .map(said);
+    let texts = [words.reason, words.detail, words.api, words.route, words.scope].map(said);
     let null = || "-".to_owned();
     let expected_texts = [
         expected.reason().as_str().to_owned(),
-        expected
-            .detail()
-            .map_or_else(null, |detail| detail.to_string()),
+        expected.detail().map_or_else(null, |detail| detail.to_string()),
         expected.api().map_or_else(null, str::to_owned),
         expected.route_name().map_or_else(null, str::to_owned),
-        expected
-            .scope()
-            .map_or_else(null, |scope| scope.name().to_owned()),
+        expected.scope().map_or_else(null, |scope| scope.name().to_owned()),
     ];
     assert_eq!(texts, expected_texts);
-    assert_eq!(
-        said(words.decision),
-        if expected.is_allow() { "allow" } else { "deny" }
-    );
+    assert_eq!(said(words.decision), if expected.is_allow() { "allow" } else { "deny" });
     assert_eq!(said(words.policy), expected.policy().to_string());
     let mut methods = OrbgateStr::NULL;
     let status = unsafe { orbgate_engine_declared_methods(engine, found, &mut methods) };
-    assert_eq!(
-        (status, said(methods)),
-        (OK, declared(expected).unwrap_or_else(null))
-    );
+    assert_eq!((status, said(methods)), (OK, declared(expected).unwrap_or_else(null)));
     let about = expected.about().map(|route| route.as_str().to_owned());
     assert_eq!(said(words.about), about.unwrap_or_else(null));
     let packed = found.pack_with_about();
     assert_eq!(packed >> 53, 0);
     let mut unpacked = OrbgateDecision::default();
-    assert_eq!(
-        unsafe { orbgate_engine_unpack(engine, packed, &mut unpacked) },
-        OK
-    );
+    assert_eq!(unsafe { orbgate_engine_unpack(engine, packed, &mut unpacked) }, OK);
     assert_eq!(&unpacked, found);
 }
 
@@ -160,9 +115,7 @@ fn declared(decision: &Decision<'_>) -> Option<String> {
     let Decision::Deny(deny) = decision else {
         return None;
     };
-    let route = deny
-        .route()
-        .filter(|_| deny.reason() == Reason::MethodNotDeclared)?;
+    let route = deny.route().filter(|_| deny.reason() == Reason::MethodNotDeclared)?;
     Some(route.methods().collect::<Vec<_>>().join(", "))
 }
 
@@ -182,9 +135,7 @@ unsafe fn decide_route_packed(
     flags: u32,
 ) -> u64 {
     let (high, low) = (id.high, id.low);
-    unsafe {
-        orbgate_engine_decide_route_packed(engine, high, low, 1, scopes, scopes_len, set, flags)
-    }
+    unsafe { orbgate_engine_decide_route_packed(engine, high, low, 1, scopes, scopes_len, set, flags) }
 }
 
 #[test]
@@ -195,10 +146,7 @@ fn by_route_and_by_scope_too() {
     for route in core.routes() {
         let ((m, ml), (t, tl)) = (text(route.method()), text(route.template()));
         let mut id = OrbgateRouteId::default();
-        assert_eq!(
-            unsafe { orbgate_engine_find_route(engine, m, ml, t, tl, &mut id) },
-            OK
-        );
+        assert_eq!(unsafe { orbgate_engine_find_route(engine, m, ml, t, tl, &mut id) }, OK);
         assert_eq!(id, OrbgateRouteId::new(route.id()));
         for scopes in ["read:orders write:orders", ""] {
             let expected = core.decide_route(route.id(), Some(Token::user(scopes)), true);
@@ -206,10 +154,7 @@ fn by_route_and_by_scope_too() {
             let mut found = OrbgateDecision::default();
             let (s, sl) = text(scopes);
             unsafe {
-                assert_eq!(
-                    orbgate_engine_decide_route(engine, id, &given, 1, &mut found),
-                    OK
-                );
+                assert_eq!(orbgate_engine_decide_route(engine, id, &given, 1, &mut found), OK);
                 let packed = decide_route_packed(engine, id, s, sl, null(), 1);
                 assert_eq!(packed, found.pack());
             }
@@ -222,10 +167,7 @@ fn by_route_and_by_scope_too() {
         let (s, sl) = text(scope);
         let mut found = OrbgateDecision::default();
         unsafe {
-            assert_eq!(
-                orbgate_engine_decide_scope(engine, s, sl, &given, 0, &mut found),
-                OK
-            );
+            assert_eq!(orbgate_engine_decide_scope(engine, s, sl, &given, 0, &mut found), OK);
             let packed = orbgate_engine_decide_scope_packed(engine, s, sl, 1, s, sl, null(), 0);
             assert_eq!(packed, found.pack());
         }
@@ -266,8 +208,7 @@ fn a_packed_denial_says_what_it_is_about_if_asked() {
         assert_ne!(found.about, 0);
         for (flags, route) in [(0, 0), (ORBGATE_PACK_ABOUT, found.about)] {
             let (none, kind) = (null(), 255);
-            let packed =
-                orbgate_engine_decide_packed(engine, m, ml, t, tl, kind, none, 0, null(), flags);
+            let packed = orbgate_engine_decide_packed(engine, m, ml, t, tl, kind, none, 0, null(), flags);
             assert_eq!(packed >> 14 & 0x3_ffff, u64::from(route));
         }
         orbgate_engine_free(engine);
@@ -278,20 +219,12 @@ fn a_packed_denial_says_what_it_is_about_if_asked() {
 fn what_no_engine_packed_is_refused() {
     let engine = external();
     let mut out = OrbgateDecision::default();
-    let refused = |packed: u64, out: &mut OrbgateDecision| unsafe {
-        orbgate_engine_unpack(engine, packed, out)
-    };
+    let refused = |packed: u64, out: &mut OrbgateDecision| unsafe { orbgate_engine_unpack(engine, packed, out) };
     let invalid = OrbgateStatus::InvalidArgument;
     assert_eq!(refused(0, &mut out), invalid);
     assert_eq!(refused(5 << 48, &mut out), OrbgateStatus::Panic);
     // An allow with a denial's reason, an unknown reason, a route after the last, an unknown bit.
-    for packed in [
-        2 | 8 << 48,
-        2 | 31 << 48,
-        1 | 8 << 48 | 38 << 14,
-        1 | 2 << 48 | 1 << 60,
-        3 | 9 << 48,
-    ] {
+    for packed in [2 | 8 << 48, 2 | 31 << 48, 1 | 8 << 48 | 38 << 14, 1 | 2 << 48 | 1 << 60, 3 | 9 << 48] {
         assert_eq!(refused(packed, &mut out), invalid, "{packed:#x}");
     }
     assert_eq!(out, OrbgateDecision::default());

@@ -10,8 +10,7 @@ use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::found::is_without_token;
 use crate::readback::{
-    OrbgateDecisionStrings, orbgate_engine_decision_strings, orbgate_engine_declared_methods,
-    orbgate_engine_unpack,
+    OrbgateDecisionStrings, orbgate_engine_decision_strings, orbgate_engine_declared_methods, orbgate_engine_unpack,
 };
 use crate::text::OrbgateStr;
 
@@ -48,10 +47,7 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
         })
     });
     let mut all = HashSet::new();
-    for (token, bonus) in tokens
-        .chain([None])
-        .flat_map(|it| [(it, false), (it, true)])
-    {
+    for (token, bonus) in tokens.chain([None]).flat_map(|it| [(it, false), (it, true)]) {
         let request = |method: &'static str, target: &'static str| Request {
             method: method.as_bytes(),
             target: target.as_bytes(),
@@ -60,26 +56,14 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
         };
         let asked = [request("GET", "/nowhere"), request("get", "/a")];
         let asked = asked.iter().map(|request| core.decide(request));
-        let routes = core
-            .routes()
-            .map(|it| core.decide_route(it.id(), token, bonus));
-        let scopes = core
-            .scope_table()
-            .map(|it| core.decide_scope(it.name(), token, bonus));
+        let routes = core.routes().map(|it| core.decide_route(it.id(), token, bonus));
+        let scopes = core.scope_table().map(|it| core.decide_scope(it.name(), token, bonus));
         let others = core.routes().map(|it| {
             let target = it.template().as_bytes();
-            core.decide(&Request {
-                target,
-                ..request("PATCH", "")
-            })
+            core.decide(&Request { target, ..request("PATCH", "") })
         });
         let public = [core.allow_public()];
-        for decision in asked
-            .chain(routes)
-            .chain(scopes)
-            .chain(others)
-            .chain(public)
-        {
+        for decision in asked.chain(routes).chain(scopes).chain(others).chain(public) {
             let made = decision.reason();
             let decision = OrbgateDecision::new(engine.policy(), &decision);
             all.insert(fields(&decision));
@@ -87,11 +71,7 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
             for other in Reason::ALL.into_iter().filter(|it| kind(*it) == kind(made)) {
                 let http_status = other.status().unwrap_or(0);
                 let reason = other.number();
-                all.insert(fields(&OrbgateDecision {
-                    reason,
-                    http_status,
-                    ..decision
-                }));
+                all.insert(fields(&OrbgateDecision { reason, http_status, ..decision }));
             }
             // Any rule can be broken, and any route of a template represents it.
             let details = Detail::ALL.map(Detail::number);
@@ -108,49 +88,17 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
 
 /// The properties that determine the form of a decision: what it names, and under which rule.
 fn kind(reason: Reason) -> (Named, bool, bool, Option<Reason>) {
-    let own = [
-        Reason::MalformedRequest,
-        Reason::UserTokenRequired,
-        Reason::ScopeNotApplicable,
-    ];
+    let own = [Reason::MalformedRequest, Reason::UserTokenRequired, Reason::ScopeNotApplicable];
     let own = own.into_iter().find(|it| *it == reason);
-    (
-        reason.named(),
-        reason.status().is_none(),
-        is_without_token(reason),
-        own,
-    )
+    (reason.named(), reason.status().is_none(), is_without_token(reason), own)
 }
 
 type Fields = (u8, u8, u8, u8, u16, u16, u32, u32, u64);
 
 fn fields(decision: &OrbgateDecision) -> Fields {
-    let OrbgateDecision {
-        effect,
-        reason,
-        detail,
-        charge,
-        ..
-    } = *decision;
-    let OrbgateDecision {
-        http_status,
-        scope,
-        route,
-        about,
-        amount,
-        ..
-    } = *decision;
-    (
-        effect,
-        reason,
-        detail,
-        charge,
-        http_status,
-        scope,
-        route,
-        about,
-        amount,
-    )
+    let OrbgateDecision { effect, reason, detail, charge, .. } = *decision;
+    let OrbgateDecision { http_status, scope, route, about, amount, .. } = *decision;
+    (effect, reason, detail, charge, http_status, scope, route, about, amount)
 }
 
 #[test]
@@ -163,15 +111,11 @@ fn only_what_can_be_decided_has_words() {
     let details = [0, 1, last, last + 1];
     let reasons = 0..Reason::ALL.len() as u8 + 2;
     for (effect, reason) in (0..4).flat_map(|effect| reasons.clone().map(move |it| (effect, it))) {
-        for (detail, charge) in details
-            .into_iter()
-            .flat_map(|it| (0..17).map(move |charge| (it, charge)))
-        {
+        for (detail, charge) in details.into_iter().flat_map(|it| (0..17).map(move |charge| (it, charge))) {
             for (route, scope) in (0..8).flat_map(|route| (0..8).map(move |it| (route, it))) {
                 let right = crate::names::orbgate_reason_http_status(reason);
-                for (http_status, amount) in [right, 418]
-                    .into_iter()
-                    .flat_map(|it| [0, 5, 7].map(|amount| (it, amount)))
+                for (http_status, amount) in
+                    [right, 418].into_iter().flat_map(|it| [0, 5, 7].map(|amount| (it, amount)))
                 {
                     for about in [0, 3, 6, 7, route] {
                         let decision = OrbgateDecision {
@@ -199,13 +143,7 @@ fn only_what_can_be_decided_has_words() {
     expected.retain(|it| details.contains(&it.2) && [0, 3, 6, 7, it.6].contains(&it.7));
     assert!(asked > 1_000_000 && expected.len() > 20);
     let odd: Vec<_> = accepted.symmetric_difference(&expected).collect();
-    assert!(
-        odd.is_empty(),
-        "{} of {}: {:?}",
-        odd.len(),
-        expected.len(),
-        odd.first()
-    );
+    assert!(odd.is_empty(), "{} of {}: {:?}", odd.len(), expected.len(), odd.first());
     unsafe { orbgate_engine_free(made) };
 }
 
@@ -226,9 +164,6 @@ fn has_words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> bool {
     assert!(said == OK || said == INVALID);
     // Fields that aren't packed can be wrong without being noticed there.
     assert!(packed == OK || said != OK, "{decision:?}");
-    assert!(
-        packed != OK || said == OK || unpacked != *decision,
-        "{decision:?}"
-    );
+    assert!(packed != OK || said == OK || unpacked != *decision, "{decision:?}");
     said == OK
 }

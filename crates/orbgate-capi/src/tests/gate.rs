@@ -7,8 +7,7 @@ use core::ptr::{null, null_mut};
 use super::{INVALID, OK, SHOP, compiled, external, said, text};
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::error::{
-    OrbgateDiagnostic, OrbgateErrorInfo, orbgate_error_diagnostic, orbgate_error_free,
-    orbgate_error_info,
+    OrbgateDiagnostic, OrbgateErrorInfo, orbgate_error_diagnostic, orbgate_error_free, orbgate_error_info,
 };
 use crate::flags::ORBGATE_ALLOW_BONUS_ORBS;
 use crate::gate::fetch::*;
@@ -43,10 +42,7 @@ fn gate_with(flags: u32, max_stale_ms: u32, gate: &mut *mut OrbgateGate) -> Orbg
         options.struct_size = size_of::<OrbgateGateOptions>() as u32;
         options.flags = ORBGATE_GATE_SIGNATURES_OUTSIDE | flags;
         options.max_stale_ms = max_stale_ms;
-        assert_eq!(
-            orbgate_verifier_from_yaml(yaml, len, &mut verifier, null_mut()),
-            OK
-        );
+        assert_eq!(orbgate_verifier_from_yaml(yaml, len, &mut verifier, null_mut()), OK);
         let status = orbgate_gate_new(verifier, &options, gate, null_mut());
         orbgate_verifier_free(verifier);
         status
@@ -77,10 +73,7 @@ fn ask_for(
         request.matched = ORBGATE_MATCHED_TEMPLATE;
         request.path_template = OrbgateStr::new(target);
         (request.authorization, request.authorization_count) = (&authorization, 1);
-        assert_eq!(
-            orbgate_gate_ask(gate, engine, &request, TIME, now, &mut step),
-            OK
-        );
+        assert_eq!(orbgate_gate_ask(gate, engine, &request, TIME, now, &mut step), OK);
     }
     step
 }
@@ -110,17 +103,7 @@ fn serve(gate: *const OrbgateGate, now: u64) -> Vec<String> {
             urls.push(url);
             orbgate_fetch_free(fetch);
             let (body, len) = text(body);
-            let status = orbgate_gate_fetched(
-                gate,
-                info.attempt,
-                200,
-                null(),
-                0,
-                body,
-                len,
-                now,
-                &mut fetch,
-            );
+            let status = orbgate_gate_fetched(gate, info.attempt, 200, null(), 0, body, len, now, &mut fetch);
             assert_eq!(status, OK);
         }
     }
@@ -133,45 +116,27 @@ fn a_step_is_handed_on_until_it_is_the_answer() {
     let mut step = ask(gate, engine, 5);
     let found = info(step);
     // The first attempt for the first of two issuers has an even number.
-    assert_eq!(
-        (found.kind, found.attempt, found.until_ms),
-        (ORBGATE_STEP_WAIT, 2, 5005)
-    );
+    assert_eq!((found.kind, found.attempt, found.until_ms), (ORBGATE_STEP_WAIT, 2, 5005));
     assert_eq!(serve(gate, 6).len(), 2);
     let mut over = 9;
     unsafe {
         assert_eq!(orbgate_gate_is_over(gate, step, 6, &mut over), OK);
         assert_eq!(over, 1);
-        assert_eq!(
-            orbgate_gate_resume(gate, engine, step, TIME, 6, &mut step),
-            OK
-        );
+        assert_eq!(orbgate_gate_resume(gate, engine, step, TIME, 6, &mut step), OK);
         let found = info(step);
         assert_eq!(found.kind, ORBGATE_STEP_CHECK_SIGNATURE);
-        assert_eq!(
-            (said(found.algorithm), found.signature.len),
-            ("ES256".to_owned(), 64)
-        );
+        assert_eq!((said(found.algorithm), found.signature.len), ("ES256".to_owned(), 64));
         let (signed, _) = TOKEN.trim().rsplit_once('.').unwrap();
         assert_eq!(said(found.message), signed);
         assert!(said(found.key).contains("\"x\":\"iZZVRpXPK-"));
-        assert_eq!(
-            orbgate_gate_checked(gate, engine, step, 1, TIME, 6, &mut step),
-            OK
-        );
+        assert_eq!(orbgate_gate_checked(gate, engine, step, 1, TIME, 6, &mut step), OK);
         let found = info(step);
-        assert_eq!(
-            (found.kind, found.decision.effect),
-            (ORBGATE_STEP_ANSWER, 2)
-        );
+        assert_eq!((found.kind, found.decision.effect), (ORBGATE_STEP_ANSWER, 2));
         assert_eq!(said(found.subject), "user-7");
         assert!(said(found.audit).contains(&said(found.fingerprint)));
         let scopes = orbgate_scope_set_retain(found.scope_set);
         orbgate_step_free(step);
-        assert_eq!(
-            (*scopes).set,
-            (*engine).engine().scopes("read:account write:voxies")
-        );
+        assert_eq!((*scopes).set, (*engine).engine().scopes("read:account write:voxies"));
         orbgate_scope_set_free(scopes);
         orbgate_gate_free(gate);
         orbgate_engine_free(engine);
@@ -236,10 +201,7 @@ fn answered(
         assert_eq!(status, OK);
     }
     let found = info(step);
-    assert_eq!(
-        (found.kind, found.decision.effect),
-        (ORBGATE_STEP_ANSWER, 2)
-    );
+    assert_eq!((found.kind, found.decision.effect), (ORBGATE_STEP_ANSWER, 2));
     (step, found)
 }
 
@@ -252,12 +214,7 @@ fn each_flag_of_a_request_does_its_own() {
         let step = ask_for(gate, engine, run, flags, 0);
         (step, info(step).until_ms)
     };
-    let flags = [
-        ORBGATE_HOLDS_THREAD,
-        ORBGATE_HOLDS_THREAD,
-        0,
-        ORBGATE_WITH_AUDIT | ORBGATE_ALLOW_BONUS_ORBS,
-    ];
+    let flags = [ORBGATE_HOLDS_THREAD, ORBGATE_HOLDS_THREAD, 0, ORBGATE_WITH_AUDIT | ORBGATE_ALLOW_BONUS_ORBS];
     let waiting = flags.map(until);
     assert_eq!(waiting.map(|(_, until)| until), [5000, 1000, 5000, 5000]);
     for (step, _) in waiting {
@@ -306,11 +263,9 @@ fn only_an_issuer_of_the_gate_is_forgotten() {
 fn routes_are_compared_in_the_syntax_of_their_router() {
     let engine = compiled(SHOP);
     let methods = ["GET", "GET", "POST", "PUT"].map(OrbgateStr::new);
-    for (written, parameter) in [
-        (ORBGATE_TEMPLATES_BRACES, "{id}"),
-        (ORBGATE_TEMPLATES_COLONS, ":id"),
-        (ORBGATE_TEMPLATES_ANGLES, "<id>"),
-    ] {
+    for (written, parameter) in
+        [(ORBGATE_TEMPLATES_BRACES, "{id}"), (ORBGATE_TEMPLATES_COLONS, ":id"), (ORBGATE_TEMPLATES_ANGLES, "<id>")]
+    {
         for style in 0..3 {
             let order = format!("/v1/orders/{parameter}");
             let orders = "/v1/orders";

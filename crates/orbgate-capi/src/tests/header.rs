@@ -29,46 +29,23 @@ fn every_function_states_its_contract() {
     let header = header(config());
     let functions = functions(&header);
     assert!(functions.len() > 40, "{functions:?}");
-    for Function {
-        name,
-        documentation,
-        ..
-    } in functions
-    {
-        assert!(
-            documentation.contains("\n * Ownership: "),
-            "{name}: ownership"
-        );
-        let contract = documentation
-            .lines()
-            .find(|line| line.contains("Thread-safe: "));
+    for Function { name, documentation, .. } in functions {
+        assert!(documentation.contains("\n * Ownership: "), "{name}: ownership");
+        let contract = documentation.lines().find(|line| line.contains("Thread-safe: "));
         let contract = contract.unwrap_or_else(|| panic!("{name}: no contract"));
         let words = contract.trim_start_matches(" * ").trim_end_matches('.');
-        let words: Vec<_> = words
-            .split(". ")
-            .filter_map(|tag| tag.split_once(": "))
-            .collect();
+        let words: Vec<_> = words.split(". ").filter_map(|tag| tag.split_once(": ")).collect();
         let yes_no = ["yes", "no"];
         let allocates = ["yes", "no", "once per thread"];
         let costs = ["constant", "decision", "batch", "policy", "token", "keys"];
-        let tags: [(&str, &[&str]); 4] = [
-            ("Thread-safe", &["yes"]),
-            ("Allocates", &allocates),
-            ("Blocks", &yes_no),
-            ("Cost", &costs),
-        ];
+        let tags: [(&str, &[&str]); 4] =
+            [("Thread-safe", &["yes"]), ("Allocates", &allocates), ("Blocks", &yes_no), ("Cost", &costs)];
         assert_eq!(words.len(), tags.len(), "{name}: {contract}");
         for ((tag, value), (expected, values)) in words.iter().zip(tags) {
-            assert!(
-                *tag == expected && values.contains(value),
-                "{name}: {contract}"
-            );
+            assert!(*tag == expected && values.contains(value), "{name}: {contract}");
         }
         let hot = contract.contains("Cost: decision") && !name.contains("scope_set");
-        assert!(
-            !hot || !contract.contains("Allocates: yes") && contract.contains("Blocks: no."),
-            "{name}: {contract}"
-        );
+        assert!(!hot || !contract.contains("Allocates: yes") && contract.contains("Blocks: no."), "{name}: {contract}");
     }
 }
 
@@ -76,18 +53,12 @@ fn every_function_states_its_contract() {
 #[test]
 fn the_symbols_are_those_of_the_list() {
     let header = header(config());
-    let declared: BTreeSet<_> = functions(&header)
-        .into_iter()
-        .map(|function| function.name)
-        .collect();
+    let declared: BTreeSet<_> = functions(&header).into_iter().map(|function| function.name).collect();
     let list = include_str!("../../symbols.txt");
     let list: Vec<_> = list.lines().filter(|line| !line.starts_with('#')).collect();
     assert!(list.is_sorted(), "symbols.txt is sorted");
     let listed: BTreeSet<_> = list.into_iter().map(str::to_owned).collect();
-    assert_eq!(
-        declared, listed,
-        "the header's functions and those of symbols.txt"
-    );
+    assert_eq!(declared, listed, "the header's functions and those of symbols.txt");
 }
 
 /// `arguments.c` and `gate_arguments.c` in `bindings/c/tests` pass null for each pointer of every function that takes
@@ -99,17 +70,10 @@ fn every_function_is_tested_from_c() {
     let arguments = read("arguments.c") + &read("gate_arguments.c");
     let usage = read("usage.c");
     let header = header(config());
-    for Function {
-        name, declaration, ..
-    } in functions(&header)
-    {
+    for Function { name, declaration, .. } in functions(&header) {
         let call = format!("{name}(");
-        let tested =
-            arguments.contains(&call) || (!declaration.contains('*') && usage.contains(&call));
-        assert!(
-            tested,
-            "{name} is not in bindings/c/tests/arguments.c, nor in gate_arguments.c"
-        );
+        let tested = arguments.contains(&call) || (!declaration.contains('*') && usage.contains(&call));
+        assert!(tested, "{name} is not in bindings/c/tests/arguments.c, nor in gate_arguments.c");
     }
 }
 
@@ -122,9 +86,7 @@ struct Function {
 }
 
 fn functions(header: &str) -> Vec<Function> {
-    let declarations = header
-        .split("\n\n")
-        .filter(|part| part.contains("ORBGATE_API"));
+    let declarations = header.split("\n\n").filter(|part| part.contains("ORBGATE_API"));
     let declarations = declarations.filter(|part| part.starts_with("/**"));
     let function = |part: &str| {
         let (documentation, declaration) = part.rsplit_once("*/").unwrap();
@@ -132,11 +94,7 @@ fn functions(header: &str) -> Vec<Function> {
             let word = text.rsplit([' ', '*', '\n']).next()?;
             word.starts_with("orbgate_").then(|| word.to_owned())
         });
-        Function {
-            name: name.unwrap(),
-            documentation: documentation.to_owned(),
-            declaration: declaration.to_owned(),
-        }
+        Function { name: name.unwrap(), documentation: documentation.to_owned(), declaration: declaration.to_owned() }
     };
     declarations.map(function).collect()
 }

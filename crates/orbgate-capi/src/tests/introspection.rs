@@ -55,10 +55,7 @@ fn verifier() -> *mut OrbgateVerifier {
 }
 
 /// A gate, or the message of the error.
-fn new_gate(
-    flags: u32,
-    secrets: &[OrbgateStr],
-) -> Result<*mut OrbgateGate, (OrbgateStatus, String)> {
+fn new_gate(flags: u32, secrets: &[OrbgateStr]) -> Result<*mut OrbgateGate, (OrbgateStatus, String)> {
     let (verifier, mut gate) = (verifier(), null_mut());
     let mut error: *mut OrbgateError = null_mut();
     unsafe {
@@ -91,12 +88,7 @@ fn ready() -> *mut OrbgateGate {
     new_gate(ORBGATE_GATE_INTROSPECTION, &secrets).unwrap()
 }
 
-fn ask(
-    gate: *const OrbgateGate,
-    engine: *const OrbgateEngine,
-    token: &str,
-    at: u64,
-) -> *mut OrbgateStep {
+fn ask(gate: *const OrbgateGate, engine: *const OrbgateEngine, token: &str, at: u64) -> *mut OrbgateStep {
     let bearer = format!("Bearer {token}");
     let authorization = OrbgateStr::new(&bearer);
     let mut step = null_mut();
@@ -113,12 +105,7 @@ fn ask(
 }
 
 /// Has every endpoint answer this, and returns its URLs with the bodies and the credentials.
-fn serve(
-    gate: *const OrbgateGate,
-    at: u64,
-    http_status: u32,
-    answer: &str,
-) -> Vec<[Option<String>; 3]> {
+fn serve(gate: *const OrbgateGate, at: u64, http_status: u32, answer: &str) -> Vec<[Option<String>; 3]> {
     let mut served = Vec::new();
     loop {
         let mut fetch = null_mut();
@@ -128,10 +115,7 @@ fn serve(
                 return served;
             }
             let shown = format!("{:?}", *fetch);
-            assert!(
-                !shown.contains("token=") && !shown.contains("Basic"),
-                "{shown}"
-            );
+            assert!(!shown.contains("token=") && !shown.contains("Basic"), "{shown}");
             let mut info: OrbgateFetchInfo = zeroed();
             info.struct_size = size_of::<OrbgateFetchInfo>() as u32;
             assert_eq!(orbgate_fetch_info(fetch, &mut info), OK);
@@ -140,8 +124,7 @@ fn serve(
             orbgate_fetch_free(fetch);
             let (body, len) = text(answer);
             let (attempt, out) = (info.attempt, &mut fetch);
-            let status =
-                orbgate_gate_fetched(gate, attempt, http_status, null(), 0, body, len, at, out);
+            let status = orbgate_gate_fetched(gate, attempt, http_status, null(), 0, body, len, at, out);
             assert_eq!((status, *out), (OK, null_mut()));
         }
     }
@@ -178,9 +161,7 @@ fn judge(
 
 fn active(scope: &str, seconds: u64) -> String {
     let exp = TIME / 1000 + seconds;
-    format!(
-        r#"{{"active":true,"aud":"https://api.example.com","exp":{exp},"sub":"user-7","scope":"{scope}"}}"#
-    )
+    format!(r#"{{"active":true,"aud":"https://api.example.com","exp":{exp},"sub":"user-7","scope":"{scope}"}}"#)
 }
 
 const INACTIVE: &str = r#"{"active":false}"#;
@@ -192,25 +173,14 @@ fn refused(reason: &str) -> Option<String> {
 #[test]
 fn a_fetch_has_the_question_and_the_credentials() {
     let (gate, engine) = (ready(), external());
-    let steps = [
-        ask(gate, engine, "a+b", 0),
-        ask(gate, engine, "ory_at_1", 0),
-    ];
+    let steps = [ask(gate, engine, "a+b", 0), ask(gate, engine, "ory_at_1", 0)];
     let said = |text: &str| Some(text.to_owned());
     assert_eq!(
         serve(gate, 0, 200, INACTIVE),
         [
             // my-api:pass%20word and a:b; the token goes to the issuer of its prefix.
-            [
-                said(REST),
-                said("token=a%2Bb&token_type_hint=access_token"),
-                said("Basic bXktYXBpOnBhc3MlMjB3b3Jk")
-            ],
-            [
-                said(PREFIXED),
-                said("token=ory_at_1&token_type_hint=access_token"),
-                said("Basic YTpi")
-            ],
+            [said(REST), said("token=a%2Bb&token_type_hint=access_token"), said("Basic bXktYXBpOnBhc3MlMjB3b3Jk")],
+            [said(PREFIXED), said("token=ory_at_1&token_type_hint=access_token"), said("Basic YTpi")],
         ]
     );
     unsafe {
@@ -228,29 +198,17 @@ fn answers_decide_for_no_longer_than_they_may() {
     let nothing = active("read:nothing", 600);
     assert_eq!(judge(gate, "poor", 0, 200, &nothing), (403, None, 1));
     let inactive = refused("inactive");
-    assert_eq!(
-        judge(gate, "bad", 0, 200, INACTIVE),
-        (401, inactive.clone(), 1)
-    );
+    assert_eq!(judge(gate, "bad", 0, 200, INACTIVE), (401, inactive.clone(), 1));
     // That a token is refused is known for 5 seconds, and that it's active for `max_cache_seconds`.
-    assert_eq!(
-        judge(gate, "bad", 4_999, 200, &orbs),
-        (401, inactive.clone(), 0)
-    );
+    assert_eq!(judge(gate, "bad", 4_999, 200, &orbs), (401, inactive.clone(), 0));
     assert_eq!(judge(gate, "bad", 5_000, 200, &orbs), (0, None, 1));
     assert_eq!(judge(gate, "good", 29_999, 200, INACTIVE), (0, None, 0));
-    assert_eq!(
-        judge(gate, "good", 30_000, 200, INACTIVE),
-        (401, inactive.clone(), 1)
-    );
+    assert_eq!(judge(gate, "good", 30_000, 200, INACTIVE), (401, inactive.clone(), 1));
     // A token that expires sooner.
     let brief = active("read:orbs", 41);
     assert_eq!(judge(gate, "brief", 40_000, 200, &brief), (0, None, 1));
     // With the leeway for clocks it is asked about each time.
-    assert_eq!(
-        judge(gate, "brief", 41_000, 200, INACTIVE),
-        (401, inactive, 1)
-    );
+    assert_eq!(judge(gate, "brief", 41_000, 200, INACTIVE), (401, inactive, 1));
     unsafe { orbgate_gate_free(gate) }
 }
 
@@ -260,18 +218,9 @@ fn an_endpoint_that_fails_denies() {
     let unanswered = refused("unanswered");
     let orbs = active("read:orbs", 600);
     // A failing endpoint, and one that doesn't know the secret.
-    assert_eq!(
-        judge(gate, "one", 0, 500, &orbs),
-        (401, unanswered.clone(), 1)
-    );
-    assert_eq!(
-        judge(gate, "two", 0, 401, &orbs),
-        (401, unanswered.clone(), 1)
-    );
-    assert_eq!(
-        judge(gate, "three", 0, 200, "[1"),
-        (401, refused("bad_claims"), 1)
-    );
+    assert_eq!(judge(gate, "one", 0, 500, &orbs), (401, unanswered.clone(), 1));
+    assert_eq!(judge(gate, "two", 0, 401, &orbs), (401, unanswered.clone(), 1));
+    assert_eq!(judge(gate, "three", 0, 200, "[1"), (401, refused("bad_claims"), 1));
     let engine = external();
     let mut status = null_mut();
     unsafe {
@@ -284,10 +233,7 @@ fn an_endpoint_that_fails_denies() {
         orbgate_fetch_free(fetch);
         let reason = ORBGATE_FETCH_UNREACHABLE;
         assert_eq!(orbgate_gate_fetch_failed(gate, info.attempt, reason, 0), OK);
-        assert_eq!(
-            orbgate_gate_resume(gate, engine, step, TIME, 0, &mut step),
-            OK
-        );
+        assert_eq!(orbgate_gate_resume(gate, engine, step, TIME, 0, &mut step), OK);
         assert_eq!(refused(&said(self::info(step).refused)), unanswered);
         orbgate_step_free(step);
         orbgate_engine_free(engine);
@@ -336,18 +282,11 @@ fn secrets_are_listed_and_their_number_is_checked() {
         let status = orbgate_verifier_secret(verifier, index, &mut source);
         (status == OK).then(|| (source.kind, said(source.name)))
     };
-    assert_eq!(
-        listed(0),
-        Some((ORBGATE_SECRET_ENV, "ORBGATE_NO_SUCH_VARIABLE".to_owned()))
-    );
-    assert_eq!(
-        listed(1),
-        Some((ORBGATE_SECRET_FILE, "/no/such/file".to_owned()))
-    );
+    assert_eq!(listed(0), Some((ORBGATE_SECRET_ENV, "ORBGATE_NO_SUCH_VARIABLE".to_owned())));
+    assert_eq!(listed(1), Some((ORBGATE_SECRET_FILE, "/no/such/file".to_owned())));
     assert_eq!(listed(2), None);
     unsafe { orbgate_verifier_free(verifier) }
-    let (status, _) =
-        new_gate(ORBGATE_GATE_INTROSPECTION, &[OrbgateStr::new("secret")]).unwrap_err();
+    let (status, _) = new_gate(ORBGATE_GATE_INTROSPECTION, &[OrbgateStr::new("secret")]).unwrap_err();
     assert_eq!(status, INVALID);
 }
 
@@ -363,10 +302,7 @@ fn a_secret_that_cannot_be_read_is_named() {
     let mut expected = Expected::default();
     expected.add("nothing given", [lines[0]]);
     assert!(lines[1].starts_with("`client_secret_file` /no/such/file: "));
-    let given = [
-        OrbgateStr::of_bytes(b"hidden\xff"),
-        OrbgateStr::new("hidden"),
-    ];
+    let given = [OrbgateStr::of_bytes(b"hidden\xff"), OrbgateStr::new("hidden")];
     let (_, message) = new_gate(flags, &given).unwrap_err();
     expected.add("bytes", [message]);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "gate: secrets");
@@ -395,10 +331,7 @@ fn secrets_are_read_again() {
     expected.add("bytes", [message]);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "gate: secrets read again");
     assert_eq!(judge(gate, "good", 0, 200, INACTIVE), (0, None, 0));
-    assert_eq!(
-        read(&[OrbgateStr::new("other"), OrbgateStr::new("b")]).0,
-        OK
-    );
+    assert_eq!(read(&[OrbgateStr::new("other"), OrbgateStr::new("b")]).0, OK);
     let step = ask(gate, engine, "good", 0);
     // my-api:other
     let credentials = Some("Basic bXktYXBpOm90aGVy".to_owned());

@@ -125,11 +125,7 @@ fn layout() -> String {
         first::<OrbgateIssuerStatus>("OrbgateIssuerStatus"),
         first::<OrbgateRouteDifference>("OrbgateRouteDifference"),
     ]);
-    lines.extend(
-        packed::FIELDS
-            .iter()
-            .map(|(name, field)| format!("packed\t{name}\t{}\t{}", field.0, field.1)),
-    );
+    lines.extend(packed::FIELDS.iter().map(|(name, field)| format!("packed\t{name}\t{}\t{}", field.0, field.1)));
     format!("{HEAD}{}\n", lines.join("\n"))
 }
 
@@ -137,9 +133,7 @@ fn layout() -> String {
 /// use Arrow tables.
 fn java() -> String {
     let layout = layout();
-    let rows = layout
-        .lines()
-        .map(|line| line.split('\t').collect::<Vec<_>>());
+    let rows = layout.lines().map(|line| line.split('\t').collect::<Vec<_>>());
     let (mut structs, mut rest) = (BTreeMap::<_, Vec<_>>::new(), String::new());
     for row in rows {
         let mut constant = |of: &str, name: &str, number: &str| {
@@ -169,10 +163,7 @@ fn java() -> String {
     }
     let classes = structs.iter().map(|(name, lines)| {
         let name = name.strip_prefix("Orbgate").unwrap();
-        format!(
-            "\n    static final class {name} {{\n{}    }}\n",
-            lines.concat()
-        )
+        format!("\n    static final class {name} {{\n{}    }}\n", lines.concat())
     });
     format!("{JAVA}{rest}{}}}\n", classes.collect::<String>())
 }
@@ -186,10 +177,7 @@ fn first<T: Sized32>(name: &str) -> String {
 pub(super) fn constants() -> Vec<(String, String)> {
     let constant = |line: &str| {
         let line = line.trim().trim_end_matches(',');
-        let words = line
-            .strip_prefix("#define ")
-            .unwrap_or(line)
-            .replace(" = ", " ");
+        let words = line.strip_prefix("#define ").unwrap_or(line).replace(" = ", " ");
         let (name, number) = words.split_once(' ')?;
         let (name, _) = (name.strip_prefix("ORBGATE_")?, number.parse::<u32>().ok()?);
         let is_version = name.starts_with("VERSION") || name.starts_with("ABI");
@@ -197,10 +185,7 @@ pub(super) fn constants() -> Vec<(String, String)> {
     };
     let abi = ("ABI_VERSION".to_owned(), ABI_VERSION.to_string());
     let header = generated();
-    [abi]
-        .into_iter()
-        .chain(header.lines().filter_map(constant))
-        .collect()
+    [abi].into_iter().chain(header.lines().filter_map(constant)).collect()
 }
 
 #[test]
@@ -212,10 +197,7 @@ fn the_layout_is_that_of_the_list() {
 #[test]
 #[cfg(target_pointer_width = "64")]
 fn the_layout_is_that_of_java() {
-    compare(
-        "bindings/java/src/main/java/io/github/orbgate/Layout.java",
-        &java(),
-    );
+    compare("bindings/java/src/main/java/io/github/orbgate/Layout.java", &java());
 }
 
 /// Every struct of the header that has fields is listed, with its first size if it has one.
@@ -230,34 +212,17 @@ fn every_struct_is_in_the_layout() {
     let structs: Vec<_> = structs.collect();
     assert!(structs.len() >= 12, "{structs:?}");
     for name in structs {
-        assert!(
-            layout.contains(&format!("size\t{name}\t")),
-            "{name} is not listed"
-        );
+        assert!(layout.contains(&format!("size\t{name}\t")), "{name} is not listed");
         let sized = layout.contains(&format!("offset\t{name}.struct_size\t0\n"));
-        assert_eq!(
-            layout.contains(&format!("first_size\t{name}\t")),
-            sized,
-            "{name}"
-        );
+        assert_eq!(layout.contains(&format!("first_size\t{name}\t")), sized, "{name}");
     }
-    assert!(
-        layout
-            .lines()
-            .filter(|line| line.starts_with("code\t"))
-            .count()
-            > 40
-    );
+    assert!(layout.lines().filter(|line| line.starts_with("code\t")).count() > 40);
 }
 
 /// Go's runtime aborts on a pointer into the first page, which Rust's own empty strings contain.
 #[test]
 fn an_empty_string_has_the_address_of_a_byte() {
-    for empty in [
-        OrbgateStr::new(""),
-        OrbgateStr::of_bytes(&[]),
-        OrbgateStr::optional(Some("")),
-    ] {
+    for empty in [OrbgateStr::new(""), OrbgateStr::of_bytes(&[]), OrbgateStr::optional(Some(""))] {
         assert_eq!(empty.len, 0);
         assert!(empty.data.addr() >= 4096, "{:?}", empty.data);
     }

@@ -8,26 +8,22 @@ use super::{INVALID, OK, SHOP, compiled, external, said, set, text, token};
 use crate::decide::orbgate_engine_decide;
 use crate::decision::OrbgateDecision;
 use crate::engine::{
-    OrbgateEngine, orbgate_engine_digest, orbgate_engine_digest_string, orbgate_engine_free,
-    orbgate_engine_from_file, orbgate_engine_from_yaml, orbgate_engine_has_end_marker,
-    orbgate_engine_is_sealed, orbgate_engine_name, orbgate_engine_retain,
-    orbgate_engine_table_json,
+    OrbgateEngine, orbgate_engine_digest, orbgate_engine_digest_string, orbgate_engine_free, orbgate_engine_from_file,
+    orbgate_engine_from_yaml, orbgate_engine_has_end_marker, orbgate_engine_is_sealed, orbgate_engine_name,
+    orbgate_engine_retain, orbgate_engine_table_json,
 };
 use crate::error::{
-    OrbgateDiagnostic, OrbgateErrorInfo, orbgate_error_diagnostic, orbgate_error_free,
-    orbgate_error_info,
+    OrbgateDiagnostic, OrbgateErrorInfo, orbgate_error_diagnostic, orbgate_error_free, orbgate_error_info,
 };
 use crate::handle::{
-    OrbgateHandle, orbgate_handle_decide, orbgate_handle_free, orbgate_handle_load,
-    orbgate_handle_new, orbgate_handle_retain, orbgate_handle_store,
+    OrbgateHandle, orbgate_handle_decide, orbgate_handle_free, orbgate_handle_load, orbgate_handle_new,
+    orbgate_handle_retain, orbgate_handle_store,
 };
 use crate::listing::{
-    OrbgateRoute, OrbgateScope, orbgate_engine_route, orbgate_engine_route_count,
-    orbgate_engine_route_method, orbgate_engine_scope, orbgate_engine_scope_count,
+    OrbgateRoute, OrbgateScope, orbgate_engine_route, orbgate_engine_route_count, orbgate_engine_route_method,
+    orbgate_engine_scope, orbgate_engine_scope_count,
 };
-use crate::scope_set::{
-    orbgate_scope_set_free, orbgate_scope_set_from_list, orbgate_scope_set_retain,
-};
+use crate::scope_set::{orbgate_scope_set_free, orbgate_scope_set_from_list, orbgate_scope_set_retain};
 use crate::status::OrbgateStatus;
 use crate::text::OrbgateStr;
 
@@ -80,35 +76,12 @@ fn routes_and_scopes_are_listed() {
     }
     assert_eq!((routes, scopes), (4, 3));
     for (number, expected) in (1..).zip(core.routes()) {
-        assert_eq!(
-            unsafe { orbgate_engine_route(engine, number, &mut route) },
-            OK
-        );
+        assert_eq!(unsafe { orbgate_engine_route(engine, number, &mut route) }, OK);
         assert_eq!((route.number, route.id.read()), (number, expected.id()));
-        let texts = [
-            route.text,
-            route.method,
-            route.path_template,
-            route.scope,
-            route.api,
-        ]
-        .map(said);
+        let texts = [route.text, route.method, route.path_template, route.scope, route.api].map(said);
         let (own, scope) = (expected.as_str(), expected.scope());
-        assert_eq!(
-            texts,
-            [
-                own,
-                expected.method(),
-                expected.template(),
-                scope.name(),
-                "shop"
-            ]
-        );
-        let amount = if own == "PUT /v1/orders" {
-            (7, 5)
-        } else {
-            (route.charge, 0)
-        };
+        assert_eq!(texts, [own, expected.method(), expected.template(), scope.name(), "shop"]);
+        let amount = if own == "PUT /v1/orders" { (7, 5) } else { (route.charge, 0) };
         assert_eq!((route.charge, route.amount), amount);
         let mut method = OrbgateStr::NULL;
         for (index, expected) in expected.methods().enumerate() {
@@ -121,22 +94,12 @@ fn routes_and_scopes_are_listed() {
     }
     let listed: Vec<_> = (1..=3)
         .map(|number| {
-            assert_eq!(
-                unsafe { orbgate_engine_scope(engine, number, &mut scope) },
-                OK
-            );
+            assert_eq!(unsafe { orbgate_engine_scope(engine, number, &mut scope) }, OK);
             (said(scope.name), said(scope.permits), scope.charge)
         })
         .collect();
-    let expected = [
-        ("read:later", "-", 0),
-        ("read:orders", "reads", 5),
-        ("write:orders", "-", 3),
-    ];
-    assert_eq!(
-        listed,
-        expected.map(|(name, permits, charge)| (name.into(), permits.into(), charge))
-    );
+    let expected = [("read:later", "-", 0), ("read:orders", "reads", 5), ("write:orders", "-", 3)];
+    assert_eq!(listed, expected.map(|(name, permits, charge)| (name.into(), permits.into(), charge)));
     for number in [0, 5, u32::MAX] {
         let status = unsafe { orbgate_engine_route(engine, number, &mut route) };
         assert_eq!(status, OrbgateStatus::NotFound);
@@ -159,10 +122,7 @@ fn every_diagnostic_of_a_policy_is_told() {
         let mut info: OrbgateErrorInfo = core::mem::zeroed();
         info.struct_size = size_of::<OrbgateErrorInfo>() as u32;
         assert_eq!(orbgate_error_info(error, &mut info), OK);
-        assert_eq!(
-            (info.code, info.diagnostic_count),
-            (2, expected.diagnostics().len())
-        );
+        assert_eq!((info.code, info.diagnostic_count), (2, expected.diagnostics().len()));
         assert_eq!(said(info.message), expected.to_string());
         assert_eq!(said(info.path), "-");
         assert_eq!((info.line, info.column), (2, 1));
@@ -197,14 +157,8 @@ fn a_file_that_is_not_there_is_an_io_error() {
         let message = said(info.message);
         let cause = std::fs::File::open("no/such/policy.yaml").unwrap_err();
         let is_named = message.contains("`no/such/policy.yaml`");
-        assert!(
-            is_named && message.ends_with(&cause.to_string()),
-            "{message}"
-        );
-        assert_eq!(
-            (said(info.path).as_str(), info.diagnostic_count),
-            ("no/such/policy.yaml", 0)
-        );
+        assert!(is_named && message.ends_with(&cause.to_string()), "{message}");
+        assert_eq!((said(info.path).as_str(), info.diagnostic_count), ("no/such/policy.yaml", 0));
         orbgate_error_free(error);
     }
 }
@@ -247,15 +201,9 @@ fn a_policy_file_is_read() {
     let (data, len) = text(path);
     let mut digest = OrbgateStr::NULL;
     unsafe {
-        assert_eq!(
-            orbgate_engine_from_file(data, len, &mut engine, &mut error),
-            OK
-        );
+        assert_eq!(orbgate_engine_from_file(data, len, &mut engine, &mut error), OK);
         assert_eq!(orbgate_engine_digest_string(engine, &mut digest), OK);
-        assert_eq!(
-            said(digest),
-            orbgate::Engine::external().digest().to_string()
-        );
+        assert_eq!(said(digest), orbgate::Engine::external().digest().to_string());
         orbgate_engine_free(engine);
     }
 }
@@ -293,9 +241,7 @@ fn an_engine_knows_whether_its_text_was_sealed() {
     assert_eq!(sealed(external()), 1);
     let mut engine = null_mut();
     let wrong = SEALED.replace("{}", "{ }");
-    let status = unsafe {
-        orbgate_engine_from_yaml(wrong.as_ptr().cast(), wrong.len(), &mut engine, null_mut())
-    };
+    let status = unsafe { orbgate_engine_from_yaml(wrong.as_ptr().cast(), wrong.len(), &mut engine, null_mut()) };
     assert_eq!(status, OrbgateStatus::InvalidPolicy);
 }
 
@@ -325,10 +271,7 @@ fn a_list_of_scopes_is_taken_as_it_stands() {
         let mut found = OrbgateDecision::default();
         let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders"));
         unsafe {
-            assert_eq!(
-                orbgate_scope_set_from_list(engine, texts.as_ptr(), 2, &mut made),
-                OK
-            );
+            assert_eq!(orbgate_scope_set_from_list(engine, texts.as_ptr(), 2, &mut made), OK);
             let mut by_set = token(1, b"");
             by_set.scope_set = made;
             let status = orbgate_engine_decide(engine, m, ml, t, tl, &by_set, 0, &mut found);
@@ -385,9 +328,7 @@ fn every_decision_of_a_handle_is_one_engines() {
                 let given = token(1, b"read:orders");
                 for _ in 0..swaps {
                     let mut found = OrbgateDecision::default();
-                    let status = unsafe {
-                        orbgate_handle_decide(handle, m, ml, t, tl, &given, 0, &mut found)
-                    };
+                    let status = unsafe { orbgate_handle_decide(handle, m, ml, t, tl, &given, 0, &mut found) };
                     assert!(status == OK && policies.contains(&found), "{found:?}");
                     let mut engine = null_mut();
                     assert_eq!(unsafe { orbgate_handle_load(handle, &mut engine) }, OK);
@@ -398,11 +339,7 @@ fn every_decision_of_a_handle_is_one_engines() {
         }
         for swap in 0..swaps {
             // Only the handle owns the compiled engine, so it is freed while readers use it.
-            let engine = if swap % 2 == 0 {
-                compiled(SHOP)
-            } else {
-                external()
-            };
+            let engine = if swap % 2 == 0 { compiled(SHOP) } else { external() };
             assert_eq!(unsafe { orbgate_handle_store(handle, engine) }, OK);
             unsafe { orbgate_engine_free(engine) };
         }
@@ -456,10 +393,7 @@ fn a_panic_is_a_status_and_nothing_is_poisoned() {
 }
 
 #[test]
-#[cfg_attr(
-    miri,
-    ignore = "the payload is forgotten on purpose, and that is a leak"
-)]
+#[cfg_attr(miri, ignore = "the payload is forgotten on purpose, and that is a leak")]
 fn a_payload_that_panics_again_is_forgotten() {
     use crate::status::guard;
     /// A payload that panics again when it is dropped.

@@ -4,9 +4,8 @@ use orbgate::{Detail, Reason};
 
 use super::{OK, said, text};
 use crate::names::{
-    orbgate_detail_explanation, orbgate_detail_name, orbgate_effect_name,
-    orbgate_reason_explanation, orbgate_reason_http_status, orbgate_reason_name,
-    orbgate_status_name, orbgate_token_kind_from_name,
+    orbgate_detail_explanation, orbgate_detail_name, orbgate_effect_name, orbgate_reason_explanation,
+    orbgate_reason_http_status, orbgate_reason_name, orbgate_status_name, orbgate_token_kind_from_name,
 };
 use crate::version::{numbered, orbgate_abi_version, orbgate_version, orbgate_version_number};
 
@@ -15,22 +14,13 @@ fn reasons_and_details_are_those_of_the_core() {
     for reason in Reason::ALL {
         let number = reason.number();
         assert_eq!(said(orbgate_reason_name(number)), reason.as_str());
-        assert_eq!(
-            said(orbgate_reason_explanation(number)),
-            reason.explanation()
-        );
-        assert_eq!(
-            orbgate_reason_http_status(number),
-            reason.status().unwrap_or(0)
-        );
+        assert_eq!(said(orbgate_reason_explanation(number)), reason.explanation());
+        assert_eq!(orbgate_reason_http_status(number), reason.status().unwrap_or(0));
     }
     for detail in Detail::ALL {
         let number = detail.number();
         assert_eq!(said(orbgate_detail_name(number)), detail.as_str());
-        assert_eq!(
-            said(orbgate_detail_explanation(number)),
-            detail.explanation()
-        );
+        assert_eq!(said(orbgate_detail_explanation(number)), detail.explanation());
     }
     let (reasons, details) = (Reason::ALL.len() as u8, Detail::ALL.len() as u8);
     for number in [0, reasons + 1, 255] {
@@ -44,15 +34,7 @@ fn reasons_and_details_are_those_of_the_core() {
 
 #[test]
 fn statuses_and_effects_have_names() {
-    let names = [
-        "ok",
-        "invalid_argument",
-        "invalid_policy",
-        "io",
-        "not_found",
-        "panic",
-        "invalid_configuration",
-    ];
+    let names = ["ok", "invalid_argument", "invalid_policy", "io", "not_found", "panic", "invalid_configuration"];
     for (number, name) in (0..).zip(names) {
         assert_eq!(said(orbgate_status_name(number)), name);
     }
@@ -64,13 +46,7 @@ fn statuses_and_effects_have_names() {
 
 #[test]
 fn token_kinds_are_read_by_name() {
-    for (name, kind) in [
-        ("user", 1),
-        ("organisation", 2),
-        ("User", 0),
-        ("", 0),
-        ("none", 0),
-    ] {
+    for (name, kind) in [("user", 1), ("organisation", 2), ("User", 0), ("", 0), ("none", 0)] {
         let (data, len) = text(name);
         let mut found = 9;
         let status = unsafe { orbgate_token_kind_from_name(data, len, &mut found) };
@@ -82,14 +58,8 @@ fn token_kinds_are_read_by_name() {
 fn versions_are_the_packages() {
     let version = said(orbgate_version());
     assert_eq!(version, env!("CARGO_PKG_VERSION"));
-    let parts: Vec<u32> = version
-        .split('.')
-        .map(|part| part.parse().unwrap())
-        .collect();
-    assert_eq!(
-        orbgate_version_number(),
-        parts[0] << 24 | parts[1] << 16 | parts[2] << 8
-    );
+    let parts: Vec<u32> = version.split('.').map(|part| part.parse().unwrap()).collect();
+    assert_eq!(orbgate_version_number(), parts[0] << 24 | parts[1] << 16 | parts[2] << 8);
     assert_eq!(numbered("1", "2", "255"), 0x0102_ff00);
     assert_eq!(orbgate_abi_version() >> 16, 1);
 }

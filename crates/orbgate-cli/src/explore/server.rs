@@ -75,8 +75,7 @@ async fn serve(listener: TcpListener, server: Server) -> Result<Exit, Stop> {
             continue;
         };
         let server = Arc::clone(&server);
-        let service =
-            service_fn(move |request| ready(Ok::<_, Infallible>(server.answer(&request))));
+        let service = service_fn(move |request| ready(Ok::<_, Infallible>(server.answer(&request))));
         let mut connection = http1::Builder::new();
         // One request, then it ends: an open connection would keep others out.
         connection.keep_alive(false).max_buf_size(MOST_HEAD);
@@ -132,11 +131,7 @@ impl Server {
             return text(StatusCode::METHOD_NOT_ALLOWED, "only GET and HEAD\n");
         }
         match (&*request.uri().to_string(), &self.policy) {
-            ("/", _) => response(
-                StatusCode::OK,
-                "text/html; charset=utf-8",
-                self.page.clone(),
-            ),
+            ("/", _) => response(StatusCode::OK, "text/html; charset=utf-8", self.page.clone()),
             (POLICY_PATH, Some(path)) => match input::read(path, READ_LIMIT) {
                 Ok(text) => policy(text, request.headers().get(IF_NONE_MATCH)),
                 Err(message) => text(StatusCode::SERVICE_UNAVAILABLE, message),
@@ -157,20 +152,11 @@ const HEADERS: [(&str, &str); 7] = [
     ("x-content-type-options", "nosniff"),
 ];
 
-fn response(
-    status: StatusCode,
-    kind: &'static str,
-    body: impl Into<Bytes>,
-) -> Response<Full<Bytes>> {
+fn response(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::new(body.into()));
     *response.status_mut() = status;
     let kind = [(CONTENT_TYPE, HeaderValue::from_static(kind))];
-    let fixed = HEADERS.map(|(name, value)| {
-        (
-            HeaderName::from_static(name),
-            HeaderValue::from_static(value),
-        )
-    });
+    let fixed = HEADERS.map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)));
     response.headers_mut().extend(kind.into_iter().chain(fixed));
     response
 }
@@ -244,9 +230,7 @@ mod tests {
     #[test]
     fn the_page_may_ask_only_this_server_and_only_where_it_follows_a_file() {
         let page = following(PAGE).unwrap();
-        assert!(
-            page.starts_with("<head><meta content=\"default-src 'none'; connect-src 'self'\">")
-        );
+        assert!(page.starts_with("<head><meta content=\"default-src 'none'; connect-src 'self'\">"));
         assert!(page.contains("content=\"/policy\""));
         assert!(page.ends_with("</head>connect-src 'none'"));
         assert_eq!(following("<head></head>"), None);
@@ -281,11 +265,7 @@ mod tests {
             let request = format!("{method} / HTTP/1.1\r\nHost: localhost:PORT\r\n\r\n");
             assert_eq!(status(&ask(port, &request)), "405", "{method}");
         }
-        for bad in [
-            "GET /\r\n\r\n",
-            "\0\r\n\r\n",
-            "GET / HTTP/1.1\r\n : x\r\n\r\n",
-        ] {
+        for bad in ["GET /\r\n\r\n", "\0\r\n\r\n", "GET / HTTP/1.1\r\n : x\r\n\r\n"] {
             assert_eq!(status(&ask(port, bad)), "400", "{bad:?}");
         }
         for unfinished in ["", "GET / HTTP/1.1\r\n"] {
@@ -314,15 +294,9 @@ mod tests {
         assert_eq!((status(&same), body(&same)), ("304", ""));
         fs::write(file.path(), "orbgate: 2\n").unwrap();
         assert_eq!(status(&get("/policy", &known)), "200");
-        for path in [
-            "/policy/",
-            "/policy?x",
-            "//policy",
-            "/../policy",
-            "/etc/passwd",
-            "http://localhost:PORT/policy",
-            "*",
-        ] {
+        for path in
+            ["/policy/", "/policy?x", "//policy", "/../policy", "/etc/passwd", "http://localhost:PORT/policy", "*"]
+        {
             assert_eq!(status(&get(path, "")), "404", "{path}");
         }
         drop(file);

@@ -22,10 +22,7 @@ pub(crate) struct Arguments {
 const FILES: [(&str, &str); 4] = [
     ("policy.yaml", include_str!("policy.yaml")),
     ("policy.test.yaml", include_str!("policy.test.yaml")),
-    (
-        ".github/workflows/policy.yaml",
-        include_str!("workflow.yaml"),
-    ),
+    (".github/workflows/policy.yaml", include_str!("workflow.yaml")),
     (".pre-commit-config.yaml", include_str!("pre-commit.yaml")),
 ];
 
@@ -41,9 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
             Ok(()) => output::print(|out| writeln!(out, "{}", one_line(&shown)))?,
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                 let shown = one_line(&shown);
-                output::explain(|err| {
-                    writeln!(err, "{shown}: exists already, and was not changed")
-                });
+                output::explain(|err| writeln!(err, "{shown}: exists already, and was not changed"));
             }
             Err(error) => {
                 output::error(&format!("cannot write `{shown}`: {error}"));
@@ -63,10 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     }
     if outcome == Exit::Fine {
         output::explain(|err| {
-            writeln!(
-                err,
-                "Next: put your routes into policy.yaml, then run `orbgate test policy.test.yaml`."
-            )
+            writeln!(err, "Next: put your routes into policy.yaml, then run `orbgate test policy.test.yaml`.")
         });
     }
     Ok(outcome)

@@ -64,11 +64,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
     let (mut linted, mut outcome) = (Vec::new(), Exit::Fine);
     for path in arguments.files.iter().map(PathBuf::as_path).chain(policy) {
         match input::read(path, READ_LIMIT) {
-            Ok(bytes) => linted.push(Linted::new(
-                path.display().to_string(),
-                &bytes,
-                &arguments.levels,
-            )),
+            Ok(bytes) => linted.push(Linted::new(path.display().to_string(), &bytes, &arguments.levels)),
             // Continue with the other files.
             Err(message) => {
                 output::error(&message);
@@ -77,9 +73,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
         }
     }
     if arguments.json {
-        print_json(&Files {
-            files: linted.iter().map(|linted| &linted.0).collect(),
-        })?;
+        print_json(&Files { files: linted.iter().map(|linted| &linted.0).collect() })?;
     } else if arguments.sarif {
         print_json(&sarif::log(&linted))?;
     } else {
@@ -105,12 +99,7 @@ impl Linted {
             asked.map_or(Some(code.level()), |(_, level)| *level)
         };
         let text = String::from_utf8_lossy(bytes);
-        Self(answers::Linted::new(
-            file,
-            &text,
-            policy_file::parse(bytes),
-            level,
-        ))
+        Self(answers::Linted::new(file, &text, policy_file::parse(bytes), level))
     }
 
     /// Findings that aren't suppressed.
@@ -151,10 +140,7 @@ impl Linted {
             };
             let (location, level, code) = (finding.location, finding.level, finding.code);
             let message = one_line(&finding.message);
-            writeln!(
-                out,
-                "{file}:{location}: {style}{level}[{code}]{style:#}: {message}"
-            )?;
+            writeln!(out, "{file}:{location}: {style}{level}[{code}]{style:#}: {message}")?;
         }
         let counted = |level: Level| {
             let number = self.open().filter(|finding| finding.level == level).count();

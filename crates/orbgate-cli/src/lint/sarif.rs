@@ -20,9 +20,7 @@ pub(super) fn log(files: &[Linted]) -> Value {
             "defaultConfiguration": { "level": level },
         })
     };
-    let rules = Code::ALL
-        .iter()
-        .map(|code| rule(code.as_str(), code.level().as_str(), code.explanation()));
+    let rules = Code::ALL.iter().map(|code| rule(code.as_str(), code.level().as_str(), code.explanation()));
     let diagnostic = rule(DIAGNOSTIC, "error", "the file is not a valid policy");
     json!({
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
@@ -49,11 +47,7 @@ fn results(linted: &Linted) -> Vec<Value> {
             "locations": [location(&linted.0.file, diagnostic.location)],
         })
     });
-    let findings = linted
-        .0
-        .findings
-        .iter()
-        .map(|finding| result(&linted.0.file, finding));
+    let findings = linted.0.findings.iter().map(|finding| result(&linted.0.file, finding));
     diagnostics.chain(findings).collect()
 }
 
@@ -82,12 +76,7 @@ fn location(file: &str, location: Location) -> Value {
 }
 
 /// All characters that needn't be escaped in a reference (RFC 3986 §2.3), and the slash.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~')
-    .remove(b'/');
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
 /// A path as a URI reference.
 fn uri(file: &str) -> String {

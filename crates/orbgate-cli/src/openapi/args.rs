@@ -117,8 +117,7 @@ fn orbs(text: &str) -> Result<Orbs, String> {
     match text {
         "false" => Ok(Orbs::Free),
         "true" => Ok(Orbs::Unstated),
-        _ => amount()
-            .ok_or_else(|| "`false`, `true` or a whole number from 1 on is wanted".to_owned()),
+        _ => amount().ok_or_else(|| "`false`, `true` or a whole number from 1 on is wanted".to_owned()),
     }
 }
 

@@ -36,12 +36,10 @@ fn import(import: &Import) -> Result<Exit, Stop> {
         output::print_raw(|out| out.write_all(imported.policy.as_bytes()))?;
         report(&file, &imported);
     }
-    Ok(
-        match imported.left_out.is_empty() || import.allow_left_out {
-            true => Exit::Fine,
-            false => Exit::Findings,
-        },
-    )
+    Ok(match imported.left_out.is_empty() || import.allow_left_out {
+        true => Exit::Fine,
+        false => Exit::Findings,
+    })
 }
 
 /// Reports on standard error what is left out, because standard output contains the policy.
@@ -52,10 +50,7 @@ fn report(file: &str, imported: &Imported) {
             let (location, kind) = (left.location, left.kind);
             let why = format!("{}: {}", left.operation, left.message);
             let why = one_line(&why);
-            writeln!(
-                out,
-                "{file}:{location}: {WARNING}left out[{kind}]{WARNING:#}: {why}"
-            )?;
+            writeln!(out, "{file}:{location}: {WARNING}left out[{kind}]{WARNING:#}: {why}")?;
         }
         let operations = count(imported.operations, "operation");
         match imported.left_out.len() {
@@ -100,12 +95,7 @@ fn check(check: &Check) -> Result<Exit, Stop> {
                 };
                 let other = drift.document.and(drift.policy);
                 let other = other.map(|location| format!(" ({policy_file}:{location})"));
-                let text = format!(
-                    "{}: {}{}",
-                    drift.operation,
-                    drift.message,
-                    other.unwrap_or_default()
-                );
+                let text = format!("{}: {}{}", drift.operation, drift.message, other.unwrap_or_default());
                 let (at, text, kind) = (one_line(&at), one_line(&text), drift.kind);
                 writeln!(out, "{at}: {WARNING}{kind}{WARNING:#}: {text}")?;
             }
@@ -171,12 +161,7 @@ impl<'a> ImportAnswer<'a> {
             kind: left.kind.as_str(),
             message: &left.message,
         });
-        Self {
-            document,
-            policy: &imported.policy,
-            operations: imported.operations,
-            left_out: left_out.collect(),
-        }
+        Self { document, policy: &imported.policy, operations: imported.operations, left_out: left_out.collect() }
     }
 }
 

@@ -38,10 +38,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     // page.
     let levels = &arguments.levels;
     let (before, after) = match (&arguments.against, &arguments.new) {
-        (None, Some(new)) => (
-            Version::read(&arguments.old, levels)?,
-            Version::read(new, levels)?,
-        ),
+        (None, Some(new)) => (Version::read(&arguments.old, levels)?, Version::read(new, levels)?),
         (commit, _) => {
             let commit = commit.as_deref().unwrap_or_default();
             let before = Version::committed(&arguments.old, commit, levels)?;
@@ -52,10 +49,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         invalid(arguments, &after.linted)?;
         return Ok(Exit::Findings);
     };
-    let compared = before
-        .source
-        .as_ref()
-        .map(|old| (old, Compared::new(old, new)));
+    let compared = before.source.as_ref().map(|old| (old, Compared::new(old, new)));
     let (files, sources) = test::read(&arguments.tests, Some(new))?;
     let (tested, coverage) = test::try_all(&files, &sources);
     let page = Page {
@@ -140,10 +134,7 @@ fn invalid(arguments: &Arguments, linted: &Linted) -> Result<(), Stop> {
             lint: &linted.0,
             tests: Vec::new(),
             coverage: Vec::new(),
-            fails: &[format!(
-                "{} in the new policy",
-                count(linted.0.diagnostics.len(), "diagnostic")
-            )],
+            fails: &[format!("{} in the new policy", count(linted.0.diagnostics.len(), "diagnostic"))],
         })
     } else if arguments.markdown {
         let mut page = "### Policy: invalid\n\n".to_owned();
@@ -156,13 +147,8 @@ fn invalid(arguments: &Arguments, linted: &Linted) -> Result<(), Stop> {
 
 fn push_diagnostics(page: &mut String, linted: &Linted) {
     let diagnostics = linted.0.diagnostics.iter();
-    let diagnostics = diagnostics.map(|diagnostic| {
-        format!(
-            "- line {}: {}\n",
-            diagnostic.location.line,
-            span(&diagnostic.message)
-        )
-    });
+    let diagnostics =
+        diagnostics.map(|diagnostic| format!("- line {}: {}\n", diagnostic.location.line, span(&diagnostic.message)));
     push_rows(page, diagnostics, MOST_DIFF, "`orbgate check` lists all");
 }
 
@@ -184,11 +170,7 @@ impl Page<'_> {
             diff: self.compared,
             lint: &self.linted.0,
             tests: self.tested.iter().map(test::FileAnswer::new).collect(),
-            coverage: self
-                .coverage
-                .iter()
-                .map(test::CoverageAnswer::new)
-                .collect(),
+            coverage: self.coverage.iter().map(test::CoverageAnswer::new).collect(),
             fails,
         }
     }
@@ -204,9 +186,7 @@ impl Page<'_> {
         for tested in self.tested {
             test::results(out, tested)?;
         }
-        self.coverage
-            .iter()
-            .try_for_each(|report| report.sum_up(out))
+        self.coverage.iter().try_for_each(|report| report.sum_up(out))
     }
 
     /// Why the command fails with these arguments: changes, findings, cases and properties, in
@@ -242,8 +222,7 @@ impl Page<'_> {
         let mut page = match self.compared {
             Some(compared) => diff::markdown(compared, MOST_DIFF),
             None => {
-                let mut page =
-                    format!("### Policy: not compared\n\n**Not compared: {FAULTY}.**\n\n");
+                let mut page = format!("### Policy: not compared\n\n**Not compared: {FAULTY}.**\n\n");
                 push_diagnostics(&mut page, self.before);
                 page
             }
@@ -260,16 +239,12 @@ impl Page<'_> {
 
     /// The cost changes for callers that both policies allow.
     fn costs(&self, page: &mut String) {
-        let changes = self
-            .compared
-            .map(|compared| compared.answer.diff.changes.iter());
+        let changes = self.compared.map(|compared| compared.answer.diff.changes.iter());
         let rows: Vec<_> = changes.into_iter().flatten().filter_map(cost_row).collect();
         if rows.is_empty() {
             return;
         }
-        page.push_str(
-            "\n### Costs\n\n| Call | Orbs before | Orbs after | |\n| --- | --- | --- | --- |\n",
-        );
+        page.push_str("\n### Costs\n\n| Call | Orbs before | Orbs after | |\n| --- | --- | --- | --- |\n");
         push_rows(page, rows, MOST_PART, "`orbgate diff` lists all");
     }
 
@@ -281,10 +256,7 @@ impl Page<'_> {
             .map(|finding| {
                 let (level, name) = (finding.level, finding.code);
                 let message = span(&finding.message);
-                format!(
-                    "- {level} `{name}`, line {}: {message}\n",
-                    finding.location.line
-                )
+                format!("- {level} `{name}`, line {}: {message}\n", finding.location.line)
             })
             .collect();
         if rows.is_empty() {
@@ -309,12 +281,7 @@ impl Page<'_> {
         let rows: Vec<_> = self.newly_suppressed().into_iter().map(row).collect();
         if !rows.is_empty() {
             page.push_str("\n### Newly suppressed\n\n");
-            push_rows(
-                page,
-                rows,
-                MOST_SUPPRESSED,
-                "`orbgate lint --json` lists all",
-            );
+            push_rows(page, rows, MOST_SUPPRESSED, "`orbgate lint --json` lists all");
         }
     }
 
@@ -326,9 +293,7 @@ impl Page<'_> {
         let failed: Vec<_> = self.tested.iter().flat_map(failures).collect();
         // Writing to a string can't fail.
         let _ = writeln!(page, "{}\n", test::failed_of(self.tested));
-        let rows = failed
-            .into_iter()
-            .chain(self.tested.iter().flat_map(warnings));
+        let rows = failed.into_iter().chain(self.tested.iter().flat_map(warnings));
         push_rows(page, rows, MOST_PART, "`orbgate test` lists all");
         for report in self.coverage {
             let (rows, outcomes) = (report.rows(), report.outcomes());
@@ -363,17 +328,9 @@ fn cost_row(change: &Change<'_, '_>) -> Option<String> {
 fn failures(tested: &Tested<'_>) -> Vec<String> {
     let file = span(tested.file);
     let row = |tried: &orbgate_analysis::Tried<'_, '_>| {
-        let differences = tried
-            .differences
-            .iter()
-            .map(|difference| span(&difference.to_string()));
+        let differences = tried.differences.iter().map(|difference| span(&difference.to_string()));
         let differences: Vec<_> = differences.collect();
-        format!(
-            "- {file}, line {}: {}: {}\n",
-            tried.case.location.line,
-            span(&tried.case.name),
-            differences.join("; ")
-        )
+        format!("- {file}, line {}: {}: {}\n", tried.case.location.line, span(&tried.case.name), differences.join("; "))
     };
     let refuted = |proved: &orbgate_analysis::Proved<'_, '_>| {
         let (line, text) = (proved.stated.location.line, span(&proved.stated.text));
@@ -389,11 +346,7 @@ fn failures(tested: &Tested<'_>) -> Vec<String> {
 fn warnings(tested: &Tested<'_>) -> Vec<String> {
     let file = span(tested.file);
     let row = |(location, message): (orbgate::Location, String)| {
-        format!(
-            "- warning: {file}, line {}: {}\n",
-            location.line,
-            span(&message)
-        )
+        format!("- warning: {file}, line {}: {}\n", location.line, span(&message))
     };
     tested.warnings().map(row).collect()
 }

@@ -30,33 +30,20 @@ impl<'a> Report<'a> {
             location: Some(row.location()),
             outcomes: row.outcomes,
         });
-        let policy = Row {
-            name: None,
-            location: None,
-            outcomes: coverage.of_the_policy().collect(),
-        };
-        Self {
-            source,
-            rows: rows.chain([policy]).collect(),
-        }
+        let policy = Row { name: None, location: None, outcomes: coverage.of_the_policy().collect() };
+        Self { source, rows: rows.chain([policy]).collect() }
     }
 
     /// The number of covered rows, and the number of all rows.
     pub(crate) fn rows(&self) -> Share {
         let rows = self.rows.iter().filter(|row| row.location.is_some());
-        Share {
-            covered: rows.clone().filter(|row| row.touched()).count(),
-            total: rows.count(),
-        }
+        Share { covered: rows.clone().filter(|row| row.touched()).count(), total: rows.count() }
     }
 
     /// The number of covered outcomes, and the number of all outcomes.
     pub(crate) fn outcomes(&self) -> Share {
         let outcomes = self.rows.iter().flat_map(|row| &row.outcomes);
-        Share {
-            covered: outcomes.clone().filter(|outcome| outcome.times > 0).count(),
-            total: outcomes.count(),
-        }
+        Share { covered: outcomes.clone().filter(|outcome| outcome.times > 0).count(), total: outcomes.count() }
     }
 
     pub(super) fn reaches(&self, threshold: u8) -> bool {
@@ -75,10 +62,7 @@ impl<'a> Report<'a> {
             let location = location.unwrap_or_else(|| self.source.name().to_owned());
             let name = row.name.as_deref().unwrap_or("the policy as a whole");
             let (location, name) = (one_line(&location), one_line(name));
-            writeln!(
-                out,
-                "{WARNING}not covered:{WARNING:#} {location}: {name}: {lacking}"
-            )?;
+            writeln!(out, "{WARNING}not covered:{WARNING:#} {location}: {name}: {lacking}")?;
         }
         Ok(())
     }
@@ -86,10 +70,7 @@ impl<'a> Report<'a> {
     /// Prints the coverage on one line.
     pub(crate) fn sum_up(&self, out: &mut dyn Write) -> io::Result<()> {
         let (rows, outcomes) = (self.rows(), self.outcomes());
-        let tenths = outcomes
-            .covered
-            .saturating_mul(1000)
-            .checked_div(outcomes.total);
+        let tenths = outcomes.covered.saturating_mul(1000).checked_div(outcomes.total);
         let tenths = tenths.unwrap_or(1000);
         writeln!(
             out,

@@ -56,16 +56,9 @@ fn case(xml: &mut Xml, tested: &Tested<'_>, tried: &Tried<'_, '_>) -> io::Result
 
 fn property(xml: &mut Xml, tested: &Tested<'_>, proved: &Proved<'_, '_>) -> io::Result<()> {
     let stated = &proved.stated;
-    let failure =
-        (!proved.holds()).then(|| ("it does not hold".to_owned(), tested.against(proved)));
+    let failure = (!proved.holds()).then(|| ("it does not hold".to_owned(), tested.against(proved)));
     let warnings: Vec<_> = proved.warning().into_iter().collect();
-    test(
-        xml,
-        tested,
-        (stated.location, &stated.text),
-        failure,
-        &warnings,
-    )
+    test(xml, tested, (stated.location, &stated.text), failure, &warnings)
 }
 
 /// A test with its location, name and warnings. If it failed, also with a message and lines.
@@ -104,25 +97,10 @@ fn test(
 
 /// The counts of a suite or of all suites.
 fn counts(tested: &[Tested<'_>]) -> [(&'static str, String); 4] {
-    let cases: usize = tested
-        .iter()
-        .map(|tested| tested.cases.len().saturating_add(tested.properties.len()))
-        .sum();
-    let failed: usize = tested
-        .iter()
-        .map(|tested| {
-            tested
-                .failed()
-                .count()
-                .saturating_add(tested.refuted().count())
-        })
-        .sum();
-    let counts = [
-        ("tests", cases),
-        ("skipped", 0),
-        ("failures", failed),
-        ("errors", 0),
-    ];
+    let cases: usize = tested.iter().map(|tested| tested.cases.len().saturating_add(tested.properties.len())).sum();
+    let failed: usize =
+        tested.iter().map(|tested| tested.failed().count().saturating_add(tested.refuted().count())).sum();
+    let counts = [("tests", cases), ("skipped", 0), ("failures", failed), ("errors", 0)];
     counts.map(|(name, count)| (name, count.to_string()))
 }
 

@@ -31,9 +31,7 @@ pub(crate) struct File {
 
 /// Tests the files.
 pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, Stop> {
-    let given = policy
-        .map(|policy| Source::load(Some(policy)))
-        .transpose()?;
+    let given = policy.map(|policy| Source::load(Some(policy))).transpose()?;
     let (files, sources) = read(&arguments.files, given.as_ref())?;
     let (tested, coverage) = try_all(&files, &sources);
     if let Some(path) = &arguments.junit {
@@ -62,10 +60,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
                 report.sum_up(out)?;
                 if let Some(threshold) = arguments.threshold.filter(|_| !enough(report)) {
                     let name = one_line(report.source.name());
-                    writeln!(
-                        out,
-                        "{DENY}{name}: less than {threshold} % is covered{DENY:#}"
-                    )?;
+                    writeln!(out, "{DENY}{name}: less than {threshold} % is covered{DENY:#}")?;
                 }
             }
             Ok(())
@@ -78,17 +73,12 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
 }
 
 /// Runs the cases with their policies.
-pub(crate) fn try_all<'a>(
-    files: &'a [File],
-    sources: &'a [Source],
-) -> (Vec<Tested<'a>>, Vec<Report<'a>>) {
+pub(crate) fn try_all<'a>(files: &'a [File], sources: &'a [Source]) -> (Vec<Tested<'a>>, Vec<Report<'a>>) {
     let coverage = sources.iter().map(|source| Coverage::new(source.engine()));
     let mut coverage: Vec<_> = coverage.collect();
     let mut tested = Vec::new();
     for file in files {
-        let (Some(source), Some(coverage)) =
-            (sources.get(file.source), coverage.get_mut(file.source))
-        else {
+        let (Some(source), Some(coverage)) = (sources.get(file.source), coverage.get_mut(file.source)) else {
             continue;
         };
         tested.push(Tested {
@@ -105,33 +95,27 @@ pub(crate) fn try_all<'a>(
 }
 
 /// Reads the test files, and each of their policies once, unless one policy is given for all.
-pub(crate) fn read(
-    tests: &[PathBuf],
-    given: Option<&Source>,
-) -> Result<(Vec<File>, Vec<Source>), Stop> {
+pub(crate) fn read(tests: &[PathBuf], given: Option<&Source>) -> Result<(Vec<File>, Vec<Source>), Stop> {
     let (mut files, mut paths, mut sources) = (Vec::new(), Vec::new(), Vec::new());
     for path in tests {
         let name = path.display().to_string();
         let bytes = input::read(path, READ_LIMIT).map_err(Stop::Error)?;
-        let diagnostics =
-            |diagnostics: Vec<Diagnostic>| Stop::Diagnostics(in_file(&name, &diagnostics));
+        let diagnostics = |diagnostics: Vec<Diagnostic>| Stop::Diagnostics(in_file(&name, &diagnostics));
         let suite = Suite::from_bytes(&bytes).map_err(diagnostics)?;
         let beside = |own: &str| path.parent().unwrap_or(Path::new("")).join(own);
         let policy = suite.policy().filter(|_| given.is_none()).map(beside);
         let load = |policy: Option<&Path>| match given {
             Some(given) => Ok(given.clone()),
             None => Source::load(policy).map_err(|stop| match (stop, suite.policy_location()) {
-                (Stop::Error(message), Some(location)) => Stop::Diagnostics(
-                    one_line(&format!("{name}:{location}: {message}")).into_owned(),
-                ),
+                (Stop::Error(message), Some(location)) => {
+                    Stop::Diagnostics(one_line(&format!("{name}:{location}: {message}")).into_owned())
+                }
                 (stop, _) => stop,
             }),
         };
         // The same file is the same policy, however its path is spelt. The reader reports a missing
         // file.
-        let key = policy
-            .as_ref()
-            .map(|path| fs::canonicalize(path).unwrap_or_else(|_| path.clone()));
+        let key = policy.as_ref().map(|path| fs::canonicalize(path).unwrap_or_else(|_| path.clone()));
         let source = match paths.iter().position(|known| *known == key) {
             Some(source) => source,
             None => {
@@ -140,18 +124,13 @@ pub(crate) fn read(
                 sources.len().saturating_sub(1)
             }
         };
-        files.push(File {
-            name,
-            suite,
-            source,
-        });
+        files.push(File { name, suite, source });
     }
     Ok((files, sources))
 }
 
 fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Stop> {
-    fs::write(path, text)
-        .map_err(|error| Stop::Error(format!("cannot write `{}`: {error}", path.display())))
+    fs::write(path, text).map_err(|error| Stop::Error(format!("cannot write `{}`: {error}", path.display())))
 }
 
 /// A test file that was tested.
@@ -215,8 +194,7 @@ pub(crate) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()
         let (location, name) = (tried.case.location, one_line(&tried.case.name));
         writeln!(out, "{DENY}FAIL{DENY:#} {file}:{location}: {name}")?;
         for difference in &tried.differences {
-            let [expected, found] =
-                [&difference.expected, &difference.found].map(|text| one_line(text));
+            let [expected, found] = [&difference.expected, &difference.found].map(|text| one_line(text));
             writeln!(out, "  {DENY}- {}: {expected}{DENY:#}", difference.field)?;
             writeln!(out, "  {ALLOW}+ {}: {found}{ALLOW:#}", difference.field)?;
         }
@@ -226,10 +204,7 @@ pub(crate) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()
     properties::results(out, tested)?;
     for (location, message) in tested.warnings() {
         let message = one_line(&message);
-        writeln!(
-            out,
-            "{file}:{location}: {WARNING}warning:{WARNING:#} {message}"
-        )?;
+        writeln!(out, "{file}:{location}: {WARNING}warning:{WARNING:#} {message}")?;
     }
     match tested.fails() {
         false => writeln!(out, "{file}: {ALLOW}ok{ALLOW:#}: {}", tested.size()),
@@ -245,21 +220,11 @@ pub(crate) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()
 pub(crate) fn failed_of(tested: &[Tested<'_>]) -> String {
     let sum = |count: fn(&Tested<'_>) -> usize| tested.iter().map(count).sum::<usize>();
     let parts = [
-        (
-            sum(|it| it.failed().count()),
-            sum(|it| it.cases.len()),
-            "case",
-        ),
-        (
-            sum(|it| it.refuted().count()),
-            sum(|it| it.properties.len()),
-            "property",
-        ),
+        (sum(|it| it.failed().count()), sum(|it| it.cases.len()), "case"),
+        (sum(|it| it.refuted().count()), sum(|it| it.properties.len()), "property"),
     ];
     let parts = parts.into_iter().filter(|(_, all, _)| *all > 0);
-    let parts: Vec<_> = parts
-        .map(|(failed, all, what)| format!("{failed} of {}", count(all, what)))
-        .collect();
+    let parts: Vec<_> = parts.map(|(failed, all, what)| format!("{failed} of {}", count(all, what))).collect();
     format!("{} failed", parts.join(" and "))
 }
 
@@ -325,11 +290,7 @@ impl<'a> FileAnswer<'a> {
             passed: tested.cases.len().saturating_sub(failed),
             failed,
             cases: tested.cases.iter().map(case).collect(),
-            properties: tested
-                .properties
-                .iter()
-                .map(properties::Answer::new)
-                .collect(),
+            properties: tested.properties.iter().map(properties::Answer::new).collect(),
         }
     }
 }
@@ -337,11 +298,8 @@ impl<'a> FileAnswer<'a> {
 impl<'a> CoverageAnswer<'a> {
     pub(crate) fn new(report: &'a Report<'a>) -> Self {
         let rows = report.rows.iter().filter(|row| !row.lacking().is_empty());
-        let lacking = rows.map(|row| Lacking {
-            row: row.name.as_deref(),
-            location: row.location,
-            outcomes: row.lacking(),
-        });
+        let lacking =
+            rows.map(|row| Lacking { row: row.name.as_deref(), location: row.location, outcomes: row.lacking() });
         Self {
             file: report.source.name(),
             policy: report.source.engine().digest(),

@@ -23,9 +23,7 @@ impl<'a> Tested<'a> {
         };
         let line = |witness: &Witness<'_>| {
             let rules = witness.requests.iter();
-            let locations: Vec<_> = rules
-                .map(|(_, rule)| self.source.at(rule.location()))
-                .collect();
+            let locations: Vec<_> = rules.map(|(_, rule)| self.source.at(rule.location())).collect();
             format!("{witness}, by {}", locations.join(" and "))
         };
         proof.witnesses.iter().map(line).collect()

@@ -71,10 +71,7 @@ fn read(path: &Path) -> Result<Vec<u8>, Stop> {
     let bytes = input::read(path, MOST.saturating_add(1)).map_err(Stop::Error)?;
     match u64::try_from(bytes.len()) {
         Ok(length) if length <= MOST => Ok(bytes),
-        _ => Err(Stop::Error(format!(
-            "`{}` has more than {MOST} bytes",
-            path.display()
-        ))),
+        _ => Err(Stop::Error(format!("`{}` has more than {MOST} bytes", path.display()))),
     }
 }
 
@@ -91,18 +88,12 @@ fn keys(path: &Path, verifier: &Verifier) -> Result<Keys, Stop> {
     let set = set.map_err(|error| Stop::Error(format!("`{}`: {error}", path.display())))?;
     let set = Arc::new(set);
     let all = verifier.issuers();
-    Ok(all.fold(Keys::new(), |keys, issuer| {
-        keys.with(issuer, Arc::clone(&set))
-    }))
+    Ok(all.fold(Keys::new(), |keys, issuer| keys.with(issuer, Arc::clone(&set))))
 }
 
 fn write(out: &mut dyn Write, explanation: &Explanation, has_keys: bool) -> io::Result<()> {
     match explanation.refused {
-        Some(refused) => writeln!(
-            out,
-            "{DENY}refused{DENY:#}: {}: {refused}",
-            refused.as_str()
-        )?,
+        Some(refused) => writeln!(out, "{DENY}refused{DENY:#}: {}: {refused}", refused.as_str())?,
         None => {
             let kind = explanation.kind.map_or("", |kind| kind.as_str());
             let scopes = explanation.scopes.as_deref().unwrap_or_default();
@@ -118,15 +109,9 @@ fn write(out: &mut dyn Write, explanation: &Explanation, has_keys: bool) -> io::
     }
     match (explanation.is_signature_checked, has_keys) {
         (true, _) => Ok(()),
-        (false, true) => writeln!(
-            out,
-            "  {FAINT}not checked by this build: the signature{FAINT:#}"
-        ),
+        (false, true) => writeln!(out, "  {FAINT}not checked by this build: the signature{FAINT:#}"),
         (false, false) => {
-            writeln!(
-                out,
-                "  {FAINT}not checked without --keys: the key and the signature{FAINT:#}"
-            )
+            writeln!(out, "  {FAINT}not checked without --keys: the key and the signature{FAINT:#}")
         }
     }
 }

@@ -27,10 +27,7 @@ pub(super) async fn serve(port: u16) -> io::Result<Exit> {
             err,
             "{WARNING}FOR TESTS ONLY, never in production:{WARNING:#} every program on this machine can get any token"
         )?;
-        writeln!(
-            err,
-            "  curl -s {url}/tokens.yaml > tokens.yaml    # trust this issuer"
-        )?;
+        writeln!(err, "  curl -s {url}/tokens.yaml > tokens.yaml    # trust this issuer")?;
         writeln!(err, "  curl -s '{url}/token?kind=user&scope=read:orbs'")
     });
     loop {
@@ -43,14 +40,8 @@ pub(super) async fn serve(port: u16) -> io::Result<Exit> {
     }
 }
 
-fn answer(
-    issuer: &TestIssuer,
-    request: &Request<Incoming>,
-) -> Result<Response<Full<Bytes>>, Infallible> {
-    let target = request
-        .uri()
-        .path_and_query()
-        .map_or("/", |target| target.as_str());
+fn answer(issuer: &TestIssuer, request: &Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
+    let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
     let body = match *request.method() {
         Method::GET => issuer.response(target, SystemTime::now()),
         _ => None,

@@ -7,37 +7,14 @@ fn a_fine_file_is_0_and_overlaps_are_warnings() {
     let shop = file("check-shop.yaml", SHOP);
     let ran = orbgate(&["check", &shop]);
     assert_eq!((ran.code, &*ran.err), (0, ""));
-    let (last, warnings) = ran
-        .out
-        .lines()
-        .collect::<Vec<_>>()
-        .split_last()
-        .map_or_else(
-            || panic!("nothing printed"),
-            |(last, rest)| {
-                (
-                    (*last).to_owned(),
-                    rest.iter()
-                        .map(|line| (*line).to_owned())
-                        .collect::<Vec<_>>(),
-                )
-            },
-        );
-    assert!(
-        last.starts_with(&format!("{shop}: ok: 4 scopes, 5 routes, sha256:")),
-        "{last}"
+    let (last, warnings) = ran.out.lines().collect::<Vec<_>>().split_last().map_or_else(
+        || panic!("nothing printed"),
+        |(last, rest)| ((*last).to_owned(), rest.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>()),
     );
-    assert_eq!(
-        last.rsplit(':').next().map(str::len),
-        Some(64),
-        "the whole digest"
-    );
+    assert!(last.starts_with(&format!("{shop}: ok: 4 scopes, 5 routes, sha256:")), "{last}");
+    assert_eq!(last.rsplit(':').next().map(str::len), Some(64), "the whole digest");
     assert_eq!(warnings.len(), 1, "{}", ran.out);
-    assert!(
-        warnings[0].starts_with(&format!("{shop}:21:18: warning: ")),
-        "{}",
-        ran.out
-    );
+    assert!(warnings[0].starts_with(&format!("{shop}:21:18: warning: ")), "{}", ran.out);
 }
 
 #[test]
@@ -86,11 +63,7 @@ fn a_file_that_cannot_be_read_is_2_and_the_others_are_checked() {
     let (bad, shop) = (file("check-worse.yaml", BAD), file("check-fine.yaml", SHOP));
     let ran = orbgate(&["check", &bad, "/nowhere.yaml", &shop]);
     assert_eq!(ran.code, 2);
-    assert!(
-        ran.err.starts_with("error: cannot read `/nowhere.yaml`: "),
-        "{}",
-        ran.err
-    );
+    assert!(ran.err.starts_with("error: cannot read `/nowhere.yaml`: "), "{}", ran.err);
     assert!(ran.out.contains(&format!("{bad}:7:15: ")), "{}", ran.out);
     assert!(ran.out.contains(&format!("{shop}: ok: ")), "{}", ran.out);
 }
@@ -100,19 +73,12 @@ fn no_file_is_a_usage_error() {
     let ran = orbgate(&["check"]);
     assert_eq!((ran.code, &*ran.out), (2, ""));
     assert!(ran.err.starts_with("error: no FILE "), "{}", ran.err);
-    assert!(
-        ran.err.contains("Usage: orbgate check [OPTIONS] [FILE]..."),
-        "{}",
-        ran.err
-    );
+    assert!(ran.err.contains("Usage: orbgate check [OPTIONS] [FILE]..."), "{}", ran.err);
 }
 
 #[test]
 fn the_policy_is_one_more_file_to_check() {
-    let (bad, shop) = (
-        file("check-policy-bad.yaml", BAD),
-        file("check-policy.yaml", SHOP),
-    );
+    let (bad, shop) = (file("check-policy-bad.yaml", BAD), file("check-policy.yaml", SHOP));
     for arguments in [
         &["check", "--policy", &bad][..],
         &["--policy", &bad, "check"],
@@ -157,10 +123,7 @@ fn standard_input_is_read_only_once() {
 
 #[test]
 fn diagnostics_and_warnings_are_json_for_programs() {
-    let (shop, bad) = (
-        file("check-json.yaml", SHOP),
-        file("check-json-bad.yaml", BAD),
-    );
+    let (shop, bad) = (file("check-json.yaml", SHOP), file("check-json-bad.yaml", BAD));
     let ran = orbgate(&["check", "--json", &shop, &bad]);
     assert_eq!((ran.code, &*ran.err), (1, ""));
     assert_eq!(ran.out.lines().count(), 1);
@@ -169,28 +132,15 @@ fn diagnostics_and_warnings_are_json_for_programs() {
     assert_eq!(fine["file"], *shop);
     assert!(fine["policy"].as_str().unwrap().starts_with("sha256:"));
     assert_eq!(fine["diagnostics"], serde_json::json!([]));
-    assert_eq!(
-        fine["warnings"][0]["location"],
-        serde_json::json!({"line": 21, "column": 18})
-    );
+    assert_eq!(fine["warnings"][0]["location"], serde_json::json!({"line": 21, "column": 18}));
     assert_eq!(invalid["policy"], serde_json::Value::Null);
     assert_eq!(invalid["warnings"], serde_json::json!([]));
     // The same errors as in the text, in the same order.
     let text = orbgate(&["check", &bad]).out;
-    let diagnostics = invalid["diagnostics"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|diagnostic| {
-            let (location, message) = (
-                &diagnostic["location"],
-                diagnostic["message"].as_str().unwrap(),
-            );
-            format!(
-                "{bad}:{}:{}: {message}\n",
-                location["line"], location["column"]
-            )
-        });
+    let diagnostics = invalid["diagnostics"].as_array().unwrap().iter().map(|diagnostic| {
+        let (location, message) = (&diagnostic["location"], diagnostic["message"].as_str().unwrap());
+        format!("{bad}:{}:{}: {message}\n", location["line"], location["column"])
+    });
     assert_eq!(diagnostics.collect::<String>(), text);
 
     let ran = orbgate(&["check", "--json", &shop, "no-such-file.yaml"]);
@@ -241,26 +191,11 @@ components: { securitySchemes: { '::group::l': { type: http } } }
         &["table", "--policy", "::add-mask::y", "--format", "csv"],
         &["table", "--policy", "::add-mask::y", "--format", "markdown"],
         &["table", "--policy", "::add-mask::y", "--format", "json"],
-        &[
-            "decide",
-            "--policy",
-            "::add-mask::y",
-            "POST",
-            "/v1/items",
-            "--token",
-            "user",
-            "--json",
-        ],
+        &["decide", "--policy", "::add-mask::y", "POST", "/v1/items", "--token", "user", "--json"],
         &["replay", "--policy", "::add-mask::y", "calls.jsonl"],
         &["openapi", "export", "::add-mask::y"],
         &["openapi", "export", "::add-mask::y", "--json"],
-        &[
-            "openapi",
-            "import",
-            "document.yaml",
-            "--scheme",
-            "::group::l",
-        ],
+        &["openapi", "import", "document.yaml", "--scheme", "::group::l"],
     ] {
         for colour in [None, Some("1")] {
             let mut command = crate::command(arguments);

@@ -22,13 +22,7 @@ fn an_allowed_call_is_0_and_says_what_it_consumes() {
         r#""decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"POST /api/v1/external/voxies/prompt/run","scope":"write:voxies","orbs":{"consumes":true,"amount":null,"bonus_allowed":false}"#,
     );
     check(
-        &[
-            "POST",
-            RUN,
-            "--token=organisation",
-            "--scopes= x  write:voxies ",
-            "--allow-bonus-orbs",
-        ],
+        &["POST", RUN, "--token=organisation", "--scopes= x  write:voxies ", "--allow-bonus-orbs"],
         0,
         r#""decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"POST /api/v1/external/voxies/prompt/run","scope":"write:voxies","orbs":{"consumes":true,"amount":null,"bonus_allowed":true}"#,
     );
@@ -73,20 +67,12 @@ fn every_denial_is_1() {
 fn a_scope_is_asked_for_without_a_route() {
     let scope = ["--scope", "read:inference"];
     check(
-        &[
-            &scope[..],
-            &["--token", "user", "--scopes", "read:inference"],
-        ]
-        .concat(),
+        &[&scope[..], &["--token", "user", "--scopes", "read:inference"]].concat(),
         0,
         r#""decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"inference","route":null,"scope":"read:inference","orbs":null"#,
     );
     check(
-        &[
-            &scope[..],
-            &["--token", "organisation", "--scopes", "read:inference"],
-        ]
-        .concat(),
+        &[&scope[..], &["--token", "organisation", "--scopes", "read:inference"]].concat(),
         1,
         r#""decision":"deny","status":403,"reason":"user_token_required","detail":null,"api":"inference","route":null,"scope":"read:inference","orbs":null"#,
     );
@@ -136,15 +122,7 @@ fn without_policy(out: &str) -> impl Iterator<Item = &str> {
 
 #[test]
 fn people_read_why_and_where() {
-    let ran = orbgate(&[
-        "decide",
-        "POST",
-        RUN,
-        "--token",
-        "user",
-        "--scopes",
-        "write:voxies",
-    ]);
+    let ran = orbgate(&["decide", "POST", RUN, "--token", "user", "--scopes", "write:voxies"]);
     assert_eq!((ran.code, &*ran.err), (0, ""));
     let mut expected = Expected::default();
     expected.add("allow", without_policy(&ran.out));
@@ -159,22 +137,8 @@ fn people_read_why_and_where() {
 fn people_read_what_would_help() {
     let mut expected = Expected::default();
     for arguments in [
-        &[
-            "GET",
-            "/api/v1/external/orbs",
-            "--token",
-            "user",
-            "--scopes",
-            "read:vox",
-        ][..],
-        &[
-            "GET",
-            "/api/v1/external/orbs",
-            "--token",
-            "user",
-            "--scopes",
-            "read:orbs,read:vox",
-        ],
+        &["GET", "/api/v1/external/orbs", "--token", "user", "--scopes", "read:vox"][..],
+        &["GET", "/api/v1/external/orbs", "--token", "user", "--scopes", "read:orbs,read:vox"],
         &["get", "/api/v1/external/orbs"],
         &["GET", "/api/v1/external/voxies/a%20b"],
         &["GET", "/api/v1/external/orbs/?a=//"],
@@ -183,18 +147,8 @@ fn people_read_what_would_help() {
         &["GET", "https://example.com/api/v1/external/orbs"],
         &["GET", "api/v1/external/orbs"],
         &["GET", "/API/v1/external/Orbs?page=2", "--token", "user"],
-        &[
-            "POST",
-            "/API/v1/external/Voxies/Prompt/run",
-            "--token",
-            "user",
-        ],
-        &[
-            "POST",
-            "/api/v1/external/voxies/Prompt/run",
-            "--token",
-            "user",
-        ],
+        &["POST", "/API/v1/external/Voxies/Prompt/run", "--token", "user"],
+        &["POST", "/api/v1/external/voxies/Prompt/run", "--token", "user"],
         &["GET", "/api/v1/external/orbs", "--token", "user"],
         &["PUT", "/api/v1/external/voxies", "--token", "user"],
         &["GET", "/api/v1/external/orbs"],
@@ -230,20 +184,8 @@ fn a_policy_file_replaces_the_built_in_policy() {
         expected.add(&arguments.join(" "), without_policy(&out));
     }
     expected.keep(env!("CARGO_MANIFEST_DIR"), "decide: another policy");
-    let ran = orbgate(&[
-        "decide",
-        "POST",
-        "/v1/items/7",
-        "--policy",
-        &shop,
-        "--token",
-        "user",
-    ]);
-    assert!(
-        ran.out.contains(&format!("policy  {shop}:17:20, sha256:")),
-        "{}",
-        ran.out
-    );
+    let ran = orbgate(&["decide", "POST", "/v1/items/7", "--policy", &shop, "--token", "user"]);
+    assert!(ran.out.contains(&format!("policy  {shop}:17:20, sha256:")), "{}", ran.out);
 }
 
 #[test]
@@ -280,16 +222,8 @@ fn a_bad_policy_is_2_with_its_diagnostics() {
     assert_eq!((ran.code, &*ran.out), (2, ""));
     let diagnostics: Vec<_> = ran.err.lines().collect();
     assert_eq!(diagnostics.len(), 2, "{}", ran.err);
-    assert!(
-        diagnostics[0].starts_with(&format!("{bad}:7:15: ")),
-        "{}",
-        ran.err
-    );
-    assert!(
-        diagnostics[1].starts_with(&format!("{bad}:9:")),
-        "{}",
-        ran.err
-    );
+    assert!(diagnostics[0].starts_with(&format!("{bad}:7:15: ")), "{}", ran.err);
+    assert!(diagnostics[1].starts_with(&format!("{bad}:9:")), "{}", ran.err);
 }
 
 #[test]
@@ -297,12 +231,7 @@ fn a_policy_that_cannot_be_read_is_2() {
     for path in ["/nowhere/policy.yaml", env!("CARGO_TARGET_TMPDIR")] {
         let ran = orbgate(&["decide", "GET", "/", "--policy", path]);
         assert_eq!((ran.code, &*ran.out), (2, ""));
-        assert!(
-            ran.err
-                .starts_with(&format!("error: cannot read `{path}`: ")),
-            "{}",
-            ran.err
-        );
+        assert!(ran.err.starts_with(&format!("error: cannot read `{path}`: ")), "{}", ran.err);
     }
 }
 

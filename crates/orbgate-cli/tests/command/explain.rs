@@ -16,10 +16,7 @@ fn check(arguments: &[&str], code: i32, missing: &str) {
         0 => "",
         _ => r#","orbs_if_allowed":{"consumes":true,"amount":null,"bonus_allowed":false}"#,
     };
-    let end = format!(
-        ",\"policy\":\"{}\",\"missing_step\":{missing}{orbs},\"rules\":[{{\"rule\":\"P1\",",
-        digest()
-    );
+    let end = format!(",\"policy\":\"{}\",\"missing_step\":{missing}{orbs},\"rules\":[{{\"rule\":\"P1\",", digest());
     assert!(ran.out.contains(&end), "{}", ran.out);
     assert!(ran.out.starts_with("{\"decision\":"), "{}", ran.out);
 }
@@ -33,11 +30,7 @@ fn the_missing_step_is_named() {
         ("write:vox", "read:vox write:vox", "\"token_older\""),
     ] {
         let steps = ["--declared", declared, "--requested", requested];
-        check(
-            &[&["--scopes", "read:vox"], &steps[..]].concat(),
-            1,
-            missing,
-        );
+        check(&[&["--scopes", "read:vox"], &steps[..]].concat(), 1, missing);
     }
     check(&["--scopes", "read:vox"], 1, "\"not_known\"");
     check(&["--declared", "read:vox"], 1, "\"not_declared\"");
@@ -50,22 +43,12 @@ fn the_missing_step_is_named() {
 fn without_scopes_the_token_carries_what_is_granted() {
     let both = ["--declared", "a write:vox", "--requested", "write:vox b"];
     check(&both, 0, "null");
-    check(
-        &["--declared", "write:vox", "--requested", "b"],
-        1,
-        "\"not_requested\"",
-    );
+    check(&["--declared", "write:vox", "--requested", "b"], 1, "\"not_requested\"");
 }
 
 #[test]
 fn a_kind_that_cannot_use_the_scope_is_named() {
-    let scope = [
-        "explain",
-        "--scope",
-        "read:inference",
-        "--token",
-        "organisation",
-    ];
+    let scope = ["explain", "--scope", "read:inference", "--token", "organisation"];
     let ran = orbgate(&[&scope[..], &["--scopes", "read:inference"]].concat());
     assert_eq!((ran.code, &*ran.err), (1, ""));
     for step in ["\n  step    token_kind: ", ": --token user\n"] {
@@ -75,21 +58,11 @@ fn a_kind_that_cannot_use_the_scope_is_named() {
 
 #[test]
 fn people_read_the_step_below_the_decision() {
-    let steps = [
-        "--token",
-        "user",
-        "--declared",
-        "read:vox,write:vox",
-        "--requested",
-        "write:vox",
-    ];
+    let steps = ["--token", "user", "--declared", "read:vox,write:vox", "--requested", "write:vox"];
     let ran = orbgate(&[&RUN[..], &steps].concat());
     let mut expected = Expected::default();
     let lines = ran.out.lines();
-    expected.add(
-        &steps.join(" "),
-        lines.filter(|line| !line.starts_with("  policy  ")),
-    );
+    expected.add(&steps.join(" "), lines.filter(|line| !line.starts_with("  policy  ")));
     expected.keep(env!("CARGO_MANIFEST_DIR"), "explain: steps");
     // An unknown step has a line only if a list is given.
     for (list, has_step) in [(&[][..], false), (&["--declared", "write:vox"], true)] {
@@ -101,14 +74,7 @@ fn people_read_the_step_below_the_decision() {
 
 #[test]
 fn an_allowed_call_may_be_the_last_of_its_kind() {
-    let token = [
-        "--token",
-        "user",
-        "--scopes",
-        "write:vox",
-        "--requested",
-        "read:vox",
-    ];
+    let token = ["--token", "user", "--scopes", "write:vox", "--requested", "read:vox"];
     let ran = orbgate(&[&RUN[..], &token].concat());
     assert_eq!(ran.code, 0);
     let hint = "\n  hint    a token that is issued now ";
@@ -123,14 +89,7 @@ fn a_denial_for_another_reason_is_explained_as_by_decide() {
         &["GET", "//", "--token", "user"],
         &["POST", "/api/v1/external/vox/run"],
     ] {
-        let mut ran = orbgate(
-            &[
-                &["explain"],
-                arguments,
-                &["--declared", "a", "--requested", "b"],
-            ]
-            .concat(),
-        );
+        let mut ran = orbgate(&[&["explain"], arguments, &["--declared", "a", "--requested", "b"]].concat());
         assert_eq!(ran.code, 1);
         // What it would consume, and what became of the target's rules, it says as well.
         let labels = ["  orbs ", "  target ", "  rules "];
@@ -140,9 +99,7 @@ fn a_denial_for_another_reason_is_explained_as_by_decide() {
         let mut decided = orbgate(&[&["decide"], arguments].concat());
         // `decide` points to `explain`.
         let lines = decided.out.split_inclusive('\n');
-        decided.out = lines
-            .filter(|line| !line.contains("`orbgate explain`"))
-            .collect();
+        decided.out = lines.filter(|line| !line.contains("`orbgate explain`")).collect();
         assert_eq!(ran, decided);
     }
 }
@@ -173,18 +130,12 @@ fn it_always_agrees_with_decide() {
         &[][..],
         &["--token", "user"],
         &["--token", "user", "--scopes", "read:items order:items"],
-        &[
-            "--token",
-            "organisation",
-            "--scopes",
-            "read:item write:items read:talk",
-        ],
+        &["--token", "organisation", "--scopes", "read:item write:items read:talk"],
     ];
     for subject in subjects {
         for token in tokens {
             let ask = |command: &str| {
-                let ran =
-                    orbgate(&[&[command], subject, token, &["--json", "--policy", &shop]].concat());
+                let ran = orbgate(&[&[command], subject, token, &["--json", "--policy", &shop]].concat());
                 let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
                 (ran.code, json)
             };
@@ -196,10 +147,7 @@ fn it_always_agrees_with_decide() {
             assert_eq!(broken.is_empty(), subject[0] == "--scope");
             let broken = broken.into_iter().filter(|rule| rule["state"] == "fail");
             let broken: Vec<_> = broken.map(|rule| &rule["detail"]).collect();
-            assert_eq!(
-                broken.first().copied().unwrap_or(&serde_json::Value::Null),
-                &decided.1["detail"]
-            );
+            assert_eq!(broken.first().copied().unwrap_or(&serde_json::Value::Null), &decided.1["detail"]);
             for field in ["near", "orbs_if_allowed", "in_order"] {
                 more.remove(field);
             }
@@ -212,41 +160,19 @@ fn it_always_agrees_with_decide() {
 fn near_misses_say_why_not_and_what_was_meant() {
     let shop = crate::file("explain-near.yaml", crate::SHOP);
     let out = |arguments: &[&str]| {
-        let ran = orbgate(
-            &[
-                &["explain"],
-                arguments,
-                &["--token", "user", "--policy", &shop],
-            ]
-            .concat(),
-        );
+        let ran = orbgate(&[&["explain"], arguments, &["--token", "user", "--policy", &shop]].concat());
         assert_eq!((ran.code, &*ran.err), (1, ""));
         ran.out
     };
     let found = out(&["GET", "/v1/item/7"]);
-    let near = format!(
-        "  near    GET /v1/items/{{id}} ({shop}:12:13): segment 2 is `item`, not `items`; "
-    );
-    assert!(
-        found.contains(&near) && found.contains("`/v1/items/7`?\n"),
-        "{found}"
-    );
+    let near = format!("  near    GET /v1/items/{{id}} ({shop}:12:13): segment 2 is `item`, not `items`; ");
+    assert!(found.contains(&near) && found.contains("`/v1/items/7`?\n"), "{found}");
     let found = out(&["GET", "/v1/items/order"]);
-    let near =
-        format!("  near    GET /v1/items/{{id}} ({shop}:12:13): fits, but `/v1/items/order` ");
+    let near = format!("  near    GET /v1/items/{{id}} ({shop}:12:13): fits, but `/v1/items/order` ");
     assert!(found.contains(&near), "{found}");
     let found = out(&["POST", "/v1/items", "--scopes", "write:item"]);
     assert!(found.contains(": did you mean `write:items`?\n"), "{found}");
-    let ran = orbgate(&[
-        "explain",
-        "GET",
-        "/v1/item/7",
-        "--token",
-        "user",
-        "--policy",
-        &shop,
-        "--json",
-    ]);
+    let ran = orbgate(&["explain", "GET", "/v1/item/7", "--token", "user", "--policy", &shop, "--json"]);
     let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(
         json["near"],
@@ -275,21 +201,9 @@ fn a_denied_call_says_what_it_would_consume() {
             serde_json::json!({"consumes": false, "amount": 0, "bonus_allowed": false}),
         ),
         // What is denied to every token would consume nothing.
-        (
-            &["GET", "/v1/nothing", "--token", "user"],
-            None,
-            serde_json::Value::Null,
-        ),
-        (
-            &["PUT", "/v1/items", "--token", "user"],
-            None,
-            serde_json::Value::Null,
-        ),
-        (
-            &["GET", "/v1/items/", "--token", "user"],
-            None,
-            serde_json::Value::Null,
-        ),
+        (&["GET", "/v1/nothing", "--token", "user"], None, serde_json::Value::Null),
+        (&["PUT", "/v1/items", "--token", "user"], None, serde_json::Value::Null),
+        (&["GET", "/v1/items/", "--token", "user"], None, serde_json::Value::Null),
     ] {
         let ask = |more: &[&str]| {
             let explain = ["explain", "--policy", &shop];
@@ -312,21 +226,11 @@ fn a_denied_call_says_what_it_would_consume() {
 fn a_malformed_target_shows_where() {
     let shop = crate::file("explain-where.yaml", crate::SHOP);
     for (target, line, json) in [
-        (
-            "/v1//items",
-            "byte 3, `/v1`; then comes `//items`\n",
-            serde_json::json!(3),
-        ),
-        (
-            "v1/items",
-            " first byte: `v1/items`\n",
-            serde_json::json!(0),
-        ),
+        ("/v1//items", "byte 3, `/v1`; then comes `//items`\n", serde_json::json!(3)),
+        ("v1/items", " first byte: `v1/items`\n", serde_json::json!(0)),
         ("", "empty\n", serde_json::json!(0)),
     ] {
-        let explain = [
-            "explain", "GET", target, "--token", "user", "--policy", &shop,
-        ];
+        let explain = ["explain", "GET", target, "--token", "user", "--policy", &shop];
         let ran = orbgate(&explain);
         let (_, found) = ran.out.split_once("\n  target  ").unwrap();
         let found = found.split_inclusive('\n').next().unwrap();
@@ -343,20 +247,12 @@ fn every_rule_of_the_target_is_listed() {
     let rules = |target: &str, token: &[&str]| {
         let explain = ["explain", "GET", target, "--policy", &shop];
         let ran = orbgate(&[&explain[..], token].concat());
-        let lines = ran
-            .out
-            .lines()
-            .filter_map(|line| line.strip_prefix("  rules   "));
-        lines
-            .map(|line| line.replace(" of the target pass", "").replace(';', ""))
-            .collect::<Vec<_>>()
+        let lines = ran.out.lines().filter_map(|line| line.strip_prefix("  rules   "));
+        lines.map(|line| line.replace(" of the target pass", "").replace(';', "")).collect::<Vec<_>>()
     };
     let user = ["--token", "user"];
     assert_eq!(rules("/v1/items", &user), ["all 12 rules"]);
-    assert_eq!(
-        rules("/v1/items", &[]),
-        ["11 rules not reached: P21 ambiguous_case"]
-    );
+    assert_eq!(rules("/v1/items", &[]), ["11 rules not reached: P21 ambiguous_case"]);
     assert_eq!(
         rules("/v1/items%20#", &user),
         [
@@ -366,16 +262,7 @@ fn every_rule_of_the_target_is_listed() {
              P11 dot_segment, P12 percent, P21 ambiguous_case",
         ]
     );
-    let explain = [
-        "explain",
-        "GET",
-        "/v1//items",
-        "--token",
-        "user",
-        "--policy",
-        &shop,
-        "--json",
-    ];
+    let explain = ["explain", "GET", "/v1//items", "--token", "user", "--policy", &shop, "--json"];
     let answer: serde_json::Value = serde_json::from_str(&orbgate(&explain).out).unwrap();
     let broken = serde_json::json!({"rule": "P10", "detail": "empty_segment", "state": "fail"});
     let rules = answer["rules"].as_array().unwrap();

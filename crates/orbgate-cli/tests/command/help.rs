@@ -37,31 +37,13 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
             let ran = orbgate(&[command, &[flag]].concat());
             assert_eq!((ran.code, &*ran.err), (0, ""));
             let summary = ran.out.split("\n\n").next().unwrap_or_default();
-            assert!(
-                flag == "--help" || summaries.insert(summary.to_owned()),
-                "{summary}"
-            );
+            assert!(flag == "--help" || summaries.insert(summary.to_owned()), "{summary}");
             for part in ["Examples:\n  orbgate ", "Exit codes:\n  0  ", "\n  2  "] {
                 assert!(ran.out.contains(part), "{part:?} in:\n{}", ran.out);
             }
-            let without = [
-                "diff",
-                "fmt",
-                "openapi",
-                "review",
-                "validate",
-                "explore",
-                "lsp",
-                "serve",
-                "completions",
-            ];
+            let without = ["diff", "fmt", "openapi", "review", "validate", "explore", "lsp", "serve", "completions"];
             let takes_policy = command.first().is_none_or(|name| !without.contains(name));
-            assert_eq!(
-                ran.out.contains("--policy <FILE>"),
-                takes_policy,
-                "{}",
-                ran.out
-            );
+            assert_eq!(ran.out.contains("--policy <FILE>"), takes_policy, "{}", ran.out);
             assert!(!ran.out.contains('\x1b'));
             let widest = ran.out.lines().map(|line| line.chars().count()).max();
             assert!(widest <= Some(100), "{widest:?} columns in:\n{}", ran.out);
@@ -92,11 +74,7 @@ fn no_command_or_an_unknown_one_is_2() {
     assert_eq!(orbgate(&[]).code, 2);
     let ran = orbgate(&["decid"]);
     assert_eq!(ran.code, 2);
-    assert!(
-        ran.err.contains("decide"),
-        "a near miss is named: {}",
-        ran.err
-    );
+    assert!(ran.err.contains("decide"), "a near miss is named: {}", ran.err);
 }
 
 #[test]
@@ -106,15 +84,9 @@ fn what_was_likely_meant_is_said() {
         (&["table", "policy.yaml"][..], policy),
         (&["reach", "policy.yaml", "--token", "user"], policy),
         (&["decide", "GET", "/", "policy.yaml"], policy),
-        (
-            &["explain", "GET", "/", "--token", "user", "--scope", "read"],
-            scopes,
-        ),
+        (&["explain", "GET", "/", "--token", "user", "--scope", "read"], scopes),
         (&["decide", "--scope", "read", "GET", "/"], scopes),
-        (
-            &["reach", "--token", "user", "--scope", "read"],
-            "'--scopes'",
-        ),
+        (&["reach", "--token", "user", "--scope", "read"], "'--scopes'"),
         (&["diff", "--policy", "p.yaml", "a", "b"], "arguments"),
     ] {
         let ran = orbgate(arguments);
@@ -202,11 +174,7 @@ fn a_policy_is_looked_at_by_every_command_that_decides_or_shows() {
     for command in [&["decide", "GET", "/v1/items"][..], &["replay"], &["table"]] {
         let ran = orbgate_reading(&[command, &["--policy", &bad]].concat(), b"");
         assert_eq!((ran.code, &*ran.out), (2, ""), "{command:?}");
-        assert!(
-            ran.err.starts_with(&format!("{bad}:7:15: ")),
-            "{command:?}: {}",
-            ran.err
-        );
+        assert!(ran.err.starts_with(&format!("{bad}:7:15: ")), "{command:?}: {}", ran.err);
     }
 }
 
@@ -219,9 +187,7 @@ fn a_policy_that_is_not_there_is_an_error_of_every_command() {
     let commands = commands.lines().take_while(|line| !line.is_empty());
     // A description that is longer than a line goes on below, further to the right.
     let commands = commands.filter(|line| !line.starts_with("   "));
-    let commands: Vec<_> = commands
-        .map(|line| line.split_whitespace().next().unwrap())
-        .collect();
+    let commands: Vec<_> = commands.map(|line| line.split_whitespace().next().unwrap()).collect();
     assert!(commands.len() > 15, "{commands:?}");
     for command in commands.iter().filter(|command| **command != "help") {
         let more: &[&[&str]] = match *command {
@@ -231,19 +197,12 @@ fn a_policy_that_is_not_there_is_an_error_of_every_command() {
             "reach" => &[&["--token", "user"]],
             "who" => &[&["GET", "/", "--tokens", &fine]],
             "diff" | "review" => &[&[&fine, &fine]],
-            "openapi" => &[
-                &["import", &fine],
-                &["export", &fine],
-                &["check", &fine, &fine],
-            ],
+            "openapi" => &[&["import", &fine], &["export", &fine], &["check", &fine, &fine]],
             "validate" => &[&["run-request", &fine]],
             "token" => &[&["explain", "--config", &fine]],
             "completions" => &[&["bash"]],
             "serve" => &[&["--config", &fine]],
-            "test" => &[&[concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/testdata/shop.test.yaml"
-            )]],
+            "test" => &[&[concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/shop.test.yaml")]],
             _ => &[&[&fine]],
         };
         for more in more {

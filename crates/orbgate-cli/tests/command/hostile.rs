@@ -17,14 +17,7 @@ fn control_characters_of_a_file_name_are_shown() {
     let missing = format!("{good}-missing");
     let warned = SHOP.replace("GET /items/{id}", "GET /items/:id");
     let warned = file(&format!("warned-{NAME}"), warned);
-    let ask = [
-        "GET",
-        "/v1/items",
-        "--token",
-        "user",
-        "--scopes",
-        "read:items",
-    ];
+    let ask = ["GET", "/v1/items", "--token", "user", "--scopes", "read:items"];
     let decide = |policy| [&["decide", "--policy", policy], &ask[..]].concat();
     for arguments in [
         vec!["check", &good],
@@ -67,10 +60,7 @@ fn coloured(arguments: &[&str]) -> String {
 #[test]
 fn without_a_standard_output_the_exit_code_is_the_answer() {
     for (ask, code) in [
-        (
-            "decide GET /api/v1/external/orbs --token user --scopes read:orbs",
-            0,
-        ),
+        ("decide GET /api/v1/external/orbs --token user --scopes read:orbs", 0),
         ("decide GET /api/v1/external/orbs", 1),
         ("decide GET", 2),
         ("table --format csv", 0),
@@ -80,10 +70,7 @@ fn without_a_standard_output_the_exit_code_is_the_answer() {
         closed.args(["-c", &shell, env!("CARGO_BIN_EXE_orbgate")]);
         closed.stdout(Stdio::piped()).stderr(Stdio::piped());
         assert_eq!(finish(closed, b"").code, code, "{ask}");
-        for null in [
-            File::create("/dev/null"),
-            File::options().read(true).write(true).open("/dev/null"),
-        ] {
+        for null in [File::create("/dev/null"), File::options().read(true).write(true).open("/dev/null")] {
             let mut command = command(&ask.split(' ').collect::<Vec<_>>());
             command.stdout(null.unwrap());
             assert_eq!(finish(command, b"").code, code, "{ask}");

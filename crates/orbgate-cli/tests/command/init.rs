@@ -13,20 +13,12 @@ fn the_first_policy_passes_its_tests_and_lint() {
     let path = |name: &str| folder.join(name).display().to_string();
     let ran = orbgate(&["init", &folder.display().to_string()]);
     assert_eq!(ran.code, 0, "{}", ran.err);
-    let files = [
-        "policy.yaml",
-        "policy.test.yaml",
-        ".github/workflows/policy.yaml",
-        ".pre-commit-config.yaml",
-    ];
+    let files = ["policy.yaml", "policy.test.yaml", ".github/workflows/policy.yaml", ".pre-commit-config.yaml"];
     assert_eq!(ran.out.lines().collect::<Vec<_>>(), files.map(path));
     for name in &files[2..] {
         let text = fs::read_to_string(folder.join(name)).unwrap();
         let version = concat!("v", env!("CARGO_PKG_VERSION"));
-        assert!(
-            text.contains(version) && !text.contains("VERSION"),
-            "{text}"
-        );
+        assert!(text.contains(version) && !text.contains("VERSION"), "{text}");
     }
     let policy = fs::read_to_string(folder.join("policy.yaml")).unwrap();
     let line = concat!(
@@ -35,11 +27,7 @@ fn the_first_policy_passes_its_tests_and_lint() {
         "/policy/policy.schema.json"
     );
     assert_eq!(policy.lines().next(), Some(line));
-    for arguments in [
-        ["check", "policy.yaml"],
-        ["lint", "policy.yaml"],
-        ["test", "policy.test.yaml"],
-    ] {
+    for arguments in [["check", "policy.yaml"], ["lint", "policy.yaml"], ["test", "policy.test.yaml"]] {
         let ran = orbgate(&[arguments[0], &path(arguments[1])]);
         assert_eq!((ran.code, &*ran.err), (0, ""), "{}", ran.out);
         assert!(!ran.out.contains("warning"), "{}", ran.out);
@@ -47,19 +35,9 @@ fn the_first_policy_passes_its_tests_and_lint() {
     fs::write(folder.join("policy.yaml"), "mine").unwrap();
     fs::remove_file(folder.join("policy.test.yaml")).unwrap();
     let ran = orbgate(&["init", &folder.display().to_string()]);
-    assert_eq!(
-        (ran.code, ran.out),
-        (0, format!("{}\n", path("policy.test.yaml")))
-    );
-    assert!(
-        ran.err.contains("policy.yaml: exists already"),
-        "{}",
-        ran.err
-    );
-    assert_eq!(
-        fs::read_to_string(folder.join("policy.yaml")).unwrap(),
-        "mine"
-    );
+    assert_eq!((ran.code, ran.out), (0, format!("{}\n", path("policy.test.yaml"))));
+    assert!(ran.err.contains("policy.yaml: exists already"), "{}", ran.err);
+    assert_eq!(fs::read_to_string(folder.join("policy.yaml")).unwrap(), "mine");
 }
 
 #[test]

@@ -6,24 +6,17 @@ use serde_json::{Value, json};
 
 use crate::{BAD, SHOP, file, orbgate, orbgate_reading};
 
-const RAGGED: &str =
-    "orbgate:   1\n\n\n\napis:\n      a:   # the only one\n          scopes:    {}\n";
+const RAGGED: &str = "orbgate:   1\n\n\n\napis:\n      a:   # the only one\n          scopes:    {}\n";
 const LAID_OUT: &str = "orbgate: 1\n\napis:\n  a:   # the only one\n    scopes: {}\n";
 
 #[test]
 fn a_file_is_laid_out_in_its_location_and_once_is_enough() {
     let (ragged, shop) = (file("fmt-ragged.yaml", RAGGED), file("fmt-shop.yaml", SHOP));
     let ran = orbgate(&["fmt", "--check", &ragged, &shop]);
-    assert_eq!(
-        (ran.code, ran.out, ran.err),
-        (1, format!("{ragged}: would change\n"), String::new())
-    );
+    assert_eq!((ran.code, ran.out, ran.err), (1, format!("{ragged}: would change\n"), String::new()));
     assert_eq!(fs::read_to_string(&ragged).unwrap(), RAGGED);
     let ran = orbgate(&["fmt", &ragged, &shop]);
-    assert_eq!(
-        (ran.code, ran.out, ran.err),
-        (0, format!("{ragged}: laid out\n"), String::new())
-    );
+    assert_eq!((ran.code, ran.out, ran.err), (0, format!("{ragged}: laid out\n"), String::new()));
     assert_eq!(fs::read_to_string(&ragged).unwrap(), LAID_OUT);
     assert_eq!(fs::read_to_string(&shop).unwrap(), SHOP);
     for flags in [&["--check"][..], &[]] {
@@ -41,10 +34,8 @@ fn a_policy_whose_paths_end_in_a_slash_decides_the_same_afterwards() {
     let policy = file("fmt-always.yaml", ragged);
     let statuses = || {
         ["/v1/a/", "/v1/a", "/v1/a//"].map(|target| {
-            let ran = orbgate(&[
-                "decide", "GET", target, "--policy", &policy, "--token", "user", "--scopes", "s",
-                "--json",
-            ]);
+            let ran =
+                orbgate(&["decide", "GET", target, "--policy", &policy, "--token", "user", "--scopes", "s", "--json"]);
             let json: Value = serde_json::from_str(&ran.out).unwrap();
             (json["reason"].clone(), json["policy"].clone())
         })
@@ -80,38 +71,21 @@ fn a_seal_is_written_kept_and_taken_off() {
     fs::write(&sealed, &changed).unwrap();
     let refused = orbgate(&["check", &sealed]);
     let message = format!("{sealed}:6:5: the seal ");
-    assert!(
-        refused.code == 1 && refused.out.contains(&message),
-        "{}",
-        refused.out
-    );
+    assert!(refused.code == 1 && refused.out.contains(&message), "{}", refused.out);
     let ran = seal(&["--check", "--json"]);
     let json: Value = serde_json::from_str(&ran.out).unwrap();
-    assert_eq!(
-        json,
-        json!({"files": [{"file": sealed, "changed": true, "unsealed": true}]})
-    );
+    assert_eq!(json, json!({"files": [{"file": sealed, "changed": true, "unsealed": true}]}));
     let ran = seal(&[]);
     assert_eq!((ran.code, ran.err.lines().count()), (0, 1));
     assert!(ran.err.starts_with(&format!("{sealed}: ")) && ran.err.contains("`--seal`"));
-    assert_eq!(
-        read(),
-        LAID_OUT.replace("the only one", "the last one") + "...\n"
-    );
+    assert_eq!(read(), LAID_OUT.replace("the only one", "the last one") + "...\n");
     fs::write(&sealed, &changed).unwrap();
     // A text that somebody has changed is not sealed again without a word.
-    for (flags, code, verb) in [
-        (&["--seal", "--check"][..], 1, "would be"),
-        (&["--seal"], 0, "is"),
-    ] {
+    for (flags, code, verb) in [(&["--seal", "--check"][..], 1, "would be"), (&["--seal"], 0, "is")] {
         let ran = seal(flags);
         let start = format!("{sealed}: ");
         let said = format!(" a new one {verb} written");
-        assert!(
-            ran.code == code && ran.err.starts_with(&start) && ran.err.contains(&said),
-            "{}",
-            ran.err
-        );
+        assert!(ran.code == code && ran.err.starts_with(&start) && ran.err.contains(&said), "{}", ran.err);
     }
     assert_eq!(orbgate(&["check", &sealed]).code, 0);
     assert_eq!(seal(&["--seal"]).err, "");
@@ -127,18 +101,11 @@ fn standard_input_goes_to_standard_output() {
 
 #[test]
 fn a_bad_file_is_2_and_stays_as_it_is() {
-    let (bad, ragged) = (
-        file("fmt-bad.yaml", BAD),
-        file("fmt-beside-bad.yaml", RAGGED),
-    );
+    let (bad, ragged) = (file("fmt-bad.yaml", BAD), file("fmt-beside-bad.yaml", RAGGED));
     let ran = orbgate(&["fmt", &bad, "/nowhere.yaml", &ragged]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.starts_with(&format!("{bad}:7:15: ")), "{}", ran.err);
-    assert!(
-        ran.err.contains("error: cannot read `/nowhere.yaml`: "),
-        "{}",
-        ran.err
-    );
+    assert!(ran.err.contains("error: cannot read `/nowhere.yaml`: "), "{}", ran.err);
     assert_eq!(fs::read_to_string(&bad).unwrap(), BAD);
     assert_eq!(fs::read_to_string(&ragged).unwrap(), LAID_OUT);
     assert_eq!(orbgate(&["fmt"]).code, 2);
@@ -156,10 +123,7 @@ fn a_link_stays_a_link_and_a_mode_stays() {
     assert_eq!(orbgate(&["fmt", &link]).code, 0);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert_eq!(fs::read_to_string(&target).unwrap(), LAID_OUT);
-    assert_eq!(
-        fs::metadata(&target).unwrap().permissions().mode() & 0o777,
-        0o640
-    );
+    assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
 /// A link under the name that a process of this number might use leads nowhere.
@@ -176,13 +140,7 @@ fn a_planted_link_is_not_followed_and_nothing_is_left_behind() {
     // `exec` keeps the number.
     let script = r#"ln -s "$2" "$1.$$.tmp" && exec "$0" fmt "$1""#;
     let status = std::process::Command::new("sh")
-        .args([
-            "-c",
-            script,
-            env!("CARGO_BIN_EXE_orbgate"),
-            &policy,
-            &victim,
-        ])
+        .args(["-c", script, env!("CARGO_BIN_EXE_orbgate"), &policy, &victim])
         .stdout(std::process::Stdio::null())
         .status();
     assert!(status.unwrap().success());

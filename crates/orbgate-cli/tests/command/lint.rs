@@ -22,10 +22,7 @@ apis:
 fn a_clean_file_is_0_and_says_so() {
     let clean = file("lint-clean.yaml", CLEAN);
     let ran = orbgate(&["lint", &clean]);
-    assert_eq!(
-        (ran.code, ran.out, ran.err),
-        (0, format!("{clean}: ok\n"), String::new())
-    );
+    assert_eq!((ran.code, ran.out, ran.err), (0, format!("{clean}: ok\n"), String::new()));
     let ran = orbgate(&["lint", &clean, "--json"]);
     assert_eq!(ran.code, 0);
     let json: Value = serde_json::from_str(&ran.out).unwrap();
@@ -34,12 +31,7 @@ fn a_clean_file_is_0_and_says_so() {
 
 #[test]
 fn notes_alone_are_0_and_warnings_are_1() {
-    let noted = file(
-        "lint-noted.yaml",
-        CLEAN
-            .replace("        permits: reads items\n", "")
-            .replace("...\n", ""),
-    );
+    let noted = file("lint-noted.yaml", CLEAN.replace("        permits: reads items\n", "").replace("...\n", ""));
     let ran = orbgate(&["lint", &noted]);
     assert_eq!((ran.code, &*ran.err), (0, ""));
     let starts = [
@@ -55,14 +47,8 @@ fn notes_alone_are_0_and_warnings_are_1() {
         (&["--level", "no_permits=error"][..], 1),
         (&["--level", "no_permits=warning"], 1),
         (&["--level", "no_permits=off"], 0),
-        (
-            &["--level", "no_permits=error", "--level", "no_permits=note"],
-            0,
-        ),
-        (
-            &["--level", "no_permits=error", "--level", "no_permits=off"],
-            0,
-        ),
+        (&["--level", "no_permits=error", "--level", "no_permits=note"], 0),
+        (&["--level", "no_permits=error", "--level", "no_permits=off"], 0),
         (&["--level", "no_permit=off"], 2),
         (&["--level", "no_permits=loud"], 2),
         (&["--level", "no_permits"], 2),
@@ -77,29 +63,17 @@ fn a_finding_has_its_location_and_code_and_can_be_suppressed() {
     let shop = file("lint-shop.yaml", SHOP);
     let ran = orbgate(&["lint", &shop]);
     assert_eq!((ran.code, &*ran.err), (1, ""));
-    let overlap = format!(
-        "{shop}:21:18: warning[overlap]: `POST /v1/items/order` overlaps `POST /v1/items/{{id}}` (line 17), "
-    );
+    let overlap =
+        format!("{shop}:21:18: warning[overlap]: `POST /v1/items/order` overlaps `POST /v1/items/{{id}}` (line 17), ");
     assert!(ran.out.contains(&overlap), "{}", ran.out);
-    let reason =
-        "routes: [POST /items/order] # orbgate-lint: allow overlap: an order is not an item";
-    let suppressed = file(
-        "lint-suppressed.yaml",
-        SHOP.replace("routes: [POST /items/order]", reason),
-    );
+    let reason = "routes: [POST /items/order] # orbgate-lint: allow overlap: an order is not an item";
+    let suppressed = file("lint-suppressed.yaml", SHOP.replace("routes: [POST /items/order]", reason));
     let ran = orbgate(&["lint", &suppressed]);
-    assert!(
-        !ran.out.contains("[overlap]") && ran.out.contains("1 suppressed"),
-        "{}",
-        ran.out
-    );
+    assert!(!ran.out.contains("[overlap]") && ran.out.contains("1 suppressed"), "{}", ran.out);
     let ran = orbgate(&["lint", &suppressed, "--json"]);
     let json: Value = serde_json::from_str(&ran.out).unwrap();
     let findings = json["files"][0]["findings"].as_array().unwrap();
-    let overlap = findings
-        .iter()
-        .find(|finding| finding["code"] == "overlap")
-        .unwrap();
+    let overlap = findings.iter().find(|finding| finding["code"] == "overlap").unwrap();
     assert_eq!(overlap["suppressed"], "an order is not an item");
     assert_eq!(overlap["location"], json!({"line": 21, "column": 18}));
     assert_eq!(overlap["other"], json!({"line": 17, "column": 20}));
@@ -113,20 +87,9 @@ fn the_shipped_policy_has_no_error() {
     let ran = orbgate(&["lint", path.to_str().unwrap(), "--json"]);
     let json: Value = serde_json::from_str(&ran.out).unwrap();
     let findings = json["files"][0]["findings"].as_array().unwrap();
-    let codes: Vec<_> = findings
-        .iter()
-        .map(|finding| finding["code"].as_str().unwrap())
-        .collect();
-    for (code, times) in [
-        ("unstated_get", 6),
-        ("scope_without_routes", 2),
-        ("no_permits", 2),
-    ] {
-        assert_eq!(
-            codes.iter().filter(|found| **found == code).count(),
-            times,
-            "{code}"
-        );
+    let codes: Vec<_> = findings.iter().map(|finding| finding["code"].as_str().unwrap()).collect();
+    for (code, times) in [("unstated_get", 6), ("scope_without_routes", 2), ("no_permits", 2)] {
+        assert_eq!(codes.iter().filter(|found| **found == code).count(), times, "{code}");
     }
     assert!(findings.iter().all(|finding| finding["level"] != "error"));
 }
@@ -137,9 +100,7 @@ fn diagnostics_are_findings_and_the_other_files_are_looked_at() {
     let ran = orbgate(&["lint", &bad, &clean]);
     assert_eq!((ran.code, &*ran.err), (1, ""));
     assert!(
-        ran.out.starts_with(&format!(
-            "{bad}:7:15: a scope that consumes nothing has `orbs: false`"
-        )),
+        ran.out.starts_with(&format!("{bad}:7:15: a scope that consumes nothing has `orbs: false`")),
         "{}",
         ran.out
     );
@@ -155,12 +116,8 @@ fn diagnostics_are_findings_and_the_other_files_are_looked_at() {
 
 #[test]
 fn sarif_has_rules_results_and_suppressions() {
-    let reason =
-        "routes: [POST /items/order] # orbgate-lint: allow overlap: an order is not an item";
-    let shop = file(
-        "lint sarif é.yaml",
-        SHOP.replace("routes: [POST /items/order]", reason),
-    );
+    let reason = "routes: [POST /items/order] # orbgate-lint: allow overlap: an order is not an item";
+    let shop = file("lint sarif é.yaml", SHOP.replace("routes: [POST /items/order]", reason));
     let bad = file("lint-sarif-bad.yaml", BAD);
     let ran = orbgate(&["lint", &shop, &bad, "--sarif"]);
     assert_eq!((ran.code, &*ran.err), (1, ""));
@@ -171,37 +128,17 @@ fn sarif_has_rules_results_and_suppressions() {
     assert_eq!(rules.len(), orbgate_analysis::Code::ALL.len() + 1);
     let results = run["results"].as_array().unwrap();
     for result in results {
-        assert!(
-            rules.iter().any(|rule| rule["id"] == result["ruleId"]),
-            "{result}"
-        );
+        assert!(rules.iter().any(|rule| rule["id"] == result["ruleId"]), "{result}");
         let region = &result["locations"][0]["physicalLocation"]["region"];
-        assert!(
-            region["startLine"].as_u64() >= Some(1) && region["startColumn"].as_u64() >= Some(1)
-        );
+        assert!(region["startLine"].as_u64() >= Some(1) && region["startColumn"].as_u64() >= Some(1));
         let uri = &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"];
-        let expected = if result["ruleId"] == "diagnostic" {
-            "lint-sarif-bad.yaml"
-        } else {
-            "lint%20sarif%20%C3%A9.yaml"
-        };
+        let expected =
+            if result["ruleId"] == "diagnostic" { "lint-sarif-bad.yaml" } else { "lint%20sarif%20%C3%A9.yaml" };
         assert!(uri.as_str().unwrap().ends_with(expected), "{uri}");
     }
-    assert_eq!(
-        results
-            .iter()
-            .filter(|result| result["ruleId"] == "diagnostic")
-            .count(),
-        2
-    );
-    let overlap = results
-        .iter()
-        .find(|result| result["ruleId"] == "overlap")
-        .unwrap();
-    assert_eq!(
-        overlap["suppressions"],
-        json!([{"kind": "inSource", "justification": "an order is not an item"}])
-    );
+    assert_eq!(results.iter().filter(|result| result["ruleId"] == "diagnostic").count(), 2);
+    let overlap = results.iter().find(|result| result["ruleId"] == "overlap").unwrap();
+    assert_eq!(overlap["suppressions"], json!([{"kind": "inSource", "justification": "an order is not an item"}]));
     let related = &overlap["relatedLocations"][0]["physicalLocation"]["region"];
     assert_eq!(related, &json!({"startLine": 17, "startColumn": 20}));
 }
@@ -225,17 +162,10 @@ fn every_code_is_in_the_help_with_its_level() {
 /// Notes change no exit code, however many there are.
 #[test]
 fn what_is_too_much_to_list_is_2_unless_it_is_notes() {
-    let scopes: String = (0..1_500)
-        .map(|number| format!("      s:{number}: {{ permits: x, routes: [] }}\n"))
-        .collect();
+    let scopes: String = (0..1_500).map(|number| format!("      s:{number}: {{ permits: x, routes: [] }}\n")).collect();
     let text = format!("orbgate: 1\napis:\n  a:\n    scopes:\n{scopes}...\n");
     let many = file("lint-many.yaml", &text);
-    for (level, code, complete) in [
-        ("warning", 2, false),
-        ("error", 2, false),
-        ("note", 0, false),
-        ("off", 0, true),
-    ] {
+    for (level, code, complete) in [("warning", 2, false), ("error", 2, false), ("note", 0, false), ("off", 0, true)] {
         let asked = format!("scope_without_routes={level}");
         let ran = orbgate(&["lint", &many, "--level", &asked]);
         assert_eq!(ran.code, code, "{level}: {}", ran.err);

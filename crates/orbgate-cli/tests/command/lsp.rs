@@ -24,9 +24,7 @@ impl Editor {
     fn send(&mut self, mut message: Value) {
         message["jsonrpc"] = json!("2.0");
         let input = self.server.stdin.as_mut().unwrap();
-        input
-            .write_all(framed(&message.to_string()).as_bytes())
-            .unwrap();
+        input.write_all(framed(&message.to_string()).as_bytes()).unwrap();
     }
 
     fn next(&mut self) -> Value {
@@ -55,28 +53,18 @@ fn an_editor_is_served_until_it_goes() {
     for arguments in [&["lsp"][..], &["lsp", "--stdio"]] {
         let mut editor = Editor::start(arguments);
         editor.send(json!({ "id": 1, "method": "initialize", "params": { "capabilities": {} } }));
-        assert_eq!(
-            editor.next()["result"]["capabilities"]["hoverProvider"],
-            true
-        );
+        assert_eq!(editor.next()["result"]["capabilities"]["hoverProvider"], true);
         editor.send(json!({ "method": "initialized", "params": {} }));
         let text = SHOP.replace("orbs: 3", "orbs: 0");
         assert_ne!(text, SHOP);
         let document = json!({ "uri": "file:///policy.yaml", "languageId": "yaml", "version": 7, "text": text });
-        editor.send(
-            json!({ "method": "textDocument/didOpen", "params": { "textDocument": document } }),
-        );
+        editor.send(json!({ "method": "textDocument/didOpen", "params": { "textDocument": document } }));
         let told = editor.next();
         assert_eq!(told["method"], "textDocument/publishDiagnostics");
-        let message = told["params"]["diagnostics"][0]["message"]
-            .as_str()
-            .unwrap();
+        let message = told["params"]["diagnostics"][0]["message"].as_str().unwrap();
         assert!(message.starts_with("a scope "), "{message}");
         editor.send(json!({ "id": "2", "method": "shutdown" }));
-        assert_eq!(
-            editor.next(),
-            json!({ "jsonrpc": "2.0", "id": "2", "result": null })
-        );
+        assert_eq!(editor.next(), json!({ "jsonrpc": "2.0", "id": "2", "result": null }));
         editor.send(json!({ "method": "exit" }));
         assert_eq!(editor.leave(), 0);
     }
@@ -86,10 +74,9 @@ fn an_editor_is_served_until_it_goes() {
 
 #[test]
 fn what_is_no_editor_is_told() {
-    for (input, message) in [
-        ("GET / HTTP/1.1\r\n\r\n", "`Content-Length`\n"),
-        ("Content-Length: 9999999\r\n\r\n{}", "end of file\n"),
-    ] {
+    for (input, message) in
+        [("GET / HTTP/1.1\r\n\r\n", "`Content-Length`\n"), ("Content-Length: 9999999\r\n\r\n{}", "end of file\n")]
+    {
         let ran = orbgate_reading(&["lsp"], input.as_bytes());
         assert_eq!((ran.code, &*ran.out, ran.err.lines().count()), (2, "", 1));
         assert!(ran.err.starts_with("error: standard input ") && ran.err.ends_with(message));

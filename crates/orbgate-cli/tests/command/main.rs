@@ -57,10 +57,7 @@ fn command(arguments: &[&str]) -> Command {
     for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
     }
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     command
 }
 
@@ -102,17 +99,8 @@ impl Piped {
         let stdin = child.stdin.take().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         let (send, answers) = channel();
-        std::thread::spawn(move || {
-            stdout
-                .lines()
-                .map_while(Result::ok)
-                .try_for_each(|line| send.send(line))
-        });
-        Self {
-            child,
-            stdin,
-            answers,
-        }
+        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| send.send(line)));
+        Self { child, stdin, answers }
     }
 
     fn write(&mut self, piece: &[u8]) {
@@ -128,9 +116,7 @@ impl Piped {
     }
 
     fn end(self) -> Option<i32> {
-        let Self {
-            mut child, stdin, ..
-        } = self;
+        let Self { mut child, stdin, .. } = self;
         drop(stdin);
         child.wait().unwrap().code()
     }

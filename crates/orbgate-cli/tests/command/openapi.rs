@@ -32,24 +32,11 @@ fn the_policy_is_on_standard_output_and_what_is_left_out_on_standard_error() {
         panic!("{}", ran.err);
     };
     let start = format!("{document}:4:59: left out[several_scopes]: PUT /a: ");
-    assert!(
-        left_out.starts_with(&start) && left_out.ends_with("`s`, `t`"),
-        "{left_out}"
-    );
+    assert!(left_out.starts_with(&start) && left_out.ends_with("`s`, `t`"), "{left_out}");
     assert_eq!(summary, format!("{document}: 1 operation, 1 left out"));
-    let allowed = orbgate(&[
-        "openapi",
-        "import",
-        &document,
-        "--orbs",
-        "3",
-        "--allow-left-out",
-    ]);
+    let allowed = orbgate(&["openapi", "import", &document, "--orbs", "3", "--allow-left-out"]);
     assert_eq!(allowed, Ran { code: 0, ..ran });
-    let piped = orbgate_reading(
-        &["openapi", "import", "-", "--orbs", "3"],
-        DOCUMENT.as_bytes(),
-    );
+    let piped = orbgate_reading(&["openapi", "import", "-", "--orbs", "3"], DOCUMENT.as_bytes());
     assert_eq!((piped.code, &*piped.out), (1, POLICY));
     let json = orbgate(&["openapi", "import", &document, "--orbs", "3", "--json"]);
     let answer: serde_json::Value = serde_json::from_str(&json.out).unwrap();
@@ -71,18 +58,9 @@ fn what_is_exported_is_imported() {
         assert_eq!(policy.code, 0, "{}", policy.err);
         assert_eq!(policy.err, format!("{document}: ok: 5 operations\n"));
         let ran = orbgate(&["openapi", "check", &document, &shop]);
-        assert_eq!(
-            (ran.code, &*ran.out),
-            (0, &*format!("{document}, {shop}: ok\n"))
-        );
+        assert_eq!((ran.code, &*ran.out), (0, &*format!("{document}, {shop}: ok\n")));
         let same = file("openapi-shop-again.yaml", policy.out);
-        let digest = |file: &str| {
-            orbgate(&["check", file])
-                .out
-                .rsplit("sha256:")
-                .next()
-                .map(str::to_owned)
-        };
+        let digest = |file: &str| orbgate(&["check", file]).out.rsplit("sha256:").next().map(str::to_owned);
         assert_eq!(digest(&same), digest(&shop));
     }
 }
@@ -90,10 +68,7 @@ fn what_is_exported_is_imported() {
 #[test]
 fn a_check_finds_drift() {
     let document = file("openapi-drift.yaml", DOCUMENT);
-    let policy = file(
-        "openapi-drift-policy.yaml",
-        POLICY.replace("GET /a", "GET /b"),
-    );
+    let policy = file("openapi-drift-policy.yaml", POLICY.replace("GET /a", "GET /b"));
     let ran = orbgate(&["openapi", "check", &document, &policy]);
     let starts = [
         format!("{document}:4:9: missing: GET /a: "),
@@ -101,29 +76,18 @@ fn a_check_finds_drift() {
         format!("{policy}:10:13: extra: GET /b: "),
         format!("{document}, {policy}: 3 differences"),
     ];
-    assert_eq!(
-        (ran.code, &*ran.err, ran.out.lines().count()),
-        (1, "", starts.len())
-    );
+    assert_eq!((ran.code, &*ran.err, ran.out.lines().count()), (1, "", starts.len()));
     for (line, start) in ran.out.lines().zip(&starts) {
         assert!(line.starts_with(start), "{line}");
     }
     let json = orbgate(&["openapi", "check", &document, &policy, "--json"]);
     let answer: serde_json::Value = serde_json::from_str(&json.out).unwrap();
-    let kinds: Vec<_> = answer["drift"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|drift| &drift["kind"])
-        .collect();
+    let kinds: Vec<_> = answer["drift"].as_array().unwrap().iter().map(|drift| &drift["kind"]).collect();
     assert_eq!(kinds, ["missing", "unclear", "extra"]);
     let policy = file("openapi-same-policy.yaml", POLICY);
     let check = ["openapi", "check", &document, &policy];
     assert_eq!(orbgate(&check).code, 1);
-    assert_eq!(
-        orbgate(&[&check[..], &["--allow-left-out"]].concat()).code,
-        0
-    );
+    assert_eq!(orbgate(&[&check[..], &["--allow-left-out"]].concat()).code, 0);
 }
 
 #[test]
@@ -131,23 +95,11 @@ fn what_cannot_run_is_2() {
     let document = file("openapi-2.yaml", DOCUMENT);
     let bad = file("openapi-bad.yaml", crate::BAD);
     for (arguments, err) in [
-        (
-            &["openapi", "import", &document][..],
-            format!("{document}:4:9: "),
-        ),
-        (
-            &["openapi", "import", "/nowhere"],
-            "error: cannot read `/nowhere`".to_owned(),
-        ),
-        (
-            &["openapi", "import", &document, "--orbs", "0"],
-            "error: invalid value ".to_owned(),
-        ),
+        (&["openapi", "import", &document][..], format!("{document}:4:9: ")),
+        (&["openapi", "import", "/nowhere"], "error: cannot read `/nowhere`".to_owned()),
+        (&["openapi", "import", &document, "--orbs", "0"], "error: invalid value ".to_owned()),
         (&["openapi", "export", &bad], format!("{bad}:7:15: ")),
-        (
-            &["openapi", "check", &document, &bad],
-            format!("{bad}:7:15: "),
-        ),
+        (&["openapi", "check", &document, &bad], format!("{bad}:7:15: ")),
         (&["openapi", "check", "-", "-"], "error: ".to_owned()),
         (&["openapi"], "Import, export ".to_owned()),
     ] {
@@ -173,30 +125,16 @@ fn files_in_each_others_location_are_told_apart() {
         &["fmt", "--check", &document],
     ] {
         let ran = orbgate(arguments);
-        assert!(
-            ran.code == 2 && no_policy(&ran.err),
-            "{arguments:?}: {}",
-            ran.err
-        );
+        assert!(ran.code == 2 && no_policy(&ran.err), "{arguments:?}: {}", ran.err);
     }
     for command in ["check", "lint"] {
         let ran = orbgate(&[command, &document]);
-        assert!(
-            ran.code == 1 && no_policy(&ran.out),
-            "{command}: {}",
-            ran.out
-        );
+        assert!(ran.code == 1 && no_policy(&ran.out), "{command}: {}", ran.out);
     }
-    for arguments in [
-        &["openapi", "import", &policy][..],
-        &["openapi", "check", &policy, &policy],
-    ] {
+    for arguments in [&["openapi", "import", &policy][..], &["openapi", "check", &policy, &policy]] {
         let ran = orbgate(arguments);
         assert_eq!((ran.code, ran.err.lines().count()), (2, 1), "{arguments:?}");
-        assert!(
-            ran.err
-                .starts_with(&format!("{policy}:1:1: this is a policy, "))
-        );
+        assert!(ran.err.starts_with(&format!("{policy}:1:1: this is a policy, ")));
     }
 }
 
@@ -208,23 +146,12 @@ fn a_default_scope_is_one_scope() {
     for (scope, why) in [("a b", "U+0020"), ("", "empty"), ("é", "`é`")] {
         for arguments in [
             &["openapi", "import", &document, "--default-scope", scope][..],
-            &[
-                "openapi",
-                "check",
-                &document,
-                &policy,
-                "--default-scope",
-                scope,
-            ],
+            &["openapi", "check", &document, &policy, "--default-scope", scope],
         ] {
             let ran = orbgate(arguments);
             assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}");
             let start = format!("{document}:1:1: ");
-            assert!(
-                ran.err.starts_with(&start) && ran.err.contains(why),
-                "{}",
-                ran.err
-            );
+            assert!(ran.err.starts_with(&start) && ran.err.contains(why), "{}", ran.err);
         }
     }
 }
@@ -233,14 +160,7 @@ fn a_default_scope_is_one_scope() {
 #[test]
 fn control_characters_are_shown() {
     let document = "{\"openapi\":\"3.0.0\",\"paths\":{\"/\\u001b[2J\\n\":{\"get\":{}}}}";
-    let ran = orbgate_reading(
-        &["openapi", "import", "-", "--orbs", "true"],
-        document.as_bytes(),
-    );
+    let ran = orbgate_reading(&["openapi", "import", "-", "--orbs", "true"], document.as_bytes());
     assert_eq!(ran.code, 1);
-    assert!(
-        !ran.err.contains('\u{1b}') && ran.err.lines().count() == 2,
-        "{:?}",
-        ran.err
-    );
+    assert!(!ran.err.contains('\u{1b}') && ran.err.lines().count() == 2, "{:?}", ran.err);
 }

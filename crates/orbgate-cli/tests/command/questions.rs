@@ -8,13 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{SHOP, file, of_the_repository, orbgate, orbgate_reading};
 
-const SCOPES: [&str; 5] = [
-    "read:items",
-    "write:items",
-    "order:items",
-    "read:talk",
-    "other",
-];
+const SCOPES: [&str; 5] = ["read:items", "write:items", "order:items", "read:talk", "other"];
 const CALLS: [&str; 9] = [
     "GET /v1/items",
     "GET /v1/items/7",
@@ -33,20 +27,12 @@ fn engine() -> Engine {
 }
 
 fn decide<'e>(engine: &'e Engine, call: &str, kind: &str, scopes: &str) -> Decision<'e> {
-    let token = Some(Token {
-        kind: TokenKind::from_name(kind),
-        scopes: scopes.into(),
-    });
+    let token = Some(Token { kind: TokenKind::from_name(kind), scopes: scopes.into() });
     match call.split_once(' ').unwrap() {
         ("scope", name) => engine.decide_scope(name, token, false),
         (method, target) => {
             let (method, target) = (method.as_bytes(), target.as_bytes());
-            engine.decide(&Request {
-                method,
-                target,
-                token,
-                allow_bonus_orbs_use: false,
-            })
+            engine.decide(&Request { method, target, token, allow_bonus_orbs_use: false })
         }
     }
 }
@@ -56,10 +42,7 @@ struct Numbers(u64);
 
 impl Numbers {
     fn below(&mut self, end: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from(self.0 >> 33).unwrap() % end
     }
 
@@ -71,24 +54,14 @@ impl Numbers {
 
 fn json_of(arguments: &[&str], input: &str, codes: [i32; 2]) -> (i32, Value) {
     let ran = orbgate_reading(arguments, input.as_bytes());
-    assert!(
-        codes.contains(&ran.code) && ran.err.is_empty(),
-        "{arguments:?}: {ran:?}"
-    );
+    assert!(codes.contains(&ran.code) && ran.err.is_empty(), "{arguments:?}: {ran:?}");
     (ran.code, serde_json::from_str(&ran.out).unwrap())
 }
 
 /// Every set of scopes, the smaller ones first.
 fn sets() -> Vec<String> {
     let mut sets: Vec<Vec<&str>> = (0..1_usize << SCOPES.len())
-        .map(|set| {
-            SCOPES
-                .iter()
-                .enumerate()
-                .filter(|(at, _)| set >> at & 1 == 1)
-                .map(|(_, scope)| *scope)
-                .collect()
-        })
+        .map(|set| SCOPES.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1).map(|(_, scope)| *scope).collect())
         .collect();
     sets.sort_by_key(Vec::len);
     sets.into_iter().map(|set| set.join(" ")).collect()
@@ -104,68 +77,31 @@ fn needs_is_the_smallest_set_that_allows_all_that_can_be_allowed() {
         for _ in 0..=numbers.below(6) {
             calls.push(CALLS[numbers.below(CALLS.len())]);
         }
-        let allowed = |set: &str| {
-            calls
-                .iter()
-                .map(|call| decide(&engine, call, kind, set).is_allow())
-                .collect::<Vec<_>>()
-        };
+        let allowed =
+            |set: &str| calls.iter().map(|call| decide(&engine, call, kind, set).is_allow()).collect::<Vec<_>>();
         let most = allowed(&SCOPES.join(" "));
         let least = sets().into_iter().find(|set| allowed(set) == most).unwrap();
         let log = calls.join("\n");
-        let (code, found) = json_of(
-            &[
-                "needs", "--log", "-", "--token", kind, "--policy", &shop, "--json",
-            ],
-            &log,
-            [0, 1],
-        );
+        let (code, found) =
+            json_of(&["needs", "--log", "-", "--token", kind, "--policy", &shop, "--json"], &log, [0, 1]);
         assert_eq!(code, i32::from(most.contains(&false)), "{log}");
-        let scopes: BTreeSet<_> = found["scopes"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|scope| scope.as_str().unwrap())
-            .collect();
-        assert_eq!(
-            scopes,
-            least.split(' ').filter(|scope| !scope.is_empty()).collect(),
-            "{log}"
-        );
+        let scopes: BTreeSet<_> =
+            found["scopes"].as_array().unwrap().iter().map(|scope| scope.as_str().unwrap()).collect();
+        assert_eq!(scopes, least.split(' ').filter(|scope| !scope.is_empty()).collect(), "{log}");
         // The evidence: without the scope, that call is denied, and the number of such calls is right.
         for need in found["needs"].as_array().unwrap() {
-            let without: Vec<_> = scopes
-                .iter()
-                .filter(|scope| **scope != need["scope"])
-                .copied()
-                .collect();
+            let without: Vec<_> = scopes.iter().filter(|scope| **scope != need["scope"]).copied().collect();
             let lost = allowed(&without.join(" "));
-            let lost: Vec<_> = (0..calls.len())
-                .filter(|at| most[*at] && !lost[*at])
-                .collect();
+            let lost: Vec<_> = (0..calls.len()).filter(|at| most[*at] && !lost[*at]).collect();
             assert_eq!(need["calls"], lost.len());
-            assert_eq!(
-                need["first"],
-                json!({"at": lost[0] + 1, "call": calls[lost[0]]})
-            );
+            assert_eq!(need["first"], json!({"at": lost[0] + 1, "call": calls[lost[0]]}));
         }
-        let refused: u64 = found["refusals"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|refusal| refusal["calls"].as_u64().unwrap())
-            .sum();
-        assert_eq!(
-            refused,
-            u64::try_from(most.iter().filter(|allowed| !**allowed).count()).unwrap()
-        );
+        let refused: u64 =
+            found["refusals"].as_array().unwrap().iter().map(|refusal| refusal["calls"].as_u64().unwrap()).sum();
+        assert_eq!(refused, u64::try_from(most.iter().filter(|allowed| !**allowed).count()).unwrap());
         assert_eq!(found["calls"], calls.len());
         // Calls as arguments say the same.
-        let arguments = [
-            &["needs", "--token", kind, "--policy", &shop, "--json"],
-            &calls[..],
-        ]
-        .concat();
+        let arguments = [&["needs", "--token", kind, "--policy", &shop, "--json"], &calls[..]].concat();
         assert_eq!(json_of(&arguments, "", [0, 1]), (code, found));
     }
 }
@@ -194,32 +130,15 @@ POST /v1/items/order
     );
     // An organisation needs no scope for what is for users' tokens.
     let ran = orbgate_reading(
-        &[
-            "needs",
-            "--log",
-            "-",
-            "--policy",
-            &shop,
-            "--token",
-            "organisation",
-        ],
+        &["needs", "--log", "-", "--policy", &shop, "--token", "organisation"],
         b"{\"scope\":\"read:talk\"}\n",
     );
     assert_eq!(ran.code, 0);
     assert!(ran.out.starts_with('\n'), "{}", ran.out);
-    let ran = orbgate(&[
-        "needs",
-        "GET /nowhere",
-        "PUT /v1/items",
-        "PUT /v1/items",
-        "--policy",
-        &shop,
-    ]);
+    let ran = orbgate(&["needs", "GET /nowhere", "PUT /v1/items", "PUT /v1/items", "--policy", &shop]);
     assert_eq!(ran.code, 1);
     assert!(
-        ran.out.contains(
-            "no scope allows 2 calls, first argument 2: PUT /v1/items: method_not_declared\n"
-        ),
+        ran.out.contains("no scope allows 2 calls, first argument 2: PUT /v1/items: method_not_declared\n"),
         "{}",
         ran.out
     );
@@ -230,16 +149,9 @@ fn unused_is_what_a_count_by_hand_finds() {
     let (engine, shop) = (engine(), file("unused-shop.yaml", SHOP));
     let mut numbers = Numbers(11);
     for _ in 0..30 {
-        let (mut log, mut expected) = (
-            String::new(),
-            BTreeMap::<&str, (u64, u64, Option<u64>)>::new(),
-        );
+        let (mut log, mut expected) = (String::new(), BTreeMap::<&str, (u64, u64, Option<u64>)>::new());
         for line in 1..=numbers.below(12) {
-            let call = if numbers.below(5) == 0 {
-                "scope read:talk"
-            } else {
-                CALLS[numbers.below(CALLS.len())]
-            };
+            let call = if numbers.below(5) == 0 { "scope read:talk" } else { CALLS[numbers.below(CALLS.len())] };
             let kinds = [KINDS[0], KINDS[1], "service"];
             let (kind, scopes) = (kinds[numbers.below(3)], numbers.some(&SCOPES));
             let decision = decide(&engine, call, kind, &scopes.join(" "));
@@ -248,11 +160,7 @@ fn unused_is_what_a_count_by_hand_finds() {
                 let (granted, used, last) = expected.entry(scope).or_default();
                 *granted += 1;
                 let held = decision.reason() == Reason::ScopeHeld;
-                if held
-                    && decision
-                        .scope()
-                        .is_some_and(|needed| needed.name() == *scope)
-                {
+                if held && decision.scope().is_some_and(|needed| needed.name() == *scope) {
                     *used += 1;
                     *last = Some(u64::try_from(line).unwrap());
                 }
@@ -277,22 +185,11 @@ fn unused_is_what_a_count_by_hand_finds() {
             .map(|row| {
                 let number = |name: &str| row[name].as_u64().unwrap();
                 assert_eq!(row["in_policy"], row["scope"] != "other");
-                (
-                    row["scope"].as_str().unwrap(),
-                    (
-                        number("granted"),
-                        number("used"),
-                        row["last"]["line"].as_u64(),
-                    ),
-                )
+                (row["scope"].as_str().unwrap(), (number("granted"), number("used"), row["last"]["line"].as_u64()))
             })
             .collect();
         assert_eq!(rows, expected, "{log}");
-        let unused: Vec<_> = expected
-            .iter()
-            .filter(|(_, (_, used, _))| *used == 0)
-            .map(|(scope, _)| *scope)
-            .collect();
+        let unused: Vec<_> = expected.iter().filter(|(_, (_, used, _))| *used == 0).map(|(scope, _)| *scope).collect();
         assert_eq!(found["unused"], json!(unused));
         assert_eq!(code, i32::from(!unused.is_empty()));
     }
@@ -301,10 +198,7 @@ fn unused_is_what_a_count_by_hand_finds() {
 #[test]
 fn unused_takes_the_scopes_from_a_field_of_an_access_log() {
     let shop = file("unused-access.yaml", SHOP);
-    let log = file(
-        "unused-access.log",
-        include_str!("../../testdata/access.log"),
-    );
+    let log = file("unused-access.log", include_str!("../../testdata/access.log"));
     let ran = orbgate(&["unused", &log, "--field", "extra1", "--policy", &shop]);
     assert_eq!((ran.code, &*ran.err), (1, ""));
     let expected = "\
@@ -326,21 +220,13 @@ read:items            4           2  line 2, 20/Nov/2026:13:05:09 +0000
         let ran = orbgate(&[&["unused", "--policy", &shop], arguments].concat());
         assert_eq!((ran.code, &*ran.out), (2, ""));
         let start = format!("error: {}: ", arguments[0]);
-        assert!(
-            ran.err.starts_with(&start) && ran.err.contains(why),
-            "{}",
-            ran.err
-        );
+        assert!(ran.err.starts_with(&start) && ran.err.contains(why), "{}", ran.err);
     }
     // A row of CSV with a space looks like `METHOD TARGET`, and would be a call without a token.
     let csv = file("unused.csv", "GET,/v1/items,user,read:items write:items\n");
     let ran = orbgate(&["unused", &csv, "--policy", &shop]);
     assert_eq!(ran.code, 2, "{}", ran.out);
-    assert!(
-        ran.err.starts_with(&format!("error: {csv}:1: ")),
-        "{}",
-        ran.err
-    );
+    assert!(ran.err.starts_with(&format!("error: {csv}:1: ")), "{}", ran.err);
     let ran = orbgate(&["unused", &log, "--field", "extra0"]);
     assert_eq!(ran.code, 2);
     assert!(ran.err.starts_with("error: `extra0` "), "{}", ran.err);
@@ -375,22 +261,15 @@ fn reach_is_every_row_that_decide_allows() {
                     Decision::Deny(_) => None,
                 })
                 .collect();
-            let (code, found) = json_of(
-                &[
-                    "reach", "--token", kind, "--scopes", &set, "--policy", &shop, "--json",
-                ],
-                "",
-                [0, 1],
-            );
+            let (code, found) =
+                json_of(&["reach", "--token", kind, "--scopes", &set, "--policy", &shop, "--json"], "", [0, 1]);
             assert_eq!(code, i32::from(expected.is_empty()));
             let found = found["allowed"].as_array().unwrap();
             let found: Vec<_> = found
                 .iter()
                 .map(|row| {
                     let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
-                    let name = row["route"]
-                        .as_str()
-                        .unwrap_or(row["scope"].as_str().unwrap());
+                    let name = row["route"].as_str().unwrap_or(row["scope"].as_str().unwrap());
                     (
                         name,
                         text("scope"),
@@ -408,57 +287,26 @@ fn reach_is_every_row_that_decide_allows() {
 #[test]
 fn who_is_everybody_whom_decide_allows() {
     let (engine, shop) = (engine(), file("who-shop.yaml", SHOP));
-    let tokens: Vec<_> = KINDS
-        .iter()
-        .flat_map(|kind| sets().into_iter().map(move |set| (*kind, set)))
-        .collect();
+    let tokens: Vec<_> = KINDS.iter().flat_map(|kind| sets().into_iter().map(move |set| (*kind, set))).collect();
     let lines: String = tokens
         .iter()
         .enumerate()
         .map(|(at, (kind, set))| {
-            format!(
-                "{}\n",
-                json!({"name": format!("t{at}"), "token": {"kind": kind, "scopes": set}})
-            )
+            format!("{}\n", json!({"name": format!("t{at}"), "token": {"kind": kind, "scopes": set}}))
         })
         .collect();
     for call in CALLS {
         let (method, target) = call.split_once(' ').unwrap();
-        let (code, found) = json_of(
-            &[
-                "who", method, target, "--tokens", "-", "--policy", &shop, "--json",
-            ],
-            &lines,
-            [0, 1],
-        );
-        let decisions: Vec<_> = tokens
-            .iter()
-            .map(|(kind, set)| decide(&engine, call, kind, set))
-            .collect();
-        assert_eq!(
-            code,
-            i32::from(!decisions.iter().any(Decision::is_allow)),
-            "{call}"
-        );
-        for (at, (row, decision)) in found["tokens"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .zip(&decisions)
-            .enumerate()
-        {
+        let (code, found) =
+            json_of(&["who", method, target, "--tokens", "-", "--policy", &shop, "--json"], &lines, [0, 1]);
+        let decisions: Vec<_> = tokens.iter().map(|(kind, set)| decide(&engine, call, kind, set)).collect();
+        assert_eq!(code, i32::from(!decisions.iter().any(Decision::is_allow)), "{call}");
+        for (at, (row, decision)) in found["tokens"].as_array().unwrap().iter().zip(&decisions).enumerate() {
             assert_eq!(
                 (row["name"].as_str(), row["line"].as_u64()),
-                (
-                    Some(&*format!("t{at}")),
-                    Some(u64::try_from(at + 1).unwrap())
-                )
+                (Some(&*format!("t{at}")), Some(u64::try_from(at + 1).unwrap()))
             );
-            assert_eq!(
-                row["decision"],
-                serde_json::to_value(decision).unwrap(),
-                "{call}"
-            );
+            assert_eq!(row["decision"], serde_json::to_value(decision).unwrap(), "{call}");
         }
         assert_eq!(found["tokens"].as_array().unwrap().len(), tokens.len());
     }
@@ -467,15 +315,7 @@ fn who_is_everybody_whom_decide_allows() {
 #[test]
 fn who_takes_null_for_no_token_and_nothing_for_a_diagnostic() {
     let shop = file("who-null.yaml", SHOP);
-    let who = [
-        "who",
-        "GET",
-        "/v1/items",
-        "--tokens",
-        "-",
-        "--policy",
-        &shop,
-    ];
+    let who = ["who", "GET", "/v1/items", "--tokens", "-", "--policy", &shop];
     let ran = orbgate_reading(&who, b"{\"name\":\"nobody\",\"token\":null}\n");
     assert_eq!(ran.code, 1);
     assert_eq!(ran.out, "deny   line 1  nobody  no_token\n", "{}", ran.err);
@@ -491,66 +331,30 @@ fn who_takes_null_for_no_token_and_nothing_for_a_diagnostic() {
 #[test]
 fn lines_that_are_no_calls_or_tokens_are_2_and_the_others_count() {
     let shop = file("wrong-lines.yaml", SHOP);
-    for bad in [
-        "",
-        "x",
-        "GET ",
-        "{\"method\":\"GET\"}",
-        "a \"b",
-        "\u{0}",
-        "{\"name\":1}",
-    ] {
+    for bad in ["", "x", "GET ", "{\"method\":\"GET\"}", "a \"b", "\u{0}", "{\"name\":1}"] {
         let log = format!("GET /v1/items\n{bad}\nPOST /v1/items\n");
         let ran = orbgate_reading(&["needs", "--log", "-", "--policy", &shop], log.as_bytes());
         assert_eq!(ran.code, 2, "{bad:?}");
         assert!(ran.err.starts_with("error: -:2: "), "{bad:?}: {}", ran.err);
-        assert!(
-            ran.out.starts_with("read:items write:items\n"),
-            "{bad:?}: {}",
-            ran.out
-        );
+        assert!(ran.out.starts_with("read:items write:items\n"), "{bad:?}: {}", ran.out);
         let ran = orbgate_reading(&["unused", "-", "--policy", &shop], log.as_bytes());
         assert_eq!(ran.code, 2, "{bad:?}");
-        let tokens =
-            format!("{{\"token\":{{\"kind\":\"user\",\"scopes\":\"read:items\"}}}}\n{bad}\n");
-        let ran = orbgate_reading(
-            &[
-                "who",
-                "GET",
-                "/v1/items",
-                "--tokens",
-                "-",
-                "--policy",
-                &shop,
-            ],
-            tokens.as_bytes(),
-        );
-        assert_eq!(
-            (ran.code, &*ran.out),
-            (2, "allow  line 1  scope_held\n"),
-            "{bad:?}"
-        );
+        let tokens = format!("{{\"token\":{{\"kind\":\"user\",\"scopes\":\"read:items\"}}}}\n{bad}\n");
+        let ran = orbgate_reading(&["who", "GET", "/v1/items", "--tokens", "-", "--policy", &shop], tokens.as_bytes());
+        assert_eq!((ran.code, &*ran.out), (2, "allow  line 1  scope_held\n"), "{bad:?}");
         assert!(ran.err.starts_with("error: -:2: "), "{bad:?}: {}", ran.err);
     }
     // A report stays short, whatever the file is.
     let noise: Vec<u8> = (0..=255_u8).cycle().take(200_000).collect();
     let noise = file("wrong-lines.bin", noise);
-    for arguments in [
-        &["needs", "--log", &noise][..],
-        &["unused", &noise],
-        &["who", "GET", "/x", "--tokens", &noise],
-    ] {
+    for arguments in [&["needs", "--log", &noise][..], &["unused", &noise], &["who", "GET", "/x", "--tokens", &noise]] {
         let ran = orbgate(arguments);
         assert_eq!((ran.code, ran.err.lines().count()), (2, 21), "{}", ran.err);
         assert!(ran.err.contains(" more lines "), "{}", ran.err);
     }
-    for arguments in [
-        &["needs"][..],
-        &["needs", "GET /x", "--log", "-"],
-        &["reach"],
-        &["who", "GET", "/x"],
-        &["unused"],
-    ] {
+    for arguments in
+        [&["needs"][..], &["needs", "GET /x", "--log", "-"], &["reach"], &["who", "GET", "/x"], &["unused"]]
+    {
         assert_eq!(orbgate(arguments).code, 2, "{arguments:?}");
     }
     for arguments in [
@@ -558,11 +362,7 @@ fn lines_that_are_no_calls_or_tokens_are_2_and_the_others_count() {
         &["needs", "--log", "-", "--policy", "-"],
         &["who", "GET", "/x", "--tokens", "-", "--policy", "-"],
     ] {
-        assert!(
-            orbgate_reading(arguments, b"")
-                .err
-                .starts_with("error: standard input ")
-        );
+        assert!(orbgate_reading(arguments, b"").err.starts_with("error: standard input "));
     }
 }
 
@@ -573,18 +373,7 @@ fn tokens_that_are_named_alike_are_told_apart_by_their_lines() {
 {"name":"billing","token":{"kind":"user"}}
 {"token":{"kind":"user","scopes":"read:items"}}
 "#;
-    let ran = orbgate_reading(
-        &[
-            "who",
-            "GET",
-            "/v1/items",
-            "--tokens",
-            "-",
-            "--policy",
-            &shop,
-        ],
-        tokens.as_bytes(),
-    );
+    let ran = orbgate_reading(&["who", "GET", "/v1/items", "--tokens", "-", "--policy", &shop], tokens.as_bytes());
     let expected = "\
 allow  line 1  billing  scope_held
 deny   line 2  billing  scope_missing, needs read:items
@@ -622,8 +411,5 @@ fn the_command_and_the_library_answer_alike() {
         assert_eq!(said, row["answer"], "{words:?}");
         asked.insert(question.to_owned());
     }
-    assert!(
-        asked.iter().eq(orbgate_analysis::QUESTIONS.iter()),
-        "{asked:?}"
-    );
+    assert!(asked.iter().eq(orbgate_analysis::QUESTIONS.iter()), "{asked:?}");
 }

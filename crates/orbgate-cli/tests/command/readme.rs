@@ -99,10 +99,7 @@ fn the_policies_of_the_pages_pass_lint() {
             continue;
         };
         let text = std::fs::read_to_string(path).unwrap();
-        let blocks = text
-            .split("```yaml\n")
-            .skip(1)
-            .filter_map(|block| block.split("```").next());
+        let blocks = text.split("```yaml\n").skip(1).filter_map(|block| block.split("```").next());
         let blocks: Vec<_> = blocks.filter(|block| block.contains(start)).collect();
         assert!(!blocks.is_empty(), "{page}");
         for block in blocks {
@@ -111,10 +108,7 @@ fn the_policies_of_the_pages_pass_lint() {
                 _ => {
                     let file = file(
                         "page.test.yaml",
-                        block.replace(
-                            "shop.yaml",
-                            concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/shop.yaml"),
-                        ),
+                        block.replace("shop.yaml", concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/shop.yaml")),
                     );
                     orbgate(&["test", &file])
                 }
@@ -152,11 +146,7 @@ fn check(path: &Path, least: usize, folder: &Path) {
 
 /// What a shell prints, on both of its outputs.
 fn printed(typed: &str, folder: &Path) -> String {
-    let command = Path::new(env!("CARGO_BIN_EXE_orbgate"))
-        .parent()
-        .unwrap()
-        .to_str()
-        .unwrap();
+    let command = Path::new(env!("CARGO_BIN_EXE_orbgate")).parent().unwrap().to_str().unwrap();
     let path = format!("{command}:{}", std::env::var("PATH").unwrap());
     let output = Command::new("sh")
         .args(["-c", &format!("{{ {typed}\n}} 2>&1")])

@@ -26,11 +26,7 @@ fn replay(lines: &[u8]) -> (i32, Vec<String>) {
 /// One line is answered by this reason.
 #[track_caller]
 fn decided(line: &str, reason: &str) {
-    assert_eq!(
-        replay(line.as_bytes()),
-        (0, vec![reason.to_owned()]),
-        "{line}"
-    );
+    assert_eq!(replay(line.as_bytes()), (0, vec![reason.to_owned()]), "{line}");
 }
 
 /// One line is not a request, and the message says why and where.
@@ -57,10 +53,9 @@ fn a_public_route_needs_no_token() {
     let reasons: Vec<_> = ran.out.lines().map(reason).collect();
     assert_eq!(reasons, ["public_route", "no_token", "no_token"]);
     assert_eq!(ran.code, 0);
-    for (route, why) in [
-        ("GET /api/v1/external/{any}", "fits the same paths"),
-        ("get /healthz", "public route `get /healthz`: "),
-    ] {
+    for (route, why) in
+        [("GET /api/v1/external/{any}", "fits the same paths"), ("get /healthz", "public route `get /healthz`: ")]
+    {
         let ran = orbgate_reading(&["replay", "--public", route], lines);
         assert_eq!((ran.code, ran.out.as_str()), (2, ""));
         assert!(ran.err.contains(why), "{}", ran.err);
@@ -141,20 +136,9 @@ fn a_candidate_disagrees_line_by_line() {
             }
         })
     };
-    let found: Vec<_> = ran
-        .out
-        .lines()
-        .zip(plain.out.lines())
-        .map(disagreement)
-        .collect();
-    let expected = [
-        Some("cost scope_held"),
-        Some("narrower no_route"),
-        Some("same"),
-        Some("reason no_route"),
-        None,
-    ]
-    .map(|found| found.map(str::to_owned));
+    let found: Vec<_> = ran.out.lines().zip(plain.out.lines()).map(disagreement).collect();
+    let expected = [Some("cost scope_held"), Some("narrower no_route"), Some("same"), Some("reason no_route"), None]
+        .map(|found| found.map(str::to_owned));
     assert_eq!(found, expected);
     let summary = "by the other policy:\n  0  wider\n  1  narrower\n  1  cost\n  1  reason\n";
     assert!(ran.err.ends_with(summary), "{}", ran.err);
@@ -167,64 +151,22 @@ fn every_form_of_a_request() {
     let get = r#""method":"GET","target":"/api/v1/external/orbs""#;
     decided(&format!("{{{get}}}"), "no_token");
     decided(&format!(r#"{{{get},"token":null}}"#), "no_token");
-    decided(
-        &format!(r#"{{{get},"token":{{"kind":"user"}}}}"#),
-        "scope_missing",
-    );
-    decided(
-        &format!(r#"{{{get},"token":{{"kind":"robot","scopes":"read:orbs"}}}}"#),
-        "invalid_token",
-    );
-    decided(
-        &format!(r#"{{{get},"token":{{"kind":"unknown"}}}}"#),
-        "invalid_token",
-    );
-    decided(
-        &format!(r#"{{{get},"token":{{"kind":""}}}}"#),
-        "invalid_token",
-    );
-    decided(
-        &format!(r#"{{{get},"token":{{"scopes":" x  read:orbs ","kind":"user"}}}}"#),
-        "scope_held",
-    );
-    decided(
-        &format!(r#"{{{get},"token":{{"kind":"user","scopes":"read\u003aorbs"}}}}"#),
-        "scope_held",
-    );
-    decided(
-        &format!(r#"{{{get},"token":{{"kind":"organisation","scopes":["x","read:orbs"]}}}}"#),
-        "scope_held",
-    );
-    decided(
-        &format!(r#"{{{get},"token":{{"kind":"user","scopes":["x read:orbs"]}}}}"#),
-        "scope_missing",
-    );
-    decided(
-        &format!(r#"{{{get},"token":{{"kind":"user","scopes":["","read\u003aorbs"]}}}}"#),
-        "scope_held",
-    );
-    decided(
-        &format!(r#"{{{get},"token":{{"kind":"user","scopes":[]}}}}"#),
-        "scope_missing",
-    );
-    decided(
-        &format!(r#" {{ {get} , "allow_bonus_orbs_use" : false }} "#),
-        "no_token",
-    );
+    decided(&format!(r#"{{{get},"token":{{"kind":"user"}}}}"#), "scope_missing");
+    decided(&format!(r#"{{{get},"token":{{"kind":"robot","scopes":"read:orbs"}}}}"#), "invalid_token");
+    decided(&format!(r#"{{{get},"token":{{"kind":"unknown"}}}}"#), "invalid_token");
+    decided(&format!(r#"{{{get},"token":{{"kind":""}}}}"#), "invalid_token");
+    decided(&format!(r#"{{{get},"token":{{"scopes":" x  read:orbs ","kind":"user"}}}}"#), "scope_held");
+    decided(&format!(r#"{{{get},"token":{{"kind":"user","scopes":"read\u003aorbs"}}}}"#), "scope_held");
+    decided(&format!(r#"{{{get},"token":{{"kind":"organisation","scopes":["x","read:orbs"]}}}}"#), "scope_held");
+    decided(&format!(r#"{{{get},"token":{{"kind":"user","scopes":["x read:orbs"]}}}}"#), "scope_missing");
+    decided(&format!(r#"{{{get},"token":{{"kind":"user","scopes":["","read\u003aorbs"]}}}}"#), "scope_held");
+    decided(&format!(r#"{{{get},"token":{{"kind":"user","scopes":[]}}}}"#), "scope_missing");
+    decided(&format!(r#" {{ {get} , "allow_bonus_orbs_use" : false }} "#), "no_token");
     decided(r#"{"target":"/é","method":"GET"}"#, "malformed_request");
     decided(r#"{"target":"","method":""}"#, "malformed_request");
-    decided(
-        r#"{"scope":"read:orbs","token":{"kind":"user","scopes":"read:orbs"}}"#,
-        "scope_held",
-    );
-    decided(
-        r#"{"scope":"read:inference","token":{"kind":"organisation"}}"#,
-        "user_token_required",
-    );
-    decided(
-        r#"{"scope":"","token":{"kind":"user"},"allow_bonus_orbs_use":true}"#,
-        "no_route",
-    );
+    decided(r#"{"scope":"read:orbs","token":{"kind":"user","scopes":"read:orbs"}}"#, "scope_held");
+    decided(r#"{"scope":"read:inference","token":{"kind":"organisation"}}"#, "user_token_required");
+    decided(r#"{"scope":"","token":{"kind":"user"},"allow_bonus_orbs_use":true}"#, "no_route");
 }
 
 #[test]
@@ -249,10 +191,7 @@ fn a_byte_order_mark_at_the_start_costs_no_row() {
     assert_eq!(replay(line), (0, vec!["no_token".to_owned()]));
     let (code, answers) = replay(&[line, line].concat());
     assert_eq!((code, &*answers[0]), (2, "no_token"));
-    assert!(
-        answers[1].starts_with("error: ") && answers[1].contains(" column 1"),
-        "{answers:?}"
-    );
+    assert!(answers[1].starts_with("error: ") && answers[1].contains(" column 1"), "{answers:?}");
 }
 
 #[test]
@@ -268,10 +207,7 @@ fn a_line_of_the_wrong_shape() {
     refused(&mut expected, r#"{"target":"/é"}"#);
     refused(&mut expected, r#"{"scope":"a","method":"GET"}"#);
     refused(&mut expected, r#"{"target":"/","scope":"a"}"#);
-    refused(
-        &mut expected,
-        r#"{"method":"GET","target":"/","scope":"a"}"#,
-    );
+    refused(&mut expected, r#"{"method":"GET","target":"/","scope":"a"}"#);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "replay: the wrong shape");
 }
 
@@ -306,21 +242,12 @@ fn a_field_that_is_unknown_or_stands_twice() {
     let mut expected = Expected::default();
     refused(&mut expected, r#"{"scope":"a","x":1}"#);
     refused(&mut expected, r#"{"Scope":"a"}"#);
-    refused(
-        &mut expected,
-        r#"{"scope":"a","token":{"kind":"user","sub":"x"}}"#,
-    );
+    refused(&mut expected, r#"{"scope":"a","token":{"kind":"user","sub":"x"}}"#);
     refused(&mut expected, r#"{"scope":"a","scope":"a"}"#);
     refused(&mut expected, r#"{"scope":"a","sc\u006fpe":"a"}"#);
     refused(&mut expected, r#"{"scope":"a","token":null,"token":null}"#);
-    refused(
-        &mut expected,
-        r#"{"scope":"a","token":{"kind":"user","kind":"user"}}"#,
-    );
-    refused(
-        &mut expected,
-        r#"{"scope":"a","token":{"kind":"user","scopes":"","scopes":""}}"#,
-    );
+    refused(&mut expected, r#"{"scope":"a","token":{"kind":"user","kind":"user"}}"#);
+    refused(&mut expected, r#"{"scope":"a","token":{"kind":"user","scopes":"","scopes":""}}"#);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "replay: unknown or twice");
 }
 
@@ -335,18 +262,9 @@ fn a_message_never_grows_with_the_line() {
 fn line_ends_of_every_kind() {
     let line = r#"{"scope":"a"}"#;
     let three = (0, vec!["no_token".to_owned(); 3]);
-    assert_eq!(
-        replay(format!("{line}\n{line}\n{line}\n").as_bytes()),
-        three
-    );
-    assert_eq!(
-        replay(format!("{line}\r\n{line}\r\n{line}\r\n").as_bytes()),
-        three
-    );
-    assert_eq!(
-        replay(format!("{line}\r\n{line}\n{line}").as_bytes()),
-        three
-    );
+    assert_eq!(replay(format!("{line}\n{line}\n{line}\n").as_bytes()), three);
+    assert_eq!(replay(format!("{line}\r\n{line}\r\n{line}\r\n").as_bytes()), three);
+    assert_eq!(replay(format!("{line}\r\n{line}\n{line}").as_bytes()), three);
     assert_eq!(replay(b""), (0, vec![]));
     assert_eq!(replay(b"\n"), (2, vec!["error: blank line".to_owned()]));
 }
@@ -356,9 +274,7 @@ fn the_order_is_kept() {
     let lines: Vec<_> = (0..20_000)
         .map(|index| match index % 7 {
             0 => format!("bad {index}"),
-            _ => format!(
-                r#"{{"method":"GET","target":"/v1/items/{index}","token":{{"kind":"user"}}}}"#
-            ),
+            _ => format!(r#"{{"method":"GET","target":"/v1/items/{index}","token":{{"kind":"user"}}}}"#),
         })
         .collect();
     let shop = file("replay-shop.yaml", SHOP);
@@ -385,12 +301,8 @@ nope
     let ran = orbgate_reading(&["replay", "-"], lines);
     assert_eq!(ran.code, 2);
     let (first, rest) = ran.err.split_once('\n').unwrap();
-    assert!(
-        first.starts_with("4 lines in ") && first.ends_with(" lines per second"),
-        "{first}"
-    );
-    let expected =
-        "  1  allowed\n  2  denied\n  1  errors\nby reason:\n  2  no_token\n  1  scope_held\n";
+    assert!(first.starts_with("4 lines in ") && first.ends_with(" lines per second"), "{first}");
+    let expected = "  1  allowed\n  2  denied\n  1  errors\nby reason:\n  2  no_token\n  1  scope_held\n";
     assert_eq!(rest, expected);
 }
 
@@ -399,12 +311,7 @@ fn a_log_that_cannot_be_read_is_2() {
     for path in ["/nowhere.jsonl", env!("CARGO_TARGET_TMPDIR")] {
         let ran = orbgate(&["replay", path]);
         assert_eq!((ran.code, &*ran.out), (2, ""));
-        assert!(
-            ran.err
-                .starts_with(&format!("error: cannot read `{path}`: ")),
-            "{}",
-            ran.err
-        );
+        assert!(ran.err.starts_with(&format!("error: cannot read `{path}`: ")), "{}", ran.err);
         assert_eq!(ran.err.lines().count(), 1, "no summary: {}", ran.err);
     }
 }
@@ -413,9 +320,5 @@ fn a_log_that_cannot_be_read_is_2() {
 fn an_empty_log_has_no_rate() {
     let ran = orbgate_reading(&["replay"], b"");
     assert_eq!((ran.code, &*ran.out), (0, ""));
-    assert!(
-        ran.err.starts_with("0 lines in ") && ran.err.ends_with(" s\n"),
-        "{}",
-        ran.err
-    );
+    assert!(ran.err.starts_with("0 lines in ") && ran.err.ends_with(" s\n"), "{}", ran.err);
 }

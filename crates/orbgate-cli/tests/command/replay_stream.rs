@@ -41,11 +41,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
 
 #[test]
 fn the_other_commands_end_as_quietly() {
-    for arguments in [
-        &["table"][..],
-        &["table", "--format", "json"],
-        &["completions", "bash"],
-    ] {
+    for arguments in [&["table"][..], &["table", "--format", "json"], &["completions", "bash"]] {
         let mut child = command(arguments).spawn().unwrap();
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
@@ -59,23 +55,13 @@ fn the_other_commands_end_as_quietly() {
 #[test]
 fn a_full_disk_is_2_and_said() {
     for arguments in [&["replay"][..], &["table"], &["completions", "bash"]] {
-        let full = std::fs::File::options()
-            .write(true)
-            .open("/dev/full")
-            .unwrap();
-        let mut child = command(arguments)
-            .stdin(Stdio::piped())
-            .stdout(full)
-            .spawn()
-            .unwrap();
+        let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut child = command(arguments).stdin(Stdio::piped()).stdout(full).spawn().unwrap();
         let _ = child.stdin.take().unwrap().write_all(LINE);
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         let error = String::from_utf8(output.stderr).unwrap();
-        assert!(
-            error.contains("error: cannot write to standard output: "),
-            "{error}"
-        );
+        assert!(error.contains("error: cannot write to standard output: "), "{error}");
     }
 }
 
@@ -88,14 +74,7 @@ fn a_line_that_is_too_long_is_skipped() {
         line.push(b'\n');
         line
     };
-    let lines = [
-        padded(30),
-        padded(LIMIT),
-        padded(LIMIT + 1),
-        padded(2 * LIMIT),
-        padded(30),
-    ]
-    .concat();
+    let lines = [padded(30), padded(LIMIT), padded(LIMIT + 1), padded(2 * LIMIT), padded(30)].concat();
     let ran = orbgate_reading(&["replay"], &lines);
     assert_eq!(ran.code, 2);
     let answers: Vec<_> = ran.out.lines().collect();
@@ -103,14 +82,8 @@ fn a_line_that_is_too_long_is_skipped() {
     for at in [0, 1, 4] {
         assert!(answers[at].contains("no_token"), "{at}: {}", answers[at]);
     }
-    assert_eq!(
-        answers[2],
-        r#"{"error":{"line":3,"message":"longer than 16 MiB"}}"#
-    );
-    assert_eq!(
-        answers[3],
-        r#"{"error":{"line":4,"message":"longer than 16 MiB"}}"#
-    );
+    assert_eq!(answers[2], r#"{"error":{"line":3,"message":"longer than 16 MiB"}}"#);
+    assert_eq!(answers[3], r#"{"error":{"line":4,"message":"longer than 16 MiB"}}"#);
 }
 
 /// 200,000 lines are 25 MB in and 50 MB out: keeping them would show in the memory.
@@ -136,10 +109,7 @@ fn memory_does_not_grow_with_the_log() {
     // Every line is answered, and the command waits for more.
     let stdin = writer.join().unwrap();
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let peak = status
-        .lines()
-        .find_map(|line| line.strip_prefix("VmHWM:"))
-        .unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     let peak: usize = peak.trim().trim_end_matches(" kB").parse().unwrap();
     drop(stdin);
     let mut rest = Vec::new();

@@ -4,10 +4,7 @@ use crate::{BAD, SHOP, file, orbgate, orbgate_reading};
 
 /// Wider, costlier, with an overlap that lint finds, and a case that fails.
 fn next() -> String {
-    SHOP.replace("orbs: 3", "orbs: 4").replace(
-        "GET /items/{id}",
-        "GET /items/{id}\n          - DELETE /items/{id}",
-    )
+    SHOP.replace("orbs: 3", "orbs: 4").replace("GET /items/{id}", "GET /items/{id}\n          - DELETE /items/{id}")
 }
 
 const CASES: &str = "\
@@ -22,8 +19,7 @@ fn one_page_has_it_all() {
     let old = file("review-old.yaml", SHOP);
     let new = file("review-new.yaml", next());
     let cases = file("review.test.yaml", CASES);
-    let review =
-        |more: &[&str]| orbgate(&[&["review", &old, &new, "--tests", &cases], more].concat());
+    let review = |more: &[&str]| orbgate(&[&["review", &old, &new, "--tests", &cases], more].concat());
     let page = review(&["--markdown"]);
     assert_eq!((page.code, &*page.err), (1, ""));
     for part in [
@@ -41,12 +37,7 @@ fn one_page_has_it_all() {
     }
     let text = review(&[]);
     assert_eq!(text.code, 1);
-    for part in [
-        "wider: 1 wider, 2 costlier",
-        "warning[overlap]",
-        "FAIL ",
-        "covered: ",
-    ] {
+    for part in ["wider: 1 wider, 2 costlier", "warning[overlap]", "FAIL ", "covered: "] {
         assert!(text.out.contains(part), "{part}\n{}", text.out);
     }
     let json: serde_json::Value = serde_json::from_str(&review(&["--json"]).out).unwrap();
@@ -59,10 +50,7 @@ fn one_page_has_it_all() {
 fn nothing_to_complain_about_is_0() {
     let policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: [GET /a] } } } }\n";
     let old = file("review-quiet.yaml", policy);
-    let wide = file(
-        "review-wide.yaml",
-        policy.replace("[GET /a]", "[GET /a, PUT /a]"),
-    );
+    let wide = file("review-wide.yaml", policy.replace("[GET /a]", "[GET /a, PUT /a]"));
     let ran = orbgate(&["review", &old, &old, "--markdown"]);
     assert_eq!(ran.code, 0, "{}", ran.out);
     assert_eq!(orbgate(&["review", &old, &wide]).code, 1);
@@ -77,11 +65,7 @@ fn a_policy_with_diagnostics_is_a_finding_on_either_side() {
     let bad = file("review-bad.yaml", BAD);
     let page = orbgate(&["review", &old, &bad, "--markdown"]);
     assert_eq!(page.code, 1);
-    assert!(
-        page.out.starts_with("### Policy: invalid\n\n- line 7: "),
-        "{}",
-        page.out
-    );
+    assert!(page.out.starts_with("### Policy: invalid\n\n- line 7: "), "{}", page.out);
     // Who mends it gets a page; that nothing was compared is let pass as what is wider is.
     let page = orbgate(&["review", &bad, &old, "--markdown"]);
     assert_eq!((page.code, &*page.err), (1, ""));
@@ -90,20 +74,15 @@ fn a_policy_with_diagnostics_is_a_finding_on_either_side() {
     }
     let json = orbgate(&["review", &bad, &old, "--json"]).out;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(
-        (
-            json["diff"].is_null(),
-            json["old_diagnostics"].as_array().unwrap().len()
-        ),
-        (true, 2)
-    );
+    assert_eq!((json["diff"].is_null(), json["old_diagnostics"].as_array().unwrap().len()), (true, 2));
     let quiet = file("review-mended.yaml", QUIET);
     assert_eq!(orbgate(&["review", &bad, &quiet]).code, 1);
     assert_eq!(orbgate(&["review", &bad, &quiet, "--allow-wider"]).code, 0);
 }
 
 /// Neither lint nor a comparison with itself has anything to say.
-const QUIET: &str = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: 5, routes: [POST /a, PUT /a] } } } }\n";
+const QUIET: &str =
+    "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: 5, routes: [POST /a, PUT /a] } } } }\n";
 
 #[test]
 fn what_fails_can_be_said() {
@@ -124,24 +103,13 @@ fn what_fails_can_be_said() {
             assert_eq!(ran(&[]), i32::from(fails), "{command} {kind}");
             assert_eq!(ran(&["--allow-wider"]), 0, "{command} {kind}");
             assert_eq!(ran(&["--fail-on", kind]), 1, "{command} {kind}");
-            assert_eq!(
-                ran(&[
-                    "--fail-on",
-                    "wider,narrower,removed,cheaper,costlier,other-cost"
-                ]),
-                1
-            );
+            assert_eq!(ran(&["--fail-on", "wider,narrower,removed,cheaper,costlier,other-cost"]), 1);
             let others: Vec<_> = changed.iter().map(|(kind, _)| *kind).collect();
             let same = ["narrower", "removed"];
-            let others = others
-                .into_iter()
-                .filter(|other| other != kind && !(same.contains(other) && same.contains(kind)));
+            let others =
+                others.into_iter().filter(|other| other != kind && !(same.contains(other) && same.contains(kind)));
             let others = others.collect::<Vec<_>>().join(",");
-            assert_eq!(
-                ran(&["--fail-on", &others]),
-                0,
-                "{command} {kind}: {others}"
-            );
+            assert_eq!(ran(&["--fail-on", &others]), 0, "{command} {kind}: {others}");
             assert_eq!(ran(&["--fail-on", kind, "--allow-wider"]), 2);
             assert_eq!(ran(&["--fail-on", "all"]), 2);
         }
@@ -160,14 +128,9 @@ fn only_what_lint_finds_anew_may_fail_and_what_is_newly_suppressed_is_shown() {
     let [one, two] = ["PUT /a, GET /b", "PUT /a, GET /b, GET /c"].map(|routes| policy(routes, ""));
     let one_lower = one.replace("# A policy.\n", "# A\n# policy.\n");
     let quiet = policy("PUT /a, GET /b", "# orbgate-lint: allow overlap: we know");
-    let [none, one, one_lower, two, quiet] = [
-        ("none", none),
-        ("one", one),
-        ("lower", one_lower),
-        ("two", two),
-        ("quiet", quiet),
-    ]
-    .map(|(name, text)| file(&format!("review-baseline-{name}.yaml"), text));
+    let [none, one, one_lower, two, quiet] =
+        [("none", none), ("one", one), ("lower", one_lower), ("two", two), ("quiet", quiet)]
+            .map(|(name, text)| file(&format!("review-baseline-{name}.yaml"), text));
     let review = |old: &str, new: &str, more: &[&str]| {
         orbgate(&[&["review", old, new, "--markdown", "--allow-wider"], more].concat())
     };
@@ -179,17 +142,11 @@ fn only_what_lint_finds_anew_may_fail_and_what_is_newly_suppressed_is_shown() {
 
     let page = review(&one, &quiet, &[]);
     assert_eq!(page.code, 0, "{}", page.out);
-    for part in [
-        "### Newly suppressed\n\n- `overlap`, line 8: ",
-        ", because `we know`\n",
-    ] {
+    for part in ["### Newly suppressed\n\n- `overlap`, line 8: ", ", because `we know`\n"] {
         assert!(page.out.contains(part), "{part}\n{}", page.out);
     }
     let text = orbgate(&["review", &one, &quiet]).out;
-    assert!(
-        text.contains("newly suppressed: overlap, line 8: "),
-        "{text}"
-    );
+    assert!(text.contains("newly suppressed: overlap, line 8: "), "{text}");
     assert!(!review(&quiet, &quiet, &[]).out.contains("Newly suppressed"));
 }
 
@@ -211,34 +168,19 @@ fn the_new_policy_is_read_once() {
 fn the_page_is_bounded() {
     let scope = |number: usize| {
         let long = "x".repeat(200);
-        format!(
-            "    s{number}x: {{ orbs: true, routes: ['GET /a{number}/{long}', 'GET /{{id}}/b{number}'] }}\n"
-        )
+        format!("    s{number}x: {{ orbs: true, routes: ['GET /a{number}/{long}', 'GET /{{id}}/b{number}'] }}\n")
     };
     let policy = |scopes: usize| {
         let scopes: String = (0..scopes).map(scope).collect();
         format!("orbgate: 1\napis:\n  a:\n   base_path: ''\n   scopes:\n{scopes}")
     };
-    let cases = (0..500)
-        .map(|_| "  - GET /a1/b1 | none | allow\n")
-        .collect::<String>();
-    let cases = file(
-        "review-many.test.yaml",
-        format!("orbgate_test: 1\ncases:\n{cases}"),
-    );
-    let (old, new) = (
-        file("review-1.yaml", policy(1)),
-        file("review-300.yaml", policy(300)),
-    );
+    let cases = (0..500).map(|_| "  - GET /a1/b1 | none | allow\n").collect::<String>();
+    let cases = file("review-many.test.yaml", format!("orbgate_test: 1\ncases:\n{cases}"));
+    let (old, new) = (file("review-1.yaml", policy(1)), file("review-300.yaml", policy(300)));
     let page = orbgate(&["review", &old, &new, "--markdown", "--tests", &cases]);
     assert_eq!(page.code, 1, "{}", page.err);
     assert!(page.out.len() <= 60_000, "{}", page.out.len());
-    assert_eq!(
-        page.out.matches(" more: `orbgate ").count(),
-        3,
-        "{}",
-        page.out
-    );
+    assert_eq!(page.out.matches(" more: `orbgate ").count(), 3, "{}", page.out);
 }
 
 #[cfg(unix)]
@@ -269,14 +211,7 @@ mod action {
 
         fn git(&self, arguments: &[&str]) -> String {
             let mut git = Command::new("git");
-            git.args([
-                "-c",
-                "user.name=a",
-                "-c",
-                "user.email=a@b.example",
-                "-c",
-                "commit.gpgsign=false",
-            ]);
+            git.args(["-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false"]);
             let output = git.args(arguments).current_dir(&self.0).output().unwrap();
             assert!(output.status.success(), "{output:?}");
             String::from_utf8(output.stdout).unwrap().trim().to_owned()
@@ -292,12 +227,8 @@ mod action {
 
         /// The code, the summary, the outputs, and what is said of errors.
         fn review(&self, base: &str, more: &[(&str, &str)]) -> (i32, String, String, String) {
-            let script = of_the_repository("action/review.sh")
-                .unwrap()
-                .canonicalize()
-                .unwrap();
-            let [summary, outputs] =
-                ["summary", "outputs"].map(|name| self.0.join(".git").join(name));
+            let script = of_the_repository("action/review.sh").unwrap().canonicalize().unwrap();
+            let [summary, outputs] = ["summary", "outputs"].map(|name| self.0.join(".git").join(name));
             for file in [&summary, &outputs] {
                 fs::write(file, "").unwrap();
             }
@@ -312,8 +243,7 @@ mod action {
                 .env("GITHUB_OUTPUT", &outputs)
                 .envs(more.iter().copied());
             let output = command.output().unwrap();
-            let [summary, outputs] =
-                [summary, outputs].map(|file| fs::read_to_string(file).unwrap());
+            let [summary, outputs] = [summary, outputs].map(|file| fs::read_to_string(file).unwrap());
             let err = String::from_utf8(output.stderr).unwrap();
             (output.status.code().unwrap(), summary, outputs, err)
         }
@@ -350,10 +280,7 @@ mod action {
         repository.git(&["rm", "--quiet", POLICY]);
         let (code, page, outputs, err) = repository.review(&mended, &[]);
         assert_eq!((code, &*err), (1, ""), "{page}");
-        assert!(
-            page.starts_with("**The policy is deleted.**\n\n### Policy: narrower\n"),
-            "{page}"
-        );
+        assert!(page.starts_with("**The policy is deleted.**\n\n### Policy: narrower\n"), "{page}");
         assert!(!outputs.contains("sarif="), "{outputs}");
 
         let secret = repository.0.join(".git/secret");
@@ -398,14 +325,8 @@ mod action {
             .status();
         assert!(ran.unwrap().success());
         let page = fs::read_to_string(page).unwrap();
-        assert!(
-            page.starts_with("first\n### Policy: equivalent\n"),
-            "{page}"
-        );
-        assert!(
-            page.ends_with("\n**fails: 2 lint findings**\nlast 1\n"),
-            "{page}"
-        );
+        assert!(page.starts_with("first\n### Policy: equivalent\n"), "{page}");
+        assert!(page.ends_with("\n**fails: 2 lint findings**\nlast 1\n"), "{page}");
         assert_eq!(fs::read_dir(temporary).unwrap().count(), 0);
     }
 
@@ -413,11 +334,7 @@ mod action {
     fn a_diff_or_review_may_be_against_a_commit() {
         let repository = Repository::in_folder("diff against");
         repository.commit(POLICY, SHOP);
-        fs::write(
-            repository.0.join(POLICY),
-            SHOP.replace("orbs: 3", "orbs: 4"),
-        )
-        .unwrap();
+        fs::write(repository.0.join(POLICY), SHOP.replace("orbs: 3", "orbs: 4")).unwrap();
         let run = |name: &str, arguments: &[&str]| {
             let mut command = crate::command(&[&[name, POLICY], arguments].concat());
             command.current_dir(&repository.0);
@@ -426,32 +343,14 @@ mod action {
         let diff = |arguments: &[&str]| run("diff", arguments);
         let ran = run("review", &["--against", "HEAD", "--fail-on", "costlier"]);
         assert_eq!(ran.code, 1, "{}", ran.err);
-        assert!(
-            ran.out.contains("(HEAD:in here/a policy.yaml:"),
-            "{}",
-            ran.out
-        );
-        assert!(
-            ran.out.ends_with("\nfails: 2 costlier, 2 lint findings\n"),
-            "{}",
-            ran.out
-        );
+        assert!(ran.out.contains("(HEAD:in here/a policy.yaml:"), "{}", ran.out);
+        assert!(ran.out.ends_with("\nfails: 2 costlier, 2 lint findings\n"), "{}", ran.out);
         let ran = diff(&["--against", "HEAD"]);
         assert_eq!(ran.code, 0, "{}", ran.err);
-        assert!(
-            ran.out.contains("(HEAD:in here/a policy.yaml:"),
-            "{}",
-            ran.out
-        );
-        assert_eq!(
-            diff(&["--against", "HEAD", "--fail-on", "costlier"]).code,
-            1
-        );
+        assert!(ran.out.contains("(HEAD:in here/a policy.yaml:"), "{}", ran.out);
+        assert_eq!(diff(&["--against", "HEAD", "--fail-on", "costlier"]).code, 1);
         for (arguments, expected) in [
-            (
-                &["--against", "nowhere"][..],
-                "git has no `in here/a policy.yaml` in `nowhere`: ",
-            ),
+            (&["--against", "nowhere"][..], "git has no `in here/a policy.yaml` in `nowhere`: "),
             (&["--against=--help"], "`--help`"),
             (&["--against", "HEAD~1"], "git has no "),
             (&["--against", "HEAD", POLICY], "cannot be used "),
@@ -460,11 +359,7 @@ mod action {
             for name in ["diff", "review"] {
                 let ran = run(name, arguments);
                 assert_eq!((ran.code, &*ran.out), (2, ""), "{name} {arguments:?}");
-                assert!(
-                    ran.err.contains(expected),
-                    "{name} {arguments:?}: {}",
-                    ran.err
-                );
+                assert!(ran.err.contains(expected), "{name} {arguments:?}: {}", ran.err);
             }
         }
     }
@@ -488,11 +383,7 @@ mod action {
             let Some(hook) = hook(id) else {
                 return;
             };
-            assert_eq!(
-                value(&hook, "exclude"),
-                r"^\.github/|\.test\.ya?ml$",
-                "{id}"
-            );
+            assert_eq!(value(&hook, "exclude"), r"^\.github/|\.test\.ya?ml$", "{id}");
             assert_eq!(value(&hook, "types"), "[yaml]", "{id}");
         }
     }
@@ -532,11 +423,7 @@ mod action {
             "orbgate_test: 1\npolicy: ../policy.yaml\ncases: [GET /v1/items | user read:items | allow]\n",
         );
         assert!(run());
-        fs::write(
-            repository.0.join("policy.yaml"),
-            SHOP.replace("GET /items\n", "PUT /items\n"),
-        )
-        .unwrap();
+        fs::write(repository.0.join("policy.yaml"), SHOP.replace("GET /items\n", "PUT /items\n")).unwrap();
         assert!(!run());
     }
 
@@ -582,18 +469,13 @@ mod action {
         };
         let guide = fs::read_to_string(guide).unwrap();
         let workflows = guide.split("```yaml\nname: ").skip(1);
-        let [review, comment]: [&str; 2] = workflows
-            .map(|rest| rest.split("```").next().unwrap())
-            .collect::<Vec<_>>()
-            .try_into()
-            .unwrap();
+        let [review, comment]: [&str; 2] =
+            workflows.map(|rest| rest.split("```").next().unwrap()).collect::<Vec<_>>().try_into().unwrap();
         let location = |text: &str| review.find(text).expect(text);
         assert!(location("run: cargo install ") < location("uses: actions/checkout@"));
         assert_eq!(review.matches("cargo ").count(), 1);
         assert!(review.contains("\n  pull_request:\n") && !review.contains("pull-requests: write"));
-        assert!(
-            comment.contains("\n  workflow_run:\n") && comment.contains("pull-requests: write")
-        );
+        assert!(comment.contains("\n  workflow_run:\n") && comment.contains("pull-requests: write"));
         assert!(!comment.contains("actions/checkout"));
         for workflow in [review, comment] {
             for line in workflow.lines() {
@@ -601,16 +483,12 @@ mod action {
                     let (_, version) = action.split_once('@').unwrap();
                     let (commit, version) = version.split_once(" # v").expect(line);
                     assert!(version.contains('.'), "{line}");
-                    let is_hash =
-                        commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
+                    let is_hash = commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit());
                     assert!(is_hash || commit == "COMMIT", "{line}");
                 }
             }
             // Names that a contributor chooses reach a script by variables only.
-            for (_, script) in workflow
-                .match_indices("run: ")
-                .map(|(at, _)| workflow.split_at(at))
-            {
+            for (_, script) in workflow.match_indices("run: ").map(|(at, _)| workflow.split_at(at)) {
                 let script = script.split("\n        env:").next().unwrap();
                 let script = script.split("\n        working-directory:").next().unwrap();
                 assert!(!script.contains("${{"), "{script}");
@@ -633,10 +511,7 @@ mod action {
         assert_eq!((code, &*err), (1, ""), "{page}");
         assert!(page.starts_with("### Policy: wider\n"), "{page}");
         for name in ["page=", "sarif="] {
-            let file = outputs
-                .lines()
-                .find_map(|line| line.strip_prefix(name))
-                .unwrap();
+            let file = outputs.lines().find_map(|line| line.strip_prefix(name)).unwrap();
             assert!(fs::metadata(file).unwrap().len() > 0, "{name}");
         }
         let (code, _, _, _) = repository.review(&empty, &[("ALLOW_WIDER", "true")]);

@@ -11,21 +11,11 @@ fn a_gateway_in_the_path_is_started_with_its_arguments_and_ends_as_it_does() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("serve");
     fs::create_dir_all(&folder).unwrap();
     let program = folder.join("orbgate-gateway");
-    fs::write(
-        &program,
-        "#!/bin/sh\nprintf '[%s]' \"$@\"\necho $$ >&2\nexit 7\n",
-    )
-    .unwrap();
+    fs::write(&program, "#!/bin/sh\nprintf '[%s]' \"$@\"\necho $$ >&2\nexit 7\n").unwrap();
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     for (arguments, passed) in [
-        (
-            &["serve", "--config", "a b.yaml"][..],
-            "[--config][a b.yaml]",
-        ),
-        (
-            &["serve", "--config", "g.yaml", "--check"],
-            "[--check][--config][g.yaml]",
-        ),
+        (&["serve", "--config", "a b.yaml"][..], "[--config][a b.yaml]"),
+        (&["serve", "--config", "g.yaml", "--check"], "[--check][--config][g.yaml]"),
         (&["serve", "--config=--check"], "[--config][--check]"),
     ] {
         let mut serve = command(arguments);

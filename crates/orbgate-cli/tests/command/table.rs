@@ -42,16 +42,9 @@ headings with no route: Later
 fn text_of_the_built_in_policy_fits_100_columns() {
     let ran = orbgate(&["table"]);
     assert_eq!((ran.code, &*ran.err), (0, ""));
-    assert!(
-        ran.out.lines().all(|line| line.chars().count() <= 100),
-        "{}",
-        ran.out
-    );
+    assert!(ran.out.lines().all(|line| line.chars().count() <= 100), "{}", ran.out);
     assert!(!ran.out.contains('\x1b'));
-    for part in [
-        "read:inference   not stated",
-        "headings with no route: Sessions, Organisations\n",
-    ] {
+    for part in ["read:inference   not stated", "headings with no route: Sessions, Organisations\n"] {
         assert!(ran.out.contains(part), "{part}");
     }
 }
@@ -68,14 +61,8 @@ fn markdown_escapes_bars() {
             "| items | `read:items` | no | any | reads \\| lists \"items\", all | `GET /v1/items` | no |",
         ]
     );
-    assert_eq!(
-        lines[5],
-        "| items | `write:items` | yes | any |  | `POST /v1/items/{id}` | 5 |"
-    );
-    assert_eq!(
-        lines[7],
-        "| talk | `read:talk` | yes | user (organisation: allow_without_scope) |  |  |  |",
-    );
+    assert_eq!(lines[5], "| items | `write:items` | yes | any |  | `POST /v1/items/{id}` | 5 |");
+    assert_eq!(lines[7], "| talk | `read:talk` | yes | user (organisation: allow_without_scope) |  |  |  |",);
     assert!(lines.contains(&"Headings with no route: Later"), "{table}");
 }
 
@@ -147,16 +134,9 @@ fn json_of_the_built_in_policy_is_complete() {
     assert_eq!(ran.out.matches('\n').count(), 1, "one line");
     let table: Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(table["policy"], digest());
-    let scopes: Vec<_> = table["apis"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .flat_map(|api| api["scopes"].as_array().unwrap())
-        .collect();
-    let routes: usize = scopes
-        .iter()
-        .map(|scope| scope["routes"].as_array().unwrap().len())
-        .sum();
+    let scopes: Vec<_> =
+        table["apis"].as_array().unwrap().iter().flat_map(|api| api["scopes"].as_array().unwrap()).collect();
+    let routes: usize = scopes.iter().map(|scope| scope["routes"].as_array().unwrap().len()).sum();
     assert_eq!((scopes.len(), routes), (24, 37));
     assert_eq!(scopes[23]["orbs"], Value::Null);
 }
@@ -209,16 +189,8 @@ fn markdown_code_ends_where_it_should() {
     let ran = orbgate(&["table", "--format", "markdown", "--policy", &policy]);
     assert_eq!((ran.code, &*ran.err), (0, ""));
     let lines: Vec<_> = ran.out.lines().skip(2).collect();
-    assert!(
-        lines[0].starts_with("| `=api` | `=cmd\\|/c` | no |"),
-        "{}",
-        lines[0]
-    );
-    assert!(
-        lines[1].starts_with("| `=api` | ```` a```b`` ```` | no |"),
-        "{}",
-        lines[1]
-    );
+    assert!(lines[0].starts_with("| `=api` | `=cmd\\|/c` | no |"), "{}", lines[0]);
+    assert!(lines[1].starts_with("| `=api` | ```` a```b`` ```` | no |"), "{}", lines[1]);
 }
 
 /// GitHub makes links and calls of these, whatever is escaped: within code it does not.
@@ -227,21 +199,14 @@ fn markdown_calls_nobody() {
     let policy = SHOP
         .replace("headings: [Later]", "headings: ['#12 @later', Soon]")
         .replace("name: shop", "name: see https://example.com")
-        .replace(
-            "permits: reads | lists \"items\", all",
-            "permits: ask @org/team | www.example.com",
-        );
+        .replace("permits: reads | lists \"items\", all", "permits: ask @org/team | www.example.com");
     assert_ne!(policy, SHOP);
     let policy = file("table-calls.yaml", policy);
     let ran = orbgate(&["table", "--format", "markdown", "--policy", &policy]);
     assert_eq!((ran.code, &*ran.err), (0, ""));
     for word in ["@later", "https://", "@org/team", "www."] {
         let mut outside = ran.out.lines().flat_map(|line| line.split('`').step_by(2));
-        assert!(
-            !outside.any(|text| text.contains(word)),
-            "{word}: {}",
-            ran.out
-        );
+        assert!(!outside.any(|text| text.contains(word)), "{word}: {}", ran.out);
     }
     assert!(ran.out.contains("`#12 @later`, Soon"), "{}", ran.out);
 }
@@ -254,9 +219,7 @@ fn memory_does_not_grow_with_the_rows() {
 
     const ROUTES: usize = 30_000;
     const MOST_KIB: usize = 48 * 1024;
-    let routes: Vec<_> = (0..ROUTES)
-        .map(|number| format!("GET /r{number}"))
-        .collect();
+    let routes: Vec<_> = (0..ROUTES).map(|number| format!("GET /r{number}")).collect();
     let (permits, routes) = ("p".repeat(1_000), routes.join(", "));
     let policy = format!(
         "orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ s: {{ permits: {permits}, orbs: false, routes: [{routes}] }} }} }} }}\n"
@@ -275,12 +238,7 @@ fn memory_does_not_grow_with_the_rows() {
         // More is written than the pipe takes, so the command is still there.
         let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let peak: usize = peak
-            .unwrap()
-            .trim()
-            .trim_end_matches(" kB")
-            .parse()
-            .unwrap();
+        let peak: usize = peak.unwrap().trim().trim_end_matches(" kB").parse().unwrap();
         std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(0));
         assert!(peak < MOST_KIB, "{format}: {peak} KiB at the peak");
@@ -294,11 +252,7 @@ const SEVERAL: &str = include_str!("../../../../policy/valid/scope-in-several-ap
 fn a_scope_of_several_apis_is_shown_in_each_with_the_routes_there() {
     let policy = file("table-several.yaml", SEVERAL);
     let ran = orbgate(&["check", &policy]);
-    assert!(
-        ran.out.contains(": ok: 3 scopes, 7 routes, "),
-        "{}",
-        ran.out
-    );
+    assert!(ran.out.contains(": ok: 3 scopes, 7 routes, "), "{}", ran.out);
     let table = |format| orbgate(&["table", "--format", format, "--policy", &policy]).out;
     let csv = table("csv");
     let rows = csv.lines().filter(|line| line.contains("read:items"));
@@ -315,22 +269,12 @@ fn a_scope_of_several_apis_is_shown_in_each_with_the_routes_there() {
     let text = table("text");
     assert!(text.starts_with("policy scope-in-several-apis: 3 scopes, 7 routes, "));
     let json: Value = serde_json::from_str(&table("json")).unwrap();
-    let routes = |api: usize| {
-        json["apis"][api]["scopes"][0]["routes"]
-            .as_array()
-            .unwrap()
-            .len()
-    };
+    let routes = |api: usize| json["apis"][api]["scopes"][0]["routes"].as_array().unwrap().len();
     assert_eq!([routes(0), routes(1), routes(2)], [2, 1, 1]);
     assert_eq!(json["apis"][3]["scopes"][0]["routes"], json!([]));
-    assert_eq!(
-        json["apis"][4]["scopes"][0]["routes"][0]["route"],
-        "GET /speech/voices"
-    );
+    assert_eq!(json["apis"][4]["scopes"][0]["routes"][0]["route"], "GET /speech/voices");
     // What can be called: each route, and no scope by its name, because each has a route in some api.
     let scopes = "read:items write:items read:inference";
-    let ran = orbgate(&[
-        "reach", "--token", "user", "--scopes", scopes, "--policy", &policy,
-    ]);
+    let ran = orbgate(&["reach", "--token", "user", "--scopes", scopes, "--policy", &policy]);
     assert!(ran.out.contains("7 of 7 rows, "), "{}", ran.out);
 }

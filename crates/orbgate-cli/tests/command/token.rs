@@ -17,10 +17,7 @@ issuers:
 ";
 
 fn now() -> u64 {
-    SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap()
-        .as_secs()
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
 }
 
 /// The claims of a token that is right for an hour.
@@ -37,73 +34,23 @@ fn each_refusal_names_its_rule_and_what_the_configuration_asks_for() {
     let keys = file("explain.json", keys.to_string());
     let typ = with(header(), "typ", "JWT");
     let table = [
-        (
-            header(),
-            right(),
-            None,
-            "user with `read:account write:voxies`",
-        ),
+        (header(), right(), None, "user with `read:account write:voxies`"),
         (typ, right(), Some("type"), "`typ` is `JWT`"),
-        (
-            header(),
-            with(right(), "iss", "https://evil.example"),
-            Some("issuer"),
-            "`https://evil.example`",
-        ),
+        (header(), with(right(), "iss", "https://evil.example"), Some("issuer"), "`https://evil.example`"),
         (
             header(),
             with(right(), "aud", json!(["https://a", "https://b"])),
             Some("audience"),
             "`audience` is `https://api.example.com`",
         ),
-        (
-            header(),
-            with(right(), "exp", now() - 100),
-            Some("expired"),
-            "`exp` is 10",
-        ),
-        (
-            header(),
-            with(right(), "exp", "soon"),
-            Some("bad_time"),
-            "`exp` is `soon`",
-        ),
-        (
-            header(),
-            with(right(), "nbf", now() + 1_000),
-            Some("not_yet_valid"),
-            "s ahead",
-        ),
-        (
-            header(),
-            with(right(), "token_use", "id"),
-            Some("claim"),
-            "the test of `token_use` in `require` fails",
-        ),
-        (
-            header(),
-            with(right(), "scope", json!(["a"])),
-            Some("scopes"),
-            "format: array",
-        ),
-        (
-            header(),
-            with(right(), "scp", "a"),
-            Some("scopes"),
-            "conflict: ignore",
-        ),
-        (
-            header(),
-            with(right(), "cnf", json!({})),
-            Some("bound"),
-            "`cnf`",
-        ),
-        (
-            header(),
-            with(right(), "token_kind", "robot"),
-            Some("unknown_kind"),
-            "`kind: user`",
-        ),
+        (header(), with(right(), "exp", now() - 100), Some("expired"), "`exp` is 10"),
+        (header(), with(right(), "exp", "soon"), Some("bad_time"), "`exp` is `soon`"),
+        (header(), with(right(), "nbf", now() + 1_000), Some("not_yet_valid"), "s ahead"),
+        (header(), with(right(), "token_use", "id"), Some("claim"), "the test of `token_use` in `require` fails"),
+        (header(), with(right(), "scope", json!(["a"])), Some("scopes"), "format: array"),
+        (header(), with(right(), "scp", "a"), Some("scopes"), "conflict: ignore"),
+        (header(), with(right(), "cnf", json!({})), Some("bound"), "`cnf`"),
+        (header(), with(right(), "token_kind", "robot"), Some("unknown_kind"), "`kind: user`"),
     ];
     for (header, claims, refused, said) in table {
         let token = signer.token(&header, &claims);
@@ -111,20 +58,12 @@ fn each_refusal_names_its_rule_and_what_the_configuration_asks_for() {
         for keys in [&[][..], &["--keys", &keys]] {
             let arguments = [&["token", "explain", &path, "--config", &config], keys].concat();
             let ran = orbgate(&arguments);
-            assert_eq!(
-                (ran.code, &*ran.err),
-                (i32::from(refused.is_some()), ""),
-                "{claims}"
-            );
+            assert_eq!((ran.code, &*ran.err), (i32::from(refused.is_some()), ""), "{claims}");
             let first = match refused {
                 Some(code) => format!("refused: {code}: "),
                 None => "accepted: ".to_owned(),
             };
-            assert!(
-                ran.out.starts_with(&first) && ran.out.contains(said),
-                "{claims}: {}",
-                ran.out
-            );
+            assert!(ran.out.starts_with(&first) && ran.out.contains(said), "{claims}: {}", ran.out);
             assert!(keys.len() == 2 || ran.out.contains("--keys"), "{}", ran.out);
             let json = orbgate(&[&arguments[..], &["--json"]].concat());
             let json: Value = serde_json::from_str(&json.out).unwrap();
@@ -144,33 +83,18 @@ fn keys_say_more() {
     let token = file("keys.txt", signer.token(&header(), &right()));
     let explain = |jwks: Value| {
         let keys = file("keys.json", jwks.to_string());
-        orbgate(&[
-            "token", "explain", &token, "--config", &config, "--keys", &keys,
-        ])
+        orbgate(&["token", "explain", &token, "--config", &config, "--keys", &keys])
     };
     let other = explain(json!({ "keys": [signer.jwk("key-2")] }));
     assert_eq!(other.code, 1);
-    assert!(
-        other.out.starts_with("refused: key_unknown: "),
-        "{}",
-        other.out
-    );
+    assert!(other.out.starts_with("refused: key_unknown: "), "{}", other.out);
     #[cfg(feature = "token")]
     {
         let forged = explain(json!({ "keys": [Signer::p256().jwk("key-1")] }));
-        assert!(
-            forged.out.starts_with("refused: signature: "),
-            "{}",
-            forged.out
-        );
+        assert!(forged.out.starts_with("refused: signature: "), "{}", forged.out);
     }
     let none = explain(json!({}));
-    assert_eq!(
-        (none.code, none.err.starts_with("error: ")),
-        (2, true),
-        "{}",
-        none.err
-    );
+    assert_eq!((none.code, none.err.starts_with("error: ")), (2, true), "{}", none.err);
 }
 
 #[test]
@@ -202,10 +126,8 @@ fn the_issuer_for_tests_gives_tokens_that_its_configuration_trusts() {
     use std::io::{BufRead as _, BufReader, Read as _, Write as _};
     use std::net::TcpStream;
 
-    let mut issuer = crate::command(&["token", "issue", "--port", "0"])
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut issuer =
+        crate::command(&["token", "issue", "--port", "0"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(issuer.stderr.take().unwrap()).lines();
     let first = said.next().unwrap().unwrap();
     assert!(first.contains("FOR TESTS ONLY"), "{first}");
@@ -214,11 +136,7 @@ fn the_issuer_for_tests_gives_tokens_that_its_configuration_trusts() {
     let (address, _) = address.split_once('/').unwrap();
     let get = |target: &str| {
         let mut stream = TcpStream::connect(address).unwrap();
-        write!(
-            stream,
-            "GET {target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
-        )
-        .unwrap();
+        write!(stream, "GET {target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
@@ -232,14 +150,8 @@ fn the_issuer_for_tests_gives_tokens_that_its_configuration_trusts() {
         let arguments = ["token", "explain", "--config", &config, "--keys", &keys];
         orbgate_reading(&arguments, token.as_bytes()).out
     };
-    assert_eq!(
-        explain("/token?scope=read:orbs+read%3Akeys"),
-        "accepted: user with `read:orbs read:keys`\n"
-    );
-    assert_eq!(
-        explain("/token?kind=organisation"),
-        "accepted: organisation without scopes\n"
-    );
+    assert_eq!(explain("/token?scope=read:orbs+read%3Akeys"), "accepted: user with `read:orbs read:keys`\n");
+    assert_eq!(explain("/token?kind=organisation"), "accepted: organisation without scopes\n");
     assert!(explain("/token?kind=robot&scope=a").starts_with("refused: unknown_kind: "));
     assert_eq!(get("/other").0, "404");
     assert_eq!(get("/token?scope=%ff").0, "404");

@@ -53,16 +53,10 @@ fn lenient_takes_a_default_for_what_is_absent() {
 fn the_two_contracts_are_told_apart() {
     let record = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/run-record.json");
     let ran = orbgate(&["validate", "run-record", record]);
-    assert_eq!(
-        (ran.code, ran.err),
-        (0, format!("{record}: ok: 1 run record\n"))
-    );
+    assert_eq!((ran.code, ran.err), (0, format!("{record}: ok: 1 run record\n")));
     let ran = orbgate(&["validate", "run-request", record]);
     assert_eq!(ran.code, 1);
-    assert!(
-        ran.out
-            .starts_with(&format!("{record}:1: /prompt: missing"))
-    );
+    assert!(ran.out.starts_with(&format!("{record}:1: /prompt: missing")));
 }
 
 #[test]
@@ -78,10 +72,7 @@ fn what_is_no_json_is_a_finding() {
             let ran = orbgate(&[&["validate", "run-record", &bad], mode].concat());
             assert_eq!((ran.code, &*ran.err), (1, ""));
             let line = ran.out.strip_prefix(&format!("{bad}:{finding}")).unwrap();
-            assert!(
-                line.ends_with(" at column 1\n") == finding.contains("cannot be "),
-                "{line}"
-            );
+            assert!(line.ends_with(" at column 1\n") == finding.contains("cannot be "), "{line}");
         }
     }
 }
@@ -90,11 +81,7 @@ fn what_is_no_json_is_a_finding() {
 fn standard_input_is_a_file_named_by_a_dash() {
     let ran = orbgate_reading(&["validate", "run-request", "-"], TWO.as_bytes());
     assert_eq!(ran.code, 1);
-    assert!(
-        ran.out.starts_with("-:3: /allowBonusOrbsUse: "),
-        "{}",
-        ran.out
-    );
+    assert!(ran.out.starts_with("-:3: /allowBonusOrbsUse: "), "{}", ran.out);
     let ran = orbgate_reading(&["validate", "run-request", "-", "-"], TWO.as_bytes());
     assert_eq!((ran.code, &*ran.out), (2, ""));
     let message = "error: standard input ";
@@ -107,11 +94,7 @@ fn a_file_that_cannot_be_read_is_2_and_the_others_are_validated() {
     let two = file("validate-others.jsonl", TWO);
     let ran = orbgate(&["validate", "run-request", &two, "/nowhere.json", &two]);
     assert_eq!(ran.code, 2);
-    assert!(
-        ran.err.starts_with("error: cannot read `/nowhere.json`: "),
-        "{}",
-        ran.err
-    );
+    assert!(ran.err.starts_with("error: cannot read `/nowhere.json`: "), "{}", ran.err);
     assert_eq!(ran.out.lines().count(), 2);
     let ran = orbgate(&["validate", "run-request", env!("CARGO_TARGET_TMPDIR")]);
     assert_eq!((ran.code, &*ran.out), (2, ""));
@@ -119,12 +102,9 @@ fn a_file_that_cannot_be_read_is_2_and_the_others_are_validated() {
 
 #[test]
 fn what_to_validate_must_be_said() {
-    for arguments in [
-        &["validate"][..],
-        &["validate", "run-request"],
-        &["validate", "body.json"],
-        &["validate", "run", "body.json"],
-    ] {
+    for arguments in
+        [&["validate"][..], &["validate", "run-request"], &["validate", "body.json"], &["validate", "run", "body.json"]]
+    {
         let ran = orbgate(arguments);
         assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}");
     }
@@ -159,9 +139,7 @@ fn each_document_is_answered_before_the_next_is_waited_for() {
 #[test]
 fn a_reader_that_goes_away_ends_it_quietly() {
     let bad = file("validate-pipe.jsonl", "{}\n".repeat(20_000));
-    let mut child = command(&["validate", "run-record", &bad, &bad])
-        .spawn()
-        .unwrap();
+    let mut child = command(&["validate", "run-record", &bad, &bad]).spawn().unwrap();
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));

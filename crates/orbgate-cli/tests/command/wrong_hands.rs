@@ -15,10 +15,7 @@ fn files() -> Vec<(&'static str, Vec<u8>)> {
         ("huge", huge("# nothing\n")),
         ("huge-line", huge("x")),
         ("deep", b"[".repeat(100_000)),
-        (
-            "bomb",
-            b"a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n".to_vec(),
-        ),
+        ("bomb", b"a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n".to_vec()),
         ("json", br#"{"orbgate": 1, "apis": null}"#.to_vec()),
         ("other", b"hello: world\n".to_vec()),
     ]
@@ -48,28 +45,15 @@ fn a_file_that_is_no_such_file_is_a_clear_error() {
         ] {
             let ran = orbgate(arguments);
             assert_eq!((ran.code, &*ran.out), (2, ""), "{arguments:?}: {}", ran.err);
-            assert!(
-                ran.err.starts_with(&format!("{bad}:")),
-                "{arguments:?}: {}",
-                ran.err
-            );
+            assert!(ran.err.starts_with(&format!("{bad}:")), "{arguments:?}: {}", ran.err);
             assert!(!ran.err.contains("panicked"), "{}", ran.err);
             assert!(ran.err.lines().count() <= 1_001, "{arguments:?}");
         }
         // `check`, `lint` and `review` exist to find invalid policies.
-        for arguments in [
-            &["lint", &bad][..],
-            &["check", &bad],
-            &["review", &shop, &bad],
-            &["review", &bad, &shop],
-        ] {
+        for arguments in [&["lint", &bad][..], &["check", &bad], &["review", &shop, &bad], &["review", &bad, &shop]] {
             let ran = orbgate(arguments);
             assert_eq!((ran.code, &*ran.err), (1, ""), "{arguments:?}: {}", ran.out);
-            assert!(
-                ran.out.starts_with(&format!("{bad}:")),
-                "{arguments:?}: {}",
-                ran.out
-            );
+            assert!(ran.out.starts_with(&format!("{bad}:")), "{arguments:?}: {}", ran.out);
         }
     }
 }

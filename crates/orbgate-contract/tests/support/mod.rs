@@ -61,14 +61,10 @@ fn each<S: Strategy<Value = Value>>(
 }
 
 /// Members of which some are there.
-fn some(
-    members: impl Strategy<Value = Map<String, Value>>,
-) -> impl Strategy<Value = Map<String, Value>> {
+fn some(members: impl Strategy<Value = Map<String, Value>>) -> impl Strategy<Value = Map<String, Value>> {
     (members, vec(any::<bool>(), 4)).prop_map(|(members, there)| {
         let members = members.into_iter().zip(there);
-        members
-            .filter_map(|(member, there)| there.then_some(member))
-            .collect()
+        members.filter_map(|(member, there)| there.then_some(member)).collect()
     })
 }
 
@@ -89,10 +85,7 @@ pub(crate) fn request() -> impl Strategy<Value = Value> {
         each("stream allowBonusOrbsUse", flag),
         some(each("sessionId timezone", text)),
         some(each("sessionState", any_json)),
-        some(each(
-            "attachmentIds fileIds folderIds integrationIds",
-            texts,
-        )),
+        some(each("attachmentIds fileIds folderIds integrationIds", texts)),
         some(each("temporarySession", flag)),
         unknown(),
     )
@@ -104,16 +97,8 @@ pub(crate) fn record() -> impl Strategy<Value = Value> {
     let nullable = "images videos audio files response_audio reasoning_content citations session_state \
                     references additional_input reasoning_steps reasoning_messages events requirements \
                     workflow_step_id";
-    let texts =
-        "agent_id agent_name session_id user_id content content_type model model_provider status";
-    let parts = (
-        vec(message(), 0..3),
-        input(),
-        provider_data(),
-        metadata(),
-        run_metrics(),
-        prop::option::of(text()),
-    )
+    let texts = "agent_id agent_name session_id user_id content content_type model model_provider status";
+    let parts = (vec(message(), 0..3), input(), provider_data(), metadata(), run_metrics(), prop::option::of(text()))
         .prop_map(|(messages, input, provider, metadata, metrics, parent)| {
             let parts = json!({
                 "messages": messages, "input": input, "model_provider_data": provider,
@@ -139,16 +124,8 @@ fn input() -> impl Strategy<Value = Value> {
 }
 
 fn provider_data() -> impl Strategy<Value = Value> {
-    let extra = (
-        some(each("prompt_logprobs kv_transfer_params", any_json)),
-        unknown(),
-    )
-        .prop_map(|(a, b)| {
-            json!({ "model_extra": object([a, b]) })
-                .as_object()
-                .cloned()
-                .unwrap_or_default()
-        });
+    let extra = (some(each("prompt_logprobs kv_transfer_params", any_json)), unknown())
+        .prop_map(|(a, b)| json!({ "model_extra": object([a, b]) }).as_object().cloned().unwrap_or_default());
     (some(each("id", text)), some(extra), unknown()).prop_map(|(a, b, c)| object([a, b, c]))
 }
 
@@ -161,30 +138,21 @@ fn message() -> impl Strategy<Value = Value> {
                     image_output video_output file_output redacted_reasoning_content citations \
                     reasoning_content tool_name tool_args tool_call_error references";
     let flags = "stop_after_tool_call add_to_agent_memory from_history temporary";
-    let role = prop_oneof![
-        Just("user"),
-        Just("system"),
-        Just("assistant"),
-        Just("tool")
-    ];
-    let parts = (
-        role,
-        message_metrics(),
-        prop::option::of(text()),
-        prop::option::of(prop::option::of(provider_data())),
-    )
-        .prop_map(|(role, metrics, input, provider)| {
-            let mut parts = Map::new();
-            parts.insert("role".to_owned(), role.into());
-            parts.insert("metrics".to_owned(), metrics);
-            if let Some(input) = input.filter(|_| role == "user") {
-                parts.insert("input".to_owned(), input);
-            }
-            if let Some(provider) = provider {
-                parts.insert("provider_data".to_owned(), json!(provider));
-            }
-            parts
-        });
+    let role = prop_oneof![Just("user"), Just("system"), Just("assistant"), Just("tool")];
+    let parts =
+        (role, message_metrics(), prop::option::of(text()), prop::option::of(prop::option::of(provider_data())))
+            .prop_map(|(role, metrics, input, provider)| {
+                let mut parts = Map::new();
+                parts.insert("role".to_owned(), role.into());
+                parts.insert("metrics".to_owned(), metrics);
+                if let Some(input) = input.filter(|_| role == "user") {
+                    parts.insert("input".to_owned(), input);
+                }
+                if let Some(provider) = provider {
+                    parts.insert("provider_data".to_owned(), json!(provider));
+                }
+                parts
+            });
     (
         each("id", uuid),
         each("content", text),
@@ -207,18 +175,13 @@ fn metrics() -> impl Strategy<Value = Map<String, Value>> {
         sum.as_object().cloned().unwrap_or_default()
     });
     let first = prop::option::of(number()).prop_map(|first| json!(first));
-    (
-        each(tokens, integer),
-        each("cost provider_metrics additional_metrics", any_json),
-        sum,
-        first,
-        unknown(),
-    )
-        .prop_map(|(a, b, c, first, d)| {
+    (each(tokens, integer), each("cost provider_metrics additional_metrics", any_json), sum, first, unknown()).prop_map(
+        |(a, b, c, first, d)| {
             let mut metrics: Map<_, _> = [a, b, c, d].into_iter().flatten().collect();
             metrics.insert("time_to_first_token".to_owned(), first);
             metrics
-        })
+        },
+    )
 }
 
 fn message_metrics() -> impl Strategy<Value = Value> {

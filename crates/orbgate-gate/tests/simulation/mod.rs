@@ -11,9 +11,7 @@ use orbgate::Engine;
 use orbgate::Reason;
 use orbgate_gate::{Gate, Matched, Request, Rules, Step, Waiting};
 use orbgate_testing::signer::{AUDIENCE, NOW, Signer, at, base64url};
-use orbgate_token::{
-    Algorithm, AttemptId, FetchSettings, Issuer, KeyCache, KindRules, Now, Verifier,
-};
+use orbgate_token::{Algorithm, AttemptId, FetchSettings, Issuer, KeyCache, KindRules, Now, Verifier};
 use serde_json::json;
 
 use self::server::{Flight, Server, ok};
@@ -110,10 +108,8 @@ struct World {
 impl World {
     fn new(seed: u64, jwk: &serde_json::Value) -> Self {
         let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
-        let settings = FetchSettings {
-            max_stale: MS(random.pick(&[0, 30_000, 3_600_000])),
-            ..FetchSettings::default()
-        };
+        let settings =
+            FetchSettings { max_stale: MS(random.pick(&[0, 30_000, 3_600_000])), ..FetchSettings::default() };
         let issuer = |number: usize| Known {
             name: format!("https://issuer-{number}.example"),
             discovers: number > 0,
@@ -152,10 +148,7 @@ impl World {
     }
 
     fn now(&self) -> Now {
-        Now {
-            time: at(self.wall),
-            monotonic: self.monotonic,
-        }
+        Now { time: at(self.wall), monotonic: self.monotonic }
     }
 
     fn meet(&mut self, what: &'static str) {
@@ -181,11 +174,7 @@ impl World {
     fn pass_time(&mut self) {
         let span = self.random.pick(&[10, 300, 2_000, 9_000, 60_000, 900_000]);
         // Long pauses are rarer, because keys are over after them.
-        let span = if span > 9_000 && !self.random.one_in(4) {
-            500
-        } else {
-            span
-        };
+        let span = if span > 9_000 && !self.random.one_in(4) { 500 } else { span };
         let span = self.random.below(span) + 1;
         self.monotonic += MS(span);
         self.wall += span / 1000;
@@ -230,9 +219,7 @@ impl World {
     fn revoke(&mut self) {
         let which = self.random.pick(&[0, 1, 2]);
         let kid = self.issuers[which].published[0];
-        self.gate
-            .keys()
-            .revoke(&self.issuers[which].name, &kid.to_string());
+        self.gate.keys().revoke(&self.issuers[which].name, &kid.to_string());
         self.issuers[which].revoked.insert(kid);
     }
 
@@ -250,10 +237,7 @@ impl World {
         if !flying.contains(&old) {
             let keys = |world: &Self| {
                 let status = world.gate.keys().status();
-                status
-                    .into_iter()
-                    .map(|status| (status.keys, status.fetched))
-                    .collect::<Vec<_>>()
+                status.into_iter().map(|status| (status.keys, status.fetched)).collect::<Vec<_>>()
             };
             let before = keys(self);
             let body = self.jwks(&[99]);
@@ -283,12 +267,8 @@ impl World {
         let authorization: &[&[u8]] = &[bearer.as_bytes()];
         let names: [&[&[u8]]; 4] = [&[], &[], &[b"accept"], &[b"X-Method_Override"]];
         let upgrades: [&[&[u8]]; 4] = [&[], &[], &[b"websocket"], &[b"foo, h2c"]];
-        let templates = [
-            Matched::Nothing,
-            Matched::Template(ROUTE),
-            Matched::Template("/api/v1/external/{all}"),
-            Matched::Unknown,
-        ];
+        let templates =
+            [Matched::Nothing, Matched::Template(ROUTE), Matched::Template("/api/v1/external/{all}"), Matched::Unknown];
         let matched = self.random.pick(&templates);
         let request = Request {
             method: self.random.pick(&[b"POST", b"POST", b"POST", b"post"]),
@@ -300,9 +280,8 @@ impl World {
             allow_bonus_orbs_use: self.random.one_in(2),
             ..Request::default()
         };
-        let is_malformed = request.method != b"POST"
-            || request.upgrade == upgrades[3]
-            || request.header_names == names[3];
+        let is_malformed =
+            request.method != b"POST" || request.upgrade == upgrades[3] || request.header_names == names[3];
         let step = self.gate.ask(Engine::external(), &request, self.now());
         if is_malformed {
             return self.see_malformed(step);
@@ -338,20 +317,12 @@ impl World {
             return;
         };
         let pending = self.pending.swap_remove(position);
-        let step = self
-            .gate
-            .resume(Engine::external(), pending.waiting, self.now());
+        let step = self.gate.resume(Engine::external(), pending.waiting, self.now());
         self.follow(step, pending.asking);
     }
 
     fn follow(&mut self, step: Step<'static>, mut asking: Asking) {
-        let Asking {
-            issuer,
-            kid,
-            before,
-            since,
-            ..
-        } = asking;
+        let Asking { issuer, kid, before, since, .. } = asking;
         let waits = &mut asking.waits;
         self.see_expiry(issuer);
         let rested = self.has_rested(issuer);
@@ -362,10 +333,7 @@ impl World {
                 let own = waits.iter().filter(|attempt| **attempt > before).count();
                 let distinct: HashSet<_> = waits.iter().collect();
                 assert!(own <= 1, "waits twice: {waits:?} after {before}");
-                assert!(
-                    waits.len() <= 2 && distinct.len() == waits.len(),
-                    "{waits:?}"
-                );
+                assert!(waits.len() <= 2 && distinct.len() == waits.len(), "{waits:?}");
                 let until = waiting.wait().until;
                 assert!(self.monotonic < until && until <= since + self.settings.timeout);
                 self.meet("waits");
@@ -375,16 +343,11 @@ impl World {
                 assert_eq!(checking.check().algorithm(), Algorithm::Es256);
                 self.judge_key(issuer, kid);
                 let is_right = kid < 1_000;
-                let answer = self
-                    .gate
-                    .checked(Engine::external(), checking, is_right, self.now());
+                let answer = self.gate.checked(Engine::external(), checking, is_right, self.now());
                 self.judge_answer(&answer, is_right, &asking);
             }
             Step::Answer(answer) => {
-                assert!(
-                    answer.token().is_none(),
-                    "no token is right without its signature"
-                );
+                assert!(answer.token().is_none(), "no token is right without its signature");
                 let reason = answer.refused().unwrap();
                 self.judge_refusal(&asking, reason, rested);
             }
@@ -424,9 +387,6 @@ fn the_table_holds_in_any_order_of_events() {
         "bonus",
     ];
     for what in all {
-        assert!(
-            met.get(what).is_some_and(|count| *count > 50),
-            "{what}: {met:?}"
-        );
+        assert!(met.get(what).is_some_and(|count| *count > 50), "{what}: {met:?}");
     }
 }

@@ -36,18 +36,13 @@ impl World {
             jwk["kid"] = kid.to_string().into();
             jwk
         });
-        json!({ "keys": keys.collect::<Vec<_>>() })
-            .to_string()
-            .into_bytes()
+        json!({ "keys": keys.collect::<Vec<_>>() }).to_string().into_bytes()
     }
 
     /// Takes what there is to fetch, and judges whether it may be fetched.
     pub(super) fn start_fetches(&mut self, asker: usize, kid: u64) {
         while let Some(fetch) = self.gate.next_fetch(self.monotonic) {
-            assert!(
-                fetch.attempt.number() > self.latest,
-                "attempts are numbered"
-            );
+            assert!(fetch.attempt.number() > self.latest, "attempts are numbered");
             self.latest = fetch.attempt.number();
             let of = |known: &Known| fetch.url.starts_with(&format!("{}/", known.name));
             let issuer = self.issuers.iter().position(of).unwrap();
@@ -55,16 +50,9 @@ impl World {
             self.judge_attempt(issuer, kid);
             let known = &mut self.issuers[issuer];
             assert!(known.flight.is_none(), "two attempts at once");
-            let path = if known.discovers {
-                "/.well-known/openid-configuration"
-            } else {
-                "/jwks"
-            };
+            let path = if known.discovers { "/.well-known/openid-configuration" } else { "/jwks" };
             assert_eq!(fetch.url, format!("{}{path}", known.name));
-            assert_eq!(
-                (fetch.max_bytes, fetch.timeout),
-                (262_144, self.settings.timeout)
-            );
+            assert_eq!((fetch.max_bytes, fetch.timeout), (262_144, self.settings.timeout));
             let delay = MS(self.random.below(3_000));
             known.flight = Some(Flight {
                 due: (known.server != Server::Lost).then_some(self.monotonic + delay),
@@ -110,11 +98,7 @@ impl World {
             let document = json!({"issuer": name, "jwks_uri": format!("{name}/keys")}).to_string();
             let found = ok(document.as_bytes(), None);
             let next = self.gate.fetched(flight.fetch.attempt, Ok(found), now);
-            assert_eq!(
-                next.is_some(),
-                now < until,
-                "the keys come after their address, in time"
-            );
+            assert_eq!(next.is_some(), now < until, "the keys come after their address, in time");
             if let Some(next) = next {
                 assert_eq!(next.url, format!("{name}/keys"));
                 assert_eq!(next.timeout, until - now);
@@ -126,8 +110,7 @@ impl World {
         }
         let body = self.jwks(&flight.kids);
         let cache_control = format!("max-age={}", flight.max_age);
-        let lie = json!({"issuer": "https://evil.example", "jwks_uri": "https://evil.example/"})
-            .to_string();
+        let lie = json!({"issuer": "https://evil.example", "jwks_uri": "https://evil.example/"}).to_string();
         let result = match flight.server {
             Server::Good => Ok(ok(&body, Some(&cache_control))),
             Server::Refusing => Err(FetchError::Unreachable),
@@ -141,26 +124,16 @@ impl World {
             assert!(after.failure.is_some());
             assert_eq!((after.keys, after.fetched), (before.keys, before.fetched));
         } else if now >= until {
-            assert_eq!(
-                after.fetched, before.fetched,
-                "what comes too late does not count"
-            );
+            assert_eq!(after.fetched, before.fetched, "what comes too late does not count");
         } else {
             assert_eq!((after.failure, after.fetched), (None, Some(now)));
-            self.issuers[issuer].held = Some(Held {
-                kids: flight.kids,
-                since: now,
-                ttl: Duration::from_secs(flight.max_age.clamp(60, 3600)),
-            });
+            self.issuers[issuer].held =
+                Some(Held { kids: flight.kids, since: now, ttl: Duration::from_secs(flight.max_age.clamp(60, 3600)) });
         }
         self.meet("fetched");
     }
 }
 
 pub(super) const fn ok<'a>(body: &'a [u8], cache_control: Option<&'a str>) -> Response<'a> {
-    Response {
-        status: 200,
-        cache_control,
-        body,
-    }
+    Response { status: 200, cache_control, body }
 }

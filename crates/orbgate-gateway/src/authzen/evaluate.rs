@@ -55,15 +55,10 @@ pub(super) struct Unasked {
 }
 
 impl Unasked {
-    pub(super) const TYPE: Self = Self {
-        status: 404,
-        message: "the type of the resource is unknown",
-    };
+    pub(super) const TYPE: Self = Self { status: 404, message: "the type of the resource is unknown" };
 
-    pub(super) const SEGMENT: Self = Self {
-        status: 400,
-        message: "the id of the resource is not one segment of a path",
-    };
+    pub(super) const SEGMENT: Self =
+        Self { status: 400, message: "the id of the resource is not one segment of a path" };
 }
 
 /// Answers with one state and one engine, even if they are replaced in the meantime.
@@ -106,12 +101,7 @@ impl<'s> Evaluator<'s> {
     }
 
     /// The decision in the format of the specification. It is counted and audited, and explained in the log with `debug`.
-    pub(super) fn answer(
-        &self,
-        known: &Credentials<Known>,
-        action: &Action,
-        resource: &Resource,
-    ) -> (bool, Value) {
+    pub(super) fn answer(&self, known: &Credentials<Known>, action: &Action, resource: &Resource) -> (bool, Value) {
         let asked = match self.asked(&action.name, resource) {
             Ok(asked) => asked,
             Err(unasked) => return (false, invalid(unasked.status, unasked.message)),
@@ -124,9 +114,7 @@ impl<'s> Evaluator<'s> {
             About::Route(_) | About::Scope(_) => &*resource.id,
         };
         let (method, target) = (asked.method.as_bytes(), target.as_bytes());
-        gate.explain(&decision, method, target, |target| {
-            asked.explain(engine, token, target)
-        });
+        gate.explain(&decision, method, target, |target| asked.explain(engine, token, target));
         let allowed = decision.is_allow();
         (allowed, json!({ "decision": allowed, "context": decision }))
     }
@@ -198,12 +186,7 @@ impl Asked<'_> {
     }
 
     /// Explains the same decision, for a call with this target.
-    fn explain<'e>(
-        &self,
-        engine: &'e Engine,
-        token: Option<Token<'_>>,
-        target: &[u8],
-    ) -> Explanation<'e> {
+    fn explain<'e>(&self, engine: &'e Engine, token: Option<Token<'_>>, target: &[u8]) -> Explanation<'e> {
         let grant = Grant::default();
         match &self.about {
             About::Call(_) => explain(engine, &self.call(target, token), &grant),
@@ -213,12 +196,7 @@ impl Asked<'_> {
     }
 
     const fn call<'c>(&'c self, target: &'c [u8], token: Option<Token<'c>>) -> Request<'c> {
-        Request {
-            method: self.method.as_bytes(),
-            target,
-            token,
-            allow_bonus_orbs_use: false,
-        }
+        Request { method: self.method.as_bytes(), target, token, allow_bonus_orbs_use: false }
     }
 }
 

@@ -170,10 +170,7 @@ mod tests {
             (r#"["user","a"]"#, ""),
             (r#"{"type":"user","id":"a","id":"b"}"#, ""),
             (r#"{"type":"user","id":"a","properties":[]}"#, ""),
-            (
-                r#"{"type":"user","id":"a","properties":{"scopes":["a"]}}"#,
-                "",
-            ),
+            (r#"{"type":"user","id":"a","properties":{"scopes":["a"]}}"#, ""),
             ("null", ""),
             (subject, r#","subject":{"type":"user","id":"b"}"#),
             (subject, r#","context":"x""#),

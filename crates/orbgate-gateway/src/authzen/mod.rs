@@ -43,31 +43,11 @@ enum Endpoint {
 impl Endpoint {
     /// Each endpoint with its path and its name in the metadata.
     const ALL: [(Self, &'static str, &'static str); 5] = [
-        (
-            Self::Evaluation,
-            "/access/v1/evaluation",
-            "access_evaluation_endpoint",
-        ),
-        (
-            Self::Evaluations,
-            "/access/v1/evaluations",
-            "access_evaluations_endpoint",
-        ),
-        (
-            Self::Subjects,
-            "/access/v1/search/subject",
-            "search_subject_endpoint",
-        ),
-        (
-            Self::Resources,
-            "/access/v1/search/resource",
-            "search_resource_endpoint",
-        ),
-        (
-            Self::Actions,
-            "/access/v1/search/action",
-            "search_action_endpoint",
-        ),
+        (Self::Evaluation, "/access/v1/evaluation", "access_evaluation_endpoint"),
+        (Self::Evaluations, "/access/v1/evaluations", "access_evaluations_endpoint"),
+        (Self::Subjects, "/access/v1/search/subject", "search_subject_endpoint"),
+        (Self::Resources, "/access/v1/search/resource", "search_resource_endpoint"),
+        (Self::Actions, "/access/v1/search/action", "search_action_endpoint"),
     ];
 
     fn at(wanted: &str) -> Option<Self> {
@@ -78,9 +58,7 @@ impl Endpoint {
 
 /// The endpoints as routes of a policy, because callers are authorized like all other requests.
 pub(crate) fn routes() -> impl Iterator<Item = String> {
-    Endpoint::ALL
-        .iter()
-        .map(|(_, path, _)| format!("POST {path}"))
+    Endpoint::ALL.iter().map(|(_, path, _)| format!("POST {path}"))
 }
 
 /// The path of the metadata.
@@ -113,11 +91,7 @@ impl Authzen {
         current: Arc<ArcSwap<State>>,
         patience: core::time::Duration,
     ) -> Self {
-        Self {
-            authorizer,
-            current,
-            patience,
-        }
+        Self { authorizer, current, patience }
     }
 
     async fn asked(&self, request: Request<Incoming>) -> HttpAnswer {
@@ -160,11 +134,7 @@ impl Authzen {
         let callers = state.callers.as_ref()?;
         let authorization = head.headers.get_all(AUTHORIZATION).iter();
         let authorization: Vec<_> = authorization.map(HeaderValue::as_bytes).collect();
-        let names: Vec<_> = head
-            .headers
-            .keys()
-            .map(|name| name.as_str().as_bytes())
-            .collect();
+        let names: Vec<_> = head.headers.keys().map(|name| name.as_str().as_bytes()).collect();
         let request = orbgate_gate::Request {
             method: head.method.as_str().as_bytes(),
             target: head.uri.path().as_bytes(),
@@ -172,21 +142,15 @@ impl Authzen {
             header_names: &names,
             ..orbgate_gate::Request::default()
         };
-        let denial = callers.ask(request, |answer| {
-            match (answer.decision.is_allow(), answer.denial) {
-                (true, None) => None,
-                (_, Some(denial)) => {
-                    let status =
-                        StatusCode::from_u16(denial.status).unwrap_or(StatusCode::FORBIDDEN);
-                    let mut response = refused((status, "the caller may not ask".to_owned()));
-                    response.headers_mut().extend(explained(&denial));
-                    Some(response)
-                }
-                (false, None) => Some(refused((
-                    StatusCode::FORBIDDEN,
-                    "the caller may not ask".to_owned(),
-                ))),
+        let denial = callers.ask(request, |answer| match (answer.decision.is_allow(), answer.denial) {
+            (true, None) => None,
+            (_, Some(denial)) => {
+                let status = StatusCode::from_u16(denial.status).unwrap_or(StatusCode::FORBIDDEN);
+                let mut response = refused((status, "the caller may not ask".to_owned()));
+                response.headers_mut().extend(explained(&denial));
+                Some(response)
             }
+            (false, None) => Some(refused((StatusCode::FORBIDDEN, "the caller may not ask".to_owned()))),
         });
         denial.await
     }
@@ -202,22 +166,13 @@ impl Authzen {
             Err(unread) => unread,
         };
         Err(match unread {
-            Unread::TooLarge => (
-                StatusCode::PAYLOAD_TOO_LARGE,
-                format!("the message has more than {LARGEST} bytes"),
-            ),
-            Unread::NotWhole => (
-                StatusCode::BAD_REQUEST,
-                "the message is not whole".to_owned(),
-            ),
+            Unread::TooLarge => (StatusCode::PAYLOAD_TOO_LARGE, format!("the message has more than {LARGEST} bytes")),
+            Unread::NotWhole => (StatusCode::BAD_REQUEST, "the message is not whole".to_owned()),
             Unread::TooMany => {
                 self.authorizer.note(RequestError::Overloaded);
                 (OVERLOADED, TOO_MANY.to_owned())
             }
-            Unread::TooSlow => (
-                StatusCode::REQUEST_TIMEOUT,
-                "the message takes too long".to_owned(),
-            ),
+            Unread::TooSlow => (StatusCode::REQUEST_TIMEOUT, "the message takes too long".to_owned()),
         })
     }
 }
@@ -247,11 +202,7 @@ impl Service for Authzen {
 }
 
 /// The response to a message.
-async fn answered(
-    endpoint: Endpoint,
-    evaluator: &Evaluator<'_>,
-    body: &[u8],
-) -> Result<Value, Refusal> {
+async fn answered(endpoint: Endpoint, evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Refusal> {
     Ok(match endpoint {
         Endpoint::Evaluation => evaluation(evaluator, body).await?,
         Endpoint::Evaluations => evaluations(evaluator, body).await?,
@@ -264,9 +215,7 @@ async fn answered(
 async fn evaluation(evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Refusal> {
     let asked: Evaluation = read(body)?;
     let known = evaluator.known(&asked.subject.0).await;
-    Ok(evaluator
-        .answer(&known, &asked.action.0, &asked.resource.0)
-        .1)
+    Ok(evaluator.answer(&known, &asked.action.0, &asked.resource.0).1)
 }
 
 async fn evaluations(evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Refusal> {
@@ -291,13 +240,8 @@ async fn evaluations(evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Re
                 let action = item.action.as_ref().or(several.action.as_ref());
                 let resource = item.resource.as_ref().or(several.resource.as_ref());
                 match (known, action, resource) {
-                    (Some(known), Some(action), Some(resource)) => {
-                        evaluator.answer(known, &action.0, &resource.0)
-                    }
-                    _ => (
-                        false,
-                        invalid(400, "`subject`, `action` or `resource` is missing"),
-                    ),
+                    (Some(known), Some(action), Some(resource)) => evaluator.answer(known, &action.0, &resource.0),
+                    _ => (false, invalid(400, "`subject`, `action` or `resource` is missing")),
                 }
             }
         };
@@ -310,10 +254,7 @@ async fn evaluations(evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Re
 }
 
 /// The properties of a subject that can be omitted.
-async fn known(
-    evaluator: &Evaluator<'_>,
-    subject: Option<&Object<Subject>>,
-) -> Option<Credentials<Known>> {
+async fn known(evaluator: &Evaluator<'_>, subject: Option<&Object<Subject>>) -> Option<Credentials<Known>> {
     match subject {
         Some(subject) => Some(evaluator.known(&subject.0).await),
         None => None,
@@ -330,9 +271,7 @@ fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Refusal> {
 fn is_json(headers: &HeaderMap) -> bool {
     let mut values = headers.get_all(CONTENT_TYPE).iter();
     let (first, second) = (values.next(), values.next());
-    let text = first
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
+    let text = first.and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = text.split(';').next().unwrap_or_default().trim();
     second.is_none() && kind.eq_ignore_ascii_case("application/json")
 }
@@ -345,8 +284,7 @@ fn metadata(method: &Method, url: Option<&str>) -> HttpAnswer {
     if method != Method::GET {
         return only(Method::GET);
     }
-    let endpoints =
-        Endpoint::ALL.map(|(_, path, name)| (name.to_owned(), Value::from(format!("{url}{path}"))));
+    let endpoints = Endpoint::ALL.map(|(_, path, name)| (name.to_owned(), Value::from(format!("{url}{path}"))));
     let mut metadata = Map::from_iter(endpoints);
     metadata.insert("policy_decision_point".to_owned(), url.into());
     json_answer(&metadata.into())

@@ -38,11 +38,7 @@ impl Evaluator<'_> {
                         SCOPE => None,
                         _ if template.contains('{') => None,
                         TARGET => Some(template.to_owned()),
-                        kind => self
-                            .config()
-                            .resource(kind)?
-                            .id(template)
-                            .map(str::to_owned),
+                        kind => self.config().resource(kind)?.id(template).map(str::to_owned),
                     }
                 }
                 _ => None,

@@ -22,14 +22,8 @@ fn a_message_with_many_tokens_lets_others_be_answered_between_them() {
     let folder = std::env::temp_dir().join(format!("orbgate-authzen-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
-    write(
-        "gateway.yaml",
-        "orbgate_gateway: 1\ntokens: tokens.yaml\nlisteners: [{ mode: authzen, listen: unix:/a }]\n",
-    );
-    write(
-        "tokens.yaml",
-        include_str!("../../../../examples/gateway/tokens.yaml"),
-    );
+    write("gateway.yaml", "orbgate_gateway: 1\ntokens: tokens.yaml\nlisteners: [{ mode: authzen, listen: unix:/a }]\n");
+    write("tokens.yaml", include_str!("../../../../examples/gateway/tokens.yaml"));
     let item = |at| json!({ "subject": { "type": "user", "id": "a", "properties": { "token": format!("t{at}") } } });
     let message = json!({
         "action": { "name": "GET" },
@@ -58,11 +52,6 @@ fn a_message_with_many_tokens_lets_others_be_answered_between_them() {
     fs::remove_dir_all(&folder).unwrap();
     let answers = answers["evaluations"].as_array().unwrap().clone();
     assert_eq!(answers.len(), TOKENS);
-    assert!(
-        answers
-            .iter()
-            .all(|it| it["context"]["reason"] == "invalid_token"),
-        "{answers:?}"
-    );
+    assert!(answers.iter().all(|it| it["context"]["reason"] == "invalid_token"), "{answers:?}");
     assert!(turns >= TOKENS, "{turns}");
 }

@@ -8,8 +8,7 @@ use orbgate::{Engine, Token, TokenKind};
 use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::document::{
-    ActionDocument, AuthzenDocument, Document, KindDocument, ListenerDocument, ResourceDocument,
-    SubjectDocument,
+    ActionDocument, AuthzenDocument, Document, KindDocument, ListenerDocument, ResourceDocument, SubjectDocument,
 };
 use crate::authzen::{ROUTE, SCOPE, TARGET, routes};
 use crate::listen::Address;
@@ -39,17 +38,11 @@ pub(crate) struct Listed {
 impl Listed {
     /// With a kind of this name; any other name means unknown.
     pub(crate) fn new(kind: &str, scopes: &str) -> Self {
-        Self {
-            kind: TokenKind::from_name(kind),
-            scopes: scopes.to_owned(),
-        }
+        Self { kind: TokenKind::from_name(kind), scopes: scopes.to_owned() }
     }
 
     pub(crate) fn token(&self) -> Token<'_> {
-        Token {
-            kind: self.kind,
-            scopes: self.scopes.as_str().into(),
-        }
+        Token { kind: self.kind, scopes: self.scopes.as_str().into() }
     }
 }
 
@@ -69,10 +62,7 @@ impl Segment {
         let is_one = before.starts_with('/') && before.ends_with('/');
         let ends = after.is_empty() || after.starts_with('/');
         let has_more = before.contains(['{', '?']) || after.contains(['{', '?']);
-        (is_one && ends && !has_more).then(|| Self {
-            before: before.to_owned(),
-            after: after.to_owned(),
-        })
+        (is_one && ends && !has_more).then(|| Self { before: before.to_owned(), after: after.to_owned() })
     }
 
     pub(crate) fn target(&self, id: &str) -> String {
@@ -116,40 +106,22 @@ impl AuthzenConfig {
 pub(super) fn config(document: &AuthzenDocument, diagnostics: &mut Diagnostics) -> AuthzenConfig {
     let mut subjects: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     let mut seen = HashMap::new();
-    for SubjectDocument {
-        kind,
-        id,
-        token_kind,
-        scopes,
-    } in document.subjects.iter().flatten()
-    {
+    for SubjectDocument { kind, id, token_kind, scopes } in document.subjects.iter().flatten() {
         once(&mut seen, (&kind.value, &id.value), id, diagnostics);
         let token_kind = match token_kind.value {
             KindDocument::User => TokenKind::User,
             KindDocument::Organisation => TokenKind::Organisation,
         };
-        let listed = Listed {
-            kind: token_kind,
-            scopes: scopes.value.clone(),
-        };
+        let listed = Listed { kind: token_kind, scopes: scopes.value.clone() };
         let of_kind = subjects.entry(kind.value.clone()).or_default();
         of_kind.insert(id.value.clone(), listed);
     }
     AuthzenConfig {
-        url: document
-            .url
-            .as_ref()
-            .and_then(|text| url(text, diagnostics)),
-        callers: document
-            .caller_scope
-            .as_ref()
-            .and_then(|scope| callers(scope, diagnostics)),
+        url: document.url.as_ref().and_then(|text| url(text, diagnostics)),
+        callers: document.caller_scope.as_ref().and_then(|scope| callers(scope, diagnostics)),
         subjects,
         actions: actions(document.actions.as_deref().unwrap_or_default(), diagnostics),
-        resources: resources(
-            document.resources.as_deref().unwrap_or_default(),
-            diagnostics,
-        ),
+        resources: resources(document.resources.as_deref().unwrap_or_default(), diagnostics),
     }
 }
 
@@ -167,30 +139,25 @@ fn actions(documents: &[ActionDocument], diagnostics: &mut Diagnostics) -> Vec<(
     actions.collect()
 }
 
-fn resources(
-    documents: &[ResourceDocument],
-    diagnostics: &mut Diagnostics,
-) -> Vec<(String, Segment)> {
+fn resources(documents: &[ResourceDocument], diagnostics: &mut Diagnostics) -> Vec<(String, Segment)> {
     let mut seen = HashMap::new();
-    let resources = documents
-        .iter()
-        .filter_map(|ResourceDocument { kind, path }| {
-            once(&mut seen, &kind.value, kind, diagnostics);
-            if [ROUTE, TARGET, SCOPE].contains(&kind.value.as_str()) {
-                let message = format!("{} has a meaning already", quoted(&kind.value));
-                diagnostics.push_new(kind.location, message);
-            }
-            let segment = Segment::of(&path.value);
-            if segment.is_none() {
-                let message = format!(
-                    "{} is no path with `{}` as its only parameter, one whole segment",
-                    quoted(&path.value),
-                    Segment::ID
-                );
-                diagnostics.push_new(path.location, message);
-            }
-            Some((kind.value.clone(), segment?))
-        });
+    let resources = documents.iter().filter_map(|ResourceDocument { kind, path }| {
+        once(&mut seen, &kind.value, kind, diagnostics);
+        if [ROUTE, TARGET, SCOPE].contains(&kind.value.as_str()) {
+            let message = format!("{} has a meaning already", quoted(&kind.value));
+            diagnostics.push_new(kind.location, message);
+        }
+        let segment = Segment::of(&path.value);
+        if segment.is_none() {
+            let message = format!(
+                "{} is no path with `{}` as its only parameter, one whole segment",
+                quoted(&path.value),
+                Segment::ID
+            );
+            diagnostics.push_new(path.location, message);
+        }
+        Some((kind.value.clone(), segment?))
+    });
     resources.collect()
 }
 
@@ -231,21 +198,14 @@ fn callers(scope: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<Eng
     let policy = Policy::from_yaml(&text).ok();
     let policy = policy.filter(|_| name.bytes().all(is_plain));
     if policy.is_none() {
-        let message = format!(
-            "{} is no scope of letters, digits and `:._/-`",
-            quoted(name)
-        );
+        let message = format!("{} is no scope of letters, digits and `:._/-`", quoted(name));
         diagnostics.push_new(scope.location, message);
     }
     policy.map(|policy| Engine::new(&policy))
 }
 
 /// Why any client could use this address, or `None` if that isn't so.
-pub(super) fn strangers(
-    address: &Address,
-    authzen: &AuthzenConfig,
-    tls: Option<&TlsFiles>,
-) -> Option<&'static str> {
+pub(super) fn strangers(address: &Address, authzen: &AuthzenConfig, tls: Option<&TlsFiles>) -> Option<&'static str> {
     let is_near = match address {
         Address::Unix(_) => true,
         Address::Tcp(address) => address.ip().is_loopback(),
@@ -259,9 +219,7 @@ pub(super) fn strangers(
 pub(super) fn refuse_unused(document: &Document, diagnostics: &mut Diagnostics) {
     let listeners = &document.listeners;
     // The mode might be missing by mistake, so a listener without one counts.
-    let is_asked = |it: &ListenerDocument| {
-        it.mode.value == Mode::Authzen || diagnostics.stand_at(it.mode.location)
-    };
+    let is_asked = |it: &ListenerDocument| it.mode.value == Mode::Authzen || diagnostics.stand_at(it.mode.location);
     if document.authzen.is_some() && !listeners.value.iter().any(is_asked) {
         let message = "no listener has the mode `authzen`, so nobody can ask";
         diagnostics.push_new(listeners.location, message.to_owned());

@@ -83,11 +83,7 @@ impl Limits {
 
     /// The limits of the operators' address, which are separate from those of the listeners.
     pub(crate) const fn of_operators(self) -> Self {
-        Self {
-            connections: 64,
-            header_bytes: 8 * 1024,
-            ..self
-        }
+        Self { connections: 64, header_bytes: 8 * 1024, ..self }
     }
 }
 
@@ -109,15 +105,11 @@ impl Config {
         if let Some(Address::Tcp(address)) = self.admin
             && address.ip().is_unspecified()
         {
-            warnings.push(format!(
-                "`admin: {address}` answers every address of every network: /metrics needs no token"
-            ));
+            warnings
+                .push(format!("`admin: {address}` answers every address of every network: /metrics needs no token"));
         }
         let needed = self.open_files();
-        if let Some(most) = getrlimit(Resource::Nofile)
-            .maximum
-            .filter(|most| *most < needed)
-        {
+        if let Some(most) = getrlimit(Resource::Nofile).maximum.filter(|most| *most < needed) {
             warnings.push(format!(
                 "all connections that `limits` allows need {needed} open files, and this process may have {most}: raise its limit (`LimitNOFILE`), or lower `connections`"
             ));
@@ -132,23 +124,12 @@ impl Config {
     ///
     /// Returns every error in the file, each with its location.
     pub fn from_yaml(text: &str, folder: &Path) -> Result<Self, ConfigError> {
-        let judge =
-            |document: Document, diagnostics: &mut _| rules::config(&document, folder, diagnostics);
-        let read = yaml::read(
-            text.as_bytes(),
-            &FORMAT,
-            yaml::document("the configuration"),
-            judge,
-        );
+        let judge = |document: Document, diagnostics: &mut _| rules::config(&document, folder, diagnostics);
+        let read = yaml::read(text.as_bytes(), &FORMAT, yaml::document("the configuration"), judge);
         match read {
-            Ok(Some(config)) => Ok(Self {
-                ending: Ending::of(text.as_bytes()),
-                ..config
-            }),
+            Ok(Some(config)) => Ok(Self { ending: Ending::of(text.as_bytes()), ..config }),
             // If a document is invalid, it has an error.
-            Ok(None) => Err(ConfigError {
-                diagnostics: Vec::new(),
-            }),
+            Ok(None) => Err(ConfigError { diagnostics: Vec::new() }),
             Err(diagnostics) => Err(ConfigError { diagnostics }),
         }
     }
@@ -164,10 +145,7 @@ impl ConfigError {
     /// The errors as lines `file:line:column: message`, for a terminal or an editor.
     #[must_use]
     pub fn in_file(&self, file: &str) -> String {
-        let lines = self
-            .diagnostics
-            .iter()
-            .map(|diagnostic| format!("{file}:{diagnostic}"));
+        let lines = self.diagnostics.iter().map(|diagnostic| format!("{file}:{diagnostic}"));
         lines.collect::<Vec<_>>().join("\n")
     }
 }

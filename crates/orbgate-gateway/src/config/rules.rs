@@ -10,9 +10,7 @@ use orbgate_tower::{Challenge, CorsPreflight, FullChallenge, PublicRoutes};
 use orbgate_yaml::{self as yaml, Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::authzen::{self, AuthzenConfig};
-use super::document::{
-    ChallengeDocument, Document, LimitsDocument, ListenerDocument, PreflightDocument,
-};
+use super::document::{ChallengeDocument, Document, LimitsDocument, ListenerDocument, PreflightDocument};
 use super::{Config, Limits, ListenerConfig, PolicySettings};
 use crate::files::Ending;
 use crate::listen::Address;
@@ -21,43 +19,27 @@ use crate::promises::Promises;
 use crate::tls::TlsFiles;
 
 /// The configuration that a document describes, or `None` and every error in it.
-pub(super) fn config(
-    document: &Document,
-    folder: &Path,
-    diagnostics: &mut Diagnostics,
-) -> Option<Config> {
+pub(super) fn config(document: &Document, folder: &Path, diagnostics: &mut Diagnostics) -> Option<Config> {
     let is_set = |flag: &Option<Spanned<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
     let file = |name: &Spanned<String>| folder.join(&name.value);
     if document.policy.is_none() {
-        let locations = [
-            document.refuse_wider.as_ref().map(|it| it.location),
-            document.state.as_ref().map(|it| it.location),
-        ];
+        let locations =
+            [document.refuse_wider.as_ref().map(|it| it.location), document.state.as_ref().map(|it| it.location)];
         for location in locations.into_iter().flatten() {
-            diagnostics.push_new(
-                location,
-                "it is about a policy file, and there is no `policy`".to_owned(),
-            );
+            diagnostics.push_new(location, "it is about a policy file, and there is no `policy`".to_owned());
         }
     }
     let authzen = document.authzen.as_ref();
-    let authzen = authzen.map_or_else(AuthzenConfig::default, |it| {
-        authzen::config(it, diagnostics)
-    });
+    let authzen = authzen.map_or_else(AuthzenConfig::default, |it| authzen::config(it, diagnostics));
     authzen::refuse_unused(document, diagnostics);
     let listeners = listeners(document, folder, &authzen, diagnostics);
-    let admin = document
-        .admin
-        .as_ref()
-        .and_then(|text| address(text, diagnostics));
+    let admin = document.admin.as_ref().and_then(|text| address(text, diagnostics));
     one_each(document, diagnostics);
     let promises = promises(document.headers.as_ref(), diagnostics);
     let challenge = challenge(document, diagnostics);
     let public = public(document, diagnostics);
     let limits = document.limits.as_ref();
-    let limits = limits.map_or(Limits::USUAL, |document| {
-        self::limits(document, diagnostics)
-    });
+    let limits = limits.map_or(Limits::USUAL, |document| self::limits(document, diagnostics));
     Some(Config {
         policy: PolicySettings {
             file: document.policy.as_ref().map(file),
@@ -93,13 +75,9 @@ fn public(document: &Document, diagnostics: &mut Diagnostics) -> Option<Option<A
         Ok(public) => Some(Some(Arc::new(public))),
         Err(error) => {
             for line in error.lines() {
-                let is_it = |route: &&Spanned<String>| {
-                    line.starts_with(&format!("public route {}: ", quoted(&route.value)))
-                };
-                let location = value
-                    .iter()
-                    .find(is_it)
-                    .map_or(*location, |route| route.location);
+                let is_it =
+                    |route: &&Spanned<String>| line.starts_with(&format!("public route {}: ", quoted(&route.value)));
+                let location = value.iter().find(is_it).map_or(*location, |route| route.location);
                 diagnostics.push_new(location, line.clone());
             }
             None
@@ -118,9 +96,7 @@ fn listeners(
         diagnostics.push_new(*location, "there must be a listener".to_owned());
     }
     let listeners = value.iter();
-    listeners
-        .filter_map(|document| listener(document, folder, authzen, diagnostics))
-        .collect()
+    listeners.filter_map(|document| listener(document, folder, authzen, diagnostics)).collect()
 }
 
 fn listener(
@@ -135,10 +111,7 @@ fn listener(
         Ok(block) => Some(block),
         Err(why) => {
             let what = quoted(&text.value.0);
-            diagnostics.push_new(
-                text.location,
-                format!("{what} is no block of trusted addresses: {why}"),
-            );
+            diagnostics.push_new(text.location, format!("{what} is no block of trusted addresses: {why}"));
             None
         }
     });
@@ -170,28 +143,19 @@ fn listener(
             diagnostics.push_new(trusted.location, message.to_owned());
         }
         (Address::Unix(_), Some(trusted)) => {
-            let message =
-                "a Unix socket has no addresses: its folder's permissions decide who connects";
+            let message = "a Unix socket has no addresses: its folder's permissions decide who connects";
             diagnostics.push_new(trusted.location, message.to_owned());
         }
         _ => {}
     }
-    Some(ListenerConfig {
-        mode: mode.value,
-        address,
-        trusted: trusted.map(|_| blocks),
-        tls,
-    })
+    Some(ListenerConfig { mode: mode.value, address, trusted: trusted.map(|_| blocks), tls })
 }
 
 fn address(text: &Spanned<yaml::Address>, diagnostics: &mut Diagnostics) -> Option<Address> {
     let address = text.value.0.parse();
     let refuse = |why: &&str| {
         let what = quoted(&text.value.0);
-        diagnostics.push_new(
-            text.location,
-            format!("nothing can listen at {what}: {why}"),
-        );
+        diagnostics.push_new(text.location, format!("nothing can listen at {what}: {why}"));
     };
     address.inspect_err(refuse).ok()
 }
@@ -215,10 +179,7 @@ fn promises(prefix: Option<&Spanned<String>>, diagnostics: &mut Diagnostics) -> 
     let promises = Promises::new(&prefix.value);
     let refuse = |why: &&str| {
         let what = quoted(&prefix.value);
-        diagnostics.push_new(
-            prefix.location,
-            format!("{what} is no prefix of headers: {why}"),
-        );
+        diagnostics.push_new(prefix.location, format!("{what} is no prefix of headers: {why}"));
     };
     promises.inspect_err(refuse).ok()
 }
@@ -236,8 +197,7 @@ fn challenge(document: &Document, diagnostics: &mut Diagnostics) -> Challenge {
         }
     }
     let mut full = FullChallenge::new();
-    let mut take = |text: &Option<Spanned<String>>,
-                    set: fn(FullChallenge, &str) -> Result<FullChallenge, _>| {
+    let mut take = |text: &Option<Spanned<String>>, set: fn(FullChallenge, &str) -> Result<FullChallenge, _>| {
         let Some(text) = text else { return };
         match set(full.clone(), &text.value) {
             Ok(with) => full = with,
@@ -277,18 +237,14 @@ fn limits(document: &LimitsDocument, diagnostics: &mut Diagnostics) -> Limits {
         }
         Some(value)
     };
-    let size =
-        |number: Option<u64>, usual| number.and_then(|it| it.try_into().ok()).unwrap_or(usual);
+    let size = |number: Option<u64>, usual| number.and_then(|it| it.try_into().ok()).unwrap_or(usual);
     let time = |number: Option<u64>, usual| number.map_or(usual, Duration::from_secs);
     let usual = Limits::USUAL;
     Limits {
         connections: size(within(&document.connections, 1, 100_000), usual.connections),
         questions: size(within(&document.questions, 1, 100_000), usual.questions),
         // hyper's buffer has at least 8 KiB.
-        header_bytes: size(
-            within(&document.header_bytes, 8_192, 1_048_576),
-            usual.header_bytes,
-        ),
+        header_bytes: size(within(&document.header_bytes, 8_192, 1_048_576), usual.header_bytes),
         idle: time(within(&document.idle_seconds, 1, 3_600), usual.idle),
         drain: time(within(&document.drain_seconds, 1, 600), usual.drain),
     }

@@ -64,9 +64,7 @@ fn the_name_of_a_proxy_as_its_mode_gets_a_tip() {
         ("haproxy", "`forward_auth`"),
         ("envoy", "`envoy_http` or `envoy_grpc`"),
     ] {
-        let text = format!(
-            "orbgate_gateway: 1\ntokens: t\nlisteners: [{{ mode: {word}, listen: unix:/a }}]\n"
-        );
+        let text = format!("orbgate_gateway: 1\ntokens: t\nlisteners: [{{ mode: {word}, listen: unix:/a }}]\n");
         let said = diagnostics(&text);
         let lower = word.to_lowercase();
         let tip = format!(" or `authzen`, not `{word}`; for `{lower}`, write {modes}");
@@ -91,10 +89,7 @@ listeners:
 ";
     let mut expected = Expected::default();
     expected.add(text, diagnostics(text));
-    expected.keep(
-        env!("CARGO_MANIFEST_DIR"),
-        "configuration: missing and misspelt keys",
-    );
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "configuration: missing and misspelt keys");
     let error = Config::from_yaml(text, Path::new("/")).unwrap_err();
     assert_eq!(error.to_string(), error.in_file("the configuration"));
     let said = diagnostics("orbgate_gateway: 1\nadmin: localhost\nlisteners: []\n");
@@ -164,25 +159,14 @@ authzen:
     let mut expected = Expected::default();
     expected.add(text, diagnostics(text));
     let with = |authzen: &str, listen: &str| {
-        format!(
-            "orbgate_gateway: 1\ntokens: t\nlisteners: [{{ mode: authzen, listen: {listen} }}]\n{authzen}"
-        )
+        format!("orbgate_gateway: 1\ntokens: t\nlisteners: [{{ mode: authzen, listen: {listen} }}]\n{authzen}")
     };
     let far = "'0.0.0.0:1'";
     let read = |text: &str| Config::from_yaml(text, Path::new("/")).is_ok();
-    assert!(read(&with(
-        "authzen: { caller_scope: 'ask:decisions' }\n",
-        far
-    )));
+    assert!(read(&with("authzen: { caller_scope: 'ask:decisions' }\n", far)));
     assert!(read(&with("", "unix:/a")) && read(&with("", "'127.9.9.9:1'")));
     for scope in ["a b", "a'b", "", "a\\nb"] {
-        assert!(
-            !read(&with(
-                &format!("authzen: {{ caller_scope: \"{scope}\" }}\n"),
-                far
-            )),
-            "{scope}"
-        );
+        assert!(!read(&with(&format!("authzen: {{ caller_scope: \"{scope}\" }}\n"), far)), "{scope}");
     }
     let unused = "orbgate_gateway: 1\ntokens: t\nlisteners: [{ mode: nginx, listen: unix:/a }]\nauthzen: {}\n";
     expected.add(unused, diagnostics(unused));
@@ -191,9 +175,6 @@ authzen:
 
 #[test]
 fn the_page_has_the_table_of_the_keys() {
-    let page = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../docs/gateway/configuration.md"
-    );
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/gateway/configuration.md");
     orbgate_testing::page::keep(page, "keys", &Document::SHAPE.table());
 }

@@ -41,18 +41,12 @@ struct Probe<'p> {
 ///
 /// Fails if the configuration can't be loaded, if no proxy responds, or if `backend` can't be
 /// listened on.
-pub fn probe(
-    file: &Path,
-    proxy: SocketAddr,
-    backend: SocketAddr,
-    token: &str,
-) -> Result<Vec<String>, StartError> {
+pub fn probe(file: &Path, proxy: SocketAddr, backend: SocketAddr, token: &str) -> Result<Vec<String>, StartError> {
     let runtime = tokio::runtime::Runtime::new().map_err(StartError::Runtime)?;
     let _inside = runtime.enter();
     let state = State::look(file)?;
     reachable(proxy).map_err(|error| StartError::Proxy(proxy, error))?;
-    let arrived =
-        receive(backend).map_err(|error| StartError::Listen(backend.to_string(), error))?;
+    let arrived = receive(backend).map_err(|error| StartError::Listen(backend.to_string(), error))?;
     let mut probe = Probe {
         proxy,
         backend,
@@ -71,10 +65,7 @@ pub fn probe(
 impl Probe<'_> {
     fn everything(&mut self) {
         let engine = self.engine;
-        let calls: Vec<_> = engine
-            .routes()
-            .map(|route| (route.method(), concrete(route.template(), "1")))
-            .collect();
+        let calls: Vec<_> = engine.routes().map(|route| (route.method(), concrete(route.template(), "1"))).collect();
         let (mut open, mut closed) = (Vec::new(), Vec::new());
         for (method, target) in calls {
             let arrives = self.send(method, &target, true, &[]);
@@ -97,17 +88,9 @@ impl Probe<'_> {
         for spelling in spellings(&target) {
             self.send(method, &spelling, true, &[]);
         }
-        for route in engine
-            .routes()
-            .filter(|route| route.template().contains('{'))
-        {
+        for route in engine.routes().filter(|route| route.template().contains('{')) {
             for value in ["a%20b", "a%2Fb", "..", "%2e%2e", "a;b", "A"] {
-                self.send(
-                    route.method(),
-                    &concrete(route.template(), value),
-                    true,
-                    &[],
-                );
+                self.send(route.method(), &concrete(route.template(), value), true, &[]);
             }
         }
         // The client's headers name a call that it may make, but it makes another one, or vice
@@ -182,15 +165,8 @@ impl Probe<'_> {
     }
 
     /// Sends a request, checks the requests that arrive, and returns whether any did.
-    fn send(
-        &mut self,
-        method: &str,
-        target: &str,
-        with_token: bool,
-        headers: &[(&str, &str)],
-    ) -> bool {
-        let mut request =
-            format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n");
+    fn send(&mut self, method: &str, target: &str, with_token: bool, headers: &[(&str, &str)]) -> bool {
+        let mut request = format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n");
         if !headers.iter().any(|(name, _)| *name == "Connection") {
             request.push_str("Connection: close\r\n");
         }
@@ -220,10 +196,7 @@ impl Probe<'_> {
         for arrived in &arrived {
             let wrong = self.judge(arrived).or_else(|| misleading(arrived, headers));
             if let Some(wrong) = wrong {
-                self.find(&format!(
-                    "{sent} arrives as {} {}: {wrong}",
-                    arrived.method, arrived.target
-                ));
+                self.find(&format!("{sent} arrives as {} {}: {wrong}", arrived.method, arrived.target));
             }
         }
         !arrived.is_empty()
@@ -235,11 +208,7 @@ impl Probe<'_> {
         let mut said = Vec::new();
         for name in self.promises.names() {
             let same = |(own, _): &&(String, String)| own.eq_ignore_ascii_case(name);
-            let mut values = arrived
-                .headers
-                .iter()
-                .filter(same)
-                .map(|(_, value)| value.as_str());
+            let mut values = arrived.headers.iter().filter(same).map(|(_, value)| value.as_str());
             match (values.next(), values.next()) {
                 (Some(value), None) => said.push(value),
                 _ => {
@@ -249,16 +218,9 @@ impl Probe<'_> {
                 }
             }
         }
-        let is_promised = |own: &str| {
-            self.promises
-                .names()
-                .any(|name| own.replace('_', "-").eq_ignore_ascii_case(name))
-        };
-        if arrived
-            .headers
-            .iter()
-            .any(|(name, value)| value == LIE && is_promised(name))
-        {
+        let is_promised =
+            |own: &str| self.promises.names().any(|name| own.replace('_', "-").eq_ignore_ascii_case(name));
+        if arrived.headers.iter().any(|(name, value)| value == LIE && is_promised(name)) {
             return Some("a promised header is the client's");
         }
         let [allowed, _, reason, scope, route, _, policy, kind] = said.as_slice() else {
@@ -274,10 +236,7 @@ impl Probe<'_> {
             self.engine.decide(&Request {
                 method,
                 target,
-                token: Some(Token {
-                    kind: TokenKind::from_name(kind),
-                    scopes: (*scope).into(),
-                }),
+                token: Some(Token { kind: TokenKind::from_name(kind), scopes: (*scope).into() }),
                 allow_bonus_orbs_use: false,
             })
         });
@@ -300,29 +259,19 @@ fn is_denial(status: u16) -> bool {
 
 /// How a backend could misread the headers of an allowed request: as another protocol, or as another call.
 fn misleading(arrived: &Arrived, sent: &[(&str, &str)]) -> Option<&'static str> {
-    let mut upgrades = arrived
-        .headers
-        .iter()
-        .filter(|(name, _)| name.eq_ignore_ascii_case("Upgrade"));
+    let mut upgrades = arrived.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("Upgrade"));
     let is_websocket = |value: &str| value.eq_ignore_ascii_case("websocket");
     match (upgrades.next(), upgrades.next()) {
         (None, _) => {}
         (Some((_, value)), None) if is_websocket(value) => {}
         _ => return Some("the backend can upgrade it, and nothing decides what comes then"),
     }
-    let mut lies = sent
-        .iter()
-        .filter(|(name, value)| name.starts_with('X') && *value != LIE);
+    let mut lies = sent.iter().filter(|(name, value)| name.starts_with('X') && *value != LIE);
     let arrives = |(name, value): &(&str, &str)| {
         let mut headers = arrived.headers.iter();
-        headers.any(|(own, said)| {
-            own.replace('_', "-")
-                .eq_ignore_ascii_case(&name.replace('_', "-"))
-                && said == value
-        })
+        headers.any(|(own, said)| own.replace('_', "-").eq_ignore_ascii_case(&name.replace('_', "-")) && said == value)
     };
-    lies.any(arrives)
-        .then_some("the client's header arrives, and names another call to backends that read it")
+    lies.any(arrives).then_some("the client's header arrives, and names another call to backends that read it")
 }
 
 #[cfg(test)]
@@ -342,21 +291,13 @@ mod tests {
             (&[("x_http_method-override", "DELETE")], &method, true),
             (&[("X-HTTP-Method-Override", "GET")], &method, false),
             (&[("X-Orb-Scope", "DELETE")], &method, false),
-            (
-                &[("Connection", "close")],
-                &[("Connection", "close")],
-                false,
-            ),
+            (&[("Connection", "close")], &[("Connection", "close")], false),
             (&[("X-Orb-Scope", LIE)], &[("X-Orb-Scope", LIE)], false),
         ];
         for (headers, sent, misleads) in table {
             let headers = headers.iter();
             let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-            let arrived = Arrived {
-                method: "GET".to_owned(),
-                target: "/".to_owned(),
-                headers: headers.collect(),
-            };
+            let arrived = Arrived { method: "GET".to_owned(), target: "/".to_owned(), headers: headers.collect() };
             let found = misleading(&arrived, sent).is_some();
             assert_eq!(found, misleads, "{arrived:?} {sent:?}");
         }

@@ -74,11 +74,7 @@ fn keep(mut stream: &TcpStream, kept: &Sender<Arrived>) -> io::Result<()> {
     let (target, _) = rest.rsplit_once(' ').unwrap_or_default();
     let headers = lines.filter_map(|line| line.split_once(':'));
     let headers = headers.map(|(name, value)| (name.to_owned(), value.trim().to_owned()));
-    let arrived = Arrived {
-        method: method.to_owned(),
-        target: target.to_owned(),
-        headers: headers.collect(),
-    };
+    let arrived = Arrived { method: method.to_owned(), target: target.to_owned(), headers: headers.collect() };
     // After the probe has ended, nothing receives it.
     let _ = kept.send(arrived);
     stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")

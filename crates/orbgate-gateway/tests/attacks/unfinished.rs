@@ -8,22 +8,15 @@ use crate::support::frames::{DATA, END_HEADERS, HEADERS, block, frame, read};
 
 #[test]
 fn questions_without_their_body_take_no_place_of_others() {
-    let attacked = Attacked::start(
-        "unfinished",
-        "questions: 4, connections: 64, idle_seconds: 60",
-    );
+    let attacked = Attacked::start("unfinished", "questions: 4, connections: 64, idle_seconds: 60");
     // Over gRPC, many more streams than questions, some with the start of a message.
     let mut open = connect(&attacked.grpc);
     let unfinished = (0..60).flat_map(|at| {
         let stream = u32::try_from(2 * at + 1).unwrap();
         let start = &framed(0, b"")[..at % 5];
-        [
-            frame(HEADERS, END_HEADERS, stream, &block(&CHECK)),
-            frame(DATA, 0, stream, start),
-        ]
+        [frame(HEADERS, END_HEADERS, stream, &block(&CHECK)), frame(DATA, 0, stream, start)]
     });
-    open.write_all(&unfinished.flatten().collect::<Vec<_>>())
-        .unwrap();
+    open.write_all(&unfinished.flatten().collect::<Vec<_>>()).unwrap();
     // Most of them have been told that there are too many, which says that they came.
     let told = read(&mut open).unwrap();
     assert_eq!((denied(&told), code(&told)), (Some(503), Some(14)));

@@ -9,26 +9,16 @@ use crate::support::Running;
 
 #[test]
 fn a_denial_is_explained_in_the_log_on_request() {
-    let resources =
-        "authzen: { resources: [{ type: file, path: '/api/v1/external/file/{id}' }] }\n";
+    let resources = "authzen: { resources: [{ type: file, path: '/api/v1/external/file/{id}' }] }\n";
     let point = Point::start("quiet", None, resources);
     let mut debug = Point::start("debug", None, &format!("debug: true\n{resources}"));
     let engine = Engine::external();
     let has = |point: &Point| json!({ "type": "user", "id": "a", "properties": { "token": point.issuer.token("user", "read:files") } });
-    let forged =
-        json!({ "type": "user", "id": "a", "properties": { "token": "eyJub.nonsense.secret" } });
+    let forged = json!({ "type": "user", "id": "a", "properties": { "token": "eyJub.nonsense.secret" } });
     let user = Some(Token::user("read:files"));
-    let unknown = Some(Token {
-        kind: TokenKind::Unknown,
-        scopes: Scopes::Text(b""),
-    });
+    let unknown = Some(Token { kind: TokenKind::Unknown, scopes: Scopes::Text(b"") });
     let call = |target: &str, token| {
-        let call = Request {
-            method: b"GET",
-            target: target.as_bytes(),
-            token,
-            allow_bonus_orbs_use: false,
-        };
+        let call = Request { method: b"GET", target: target.as_bytes(), token, allow_bonus_orbs_use: false };
         explain(engine, &call, &Grant::default())
     };
     let scope = |scope: &str, token| explain_scope(engine, scope, token, false, &Grant::default());
@@ -36,53 +26,18 @@ fn a_denial_is_explained_in_the_log_on_request() {
     let route = engine.find_route("GET", keys).unwrap().id();
     let route = explain_route(engine, route, user, false, &<_>::default());
     let table = [
-        (
-            has(&debug),
-            "GET",
-            "target",
-            "/api/v1/external/orb?secret=1",
-            orb,
-            call(orb, user),
-        ),
+        (has(&debug), "GET", "target", "/api/v1/external/orb?secret=1", orb, call(orb, user)),
         (forged, "GET", "target", keys, keys, call(keys, unknown)),
-        (
-            json!({ "type": "user", "id": "a" }),
-            "GET",
-            "target",
-            keys,
-            keys,
-            call(keys, None),
-        ),
-        (
-            has(&debug),
-            "GET",
-            "file",
-            "1",
-            "/api/v1/external/file/1",
-            call("/api/v1/external/file/1", user),
-        ),
+        (json!({ "type": "user", "id": "a" }), "GET", "target", keys, keys, call(keys, None)),
+        (has(&debug), "GET", "file", "1", "/api/v1/external/file/1", call("/api/v1/external/file/1", user)),
         (has(&debug), "GET", "route", keys, keys, route),
         (has(&debug), "GET", "route", orb, orb, scope("", user)),
-        (
-            has(&debug),
-            "use",
-            "scope",
-            "read:keys",
-            "read:keys",
-            scope("read:keys", user),
-        ),
+        (has(&debug), "use", "scope", "read:keys", "read:keys", scope("read:keys", user)),
     ];
     let explained = |running: &Running| {
         let said = running.said();
-        assert!(
-            !["secret", "nonsense", "eyJ"]
-                .iter()
-                .any(|it| said.contains(it)),
-            "{said}"
-        );
-        let lines = said
-            .lines()
-            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        assert!(!["secret", "nonsense", "eyJ"].iter().any(|it| said.contains(it)), "{said}");
+        let lines = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let lines = lines.filter(|line| line["fields"]["message"] == "a call is denied");
         lines.map(|line| line["fields"].clone()).collect::<Vec<_>>()
     };
@@ -111,12 +66,7 @@ fn a_denial_is_explained_in_the_log_on_request() {
         assert_eq!(lines[at], with(wanted, "explanation", text.into()));
     }
     // `explain` gets no query, so it would answer `allow`.
-    let malformed = asks(
-        has(&debug),
-        "GET",
-        "target",
-        "/api/v1/external/files/1?secret#",
-    );
+    let malformed = asks(has(&debug), "GET", "target", "/api/v1/external/files/1?secret#");
     let decision = debug.answer(EVALUATION, &malformed)["context"].take();
     assert_eq!(decision["detail"], "fragment");
     let running = &mut debug.gateway.running;

@@ -52,19 +52,14 @@ fn fixture(subject: &str, name: &str) -> Value {
 
 fn without(mut body: Value, members: &[&str]) -> Value {
     let (last, path) = members.split_last().unwrap();
-    let at = path
-        .iter()
-        .fold(&mut body, |body, member| &mut body[member]);
+    let at = path.iter().fold(&mut body, |body, member| &mut body[member]);
     at.as_object_mut().unwrap().remove(*last).unwrap();
     body
 }
 
 fn decisions(answer: &Value) -> Vec<bool> {
     let answers = answer["evaluations"].as_array().unwrap();
-    answers
-        .iter()
-        .map(|it| it["decision"].as_bool().unwrap())
-        .collect()
+    answers.iter().map(|it| it["decision"].as_bool().unwrap()).collect()
 }
 
 fn basic(point: &Point) {
@@ -74,11 +69,7 @@ fn basic(point: &Point) {
     more["subject"]["properties"] = json!({ "department": "Sales", "role": "manager" });
     more["action"]["properties"] = json!({ "method": "GET" });
     more["resource"]["properties"] = json!({ "status": "active", "owner": "bob" });
-    let unknown = with(
-        with(alice.clone(), "foo", json!("bar")),
-        "futureField",
-        json!({ "nested": true }),
-    );
+    let unknown = with(with(alice.clone(), "foo", json!("bar")), "futureField", json!({ "nested": true }));
     let table = [
         ("2.2.1, rule 1", alice.clone(), true),
         ("rule 2", fixture("alice", "write"), true),
@@ -110,50 +101,24 @@ fn basic(point: &Point) {
         assert!(!answer.body.is_empty());
     }
     let text = alice.to_string();
-    for kind in [
-        "text/plain",
-        "application/jsonp",
-        "application/x-www-form-urlencoded",
-    ] {
+    for kind in ["text/plain", "application/jsonp", "application/x-www-form-urlencoded"] {
         let answer = point.send("POST", EVALUATION, &[("Content-Type", kind)], &text);
         assert_eq!(answer.status, 400, "2.4.3");
     }
-    assert_eq!(
-        point.send("POST", EVALUATION, &[], &text).status,
-        400,
-        "2.4.3"
-    );
+    assert_eq!(point.send("POST", EVALUATION, &[], &text).status, 400, "2.4.3");
     for body in ["{\"subject\":", "", "[]"] {
-        assert_eq!(
-            point.post(EVALUATION, body).status,
-            400,
-            "2.4.4, 2.4.5: {body}"
-        );
+        assert_eq!(point.post(EVALUATION, body).status, 400, "2.4.4, 2.4.5: {body}");
     }
-    for (member, value) in [
-        ("subject", json!("alice")),
-        ("action", json!({ "name": 123 })),
-    ] {
+    for (member, value) in [("subject", json!("alice")), ("action", json!({ "name": 123 }))] {
         let body = with(alice.clone(), member, value).to_string();
         assert_eq!(point.post(EVALUATION, &body).status, 400, "2.4.6");
     }
-    let headers = [
-        ("Content-Type", "application/json; charset=utf-8"),
-        ("X-Request-ID", "bfe9eb29"),
-    ];
+    let headers = [("Content-Type", "application/json; charset=utf-8"), ("X-Request-ID", "bfe9eb29")];
     for (path, status) in [(EVALUATION, 200), (ACTIONS, 200), ("/access", 404)] {
         let answer = point.send("POST", path, &headers, &text);
-        assert_eq!(
-            (answer.status, answer.header("x-request-id")),
-            (status, "bfe9eb29"),
-            "2.5.1"
-        );
+        assert_eq!((answer.status, answer.header("x-request-id")), (status, "bfe9eb29"), "2.5.1");
     }
-    assert_eq!(
-        point.post(EVALUATION, &text).header("x-request-id"),
-        "",
-        "2.5.2"
-    );
+    assert_eq!(point.post(EVALUATION, &text).header("x-request-id"), "", "2.5.2");
     let other = point.send("GET", EVALUATION, &[], "");
     assert_eq!((other.status, other.header("allow")), (405, "POST"));
 }
@@ -165,51 +130,19 @@ fn batch(point: &Point) {
     let context = json!([{ "resource": record("record-1") }, { "resource": record("record-2"), "context": { "source": "batch-override" } }]);
     let of_bob = json!({ "subject": user("bob"), "resource": record("record-1"), "evaluations": [{ "action": action("read") }, { "action": action("write") }] });
     let invalid = json!([{ "resource": record("record-1") }, {}]);
-    let all = with(
-        usual.clone(),
-        "options",
-        json!({ "evaluations_semantic": "execute_all" }),
-    );
+    let all = with(usual.clone(), "options", json!({ "evaluations_semantic": "execute_all" }));
     let table = [
-        (
-            "3.2.1",
-            with(usual.clone(), "evaluations", items),
-            vec![true, true],
-        ),
+        ("3.2.1", with(usual.clone(), "evaluations", items), vec![true, true]),
         ("3.2.2", of_bob, vec![true, false]),
-        (
-            "3.2.5",
-            json!({ "evaluations": [alice, bob] }),
-            vec![true, false],
-        ),
-        (
-            "3.2.6",
-            with(
-                with(usual, "context", json!({ "time": "x" })),
-                "evaluations",
-                context,
-            ),
-            vec![true, true],
-        ),
-        (
-            "3.4.1",
-            with(all, "evaluations", invalid),
-            vec![true, false],
-        ),
+        ("3.2.5", json!({ "evaluations": [alice, bob] }), vec![true, false]),
+        ("3.2.6", with(with(usual, "context", json!({ "time": "x" })), "evaluations", context), vec![true, true]),
+        ("3.4.1", with(all, "evaluations", invalid), vec![true, false]),
     ];
     for (section, body, expected) in table {
-        assert_eq!(
-            decisions(&point.answer(EVALUATIONS, &body)),
-            expected,
-            "{section}"
-        );
+        assert_eq!(decisions(&point.answer(EVALUATIONS, &body)), expected, "{section}");
     }
     for body in [alice.clone(), with(alice, "evaluations", json!([]))] {
-        assert_eq!(
-            point.answer(EVALUATIONS, &body)["decision"],
-            true,
-            "3.4.2, 3.4.3"
-        );
+        assert_eq!(point.answer(EVALUATIONS, &body)["decision"], true, "3.4.2, 3.4.3");
     }
 }
 
@@ -219,24 +152,9 @@ fn search(point: &Point) {
     let resources = json!({ "subject": user("alice"), "action": action("read"), "resource": { "type": "record" } });
     let actions = json!({ "subject": user("alice"), "resource": record("record-1") });
     let table = [
-        (
-            "4.2.1",
-            SUBJECTS,
-            &subjects,
-            vec![user("alice"), user("bob")],
-        ),
-        (
-            "4.3.1",
-            RESOURCES,
-            &resources,
-            vec![record("record-1"), record("record-2")],
-        ),
-        (
-            "4.4.1",
-            ACTIONS,
-            &actions,
-            vec![action("read"), action("write")],
-        ),
+        ("4.2.1", SUBJECTS, &subjects, vec![user("alice"), user("bob")]),
+        ("4.3.1", RESOURCES, &resources, vec![record("record-1"), record("record-2")]),
+        ("4.4.1", ACTIONS, &actions, vec![action("read"), action("write")]),
     ];
     for (section, path, body, expected) in &table {
         let id = |member, value| with((*body).clone(), member, value);
@@ -248,74 +166,28 @@ fn search(point: &Point) {
         ] {
             let answer = point.answer(path, &body);
             let results = answer["results"].as_array().unwrap();
-            assert!(
-                expected.iter().all(|it| results.contains(it)),
-                "{section} {answer}"
-            );
+            assert!(expected.iter().all(|it| results.contains(it)), "{section} {answer}");
             assert!(answer.get("page").is_none(), "4.5.4");
         }
-        assert_eq!(
-            point.post(path, &id("page", json!(1)).to_string()).status,
-            400
-        );
+        assert_eq!(point.post(path, &id("page", json!(1)).to_string()).status, 400);
     }
     let found = |path, body: &Value| point.answer(path, body);
+    assert_eq!(found(SUBJECTS, &with(subjects.clone(), "subject", user("alice"))), found(SUBJECTS, &subjects), "4.2.3");
     assert_eq!(
-        found(SUBJECTS, &with(subjects.clone(), "subject", user("alice"))),
-        found(SUBJECTS, &subjects),
-        "4.2.3"
-    );
-    assert_eq!(
-        found(
-            RESOURCES,
-            &with(resources.clone(), "resource", record("record-1"))
-        ),
+        found(RESOURCES, &with(resources.clone(), "resource", record("record-1"))),
         found(RESOURCES, &resources),
         "4.3.3"
     );
     let writers = with(subjects.clone(), "action", action("write"));
-    assert_eq!(
-        found(SUBJECTS, &writers)["results"],
-        json!([user("alice")]),
-        "rule 4"
-    );
+    assert_eq!(found(SUBJECTS, &writers)["results"], json!([user("alice")]), "rule 4");
     for (path, body) in [
-        (
-            ACTIONS,
-            with(actions.clone(), "subject", user("nonexistent-user")),
-        ),
-        (
-            ACTIONS,
-            with(actions.clone(), "resource", record("record-9")),
-        ),
-        (
-            ACTIONS,
-            with(
-                actions.clone(),
-                "resource",
-                json!({ "type": "spaceship", "id": "1" }),
-            ),
-        ),
-        (
-            SUBJECTS,
-            with(subjects.clone(), "subject", json!({ "type": "spaceship" })),
-        ),
-        (
-            SUBJECTS,
-            with(subjects.clone(), "resource", record("record-9")),
-        ),
-        (
-            RESOURCES,
-            with(resources.clone(), "subject", user("nonexistent-user")),
-        ),
-        (
-            RESOURCES,
-            with(
-                resources.clone(),
-                "resource",
-                json!({ "type": "spaceship" }),
-            ),
-        ),
+        (ACTIONS, with(actions.clone(), "subject", user("nonexistent-user"))),
+        (ACTIONS, with(actions.clone(), "resource", record("record-9"))),
+        (ACTIONS, with(actions.clone(), "resource", json!({ "type": "spaceship", "id": "1" }))),
+        (SUBJECTS, with(subjects.clone(), "subject", json!({ "type": "spaceship" }))),
+        (SUBJECTS, with(subjects.clone(), "resource", record("record-9"))),
+        (RESOURCES, with(resources.clone(), "subject", user("nonexistent-user"))),
+        (RESOURCES, with(resources.clone(), "resource", json!({ "type": "spaceship" }))),
     ] {
         assert_eq!(found(path, &body), json!({ "results": [] }), "4.6: {body}");
     }
@@ -327,20 +199,13 @@ fn search(point: &Point) {
         (RESOURCES, without(resources, &["subject", "id"])),
         (ACTIONS, without(actions, &["subject", "id"])),
     ] {
-        assert_eq!(
-            point.post(path, &body.to_string()).status,
-            400,
-            "4.7: {body}"
-        );
+        assert_eq!(point.post(path, &body.to_string()).status, 400, "4.7: {body}");
     }
 }
 
 fn discovery(point: &Point) {
     let answer = point.send("GET", "/.well-known/authzen-configuration", &[], "");
-    assert_eq!(
-        (answer.status, answer.header("content-type")),
-        (200, "application/json")
-    );
+    assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
     let found: Value = serde_json::from_str(&answer.body).unwrap();
     let expected = json!({
         "policy_decision_point": "https://pdp.example.com",

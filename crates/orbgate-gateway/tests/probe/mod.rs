@@ -37,11 +37,7 @@ impl Bench {
             "policy: policy.yaml\nlisteners: [{{ mode: forward_auth, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n{more}"
         );
         let gateway = Gateway::start(folder, &issuer, &config);
-        Self {
-            issuer,
-            gateway,
-            address,
-        }
+        Self { issuer, gateway, address }
     }
 
     fn probe(&self, mistake: Mistake) -> BTreeSet<String> {
@@ -74,16 +70,14 @@ impl Bench {
             }
             code => {
                 assert_eq!(code, Some(1), "{errors}");
-                said.replace(&backend, "BACKEND")
-                    .lines()
-                    .map(str::to_owned)
-                    .collect()
+                said.replace(&backend, "BACKEND").lines().map(str::to_owned).collect()
             }
         }
     }
 }
 
-const MISSING: &str = "a promised header is missing, or there twice: `auth_request`, `forward_auth`, `ext_authz` or the list of headers";
+const MISSING: &str =
+    "a promised header is missing, or there twice: `auth_request`, `forward_auth`, `ext_authz` or the list of headers";
 const OTHER: &str = "another call was allowed than this one";
 const CLIENTS: &str = "a promised header is the client's";
 const ANOTHER: &str = "another policy decided";
@@ -119,9 +113,7 @@ fn a_proxy_without_mistakes_has_no_findings() {
     });
     assert_eq!(bench.probe(own), BTreeSet::new());
     // Each request has one `Connection`, so that a proxy that takes only the first sees what is probed.
-    let two = unasked(|it| {
-        !["", "CONNECT"].contains(&&*it.method) && it.starting("connection").count() != 1
-    });
+    let two = unasked(|it| !["", "CONNECT"].contains(&&*it.method) && it.starting("connection").count() != 1);
     assert_eq!(bench.probe(two), BTreeSet::new());
 }
 
@@ -162,9 +154,7 @@ fn a_location_that_asks_nothing_is_found() {
 fn a_route_of_another_backend_that_needs_no_token_is_found() {
     let bench = Bench::start("probe-another-backend");
     for status in [200, 302, 502] {
-        let found = bench.probe(answers(move |it| {
-            (it.target == "/v1/b" && !it.has_token()).then_some(status)
-        }));
+        let found = bench.probe(answers(move |it| (it.target == "/v1/b" && !it.has_token()).then_some(status)));
         let finding = format!(
             "GET /v1/b is answered with {status} without a token, and does not arrive: another backend or the proxy itself answers"
         );
@@ -179,17 +169,14 @@ fn a_route_of_another_backend_that_needs_no_token_is_found() {
 #[test]
 fn a_location_of_files_is_found() {
     let bench = Bench::start("probe-files");
-    let endings = [
-        "png", "css", "js", "html", "php", "json", "svg", "ico", "txt",
-    ];
+    let endings = ["png", "css", "js", "html", "php", "json", "svg", "ico", "txt"];
     let open = ["GET /v1/a", "GET /v1/a/1"];
     let all = ["GET /v1/a", "GET /v1/a/1", "POST /v1/c", "DELETE /v1/a/1"];
     for (has_token, calls) in [(true, &open[..]), (false, &all)] {
         let files = unasked(move |it| {
             let path = it.target.strip_prefix("/v1/");
             let ending = path.and_then(|path| path.rsplit_once('.'));
-            ending.is_some_and(|(_, ending)| endings.contains(&ending))
-                && it.has_token() == has_token
+            ending.is_some_and(|(_, ending)| endings.contains(&ending)) && it.has_token() == has_token
         });
         let files = bench.probe(files);
         let calls = calls.iter();
@@ -206,45 +193,24 @@ fn a_decision_about_another_spelling_is_found() {
     let table: [(Reading, &[&str]); 16] = [
         (|path| path.replace("//", "/"), &["//v1/a", "/v1//a"]),
         (|path| path.replace("/./", "/"), &["/./v1/a", "/v1/./a"]),
-        (
-            |path| path.replace("/%2e/", "/"),
-            &["/%2e/v1/a", "/v1/%2e/a"],
-        ),
-        (
-            |path| path.replace("/x/..", ""),
-            &["/x/../v1/a", "/v1/x/../a"],
-        ),
+        (|path| path.replace("/%2e/", "/"), &["/%2e/v1/a", "/v1/%2e/a"]),
+        (|path| path.replace("/x/..", ""), &["/x/../v1/a", "/v1/x/../a"]),
         (|path| path.replace("/x/%2e%2e", ""), &["/x/%2e%2e/v1/a"]),
         (|path| path.replace("/x\\..", ""), &["/x\\../v1/a"]),
         (|path| path.replace('\\', "/"), &["/v1\\a"]),
         (|path| path.replace("%2f", "/"), &["/v1%2fa"]),
         (|path| path.replace("%61", "a"), &["/v1/%61"]),
         (str::to_ascii_lowercase, &["/v1/A"]),
-        (
-            |path| path.replace("http://localhost", ""),
-            &["http://localhost/v1/a"],
-        ),
-        (
-            |path| path.trim_end_matches('/').to_owned(),
-            &["/v1/a/", "/v1/a//"],
-        ),
+        (|path| path.replace("http://localhost", ""), &["http://localhost/v1/a"]),
+        (|path| path.trim_end_matches('/').to_owned(), &["/v1/a/", "/v1/a//"]),
         (|path| path.replace("a/.", "a"), &["/v1/a/."]),
-        (
-            |path| path.replace(['#', ';'], "?"),
-            &["/v1/a#x", "/v1/a;x", "/v1/a/a;b"],
-        ),
-        (
-            |path| path.replace("%00", "").replace("a%20", "a"),
-            &["/v1/a%00", "/v1/a%20", "/v1/a/a%20b"],
-        ),
+        (|path| path.replace(['#', ';'], "?"), &["/v1/a#x", "/v1/a;x", "/v1/a/a;b"]),
+        (|path| path.replace("%00", "").replace("a%20", "a"), &["/v1/a%00", "/v1/a%20", "/v1/a/a%20b"]),
         (|path| path.replace("a%2Fb", "ab"), &["/v1/a/a%2Fb"]),
     ];
     for (change, expected) in table {
         let found = bench.probe(asks(move |it| it.target = change(&it.target)));
-        assert_eq!(
-            found,
-            each(expected.iter().map(|path| format!("GET {path}")), OTHER)
-        );
+        assert_eq!(found, each(expected.iter().map(|path| format!("GET {path}")), OTHER));
     }
 }
 
@@ -252,32 +218,21 @@ fn a_decision_about_another_spelling_is_found() {
 #[test]
 fn a_way_around_the_question_is_found() {
     let bench = Bench::start("probe-around");
-    let ends =
-        ["/..", "%2f", "%2e", "\\", "/%2e%2e/x", "?", "?x=1"].map(|end| format!("/v1/a{end}"));
+    let ends = ["/..", "%2f", "%2e", "\\", "/%2e%2e/x", "?", "?x=1"].map(|end| format!("/v1/a{end}"));
     let targets = ends.clone().map(|target| format!("GET {target}"));
-    let found = bench.probe(unasked(move |it| {
-        it.method == "GET" && ends.contains(&it.target)
-    }));
+    let found = bench.probe(unasked(move |it| it.method == "GET" && ends.contains(&it.target)));
     assert_eq!(found, each(targets, MISSING));
 
     let values = ["..", "%2e%2e", "A"].map(|value| format!("/v1/a/{value}"));
     let calls = ["GET", "DELETE"].iter();
-    let calls: Vec<_> = calls
-        .flat_map(|method| values.clone().map(|value| format!("{method} {value}")))
-        .collect();
+    let calls: Vec<_> = calls.flat_map(|method| values.clone().map(|value| format!("{method} {value}"))).collect();
     let found = bench.probe(unasked(move |it| values.contains(&it.target)));
     assert_eq!(found, each(calls, MISSING));
 
-    let hops = [
-        "close, X-Original-URI, X-Forwarded-Uri",
-        "close, Authorization",
-    ];
-    let found = bench.probe(unasked(move |it| {
-        it.header("Connection").is_some_and(|it| hops.contains(&it))
-    }));
+    let hops = ["close, X-Original-URI, X-Forwarded-Uri", "close, Authorization"];
+    let found = bench.probe(unasked(move |it| it.header("Connection").is_some_and(|it| hops.contains(&it))));
     let calls = ["GET /v1/a", "GET /v1/b", "POST /v1/c", "DELETE /v1/a/1"].iter();
-    let expected =
-        calls.flat_map(|call| with(call, hops.map(|hop| format!("Connection: {hop}")), MISSING));
+    let expected = calls.flat_map(|call| with(call, hops.map(|hop| format!("Connection: {hop}")), MISSING));
     assert_eq!(found, expected.collect());
 
     let handshakes = unasked(|it| {
@@ -330,16 +285,8 @@ fn a_decision_about_the_call_in_a_header_is_found() {
         one("GET /v1/a", &TARGETS, "/v1/a/1"),
         one("DELETE /v1/a/1", &METHODS, "GET"),
         // Two headers name the whole of another call; a finding has the first.
-        one(
-            "POST /v1/c",
-            &["X-Original-URI", "X-Forwarded-Uri"],
-            "/v1/a",
-        ),
-        one(
-            "DELETE /v1/a/1",
-            &["X-Original-URI", "X-Forwarded-Uri"],
-            "/v1/a",
-        ),
+        one("POST /v1/c", &["X-Original-URI", "X-Forwarded-Uri"], "/v1/a"),
+        one("DELETE /v1/a/1", &["X-Original-URI", "X-Forwarded-Uri"], "/v1/a"),
     ];
     let expected = expected.into_iter().flatten().collect();
     assert_eq!(found, expected);
@@ -350,20 +297,13 @@ fn a_header_that_names_another_call_to_the_backend_is_found() {
     let bench = Bench::start("probe-named");
     // It reaches a backend that obeys it, or the proxy obeys it itself.
     let passes = bench.probe(sends(|client, sent| {
-        let named = client
-            .starting("x-")
-            .filter(|(name, _)| !name.to_ascii_lowercase().contains("orb"));
+        let named = client.starting("x-").filter(|(name, _)| !name.to_ascii_lowercase().contains("orb"));
         sent.headers.extend(named);
     }));
     let others = ["/v1/b", "/v1/c", "/v1/a/1"];
-    let targets = TARGETS
-        .iter()
-        .flat_map(|name| others.map(|other| format!("{name}: {other}")));
-    let asked = METHODS
-        .iter()
-        .filter(|name| !name.contains("HTTP") && **name != "X-Method-Override");
-    let methods =
-        asked.flat_map(|name| ["GET", "POST", "DELETE"].map(|other| format!("{name}: {other}")));
+    let targets = TARGETS.iter().flat_map(|name| others.map(|other| format!("{name}: {other}")));
+    let asked = METHODS.iter().filter(|name| !name.contains("HTTP") && **name != "X-Method-Override");
+    let methods = asked.flat_map(|name| ["GET", "POST", "DELETE"].map(|other| format!("{name}: {other}")));
     assert_eq!(passes, with("GET /v1/a", targets.chain(methods), NAMED));
 
     let rewrites = bench.probe(sends(|client, sent| {
@@ -371,9 +311,7 @@ fn a_header_that_names_another_call_to_the_backend_is_found() {
             sent.target = target.to_owned();
         }
     }));
-    let expected = others.map(|other| {
-        format!("GET /v1/a with X-Rewrite-URL: {other} arrives as GET {other}: {OTHER}")
-    });
+    let expected = others.map(|other| format!("GET /v1/a with X-Rewrite-URL: {other} arrives as GET {other}: {OTHER}"));
     assert_eq!(rewrites, expected.into());
 }
 
@@ -382,52 +320,34 @@ fn a_promised_header_that_is_wrong_is_found() {
     let bench = Bench::start("probe-promised");
     let names = PROMISED.map(|word| format!("x-orb-{word}"));
     let dashes = names.iter().map(|name| format!("{name}: client"));
-    let lines = names
-        .iter()
-        .map(|name| format!("{}: client", name.replace('-', "_")));
+    let lines = names.iter().map(|name| format!("{}: client", name.replace('-', "_")));
 
     // The client's copy arrives in place of the gateway's, next to it, or under a name that servers take for the same.
     let in_place = sends(|client, sent| {
-        for (name, value) in client
-            .starting("x-orb-")
-            .filter(|(name, _)| !name.contains('_'))
-        {
+        for (name, value) in client.starting("x-orb-").filter(|(name, _)| !name.contains('_')) {
             sent.set(&name, &value);
         }
     });
-    assert_eq!(
-        bench.probe(in_place),
-        with("GET /v1/a", dashes.clone(), CLIENTS)
-    );
+    assert_eq!(bench.probe(in_place), with("GET /v1/a", dashes.clone(), CLIENTS));
     let next_to_it = sends(|client, sent| {
-        let own = client
-            .starting("x-orb-")
-            .filter(|(name, _)| !name.contains('_'));
+        let own = client.starting("x-orb-").filter(|(name, _)| !name.contains('_'));
         sent.headers.extend(own);
     });
     assert_eq!(bench.probe(next_to_it), with("GET /v1/a", dashes, MISSING));
     let underscores = sends(|client, sent| {
-        let own = client
-            .starting("x-orb-")
-            .filter(|(name, _)| name.contains('_'));
+        let own = client.starting("x-orb-").filter(|(name, _)| name.contains('_'));
         sent.headers.extend(own);
     });
     assert_eq!(bench.probe(underscores), with("GET /v1/a", lines, CLIENTS));
 
     let calls = ["GET /v1/a", "GET /v1/a/1"].map(str::to_owned);
     let about = |found: BTreeSet<String>, why: &str| {
-        assert!(
-            each(calls.clone(), why).is_subset(&found),
-            "{why}: {found:?}"
-        );
+        assert!(each(calls.clone(), why).is_subset(&found), "{why}: {found:?}");
         let is_it = |finding: &String| finding.ends_with(why);
         assert!(found.iter().all(is_it), "{why}: {found:?}");
     };
     for name in names {
-        about(
-            bench.probe(sends(move |_, sent| sent.remove(&name))),
-            MISSING,
-        );
+        about(bench.probe(sends(move |_, sent| sent.remove(&name))), MISSING);
     }
     for (name, value, why) in [
         ("x-orb-policy", "0", ANOTHER),
@@ -436,10 +356,7 @@ fn a_promised_header_that_is_wrong_is_found() {
         ("x-orb-route", "GET /v1/b", OTHER),
         ("x-orb-token-kind", "-", OTHER),
     ] {
-        about(
-            bench.probe(sends(move |_, sent| sent.set(name, value))),
-            why,
-        );
+        about(bench.probe(sends(move |_, sent| sent.set(name, value))), why);
     }
 }
 
@@ -460,10 +377,8 @@ fn an_upgrade_is_found() {
     let all = ["h2c", "websocket", "websocket, h2c", "TLS/1.0"];
     let all = all.map(|value| format!("Upgrade: {value}"));
     // Of two lines, a finding has the first.
-    let expected: BTreeSet<_> = with("GET /v1/a", all.clone(), UPGRADES)
-        .into_iter()
-        .chain(with("GET /v1/a", all, MISSING))
-        .collect();
+    let expected: BTreeSet<_> =
+        with("GET /v1/a", all.clone(), UPGRADES).into_iter().chain(with("GET /v1/a", all, MISSING)).collect();
     assert_eq!(bench.probe(passes(true)), expected);
 }
 
@@ -471,12 +386,8 @@ fn an_upgrade_is_found() {
 fn a_tunnel_is_found() {
     let bench = Bench::start("probe-tunnels");
     for has_token in [true, false] {
-        let tunnels = Mistake {
-            tunnels: Box::new(move |it| it.has_token() == has_token),
-            ..none()
-        };
-        let expected =
-            ["BACKEND", "/v1/a"].map(|to| format!("CONNECT {to} arrives as GET /: {MISSING}"));
+        let tunnels = Mistake { tunnels: Box::new(move |it| it.has_token() == has_token), ..none() };
+        let expected = ["BACKEND", "/v1/a"].map(|to| format!("CONNECT {to} arrives as GET /: {MISSING}"));
         assert_eq!(bench.probe(tunnels), expected.into(), "{has_token}");
     }
 }
@@ -497,10 +408,5 @@ fn a_probe_to_which_nothing_arrives_is_no_success() {
     assert_eq!(header, expected);
     // It ends after the first request: the look whether it is there comes before.
     let ended = bench.probe_until(none(), 2);
-    assert!(
-        ended
-            .iter()
-            .any(|finding| finding.starts_with("the proxy does not answer: ")),
-        "{ended:?}"
-    );
+    assert!(ended.iter().any(|finding| finding.starts_with("the proxy does not answer: ")), "{ended:?}");
 }

@@ -44,8 +44,7 @@ impl Message {
     }
 
     pub(super) fn remove(&mut self, name: &str) {
-        self.headers
-            .retain(|(own, _)| !own.eq_ignore_ascii_case(name));
+        self.headers.retain(|(own, _)| !own.eq_ignore_ascii_case(name));
     }
 
     /// The client's headers whose names begin like this, with `_` for `-` or not.
@@ -89,31 +88,19 @@ pub(super) fn none() -> Mistake {
 }
 
 pub(super) fn asks(asks: impl Fn(&mut Message) + Send + 'static) -> Mistake {
-    Mistake {
-        asks: Box::new(asks),
-        ..none()
-    }
+    Mistake { asks: Box::new(asks), ..none() }
 }
 
 pub(super) fn unasked(unasked: impl Fn(&Message) -> bool + Send + 'static) -> Mistake {
-    Mistake {
-        unasked: Box::new(unasked),
-        ..none()
-    }
+    Mistake { unasked: Box::new(unasked), ..none() }
 }
 
 pub(super) fn answers(answers: impl Fn(&Message) -> Option<u16> + Send + 'static) -> Mistake {
-    Mistake {
-        answers: Box::new(answers),
-        ..none()
-    }
+    Mistake { answers: Box::new(answers), ..none() }
 }
 
 pub(super) fn sends(sends: impl Fn(&Message, &mut Message) + Send + 'static) -> Mistake {
-    Mistake {
-        sends: Box::new(sends),
-        ..none()
-    }
+    Mistake { sends: Box::new(sends), ..none() }
 }
 
 impl Mistake {

@@ -56,8 +56,7 @@ impl Backend {
                     if more.windows(6).any(|six| six == b" HTTP/") {
                         kept.lock().unwrap().push(read(&more));
                     }
-                    let answer =
-                        b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nConnection: close\r\n\r\nreached";
+                    let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\nConnection: close\r\n\r\nreached";
                     let _ = stream.write_all(answer);
                 });
             }
@@ -83,10 +82,7 @@ fn ahead(stream: &mut TcpStream) -> Vec<u8> {
 
 /// The line of a request may have any bytes: the method ends at its first space, the target at its last.
 fn read(head: &[u8]) -> Reached {
-    let end = head
-        .windows(2)
-        .position(|pair| pair == b"\r\n")
-        .unwrap_or(head.len());
+    let end = head.windows(2).position(|pair| pair == b"\r\n").unwrap_or(head.len());
     let (line, fields) = head.split_at(end);
     let space = |byte: &u8| *byte == b' ';
     let first = line.iter().position(space).unwrap_or(line.len());

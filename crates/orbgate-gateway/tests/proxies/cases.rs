@@ -7,11 +7,7 @@ use orbgate::Engine;
 use super::program::Program;
 use super::{Bench, Called, Caller};
 
-const USUAL: Caller<'_> = Caller {
-    kind: "user",
-    scopes: "read:orbs",
-    seconds: 600,
-};
+const USUAL: Caller<'_> = Caller { kind: "user", scopes: "read:orbs", seconds: 600 };
 
 const ORBS: &[u8] = b"/api/v1/external/orbs";
 
@@ -24,35 +20,16 @@ fn every_route(bench: &Bench) {
         let target = route.template().replace(['{', '}'], "");
         let (method, target) = (route.method().as_bytes(), target.as_bytes());
         let scope = route.scope().name();
-        let others: Vec<_> = all
-            .iter()
-            .copied()
-            .filter(|other| *other != scope)
-            .collect();
+        let others: Vec<_> = all.iter().copied().filter(|other| *other != scope).collect();
         let (others, all) = (others.join(" "), all.join(" "));
-        let by = |scopes, seconds| {
-            Some(Caller {
-                kind: "user",
-                scopes,
-                seconds,
-            })
-        };
-        let table = [
-            (by(scope, 600), 200),
-            (by(&all, 600), 200),
-            (by(&others, 600), 403),
-            (by(&all, -120), 401),
-            (None, 401),
-        ];
+        let by = |scopes, seconds| Some(Caller { kind: "user", scopes, seconds });
+        let table =
+            [(by(scope, 600), 200), (by(&all, 600), 200), (by(&others, 600), 403), (by(&all, -120), 401), (None, 401)];
         for (caller, status) in table {
             let called = bench.call(method, target, caller, &[]);
             let location = format!("{} {:?}", route.as_str(), called.answer);
             assert_eq!(called.answer.status, status, "{location}");
-            assert_eq!(
-                called.reached.len(),
-                usize::from(status == 200),
-                "{location}"
-            );
+            assert_eq!(called.reached.len(), usize::from(status == 200), "{location}");
         }
         count += 1;
     }
@@ -102,47 +79,17 @@ fn every_lie(bench: &Bench) {
         // A backend that reads this header would serve the other route.
         let mut headers = called.reached.iter().flat_map(|it| &it.headers);
         let is_path = name == "X-Forwarded-Path";
-        assert!(
-            is_path || headers.all(|(_, value)| value != other),
-            "{name}"
-        );
+        assert!(is_path || headers.all(|(_, value)| value != other), "{name}");
     }
-    for name in [
-        "X-Forwarded-Method",
-        "X_Forwarded_Method",
-        "X-Original-Method",
-        "X-Envoy-Original-Method",
-    ] {
-        let called = bench.call(
-            b"DELETE",
-            b"/api/v1/external/files/1",
-            Some(USUAL),
-            &[(name, "GET")],
-        );
+    for name in ["X-Forwarded-Method", "X_Forwarded_Method", "X-Original-Method", "X-Envoy-Original-Method"] {
+        let called = bench.call(b"DELETE", b"/api/v1/external/files/1", Some(USUAL), &[(name, "GET")]);
         assert!(called.reached.is_empty(), "{name}");
     }
-    for name in [
-        "X-HTTP-Method-Override",
-        "X-HTTP-Method",
-        "X-Method-Override",
-        "X-HTTP-Method_Override",
-    ] {
-        let writer = Caller {
-            scopes: "write:voxies",
-            ..USUAL
-        };
-        let called = bench.call(
-            b"POST",
-            b"/api/v1/external/voxies",
-            Some(writer),
-            &[(name, "DELETE")],
-        );
-        let dropped = called.reached.iter().all(|reached| {
-            reached
-                .headers
-                .iter()
-                .all(|(key, _)| !key.eq_ignore_ascii_case(name))
-        });
+    for name in ["X-HTTP-Method-Override", "X-HTTP-Method", "X-Method-Override", "X-HTTP-Method_Override"] {
+        let writer = Caller { scopes: "write:voxies", ..USUAL };
+        let called = bench.call(b"POST", b"/api/v1/external/voxies", Some(writer), &[(name, "DELETE")]);
+        let dropped =
+            called.reached.iter().all(|reached| reached.headers.iter().all(|(key, _)| !key.eq_ignore_ascii_case(name)));
         assert!(dropped, "{name} reached the backend");
         // Some frameworks obey it on every method.
         let called = bench.call(b"GET", ORBS, Some(USUAL), &[(name, "DELETE")]);
@@ -153,13 +100,7 @@ fn every_lie(bench: &Bench) {
         assert!(dropped, "{name} reached the backend with a GET");
     }
     // Hop by hop: a client may have a header taken away, so a backend without one denies. No other value comes.
-    for name in [
-        "X-Orb-Scope",
-        "X-Forwarded-Uri",
-        "X-Forwarded-Method",
-        "X-Original-URI",
-        "Authorization",
-    ] {
+    for name in ["X-Orb-Scope", "X-Forwarded-Uri", "X-Forwarded-Method", "X-Original-URI", "Authorization"] {
         let value = format!("close, {name}");
         let called = bench.call_hop_by_hop(secret, &value);
         assert!(called.reached.is_empty(), "{name}");
@@ -185,18 +126,10 @@ fn every_row_of_inference(bench: &mut Bench) {
     // A proxy asks by target, and no body comes with its question.
     rows.retain(|row| row[4].is_empty() && row[7] == "no");
     let allowed = rows.iter().filter(|row| row[8] == "allow").count();
-    assert!(
-        allowed >= 8 && rows.len() > allowed,
-        "{allowed} of {}",
-        rows.len()
-    );
+    assert!(allowed >= 8 && rows.len() > allowed, "{allowed} of {}", rows.len());
     let reached = every_row(bench, &rows, |row, called| {
         let location = format!("{row:?} {:?}", called.answer);
-        assert_eq!(
-            called.reached.len(),
-            usize::from(row[8] == "allow"),
-            "{location}"
-        );
+        assert_eq!(called.reached.len(), usize::from(row[8] == "allow"), "{location}");
         let status = if row[8] == "allow" { "200" } else { &row[9] };
         assert_eq!(called.answer.status.to_string(), status, "{location}");
     });
@@ -219,11 +152,7 @@ fn every_row(bench: &mut Bench, rows: &[Vec<String>], look: impl Fn(&[String], &
     for policy in policies {
         bench.decide_by(policy);
         for row in rows.iter().filter(|row| row[1] == *policy) {
-            let caller = Caller {
-                kind: &row[5],
-                scopes: &row[6],
-                seconds: 600,
-            };
+            let caller = Caller { kind: &row[5], scopes: &row[6], seconds: 600 };
             let caller = (!row[5].is_empty()).then_some(caller);
             let called = bench.call(&bytes(&row[2]), &bytes(&row[3]), caller, &[]);
             look(row, &called);
@@ -274,9 +203,7 @@ fn past_capacity(bench: &mut Bench, kind: Program) {
     }
     assert!(called.reached.is_empty());
     assert_eq!(called.answer.status, told, "{:?}", called.answer);
-    let waiting: Vec<_> = (0..80)
-        .map(|_| std::net::TcpStream::connect(&bench.address).unwrap())
-        .collect();
+    let waiting: Vec<_> = (0..80).map(|_| std::net::TcpStream::connect(&bench.address).unwrap()).collect();
     let called = bench.call(b"GET", ORBS, Some(USUAL), &[]);
     assert!(error(bench, "connection_dropped") > 0);
     assert!(called.reached.is_empty());
@@ -305,11 +232,7 @@ fn everything(kind: Program) {
     let _ = bench.gateway.running.child.kill();
     let _ = bench.gateway.running.child.wait();
     let called = bench.call(b"GET", ORBS, Some(USUAL), &[]);
-    assert!(
-        called.reached.is_empty() && called.answer.status >= 400,
-        "{:?}",
-        called.answer
-    );
+    assert!(called.reached.is_empty() && called.answer.status >= 400, "{:?}", called.answer);
 }
 
 #[test]

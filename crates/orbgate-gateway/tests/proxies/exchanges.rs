@@ -40,15 +40,7 @@ fn bench(kind: Program, world: &World) -> Option<Bench> {
     let gateway = gateway(&tokens, &listen, mode, "");
     let mut proxy = Proxy::start(kind, &binary, &listen, &backend.address);
     proxy.wait_for(&gateway, get);
-    Some(Bench {
-        proxy,
-        gateway,
-        backend,
-        issuer,
-        engine: Engine::external().clone(),
-        address: listen,
-        mode,
-    })
+    Some(Bench { proxy, gateway, backend, issuer, engine: Engine::external().clone(), address: listen, mode })
 }
 
 /// How an answer differs from that of a gate.
@@ -56,11 +48,7 @@ fn differs(kind: Program, exchange: &Written, called: &Called) -> Option<String>
     let (expected, answer) = (&exchange.expected, &called.answer);
     let reached = usize::from(expected.status == 200);
     if answer.status != expected.status || called.reached.len() != reached {
-        return Some(format!(
-            "{} reached {}",
-            answer.status,
-            called.reached.len()
-        ));
+        return Some(format!("{} reached {}", answer.status, called.reached.len()));
     }
     if let (Some(saw), [reached]) = (&expected.saw, called.reached.as_slice()) {
         let came = (reached.method.as_slice(), reached.target.as_slice());
@@ -69,13 +57,9 @@ fn differs(kind: Program, exchange: &Written, called: &Called) -> Option<String>
     }
     // nginx writes its own answers, all but the 401.
     let own = kind == Program::Nginx && expected.status != 401;
-    let headers = [
-        ("www-authenticate", &expected.www_authenticate),
-        ("allow", &expected.allow),
-    ];
-    let mut wrong = headers.iter().filter(|(name, value)| {
-        !own && answer.header(name) != value.as_deref().unwrap_or_default()
-    });
+    let headers = [("www-authenticate", &expected.www_authenticate), ("allow", &expected.allow)];
+    let mut wrong =
+        headers.iter().filter(|(name, value)| !own && answer.header(name) != value.as_deref().unwrap_or_default());
     wrong.next().map(|(name, _)| format!("{name}: {answer:?}"))
 }
 
@@ -90,8 +74,7 @@ fn every_exchange(kind: Program) {
         return;
     };
     let mut known = otherwise(kind);
-    let (mut wrong, mut refused, mut read, mut count) =
-        (Vec::new(), BTreeMap::<_, u64>::new(), 0_u64, 0);
+    let (mut wrong, mut refused, mut read, mut count) = (Vec::new(), BTreeMap::<_, u64>::new(), 0_u64, 0);
     for exchange in written(&world).unwrap() {
         assert_eq!(exchange.policy, "external");
         let sent = &exchange.sent;
@@ -101,23 +84,12 @@ fn every_exchange(kind: Program) {
             Some(200) => exchange.token.as_ref(),
             _ => sent.token.as_ref(),
         };
-        let caller = token.map(|(kind, scopes)| Caller {
-            kind,
-            scopes,
-            seconds: 600,
-        });
-        let called = bench.send(&sent.location, caller, || {
-            ask(&bench.proxy.address, &sent.bytes)
-        });
+        let caller = token.map(|(kind, scopes)| Caller { kind, scopes, seconds: 600 });
+        let called = bench.send(&sent.location, caller, || ask(&bench.proxy.address, &sent.bytes));
         match own {
             Some(status) if called.answer.status == status => {}
-            Some(status) => wrong.push(format!(
-                "{}: not {status}, {:?}",
-                sent.location, called.answer
-            )),
-            None => wrong.extend(
-                differs(kind, &exchange, &called).map(|why| format!("{}\t{why}", sent.location)),
-            ),
+            Some(status) => wrong.push(format!("{}: not {status}, {:?}", sent.location, called.answer)),
+            None => wrong.extend(differs(kind, &exchange, &called).map(|why| format!("{}\t{why}", sent.location))),
         }
         match (exchange.refused, own) {
             (Some(code), None) => *refused.entry(code).or_default() += 1,

@@ -6,9 +6,7 @@ use std::net::TcpStream;
 
 use super::program::Program;
 use super::{Bench, Called, Caller};
-use crate::support::frames::{
-    END, END_HEADERS, Field, HEADERS, PREFACE, SETTINGS, block, frame, read,
-};
+use crate::support::frames::{END, END_HEADERS, Field, HEADERS, PREFACE, SETTINGS, block, frame, read};
 use crate::support::wire::Answer;
 
 const ORBS: &[u8] = b"/api/v1/external/orbs";
@@ -16,41 +14,23 @@ const ORBS: &[u8] = b"/api/v1/external/orbs";
 /// A call that `CALLER` may not make.
 const SECRET: &[u8] = b"/api/v1/external/account";
 
-const CALLER: Caller<'_> = Caller {
-    kind: "user",
-    scopes: "read:orbs read:files",
-    seconds: 600,
-};
+const CALLER: Caller<'_> = Caller { kind: "user", scopes: "read:orbs read:files", seconds: 600 };
 
 /// Asks once on a connection of its own.
 fn ask(address: &str, fields: &[Field<'_>]) -> Answer {
-    let bytes = [
-        PREFACE.to_vec(),
-        frame(SETTINGS, 0, 0, &[]),
-        frame(HEADERS, END | END_HEADERS, 1, &block(fields)),
-    ]
-    .concat();
+    let bytes =
+        [PREFACE.to_vec(), frame(SETTINGS, 0, 0, &[]), frame(HEADERS, END | END_HEADERS, 1, &block(fields))].concat();
     let mut stream = TcpStream::connect(address).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(20)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let _ = stream.write_all(&bytes);
     let seen = read(&mut stream).unwrap_or_default();
-    Answer {
-        status: seen.status,
-        body: String::from_utf8_lossy(&seen.data).into_owned(),
-        ..Answer::default()
-    }
+    Answer { status: seen.status, body: String::from_utf8_lossy(&seen.data).into_owned(), ..Answer::default() }
 }
 
 /// A request without a token.
 fn get(address: &str) {
-    let fields: [Field<'_>; 4] = [
-        (b":method", b"GET"),
-        (b":scheme", b"http"),
-        (b":authority", b"localhost"),
-        (b":path", ORBS),
-    ];
+    let fields: [Field<'_>; 4] =
+        [(b":method", b"GET"), (b":scheme", b"http"), (b":authority", b"localhost"), (b":path", ORBS)];
     ask(address, &fields);
 }
 
@@ -67,8 +47,7 @@ fn call(bench: &Bench, fields: &[Field<'_>]) -> Called {
     let has = |name: &[u8]| fields.iter().any(|(other, _)| *other == name);
     let usual = usual.into_iter().filter(|(name, _)| !has(name));
     // Pseudo-headers come first, unless it is the case that they do not.
-    let (pseudo, plain): (Vec<Field<'_>>, Vec<_>) =
-        usual.partition(|(name, _)| name.starts_with(b":"));
+    let (pseudo, plain): (Vec<Field<'_>>, Vec<_>) = usual.partition(|(name, _)| name.starts_with(b":"));
     let own = fields.iter().copied().filter(|(_, value)| *value != ABSENT);
     let all: Vec<_> = pseudo.into_iter().chain(own).chain(plain).collect();
     let name = String::from_utf8_lossy(&fields.concat_names()).into_owned();
@@ -85,9 +64,7 @@ trait ConcatNames {
 impl ConcatNames for [Field<'_>] {
     fn concat_names(&self) -> Vec<u8> {
         let texts = self.iter();
-        texts
-            .flat_map(|(name, value)| [*name, b" ", *value, b"\n"].concat())
-            .collect()
+        texts.flat_map(|(name, value)| [*name, b" ", *value, b"\n"].concat()).collect()
     }
 }
 
@@ -95,10 +72,7 @@ fn everything(kind: Program) {
     // Two programs must be told that there is HTTP/2 without TLS.
     let change = match kind {
         Program::Nginx => ("listen 127.0.0.1:8080;", "listen 127.0.0.1:8080 http2;"),
-        Program::Caddy => (
-            "admin off",
-            "admin off\n\tservers {\n\t\tprotocols h1 h2c\n\t}",
-        ),
+        Program::Caddy => ("admin off", "admin off\n\tservers {\n\t\tprotocols h1 h2c\n\t}"),
         _ => ("", ""),
     };
     let Some(bench) = Bench::start_with(kind, change, get) else {
@@ -170,11 +144,7 @@ fn everything(kind: Program) {
         &[(b":status", b"200")],
         &[(b":protocol", b"websocket"), (b":method", b"CONNECT")],
         &[(b":method", b"CONNECT")],
-        &[
-            (b":method", b"CONNECT"),
-            (b":path", ABSENT),
-            (b":scheme", ABSENT),
-        ],
+        &[(b":method", b"CONNECT"), (b":path", ABSENT), (b":scheme", ABSENT)],
         &[(b":path", ABSENT)],
         &[(b":scheme", ABSENT)],
         &[(b":method", ABSENT)],
@@ -184,15 +154,9 @@ fn everything(kind: Program) {
         &[(b":authority", ABSENT), (b"host", b"localhost")],
         &[(b"host", b"a"), (b"host", b"b")],
         &[(b":authority", b"localhost/api/v1/external/account?")],
-        &[
-            (b":authority", b"localhost/api/v1/external/account?"),
-            (b":path", ORBS),
-        ],
+        &[(b":authority", b"localhost/api/v1/external/account?"), (b":path", ORBS)],
         // HAProxy makes one target of both, asks about it, and sends it on.
-        &[
-            (b":path", SECRET),
-            (b":authority", b"localhost/api/v1/external/orbs?"),
-        ],
+        &[(b":path", SECRET), (b":authority", b"localhost/api/v1/external/orbs?")],
         &[(b":authority", b"user@localhost")],
         &[(b":authority", b"a\r\nX-Orb-Scope: client")],
         &[(b":scheme", b"http://localhost/api/v1/external/account?")],
@@ -207,10 +171,7 @@ fn everything(kind: Program) {
         &[(b"te", b"trailers, chunked")],
         &[(b"upgrade", b"h2c")],
         &[(b"x-a", b"b\r\nX-Orb-Scope: client")],
-        &[(
-            b"x-a",
-            b"b\r\n\r\nGET /api/v1/external/account HTTP/1.1\r\nHost: a\r\n\r\n",
-        )],
+        &[(b"x-a", b"b\r\n\r\nGET /api/v1/external/account HTTP/1.1\r\nHost: a\r\n\r\n")],
         &[(b"x-a", b"b\nx-orb-scope: client")],
         &[(b"x-a\r\nx-orb-scope: client\r\nx-b", b"c")],
         &[(b"x-a: b\r\nx-orb-scope", b"client")],
@@ -218,15 +179,9 @@ fn everything(kind: Program) {
         &[(b"x orb scope", b"client")],
         // Lies, in every spelling that is one.
         &[(b"x-orb-decision", b"client"), (b"x-orb-scope", b"client")],
-        &[
-            (b"x_orb_scope", b"client"),
-            (b"x-orb_token-kind", b"client"),
-        ],
+        &[(b"x_orb_scope", b"client"), (b"x-orb_token-kind", b"client")],
         &[(b"X-Orb-Scope", b"client")],
-        &[
-            (b"x-forwarded-uri", SECRET),
-            (b"x-forwarded-method", b"PUT"),
-        ],
+        &[(b"x-forwarded-uri", SECRET), (b"x-forwarded-method", b"PUT")],
         &[(b"x-original-uri", SECRET), (b"x-original-method", b"PUT")],
         &[(b"x-rewrite-url", SECRET)],
         &[(b"x-envoy-original-path", SECRET)],
@@ -242,14 +197,8 @@ fn everything(kind: Program) {
         &[(b":path", SECRET), (b"x_original_uri", ORBS)],
         &[(b":path", SECRET), (b"x-envoy-original-path", ORBS)],
         &[(b":path", SECRET), (b"x-rewrite-url", ORBS)],
-        &[
-            (b"authorization", b"Bearer x"),
-            (b"authorization", b"Bearer y"),
-        ],
-        &[
-            (b"authorization", ABSENT),
-            (b"cookie", b"authorization=Bearer x"),
-        ],
+        &[(b"authorization", b"Bearer x"), (b"authorization", b"Bearer y")],
+        &[(b"authorization", ABSENT), (b"cookie", b"authorization=Bearer x")],
     ];
     for fields in closed {
         let called = call(&bench, fields);

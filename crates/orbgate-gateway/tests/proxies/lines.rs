@@ -27,12 +27,7 @@ fn rows() -> impl Iterator<Item = Row> {
     rows.map(|row| {
         let mut cells = row.split('\t');
         let mut next = || cells.next().unwrap_or_default();
-        Row {
-            file: next(),
-            line: next(),
-            without: next(),
-            note: next(),
-        }
+        Row { file: next(), line: next(), without: next(), note: next() }
     })
 }
 
@@ -53,9 +48,7 @@ fn every_line_of_the_examples_has_its_row() {
         for file in files {
             let name = file.file_name().unwrap().to_str().unwrap();
             let text = fs::read_to_string(&file).unwrap();
-            there.extend(
-                lines(&text).map(|(_, line)| (format!("{example}/{name}"), line.to_owned())),
-            );
+            there.extend(lines(&text).map(|(_, line)| (format!("{example}/{name}"), line.to_owned())));
         }
     }
     for name in OWN {
@@ -64,13 +57,7 @@ fn every_line_of_the_examples_has_its_row() {
     }
     let rows_of = rows().map(|row| (row.file.to_owned(), row.line.to_owned()));
     assert_eq!(rows_of.collect::<Vec<_>>(), there);
-    for Row {
-        file,
-        line,
-        without,
-        note,
-    } in rows()
-    {
+    for Row { file, line, without, note } in rows() {
         let location = format!("{file}: {line}");
         match without {
             "no start" | "nothing passes" | "found" => assert_eq!(note, "", "{location}"),
@@ -80,10 +67,7 @@ fn every_line_of_the_examples_has_its_row() {
         if let Some(cell) = note.strip_prefix("page: ") {
             let mut cells = page(file).lines().filter_map(|row| row.split(" | ").next());
             let is_there = cells.any(|first| first.starts_with("| ") && first.contains(cell));
-            assert!(
-                is_there,
-                "{location}: no row of its page begins with {cell}"
-            );
+            assert!(is_there, "{location}: no row of its page begins with {cell}");
         }
     }
 }
@@ -121,9 +105,7 @@ fn the_gateway_refuses_its_own_files_without_a_line_or_the_table_says_why_not() 
             }
             fs::write(folder.join(file), without).unwrap();
             let mut program = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-            let checked = program
-                .args(["--check", "--config"])
-                .arg(folder.join(OWN[0]));
+            let checked = program.args(["--check", "--config"]).arg(folder.join(OWN[0]));
             let code = checked.output().unwrap().status.code();
             let expected = if row.without == "same" { 0 } else { 2 };
             assert_eq!(code, Some(expected), "{file}: {}", row.line);
@@ -140,11 +122,12 @@ fn finds(kind: Program) {
         let text = fs::read_to_string(file.path()).unwrap();
         let of_file = without(&format!("{example}/{name}"), &text);
         for (row, without) in of_file.filter(|(row, _)| row.without == "found") {
-            let said = findings(kind, |binary, location, backend| {
-                Proxy::start_edited(kind, binary, location, backend, |other, text| {
-                    if other == name { without.clone() } else { text }
-                })
-            });
+            let said =
+                findings(kind, |binary, location, backend| {
+                    Proxy::start_edited(kind, binary, location, backend, |other, text| {
+                        if other == name { without.clone() } else { text }
+                    })
+                });
             let Some(said) = said else { return };
             let is_found = [
                 " without a token",

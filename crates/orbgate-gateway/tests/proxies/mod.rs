@@ -68,11 +68,7 @@ impl Bench {
     }
 
     /// The same with a line of the proxy's example changed.
-    fn start_with(
-        kind: program::Program,
-        change: (&str, &str),
-        get: impl Fn(&str),
-    ) -> Option<Self> {
+    fn start_with(kind: program::Program, change: (&str, &str), get: impl Fn(&str)) -> Option<Self> {
         let binary = find(kind)?;
         let (issuer, backend) = (Issuer::start(), Backend::start());
         let address = format!("127.0.0.1:{}", free_port());
@@ -81,15 +77,7 @@ impl Bench {
         let mut proxy = Proxy::start_with(kind, &binary, &address, &backend.address, change);
         proxy.wait_for(&gateway, get);
         let engine = Engine::external().clone();
-        Some(Self {
-            proxy,
-            gateway,
-            backend,
-            issuer,
-            engine,
-            address,
-            mode,
-        })
+        Some(Self { proxy, gateway, backend, issuer, engine, address, mode })
     }
 
     /// Decides by another policy from now on.
@@ -110,45 +98,22 @@ impl Bench {
         let text = fs::read_to_string(&file).unwrap();
         self.engine = Engine::new(&Policy::from_yaml(&text).unwrap());
         let config = format!("policy: {file}\n{more}");
-        self.gateway = gateway(
-            &self.issuer.tokens_yaml(),
-            &self.address,
-            self.mode,
-            &config,
-        );
+        self.gateway = gateway(&self.issuer.tokens_yaml(), &self.address, self.mode, &config);
     }
 
     /// Calls, and holds what has reached the backend against the engine.
-    fn call(
-        &self,
-        method: &[u8],
-        target: &[u8],
-        caller: Option<Caller<'_>>,
-        headers: &[(&str, &str)],
-    ) -> Called {
+    fn call(&self, method: &[u8], target: &[u8], caller: Option<Caller<'_>>, headers: &[(&str, &str)]) -> Called {
         let token = caller.map(|it| self.issuer.expiring(it.kind, it.scopes, it.seconds));
         let bearer = token.map(|token| format!("Bearer {token}"));
         let bearer = bearer.as_deref().map(|bearer| ("Authorization", bearer));
         let length = (!matches!(method, b"GET" | b"HEAD")).then_some(("Content-Length", "0"));
-        let all: Vec<_> = bearer
-            .into_iter()
-            .chain(length)
-            .chain(LIES)
-            .chain(headers.iter().copied())
-            .collect();
+        let all: Vec<_> = bearer.into_iter().chain(length).chain(LIES).chain(headers.iter().copied()).collect();
         let name = String::from_utf8_lossy(target).into_owned();
-        self.send(&name, caller, || {
-            ask(&self.proxy.address, &request(method, target, &all))
-        })
+        self.send(&name, caller, || ask(&self.proxy.address, &request(method, target, &all)))
     }
 
     /// Sends in some way, and holds what has reached the backend against the engine.
-    fn send(
-        &self,
-        name: &str,
-        caller: Option<Caller<'_>>,
-        send: impl FnOnce() -> Answer,
-    ) -> Called {
+    fn send(&self, name: &str, caller: Option<Caller<'_>>, send: impl FnOnce() -> Answer) -> Called {
         let answer = send();
         let reached = self.backend.take();
         for reached in &reached {
@@ -156,10 +121,7 @@ impl Bench {
         }
         assert!(reached.len() <= 1, "{name}: {reached:?}");
         // What the client sees of a backend, it has reached.
-        assert!(
-            answer.body != "reached" || reached.len() == 1,
-            "{name}: {answer:?}"
-        );
+        assert!(answer.body != "reached" || reached.len() == 1, "{name}: {answer:?}");
         Called { answer, reached }
     }
 
@@ -173,23 +135,16 @@ impl Bench {
         ];
         let bytes = request(b"GET", target, &lies);
         // The first `Connection`, which a request usually has.
-        let text = String::from_utf8(bytes)
-            .unwrap()
-            .replacen("Connection: close\r\n", "", 1);
+        let text = String::from_utf8(bytes).unwrap().replacen("Connection: close\r\n", "", 1);
         let answer = ask(&self.proxy.address, text.as_bytes());
-        Called {
-            answer,
-            reached: self.backend.take(),
-        }
+        Called { answer, reached: self.backend.take() }
     }
 
     /// The invariant.
     fn judge(&self, reached: &Reached, caller: Option<Caller<'_>>) {
         let caller = caller.filter(|caller| caller.seconds > 0);
-        let token = caller.map(|caller| Token {
-            kind: orbgate::TokenKind::from_name(caller.kind),
-            scopes: caller.scopes.into(),
-        });
+        let token = caller
+            .map(|caller| Token { kind: orbgate::TokenKind::from_name(caller.kind), scopes: caller.scopes.into() });
         let decision = self.engine.decide(&Request {
             method: &reached.method,
             target: &reached.target,
@@ -209,13 +164,8 @@ impl Bench {
         for (name, value) in expected {
             assert_eq!(one(&reached.headers, name), value, "{name}: {reached:?}");
         }
-        let lies = reached
-            .headers
-            .iter()
-            .filter(|(_, value)| value == "client");
-        let lies: Vec<_> = lies
-            .filter(|(name, _)| !name.eq_ignore_ascii_case("x-orb-client"))
-            .collect();
+        let lies = reached.headers.iter().filter(|(_, value)| value == "client");
+        let lies: Vec<_> = lies.filter(|(name, _)| !name.eq_ignore_ascii_case("x-orb-client")).collect();
         assert!(lies.is_empty(), "{lies:?}");
     }
 }
@@ -223,9 +173,7 @@ impl Bench {
 /// A gateway for a proxy, with this file of issuers and more settings.
 pub(super) fn gateway(tokens: &str, address: &str, mode: &str, more: &str) -> Gateway {
     let folder = folder(&format!("proxy-{mode}-{}", address.replace(':', "-")));
-    let config = format!(
-        "listeners: [{{ mode: {mode}, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n{more}"
-    );
+    let config = format!("listeners: [{{ mode: {mode}, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n{more}");
     Gateway::start_with(folder, tokens, &config)
 }
 

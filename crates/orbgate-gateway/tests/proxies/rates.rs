@@ -8,24 +8,16 @@ use super::program::{Program, Proxy, find, get};
 use crate::support::wire::{ask, request};
 use crate::support::{Issuer, free_port};
 
-const POLICY: &str = concat!(
-    env!("CARGO_MANIFEST_DIR"),
-    "/../../policy/cases/policies/amounts.yaml"
-);
+const POLICY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy/cases/policies/amounts.yaml");
 
 /// The example for Envoy over gRPC with the filter that the page shows, after `ext_authz`.
 fn with_rate_limit(_: &str, text: String) -> String {
     let page = include_str!("../../../../docs/gateway/envoy.md");
-    let (_, rest) = page
-        .split_once("```yaml\n- name: envoy.filters.http.local_ratelimit\n")
-        .unwrap();
+    let (_, rest) = page.split_once("```yaml\n- name: envoy.filters.http.local_ratelimit\n").unwrap();
     let (filter, _) = rest.split_once("```").unwrap();
     let filter = format!("- name: envoy.filters.http.local_ratelimit\n{filter}");
     let indent = " ".repeat(18);
-    let filter: String = filter
-        .lines()
-        .map(|line| format!("{indent}{line}\n"))
-        .collect();
+    let filter: String = filter.lines().map(|line| format!("{indent}{line}\n")).collect();
     let router = format!("{indent}- name: envoy.filters.http.router\n");
     assert!(text.contains(&router));
     text.replace(&router, &(filter + &router))
@@ -41,13 +33,7 @@ fn a_rate_limit_of_envoy_counts_the_orbs_of_a_call() {
     let address = format!("127.0.0.1:{}", free_port());
     let more = format!("policy: {POLICY}\n");
     let gateway = gateway(&issuer.tokens_yaml(), &address, "envoy_grpc", &more);
-    let mut proxy = Proxy::start_edited(
-        Program::EnvoyGrpc,
-        &binary,
-        &address,
-        &backend.address,
-        with_rate_limit,
-    );
+    let mut proxy = Proxy::start_edited(Program::EnvoyGrpc, &binary, &address, &backend.address, with_rate_limit);
     proxy.wait_for(&gateway, get);
     let policy = std::fs::read_to_string(POLICY).unwrap();
     let engine = Engine::new(&Policy::from_yaml(&policy).unwrap());

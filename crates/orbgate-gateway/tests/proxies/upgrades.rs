@@ -17,11 +17,7 @@ use crate::support::{Issuer, Running, free_port};
 
 const ORBS: &str = "/api/v1/external/orbs";
 
-const CALLER: Caller<'_> = Caller {
-    kind: "user",
-    scopes: "read:orbs",
-    seconds: 600,
-};
+const CALLER: Caller<'_> = Caller { kind: "user", scopes: "read:orbs", seconds: 600 };
 
 /// The lines with which Java's `HttpClient` offers HTTP/2, over every connection without TLS.
 const JAVA: &str = "Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\nUpgrade: h2c\r\n";
@@ -75,19 +71,9 @@ impl Before {
         let gateway = gateway(&issuer.tokens_yaml(), &listen, mode, "");
         let mut proxy = Proxy::start_edited(kind, &binary, &listen, &address, edit);
         proxy.wait_for(&gateway, get);
-        let bench = Bench {
-            proxy,
-            gateway,
-            backend,
-            issuer,
-            engine: Engine::external().clone(),
-            address: listen,
-            mode,
-        };
-        Some(Self {
-            bench,
-            _origin: origin,
-        })
+        let bench =
+            Bench { proxy, gateway, backend, issuer, engine: Engine::external().clone(), address: listen, mode };
+        Some(Self { bench, _origin: origin })
     }
 
     /// Sends a request with these lines; and then, on the same connection, what its other side could take for another request.
@@ -96,19 +82,13 @@ impl Before {
         let token = caller.map(|it| bench.issuer.expiring(it.kind, it.scopes, it.seconds));
         let bearer = token.map(|token| format!("Authorization: Bearer {token}\r\n"));
         let bearer = bearer.unwrap_or_default();
-        let head = format!(
-            "{line} HTTP/1.1\r\nHost: localhost\r\nX-Orb-Scope: client\r\n{bearer}{lines}\r\n"
-        );
-        let called = bench.send(&format!("{line} {lines}"), caller, || {
-            talk(&bench.proxy.address, head.as_bytes(), then)
-        });
+        let head = format!("{line} HTTP/1.1\r\nHost: localhost\r\nX-Orb-Scope: client\r\n{bearer}{lines}\r\n");
+        let called =
+            bench.send(&format!("{line} {lines}"), caller, || talk(&bench.proxy.address, head.as_bytes(), then));
         for reached in &called.reached {
             for name in ["upgrade", "http2-settings"] {
                 let value = first(&reached.headers, name);
-                assert!(
-                    matches!(value, "" | "websocket"),
-                    "{line} {lines}: {reached:?}"
-                );
+                assert!(matches!(value, "" | "websocket"), "{line} {lines}: {reached:?}");
             }
         }
         called.answer
@@ -118,9 +98,7 @@ impl Before {
 /// Writes a head and reads that of its answer; then writes more, and reads all that comes.
 fn talk(address: &str, head: &[u8], then: &[u8]) -> Answer {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(20)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     let _ = stream.write_all(head);
     let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
     while !bytes.windows(4).any(|four| four == b"\r\n\r\n") {
@@ -130,9 +108,7 @@ fn talk(address: &str, head: &[u8], then: &[u8]) -> Answer {
         }
     }
     // What is undecided reaches the backend at once, or not at all.
-    stream
-        .set_read_timeout(Some(Duration::from_millis(500)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
     let _ = stream.write_all(then);
     while let Ok(count @ 1..) = stream.read(&mut piece) {
         bytes.extend(&piece[..count]);
@@ -151,11 +127,7 @@ fn undecided() -> [Vec<u8>; 2] {
         (b"x-orb-decision", b"allow"),
         (b"x-orb-scope", b"client"),
     ];
-    let http2 = [
-        PREFACE.to_vec(),
-        frame(SETTINGS, 0, 0, &[]),
-        frame(HEADERS, END | END_HEADERS, 3, &block(&fields)),
-    ];
+    let http2 = [PREFACE.to_vec(), frame(SETTINGS, 0, 0, &[]), frame(HEADERS, END | END_HEADERS, 3, &block(&fields))];
     let http1 = b"POST /api/v1/external/voxies HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nX-Orb-Decision: allow\r\nX-Orb-Scope: client\r\n\r\n";
     [http2.concat(), http1.to_vec()]
 }
@@ -173,9 +145,7 @@ fn hypercorn(keeper: &Backend) -> Option<(String, Running)> {
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .env("KEEPER", port);
     let mut running = Running::start(&mut python);
-    running.until("hypercorn listens", |_| {
-        TcpStream::connect(&address).is_ok()
-    });
+    running.until("hypercorn listens", |_| TcpStream::connect(&address).is_ok());
     Some((address, running))
 }
 
@@ -249,11 +219,7 @@ fn only_websockets_are_tunnelled(kind: Program) {
     // A frame of text, masked by zeros, and the same back without a mask.
     let (sent, echoed) = (b"\x81\x85\0\0\0\0hello", "\u{5}hello");
     let account = "/api/v1/external/account";
-    let table = [
-        (ORBS, Some(CALLER), 101),
-        (ORBS, None, 401),
-        (account, Some(CALLER), 403),
-    ];
+    let table = [(ORBS, Some(CALLER), 101), (ORBS, None, 401), (account, Some(CALLER), 403)];
     for (target, caller, status) in table {
         let answer = before.attempt(&format!("GET {target}"), WEBSOCKET, caller, sent);
         assert_eq!(answer.status, status, "{kind:?} {target}");

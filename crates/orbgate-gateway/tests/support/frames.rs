@@ -101,9 +101,7 @@ pub(crate) fn block(fields: &[Field<'_>]) -> Vec<u8> {
 pub(crate) fn status(block: &[u8]) -> u16 {
     let mut bytes = block.iter().copied().skip_while(|byte| byte >> 5 == 1);
     match bytes.next() {
-        Some(indexed @ 0x88..=0x8e) => {
-            [200, 204, 206, 304, 400, 404, 500][usize::from(indexed - 0x88)]
-        }
+        Some(indexed @ 0x88..=0x8e) => [200, 204, 206, 304, 400, 404, 500][usize::from(indexed - 0x88)],
         Some(0x08..=0x0e | 0x18..=0x1e | 0x48..=0x4e) => {
             let length = bytes.next().unwrap();
             let text: Vec<u8> = bytes.take(usize::from(length & 127)).collect();
@@ -118,9 +116,7 @@ pub(crate) fn status(block: &[u8]) -> u16 {
 
 /// Three digits: 0 to 2 have five bits and the code of their value, 3 to 9 six bits, from 0b011001 on (RFC 7541, B).
 fn huffman(text: &[u8]) -> u16 {
-    let all = text
-        .iter()
-        .fold(0_u64, |all, byte| all << 8 | u64::from(*byte));
+    let all = text.iter().fold(0_u64, |all, byte| all << 8 | u64::from(*byte));
     let mut left = 8 * text.len();
     let mut number = 0;
     for _ in 0..3 {

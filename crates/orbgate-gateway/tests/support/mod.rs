@@ -21,16 +21,8 @@ use serde_json::{Value, json};
 use self::wire::{Answer, ask};
 
 /// The words of the promised headers.
-pub(crate) const PROMISED: [&str; 8] = [
-    "decision",
-    "status",
-    "reason",
-    "scope",
-    "route",
-    "charge",
-    "policy",
-    "token-kind",
-];
+pub(crate) const PROMISED: [&str; 8] =
+    ["decision", "status", "reason", "scope", "route", "charge", "policy", "token-kind"];
 
 /// How long anything may take on the busiest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -61,18 +53,11 @@ impl Issuer {
                     thread::sleep(Duration::from_millis(5));
                 }
                 let length = keys.len();
-                let head = format!(
-                    "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
-                );
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
                 let _ = stream.write_all((head + &keys).as_bytes());
             }
         });
-        Self {
-            signer,
-            address,
-            stalls,
-            asked,
-        }
+        Self { signer, address, stalls, asked }
     }
 
     pub(crate) fn stall(&self, stalls: bool) {
@@ -139,16 +124,14 @@ impl Issuer {
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = u16::try_from(std::process::id() % 200).unwrap() * 100;
-    let ports =
-        (0..20_000).map(|_| 10_000 + (first + NEXT.fetch_add(1, Ordering::SeqCst)) % 20_000);
+    let ports = (0..20_000).map(|_| 10_000 + (first + NEXT.fetch_add(1, Ordering::SeqCst)) % 20_000);
     let mut free = ports.filter(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok());
     free.next().unwrap()
 }
 
 /// A folder of this test alone.
 pub(crate) fn folder(name: &str) -> PathBuf {
-    let folder =
-        Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}", std::process::id()));
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).unwrap();
     folder
@@ -183,9 +166,7 @@ impl Running {
     /// The fields of the errors in its log.
     pub(crate) fn errors(&self) -> Vec<Value> {
         let said = self.said();
-        let lines = said
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let lines = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let errors = lines.filter(|line| line["level"] == "ERROR");
         errors.map(|line| line["fields"].clone()).collect()
     }
@@ -196,16 +177,11 @@ impl Running {
         let refusals = errors.filter(|fields| fields.as_object().is_some_and(|it| it.len() == 1));
         let text = |fields: Value| fields["message"].as_str().unwrap_or_default().to_owned();
         let folder = folder.display().to_string();
-        refusals
-            .map(|fields| text(fields).replace(&folder, "FOLDER"))
-            .collect()
+        refusals.map(|fields| text(fields).replace(&folder, "FOLDER")).collect()
     }
 
     pub(crate) fn signal(&self, name: &str) {
-        let kill = Command::new("kill")
-            .arg(format!("-{name}"))
-            .arg(self.child.id().to_string())
-            .status();
+        let kill = Command::new("kill").arg(format!("-{name}")).arg(self.child.id().to_string()).status();
         assert!(kill.unwrap().success());
     }
 
@@ -233,8 +209,7 @@ impl Drop for Running {
             self.signal("TERM");
         }
         let begun = Instant::now();
-        while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < Duration::from_secs(2)
-        {
+        while matches!(self.child.try_wait(), Ok(None)) && begun.elapsed() < Duration::from_secs(2) {
             thread::sleep(Duration::from_millis(20));
         }
         let _ = self.child.kill();
@@ -260,20 +235,10 @@ impl Gateway {
         let admin = format!("127.0.0.1:{}", free_port());
         fs::write(folder.join("tokens.yaml"), tokens).unwrap();
         let gateway = Self::write(&folder, &admin, config);
-        let running = Running::start(
-            Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"))
-                .arg("--config")
-                .arg(gateway),
-        );
-        let mut gateway = Self {
-            running,
-            folder,
-            admin,
-        };
+        let running = Running::start(Command::new(env!("CARGO_BIN_EXE_orbgate-gateway")).arg("--config").arg(gateway));
+        let mut gateway = Self { running, folder, admin };
         let admin = gateway.admin.clone();
-        gateway.running.until("the gateway is ready", |_| {
-            ask_for(&admin, "/readyz").status == 200
-        });
+        gateway.running.until("the gateway is ready", |_| ask_for(&admin, "/readyz").status == 200);
         gateway
     }
 
@@ -292,19 +257,13 @@ impl Gateway {
     /// What it has counted: the value of the only series with these words, 0 without one.
     pub(crate) fn counted(&self, words: &[&str]) -> u64 {
         let text = ask_for(&self.admin, "/metrics").body;
-        let is_it =
-            |line: &&str| words.iter().all(|word| line.contains(word)) && !line.starts_with('#');
+        let is_it = |line: &&str| words.iter().all(|word| line.contains(word)) && !line.starts_with('#');
         let lines: Vec<_> = text.lines().filter(is_it).collect();
         assert!(lines.len() <= 1, "{lines:?}");
-        lines
-            .first()
-            .map_or(0, |line| line.rsplit(' ').next().unwrap().parse().unwrap())
+        lines.first().map_or(0, |line| line.rsplit(' ').next().unwrap().parse().unwrap())
     }
 }
 
 fn ask_for(address: &str, path: &str) -> Answer {
-    ask(
-        address,
-        format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").as_bytes(),
-    )
+    ask(address, format!("GET {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").as_bytes())
 }

@@ -22,14 +22,9 @@ impl Answer {
 
 /// The only value of a header; empty if it is not there.
 pub(crate) fn one<'h>(headers: &'h [(String, String)], name: &str) -> &'h str {
-    let mut values = headers
-        .iter()
-        .filter(|(key, _)| key.eq_ignore_ascii_case(name));
+    let mut values = headers.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
     let value = values.next().map_or("", |(_, value)| value);
-    assert!(
-        values.next().is_none(),
-        "{name} is there twice: {headers:?}"
-    );
+    assert!(values.next().is_none(), "{name} is there twice: {headers:?}");
     value
 }
 
@@ -45,9 +40,7 @@ pub(crate) fn ask(address: &str, request: &[u8]) -> Answer {
     let Ok(mut stream) = TcpStream::connect(address) else {
         return Answer::default();
     };
-    stream
-        .set_read_timeout(Some(Duration::from_secs(20)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
     // A server that refuses a request may close before it has read all of it.
     let _ = stream.write_all(request);
     let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
@@ -68,11 +61,7 @@ pub(crate) fn answer(bytes: &[u8]) -> Answer {
     };
     let (line, fields) = head.split_once("\r\n").unwrap_or((head, ""));
     let status = line.split(' ').nth(1).unwrap_or_default();
-    Answer {
-        status: status.parse().unwrap_or_default(),
-        headers: headers(fields),
-        body: body.to_owned(),
-    }
+    Answer { status: status.parse().unwrap_or_default(), headers: headers(fields), body: body.to_owned() }
 }
 
 /// Whether an answer is there with the body that it says it has.
@@ -89,9 +78,7 @@ fn is_whole(bytes: &[u8]) -> bool {
 /// Names and values of the lines of a head.
 pub(crate) fn headers(fields: &str) -> Vec<(String, String)> {
     let fields = fields.split("\r\n").filter_map(|line| line.split_once(':'));
-    fields
-        .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
-        .collect()
+    fields.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect()
 }
 
 /// Reads to the end of a head, which may be the end of everything.
@@ -108,13 +95,7 @@ pub(crate) fn head(stream: &mut TcpStream) -> Vec<u8> {
 
 /// A request whose connection closes after its answer.
 pub(crate) fn request(method: &[u8], target: &[u8], headers: &[(&str, &str)]) -> Vec<u8> {
-    let mut request = [
-        method,
-        b" ",
-        target,
-        b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n",
-    ]
-    .concat();
+    let mut request = [method, b" ", target, b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"].concat();
     for (name, value) in headers {
         request.extend(format!("{name}: {value}\r\n").bytes());
     }

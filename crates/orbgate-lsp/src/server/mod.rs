@@ -10,13 +10,12 @@ use std::thread;
 use gen_lsp_types::json_rpc::{Error, Id, RequestObject, ResponseObject};
 use gen_lsp_types::{
     CodeActionKind, CodeActionOptions, CodeActionRequest, DefinitionRequest, Diagnostic,
-    DidChangeTextDocumentNotification, DidCloseTextDocumentNotification,
-    DidOpenTextDocumentNotification, DocumentFormattingRequest, DocumentSymbolRequest, ErrorCodes,
-    ExitNotification, HoverRequest, InitializeRequest, InitializeResult, LspErrorCodes,
-    LspNotificationMethod, LspRequestMethod, MarkupKind, MessageType, Notification,
-    PublishDiagnosticsNotification, PublishDiagnosticsParams, ReferencesRequest, Request,
-    ServerCapabilities, ServerInfo, ShowMessageNotification, ShowMessageParams, ShutdownRequest,
-    TextDocumentContentChangeEvent, TextDocumentSyncKind, TextDocumentSyncOptions, Uri,
+    DidChangeTextDocumentNotification, DidCloseTextDocumentNotification, DidOpenTextDocumentNotification,
+    DocumentFormattingRequest, DocumentSymbolRequest, ErrorCodes, ExitNotification, HoverRequest, InitializeRequest,
+    InitializeResult, LspErrorCodes, LspNotificationMethod, LspRequestMethod, MarkupKind, MessageType, Notification,
+    PublishDiagnosticsNotification, PublishDiagnosticsParams, ReferencesRequest, Request, ServerCapabilities,
+    ServerInfo, ShowMessageNotification, ShowMessageParams, ShutdownRequest, TextDocumentContentChangeEvent,
+    TextDocumentSyncKind, TextDocumentSyncOptions, Uri,
 };
 use serde_json::Value;
 
@@ -138,13 +137,9 @@ impl<'o> Server<'o> {
 
     fn take(&mut self, waiting: Waiting) -> io::Result<()> {
         match waiting.message {
-            Incoming::Malformed(message) => {
-                self.respond_error(Id::Null, error(ErrorCodes::ParseError, message))
-            }
-            Incoming::TooLong(length) => self.show(format!(
-                "orbgate: a message of {length} bytes was not read: {} are the limit",
-                wire::MOST_BYTES
-            )),
+            Incoming::Malformed(message) => self.respond_error(Id::Null, error(ErrorCodes::ParseError, message)),
+            Incoming::TooLong(length) => self
+                .show(format!("orbgate: a message of {length} bytes was not read: {} are the limit", wire::MOST_BYTES)),
             Incoming::Message(message) => {
                 let (method, id, params) = message.into_parts();
                 let params = params.unwrap_or_default();
@@ -244,16 +239,12 @@ impl<'o> Server<'o> {
         } else if method == DidChangeTextDocumentNotification::METHOD {
             told::<DidChangeTextDocumentNotification>(params).and_then(|params| {
                 let changed = params.text_document;
-                let document = self
-                    .documents
-                    .get_mut(&changed.text_document_identifier.uri.0);
+                let document = self.documents.get_mut(&changed.text_document_identifier.uri.0);
                 let document = document.ok_or("a document was changed that is not open")?;
                 match params.content_changes.into_iter().next_back() {
-                    Some(
-                        TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(
-                            whole,
-                        ),
-                    ) => document.change(changed.version, whole.text),
+                    Some(TextDocumentContentChangeEvent::TextDocumentContentChangeWholeDocument(whole)) => {
+                        document.change(changed.version, whole.text)
+                    }
                     Some(_) => {
                         return Err("a part of a text was sent, and not the whole".to_owned());
                     }
@@ -339,25 +330,13 @@ impl<'o> Server<'o> {
         self.diagnose(uri, Some(version), diagnostics)
     }
 
-    fn diagnose(
-        &mut self,
-        uri: Uri,
-        version: Option<i32>,
-        diagnostics: Vec<Diagnostic>,
-    ) -> io::Result<()> {
-        self.tell::<PublishDiagnosticsNotification>(PublishDiagnosticsParams {
-            uri,
-            version,
-            diagnostics,
-        })
+    fn diagnose(&mut self, uri: Uri, version: Option<i32>, diagnostics: Vec<Diagnostic>) -> io::Result<()> {
+        self.tell::<PublishDiagnosticsNotification>(PublishDiagnosticsParams { uri, version, diagnostics })
     }
 
     /// Shows a message to the user.
     fn show(&mut self, message: String) -> io::Result<()> {
-        self.tell::<ShowMessageNotification>(ShowMessageParams {
-            kind: MessageType::Error,
-            message,
-        })
+        self.tell::<ShowMessageNotification>(ShowMessageParams { kind: MessageType::Error, message })
     }
 
     fn tell<N: Notification>(&mut self, params: N::Params) -> io::Result<()> {
@@ -402,11 +381,7 @@ fn told<N: Notification>(params: Value) -> Result<N::Params, String> {
 }
 
 const fn error(code: ErrorCodes, message: String) -> Error {
-    Error {
-        code,
-        message,
-        data: None,
-    }
+    Error { code, message, data: None }
 }
 
 fn lsp_error(code: LspErrorCodes, message: &str) -> Error {

@@ -11,10 +11,7 @@ fn diagnostics_and_findings_come_as_you_type() {
     let told = client.diagnostics();
     assert_eq!((&told["uri"], &told["version"]), (&json!(URI), &json!(1)));
     let found = told["diagnostics"].as_array().unwrap();
-    let codes: Vec<_> = found
-        .iter()
-        .map(|found| found["code"].as_str().unwrap())
-        .collect();
+    let codes: Vec<_> = found.iter().map(|found| found["code"].as_str().unwrap()).collect();
     assert_eq!(codes, ["shadowed_route", "overlap"], "{found:#?}");
     let overlap = &found[1];
     assert_eq!(overlap["range"], range_of("GET /items/latest"));
@@ -35,22 +32,12 @@ fn diagnostics_and_findings_come_as_you_type() {
     let mut range = range_of("orbs: 3");
     range["start"]["character"] = json!(14);
     assert_eq!(found[0]["range"], range);
-    assert!(
-        found[0]["message"]
-            .as_str()
-            .unwrap()
-            .starts_with("a scope that consumes nothing")
-    );
+    assert!(found[0]["message"].as_str().unwrap().starts_with("a scope that consumes nothing"));
 
-    client.tell(
-        "textDocument/didClose",
-        json!({ "textDocument": { "uri": URI } }),
-    );
+    client.tell("textDocument/didClose", json!({ "textDocument": { "uri": URI } }));
     let told = client.diagnostics();
     assert_eq!(told["diagnostics"], json!([]));
-    let (code, _) = client
-        .ask("textDocument/hover", at("GET /items"))
-        .unwrap_err();
+    let (code, _) = client.ask("textDocument/hover", at("GET /items")).unwrap_err();
     assert_eq!(code, -32602);
     client.end().unwrap();
 }
@@ -80,28 +67,14 @@ fn other_documents_are_left_alone_and_cases_are_read() {
     let mut client = Client::ready(json!({}));
     client.open("file:///a/compose.yaml", "services: {}\n");
     assert_eq!(client.diagnostics()["diagnostics"], json!([]));
-    client.open(
-        "file:///a/shop.test.yaml",
-        "orbgate_test: 1\ncases:\n  - GET /a | user | maybe\n",
-    );
+    client.open("file:///a/shop.test.yaml", "orbgate_test: 1\ncases:\n  - GET /a | user | maybe\n");
     let told = client.diagnostics();
     let found = &told["diagnostics"][0];
-    assert_eq!(
-        found["range"]["start"],
-        json!({ "line": 2, "character": 4 }),
-        "{told:#}"
-    );
+    assert_eq!(found["range"]["start"], json!({ "line": 2, "character": 4 }), "{told:#}");
     for uri in ["file:///a/compose.yaml", "file:///a/shop.test.yaml"] {
-        let params =
-            json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 1 } });
-        assert_eq!(
-            client.ask("textDocument/hover", params.clone()).unwrap(),
-            Value::Null
-        );
-        assert_eq!(
-            client.ask("textDocument/documentSymbol", params).unwrap(),
-            Value::Null
-        );
+        let params = json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 1 } });
+        assert_eq!(client.ask("textDocument/hover", params.clone()).unwrap(), Value::Null);
+        assert_eq!(client.ask("textDocument/documentSymbol", params).unwrap(), Value::Null);
     }
     client.end().unwrap();
 }

@@ -60,21 +60,14 @@ impl Client {
     pub(crate) fn request(&mut self, method: &str, params: Value) -> RequestId {
         self.next += 1;
         let (id, method) = (RequestId::from(self.next), method.to_owned());
-        self.send(&Message::Request(Request {
-            id: id.clone(),
-            method,
-            params,
-        }));
+        self.send(&Message::Request(Request { id: id.clone(), method, params }));
         id
     }
 
     /// The answer, or the code of the error with its message.
     pub(crate) fn answer(&mut self, id: &RequestId) -> Result<Value, (i32, String)> {
         loop {
-            match Message::read(&mut self.output)
-                .unwrap()
-                .expect("the server has gone")
-            {
+            match Message::read(&mut self.output).unwrap().expect("the server has gone") {
                 Message::Response(response) if response.id == *id => {
                     let answer = response.response_result;
                     return answer.map_err(|error| (error.code, error.message));
@@ -107,10 +100,7 @@ impl Client {
             if let Some(at) = self.told.iter().position(|told| told.method == method) {
                 return self.told.remove(at).params;
             }
-            match Message::read(&mut self.output)
-                .unwrap()
-                .expect("the server has gone")
-            {
+            match Message::read(&mut self.output).unwrap().expect("the server has gone") {
                 Message::Notification(told) => self.told.push(told),
                 message => panic!("{message:?}"),
             }
@@ -165,7 +155,6 @@ pub(crate) fn at(text: &str) -> Value {
 
 pub(crate) fn range_of(text: &str) -> Value {
     let start = location_of(text);
-    let end =
-        start["character"].as_u64().unwrap() + u64::try_from(text.encode_utf16().count()).unwrap();
+    let end = start["character"].as_u64().unwrap() + u64::try_from(text.encode_utf16().count()).unwrap();
     json!({ "start": start, "end": { "line": start["line"], "character": end } })
 }

@@ -68,9 +68,7 @@ fn gate(arguments: Arguments) -> Result<()> {
         None => Program::new(arguments.program),
         Some((name, framework)) => build(name, framework.first().map(String::as_str))?,
     };
-    if let (Some(listen), Some(policy), Some(tokens)) =
-        (arguments.listen, arguments.policy, arguments.tokens)
-    {
+    if let (Some(listen), Some(policy), Some(tokens)) = (arguments.listen, arguments.policy, arguments.tokens) {
         let mut command = program.command(&listen, policy.as_ref(), tokens.as_ref())?;
         command.args(arguments.ungated.then_some("--ungated"));
         return Err(Error::from(command.exec()));

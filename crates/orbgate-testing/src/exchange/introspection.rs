@@ -59,11 +59,8 @@ impl Endpoints {
     /// Serves until the program ends.
     pub(crate) fn serve() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
-        let endpoints = Self {
-            address: listener.local_addr()?.to_string(),
-            all: Arc::default(),
-            wrong: Arc::default(),
-        };
+        let endpoints =
+            Self { address: listener.local_addr()?.to_string(), all: Arc::default(), wrong: Arc::default() };
         let serving = endpoints.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -75,12 +72,8 @@ impl Endpoints {
     }
 
     pub(crate) fn add(&self, name: &str, manner: Manner, authorization: &str) {
-        let endpoint = Endpoint {
-            manner,
-            authorization: authorization.to_owned(),
-            said: BTreeMap::new(),
-            asked: Vec::new(),
-        };
+        let endpoint =
+            Endpoint { manner, authorization: authorization.to_owned(), said: BTreeMap::new(), asked: Vec::new() };
         self.all.lock().unwrap().insert(name.to_owned(), endpoint);
     }
 
@@ -105,9 +98,7 @@ impl Endpoints {
 
     /// How often an endpoint was asked about a token.
     pub(crate) fn asked(&self, name: &str, token: &str) -> usize {
-        self.with(name, |endpoint| {
-            endpoint.asked.iter().filter(|it| *it == token).count()
-        })
+        self.with(name, |endpoint| endpoint.asked.iter().filter(|it| *it == token).count())
     }
 
     /// Requests that no gate may send, until now.
@@ -174,12 +165,7 @@ impl Request {
             };
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
-        let mut request = Self {
-            method,
-            path,
-            headers,
-            body: String::new(),
-        };
+        let mut request = Self { method, path, headers, body: String::new() };
         let length = request.one("content-length");
         let length = length.map_or(Ok(0), |length| length.parse()).ok()?;
         let read = reader.take(length).read_to_string(&mut request.body).ok()?;

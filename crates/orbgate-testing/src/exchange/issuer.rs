@@ -60,13 +60,7 @@ pub(crate) struct Issuers {
 
 impl Issuer {
     pub(crate) fn new(kid: &str, conduct: Conduct) -> Self {
-        Self {
-            signer: Signer::p256(),
-            kid: kid.to_owned(),
-            others: Vec::new(),
-            conduct,
-            asked: 0,
-        }
+        Self { signer: Signer::p256(), kid: kid.to_owned(), others: Vec::new(), conduct, asked: 0 }
     }
 
     /// With additional keys that it never signs with.
@@ -93,10 +87,7 @@ impl Issuers {
     /// Serves until the program ends.
     pub(crate) fn serve(address: &str) -> Result<Self> {
         let listener = TcpListener::bind(address)?;
-        let issuers = Self {
-            address: listener.local_addr()?.to_string(),
-            all: Arc::default(),
-        };
+        let issuers = Self { address: listener.local_addr()?.to_string(), all: Arc::default() };
         issuers.clone().accept(listener);
         Ok(issuers)
     }
@@ -132,13 +123,7 @@ impl Issuers {
     /// Something about an issuer as its tokens name it.
     pub(crate) fn sign<T>(&self, name: &str, f: impl FnOnce(&Identity<'_>) -> T) -> T {
         let iss = self.name(name);
-        self.with(name, |issuer| {
-            f(&Identity {
-                name: &iss,
-                signer: &issuer.signer,
-                kid: &issuer.kid,
-            })
-        })
+        self.with(name, |issuer| f(&Identity { name: &iss, signer: &issuer.signer, kid: &issuer.kid }))
     }
 
     fn answer(&self, mut stream: TcpStream) -> Option<()> {
@@ -185,8 +170,7 @@ impl Issuers {
 
 pub(crate) fn send(stream: &mut impl Write, status: &str, headers: &str, body: &str) -> Option<()> {
     let length = body.len();
-    let head =
-        format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n");
+    let head = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n");
     let head = format!("{head}Content-Type: application/json\r\n\r\n");
     stream.write_all(format!("{head}{body}").as_bytes()).ok()
 }
@@ -206,8 +190,6 @@ pub(crate) fn drip(stream: &mut impl Write, body: &str) -> Option<()> {
 
 /// Stops after 64 MiB, which a client should never read.
 pub(crate) fn endless(stream: &mut impl Write) -> Option<()> {
-    stream
-        .write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"keys\":[")
-        .ok()?;
+    stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"keys\":[").ok()?;
     (0..1024).try_for_each(|_| stream.write_all(&[b' '; 65_536]).ok())
 }

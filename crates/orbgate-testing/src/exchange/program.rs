@@ -60,11 +60,7 @@ pub(crate) struct Counted {
 impl Program {
     pub fn new(words: impl IntoIterator<Item = String>) -> Self {
         let words = words.into_iter().collect();
-        Self {
-            words,
-            drops_empty_headers: false,
-            introspects: true,
-        }
+        Self { words, drops_empty_headers: false, introspects: true }
     }
 
     /// The command that starts it.
@@ -76,11 +72,7 @@ impl Program {
         let (program, arguments) = self.words.split_first().context("no program")?;
         let mut command = Command::new(program);
         command.args(arguments).args(["--listen", listen]);
-        command
-            .arg("--policy")
-            .arg(policy)
-            .arg("--tokens")
-            .arg(tokens);
+        command.arg("--policy").arg(policy).arg("--tokens").arg(tokens);
         Ok(command)
     }
 
@@ -89,13 +81,7 @@ impl Program {
     }
 
     /// The same with routes that need no token.
-    pub(crate) fn start_with(
-        &self,
-        policy: &Path,
-        tokens: &Path,
-        gated: Gated,
-        public: &[String],
-    ) -> Result<Running> {
+    pub(crate) fn start_with(&self, policy: &Path, tokens: &Path, gated: Gated, public: &[String]) -> Result<Running> {
         let mut command = self.command("127.0.0.1:0", policy, tokens)?;
         command.args(public.iter().flat_map(|route| ["--public", route]));
         command.args((gated == Gated::No).then_some("--ungated"));
@@ -112,12 +98,7 @@ impl Program {
         let lines = child.stdout.take().context("no standard output")?;
         let mut running = Running {
             commands: child.stdin.take().context("no standard input")?,
-            said: Mutex::new(listen(
-                lines,
-                errors,
-                Arc::clone(&records),
-                Arc::clone(&output),
-            )),
+            said: Mutex::new(listen(lines, errors, Arc::clone(&records), Arc::clone(&output))),
             child,
             records,
             output,

@@ -51,14 +51,7 @@ const LANGUAGES: &[Language] = &[
         name: "python",
         needs: "sh crates/xtask/src/kit/apt.sh \"python3 -c 'import sys, ensurepip; assert sys.version_info >= (3, 10)'\" \
                 python3 python3-venv",
-        frameworks: &[
-            "starlette",
-            "fastapi",
-            "flask",
-            "gunicorn",
-            "uwsgi",
-            "django",
-        ],
+        frameworks: &["starlette", "fastapi", "flask", "gunicorn", "uwsgi", "django"],
         build: &["sh bindings/python/gate/setup.sh"],
         start: "target/xtask/gate-python/bin/python bindings/python/gate/gate.py",
         drops_empty_headers: false,
@@ -159,11 +152,7 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     let language = language.with_context(|| format!("`{name}` has no gate program"))?;
     let framework = framework.or(language.frameworks.first().copied());
     let is_known = framework.is_none_or(|framework| language.frameworks.contains(&framework));
-    ensure!(
-        is_known,
-        "`{name}` has the frameworks {:?}",
-        language.frameworks
-    );
+    ensure!(is_known, "`{name}` has the frameworks {:?}", language.frameworks);
     // All frameworks of a language use the same program.
     let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
     if built.insert(language.needs)

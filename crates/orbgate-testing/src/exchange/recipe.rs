@@ -63,11 +63,7 @@ pub(crate) struct Identity<'a> {
 impl Recipe {
     /// A token of this kind with these scopes.
     pub(crate) fn of(kind: &str, scopes: &str) -> Self {
-        Self {
-            kind: Some(kind.to_owned()),
-            scopes: scopes.to_owned(),
-            ..Self::default()
-        }
+        Self { kind: Some(kind.to_owned()), scopes: scopes.to_owned(), ..Self::default() }
     }
 
     /// Sets another claim.
@@ -118,10 +114,7 @@ impl Recipe {
             (_, true) => Signer::Secret(public.into_bytes()).token_of(&header, &claims),
             _ => issuer.signer.token_of(&header, &claims),
         };
-        Ok(self
-            .alter
-            .iter()
-            .fold(token, |token, alteration| alteration.of(token)))
+        Ok(self.alter.iter().fold(token, |token, alteration| alteration.of(token)))
     }
 }
 
@@ -136,10 +129,7 @@ impl Alteration {
             // The last letter stays, because not every letter is valid there.
             Self::Turn => {
                 let (turned, last) = signature.split_at(signature.len().saturating_sub(1));
-                format!(
-                    "{signed}.{}{last}",
-                    turned.chars().rev().collect::<String>()
-                )
+                format!("{signed}.{}{last}", turned.chars().rev().collect::<String>())
             }
         }
     }

@@ -82,14 +82,8 @@ pub(crate) struct Suite {
 pub fn run(name: &str, program: Program, groups: &[Group], home: &str) -> Result<usize> {
     let world = World::new()?;
     let ungated = program.start(&policy("t1-strict"), &world.tokens(), Gated::No)?;
-    let suite = Suite {
-        program,
-        world,
-        ungated,
-        failures: Mutex::default(),
-        count: Mutex::default(),
-        own: Mutex::default(),
-    };
+    let suite =
+        Suite { program, world, ungated, failures: Mutex::default(), count: Mutex::default(), own: Mutex::default() };
     for group in groups {
         let start = Instant::now();
         let before = *suite.count.lock().unwrap();
@@ -97,20 +91,14 @@ pub fn run(name: &str, program: Program, groups: &[Group], home: &str) -> Result
         let ran = *suite.count.lock().unwrap() - before;
         let own = core::mem::take(&mut *suite.own.lock().unwrap());
         let seconds = start.elapsed().as_secs_f64();
-        println!(
-            "{name}: {group}: {ran} exchanges, {own} of them refused by the server itself, in {seconds:.1} s"
-        );
+        println!("{name}: {group}: {ran} exchanges, {own} of them refused by the server itself, in {seconds:.1} s");
     }
     let failures = suite.failures.lock().unwrap();
     for failure in failures.iter().take(20) {
         println!("{name}: FAILED {failure}\n");
     }
     let count = *suite.count.lock().unwrap();
-    ensure!(
-        failures.is_empty(),
-        "{name}: {} of {count} exchanges failed",
-        failures.len()
-    );
+    ensure!(failures.is_empty(), "{name}: {} of {count} exchanges failed", failures.len());
     Ok(count)
 }
 
@@ -127,9 +115,7 @@ impl Suite {
     /// The same, with routes that need no token.
     pub(crate) fn open_with(&self, policy: &str, public: &[String]) -> Result<Open<'_>> {
         let (file, tokens) = (crate::exchange::world::policy(policy), self.world.tokens());
-        let running = self
-            .program
-            .start_with(&file, &tokens, Gated::Yes, public)?;
+        let running = self.program.start_with(&file, &tokens, Gated::Yes, public)?;
         let mut open = self.opened(running, &file)?;
         open.public = public.to_vec();
         Ok(open)
@@ -164,18 +150,8 @@ impl Suite {
 
 impl Expected {
     /// The response that follows from a decision.
-    pub(crate) fn of(
-        engine: &Engine,
-        method: &[u8],
-        target: &[u8],
-        token: Option<Token<'_>>,
-    ) -> Self {
-        let decision = engine.decide(&Request {
-            method,
-            target,
-            token,
-            allow_bonus_orbs_use: false,
-        });
+    pub(crate) fn of(engine: &Engine, method: &[u8], target: &[u8], token: Option<Token<'_>>) -> Self {
+        let decision = engine.decide(&Request { method, target, token, allow_bonus_orbs_use: false });
         let route = decision.route();
         let charge = decision.charge();
         let saw = decision.is_allow().then(|| Saw {
@@ -217,14 +193,8 @@ impl Expected {
                 Err(error) => Some(format!("the body: {error}")),
             };
         }
-        let headers = [
-            ("WWW-Authenticate", &self.www_authenticate),
-            ("Allow", &self.allow),
-            ("Content-Type", &None),
-        ];
-        let mut wrong = headers
-            .iter()
-            .filter(|(name, value)| answer.header(name) != **value);
+        let headers = [("WWW-Authenticate", &self.www_authenticate), ("Allow", &self.allow), ("Content-Type", &None)];
+        let mut wrong = headers.iter().filter(|(name, value)| answer.header(name) != **value);
         match wrong.next() {
             Some((name, value)) => Some(format!("`{name}` is not {value:?}")),
             None if answer.body.is_empty() => None,
@@ -239,8 +209,7 @@ impl Open<'_> {
         let answer = match wire::ask(&self.running.address, &sent.bytes) {
             Ok(answer) => answer,
             Err(error) => {
-                self.suite
-                    .fail(format!("{}\n  no answer: {error}", sent.location));
+                self.suite.fail(format!("{}\n  no answer: {error}", sent.location));
                 return Answer::default();
             }
         };
@@ -260,8 +229,7 @@ impl Open<'_> {
     /// engine.
     pub(crate) fn judge(&self, sent: &Sent, expected: &Expected, answer: &Answer) {
         *self.suite.count.lock().unwrap() += 1;
-        if answer.status == 200 && answer.body.is_empty() && self.is_answered_without_service(sent)
-        {
+        if answer.status == 200 && answer.body.is_empty() && self.is_answered_without_service(sent) {
             *self.suite.own.lock().unwrap() += 1;
             return;
         }
@@ -269,8 +237,7 @@ impl Open<'_> {
             self.bodies.lock().unwrap().push(answer.text().to_owned());
         }
         let wrong = expected.differs(answer);
-        let wrong =
-            wrong.and_then(|wrong| self.unless_the_servers_own(sent, expected, answer, wrong));
+        let wrong = wrong.and_then(|wrong| self.unless_the_servers_own(sent, expected, answer, wrong));
         let wrong = wrong.or_else(|| self.not_allowed(sent, answer));
         if let Some(wrong) = wrong {
             self.suite.fail(shown(sent, answer, &wrong));
@@ -304,30 +271,16 @@ impl Open<'_> {
             };
             return (!refused || !is_same).then_some(wrong);
         };
-        let token = sent
-            .token
-            .as_ref()
-            .map(|(kind, scopes)| token(kind, scopes));
+        let token = sent.token.as_ref().map(|(kind, scopes)| token(kind, scopes));
         let same = (saw.method.as_bytes(), saw.target.as_bytes()) == (&sent.method, &sent.target);
         // An accepted path has one spelling, which no server changes. A server can change the query to the form of a
         // browser's URL.
-        let path = |target: &[u8]| {
-            target
-                .split(|byte| *byte == b'?')
-                .next()
-                .map(<[u8]>::to_vec)
-        };
+        let path = |target: &[u8]| target.split(|byte| *byte == b'?').next().map(<[u8]>::to_vec);
         let is_kept = path(saw.target.as_bytes()) == path(&sent.target);
         if same || expected.status == 200 && !is_kept {
             return Some(wrong);
         }
-        Expected::of(
-            &self.engine,
-            saw.method.as_bytes(),
-            saw.target.as_bytes(),
-            token,
-        )
-        .differs(answer)
+        Expected::of(&self.engine, saw.method.as_bytes(), saw.target.as_bytes(), token).differs(answer)
     }
 
     /// Whether the service was reached by a call that the engine doesn't allow, according to the
@@ -339,24 +292,14 @@ impl Open<'_> {
         let Ok(saw) = serde_json::from_slice::<Saw>(&answer.body) else {
             return Some("the service does not say what it saw".to_owned());
         };
-        let token = sent
-            .token
-            .as_ref()
-            .map(|(kind, scopes)| token(kind, scopes));
+        let token = sent.token.as_ref().map(|(kind, scopes)| token(kind, scopes));
         if self.is_public(&saw) {
             return None;
         }
-        let engine = Expected::of(
-            &self.engine,
-            saw.method.as_bytes(),
-            saw.target.as_bytes(),
-            token,
-        );
+        let engine = Expected::of(&self.engine, saw.method.as_bytes(), saw.target.as_bytes(), token);
         match engine.saw == Some(saw) {
             true => None,
-            false => Some(format!(
-                "the service was reached, but the engine says {engine:?}"
-            )),
+            false => Some(format!("the service was reached, but the engine says {engine:?}")),
         }
     }
 
@@ -366,12 +309,11 @@ impl Open<'_> {
         let fits = |route: &String| {
             let (method, template) = route.split_once(' ').unwrap_or_default();
             let (mut ours, mut theirs) = (template.split('/'), path.split('/'));
-            let same = ours.by_ref().zip(theirs.by_ref()).all(|(ours, theirs)| {
-                ours == theirs || ours.starts_with('{') && !theirs.is_empty()
-            });
-            method == saw.method
-                && same
-                && template.matches("/").count() == path.matches("/").count()
+            let same = ours
+                .by_ref()
+                .zip(theirs.by_ref())
+                .all(|(ours, theirs)| ours == theirs || ours.starts_with('{') && !theirs.is_empty());
+            method == saw.method && same && template.matches("/").count() == path.matches("/").count()
         };
         let told = (&saw.route, &saw.scope, &saw.kind, saw.consumes);
         told == (&None, &None, &None, None) && self.public.iter().any(fits)
@@ -388,22 +330,17 @@ impl Open<'_> {
         if records != bodies {
             let unknown = records.iter().find(|record| !bodies.contains(record));
             let (records, bodies) = (records.len(), bodies.len());
-            let what = format!(
-                "the service was reached {records} times, and answered {bodies} times: {unknown:?}"
-            );
+            let what = format!("the service was reached {records} times, and answered {bodies} times: {unknown:?}");
             self.suite.fail(format!("{location}\n  {what}"));
         }
         let allowed = counted.decisions.as_ref().and_then(|all| all.get("allow"));
         let allowed = allowed.copied().unwrap_or_default();
         if allowed != u64::try_from(bodies.len())? {
             let bodies = bodies.len();
-            self.suite.fail(format!(
-                "{location}\n  {bodies} calls reached the service, and {allowed} were counted"
-            ));
+            self.suite.fail(format!("{location}\n  {bodies} calls reached the service, and {allowed} were counted"));
         }
         if self.suite.world.shows_a_token(&self.running.output()) {
-            self.suite
-                .fail(format!("{location}\n  the output shows a token"));
+            self.suite.fail(format!("{location}\n  the output shows a token"));
         }
         Ok(counted)
     }
@@ -411,19 +348,13 @@ impl Open<'_> {
 
 /// A token in the form that an engine takes.
 pub(crate) fn token<'t>(kind: &'t str, scopes: &'t str) -> Token<'t> {
-    Token {
-        kind: TokenKind::from_name(kind),
-        scopes: Scopes::Text(scopes.as_bytes()),
-    }
+    Token { kind: TokenKind::from_name(kind), scopes: Scopes::Text(scopes.as_bytes()) }
 }
 
 /// The whole exchange, for display.
 fn shown(sent: &Sent, answer: &Answer, wrong: &str) -> String {
     let lines = |bytes: &[u8]| bytes.escape_ascii().to_string().replace("\\r\\n", "\n    ");
-    let headers = answer
-        .headers
-        .iter()
-        .map(|(name, value)| format!("\n    {name}: {value}"));
+    let headers = answer.headers.iter().map(|(name, value)| format!("\n    {name}: {value}"));
     format!(
         "{}\n  {wrong}\n  sent:\n    {}\n  came:\n    {}{}\n    {}",
         sent.location,

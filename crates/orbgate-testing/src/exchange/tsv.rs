@@ -28,24 +28,12 @@ pub(crate) fn rows(file: &str) -> Result<Vec<Row>> {
     let lines = (1..).zip(text.lines());
     let mut lines = lines.filter(|(_, line)| !line.starts_with('#'));
     let (_, header) = lines.next().context("no header")?;
-    let columns = "name policy method target by_scope kind scopes bonus decision status reason detail api route scope orbs";
+    let columns =
+        "name policy method target by_scope kind scopes bonus decision status reason detail api route scope orbs";
     ensure!(header == columns.replace(' ', "\t"), "{file}: {header}");
     let rows = lines.map(|(number, line)| {
         let cells: Vec<&str> = line.split('\t').collect();
-        let [
-            name,
-            policy,
-            method,
-            target,
-            by_scope,
-            kind,
-            scopes,
-            _,
-            _,
-            status,
-            ..,
-        ] = cells[..]
-        else {
+        let [name, policy, method, target, by_scope, kind, scopes, _, _, status, ..] = cells[..] else {
             anyhow::bail!("{file}.tsv:{number}: too few cells");
         };
         let row = Row {
@@ -55,11 +43,7 @@ pub(crate) fn rows(file: &str) -> Result<Vec<Row>> {
             target: unescape(target)?,
             kind: kind.to_owned(),
             scopes: scopes.to_owned(),
-            status: if status.is_empty() {
-                200
-            } else {
-                status.parse()?
-            },
+            status: if status.is_empty() { 200 } else { status.parse()? },
         };
         Ok(by_scope.is_empty().then_some(row))
     });

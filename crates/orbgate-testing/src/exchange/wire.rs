@@ -46,10 +46,7 @@ impl Connection {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        Ok(Self {
-            stream,
-            ahead: Vec::new(),
-        })
+        Ok(Self { stream, ahead: Vec::new() })
     }
 
     /// Writes these bytes and reads one response.
@@ -61,17 +58,9 @@ impl Connection {
         };
         let head: Vec<u8> = self.ahead.drain(..end + 4).collect();
         let head = String::from_utf8_lossy(&head).into_owned();
-        let mut answer = Answer {
-            status: status(&head).unwrap_or_default(),
-            ..Answer::default()
-        };
-        let fields = head
-            .split("\r\n")
-            .skip(1)
-            .filter_map(|line| line.split_once(':'));
-        answer.headers = fields
-            .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
-            .collect();
+        let mut answer = Answer { status: status(&head).unwrap_or_default(), ..Answer::default() };
+        let fields = head.split("\r\n").skip(1).filter_map(|line| line.split_once(':'));
+        answer.headers = fields.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect();
         answer.body = self.body(&answer)?;
         Ok(answer)
     }
@@ -100,11 +89,7 @@ impl Connection {
             let size = String::from_utf8_lossy(&size[..end]).into_owned();
             let size = usize::from_str_radix(size.trim(), 16).map_err(std::io::Error::other)?;
             self.read_until(|bytes| (bytes.len() >= size + 2).then_some(size))?;
-            body.extend(
-                self.ahead
-                    .drain(..(size + 2).min(self.ahead.len()))
-                    .take(size),
-            );
+            body.extend(self.ahead.drain(..(size + 2).min(self.ahead.len())).take(size));
             if size == 0 {
                 break;
             }
@@ -121,10 +106,7 @@ impl Connection {
     }
 
     /// Reads until this finds a position; `None` if the other side closes first.
-    fn read_until(
-        &mut self,
-        find: impl Fn(&[u8]) -> Option<usize>,
-    ) -> std::io::Result<Option<usize>> {
+    fn read_until(&mut self, find: impl Fn(&[u8]) -> Option<usize>) -> std::io::Result<Option<usize>> {
         loop {
             if let Some(at) = find(&self.ahead) {
                 return Ok(Some(at));
@@ -165,9 +147,7 @@ fn find(bytes: &[u8], what: &[u8]) -> Option<usize> {
 
 /// A request line and headers without a body. The connection closes after the response.
 pub(crate) fn request(method: &[u8], target: &[u8], token: Option<&str>) -> Vec<u8> {
-    let bearer = token.map_or_else(String::new, |token| {
-        format!("Authorization: Bearer {token}\r\n")
-    });
+    let bearer = token.map_or_else(String::new, |token| format!("Authorization: Bearer {token}\r\n"));
     let headers = format!("Host: localhost\r\nConnection: close\r\n{bearer}\r\n");
     [method, b" ", target, b" HTTP/1.1\r\n", headers.as_bytes()].concat()
 }

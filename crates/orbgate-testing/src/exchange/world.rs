@@ -51,9 +51,7 @@ pub(crate) const ISSUERS: [(&str, Conduct); 16] = [
 /// The project's root.
 pub(crate) fn root() -> &'static Path {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
-    crates
-        .and_then(Path::parent)
-        .expect("a crate is in crates/")
+    crates.and_then(Path::parent).expect("a crate is in crates/")
 }
 
 /// The file of a policy, as cases name it.
@@ -156,12 +154,8 @@ impl World {
     /// The token for a recipe.
     pub(crate) fn token(&self, recipe: &Recipe) -> Result<String> {
         let issuer = recipe.issuer.as_deref().unwrap_or("main");
-        let token = self
-            .issuers
-            .sign(issuer, |issuer| recipe.sign(issuer, now()))?;
-        let end = token
-            .rsplit_once('.')
-            .map_or("", |(_, signature)| signature);
+        let token = self.issuers.sign(issuer, |issuer| recipe.sign(issuer, now()))?;
+        let end = token.rsplit_once('.').map_or("", |(_, signature)| signature);
         if end.len() > 20 {
             self.signed.lock().unwrap().insert(end.to_owned());
         }

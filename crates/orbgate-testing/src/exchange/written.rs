@@ -89,10 +89,7 @@ impl Exchange {
     /// Method and target of the request line.
     fn line(&self) -> (&[u8], &[u8]) {
         let mut words = self.request.split(|byte| *byte == b' ');
-        (
-            words.next().unwrap_or_default(),
-            words.next().unwrap_or_default(),
-        )
+        (words.next().unwrap_or_default(), words.next().unwrap_or_default())
     }
 }
 
@@ -133,22 +130,14 @@ pub fn written(world: &World) -> Result<Vec<Written>> {
 /// The files, by name.
 pub(crate) fn files() -> Result<Vec<(String, File)>> {
     let folder = root().join("policy/cases/gate");
-    let entries: Result<Vec<PathBuf>, _> = fs::read_dir(&folder)?
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect();
+    let entries: Result<Vec<PathBuf>, _> =
+        fs::read_dir(&folder)?.map(|entry| entry.map(|entry| entry.path())).collect();
     let mut paths = entries?;
-    paths.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "yaml")
-    });
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "yaml"));
     paths.sort();
     ensure!(!paths.is_empty(), "no exchanges in {}", folder.display());
     let files = paths.into_iter().map(|path| {
-        let name = path
-            .file_name()
-            .unwrap_or_default()
-            .to_string_lossy()
-            .into_owned();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let text = fs::read_to_string(&path)?;
         let file = serde_yaml::from_str(&text).with_context(|| name.clone())?;
         Ok((name, file))
@@ -162,16 +151,11 @@ impl File {
             let location = format!("{name}: {}", written.name);
             let request = written.request.as_ref().unwrap_or(&self.request);
             let mut expected = written.answer.unwrap_or_else(|| self.answer.clone());
-            ensure!(
-                (expected.status == 200) == written.saw.is_some(),
-                "{location}: `saw` goes with 200"
-            );
+            ensure!((expected.status == 200) == written.saw.is_some(), "{location}: `saw` goes with 200");
             expected.saw = written.saw;
             Ok(Exchange {
                 // Lines end as in HTTP; an empty line ends the headers.
-                request: unescape(
-                    &format!("{}\n\n", request.trim_end()).replace('\n', "\\x0d\\x0a"),
-                )?,
+                request: unescape(&format!("{}\n\n", request.trim_end()).replace('\n', "\\x0d\\x0a"))?,
                 token: written.token,
                 expected,
                 empty_header: written.empty_header,

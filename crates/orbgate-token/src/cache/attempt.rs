@@ -54,10 +54,7 @@ impl Post {
     pub const CONTENT_TYPE: &'static str = "application/x-www-form-urlencoded";
 
     pub(super) fn new(authorization: Secret, token: &str) -> Self {
-        Self {
-            authorization,
-            body: Opaque::body(token),
-        }
+        Self { authorization, body: Opaque::body(token) }
     }
 
     /// The value of `Authorization`.
@@ -113,10 +110,7 @@ pub(super) struct Flight {
 
 impl Flight {
     pub(super) const fn wait(&self) -> Wait {
-        Wait {
-            attempt: self.id,
-            until: self.until,
-        }
+        Wait { attempt: self.id, until: self.until }
     }
 
     /// What to fetch now, with the time that is left for it: at most `timeout`, because another thread may have read its clock

@@ -11,10 +11,7 @@ use crate::keys::{KEY_SET_BYTES, KeySet};
 
 /// A server's response to a fetch.
 #[derive(Clone, Copy, Debug)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "what a host has of an HTTP response"
-)]
+#[expect(clippy::exhaustive_structs, reason = "what a host has of an HTTP response")]
 pub struct Response<'a> {
     /// The status. Redirects are not followed.
     pub status: u16,

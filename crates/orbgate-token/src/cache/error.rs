@@ -34,9 +34,7 @@ impl fmt::Display for FetchError {
             Self::Status(status) => return write!(f, "the issuer responded with status {status}"),
             Self::TooLarge => "the issuer's response has more than 262144 bytes",
             Self::Timeout => "the issuer took too long to respond",
-            Self::BadDiscovery => {
-                "the issuer's discovery document is not a JSON object with `issuer` and `jwks_uri`"
-            }
+            Self::BadDiscovery => "the issuer's discovery document is not a JSON object with `issuer` and `jwks_uri`",
             Self::WrongIssuer => "the discovery document belongs to another issuer",
             Self::KeySet(error) => return fmt::Display::fmt(error, f),
         })

@@ -68,9 +68,7 @@ struct Flight {
 // Written by hand: it has a token.
 impl core::fmt::Debug for Flight {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Flight")
-            .field("until", &self.until)
-            .finish_non_exhaustive()
+        f.debug_struct("Flight").field("until", &self.until).finish_non_exhaustive()
     }
 }
 
@@ -78,10 +76,7 @@ impl Introspection {
     pub(super) fn new(opaque: &Opaque) -> Self {
         Self {
             verdicts: Arc::new(Mutex::new(Verdicts::new(opaque.max_cache))),
-            asking: Mutex::new(Asking {
-                authorization: opaque.authorization.clone(),
-                ..Asking::default()
-            }),
+            asking: Mutex::new(Asking { authorization: opaque.authorization.clone(), ..Asking::default() }),
         }
     }
 
@@ -123,10 +118,7 @@ impl Introspection {
 
 impl Flight {
     const fn wait(&self, attempt: AttemptId) -> Wait {
-        Wait {
-            attempt,
-            until: self.until,
-        }
+        Wait { attempt, until: self.until }
     }
 }
 
@@ -254,13 +246,7 @@ impl KeyCache {
     }
 
     /// What is known of a token that its issuer is asked about.
-    pub(super) fn introspect(
-        &self,
-        issuer: usize,
-        token: &[u8],
-        asked: &mut Asked,
-        now: Now,
-    ) -> Judged {
+    pub(super) fn introspect(&self, issuer: usize, token: &[u8], asked: &mut Asked, now: Now) -> Judged {
         let mark: Mark = Sha256::digest(token).into();
         let verdict = match self.said(issuer, &mark, asked.at, now) {
             Some(verdict) => verdict,
@@ -276,18 +262,10 @@ impl KeyCache {
     }
 
     /// What the endpoint has said, if it is new enough: it was asked after this question, or not too long ago.
-    fn said(
-        &self,
-        issuer: usize,
-        mark: &Mark,
-        asked: Duration,
-        now: Now,
-    ) -> Option<Result<VerifiedToken, TokenError>> {
+    fn said(&self, issuer: usize, mark: &Mark, asked: Duration, now: Now) -> Option<Result<VerifiedToken, TokenError>> {
         let (of, opaque) = self.introspection(issuer)?;
         let (active, refused) = of.verdicts().get(mark, now.monotonic);
-        let is_new = |sent: Duration, longest: Duration| {
-            sent >= asked || now.monotonic.saturating_sub(sent) < longest
-        };
+        let is_new = |sent: Duration, longest: Duration| sent >= asked || now.monotonic.saturating_sub(sent) < longest;
         let negative = NEGATIVE.min(opaque.max_cache);
         let active = active.and_then(|said| {
             let verdict = self.verdict(issuer, mark, &said.stated, now.time);
@@ -323,14 +301,7 @@ impl KeyCache {
     }
 
     /// What to wait for until the endpoint answers; `None` if it isn't asked about this token now.
-    fn answer(
-        &self,
-        issuer: usize,
-        mark: Mark,
-        token: &str,
-        asked: &mut Asked,
-        now: Duration,
-    ) -> Option<Wait> {
+    fn answer(&self, issuer: usize, mark: Mark, token: &str, asked: &mut Asked, now: Duration) -> Option<Wait> {
         let timeout = self.settings.timeout;
         let (of, _) = self.introspection(issuer)?;
         if now.saturating_sub(asked.at) >= timeout {
@@ -439,8 +410,5 @@ impl KeyCache {
 
 /// Whether a failure may be due to what a token is like. Then it doesn't count for other tokens, because any caller can invent one.
 const fn is_of_token(failure: &FetchError) -> bool {
-    matches!(
-        failure,
-        FetchError::TooLarge | FetchError::Status(400 | 413 | 414 | 422 | 431)
-    )
+    matches!(failure, FetchError::TooLarge | FetchError::Status(400 | 413 | 414 | 422 | 431))
 }

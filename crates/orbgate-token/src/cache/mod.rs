@@ -79,10 +79,7 @@ pub struct KeyCache {
 
 /// The time on two clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(
-    clippy::exhaustive_structs,
-    reason = "there are these two kinds of clocks"
-)]
+#[expect(clippy::exhaustive_structs, reason = "there are these two kinds of clocks")]
 pub struct Now {
     /// The time of day, which determines whether tokens are valid.
     pub time: SystemTime,
@@ -159,9 +156,7 @@ impl KeyCache {
             verifier,
             settings,
             snapshot: ArcSwap::from_pointee(Snapshot::of(count)),
-            schedules: core::iter::repeat_with(Mutex::default)
-                .take(count)
-                .collect(),
+            schedules: core::iter::repeat_with(Mutex::default).take(count).collect(),
             introspections,
             begun: AtomicU64::new(0),
             has_queued: AtomicBool::new(false),
@@ -267,9 +262,7 @@ impl KeyCache {
             && let (Some(kid), Some(mut schedule)) = (token.kid(), self.lock(token.index))
         {
             let known = snapshot.times(token.index);
-            schedule
-                .attempts
-                .note_missing(kid, asked, known, &self.settings);
+            schedule.attempts.note_missing(kid, asked, known, &self.settings);
         }
         judged
     }
@@ -365,8 +358,7 @@ impl KeyCache {
         drop(schedule);
         let (rules, _) = self.verifier.named(issuer)?;
         // Read before the lock is taken: it may be a long text.
-        let found =
-            result.and_then(|response| discovery::read(stage, response, rules, &self.settings));
+        let found = result.and_then(|response| discovery::read(stage, response, rules, &self.settings));
         let mut schedule = self.lock(issuer)?;
         let flight = schedule.flight_of(attempt)?;
         match found {
@@ -456,10 +448,7 @@ impl KeyCache {
         let issuers = issuers.enumerate();
         let status = |(index, (issuer, state)): (usize, (&str, &State))| {
             let introspection = self.introspection(index);
-            let warnings = snapshot
-                .keys
-                .of(issuer)
-                .map(|keys| keys.warnings().to_vec());
+            let warnings = snapshot.keys.of(issuer).map(|keys| keys.warnings().to_vec());
             KeyStatus {
                 issuer: issuer.to_owned(),
                 keys: snapshot.keys.count(issuer),
@@ -497,12 +486,7 @@ mod tests {
     use crate::{TokenError, VerifiedToken, Verifier};
 
     fn now() -> Now {
-        Now {
-            time: UNIX_EPOCH
-                .checked_add(Duration::from_secs(1_800_000_000))
-                .unwrap(),
-            monotonic: Duration::ZERO,
-        }
+        Now { time: UNIX_EPOCH.checked_add(Duration::from_secs(1_800_000_000)).unwrap(), monotonic: Duration::ZERO }
     }
 
     fn judge(cache: &KeyCache, token: &str) -> Result<VerifiedToken, TokenError> {
@@ -515,11 +499,7 @@ mod tests {
                 let discovery = br#"{"issuer":"https://id.example.com","jwks_uri":"https://id.example.com/keys"}"#;
                 let is_keys = fetch.url.ends_with("keys");
                 let body: &[u8] = if is_keys { jwks } else { discovery };
-                let response = Response {
-                    status: 200,
-                    cache_control: None,
-                    body,
-                };
+                let response = Response { status: 200, cache_control: None, body };
                 next = cache.fetched(fetch.attempt, Ok(response), now.monotonic);
             }
             if let Judged::Verdict(verdict) = judged {
@@ -558,10 +538,7 @@ mod tests {
             let cache = KeyCache::new(verifier, FetchSettings::default()).unwrap();
             let good = judge(&cache, token).unwrap();
             assert_eq!(judge(&cache, &forged), Err(TokenError::Signature));
-            let check = cache
-                .verifier
-                .check(token, &cache.keys(), now().time)
-                .unwrap();
+            let check = cache.verifier.check(token, &cache.keys(), now().time).unwrap();
             let hash = Sha256::new_with_prefix(&forged).chain_update(check.key());
             if let Some(remembered) = &cache.remembered {
                 assert!(remembered.knows_or(hash, now().monotonic, || true));

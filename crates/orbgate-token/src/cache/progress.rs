@@ -119,13 +119,7 @@ impl KeyCache {
     }
 
     /// Begins an attempt, unless it is too early for one.
-    fn begin(
-        &self,
-        issuer: usize,
-        schedule: &mut Schedule,
-        cause: Cause,
-        now: Duration,
-    ) -> Option<Wait> {
+    fn begin(&self, issuer: usize, schedule: &mut Schedule, cause: Cause, now: Duration) -> Option<Wait> {
         let (rules, _) = self.verifier.named(issuer)?;
         if !schedule.attempts.may(cause, now, &self.settings) {
             return None;
@@ -164,27 +158,16 @@ impl KeyCache {
 
     /// Ends an attempt whose time is over without a report.
     pub(super) fn expire(&self, issuer: usize, schedule: &mut Schedule, now: Duration) {
-        if schedule
-            .flight
-            .as_ref()
-            .is_some_and(|flight| now >= flight.until)
-        {
+        if schedule.flight.as_ref().is_some_and(|flight| now >= flight.until) {
             self.fail(issuer, schedule, &FetchError::Timeout, now);
         }
     }
 
     /// The attempt under way has failed: the keys stay, and the failure is noted.
-    pub(super) fn fail(
-        &self,
-        issuer: usize,
-        schedule: &mut Schedule,
-        failure: &FetchError,
-        now: Duration,
-    ) {
+    pub(super) fn fail(&self, issuer: usize, schedule: &mut Schedule, failure: &FetchError, now: Duration) {
         let left = |flight: &Flight| flight.until.saturating_sub(now);
         let left = schedule.flight.as_ref().map_or(Duration::ZERO, left);
-        let is_slow =
-            self.settings.timeout.saturating_sub(left) >= BRIEF.min(self.settings.timeout);
+        let is_slow = self.settings.timeout.saturating_sub(left) >= BRIEF.min(self.settings.timeout);
         if schedule.end() {
             self.change(issuer, |next, _| {
                 next.set_failure(issuer, Some(failure.clone()), is_slow);

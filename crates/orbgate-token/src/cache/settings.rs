@@ -99,14 +99,7 @@ impl FetchSettings {
         if !(1..=1_000_000).contains(&self.max_waiting) {
             diagnostics.push("`max_waiting` is not 1 to 1,000,000".to_owned());
         }
-        if diagnostics.is_empty() {
-            Ok(())
-        } else {
-            Err(SettingsError {
-                about: "fetching keys: ",
-                diagnostics,
-            })
-        }
+        if diagnostics.is_empty() { Ok(()) } else { Err(SettingsError { about: "fetching keys: ", diagnostics }) }
     }
 
     /// How long keys are fresh, from the `Cache-Control` of their response (RFC 9111 §5.2.2).
@@ -117,12 +110,7 @@ impl FetchSettings {
             let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
             let said = match name.trim().to_ascii_lowercase().as_str() {
                 "no-store" | "no-cache" => Some(Duration::ZERO),
-                "max-age" => value
-                    .trim()
-                    .trim_matches('"')
-                    .parse()
-                    .ok()
-                    .map(Duration::from_secs),
+                "max-age" => value.trim().trim_matches('"').parse().ok().map(Duration::from_secs),
                 _ => None,
             };
             // If there are several, the shortest counts.
@@ -142,18 +130,12 @@ pub struct SettingsError {
 
 impl SettingsError {
     /// The error for secrets that haven't been read.
-    pub(super) fn of_missing<'s>(
-        missing: impl Iterator<Item = &'s SecretSource>,
-    ) -> Result<(), Self> {
-        let says =
-            |source| format!("{source} has not been read: this gate can't ask about opaque tokens");
+    pub(super) fn of_missing<'s>(missing: impl Iterator<Item = &'s SecretSource>) -> Result<(), Self> {
+        let says = |source| format!("{source} has not been read: this gate can't ask about opaque tokens");
         let diagnostics: Vec<String> = missing.map(says).collect();
         match diagnostics.is_empty() {
             true => Ok(()),
-            false => Err(Self {
-                about: "",
-                diagnostics,
-            }),
+            false => Err(Self { about: "", diagnostics }),
         }
     }
 
@@ -161,10 +143,7 @@ impl SettingsError {
     #[cfg(feature = "fetch")]
     pub(crate) fn of_secrets(error: &ConfigError) -> Self {
         let diagnostics = error.diagnostics().iter();
-        Self {
-            about: "",
-            diagnostics: diagnostics.map(ToString::to_string).collect(),
-        }
+        Self { about: "", diagnostics: diagnostics.map(ToString::to_string).collect() }
     }
 }
 
@@ -195,13 +174,7 @@ mod tests {
         let zero = Duration::ZERO;
         let table = [
             (good, ""),
-            (
-                FetchSettings {
-                    max_stale: zero,
-                    ..good
-                },
-                "",
-            ),
+            (FetchSettings { max_stale: zero, ..good }, ""),
             // Each at its largest valid value.
             (
                 FetchSettings {
@@ -214,98 +187,28 @@ mod tests {
                 },
                 "",
             ),
-            (
-                FetchSettings {
-                    cooldown: zero,
-                    ..good
-                },
-                "`cooldown` is 0, `retry` is longer than `cooldown`",
-            ),
-            (
-                FetchSettings {
-                    retry: zero,
-                    timeout: zero,
-                    ..good
-                },
-                "`retry` is 0, `timeout` is 0",
-            ),
+            (FetchSettings { cooldown: zero, ..good }, "`cooldown` is 0, `retry` is longer than `cooldown`"),
+            (FetchSettings { retry: zero, timeout: zero, ..good }, "`retry` is 0, `timeout` is 0"),
             (FetchSettings { ttl: zero, ..good }, "`ttl` is 0"),
+            (FetchSettings { max_waiting: 1, ..good }, ""),
+            (FetchSettings { max_waiting: 0, ..good }, "`max_waiting` is not 1 to 1,000,000"),
+            (FetchSettings { max_waiting: 1_000_001, ..good }, "`max_waiting` is not 1 to 1,000,000"),
+            (FetchSettings { ttl_min: zero, ..good }, "`ttl_min` is 0"),
+            (FetchSettings { ttl_max: Duration::from_secs(59), ..good }, "`ttl_min` is longer than `ttl_max`"),
+            (FetchSettings { max_stale: Duration::from_secs(86_401), ..good }, "`max_stale` is longer than a day"),
+            (FetchSettings { ttl: Duration::MAX, ..good }, "`ttl` is longer than a day"),
             (
-                FetchSettings {
-                    max_waiting: 1,
-                    ..good
-                },
-                "",
-            ),
-            (
-                FetchSettings {
-                    max_waiting: 0,
-                    ..good
-                },
-                "`max_waiting` is not 1 to 1,000,000",
-            ),
-            (
-                FetchSettings {
-                    max_waiting: 1_000_001,
-                    ..good
-                },
-                "`max_waiting` is not 1 to 1,000,000",
-            ),
-            (
-                FetchSettings {
-                    ttl_min: zero,
-                    ..good
-                },
-                "`ttl_min` is 0",
-            ),
-            (
-                FetchSettings {
-                    ttl_max: Duration::from_secs(59),
-                    ..good
-                },
-                "`ttl_min` is longer than `ttl_max`",
-            ),
-            (
-                FetchSettings {
-                    max_stale: Duration::from_secs(86_401),
-                    ..good
-                },
-                "`max_stale` is longer than a day",
-            ),
-            (
-                FetchSettings {
-                    ttl: Duration::MAX,
-                    ..good
-                },
-                "`ttl` is longer than a day",
-            ),
-            (
-                FetchSettings {
-                    ahead_percent: 0,
-                    burst: 0,
-                    ..good
-                },
+                FetchSettings { ahead_percent: 0, burst: 0, ..good },
                 "`ahead_percent` is not 1 to 100, `burst` is not 1 to 100",
             ),
             (
-                FetchSettings {
-                    ahead_percent: 101,
-                    burst: 101,
-                    ..good
-                },
+                FetchSettings { ahead_percent: 101, burst: 101, ..good },
                 "`ahead_percent` is not 1 to 100, `burst` is not 1 to 100",
             ),
         ];
         for (settings, diagnostics) in table {
-            let said = settings
-                .check()
-                .err()
-                .map_or_else(String::new, |error| error.to_string());
-            let expected = if diagnostics.is_empty() {
-                String::new()
-            } else {
-                format!("fetching keys: {diagnostics}")
-            };
+            let said = settings.check().err().map_or_else(String::new, |error| error.to_string());
+            let expected = if diagnostics.is_empty() { String::new() } else { format!("fetching keys: {diagnostics}") };
             assert_eq!(said, expected);
         }
     }

@@ -28,10 +28,7 @@ pub(super) struct State {
 impl Snapshot {
     /// The initial state of this many issuers, without keys.
     pub(super) fn of(issuers: usize) -> Self {
-        Self {
-            keys: Keys::new(),
-            issuers: vec![State::default(); issuers],
-        }
+        Self { keys: Keys::new(), issuers: vec![State::default(); issuers] }
     }
 
     pub(super) fn times(&self, issuer: usize) -> Option<Times> {
@@ -72,13 +69,7 @@ impl Snapshot {
     }
 
     /// New keys for an issuer.
-    pub(super) fn put(
-        &mut self,
-        issuer: usize,
-        name: &str,
-        keys: Arc<KeySet>,
-        times: Option<Times>,
-    ) {
+    pub(super) fn put(&mut self, issuer: usize, name: &str, keys: Arc<KeySet>, times: Option<Times>) {
         self.keys = core::mem::take(&mut self.keys).with(name, keys);
         self.change(issuer, times);
     }
@@ -103,12 +94,7 @@ impl Snapshot {
         }
     }
 
-    pub(super) fn set_failure(
-        &mut self,
-        issuer: usize,
-        failure: Option<FetchError>,
-        is_slow: bool,
-    ) {
+    pub(super) fn set_failure(&mut self, issuer: usize, failure: Option<FetchError>, is_slow: bool) {
         if let Some(state) = self.issuers.get_mut(issuer) {
             state.failure = failure;
             state.is_slow = is_slow;

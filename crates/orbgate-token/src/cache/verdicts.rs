@@ -44,27 +44,14 @@ impl Verdicts {
     }
 
     /// What is known of a token: the claims of an active one, and when and why it was refused.
-    pub(super) fn get(
-        &mut self,
-        mark: &Mark,
-        now: Duration,
-    ) -> (Option<Arc<Said>>, Option<(Duration, TokenError)>) {
+    pub(super) fn get(&mut self, mark: &Mark, now: Duration) -> (Option<Arc<Said>>, Option<(Duration, TokenError)>) {
         self.active.forget(now);
         self.refused.forget(now);
-        (
-            self.active.get(mark).cloned(),
-            self.refused.get(mark).copied(),
-        )
+        (self.active.get(mark).cloned(), self.refused.get(mark).copied())
     }
 
     /// What an endpoint that was asked at this time has said; nothing if it gave no answer.
-    pub(super) fn put(
-        &mut self,
-        mark: Mark,
-        sent: Duration,
-        said: Result<Stated, TokenError>,
-        now: Duration,
-    ) {
+    pub(super) fn put(&mut self, mark: Mark, sent: Duration, said: Result<Stated, TokenError>, now: Duration) {
         self.active.forget(now);
         self.refused.forget(now);
         match said.and_then(Stated::unless_refused) {

@@ -33,15 +33,8 @@ impl Times {
     /// `None` where the clock cannot express these times.
     pub(super) fn new(fetched: Duration, ttl: Duration, settings: &FetchSettings) -> Option<Self> {
         let stale = fetched.checked_add(ttl)?;
-        let ahead = ttl
-            .checked_mul(u32::from(settings.ahead_percent))?
-            .checked_div(100)?;
-        Some(Self {
-            fetched,
-            ahead: fetched.checked_add(ahead)?,
-            stale,
-            end: stale.checked_add(settings.max_stale)?,
-        })
+        let ahead = ttl.checked_mul(u32::from(settings.ahead_percent))?.checked_div(100)?;
+        Some(Self { fetched, ahead: fetched.checked_add(ahead)?, stale, end: stale.checked_add(settings.max_stale)? })
     }
 
     /// What to do while the issuer answers.
@@ -97,16 +90,11 @@ const MISSING: usize = 1024;
 impl Attempts {
     /// Whether an attempt may be made now; if so, it counts as made.
     pub(super) fn may(&mut self, cause: Cause, now: Duration, settings: &FetchSettings) -> bool {
-        let rested = |pause: Duration| {
-            self.last
-                .is_none_or(|last| now.saturating_sub(last) >= pause)
-        };
+        let rested = |pause: Duration| self.last.is_none_or(|last| now.saturating_sub(last) >= pause);
         let may = match cause {
             Cause::NoKeys => rested(settings.retry),
             Cause::Due => rested(settings.cooldown),
-            Cause::UnknownKey(kid) => {
-                !self.is_missing(kid, now, settings) && self.spend(now, settings)
-            }
+            Cause::UnknownKey(kid) => !self.is_missing(kid, now, settings) && self.spend(now, settings),
         };
         if may {
             self.last = Some(now);
@@ -174,10 +162,7 @@ mod tests {
 
     use super::{Attempts, Cause, Due, FetchSettings, Fingerprint, MISSING, Times};
 
-    const SETTINGS: FetchSettings = FetchSettings {
-        burst: 4,
-        ..FetchSettings::DEFAULT
-    };
+    const SETTINGS: FetchSettings = FetchSettings { burst: 4, ..FetchSettings::DEFAULT };
 
     struct Clock(Duration);
 
@@ -228,14 +213,10 @@ mod tests {
         let (clock, mut attempts) = (Clock::new(), Attempts::default());
         // A drip of forged tokens, one a second: the burst at once, and then one every 7.5 s.
         let made = |attempts: &mut Attempts, from: u64, to: u64| {
-            let may =
-                |at: &u64| attempts.may(Cause::UnknownKey(kid(*at)), clock.at(*at), &SETTINGS);
+            let may = |at: &u64| attempts.may(Cause::UnknownKey(kid(*at)), clock.at(*at), &SETTINGS);
             (from..to).filter(may).collect::<Vec<_>>()
         };
-        assert_eq!(
-            made(&mut attempts, 0, 50),
-            [0, 1, 2, 3, 8, 15, 23, 30, 38, 45]
-        );
+        assert_eq!(made(&mut attempts, 0, 50), [0, 1, 2, 3, 8, 15, 23, 30, 38, 45]);
         // After a while without attempts the whole burst is there again.
         assert_eq!(made(&mut attempts, 300, 308), [300, 301, 302, 303]);
         // The number of attempts in 300 s does not depend on the number of tokens.
@@ -255,10 +236,7 @@ mod tests {
         assert!(attempts.may(Cause::UnknownKey(next), clock.at(0), &SETTINGS));
         attempts.note_missing(next, clock.at(0), fetched(0), &SETTINGS);
         for at in 1..30 {
-            assert!(
-                !attempts.may(Cause::UnknownKey(next), clock.at(at), &SETTINGS),
-                "{at}"
-            );
+            assert!(!attempts.may(Cause::UnknownKey(next), clock.at(at), &SETTINGS), "{at}");
         }
         assert!(attempts.may(Cause::UnknownKey(next), clock.at(30), &SETTINGS));
         // The issuer may have a key now that it lacked in an earlier attempt.
@@ -270,13 +248,9 @@ mod tests {
     #[test]
     fn a_key_is_missing_only_if_the_last_attempt_could_know_it() {
         let clock = Clock::new();
-        for (asked, last, fetched, is_noted) in [
-            (10, 10, 10, true),
-            (10, 11, 12, true),
-            (10, 9, 12, false),
-            (10, 11, 9, false),
-            (10, 11, 10, false),
-        ] {
+        for (asked, last, fetched, is_noted) in
+            [(10, 10, 10, true), (10, 11, 12, true), (10, 9, 12, false), (10, 11, 9, false), (10, 11, 10, false)]
+        {
             let mut attempts = Attempts::default();
             assert!(attempts.may(Cause::NoKeys, clock.at(last), &SETTINGS));
             let known = Times::new(clock.at(fetched), Duration::from_secs(600), &SETTINGS);

@@ -1,9 +1,7 @@
 //! The configuration file as plain data: what both YAML readings must agree on. Nothing here is validated beyond its shape.
 //! The README's table of keys is made of it.
 
-use orbgate_yaml::{
-    Content, Location, Node, Owner, Shape, Spanned, Value, Values, Version, document,
-};
+use orbgate_yaml::{Content, Location, Node, Owner, Shape, Spanned, Value, Values, Version, document};
 use serde::Deserialize;
 
 document! {
@@ -182,9 +180,7 @@ impl Value for KindDocument {
         let Content::Scalar(scalar) = &node.kind else {
             return Self::Claims(KindClaims::read(node, owner, values));
         };
-        let named = KindName::NAMED
-            .iter()
-            .find(|(name, _)| *name == scalar.text);
+        let named = KindName::NAMED.iter().find(|(name, _)| *name == scalar.text);
         match named {
             Some((_, kind)) => Self::Always(*kind),
             None => {

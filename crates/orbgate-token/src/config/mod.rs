@@ -17,12 +17,9 @@ impl Verifier {
     ///
     /// Every error of the file, each with its location.
     pub fn from_yaml(text: &str) -> Result<Self, ConfigError> {
-        yaml::read(
-            text.as_bytes(),
-            &FORMAT,
-            yaml::document("the configuration"),
-            |document, diagnostics| rules::verifier(&document, diagnostics),
-        )
+        yaml::read(text.as_bytes(), &FORMAT, yaml::document("the configuration"), |document, diagnostics| {
+            rules::verifier(&document, diagnostics)
+        })
         .map_err(ConfigError::of_file)
     }
 }

@@ -6,8 +6,8 @@ use orbgate::TokenKind;
 use orbgate_yaml::{Diagnostics, Location, Spanned, quoted};
 
 use super::document::{
-    Audiences, ConflictDocument, Document, FormatDocument, IssuerDocument, KindDocument, KindName,
-    OpaqueDocument, Required, ScopesDocument, TestDocument,
+    Audiences, ConflictDocument, Document, FormatDocument, IssuerDocument, KindDocument, KindName, OpaqueDocument,
+    Required, ScopesDocument, TestDocument,
 };
 use crate::algorithm::Algorithm;
 use crate::check;
@@ -25,8 +25,7 @@ pub(super) fn verifier(document: &Document, diagnostics: &mut Diagnostics) -> Ve
     if let Some(said) = &document.remember_signatures {
         let most = usize::try_from(said.value).unwrap_or(usize::MAX);
         if most > MOST_REMEMBERED {
-            let message =
-                format!("`remember_signatures` is over {MOST_REMEMBERED}, which is the limit");
+            let message = format!("`remember_signatures` is over {MOST_REMEMBERED}, which is the limit");
             diagnostics.push(said.location, message);
         }
         verifier = verifier.remember_signatures(most);
@@ -35,10 +34,7 @@ pub(super) fn verifier(document: &Document, diagnostics: &mut Diagnostics) -> Ve
 }
 
 fn issuers(document: &Document, diagnostics: &mut Diagnostics) -> Vec<Issuer> {
-    let Spanned {
-        location: list,
-        value,
-    } = &document.issuers;
+    let Spanned { location: list, value } = &document.issuers;
     let mut issuers = Vec::new();
     // Of each issuer, what describes it: one of the list describes as many as it has tenants.
     let mut documents = Vec::new();
@@ -59,11 +55,7 @@ fn issuers(document: &Document, diagnostics: &mut Diagnostics) -> Vec<Issuer> {
 const TENANT: &str = "{tenant}";
 
 /// The issuer of each tenant, if there are tenants. A token from any other tenant then has an unknown issuer, so it causes no request.
-fn tenants(
-    document: &IssuerDocument,
-    issuer: Issuer,
-    diagnostics: &mut Diagnostics,
-) -> Vec<Issuer> {
+fn tenants(document: &IssuerDocument, issuer: Issuer, diagnostics: &mut Diagnostics) -> Vec<Issuer> {
     let places = document.issuer.value.matches(TENANT).count();
     let Some(tenants) = &document.tenants else {
         if places > 0 {
@@ -122,12 +114,7 @@ impl IssuerDocument {
                 let types = self.extra_types.as_deref();
                 Some(types?.first()?.location)
             }
-            _ => self
-                .opaque
-                .as_ref()?
-                .value
-                .location(key)
-                .or(of(&self.opaque)),
+            _ => self.opaque.as_ref()?.value.location(key).or(of(&self.opaque)),
         }
     }
 }
@@ -195,17 +182,11 @@ fn issuer(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Issuer {
     if let Some(seconds) = &document.max_lifetime_seconds {
         issuer = issuer.max_lifetime(Duration::from_secs(seconds.value));
     }
-    if document
-        .allow_unverified_cnf
-        .as_ref()
-        .is_some_and(|allow| allow.value)
-    {
+    if document.allow_unverified_cnf.as_ref().is_some_and(|allow| allow.value) {
         issuer = issuer.allow_unverified_cnf();
     }
     if let Some(min) = &document.rsa_exponent_min {
-        issuer = issuer.key_rules(KeyRules {
-            rsa_exponent_min: min.value,
-        });
+        issuer = issuer.key_rules(KeyRules { rsa_exponent_min: min.value });
     }
     if let Some(document) = &document.opaque {
         issuer = issuer.opaque(opaque(document, diagnostics));
@@ -219,8 +200,7 @@ fn opaque(document: &Spanned<OpaqueDocument>, diagnostics: &mut Diagnostics) -> 
         (Some(file), None) => SecretSource::File(file.value.clone()),
         (None, Some(name)) => SecretSource::Env(name.value.clone()),
         (file, _) => {
-            let message =
-                "`opaque` needs exactly one of `client_secret_file` and `client_secret_env`";
+            let message = "`opaque` needs exactly one of `client_secret_file` and `client_secret_env`";
             let location = file.as_ref().map_or(*location, |file| file.location);
             diagnostics.push_new(location, message);
             SecretSource::File("/".to_owned())
@@ -275,36 +255,21 @@ fn kind(document: &KindDocument, diagnostics: &mut Diagnostics) -> KindRules {
         let tests = tests.iter().flatten();
         tests.filter_map(|it| test(it, diagnostics)).collect()
     };
-    KindRules::Claims {
-        user: tests(&claims.user),
-        organisation: tests(&claims.organisation),
-    }
+    KindRules::Claims { user: tests(&claims.user), organisation: tests(&claims.organisation) }
 }
 
 fn test(document: &Spanned<TestDocument>, diagnostics: &mut Diagnostics) -> Option<ClaimTest> {
     let Spanned { location, value } = document;
     let claim = value.claim.as_str();
     let tests = [
-        value
-            .equals
-            .as_ref()
-            .map(|text| ClaimTest::equals(claim, text)),
-        value
-            .one_of
-            .as_ref()
-            .map(|texts| ClaimTest::one_of(claim, texts)),
+        value.equals.as_ref().map(|text| ClaimTest::equals(claim, text)),
+        value.one_of.as_ref().map(|texts| ClaimTest::one_of(claim, texts)),
         value.present.map(|present| match present {
             true => ClaimTest::present(claim),
             false => ClaimTest::absent(claim),
         }),
-        value
-            .equals_claim
-            .as_ref()
-            .map(|other| ClaimTest::equals_claim(claim, other)),
-        value
-            .differs_from_claim
-            .as_ref()
-            .map(|other| ClaimTest::differs_from_claim(claim, other)),
+        value.equals_claim.as_ref().map(|other| ClaimTest::equals_claim(claim, other)),
+        value.differs_from_claim.as_ref().map(|other| ClaimTest::differs_from_claim(claim, other)),
     ];
     let mut tests = tests.into_iter().flatten();
     let test = tests.next();
@@ -316,13 +281,6 @@ fn test(document: &Spanned<TestDocument>, diagnostics: &mut Diagnostics) -> Opti
 }
 
 fn unknown_algorithm(name: &str) -> String {
-    let known: Vec<_> = Algorithm::ALL
-        .iter()
-        .map(|algorithm| format!("`{}`", algorithm.as_str()))
-        .collect();
-    format!(
-        "unknown algorithm {} (known: {})",
-        quoted(name),
-        known.join(", ")
-    )
+    let known: Vec<_> = Algorithm::ALL.iter().map(|algorithm| format!("`{}`", algorithm.as_str())).collect();
+    format!("unknown algorithm {} (known: {})", quoted(name), known.join(", "))
 }

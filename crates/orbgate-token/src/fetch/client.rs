@@ -33,9 +33,7 @@ impl Client {
             .enable_http1()
             .build();
         // Fetches are minutes apart: the other side would close an idle connection.
-        let hyper = HyperClient::builder(TokioExecutor::new())
-            .pool_max_idle_per_host(0)
-            .build(connector);
+        let hyper = HyperClient::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector);
         Self { hyper }
     }
 
@@ -72,11 +70,7 @@ impl Client {
             StatusCode::OK => read(response.into_body(), fetch.max_bytes).await?,
             _ => Bytes::new(),
         };
-        Ok(Answer {
-            status: status.as_u16(),
-            cache_control,
-            body,
-        })
+        Ok(Answer { status: status.as_u16(), cache_control, body })
     }
 }
 

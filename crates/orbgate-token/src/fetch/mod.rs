@@ -17,9 +17,7 @@ use rustls::crypto::aws_lc_rs;
 use tokio::sync::watch;
 
 use self::client::Client;
-use crate::cache::{
-    Fetch, FetchSettings, Judged, KeyCache, KeyStatus, Now, Response, SettingsError, Wait,
-};
+use crate::cache::{Fetch, FetchSettings, Judged, KeyCache, KeyStatus, Now, Response, SettingsError, Wait};
 use crate::error::TokenError;
 use crate::keys::Keys;
 use crate::opaque::SecretSource;
@@ -73,13 +71,11 @@ impl KeyFetcher {
     ///
     /// Fails if the system has no root certificates.
     pub fn system_tls() -> std::io::Result<ClientConfig> {
-        Ok(
-            ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
-                .with_safe_default_protocol_versions()
-                .map_err(std::io::Error::other)?
-                .with_native_roots()?
-                .with_no_client_auth(),
-        )
+        Ok(ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(std::io::Error::other)?
+            .with_native_roots()?
+            .with_no_client_auth())
     }
 
     /// Fetches with these settings and this TLS configuration, for example with your own root certificates. It uses the
@@ -88,11 +84,7 @@ impl KeyFetcher {
     /// # Errors
     ///
     /// Returns every setting that is out of range, or every client's secret for an opaque issuer that can't be read.
-    pub fn with(
-        verifier: Verifier,
-        settings: FetchSettings,
-        tls: ClientConfig,
-    ) -> Result<Self, SettingsError> {
+    pub fn with(verifier: Verifier, settings: FetchSettings, tls: ClientConfig) -> Result<Self, SettingsError> {
         Ok(Self {
             shared: Arc::new(Shared {
                 cache: KeyCache::new(with_secrets(verifier)?, settings)?,
@@ -110,12 +102,7 @@ impl KeyFetcher {
     ///
     /// Returns every client's secret for an opaque issuer that can't be read.
     pub fn replaced_by(&self, verifier: Verifier) -> Result<Self, SettingsError> {
-        let Shared {
-            cache,
-            client,
-            start,
-            ..
-        } = &*self.shared;
+        let Shared { cache, client, start, .. } = &*self.shared;
         let next = KeyCache::new(with_secrets(verifier)?, *cache.settings())?;
         Ok(Self {
             shared: Arc::new(Shared {
@@ -135,18 +122,11 @@ impl KeyFetcher {
     ///
     /// The same as those of [`Verifier::verify`]. An opaque token can also give [`TokenError::Inactive`] or
     /// [`TokenError::Unanswered`].
-    pub async fn verify(
-        &self,
-        token: impl AsRef<[u8]>,
-        now: SystemTime,
-    ) -> Result<VerifiedToken, TokenError> {
+    pub async fn verify(&self, token: impl AsRef<[u8]>, now: SystemTime) -> Result<VerifiedToken, TokenError> {
         let shared = &self.shared;
         let mut asked = shared.cache.ask(shared.elapsed());
         loop {
-            let now = Now {
-                time: now,
-                monotonic: shared.elapsed(),
-            };
+            let now = Now { time: now, monotonic: shared.elapsed() };
             let judged = shared.cache.judge(token.as_ref(), &mut asked, now);
             self.start_fetches();
             match judged {
@@ -224,10 +204,7 @@ impl KeyFetcher {
     /// The current time on the clocks of these keys.
     #[must_use]
     pub fn now(&self) -> Now {
-        Now {
-            time: SystemTime::now(),
-            monotonic: self.shared.elapsed(),
-        }
+        Now { time: SystemTime::now(), monotonic: self.shared.elapsed() }
     }
 
     /// Waits until an attempt is over.

@@ -66,9 +66,7 @@ fn no_fetch_may_take_longer_than_the_setting() {
 #[test]
 fn nobody_waits_for_long() {
     let mut world = World::new(60);
-    let asked: Vec<_> = (0..512)
-        .map(|number| (number, world.ask(&number.to_string()).0))
-        .collect();
+    let asked: Vec<_> = (0..512).map(|number| (number, world.ask(&number.to_string()).0)).collect();
     assert_eq!(world.fetches().len(), 32);
     let still = |world: &World, asked: Vec<(i32, Asked)>| {
         let mut still = Vec::new();

@@ -9,8 +9,8 @@ use orbgate::TokenKind;
 use orbgate_testing::expected::Expected;
 use orbgate_testing::signer::{Signer, claims, header, now, with};
 use orbgate_token::{
-    Asked, Fetch, FetchError, FetchSettings, Issuer, Judged, KeyCache, KeyFetcher, KindRules, Now,
-    Opaque, Response, SecretSource, TokenError, VerifiedToken, Verifier,
+    Asked, Fetch, FetchError, FetchSettings, Issuer, Judged, KeyCache, KeyFetcher, KindRules, Now, Opaque, Response,
+    SecretSource, TokenError, VerifiedToken, Verifier,
 };
 use serde_json::{Value, json};
 
@@ -59,10 +59,7 @@ impl World {
 
     fn now(&self) -> Now {
         let monotonic = Duration::from_millis(self.ms);
-        Now {
-            time: now().checked_add(monotonic).unwrap(),
-            monotonic,
-        }
+        Now { time: now().checked_add(monotonic).unwrap(), monotonic }
     }
 
     fn fetch(&self) -> Option<Fetch> {
@@ -74,14 +71,8 @@ impl World {
     }
 
     fn report(&self, fetch: &Fetch, status: u16, body: &[u8]) {
-        let response = Response {
-            status,
-            cache_control: Some("max-age=86400"),
-            body,
-        };
-        let then = self
-            .cache
-            .fetched(fetch.attempt, Ok(response), self.now().monotonic);
+        let response = Response { status, cache_control: Some("max-age=86400"), body };
+        let then = self.cache.fetched(fetch.attempt, Ok(response), self.now().monotonic);
         assert_eq!(then, None);
     }
 
@@ -110,10 +101,7 @@ impl World {
     }
 
     /// The verdict on a token of which the endpoint says this.
-    #[expect(
-        clippy::panic_in_result_fn,
-        reason = "a verdict is what it is about, not a failure of it"
-    )]
+    #[expect(clippy::panic_in_result_fn, reason = "a verdict is what it is about, not a failure of it")]
     fn verdict(&self, token: &str, status: u16, body: &[u8]) -> Verdict {
         let (mut asked, verdict) = self.ask(token);
         assert!(verdict.is_none(), "{verdict:?}");
@@ -147,10 +135,7 @@ fn a_token_is_asked_about_once_and_its_claims_are_kept() {
     world.report(&fetch, 200, active().to_string().as_bytes());
     for asked in [&mut first, &mut second] {
         let token = world.again("opaque-1", asked).unwrap().unwrap();
-        assert_eq!(
-            (token.kind(), token.scopes()),
-            (TokenKind::User, "read:orbs")
-        );
+        assert_eq!((token.kind(), token.scopes()), (TokenKind::User, "read:orbs"));
         assert_eq!((token.issuer(), token.subject()), (ISSUER, Some("user-7")));
     }
     drop((first, second));
@@ -175,25 +160,13 @@ fn an_answer_is_judged_by_every_rule_and_a_refusal_lives_for_seconds() {
         (change("active", "true".into()), TokenError::Inactive),
         (without("active"), TokenError::Inactive),
         (json!({"active": false}), TokenError::Inactive),
-        (
-            change("iss", "https://evil.example".into()),
-            TokenError::Issuer,
-        ),
+        (change("iss", "https://evil.example".into()), TokenError::Issuer),
         (change("iss", 5.into()), TokenError::Issuer),
-        (
-            change("aud", "https://other.example".into()),
-            TokenError::Audience,
-        ),
+        (change("aud", "https://other.example".into()), TokenError::Audience),
         (without("aud"), TokenError::Audience),
         (without("exp"), TokenError::BadTime),
-        (
-            change("exp", (seconds(now()) - 61).into()),
-            TokenError::Expired,
-        ),
-        (
-            change("nbf", (seconds(now()) + 120).into()),
-            TokenError::NotYetValid,
-        ),
+        (change("exp", (seconds(now()) - 61).into()), TokenError::Expired),
+        (change("nbf", (seconds(now()) + 120).into()), TokenError::NotYetValid),
         (change("scope", json!(["a"])), TokenError::Scopes),
         (change("cnf", json!({"jkt": "a"})), TokenError::Bound),
         (change("token_type", "DPoP".into()), TokenError::Bound),
@@ -209,14 +182,8 @@ fn an_answer_is_judged_by_every_rule_and_a_refusal_lives_for_seconds() {
         assert_eq!(world.known("t"), None, "{answer}");
     }
     let texts: [(&[u8], TokenError); 6] = [
-        (
-            br#"{"active":true,"active":true}"#,
-            TokenError::DuplicateMember,
-        ),
-        (
-            br#"{"active":false,"active":true}"#,
-            TokenError::DuplicateMember,
-        ),
+        (br#"{"active":true,"active":true}"#, TokenError::DuplicateMember),
+        (br#"{"active":false,"active":true}"#, TokenError::DuplicateMember),
         (b"<html>", TokenError::BadClaims),
         (b"", TokenError::BadClaims),
         (b"[true]", TokenError::BadClaims),
@@ -242,10 +209,7 @@ fn an_answer_is_not_used_beyond_the_tokens_end() {
     world.ms = 9_999;
     assert!(world.known("t").unwrap().is_ok());
     world.ms = 10_000;
-    assert!(
-        world.known("t").is_none(),
-        "`exp` counts, whatever the clocks allow"
-    );
+    assert!(world.known("t").is_none(), "`exp` counts, whatever the clocks allow");
     // The one that waited may use what the issuer said of it meanwhile, with the allowance for clocks.
     world.ms = 10_001;
     assert!(world.again("t", &mut asked).unwrap().is_ok());
@@ -260,10 +224,7 @@ fn a_revoked_token_is_refused_within_the_stated_time() {
     world.ms = 30_999;
     assert!(world.known("t").unwrap().is_ok());
     world.ms = 31_000;
-    assert_eq!(
-        world.says("t", &json!({"active": false})),
-        Err(TokenError::Inactive)
-    );
+    assert_eq!(world.says("t", &json!({"active": false})), Err(TokenError::Inactive));
     assert_eq!(world.known("t"), Some(Err(TokenError::Inactive)));
     // An operator who can't wait has everything forgotten, and an answer that is under way is discarded.
     let mut world = World::new(3_600);
@@ -274,21 +235,13 @@ fn a_revoked_token_is_refused_within_the_stated_time() {
     assert!(world.known("t").is_none());
     world.report(&fetch, 200, active().to_string().as_bytes());
     world.ms = 1;
-    assert_eq!(
-        world.again("u", &mut asked),
-        None,
-        "it is asked about again"
-    );
+    assert_eq!(world.again("u", &mut asked), None, "it is asked about again");
     assert!(!world.fetches().is_empty());
 }
 
 #[test]
 fn failures_are_401_at_once_and_an_endpoint_that_fails_is_left_alone() {
-    let failures = [
-        FetchError::Unreachable,
-        FetchError::Timeout,
-        FetchError::BadUrl,
-    ];
+    let failures = [FetchError::Unreachable, FetchError::Timeout, FetchError::BadUrl];
     let statuses = [401, 302, 503, 404, 429].map(Ok);
     for failure in failures.into_iter().map(Err).chain(statuses) {
         let mut world = World::new(60);
@@ -302,10 +255,7 @@ fn failures_are_401_at_once_and_an_endpoint_that_fails_is_left_alone() {
                 Ok(status) => world.report(&fetch, *status, b"{}"),
                 Err(failure) => world.fail(&fetch, failure.clone()),
             }
-            assert_eq!(
-                world.again(&token, &mut asked),
-                Some(Err(TokenError::Unanswered))
-            );
+            assert_eq!(world.again(&token, &mut asked), Some(Err(TokenError::Unanswered)));
         }
         assert!(world.cache.status()[0].failure.is_some());
         // It rests for a second: nobody waits, and what is known stays.
@@ -315,11 +265,7 @@ fn failures_are_401_at_once_and_an_endpoint_that_fails_is_left_alone() {
         world.ms = 1_000;
         let (_one, verdict) = world.ask("u");
         assert_eq!(verdict, None);
-        assert_eq!(
-            world.known("v"),
-            Some(Err(TokenError::Unanswered)),
-            "one at a time"
-        );
+        assert_eq!(world.known("v"), Some(Err(TokenError::Unanswered)), "one at a time");
         let fetch = world.fetch().unwrap();
         world.report(&fetch, 200, active().to_string().as_bytes());
         assert!(world.known("u").unwrap().is_ok());
@@ -338,10 +284,7 @@ fn a_failure_that_a_token_may_cause_says_nothing_of_others() {
         assert_eq!(verdict, Err(TokenError::Unanswered));
     }
     let huge = vec![b' '; (256 << 10) + 1];
-    assert_eq!(
-        world.verdict("huge", 200, &huge),
-        Err(TokenError::Unanswered)
-    );
+    assert_eq!(world.verdict("huge", 200, &huge), Err(TokenError::Unanswered));
     assert!(world.says("good", &active()).is_ok());
     assert!(world.cache.status()[0].failure.is_none());
 }
@@ -372,48 +315,26 @@ fn each_issuer_gets_the_tokens_of_its_prefix_and_a_jwt_that_names_it() {
         (&all, "a_b".to_owned(), Ok("https://a/introspect")),
         (&all, "a_ab".to_owned(), Ok("https://aa/introspect")),
         (&all, "b".to_owned(), Ok("https://rest/introspect")),
-        (
-            &all,
-            "v4.local.AAAA".to_owned(),
-            Ok("https://rest/introspect"),
-        ),
+        (&all, "v4.local.AAAA".to_owned(), Ok("https://rest/introspect")),
         (&all, cut, Ok("https://rest/introspect")),
         (&all, jwt("https://a"), Ok("https://a/introspect")),
-        (
-            &all,
-            jwt(ISSUER),
-            Ok("https://id.example.com/.well-known/openid-configuration"),
-        ),
+        (&all, jwt(ISSUER), Ok("https://id.example.com/.well-known/openid-configuration")),
         // What is meant as another issuer's JWT is never sent to one that it doesn't name.
         (&all, jwt("https://b"), Err(TokenError::Issuer)),
-        (
-            &all,
-            format!("{}=", jwt(ISSUER)),
-            Err(TokenError::BadEncoding),
-        ),
-        (
-            &all,
-            format!("{}.a.b", jwt("https://a")),
-            Err(TokenError::NotCompact),
-        ),
+        (&all, format!("{}=", jwt(ISSUER)), Err(TokenError::BadEncoding)),
+        (&all, format!("{}.a.b", jwt("https://a")), Err(TokenError::NotCompact)),
         (&all, "a".repeat(8_193), Err(TokenError::TooLong)),
         (&only_prefix, "b".to_owned(), Err(TokenError::NotCompact)),
         (&only_prefix, "a_b".to_owned(), Ok("https://a/introspect")),
     ] {
-        let now = Now {
-            time: now(),
-            monotonic: Duration::from_secs(100),
-        };
+        let now = Now { time: now(), monotonic: Duration::from_secs(100) };
         let judged = cache.judge(&token, &mut cache.ask(now.monotonic), now);
         let fetch = cache.next_fetch(now.monotonic);
         match expected {
             Ok(url) => assert_eq!(fetch.unwrap().url, url, "{token}"),
             Err(error) => {
                 assert!(fetch.is_none(), "{token}");
-                assert!(
-                    matches!(judged, Judged::Verdict(Err(it)) if it == error),
-                    "{token}"
-                );
+                assert!(matches!(judged, Judged::Verdict(Err(it)) if it == error), "{token}");
             }
         }
     }
@@ -425,20 +346,14 @@ fn a_signature_never_counts_for_an_issuer_that_is_asked() {
     let verifier = Verifier::new([issuer(60)]).unwrap();
     let keys = orbgate_testing::signer::keys(&[signer.jwk("key-1")]);
     let token = signer.token(&header(), &with(claims(), "iss", ISSUER));
-    assert_eq!(
-        verifier.verify(&token, &keys, now()).unwrap_err(),
-        TokenError::NoKeys
-    );
+    assert_eq!(verifier.verify(&token, &keys, now()).unwrap_err(), TokenError::NoKeys);
 }
 
 #[test]
 fn without_its_secret_nothing_begins() {
     let verifier = Verifier::new([issuer(60)]).unwrap();
     let sources: Vec<_> = verifier.missing_secrets().collect();
-    assert_eq!(
-        sources,
-        [&SecretSource::Env("INTROSPECTION_SECRET".to_owned())]
-    );
+    assert_eq!(sources, [&SecretSource::Env("INTROSPECTION_SECRET".to_owned())]);
     let error = KeyCache::new(verifier.clone(), FetchSettings::default()).unwrap_err();
     let mut expected = Expected::default();
     expected.add("a cache of keys", [error]);
@@ -458,45 +373,16 @@ fn what_an_endpoint_says_is_explained() {
         let explained = verifier.explain(token, None, now());
         assert_eq!(explained.refused, Some(TokenError::Unanswered));
         assert!(explained.hint.unwrap().contains(ENDPOINT));
-        let explain =
-            |answer: &Value| verifier.explain_introspected(token, answer.to_string(), now());
+        let explain = |answer: &Value| verifier.explain_introspected(token, answer.to_string(), now());
         let accepted = explain(&active());
-        assert_eq!(
-            (accepted.refused, accepted.kind),
-            (None, Some(TokenKind::User))
-        );
+        assert_eq!((accepted.refused, accepted.kind), (None, Some(TokenKind::User)));
         assert_eq!(accepted.scopes.as_deref(), Some("read:orbs"));
         for (name, value, error, hint) in [
-            (
-                "active",
-                false.into(),
-                TokenError::Inactive,
-                "`active` is `false`",
-            ),
-            (
-                "aud",
-                "a".into(),
-                TokenError::Audience,
-                "`https://api.example.com`",
-            ),
-            (
-                "iss",
-                "a".into(),
-                TokenError::Issuer,
-                "`https://id.example.com`",
-            ),
-            (
-                "token_type",
-                "Refresh".into(),
-                TokenError::Type,
-                "`token_type` is `Refresh`",
-            ),
-            (
-                "token_kind",
-                Value::Null,
-                TokenError::UnknownKind,
-                "`token_kind`",
-            ),
+            ("active", false.into(), TokenError::Inactive, "`active` is `false`"),
+            ("aud", "a".into(), TokenError::Audience, "`https://api.example.com`"),
+            ("iss", "a".into(), TokenError::Issuer, "`https://id.example.com`"),
+            ("token_type", "Refresh".into(), TokenError::Type, "`token_type` is `Refresh`"),
+            ("token_kind", Value::Null, TokenError::UnknownKind, "`token_kind`"),
         ] {
             let explained = explain(&with(active(), name, value));
             assert_eq!(explained.refused, Some(error));
@@ -513,25 +399,17 @@ fn answers_are_known_by_the_issuers_rules() {
     assert!(world.says("t", &active()).is_ok());
     let known = |next: Issuer, secret: &str| {
         let verifier = Verifier::new([next]).unwrap();
-        let verifier = verifier
-            .with_secrets(|_| Ok(secret.as_bytes().to_vec()))
-            .unwrap();
+        let verifier = verifier.with_secrets(|_| Ok(secret.as_bytes().to_vec())).unwrap();
         let cache = KeyCache::new(verifier, FetchSettings::default()).unwrap();
         let ms = 1;
-        let world = World {
-            cache: cache.taking_over(&world.cache),
-            ms,
-        };
+        let world = World { cache: cache.taking_over(&world.cache), ms };
         world.known("t").is_some()
     };
     assert!(known(issuer(60), "s3cr3t"));
     assert!(!known(issuer(60), "another"));
     assert!(!known(issuer(61), "s3cr3t"));
     assert!(!known(issuer(60).require(["jti"]), "s3cr3t"));
-    assert!(!known(
-        issuer(60).or_audiences(["https://other.example"]),
-        "s3cr3t"
-    ));
+    assert!(!known(issuer(60).or_audiences(["https://other.example"]), "s3cr3t"));
 }
 
 /// Answers to another secret may be those of another client.
@@ -544,13 +422,8 @@ fn a_secret_that_changes_is_used_for_the_next_question() {
     };
     assert!(world.says("t", &active()).is_ok());
     read("s3cr3t\n").unwrap();
-    let denied = world
-        .cache
-        .read_secrets(|_| Err(std::io::ErrorKind::PermissionDenied.into()));
-    assert_eq!(
-        denied.unwrap_err().to_string(),
-        "`client_secret_env` INTROSPECTION_SECRET: permission denied"
-    );
+    let denied = world.cache.read_secrets(|_| Err(std::io::ErrorKind::PermissionDenied.into()));
+    assert_eq!(denied.unwrap_err().to_string(), "`client_secret_env` INTROSPECTION_SECRET: permission denied");
     assert!(world.known("t").is_some(), "nothing has changed");
 
     let (mut asked, _) = world.ask("u");

@@ -75,10 +75,7 @@ impl Server {
             Some(_) => format!("https://localhost:{port}"),
         };
         let shared = Shared::default();
-        let server = Self {
-            shared: shared.clone(),
-            origin,
-        };
+        let server = Self { shared: shared.clone(), origin };
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 let (shared, tls) = (shared.clone(), tls.clone());

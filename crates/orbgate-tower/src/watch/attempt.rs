@@ -15,24 +15,20 @@ pub(super) struct Attempt<T> {
 impl<T: Send + 'static> Attempt<T> {
     pub(super) fn start(work: impl FnOnce() -> T + Send + 'static) -> Result<Self, LoadError> {
         let (done, result) = sync_channel(1);
-        thread::Builder::new()
-            .name("orbgate-policy".to_owned())
-            .spawn(move || {
-                // After the deadline, nothing waits for the result.
-                let _ = done.send(work());
-            })?;
+        thread::Builder::new().name("orbgate-policy".to_owned()).spawn(move || {
+            // After the deadline, nothing waits for the result.
+            let _ = done.send(work());
+        })?;
         Ok(Self { result })
     }
 
     /// Its result, if it arrives before the deadline.
     pub(super) fn result_within(&self, deadline: Duration) -> Result<T, LoadError> {
-        self.result
-            .recv_timeout(deadline)
-            .map_err(|error| match error {
-                RecvTimeoutError::Timeout => LoadError::Overdue(deadline),
-                // The thread ended without a result.
-                RecvTimeoutError::Disconnected => LoadError::Panicked,
-            })
+        self.result.recv_timeout(deadline).map_err(|error| match error {
+            RecvTimeoutError::Timeout => LoadError::Overdue(deadline),
+            // The thread ended without a result.
+            RecvTimeoutError::Disconnected => LoadError::Panicked,
+        })
     }
 
     /// Whether it is still running. For use after the deadline; a later result is lost.

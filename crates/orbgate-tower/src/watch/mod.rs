@@ -79,11 +79,7 @@ impl Engines {
     ///
     /// Fails if the file can't be read, isn't a valid policy or is rejected now, if the settings are invalid, or
     /// if no thread can be started.
-    pub fn watch(
-        &self,
-        path: impl AsRef<Path>,
-        settings: impl Into<WatchSettings>,
-    ) -> Result<Watch, LoadError> {
+    pub fn watch(&self, path: impl AsRef<Path>, settings: impl Into<WatchSettings>) -> Result<Watch, LoadError> {
         let (path, settings) = (path.as_ref().to_owned(), settings.into());
         settings.check()?;
         let text = rested(&path, settings)?;
@@ -114,18 +110,13 @@ impl Engines {
         observe::policy_waiting(!follower.is_current());
         let text = in_force;
         let (wake, woken) = channel();
-        thread::Builder::new()
-            .name("orbgate-watch".to_owned())
-            .spawn(move || follower.follow(&woken))?;
+        thread::Builder::new().name("orbgate-watch".to_owned()).spawn(move || follower.follow(&woken))?;
         Ok(Watch { wake, text })
     }
 }
 
 /// Reads a file that isn't being written: it hasn't changed for a while, or is the same when read twice.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a file rests in the time of the clock on the wall"
-)]
+#[expect(clippy::disallowed_methods, reason = "a file rests in the time of the clock on the wall")]
 fn rested(path: &Path, settings: WatchSettings) -> Result<Vec<u8>, LoadError> {
     let rest = settings.interval.min(Duration::from_secs(1));
     let mut file = PolicyFile::read(path)?;

@@ -48,10 +48,7 @@ impl WatchSettings {
     ///
     /// Without this setting, the marker is required after a version with a marker was active.
     pub const fn require_end(self) -> Self {
-        Self {
-            require_end: true,
-            ..self
-        }
+        Self { require_end: true, ..self }
     }
 
     /// Rejects a version whose end marker has no seal, as `orbgate fmt --seal` writes it: `... # sha256:` and the
@@ -59,29 +56,20 @@ impl WatchSettings {
     ///
     /// Without this setting, the seal is required after a version with a seal was active.
     pub const fn require_seal(self) -> Self {
-        Self {
-            require_seal: true,
-            ..self
-        }
+        Self { require_seal: true, ..self }
     }
 
     /// Rejects every policy except the one with this digest, for a service that knows which policy it must
     /// get.
     pub const fn expect(self, digest: Digest) -> Self {
-        Self {
-            expected: Some(digest),
-            ..self
-        }
+        Self { expected: Some(digest), ..self }
     }
 
     /// Rejects a version that allows a call that the active policy denies, or for fewer orbs. To activate such a
     /// version, watch the file again without this setting. The first version isn't compared with another, unless
     /// [`compare_first`](Self::compare_first) is set.
     pub const fn refuse_wider(self) -> Self {
-        Self {
-            refuse_wider: true,
-            ..self
-        }
+        Self { refuse_wider: true, ..self }
     }
 
     /// Compares the first version with the engine that is already active, as it does each later version. If the
@@ -90,10 +78,7 @@ impl WatchSettings {
     ///
     /// Use this in a service that stores which policy it accepted last (`Watch::text`), or whose settings change.
     pub const fn compare_first(self) -> Self {
-        Self {
-            compare_first: true,
-            ..self
-        }
+        Self { compare_first: true, ..self }
     }
 
     /// Rejects invalid settings: for example, without an interval the file would be read all the
@@ -107,11 +92,7 @@ impl WatchSettings {
             _ => None,
         });
         let diagnostics: Vec<_> = diagnostics.collect();
-        if diagnostics.is_empty() {
-            Ok(())
-        } else {
-            Err(LoadError::Settings(diagnostics.join(", ")))
-        }
+        if diagnostics.is_empty() { Ok(()) } else { Err(LoadError::Settings(diagnostics.join(", "))) }
     }
 
     /// Rejects a version for its own contents or digest. `before` is how the active versions so far marked their
@@ -131,11 +112,7 @@ impl WatchSettings {
     }
 
     /// Rejects a version for its changes, which include those of the public routes.
-    pub(super) fn judge_changes(
-        &self,
-        candidate: &Candidate,
-        engines: &Engines,
-    ) -> Result<(), LoadError> {
+    pub(super) fn judge_changes(&self, candidate: &Candidate, engines: &Engines) -> Result<(), LoadError> {
         if !self.refuse_wider {
             return Ok(());
         }

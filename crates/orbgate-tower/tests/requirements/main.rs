@@ -21,9 +21,7 @@ use bytes::Bytes;
 use http::request::{Builder, Parts};
 use http::{HeaderValue, Request, Response};
 use http_body_util::Full;
-use orbgate_tower::{
-    AuditLog, Challenge, Engines, FullChallenge, GateLayer, RequestBody, VerifyToken,
-};
+use orbgate_tower::{AuditLog, Challenge, Engines, FullChallenge, GateLayer, RequestBody, VerifyToken};
 use serde_json::Value;
 use tower::{Layer as _, ServiceExt as _, service_fn};
 
@@ -32,12 +30,7 @@ const ORBS: &str = "/api/v1/external/orbs";
 /// Each requirement has its test here, or names the file that tests it, or says why there is none.
 #[test]
 fn every_requirement_has_its_test() {
-    let tests = [
-        include_str!("token.rs"),
-        include_str!("server.rs"),
-        include_str!("secrecy.rs"),
-    ]
-    .concat();
+    let tests = [include_str!("token.rs"), include_str!("server.rs"), include_str!("secrecy.rs")].concat();
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let rows = include_str!("README.md")
         .lines()
@@ -89,11 +82,7 @@ impl<V: VerifyToken> Gated<V> {
         let gate = GateLayer::outermost(engines, verifier)
             .challenge(Challenge::Full(FullChallenge::new()))
             .audit(audit.clone());
-        Self {
-            gate,
-            audit,
-            written,
-        }
+        Self { gate, audit, written }
     }
 
     async fn ask(&self, request: Builder) -> Answered {

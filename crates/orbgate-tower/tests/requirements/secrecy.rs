@@ -1,8 +1,5 @@
 //! Nothing of a token in logs, spans, metrics, the audit, errors or `Debug`.
-#![allow(
-    clippy::disallowed_types,
-    reason = "what all threads log is in one place"
-)]
+#![allow(clippy::disallowed_types, reason = "what all threads log is in one place")]
 
 use std::collections::HashSet;
 use std::io::Write;
@@ -27,13 +24,7 @@ use orbgate_testing::signer::{self, Signer, header, with, without};
 const PIECE: usize = 12;
 
 /// Texts that occur only in the tokens.
-const SECRETS: [&str; 5] = [
-    "subject-5e3d",
-    "client-5e3d",
-    "name-5e3d",
-    "kid-5e3d",
-    "scope-5e3d",
-];
+const SECRETS: [&str; 5] = ["subject-5e3d", "client-5e3d", "name-5e3d", "kid-5e3d", "scope-5e3d"];
 
 /// All that the tests of this program log.
 static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
@@ -94,9 +85,8 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
     let table = hostile(&tokens);
     let mut answers = Vec::new();
     for (authorization, status) in &table {
-        let asked = format!(
-            "GET {ORBS} HTTP/1.1\r\nhost: a\r\nconnection: close\r\nauthorization: {authorization}\r\n\r\n"
-        );
+        let asked =
+            format!("GET {ORBS} HTTP/1.1\r\nhost: a\r\nconnection: close\r\nauthorization: {authorization}\r\n\r\n");
         let answer = raw(&address, asked.as_bytes()).await;
         assert_eq!(answer.status, *status, "{authorization}");
         answers.push(answer.head);
@@ -104,11 +94,7 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
         let token = authorization.trim_start_matches("Bearer ");
         if token.bytes().all(|byte| byte.is_ascii_graphic()) {
             let target = format!("{ORBS}?access_token={token}");
-            answers.push(
-                raw(&address, &request(b"GET", target.as_bytes(), None, ""))
-                    .await
-                    .head,
-            );
+            answers.push(raw(&address, &request(b"GET", target.as_bytes(), None, "")).await.head);
         }
     }
     audit.flush();
@@ -118,25 +104,13 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
     let [logs, audit] = [logs, audit].map(|bytes| String::from_utf8(bytes).unwrap());
     let scrape = metrics.render();
     // Something was written to each of them.
-    for said in [
-        "scope_held",
-        "scope_missing",
-        "token_refused",
-        "a request",
-        "Sensitive",
-    ] {
+    for said in ["scope_held", "scope_missing", "token_refused", "a request", "Sensitive"] {
         assert!(logs.contains(said), "{said}");
     }
     for code in ["expired", "signature", "authorization_header", "bad_header"] {
-        assert!(
-            audit.contains(code) && scrape.contains(code) && logs.contains(code),
-            "{code}"
-        );
+        assert!(audit.contains(code) && scrape.contains(code) && logs.contains(code), "{code}");
     }
-    let errors: String = TokenError::ALL
-        .iter()
-        .map(|error| format!("{error} {error:?}"))
-        .collect();
+    let errors: String = TokenError::ALL.iter().map(|error| format!("{error} {error:?}")).collect();
     let written = Written::new(&[&logs, &audit, &scrape, &shown, &errors, &answers.concat()]);
     for (authorization, _) in &table {
         assert!(!written.has_piece_of(authorization), "{authorization}");
@@ -146,23 +120,16 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
     }
     // The search finds a secret that is there.
     let careless = Written::new(&[&format!("denied: {:?}", table[0].0.as_bytes()), &table[1].0]);
-    assert!(
-        table[..2]
-            .iter()
-            .all(|(authorization, _)| careless.has_piece_of(authorization))
-    );
+    assert!(table[..2].iter().all(|(authorization, _)| careless.has_piece_of(authorization)));
 }
 
 /// Right, wrong and broken `Authorization`s, with their statuses. Their secrets occur nowhere else.
 fn hostile(tokens: &Tokens) -> Vec<(String, u16)> {
     let header = with(header(), "kid", "kid-5e3d");
     let mut claims = Tokens::claims(600);
-    for (name, value) in [
-        ("sub", "subject-5e3d"),
-        ("client_id", "client-5e3d"),
-        ("jti", "name-5e3d"),
-        ("scope", "read:orbs scope-5e3d"),
-    ] {
+    for (name, value) in
+        [("sub", "subject-5e3d"), ("client_id", "client-5e3d"), ("jti", "name-5e3d"), ("scope", "read:orbs scope-5e3d")]
+    {
         claims[name] = json!(value);
     }
     let sign = |header, claims| tokens.sign(&header, &claims);
@@ -173,22 +140,13 @@ fn hostile(tokens: &Tokens) -> Vec<(String, u16)> {
     let long = format!("{right}{}", "A".repeat(8_192));
     let tokens = [
         (right.clone(), 204),
-        (
-            sign(h(), with(c(), "scope", "read:account scope-5e3d")),
-            403,
-        ),
+        (sign(h(), with(c(), "scope", "read:account scope-5e3d")), 403),
         (sign(h(), with(c(), "token_kind", "kind-5e3d")), 401),
         (sign(h(), with(c(), "exp", 1)), 401),
-        (
-            sign(h(), with(c(), "iss", "https://issuer-5e3d.example")),
-            401,
-        ),
+        (sign(h(), with(c(), "iss", "https://issuer-5e3d.example")), 401),
         (sign(h(), with(c(), "aud", "audience-5e3d")), 401),
         (sign(h(), with(c(), "scope", "scope-5e3d  x")), 401),
-        (
-            sign(h(), with(c(), "cnf", json!({"jkt": "thumbprint-5e3d"}))),
-            401,
-        ),
+        (sign(h(), with(c(), "cnf", json!({"jkt": "thumbprint-5e3d"}))), 401),
         (sign(with(h(), "kid", "unknown-kid-5e3d"), c()), 401),
         (sign(with(h(), "kid", 7), c()), 401),
         (sign(with(h(), "alg", "algorithm-5e3d"), c()), 401),
@@ -199,9 +157,7 @@ fn hostile(tokens: &Tokens) -> Vec<(String, u16)> {
         (long, 401),
         (format!("{right}="), 401),
     ];
-    let bearer = tokens
-        .into_iter()
-        .map(|(token, status)| (format!("Bearer {token}"), status));
+    let bearer = tokens.into_iter().map(|(token, status)| (format!("Bearer {token}"), status));
     let mut table: Vec<_> = bearer.collect();
     table.extend([
         (format!("Bearer {right} {right}"), 401),

@@ -30,9 +30,7 @@ async fn s01_no_header_says_what_is_asked_for() {
         ("x_original_uri", "/api/v1/external/account"),
     ];
     for (name, value) in forwarding {
-        let right = gated
-            .ask(bearing(get(ORBS), &token).header(name, value))
-            .await;
+        let right = gated.ask(bearing(get(ORBS), &token).header(name, value)).await;
         assert_eq!(right.status, 204, "{name}");
         assert_eq!(right.record["route"], "GET /api/v1/external/orbs");
         // Nor does it open what is closed.
@@ -72,10 +70,7 @@ async fn s03_a_request_whose_header_overrides_its_method_is_malformed() {
     let outcome = gated.ask(bearing(Request::post(query), &token)).await;
     assert_eq!(outcome.record["route"], "POST /api/v1/external/voxies");
     // With a setting it passes, and the engine decides on it unchanged.
-    let gated = Gated {
-        gate: gated.gate.clone().ignore_method_override(),
-        ..gated
-    };
+    let gated = Gated { gate: gated.gate.clone().ignore_method_override(), ..gated };
     let post = bearing(Request::post(VOXIES), &token).header(names[0], "DELETE");
     let outcome = gated.ask(post).await;
     assert_eq!(outcome.status, 204);
@@ -107,9 +102,7 @@ async fn s06_whatever_is_asked_the_answer_is_no_diagnostic_of_the_server() {
         &long,
         &deep,
     ];
-    let methods = [
-        "GET", "POST", "HEAD", "OPTIONS", "TRACE", "CONNECT", "get", "G-T", "FOO",
-    ];
+    let methods = ["GET", "POST", "HEAD", "OPTIONS", "TRACE", "CONNECT", "get", "G-T", "FOO"];
     let authorizations = [
         String::new(),
         format!("Bearer {token}"),
@@ -129,10 +122,7 @@ async fn s06_whatever_is_asked_the_answer_is_no_diagnostic_of_the_server() {
                 }
                 let outcome = gated.ask(request).await;
                 let asked = format!("{method} {target} {authorization}");
-                assert!(
-                    matches!(outcome.status, 204 | 400 | 401 | 403 | 404 | 405),
-                    "{asked}"
-                );
+                assert!(matches!(outcome.status, 204 | 400 | 401 | 403 | 404 | 405), "{asked}");
                 passed += u32::from(outcome.status == 204);
             }
         }
@@ -152,11 +142,7 @@ async fn s07_a_connect_and_an_empty_path_are_denied() {
         (Method::OPTIONS, "*", Version::HTTP_2),
     ] {
         let request = Request::builder().method(method).uri(uri).version(version);
-        assert_eq!(
-            gated.ask(bearing(request, &token)).await.status,
-            400,
-            "{uri}"
-        );
+        assert_eq!(gated.ask(bearing(request, &token)).await.status, 400, "{uri}");
     }
 }
 
@@ -205,10 +191,7 @@ async fn s12_with_no_challenge_an_unknown_route_and_a_missing_scope_look_the_sam
         answers.push((lines.collect::<Vec<_>>().join("\n"), answer.body));
     }
     assert!(answers[0].0.starts_with("HTTP/1.1 403"), "{}", answers[0].0);
-    assert!(
-        answers.iter().all(|answer| *answer == answers[0]),
-        "{answers:?}"
-    );
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:?}");
 }
 
 #[tokio::test]
@@ -230,28 +213,11 @@ async fn s13_orbs_are_reported_to_the_service_and_charged_by_nobody() {
 async fn c05_a_query_decides_nothing() {
     let (gated, tokens, _) = world();
     let token = tokens.token("user", "read:orbs");
-    for query in [
-        "",
-        "a=b",
-        "/../account",
-        "x=/api/v1/external/account",
-        "?",
-        "%2e%2e",
-        "scope=read:account",
-    ] {
-        let right = gated
-            .ask(bearing(get(&format!("{ORBS}?{query}")), &token))
-            .await;
-        assert_eq!(
-            right.record["route"], "GET /api/v1/external/orbs",
-            "{query}"
-        );
+    for query in ["", "a=b", "/../account", "x=/api/v1/external/account", "?", "%2e%2e", "scope=read:account"] {
+        let right = gated.ask(bearing(get(&format!("{ORBS}?{query}")), &token)).await;
+        assert_eq!(right.record["route"], "GET /api/v1/external/orbs", "{query}");
         let account = format!("/api/v1/external/account?{query}");
-        assert_eq!(
-            gated.ask(bearing(get(&account), &token)).await.status,
-            403,
-            "{query}"
-        );
+        assert_eq!(gated.ask(bearing(get(&account), &token)).await.status, 403, "{query}");
     }
 }
 
@@ -270,15 +236,7 @@ async fn c10_no_method_stands_for_another() {
 #[tokio::test]
 async fn c11_a_scope_is_held_byte_for_byte() {
     let (gated, tokens, _) = world();
-    for scope in [
-        "write:orbs",
-        "read:orbs2",
-        "READ:orbs",
-        "read:*",
-        "read",
-        "read:orb",
-        "*",
-    ] {
+    for scope in ["write:orbs", "read:orbs2", "READ:orbs", "read:*", "read", "read:orb", "*"] {
         let token = tokens.token("user", scope);
         assert_eq!(gated.present(&token).await, (403, None), "{scope}");
     }
@@ -309,9 +267,6 @@ async fn c13_what_is_too_long_is_refused() {
         ("/a".repeat(33), 400),
         ("/a".repeat(32), 404),
     ] {
-        assert_eq!(
-            gated.ask(bearing(get(&target), &token)).await.status,
-            status
-        );
+        assert_eq!(gated.ask(bearing(get(&target), &token)).await.status, status);
     }
 }

@@ -3,9 +3,7 @@
 use core::time::Duration;
 
 use orbgate::{Engine, Policy};
-use orbgate_token::{
-    Algorithm, FetchSettings, KeyFetcher, KeySet, Keys, TokenError, Verifier, rustls,
-};
+use orbgate_token::{Algorithm, FetchSettings, KeyFetcher, KeySet, Keys, TokenError, Verifier, rustls};
 use orbgate_tower::{Engines, KeyHolder};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -32,8 +30,7 @@ async fn t01_the_token_comes_in_one_authorization_header_and_nowhere_else() {
     let t = token.as_str();
     let (none, unreadable) = ("Bearer", "Bearer error=\"invalid_request\"");
     let one = |text: String| vec![("authorization", text)];
-    let two =
-        |first: String, second: String| vec![("authorization", first), ("authorization", second)];
+    let two = |first: String, second: String| vec![("authorization", first), ("authorization", second)];
     let bearer = || format!("Bearer {t}");
     type Headers<'a> = Vec<(&'a str, String)>;
     let table: Vec<(Headers<'_>, u16, &str)> = vec![
@@ -149,12 +146,7 @@ async fn t04_an_algorithm_is_the_issuers_and_the_keys() {
     let rs256_only = with(rsa.jwk("rs256"), "alg", "RS256");
     let public = rsa.jwk("rs256")["n"].as_str().unwrap().to_owned();
     let keys = signer::keys(&[rs256_only, p256.jwk("p256"), p384.jwk("p384")]);
-    let issuer = issuer().algorithms([
-        Algorithm::Rs256,
-        Algorithm::Ps256,
-        Algorithm::Es256,
-        Algorithm::Hs256,
-    ]);
+    let issuer = issuer().algorithms([Algorithm::Rs256, Algorithm::Ps256, Algorithm::Es256, Algorithm::Hs256]);
     let gated = Gated::new(KeyHolder::new(signer::verifier(issuer), keys));
     let token = |signer: &Signer, kid: &str, algorithm: &str| {
         let header = with(with(header(), "kid", kid), "alg", algorithm);
@@ -184,11 +176,7 @@ async fn t05_of_a_key_set_only_sound_public_keys_count() {
     let tokens = Tokens::new();
     let [private, encrypting, one, two] = [(); 4].map(|()| Signer::p256());
     let secret = Signer::Secret(signer::random_secret(64));
-    let weak = with(
-        Signer::rsa().jwk("weak"),
-        "n",
-        signer::base64url([0xff; 128]),
-    );
+    let weak = with(Signer::rsa().jwk("weak"), "n", signer::base64url([0xff; 128]));
     let set = json!({"keys": [
         tokens.signer.jwk("key-1"),
         with(secret.jwk("secret"), "alg", "HS256"),
@@ -214,10 +202,7 @@ async fn t05_of_a_key_set_only_sound_public_keys_count() {
         (token(&two, "same"), "key_ambiguous"),
     ];
     gated.refuses(table).await;
-    assert_eq!(
-        gated.present(&token(&tokens.signer, "key-1")).await,
-        (204, None)
-    );
+    assert_eq!(gated.present(&token(&tokens.signer, "key-1")).await, (204, None));
 }
 
 #[tokio::test]
@@ -261,8 +246,7 @@ async fn t07_a_token_is_of_the_type_of_access_tokens() {
 async fn t08_issuer_and_audience_are_the_configured_texts() {
     let (gated, tokens, claims) = world();
     let evil = "https://evil.example";
-    let with =
-        |name: &str, value: Value| tokens.sign(&header(), &with(claims.clone(), name, value));
+    let with = |name: &str, value: Value| tokens.sign(&header(), &with(claims.clone(), name, value));
     let without = |name: &str| tokens.sign(&header(), &without(claims.clone(), name));
     let audience = claims["aud"].clone();
     let several = with("aud", json!([evil, audience]));
@@ -286,17 +270,13 @@ async fn t08_issuer_and_audience_are_the_configured_texts() {
 #[tokio::test]
 async fn t09_a_token_has_its_time() {
     let (gated, tokens, claims) = world();
-    let with =
-        |name: &str, value: Value| tokens.sign(&header(), &with(claims.clone(), name, value));
+    let with = |name: &str, value: Value| tokens.sign(&header(), &with(claims.clone(), name, value));
     let now = claims["exp"].as_u64().unwrap() - 600;
     let table = [
         (tokens.expired("user", "read:orbs"), "expired"),
         (with("nbf", json!(now + 600)), "not_yet_valid"),
         (with("iat", json!(now + 600)), "not_yet_valid"),
-        (
-            tokens.sign(&header(), &without(claims.clone(), "exp")),
-            "bad_time",
-        ),
+        (tokens.sign(&header(), &without(claims.clone(), "exp")), "bad_time"),
         (with("exp", json!("never")), "bad_time"),
         (with("exp", json!(1e18)), "bad_time"),
         (with("exp", json!(-1)), "bad_time"),
@@ -372,13 +352,7 @@ async fn t12_an_unknown_kind_may_nothing() {
     for kind in ["user", "organisation"] {
         assert_eq!(gated.present(&of_kind(json!(kind))).await, (204, None));
     }
-    for kind in [
-        json!("User"),
-        json!("robot"),
-        json!(["user"]),
-        json!(null),
-        json!(1),
-    ] {
+    for kind in [json!("User"), json!("robot"), json!(["user"]), json!(null), json!(1)] {
         let outcome = gated.ask(bearing(get(ORBS), &of_kind(kind.clone()))).await;
         assert_eq!(outcome.status, 401, "{kind}");
         assert_eq!(outcome.record["reason"], "invalid_token");
@@ -387,10 +361,7 @@ async fn t12_an_unknown_kind_may_nothing() {
         assert_eq!(outcome.record["token_kind"], "unknown");
     }
     let nobody = tokens.sign(&header(), &without(claims.clone(), "token_kind"));
-    assert_eq!(
-        gated.present(&nobody).await,
-        (401, Some("unknown_kind".to_owned()))
-    );
+    assert_eq!(gated.present(&nobody).await, (401, Some("unknown_kind".to_owned())));
     let unsaid = "orbgate: 1\napis: { i: { token: user, scopes: { a: { routes: [] } } } }\n";
     let error = Policy::from_yaml(unsaid).unwrap_err().to_string();
     assert!(error.contains("organisation"), "{error}");
@@ -399,19 +370,13 @@ async fn t12_an_unknown_kind_may_nothing() {
 #[tokio::test]
 async fn t13_a_bound_token_is_refused_and_an_actor_widens_nothing() {
     let (gated, tokens, claims) = world();
-    let with =
-        |name: &str, value: Value| tokens.sign(&header(), &with(claims.clone(), name, value));
-    let bound = [
-        (with("cnf", json!({"jkt": "x"})), "bound"),
-        (with("cnf", Value::Null), "bound"),
-    ];
+    let with = |name: &str, value: Value| tokens.sign(&header(), &with(claims.clone(), name, value));
+    let bound = [(with("cnf", json!({"jkt": "x"})), "bound"), (with("cnf", Value::Null), "bound")];
     gated.refuses(bound).await;
     let actor = json!({"sub": "service-3", "scope": "read:account", "token_kind": "organisation"});
     let acting = with("act", actor);
     assert_eq!(gated.present(&acting).await, (204, None));
-    let account = gated
-        .ask(bearing(get("/api/v1/external/account"), &acting))
-        .await;
+    let account = gated.ask(bearing(get("/api/v1/external/account"), &acting)).await;
     assert_eq!(account.status, 403);
 }
 
@@ -450,10 +415,7 @@ async fn out_of_reach(tokens: &Tokens) -> (KeyFetcher, String) {
         .with_root_certificates(rustls::RootCertStore::empty())
         .with_no_client_auth();
     let fetcher = KeyFetcher::with(verifier, FetchSettings::default(), tls).unwrap();
-    (
-        fetcher,
-        tokens.sign(&header(), &with(claims(), "iss", name)),
-    )
+    (fetcher, tokens.sign(&header(), &with(claims(), "iss", name)))
 }
 
 #[tokio::test]
@@ -472,9 +434,7 @@ async fn t16_nothing_that_was_decided_is_remembered() {
     // One token, two routes, two scopes.
     for _ in 0..2 {
         assert_eq!(gated.present(&token).await, (204, None));
-        let account = gated
-            .ask(bearing(get("/api/v1/external/account"), &token))
-            .await;
+        let account = gated.ask(bearing(get("/api/v1/external/account"), &token)).await;
         assert_eq!(account.status, 403);
     }
     // One token, two configurations of its issuer.

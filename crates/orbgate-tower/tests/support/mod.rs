@@ -36,9 +36,7 @@ pub(crate) fn router(engine: &Engine, prefix: &str, served: &MethodRouter) -> Ro
     });
     let templates: BTreeSet<String> = below.collect();
     let router = Router::new().without_v07_checks();
-    templates.iter().fold(router, |router, template| {
-        router.route(template, served.clone())
-    })
+    templates.iter().fold(router, |router, template| router.route(template, served.clone()))
 }
 
 /// Signs tokens that are valid now.
@@ -48,9 +46,7 @@ pub(crate) struct Tokens {
 
 impl Tokens {
     pub(crate) fn new() -> Self {
-        Self {
-            signer: Signer::p256(),
-        }
+        Self { signer: Signer::p256() }
     }
 
     /// What verifies them.
@@ -72,10 +68,7 @@ impl Tokens {
         claims["token_kind"] = json!(kind);
         // Scopes are separated by one space; rows of cases have texts that no token may
         // have.
-        let scopes: Vec<&str> = scopes
-            .split(' ')
-            .filter(|scope| !scope.is_empty())
-            .collect();
+        let scopes: Vec<&str> = scopes.split(' ').filter(|scope| !scope.is_empty()).collect();
         claims["scope"] = Value::from(scopes.join(" "));
         self.sign(&signer::header(), &claims)
     }
@@ -111,11 +104,7 @@ pub(crate) struct Answer {
 
 impl Answer {
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
-        let lines = self
-            .head
-            .lines()
-            .skip(1)
-            .filter_map(|line| line.split_once(": "));
+        let lines = self.head.lines().skip(1).filter_map(|line| line.split_once(": "));
         let mut found = lines.filter(|(key, _)| key.eq_ignore_ascii_case(name));
         found.next().map(|(_, value)| value)
     }
@@ -135,35 +124,20 @@ pub(crate) async fn raw(address: &str, request: &[u8]) -> Answer {
     let mut bytes = Vec::new();
     let read = tokio::time::timeout(Duration::from_secs(20), stream.read_to_end(&mut bytes));
     let _ = read.await.unwrap();
-    let end = bytes
-        .windows(4)
-        .position(|four| four == b"\r\n\r\n")
-        .unwrap();
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap();
     let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
-    Answer {
-        status: head.split(' ').nth(1).unwrap().parse().unwrap(),
-        head,
-        body: bytes[end + 4..].to_vec(),
-    }
+    Answer { status: head.split(' ').nth(1).unwrap().parse().unwrap(), head, body: bytes[end + 4..].to_vec() }
 }
 
 /// A request line and headers, with a body if it is not empty.
 pub(crate) fn request(method: &[u8], target: &[u8], token: Option<&str>, body: &str) -> Vec<u8> {
-    let mut bytes = [
-        method,
-        b" ",
-        target,
-        b" HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n",
-    ]
-    .concat();
+    let mut bytes = [method, b" ", target, b" HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n"].concat();
     if let Some(token) = token {
         bytes.extend(format!("authorization: Bearer {token}\r\n").into_bytes());
     }
     if !body.is_empty() {
         let length = body.len();
-        bytes.extend(
-            format!("content-type: application/json\r\ncontent-length: {length}\r\n").into_bytes(),
-        );
+        bytes.extend(format!("content-type: application/json\r\ncontent-length: {length}\r\n").into_bytes());
     }
     bytes.extend(b"\r\n");
     bytes.extend(body.as_bytes());

@@ -51,10 +51,7 @@ impl<'t> Rest<'t> {
     fn after(self, bytes: usize) -> Self {
         let columns = u32::try_from(bytes).unwrap_or(u32::MAX);
         Self {
-            location: Location {
-                line: self.location.line,
-                column: self.location.column.saturating_add(columns),
-            },
+            location: Location { line: self.location.line, column: self.location.column.saturating_add(columns) },
             text: self.text.get(bytes..).unwrap_or_default(),
         }
     }
@@ -139,17 +136,9 @@ impl<'t> Lines<'t> {
             let (line, rest) = split_line(self.rest);
             self.rest = rest;
             self.line = self.line.saturating_add(1);
-            let location = Location {
-                line: self.line,
-                column: 1,
-            };
-            let line = Rest {
-                location,
-                text: line,
-            }
-            .after_spaces();
-            self.next =
-                Some(line).filter(|line| !line.text.is_empty() && !line.text.starts_with('#'));
+            let location = Location { line: self.line, column: 1 };
+            let line = Rest { location, text: line }.after_spaces();
+            self.next = Some(line).filter(|line| !line.text.is_empty() && !line.text.starts_with('#'));
         }
     }
 
@@ -208,11 +197,7 @@ impl<'t> Lines<'t> {
             self.advance();
             value
         };
-        Some(Entry {
-            key_location: line.location,
-            key,
-            value,
-        })
+        Some(Entry { key_location: line.location, key, value })
     }
 
     /// An item of a list.
@@ -248,13 +233,11 @@ impl<'t> Lines<'t> {
         let (kind, after) = match rest.text.as_bytes().first()? {
             b'[' | b'{' if inner >= All::DEPTH => return None,
             b'[' => {
-                let (items, after) =
-                    self.items(rest, ']', |lines, item| lines.flow(item, inner))?;
+                let (items, after) = self.items(rest, ']', |lines, item| lines.flow(item, inner))?;
                 (Content::Sequence(items), after)
             }
             b'{' => {
-                let (entries, after) =
-                    self.items(rest, '}', |lines, entry| lines.flow_entry(entry, inner))?;
+                let (entries, after) = self.items(rest, '}', |lines, entry| lines.flow_entry(entry, inner))?;
                 (mapping(entries)?, after)
             }
             b'\'' | b'"' => return rest.quoted(),
@@ -273,11 +256,7 @@ impl<'t> Lines<'t> {
         self.count(1)?;
         let is_bare = !key.text.contains(':');
         let (value, after) = self.flow(after.after_spaces(), depth)?;
-        let entry = Entry {
-            key_location: rest.location,
-            key,
-            value,
-        };
+        let entry = Entry { key_location: rest.location, key, value };
         is_bare.then_some((entry, after))
     }
 
@@ -321,9 +300,7 @@ fn is_key(text: &str) -> bool {
     let fits = text.len() <= 256 && starts_like_text(text) && !text.ends_with(':');
     let mut bytes = text.bytes();
     fits && other_reading(text).is_none()
-        && bytes.all(|byte| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'.' | b'/' | b'-' | b'~')
-        })
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'.' | b'/' | b'-' | b'~'))
 }
 
 /// A scalar that every reader reads the same way: a string, an integer, `true` or `false`.
@@ -337,11 +314,7 @@ fn is_plain(text: &str) -> bool {
         let is_known = matches!(text, "true" | "false") || other_reading(text).is_none();
         ends_well && is_known && text.is_ascii()
     };
-    if starts_like_text(text) {
-        is_text()
-    } else {
-        is_number()
-    }
+    if starts_like_text(text) { is_text() } else { is_number() }
 }
 
 fn starts_like_text(text: &str) -> bool {

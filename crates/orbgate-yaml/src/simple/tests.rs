@@ -8,13 +8,8 @@ use serde_yaml::Value;
 use super::read;
 use crate::{Content, Diagnostics, Entry, Format, Node, tree};
 
-const FORMAT: Format = Format {
-    file: "a file",
-    start: "anything",
-    has_key: |_| false,
-    braced: None,
-    key_with_colon: None,
-};
+const FORMAT: Format =
+    Format { file: "a file", start: "anything", has_key: |_| false, braced: None, key_with_colon: None };
 
 const SIMPLE: &str = "
 # Everything that is simple.
@@ -48,9 +43,8 @@ last: false";
 
 /// Pieces that could interfere with a line, or start or end it.
 const PIECES: [&str; 40] = [
-    "\n", "\n", "\n  ", "\r", "\t", " ", "  ", "    ", "-", "- ", "? ", ": ", ":", ":\n", ",", "[",
-    "]", "{", "}", "#", " #", "&a ", "*a", "!", "|", ">", "'", "\"", "''", "%", "`", "---", "...",
-    "~", "null", "0", "7", "x", "\\", "é",
+    "\n", "\n", "\n  ", "\r", "\t", " ", "  ", "    ", "-", "- ", "? ", ": ", ":", ":\n", ",", "[", "]", "{", "}", "#",
+    " #", "&a ", "*a", "!", "|", ">", "'", "\"", "''", "%", "`", "---", "...", "~", "null", "0", "7", "x", "\\", "é",
 ];
 
 fn parsed(text: &str) -> Option<Node<'_>> {

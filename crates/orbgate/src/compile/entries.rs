@@ -13,10 +13,7 @@ pub(super) struct TextPool<'t> {
 impl<'t> TextPool<'t> {
     /// A pool with room for this number of names.
     pub(super) fn with_room(names: usize) -> Self {
-        Self {
-            all: String::new(),
-            spans: SeededMap::with_capacity_and_hasher(names, RandomSeed::default()),
-        }
+        Self { all: String::new(), spans: SeededMap::with_capacity_and_hasher(names, RandomSeed::default()) }
     }
 
     /// Adds a name, unless the pool has it.
@@ -34,10 +31,7 @@ impl<'t> TextPool<'t> {
 fn push(all: &mut String, parts: &[&str]) -> Span {
     let start = all.len();
     all.extend(parts.iter().copied());
-    Span {
-        start: id(start),
-        length: id(all.len().saturating_sub(start)),
-    }
+    Span { start: id(start), length: id(all.len().saturating_sub(start)) }
 }
 
 /// The start of each group of entries that are stored end to end, from the number of entries in
@@ -45,10 +39,7 @@ fn push(all: &mut String, parts: &[&str]) -> Span {
 pub(super) fn runs(lengths: impl Iterator<Item = usize>) -> Vec<Run> {
     let mut start = 0_u32;
     let runs = lengths.map(|length| {
-        let run = Run {
-            start,
-            length: id(length),
-        };
+        let run = Run { start, length: id(length) };
         start = start.saturating_add(run.length);
         run
     });

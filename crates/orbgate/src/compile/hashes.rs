@@ -30,11 +30,7 @@ pub(super) fn nth_seed(salt: u64, number: u32) -> Seed {
         mix(mix(number, GOLDEN) ^ number, MIXER) | 1
     }
     let start = salt.wrapping_add(u64::from(number).wrapping_mul(3));
-    Seed([
-        odd(start),
-        odd(start.wrapping_add(1)),
-        odd(start.wrapping_add(2)),
-    ])
+    Seed([odd(start), odd(start.wrapping_add(1)), odd(start.wrapping_add(2))])
 }
 
 /// Places entries so that each key's hash leads to that key's entry. Unused slots hold the default entry.
@@ -53,12 +49,7 @@ pub(super) fn perfect_hash<T: Copy + Default>(
         hashes.clear();
         hashes.extend(entries.iter().map(|entry| (hash(seed, entry), entry)));
         if let Some((displacements, slots)) = placed(&mut hashes, masks) {
-            return Ok(PerfectHash {
-                seed,
-                displacements: displacements.into(),
-                slots: slots.into(),
-                masks,
-            });
+            return Ok(PerfectHash { seed, displacements: displacements.into(), slots: slots.into(), masks });
         }
     }
     Err(Unplaceable)
@@ -66,10 +57,7 @@ pub(super) fn perfect_hash<T: Copy + Default>(
 
 /// The displacement of each bucket and the entry of each slot, or `None` if no displacements give every hash its own
 /// slot.
-fn placed<T: Copy + Default>(
-    hashes: &mut [(u64, &T)],
-    [buckets, slots]: [u32; 2],
-) -> Option<(Vec<u32>, Vec<T>)> {
+fn placed<T: Copy + Default>(hashes: &mut [(u64, &T)], [buckets, slots]: [u32; 2]) -> Option<(Vec<u32>, Vec<T>)> {
     let bucket = |(hash, _): &(u64, &T)| hash::bucket(*hash, buckets);
     hashes.sort_unstable_by_key(bucket);
     let mut of_buckets: Vec<_> = hashes.chunk_by(|a, b| bucket(a) == bucket(b)).collect();
@@ -81,9 +69,7 @@ fn placed<T: Copy + Default>(
         let found = tries.find(|displacement| place(&mut placed, of_bucket, *displacement))?;
         *displacements.get_mut(bucket(of_bucket.first()?))? = found;
     }
-    let slots = placed
-        .into_iter()
-        .map(|entry| entry.copied().unwrap_or_default());
+    let slots = placed.into_iter().map(|entry| entry.copied().unwrap_or_default());
     Some((displacements, slots.collect()))
 }
 
@@ -92,8 +78,7 @@ fn place<'e, T>(slots: &mut [Option<&'e T>], entries: &[(u64, &'e T)], displacem
     let mask = mask(slots.len());
     let mut place = |(hash, entry): &(u64, &'e T)| {
         let slot = slots.get_mut(hash::slot(*hash, displacement, mask));
-        slot.filter(|slot| slot.is_none())
-            .map(|slot| *slot = Some(*entry))
+        slot.filter(|slot| slot.is_none()).map(|slot| *slot = Some(*entry))
     };
     let free = entries.iter().map_while(&mut place).count();
     if free == entries.len() {
@@ -124,11 +109,7 @@ mod tests {
         let taken = table.slots.iter().filter(|key| **key != 0);
         assert_eq!(taken.count(), keys.len());
         let free = table.slots.len().saturating_sub(keys.len());
-        assert!(
-            free >= keys.len() / 8,
-            "{free} free slots, {} keys",
-            keys.len()
-        );
+        assert!(free >= keys.len() / 8, "{free} free slots, {} keys", keys.len());
     }
 
     #[test]

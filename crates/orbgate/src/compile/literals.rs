@@ -40,12 +40,7 @@ struct Spelt<'t> {
 
 impl Literals {
     /// The first `common` segments are the same in all templates, so they need no part.
-    pub(super) fn of<'t>(
-        salt: u64,
-        templates: &Templates<'t>,
-        common: usize,
-        text: &mut TextPool<'t>,
-    ) -> Self {
+    pub(super) fn of<'t>(salt: u64, templates: &Templates<'t>, common: usize, text: &mut TextPool<'t>) -> Self {
         let spelt = sorted(templates);
         let mut literals = Self {
             rows: Vec::with_capacity(spelt.len()),
@@ -80,22 +75,12 @@ impl Literals {
     /// Adds a literal with its number at this position, and its spellings.
     fn add<'t>(&mut self, spelt: &[Spelt<'t>], number: u64, text: &mut TextPool<'t>) {
         let row = id(self.rows.len());
-        let spellings = Run {
-            start: id(self.spellings.len()),
-            length: id(spelt.len()),
-        };
+        let spellings = Run { start: id(self.spellings.len()), length: id(spelt.len()) };
         for spelt in spelt {
-            self.spellings.push(Spelling {
-                text: text.span(spelt.text),
-                lengths: spelt.lengths,
-            });
+            self.spellings.push(Spelling { text: text.span(spelt.text), lengths: spelt.lengths });
             set(&mut self.ids, index(spelt.number), row);
         }
-        self.rows.push(LiteralRow {
-            part: number,
-            spellings,
-            alike: 0,
-        });
+        self.rows.push(LiteralRow { part: number, spellings, alike: 0 });
     }
 
     /// Adds the lookup entry for spellings that the hash can't distinguish. Their literals were added last.
@@ -113,12 +98,7 @@ impl Literals {
         }
         let (length, ..) = spelt.seen;
         if let Some(here) = self.at.get_mut(spelt.position) {
-            here.push(Literal {
-                part: 0,
-                ends,
-                length,
-                id: first,
-            });
+            here.push(Literal { part: 0, ends, length, id: first });
         }
     }
 
@@ -131,8 +111,7 @@ impl Literals {
             let width = u64::BITS.saturating_sub(count.leading_zeros());
             let ones = 1_u64.checked_shl(width).unwrap_or_default().wrapping_sub(1);
             offsets.push(offset);
-            self.fields
-                .push(ones.checked_shl(offset).unwrap_or_default());
+            self.fields.push(ones.checked_shl(offset).unwrap_or_default());
             offset = offset.saturating_add(width);
         }
         self.is_packed = offset <= u64::BITS;
@@ -159,11 +138,7 @@ impl Literals {
 
         let hash = |seed: hash::Seed, literal: &Literal| seed.literal(literal.ends, literal.length);
         let mut positions = <[PerfectHash<Literal>; MAX_SEGMENTS]>::default();
-        for (position, here) in positions
-            .iter_mut()
-            .zip(&self.at)
-            .take(longest.saturating_add(1))
-        {
+        for (position, here) in positions.iter_mut().zip(&self.at).take(longest.saturating_add(1)) {
             *position = perfect_hash(salt, here, hash)?;
         }
         Ok(positions)

@@ -51,11 +51,7 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
     let api_rows: Vec<_> = api_names.map(|name| ApiRow { name }).collect();
     let common = templates.common_segments();
     let literals = Literals::of(salt, &templates, common, &mut text);
-    let names = || {
-        by_name
-            .iter()
-            .filter_map(|apis| Some(apis.first()?.rule.name()))
-    };
+    let names = || by_name.iter().filter_map(|apis| Some(apis.first()?.rule.name()));
     let spans: Vec<_> = names().map(|name| text.span(name)).collect();
     let slash = policy.trailing_slash();
     let routes = route_rows(&templates, &spans, slash, &mut text);
@@ -67,11 +63,7 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
     let name = policy.name().map(|name| text.span(name));
     let prefix = prefix(&templates, common, &mut text).filter(|_| literals.is_packed);
     // No path starts with this prefix, so the fast path needs no further check.
-    let nothing = Prefix {
-        head: 1,
-        segments: id(common),
-        ..Prefix::default()
-    };
+    let nothing = Prefix { head: 1, segments: id(common), ..Prefix::default() };
 
     Ok(Tables {
         digest: *policy.digest().as_bytes(),
@@ -94,12 +86,7 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
         scopes_in_apis: in_api_rows(&scopes).into(),
         scope_routes: scope_routes(&templates).into(),
         apis: api_rows.into(),
-        headings: policy
-            .headings()
-            .iter()
-            .map(|heading| text.span(heading))
-            .collect::<Vec<_>>()
-            .into(),
+        headings: policy.headings().iter().map(|heading| text.span(heading)).collect::<Vec<_>>().into(),
         text: Text::Owned(text.all.into_boxed_str()),
     })
 }
@@ -109,20 +96,12 @@ fn scopes_in_apis<'p>(apis: &[&'p Api]) -> Vec<Scope<'p>> {
     let mut scopes = Vec::new();
     for (api_id, api) in (0..).zip(apis) {
         let rules = api.scopes().iter();
-        scopes.extend(rules.map(|rule| Scope {
-            id: 0,
-            api_id,
-            api,
-            rule,
-        }));
+        scopes.extend(rules.map(|rule| Scope { id: 0, api_id, api, rule }));
     }
     // The sort is stable: scopes with the same name keep the order of the apis.
     scopes.sort_by_key(|scope| scope.rule.name());
     // Rows first: `zip` stops before the id overflows after 65,535 scopes.
-    for (apis, id) in scopes
-        .chunk_by_mut(|a, b| a.rule.name() == b.rule.name())
-        .zip(0..)
-    {
+    for (apis, id) in scopes.chunk_by_mut(|a, b| a.rule.name() == b.rule.name()).zip(0..) {
         apis.iter_mut().for_each(|scope| scope.id = id);
     }
     scopes
@@ -143,20 +122,13 @@ fn prefix(templates: &Templates<'_>, common: usize, text: &mut TextPool<'_>) -> 
         text: text.push(&[&prefix]),
         head: u128::from_le_bytes(head),
         head_mask: u128::from_le_bytes(mask),
-        tail: prefix
-            .as_bytes()
-            .last_chunk()
-            .map_or(0, |tail| u128::from_le_bytes(*tail)),
+        tail: prefix.as_bytes().last_chunk().map_or(0, |tail| u128::from_le_bytes(*tail)),
         segments: id(common),
     })
 }
 
 /// The scopes as each api defines them. Their settings are equal in all apis, and at most one api states `permits`.
-fn scope_rows<'t>(
-    scopes: &[&[Scope<'t>]],
-    names: &[Span],
-    text: &mut TextPool<'t>,
-) -> Vec<ScopeRow> {
+fn scope_rows<'t>(scopes: &[&[Scope<'t>]], names: &[Span], text: &mut TextPool<'t>) -> Vec<ScopeRow> {
     let apis = runs(scopes.iter().map(|apis| apis.len()));
     let rows = scopes.iter().zip(names).zip(apis);
     let rows = rows.filter_map(|((in_apis, name), apis)| {
@@ -172,15 +144,12 @@ fn scope_rows<'t>(
 
 fn in_api_rows(scopes: &[Scope<'_>]) -> Vec<ScopeInApiRow> {
     let routes = runs(scopes.iter().map(|scope| scope.rule.routes().len()));
-    let rows = scopes
-        .iter()
-        .zip(routes)
-        .map(|(scope, routes)| ScopeInApiRow {
-            scope: scope.id,
-            api: scope.api_id,
-            routes,
-            location: scope.rule.location(),
-        });
+    let rows = scopes.iter().zip(routes).map(|(scope, routes)| ScopeInApiRow {
+        scope: scope.id,
+        api: scope.api_id,
+        routes,
+        location: scope.rule.location(),
+    });
     rows.collect()
 }
 

@@ -26,17 +26,10 @@ pub(super) fn route_rows(
             let method = text.push(&[route.rule.method(), " "]);
             let [base, below] = route.path;
             // The root already has its slash.
-            let slash = if slash && route.path != ["", "/"] {
-                "/"
-            } else {
-                ""
-            };
+            let slash = if slash && route.path != ["", "/"] { "/" } else { "" };
             let template = text.push(&[base, below, slash]);
             RouteRow {
-                text: Span {
-                    start: method.start,
-                    length: method.length.saturating_add(template.length),
-                },
+                text: Span { start: method.start, length: method.length.saturating_add(template.length) },
                 template,
                 siblings: *siblings,
                 scope: route.scope.id,
@@ -58,21 +51,15 @@ pub(super) fn methods(templates: &Templates<'_>) -> Methods {
     }
     let mut methods: Vec<_> = counts.into_iter().collect();
     methods.sort_unstable_by_key(|(method, count)| (core::cmp::Reverse(*count), *method));
-    let methods = methods
-        .iter()
-        .filter_map(|(method, _)| Method::of(method.as_bytes()));
+    let methods = methods.iter().filter_map(|(method, _)| Method::of(method.as_bytes()));
     let mut methods: Vec<_> = methods.take(COLUMNS).collect();
     // For eight methods, about one multiplier in 420 works. If none works, the rarest method gets no
     // column.
     loop {
         let multipliers = (0..1 << 14).flat_map(|number| nth_seed(0, number).0);
-        let mut found =
-            multipliers.map(|multiplier| (multiplier, in_columns(&methods, multiplier)));
+        let mut found = multipliers.map(|multiplier| (multiplier, in_columns(&methods, multiplier)));
         if let Some((multiplier, Some(columns))) = found.find(|(_, columns)| columns.is_some()) {
-            return Methods {
-                multiplier,
-                columns,
-            };
+            return Methods { multiplier, columns };
         }
         methods.pop();
     }
@@ -130,10 +117,7 @@ pub(super) fn tuples(templates: &Templates<'_>, fields: &[u64]) -> (Vec<Run>, Ve
         let segments = templates.segments(route);
         // The first segment is the highest bit, so a literal there has the highest weight.
         let bits = core::iter::successors(Some(1_u32 << 31), |bit| Some(bit >> 1));
-        let literals = segments
-            .iter()
-            .zip(bits)
-            .filter(|(number, _)| **number != PARAMETER);
+        let literals = segments.iter().zip(bits).filter(|(number, _)| **number != PARAMETER);
         let literals = literals.fold(0, |all, (_, bit)| all | bit);
         if let Some(of_count) = of_counts.get_mut(segments.len()) {
             of_count.insert(literals);
@@ -143,13 +127,8 @@ pub(super) fn tuples(templates: &Templates<'_>, fields: &[u64]) -> (Vec<Run>, Ve
     let tuples = of_counts.iter().flat_map(|of_count| of_count.iter().rev());
     let tuples = tuples.map(|bits| {
         let literals = bits.reverse_bits();
-        let own = (0..)
-            .zip(fields)
-            .filter(|(position, _)| literals.wrapping_shr(*position) & 1 == 1);
-        Tuple {
-            literals,
-            fields: own.fold(0, |all, (_, field)| all | field),
-        }
+        let own = (0..).zip(fields).filter(|(position, _)| literals.wrapping_shr(*position) & 1 == 1);
+        Tuple { literals, fields: own.fold(0, |all, (_, field)| all | field) }
     });
     (runs, tuples.collect())
 }

@@ -96,9 +96,7 @@ impl<'t> Templates<'t> {
         let literals = literals.sorted(&mut segments);
         let sorted = sorted(&routes, &segments, literals.len());
         let own = |route: &Template<'_>| slice(&segments, route.segments);
-        let of_each = sorted.chunk_by(|(start_of_a, a), (start_of_b, b)| {
-            start_of_a == start_of_b && own(a) == own(b)
-        });
+        let of_each = sorted.chunk_by(|(start_of_a, a), (start_of_b, b)| start_of_a == start_of_b && own(a) == own(b));
         Self {
             runs: runs(of_each.map(<[_]>::len)),
             routes: sorted.iter().map(|(_, route)| **route).collect(),
@@ -129,11 +127,7 @@ impl<'t> Templates<'t> {
 
 /// Sorts by segment numbers and then by method. No two routes are equal in both. Each sort key packs as many of the
 /// first segments as fit into a word, so few comparisons need to read the rest.
-fn sorted<'r, 't>(
-    routes: &'r [Template<'t>],
-    all: &[u32],
-    literals: usize,
-) -> Vec<(u64, &'r Template<'t>)> {
+fn sorted<'r, 't>(routes: &'r [Template<'t>], all: &[u32], literals: usize) -> Vec<(u64, &'r Template<'t>)> {
     let bits = id(literals).saturating_add(1).ilog2().saturating_add(1);
     let count = index(u64::BITS.checked_div(bits).unwrap_or(1));
     let start = |route: &Template<'_>| {
@@ -189,10 +183,7 @@ impl<'t> Literals<'t> {
                 literal.lengths |= bit;
             }
         }
-        Run {
-            start: id(start),
-            length: id(length),
-        }
+        Run { start: id(start), length: id(length) }
     }
 
     fn number_of(&mut self, position: usize, text: &'t str) -> u32 {
@@ -200,11 +191,7 @@ impl<'t> Literals<'t> {
         match self.numbers.entry((there, text)) {
             Entry::Occupied(number) => *number.get(),
             Entry::Vacant(free) => {
-                self.all.push(Literal {
-                    position,
-                    text,
-                    lengths: 0,
-                });
+                self.all.push(Literal { position, text, lengths: 0 });
                 *free.insert(id(self.all.len()))
             }
         }

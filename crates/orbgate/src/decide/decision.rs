@@ -61,19 +61,11 @@ pub(crate) struct Subject {
 
 impl Subject {
     /// Nothing was found.
-    pub(crate) const NOTHING: Self = Self {
-        route: NONE,
-        about: NONE,
-        scope: NO_SCOPE,
-        orbs: ORBS_UNKNOWN,
-    };
+    pub(crate) const NOTHING: Self = Self { route: NONE, about: NONE, scope: NO_SCOPE, orbs: ORBS_UNKNOWN };
 
     /// A route was found, but the decision must not name it.
     pub(crate) const fn about(about: u32) -> Self {
-        Self {
-            about,
-            ..Self::NOTHING
-        }
+        Self { about, ..Self::NOTHING }
     }
 }
 
@@ -90,28 +82,17 @@ impl Denial {
     /// The request breaks this rule.
     pub(crate) const fn malformed(detail: Detail) -> Self {
         let detail = Some(detail);
-        Self {
-            detail,
-            ..Self::about(Reason::MalformedRequest, NONE)
-        }
+        Self { detail, ..Self::about(Reason::MalformedRequest, NONE) }
     }
 
     /// A route was found, but the decision must not name it.
     pub(crate) const fn about(reason: Reason, about: u32) -> Self {
-        Self {
-            reason,
-            detail: None,
-            route: NONE,
-            about,
-        }
+        Self { reason, detail: None, route: NONE, about }
     }
 
     /// A template was found (`route` is one of its routes), but it doesn't declare the method.
     pub(crate) const fn method(route: u32) -> Self {
-        Self {
-            route,
-            ..Self::about(Reason::MethodNotDeclared, NONE)
-        }
+        Self { route, ..Self::about(Reason::MethodNotDeclared, NONE) }
     }
 }
 
@@ -136,11 +117,8 @@ impl Charge {
     #[inline(always)]
     fn new(orbs: i64, allow_bonus_orbs_use: bool) -> Option<Self> {
         let consumes = orbs != 0;
-        let charge = Self {
-            consumes,
-            amount: u64::try_from(orbs).ok(),
-            bonus_allowed: consumes & allow_bonus_orbs_use,
-        };
+        let charge =
+            Self { consumes, amount: u64::try_from(orbs).ok(), bonus_allowed: consumes & allow_bonus_orbs_use };
         (orbs != ORBS_UNKNOWN).then_some(charge)
     }
 }
@@ -208,36 +186,12 @@ impl<'e> Deny<'e> {
 impl<'e> Decision<'e> {
     /// Makes the decision for a reason.
     #[inline(always)]
-    pub(crate) const fn new(
-        tables: &'e Tables,
-        reason: Reason,
-        subject: Subject,
-        allow_bonus_orbs_use: bool,
-    ) -> Self {
-        let Subject {
-            route,
-            about,
-            scope,
-            orbs,
-        } = subject;
+    pub(crate) const fn new(tables: &'e Tables, reason: Reason, subject: Subject, allow_bonus_orbs_use: bool) -> Self {
+        let Subject { route, about, scope, orbs } = subject;
         if reason.is_allow() {
-            Self::Allow(Allow {
-                tables,
-                route,
-                scope,
-                reason,
-                allow_bonus_orbs_use,
-                orbs,
-            })
+            Self::Allow(Allow { tables, route, scope, reason, allow_bonus_orbs_use, orbs })
         } else {
-            Self::Deny(Deny {
-                tables,
-                route,
-                about,
-                scope,
-                reason,
-                detail: None,
-            })
+            Self::Deny(Deny { tables, route, about, scope, reason, detail: None })
         }
     }
 
@@ -257,10 +211,7 @@ impl<'e> Decision<'e> {
     /// The same decision for a request that allows bonus orbs. Only the charge of an allow changes.
     pub const fn allowing_bonus_orbs(self) -> Self {
         match self {
-            Self::Allow(allow) => Self::Allow(Allow {
-                allow_bonus_orbs_use: true,
-                ..allow
-            }),
+            Self::Allow(allow) => Self::Allow(Allow { allow_bonus_orbs_use: true, ..allow }),
             deny @ Self::Deny(_) => deny,
         }
     }

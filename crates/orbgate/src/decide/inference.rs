@@ -15,9 +15,7 @@ pub(crate) const fn decide(kind: TokenKind, organisation: OrganisationRule, held
         (TokenKind::User, _) if held => Reason::ScopeHeld,
         (TokenKind::User, _) => Reason::ScopeMissing,
         (TokenKind::Organisation, OrganisationRule::Deny) => Reason::UserTokenRequired,
-        (TokenKind::Organisation, OrganisationRule::AllowWithoutScope) => {
-            Reason::ScopeNotApplicable
-        }
+        (TokenKind::Organisation, OrganisationRule::AllowWithoutScope) => Reason::ScopeNotApplicable,
         (TokenKind::Unknown, _) => Reason::InvalidToken,
     }
 }

@@ -8,10 +8,7 @@
 //! [`find`] is the fast path. It handles targets that no rule concerns and that are spelt as the templates are. It
 //! leaves all other targets to [`find_exactly`].
 
-#![allow(
-    clippy::as_conversions,
-    reason = "numbers of a few bits, and the lowest byte of a word, in the hot loop"
-)]
+#![allow(clippy::as_conversions, reason = "numbers of a few bits, and the lowest byte of a word, in the hot loop")]
 
 use core::hint::select_unpredictable;
 use core::num::NonZero;
@@ -99,11 +96,7 @@ fn key_of_short<V: Vector, const SLASH: bool>(tables: &Tables, path: &[u8]) -> O
 
 /// The key of the path, which is the first `length` bytes of the target.
 #[inline(always)]
-fn key_of_long<V: Vector, const SLASH: bool>(
-    tables: &Tables,
-    bytes: &[u8],
-    length: usize,
-) -> Option<Key> {
+fn key_of_long<V: Vector, const SLASH: bool>(tables: &Tables, bytes: &[u8], length: usize) -> Option<Key> {
     let Some(start) = below_prefix(tables, bytes) else {
         return key_outside_prefix::<V, SLASH>(tables, bytes, length);
     };
@@ -114,11 +107,7 @@ fn key_of_long<V: Vector, const SLASH: bool>(
 
 /// The key of a path that lacks the common prefix, so that no segment has to be interned.
 #[inline(never)]
-fn key_outside_prefix<V: Vector, const SLASH: bool>(
-    tables: &Tables,
-    bytes: &[u8],
-    length: usize,
-) -> Option<Key> {
+fn key_outside_prefix<V: Vector, const SLASH: bool>(tables: &Tables, bytes: &[u8], length: usize) -> Option<Key> {
     if bytes.first() != Some(&b'/') || !tables.needs_prefix {
         return None;
     }
@@ -146,8 +135,7 @@ impl Visit for Check<'_> {
     #[inline(always)]
     fn segment(&mut self, start: usize, end: usize) -> Option<()> {
         self.left = self.left.checked_sub(1)?;
-        let is_simple =
-            self.bytes.get(start) != Some(&b'.') || !is_dots(self.bytes.get(start..end));
+        let is_simple = self.bytes.get(start) != Some(&b'.') || !is_dots(self.bytes.get(start..end));
         is_simple.then_some(())
     }
 }
@@ -275,19 +263,13 @@ fn ends(bytes: &[u8], start: usize, end: usize) -> Option<Ends> {
         let length = end.wrapping_sub(start) as u32;
         let before = length.wrapping_mul(8).wrapping_neg();
         let all = word(0)?.wrapping_shl(after).wrapping_shr(before);
-        return Some(Ends {
-            head: all,
-            tail: all,
-        });
+        return Some(Ends { head: all, tail: all });
     }
     let last = end.wrapping_sub(8);
     let first = start.min(last);
     // The number of bits of the last eight bytes that precede the segment.
     let before = (start.wrapping_sub(first) as u32).wrapping_mul(8);
-    Some(Ends {
-        head: word(first)?.wrapping_shr(before),
-        tail: word(last)?.wrapping_shr(before),
-    })
+    Some(Ends { head: word(first)?.wrapping_shr(before), tail: word(last)?.wrapping_shr(before) })
 }
 
 /// Whether a segment consists only of dots.
@@ -448,8 +430,7 @@ impl Tables {
         if let [row] = rows {
             return text(row).eq_ignore_ascii_case(segment).then_some(row);
         }
-        let at =
-            rows.binary_search_by(|row| in_small_letters(text(row)).cmp(in_small_letters(segment)));
+        let at = rows.binary_search_by(|row| in_small_letters(text(row)).cmp(in_small_letters(segment)));
         rows.get(at.ok()?)
     }
 }
@@ -472,9 +453,8 @@ pub(crate) fn find_exactly<'e>(tables: &'e Tables, path: &Path<'_>) -> Found<'e>
             continue;
         };
         let mut spellings = slice(&tables.spellings, row.spellings).iter();
-        let is_spelt_so = |spelling: &Spelling| {
-            spelling.lengths & this_length != 0 && tables.text.bytes(spelling.text) == text
-        };
+        let is_spelt_so =
+            |spelling: &Spelling| spelling.lengths & this_length != 0 && tables.text.bytes(spelling.text) == text;
         if decoded.is_some() && spellings.any(is_spelt_so) {
             return Found::Refused(Detail::NonCanonicalLiteral);
         }
@@ -483,9 +463,7 @@ pub(crate) fn find_exactly<'e>(tables: &'e Tables, path: &Path<'_>) -> Found<'e>
     }
     choose(tables, count, literals, |tuple, exactly| {
         let own = |position: u32| tuple.literals.wrapping_shr(position) & 1 == 1;
-        let parts = (0..count)
-            .zip(&parts)
-            .filter(|(position, _)| own(*position));
+        let parts = (0..count).zip(&parts).filter(|(position, _)| own(*position));
         let key = parts.fold(u64::from(count), |key, (_, part)| key.wrapping_add(*part));
         let template = tables.template(key)?;
         let is_exact = fit(tables, template, tuple, path, exactly)?;
@@ -495,13 +473,7 @@ pub(crate) fn find_exactly<'e>(tables: &'e Tables, path: &Path<'_>) -> Found<'e>
 
 /// Whether the template with this tuple fits a path exactly or, if it doesn't, whether it fits after decoding escapes
 /// and ignoring letter case. `None` if it fits neither way. A comparison stops at the first difference.
-fn fit(
-    tables: &Tables,
-    template: &Template,
-    tuple: &Tuple,
-    path: &Path<'_>,
-    exactly: bool,
-) -> Option<bool> {
+fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &Path<'_>, exactly: bool) -> Option<bool> {
     let route = tables.routes.get(index(template.first_route));
     let own = route.map_or(&[][..], |route| tables.text.bytes(route.template));
     // The root has a slash and no segment.
@@ -589,35 +561,21 @@ mod tests {
     #[test]
     fn simple_targets_take_the_fast_path() {
         let tables = &Engine::external().tables;
-        for path in
-            "/x /favicon.ico /x?y /api/v1/external /.well-known/.hidden?/.. /Api/v1/external/orbs"
-                .split(' ')
-        {
+        for path in "/x /favicon.ico /x?y /api/v1/external /.well-known/.hidden?/.. /Api/v1/external/orbs".split(' ') {
             let found = key::<Native, false>(tables, path.as_bytes());
             assert_eq!(found, super::NO_TEMPLATE, "{path}");
         }
         let long = "x".repeat(256);
         for route in Engine::external().routes() {
             assert!(tables.methods.column(route.method().as_bytes()).is_some());
-            for value in [
-                "7",
-                ".7",
-                "12345678",
-                "b9c1-1111_2222.3333-444455556666",
-                &long,
-            ] {
+            for value in ["7", ".7", "12345678", "b9c1-1111_2222.3333-444455556666", &long] {
                 let segment = |segment| match str::starts_with(segment, '{') {
                     true => value,
                     false => segment,
                 };
                 let path: Vec<_> = route.template().split('/').map(segment).collect();
                 let path = path.join("/");
-                for query in [
-                    "?",
-                    "?page=2&per_page=100",
-                    "?a=\"/../b!?%zz;[]|~",
-                    &format!("?{long}"),
-                ] {
+                for query in ["?", "?page=2&per_page=100", "?a=\"/../b!?%zz;[]|~", &format!("?{long}")] {
                     let asked = format!("{path}{query}");
                     assert_eq!(found::<Native>(&asked), found::<Native>(&path), "{asked}");
                     #[cfg(not(orbgate_portable))]

@@ -24,18 +24,12 @@ use token::{Token, read_token};
 impl Tables {
     /// Decides after the fast path has read the target: see [`Engine::decide`](crate::Engine::decide).
     #[inline(always)]
-    pub(crate) fn decide_found<'e>(
-        &'e self,
-        request: &Request<'_>,
-        found: Found<'e>,
-    ) -> Decision<'e> {
+    pub(crate) fn decide_found<'e>(&'e self, request: &Request<'_>, found: Found<'e>) -> Decision<'e> {
         let token = read_token(request.token.as_ref());
         let column = self.methods.column(request.method);
         let is_short = request.target.len() <= MAX_TARGET_BYTES;
         let need = match (column, token, found) {
-            (Some(column), Ok(_), Found::Template(template)) if is_short => {
-                self.need_of(template, column)
-            }
+            (Some(column), Ok(_), Found::Template(template)) if is_short => self.need_of(template, column),
             // The most common denial.
             (Some(_), Ok(_), Found::Nothing) if is_short => {
                 return self.deny(Reason::NoRoute, Subject::NOTHING);
@@ -62,11 +56,7 @@ impl Tables {
         let (route, scope) = template.column(column);
         // The scope's row is likelier to be cached than the route's, and has the same terms.
         match self.scopes.get(usize::from(scope)) {
-            Some(row) => Some(Need {
-                route: route?,
-                scope,
-                terms: &row.terms,
-            }),
+            Some(row) => Some(Need { route: route?, scope, terms: &row.terms }),
             None => self.need(route?),
         }
     }
@@ -88,8 +78,7 @@ impl Tables {
         }
         if matches!(found, Found::Unknown) || request.target.len() > MAX_TARGET_BYTES {
             let mut path = Path::default();
-            found = match target::read(request.target, self.profile, self.trailing_slash, &mut path)
-            {
+            found = match target::read(request.target, self.profile, self.trailing_slash, &mut path) {
                 Ok(()) if path.lacks_slash => Found::Nothing,
                 Ok(()) => lookup::find_exactly(self, &path),
                 Err(detail) => return Err(Denial::malformed(detail)),
@@ -114,11 +103,7 @@ impl Tables {
     #[inline(always)]
     pub(crate) fn need(&self, route: u32) -> Option<Need<'_>> {
         let row = self.routes.get(index(route))?;
-        Some(Need {
-            route,
-            scope: row.scope,
-            terms: &row.terms,
-        })
+        Some(Need { route, scope: row.scope, terms: &row.terms })
     }
 
     /// The template's route for a method, even if the method has no column.
@@ -126,9 +111,8 @@ impl Tables {
         let first = template.first_route;
         let row = self.routes.get(index(first));
         debug_assert!(row.is_some(), "a template of another table");
-        let at = slice(&self.routes, row?.siblings)
-            .binary_search_by(|row| self.method(row).as_bytes().cmp(method))
-            .ok()?;
+        let at =
+            slice(&self.routes, row?.siblings).binary_search_by(|row| self.method(row).as_bytes().cmp(method)).ok()?;
         first.checked_add(u32::try_from(at).ok()?)
     }
 
@@ -147,12 +131,7 @@ impl Tables {
             None if held => Reason::ScopeHeld,
             None => Reason::ScopeMissing,
         };
-        let subject = Subject {
-            route: need.route,
-            about: need.route,
-            scope: need.scope,
-            orbs: need.terms.orbs,
-        };
+        let subject = Subject { route: need.route, about: need.route, scope: need.scope, orbs: need.terms.orbs };
         Decision::new(self, reason, subject, allow_bonus_orbs_use)
     }
 

@@ -1,9 +1,6 @@
 //! Searches a token's scope string for the scope that a route needs.
 
-#![allow(
-    clippy::as_conversions,
-    reason = "positions in a block, as the widths that shifts take"
-)]
+#![allow(clippy::as_conversions, reason = "positions in a block, as the widths that shifts take")]
 
 use super::token::Scopes;
 use super::vector::{BLOCK, Native, Vector, end_in_block, positions_in_block};
@@ -53,10 +50,7 @@ fn has_scope<V: Vector>(text: &[u8], scope: &[u8]) -> bool {
             None => break,
         }
     }
-    let mut scopes = text
-        .get(base..)
-        .unwrap_or_default()
-        .split(|byte| *byte == b' ');
+    let mut scopes = text.get(base..).unwrap_or_default().split(|byte| *byte == b' ');
     !scope.is_empty() && (is_same(Some(text), scope) || scopes.any(|other| other == scope))
 }
 

@@ -4,11 +4,7 @@
 //! escapes in parameter values under `encoded_params`. [`read`] is the only home of the rules P2 to P18: it accepts a
 //! target or names the first rule that the target breaks. [`reserved`] only finds the bytes that some rule concerns.
 
-#![allow(
-    clippy::as_conversions,
-    clippy::indexing_slicing,
-    reason = "positions in a block as indices"
-)]
+#![allow(clippy::as_conversions, clippy::indexing_slicing, reason = "positions in a block as indices")]
 
 use super::vector::{BLOCK, Native, Vector, end_in_block, positions_in_block};
 use crate::tables::reason::Detail;
@@ -81,9 +77,7 @@ impl<'t> Path<'t> {
     pub(crate) fn segments(&self) -> impl ExactSizeIterator<Item = &'t [u8]> + '_ {
         let positions = self.positions.get(..self.count).unwrap_or(&self.positions);
         let slice = |[start, end]: [u16; 2]| self.target.get(start.into()..end.into());
-        positions
-            .iter()
-            .map(move |position| slice(*position).unwrap_or_default())
+        positions.iter().map(move |position| slice(*position).unwrap_or_default())
     }
 
     /// Adds the segment that starts and ends at these positions.
@@ -103,19 +97,12 @@ impl<'t> Path<'t> {
 
 /// Splits a target into segments, or names the first rule that it breaks: P2 to P5, P7, then the path's bytes from
 /// left to right, then P10, P11 and the limits on segments.
-pub(crate) fn read<'t>(
-    target: &'t [u8],
-    profile: Profile,
-    slash: bool,
-    path: &mut Path<'t>,
-) -> Result<(), Detail> {
+pub(crate) fn read<'t>(target: &'t [u8], profile: Profile, slash: bool, path: &mut Path<'t>) -> Result<(), Detail> {
     if target.is_empty() || target.len() > MAX_TARGET_BYTES {
         return Err(Detail::Length);
     }
     let backslashes = |bytes: Native| bytes.outside(0, b'[').and(bytes.outside(b']', u8::MAX));
-    let is_clear = is_clear(target, |bytes: Native| {
-        refused(bytes).or(backslashes(bytes))
-    });
+    let is_clear = is_clear(target, |bytes: Native| refused(bytes).or(backslashes(bytes)));
     if !is_clear && !target.iter().all(u8::is_ascii_graphic) {
         return Err(Detail::Byte);
     }
@@ -217,11 +204,7 @@ fn escaped(bytes: &[u8]) -> Option<(u8, &[u8])> {
     let [b'%', high, low, after @ ..] = bytes else {
         return None;
     };
-    let digit = |byte: u8| {
-        char::from(byte)
-            .to_digit(16)
-            .and_then(|digit| u8::try_from(digit).ok())
-    };
+    let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
     let byte = digit(*high)?.checked_mul(16)?.checked_add(digit(*low)?)?;
     Some((byte, after))
 }
@@ -235,10 +218,7 @@ pub(crate) struct Decoded {
 impl Decoded {
     /// Decodes a segment.
     fn of(segment: &[u8]) -> Self {
-        let mut decoded = Self {
-            bytes: [0; MAX_SEGMENT_BYTES],
-            length: 0,
-        };
+        let mut decoded = Self { bytes: [0; MAX_SEGMENT_BYTES], length: 0 };
         let mut rest = segment;
         for slot in &mut decoded.bytes {
             let (byte, after) = match (escaped(rest), rest) {
@@ -271,10 +251,7 @@ mod tests {
             let target = [b'/', b'x', byte, b'x'];
             let read = read(&target, Profile::Strict, false, &mut Path::default());
             assert!(!is_usual || read.is_ok(), "{byte}");
-            assert_eq!(
-                is_usual,
-                byte.is_ascii_alphanumeric() || b"-._/".contains(&byte)
-            );
+            assert_eq!(is_usual, byte.is_ascii_alphanumeric() || b"-._/".contains(&byte));
         }
     }
 }

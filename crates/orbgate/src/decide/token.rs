@@ -22,19 +22,13 @@ impl<'a> Token<'a> {
     /// Pass the scopes as a string, as bytes, or as a [`ScopeSet`].
     #[must_use]
     pub fn user(scopes: impl Into<Scopes<'a>>) -> Self {
-        Self {
-            kind: TokenKind::User,
-            scopes: scopes.into(),
-        }
+        Self { kind: TokenKind::User, scopes: scopes.into() }
     }
 
     /// An organisation's token (specification §5.2).
     #[must_use]
     pub fn organisation(scopes: impl Into<Scopes<'a>>) -> Self {
-        Self {
-            kind: TokenKind::Organisation,
-            scopes: scopes.into(),
-        }
+        Self { kind: TokenKind::Organisation, scopes: scopes.into() }
     }
 }
 
@@ -111,11 +105,7 @@ impl ScopeSet {
     /// An empty set for a policy with this many scopes.
     pub(crate) fn empty(policy: u128, scopes: usize) -> Self {
         let more = vec![0; scopes.saturating_sub(Self::OWN_SCOPES).div_ceil(64)].into_boxed_slice();
-        Self {
-            policy,
-            few: [0; WORDS],
-            more,
-        }
+        Self { policy, few: [0; WORDS], more }
     }
 
     /// Adds a scope.
@@ -143,15 +133,10 @@ impl ScopeSet {
 
 /// The token, if its kind is known. A token of unknown kind is always denied.
 #[inline(always)]
-pub(crate) const fn read_token<'t, 's>(
-    token: Option<&'t Token<'s>>,
-) -> Result<&'t Token<'s>, Reason> {
+pub(crate) const fn read_token<'t, 's>(token: Option<&'t Token<'s>>) -> Result<&'t Token<'s>, Reason> {
     match token {
         None => Err(Reason::NoToken),
-        Some(Token {
-            kind: TokenKind::Unknown,
-            ..
-        }) => Err(Reason::InvalidToken),
+        Some(Token { kind: TokenKind::Unknown, .. }) => Err(Reason::InvalidToken),
         Some(token) => Ok(token),
     }
 }

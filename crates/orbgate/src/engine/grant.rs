@@ -42,10 +42,7 @@ impl<'a> Grant<'a> {
     /// [`ScopeSet`].
     #[must_use]
     pub fn new(declared: impl Into<Scopes<'a>>, requested: impl Into<Scopes<'a>>) -> Self {
-        Self {
-            declared: Some(declared.into()),
-            requested: Some(requested.into()),
-        }
+        Self { declared: Some(declared.into()), requested: Some(requested.into()) }
     }
 
     /// Whether a token that is issued now has the scope; `None` if the known steps don't determine it.

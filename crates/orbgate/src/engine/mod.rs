@@ -88,12 +88,7 @@ impl Engine {
     /// assert!(decision.is_allow());
     /// ```
     #[inline]
-    pub fn decide_route(
-        &self,
-        route: RouteId,
-        token: Option<Token<'_>>,
-        allow_bonus_orbs_use: bool,
-    ) -> Decision<'_> {
+    pub fn decide_route(&self, route: RouteId, token: Option<Token<'_>>, allow_bonus_orbs_use: bool) -> Decision<'_> {
         let route = route.index_in(self.tables.policy_id());
         let need = route.and_then(|route| self.tables.need(route));
         self.decide_found_need(need, token, allow_bonus_orbs_use)
@@ -114,11 +109,7 @@ impl Engine {
         allow_bonus_orbs_use: bool,
     ) -> Decision<'_> {
         let scope = self.scope_row(scope.as_ref());
-        let need = scope.map(|(scope, row)| Need {
-            route: NONE,
-            scope,
-            terms: &row.terms,
-        });
+        let need = scope.map(|(scope, row)| Need { route: NONE, scope, terms: &row.terms });
         self.decide_found_need(need, token, allow_bonus_orbs_use)
     }
 
@@ -201,15 +192,9 @@ impl Engine {
     /// The route with exactly this method and template, including the api's base path. Searches all
     /// routes, so call it when a server starts, not for each request.
     #[must_use]
-    pub fn find_route(
-        &self,
-        method: impl AsRef<[u8]>,
-        template: impl AsRef<[u8]>,
-    ) -> Option<Route<'_>> {
+    pub fn find_route(&self, method: impl AsRef<[u8]>, template: impl AsRef<[u8]>) -> Option<Route<'_>> {
         let (method, template) = (method.as_ref(), template.as_ref());
-        self.routes().find(|route| {
-            route.template().as_bytes() == template && route.method().as_bytes() == method
-        })
+        self.routes().find(|route| route.template().as_bytes() == template && route.method().as_bytes() == method)
     }
 
     /// The number of scopes.
@@ -318,9 +303,8 @@ impl Engine {
     pub fn new(policy: &crate::policy::Policy) -> Self {
         let tables = crate::compile::compile(policy);
         debug_assert!(tables.is_ok(), "no hash was found");
-        Self::from_tables(tables.unwrap_or_else(|_| Tables {
-            digest: *policy.digest().as_bytes(),
-            ..Tables::default()
-        }))
+        Self::from_tables(
+            tables.unwrap_or_else(|_| Tables { digest: *policy.digest().as_bytes(), ..Tables::default() }),
+        )
     }
 }

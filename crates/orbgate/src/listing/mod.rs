@@ -5,9 +5,7 @@ use core::fmt;
 use crate::tables::list::{Span, index};
 use crate::tables::route_id::RouteId;
 use crate::tables::terms::{Location, Orbs, OrganisationRule};
-use crate::tables::{
-    ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeInApiRow, ScopeRow, Tables, slice,
-};
+use crate::tables::{ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeInApiRow, ScopeRow, Tables, slice};
 
 /// A route of an engine: a method and a path template. Each route needs exactly one scope.
 #[derive(Clone, Copy)]
@@ -98,9 +96,7 @@ impl<'e> Route<'e> {
 impl PartialEq for Route<'_> {
     /// Equal if method, template, scope and api are equal.
     fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str()
-            && self.scope().name() == other.scope().name()
-            && self.api() == other.api()
+        self.as_str() == other.as_str() && self.scope().name() == other.scope().name() && self.api() == other.api()
     }
 }
 
@@ -165,9 +161,7 @@ impl<'e> Scope<'e> {
     /// scope. Its settings are equal in all of them.
     pub fn apis(&self) -> impl Iterator<Item = ScopeInApi<'e>> + use<'e> {
         let tables = self.tables;
-        let rows = self
-            .row()
-            .map(|row| slice(&tables.scopes_in_apis, row.apis));
+        let rows = self.row().map(|row| slice(&tables.scopes_in_apis, row.apis));
         let rows = rows.into_iter().flatten();
         rows.map(|row| ScopeInApi::new(tables, row))
     }
@@ -264,10 +258,7 @@ impl<'e> ScopeInApi<'e> {
 
 impl fmt::Debug for ScopeInApi<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScopeInApi")
-            .field("scope", &self.scope().name())
-            .field("api", &self.api())
-            .finish()
+        f.debug_struct("ScopeInApi").field("scope", &self.scope().name()).field("api", &self.api()).finish()
     }
 }
 

@@ -54,10 +54,7 @@ fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
 }
 
 /// All routes of an api, in the order of the file.
-pub(super) fn routes_below<'p>(
-    api: &'p Api,
-    base_path: &'p str,
-) -> impl Iterator<Item = FullRoute<'p>> {
+pub(super) fn routes_below<'p>(api: &'p Api, base_path: &'p str) -> impl Iterator<Item = FullRoute<'p>> {
     api.scopes.iter().flat_map(move |scope| {
         scope.routes.iter().map(move |route| FullRoute {
             method: route.method(),
@@ -77,8 +74,7 @@ pub(super) fn full_routes_within_limit<'p>(
     diagnostics: &mut Diagnostics,
 ) -> Option<Vec<FullRoute<'p>>> {
     if let Some(location) = where_too_many(policy) {
-        let message =
-            "the full paths up to here, each with its base path, have over 64 MiB together";
+        let message = "the full paths up to here, each with its base path, have over 64 MiB together";
         diagnostics.push(location, message);
         return None;
     }
@@ -87,8 +83,7 @@ pub(super) fn full_routes_within_limit<'p>(
         let bytes: usize = route.template.iter().map(|part| part.len()).sum();
         if bytes >= MAX_TARGET_BYTES {
             let shown = route.shown();
-            let message =
-                format!("the path of {shown} has over {MAX_TARGET_BYTES} bytes with its slash");
+            let message = format!("the path of {shown} has over {MAX_TARGET_BYTES} bytes with its slash");
             diagnostics.push(route.location, message);
         }
     }
@@ -113,9 +108,7 @@ pub(super) fn check(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
             Entry::Vacant(free) => {
                 free.insert(route);
             }
-            Entry::Occupied(first) => {
-                diagnostics.push(route.location, collision(route, first.get()))
-            }
+            Entry::Occupied(first) => diagnostics.push(route.location, collision(route, first.get())),
         }
     }
 }
@@ -140,8 +133,7 @@ fn has_capital_literal(route: &FullRoute<'_>) -> bool {
 
 /// Checks all bytes, many at a time.
 fn has_capitals(text: &str) -> bool {
-    text.bytes()
-        .fold(false, |has, byte| has | byte.is_ascii_uppercase())
+    text.bytes().fold(false, |has, byte| has | byte.is_ascii_uppercase())
 }
 
 /// The parts of a route that matching depends on. Two equal routes can't both be in a policy.
@@ -199,10 +191,7 @@ fn where_too_many(policy: &Policy) -> Option<Location> {
 fn collision(route: &FullRoute<'_>, first: &FullRoute<'_>) -> String {
     let location = first_location(first.location, route.location);
     if route.template.concat() == first.template.concat() {
-        return format!(
-            "route {} is listed twice (first on {location})",
-            route.shown()
-        );
+        return format!("route {} is listed twice (first on {location})", route.shown());
     }
     let (route, first) = (route.shown(), first.shown());
     format!("route {route} and {first} ({location}) differ only in the names of their parameters")
@@ -226,11 +215,7 @@ struct Tree<'t> {
 
 impl<'t> Tree<'t> {
     fn with_room(templates: usize) -> Self {
-        Self {
-            prefixes: Prefixes::with_room(templates, lower_case),
-            before: [""; 2],
-            way: Vec::new(),
-        }
+        Self { prefixes: Prefixes::with_room(templates, lower_case), before: [""; 2], way: Vec::new() }
     }
 
     /// The number of the route's whole template. Reports literals that differ only in case from an earlier one.

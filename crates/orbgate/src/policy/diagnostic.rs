@@ -60,11 +60,7 @@ impl PolicyError {
 
     fn lines(&self, before: &str) -> String {
         let line = |diagnostic: &Diagnostic| format!("{before}{diagnostic}");
-        self.diagnostics
-            .iter()
-            .map(line)
-            .collect::<Vec<_>>()
-            .join("\n")
+        self.diagnostics.iter().map(line).collect::<Vec<_>>().join("\n")
     }
 }
 

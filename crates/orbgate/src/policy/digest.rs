@@ -35,9 +35,7 @@ fn canonical_form(policy: &Policy) -> String {
     if policy.trailing_slash {
         form.push_str("trailing_slash always\n");
     }
-    push_sorted(&mut form, &policy.headings, |form, name| {
-        push_heading(form, name)
-    });
+    push_sorted(&mut form, &policy.headings, |form, name| push_heading(form, name));
     push_sorted(&mut form, &policy.apis, push_api);
     form
 }

@@ -148,37 +148,21 @@ document! {
     }
 }
 
-fn read_headings(
-    node: &Node<'_>,
-    owner: &Owner<'_>,
-    values: &mut Values<'_>,
-) -> Option<Vec<Spanned<String>>> {
+fn read_headings(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Option<Vec<Spanned<String>>> {
     let items = values.list(node, owner.what).iter();
     Some(items.map(|item| values.text(item, "a heading")).collect())
 }
 
-fn read_base_path(
-    node: &Node<'_>,
-    owner: &Owner<'_>,
-    values: &mut Values<'_>,
-) -> Option<Spanned<String>> {
+fn read_base_path(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Option<Spanned<String>> {
     if is_null(node) {
-        values.wrong(
-            node,
-            "`base_path` must be a string (`\"\"` for no base path)",
-        );
+        values.wrong(node, "`base_path` must be a string (`\"\"` for no base path)");
     }
     Some(values.text(node, owner.what))
 }
 
-fn read_route_orbs(
-    node: &Node<'_>,
-    _: &Owner<'_>,
-    values: &mut Values<'_>,
-) -> Option<Spanned<u64>> {
+fn read_route_orbs(node: &Node<'_>, _: &Owner<'_>, values: &mut Values<'_>) -> Option<Spanned<u64>> {
     let value = amount(node).unwrap_or_else(|| {
-        let must =
-            "a route's own `orbs` must be a plain whole number from 1 to 9223372036854775807";
+        let must = "a route's own `orbs` must be a plain whole number from 1 to 9223372036854775807";
         values.wrong(node, must);
         1
     });
@@ -194,17 +178,10 @@ pub(super) struct Routes(pub(super) Vec<RouteDocument>);
 /// orbs.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(rename = "Route")
-)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Route"))]
 pub(super) enum RouteDocument {
     /// Method and path template below the base path.
-    Plain(
-        #[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = ROUTE)))]
-        Spanned<String>,
-    ),
+    Plain(#[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = ROUTE)))] Spanned<String>),
     /// A route with its own amount of orbs.
     Priced(PricedRoute),
 }
@@ -212,18 +189,12 @@ pub(super) enum RouteDocument {
 /// The orbs that a call consumes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(rename = "Orbs")
-)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Orbs"))]
 pub(super) enum OrbsDocument {
     /// Whether a call consumes orbs; `true` does not state how many.
     Consumes(bool),
     /// How many orbs a call consumes.
-    Amount(
-        #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = i64::MAX)))] u64,
-    ),
+    Amount(#[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = i64::MAX)))] u64),
 }
 
 /// A mapping that keeps its order and its duplicates.
@@ -287,7 +258,8 @@ const SCOPE: &str = r"^[!#-\[\]-~]+$";
 #[cfg(feature = "schema")]
 const BASE_PATH: &str = r"^(/(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)*$";
 #[cfg(feature = "schema")]
-const ROUTE: &str = r"^[A-Z]{1,16} (/|(/(\{[A-Za-z_][A-Za-z0-9_.-]*\}|(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+))+)$";
+const ROUTE: &str =
+    r"^[A-Z]{1,16} (/|(/(\{[A-Za-z_][A-Za-z0-9_.-]*\}|(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+))+)$";
 
 /// A schema of the whole policy that applies to each of its scopes.
 #[cfg(feature = "schema")]

@@ -24,10 +24,7 @@ impl PolicyFile {
     ///
     /// Fails if the file can't be read, and with [`io::ErrorKind::InvalidInput`] if it isn't a
     /// regular file.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "an edge: it opens the file that its caller names"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "an edge: it opens the file that its caller names")]
     pub fn read(path: impl AsRef<Path>) -> io::Result<Self> {
         let mut options = OpenOptions::new();
         options.read(true);

@@ -4,38 +4,23 @@
 
 use orbgate_yaml::{is_hidden, quoted};
 
-use crate::tables::terms::{
-    MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, is_literal, is_method,
-};
+use crate::tables::terms::{MAX_SEGMENT_BYTES, MAX_SEGMENTS, MAX_TARGET_BYTES, is_literal, is_method};
 
 /// The method and path template of a route, or an error message.
 pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
     // A method is short, so a vectorised search wouldn't pay off.
     let space = text.bytes().position(|byte| byte == b' ');
     let Some((method, template)) = space.and_then(|space| text.split_at_checked(space)) else {
-        let lacks = if text.starts_with('/') {
-            "a method"
-        } else {
-            "a path"
-        };
-        return Err(format!(
-            "route {} lacks {lacks}: write it like `GET /path`",
-            quoted(text)
-        ));
+        let lacks = if text.starts_with('/') { "a method" } else { "a path" };
+        return Err(format!("route {} lacks {lacks}: write it like `GET /path`", quoted(text)));
     };
     let template = template.get(1..).unwrap_or_default();
     if !is_method(method.as_bytes()) {
-        return Err(format!(
-            "method {} must be 1 to 16 letters from `A` to `Z`",
-            quoted(method)
-        ));
+        return Err(format!("method {} must be 1 to 16 letters from `A` to `Z`", quoted(method)));
     }
     if !template.starts_with('/') {
         if template.trim_start_matches(' ').starts_with('/') {
-            return Err(format!(
-                "route {} has more than one space between its method and its path",
-                quoted(text)
-            ));
+            return Err(format!("route {} has more than one space between its method and its path", quoted(text)));
         }
         return Err(format!("path {} must start with `/`", quoted(template)));
     }
@@ -44,11 +29,7 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
         && let Err(diagnostic) = check_segments(template)
     {
         if let Some((path, _)) = template.split_once('?') {
-            return Err(format!(
-                "a template has no query: write {} instead of {}",
-                quoted(path),
-                quoted(template)
-            ));
+            return Err(format!("a template has no query: write {} instead of {}", quoted(path), quoted(template)));
         }
         let slashes = check_slashes(template).map_err(|error| match template.ends_with('/') {
             true => format!("{error}: `trailing_slash: always` adds one to every path"),
@@ -73,11 +54,7 @@ fn check_segments(template: &str) -> Result<(), String> {
             Some(free) if free.is_empty() => *free = segment,
             None => {}
             Some(_) => {
-                return Err(format!(
-                    "parameter {} appears twice in {}",
-                    quoted(segment),
-                    quoted(template)
-                ));
+                return Err(format!("parameter {} appears twice in {}", quoted(segment), quoted(template)));
             }
         }
     }
@@ -97,11 +74,9 @@ fn check_slashes(path: &str) -> Result<(), String> {
 
 /// Whether a string looks like a route with parameters, valid or not.
 pub(super) fn looks_like_a_template(text: &str) -> bool {
-    let is_word =
-        |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase());
-    text.split_once(' ').is_some_and(|(method, template)| {
-        is_word(method) && template.starts_with('/') && template.contains('{')
-    })
+    let is_word = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_uppercase());
+    text.split_once(' ')
+        .is_some_and(|(method, template)| is_word(method) && template.starts_with('/') && template.contains('{'))
 }
 
 /// Checks a base path.
@@ -110,19 +85,12 @@ pub(super) fn base_path(text: &str) -> Result<(), String> {
         return Ok(());
     }
     if !text.starts_with('/') {
-        return Err(format!(
-            "base path {} must start with `/`, or be empty: `\"\"`",
-            quoted(text)
-        ));
+        return Err(format!("base path {} must start with `/`, or be empty: `\"\"`", quoted(text)));
     }
     check_slashes(text)?;
     for segment in segments(text) {
         if segment.contains(['{', '}']) {
-            return Err(format!(
-                "base path {} must be literal, not {}",
-                quoted(text),
-                quoted(segment)
-            ));
+            return Err(format!("base path {} must be literal, not {}", quoted(text), quoted(segment)));
         }
         check_segment(segment, text)?;
     }
@@ -133,9 +101,7 @@ pub(super) fn base_path(text: &str) -> Result<(), String> {
 #[must_use]
 pub fn parameter_of_another_format(segment: &str) -> Option<String> {
     let parameter = format!("{{{}}}", segment.strip_prefix(':')?);
-    check_segment(&parameter, &parameter)
-        .is_ok()
-        .then_some(parameter)
+    check_segment(&parameter, &parameter).is_ok().then_some(parameter)
 }
 
 /// The path template that requests are compared with, in two parts. Each part is empty or starts with a
@@ -161,10 +127,7 @@ pub(crate) fn segments(path: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The number of leading segments that two full templates share, and the rest of the second template.
-pub(crate) fn common_segments<'t>(
-    [base_path, before]: [&str; 2],
-    template: [&'t str; 2],
-) -> (usize, [&'t str; 2]) {
+pub(crate) fn common_segments<'t>([base_path, before]: [&str; 2], template: [&'t str; 2]) -> (usize, [&'t str; 2]) {
     let [same_base_path, path] = template;
     // The routes of an api share the same base path. If two apis have equal base paths, comparing them isn't worth the
     // time.
@@ -205,10 +168,7 @@ pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), Strin
     let shown = || quoted(&parts.concat());
     let bytes: usize = parts.map(str::len).iter().sum();
     if bytes > MAX_TARGET_BYTES {
-        return Err(format!(
-            "the full path {} has {bytes} bytes; the limit is {MAX_TARGET_BYTES}",
-            shown()
-        ));
+        return Err(format!("the full path {} has {bytes} bytes; the limit is {MAX_TARGET_BYTES}", shown()));
     }
     // A segment takes at least two bytes, so most paths needn't be counted.
     if bytes <= MAX_SEGMENTS.saturating_mul(2) {
@@ -216,21 +176,16 @@ pub(super) fn within_limits(base_path: &str, template: &str) -> Result<(), Strin
     }
     let count: usize = parts.map(slashes).iter().sum();
     if count > MAX_SEGMENTS {
-        return Err(format!(
-            "the full path {} has {count} segments; the limit is {MAX_SEGMENTS}",
-            shown()
-        ));
+        return Err(format!("the full path {} has {count} segments; the limit is {MAX_SEGMENTS}", shown()));
     }
     if bytes <= MAX_SEGMENT_BYTES {
         return Ok(());
     }
     let mut segments = parts.iter().flat_map(|part| segments(part));
     match segments.find(|segment| segment.len() > MAX_SEGMENT_BYTES) {
-        Some(segment) => Err(format!(
-            "segment {} has {} bytes; the limit is {MAX_SEGMENT_BYTES}",
-            quoted(segment),
-            segment.len()
-        )),
+        Some(segment) => {
+            Err(format!("segment {} has {} bytes; the limit is {MAX_SEGMENT_BYTES}", quoted(segment), segment.len()))
+        }
         None => Ok(()),
     }
 }
@@ -241,15 +196,10 @@ pub(super) fn scope(text: &str) -> Result<(), String> {
         return Err("a scope must not be empty".into());
     }
     within_length(text, MAX_SCOPE, || format!("scope {}", quoted(text)))?;
-    match text
-        .chars()
-        .find(|c| !matches!(c, '\u{21}' | '\u{23}'..='\u{5b}' | '\u{5d}'..='\u{7e}'))
-    {
-        Some(c) => Err(format!(
-            "scope {} has {}, which isn't allowed in a scope (RFC 6749 §3.3)",
-            quoted(text),
-            character(c)
-        )),
+    match text.chars().find(|c| !matches!(c, '\u{21}' | '\u{23}'..='\u{5b}' | '\u{5d}'..='\u{7e}')) {
+        Some(c) => {
+            Err(format!("scope {} has {}, which isn't allowed in a scope (RFC 6749 §3.3)", quoted(text), character(c)))
+        }
         None => Ok(()),
     }
 }
@@ -260,10 +210,7 @@ pub(super) fn name(text: &str, what: &str) -> Result<(), String> {
         return Err(format!("{what} must not be empty"));
     }
     let shown = || format!("{what} {}", quoted(text));
-    match text
-        .chars()
-        .find(|c| is_hidden(*c) || matches!(c, '\t' | '\n' | '\r'))
-    {
+    match text.chars().find(|c| is_hidden(*c) || matches!(c, '\t' | '\n' | '\r')) {
         Some(c) => Err(unseen(&shown(), c)),
         None => within_length(text, MAX_NAME, shown),
     }
@@ -294,10 +241,7 @@ fn within_length(text: &str, most: usize, shown: impl Fn() -> String) -> Result<
     if count <= most {
         return Ok(());
     }
-    Err(format!(
-        "{} has {count} characters; the limit is {most}",
-        shown()
-    ))
+    Err(format!("{} has {count} characters; the limit is {most}", shown()))
 }
 
 fn unseen(what: &str, c: char) -> String {
@@ -309,26 +253,17 @@ fn unseen(what: &str, c: char) -> String {
 }
 
 fn check_segment(segment: &str, path: &str) -> Result<(), String> {
-    if let Some(name) = segment
-        .strip_prefix('{')
-        .and_then(|rest| rest.strip_suffix('}'))
+    if let Some(name) = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'))
         && (is_name(name) || !name.contains(['{', '}']))
     {
         return check_parameter(name, segment);
     }
     // Checks all segments, which is faster than stopping at the first error.
-    if !segment
-        .bytes()
-        .fold(true, |all, byte| all & is_literal(byte))
-    {
+    if !segment.bytes().fold(true, |all, byte| all & is_literal(byte)) {
         return Err(no_literal(segment, path));
     }
     if segment.bytes().all(|byte| byte == b'.') {
-        return Err(format!(
-            "path {} has the segment {}, which is all dots",
-            quoted(path),
-            quoted(segment)
-        ));
+        return Err(format!("path {} has the segment {}, which is all dots", quoted(path), quoted(segment)));
     }
     if segment.bytes().all(|byte| byte == b'*') {
         return Err(format!(
@@ -343,18 +278,11 @@ fn check_segment(segment: &str, path: &str) -> Result<(), String> {
 /// The error message for a segment with a character that a literal can't contain.
 fn no_literal(segment: &str, path: &str) -> String {
     if segment.contains(['{', '}']) {
-        return format!(
-            "a parameter must be a whole segment, such as `{{id}}`, not {}",
-            quoted(segment)
-        );
+        return format!("a parameter must be a whole segment, such as `{{id}}`, not {}", quoted(segment));
     }
     let wrong = |c: &char| !u8::try_from(*c).is_ok_and(is_literal);
     let wrong = segment.chars().find(wrong).map(character);
-    format!(
-        "path {} has {}, which isn't allowed in a path",
-        quoted(path),
-        wrong.unwrap_or_else(|| quoted(segment))
-    )
+    format!("path {} has {}, which isn't allowed in a path", quoted(path), wrong.unwrap_or_else(|| quoted(segment)))
 }
 
 fn check_parameter(name: &str, segment: &str) -> Result<(), String> {
@@ -370,11 +298,8 @@ fn check_parameter(name: &str, segment: &str) -> Result<(), String> {
 /// Whether this is a valid parameter name.
 fn is_name(name: &str) -> bool {
     let mut letters = name.bytes();
-    let starts_well = letters
-        .next()
-        .is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
-    starts_well
-        && letters.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+    let starts_well = letters.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_');
+    starts_well && letters.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
 }
 
 fn character(c: char) -> String {

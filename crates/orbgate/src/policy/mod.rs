@@ -37,12 +37,8 @@ use document::Document;
 impl Policy {
     /// The URL of the policy format's JSON Schema for this version of the crate. It's the `$id` of the schema, and a policy
     /// names it for editors: `# yaml-language-server: $schema=…`.
-    pub const SCHEMA_URL: &str = concat!(
-        env!("CARGO_PKG_REPOSITORY"),
-        "/raw/v",
-        env!("CARGO_PKG_VERSION"),
-        "/policy/policy.schema.json"
-    );
+    pub const SCHEMA_URL: &str =
+        concat!(env!("CARGO_PKG_REPOSITORY"), "/raw/v", env!("CARGO_PKG_VERSION"), "/policy/policy.schema.json");
 
     /// The maximum size of a policy file, in bytes.
     pub const MAX_BYTES: u64 = orbgate_yaml::MAX_BYTES;

@@ -56,10 +56,6 @@ impl<'t, P: Copy> Prefixes<'t, P> {
                 Entry::Vacant(free) => drop(free.insert((segment, position))),
             }
         }
-        Next {
-            prefix: next,
-            is_new,
-            alike,
-        }
+        Next { prefix: next, is_new, alike }
     }
 }

@@ -5,8 +5,8 @@
 //! skip it (`Diagnostics::stand_at`).
 
 use orbgate_yaml::{
-    Braced, Content, Diagnostics, Entry, Format, Location, Node, Owner, Scalar, Shape, Value,
-    Values, amount, is_empty_value, quoted,
+    Braced, Content, Diagnostics, Entry, Format, Location, Node, Owner, Scalar, Shape, Value, Values, amount,
+    is_empty_value, quoted,
 };
 
 use super::document::{
@@ -19,10 +19,7 @@ pub(super) const FORMAT: Format = Format {
     file: "a policy file",
     start: "a policy starts with `orbgate: 1`",
     has_key: |key| Document::SHAPE.has_key(key),
-    braced: Some(Braced {
-        name: "a template with braces",
-        is: grammar::looks_like_a_template,
-    }),
+    braced: Some(Braced { name: "a template with braces", is: grammar::looks_like_a_template }),
     key_with_colon: Some("a scope has no space"),
 };
 
@@ -99,9 +96,7 @@ impl Value for OrbsDocument {
             (text, None) => {
                 let message = match text {
                     Some(("0", _)) => "a scope that consumes nothing has `orbs: false`",
-                    _ => {
-                        "`orbs` must be `true`, `false` or a plain whole number from 1 to 9223372036854775807"
-                    }
+                    _ => "`orbs` must be `true`, `false` or a plain whole number from 1 to 9223372036854775807",
                 };
                 values.wrong(node, message);
                 Self::stand_in(node.location)
@@ -144,10 +139,7 @@ fn route(node: &Node<'_>, values: &mut Values<'_>) -> Option<RouteDocument> {
         && !PricedRoute::SHAPE.has_key(&key.text)
     {
         let message = if let Some(route) = route_with_a_colon(key, value) {
-            format!(
-                "a route must be a string, and `:` makes this one a mapping: write {}",
-                quoted(&route)
-            )
+            format!("a route must be a string, and `:` makes this one a mapping: write {}", quoted(&route))
         } else if is_empty_value(value) {
             // `- {id}` is YAML for a mapping with one key and no value.
             format!(
@@ -162,10 +154,7 @@ fn route(node: &Node<'_>, values: &mut Values<'_>) -> Option<RouteDocument> {
             return None;
         }
     }
-    let owner = Owner {
-        what: "this route",
-        location: node.location,
-    };
+    let owner = Owner { what: "this route", location: node.location };
     let route = PricedRoute::read(node, &owner, values);
     let is_there = entries.iter().any(|entry| entry.key.text == "route");
     is_there.then_some(RouteDocument::Priced(route))

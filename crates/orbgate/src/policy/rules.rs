@@ -6,8 +6,7 @@ use std::collections::HashMap;
 use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::document::{
-    ApiDocument, Document, OrbsDocument, Organisation, PricedRoute, RouteDocument, ScopeDocument,
-    Target, TrailingSlash,
+    ApiDocument, Document, OrbsDocument, Organisation, PricedRoute, RouteDocument, ScopeDocument, Target, TrailingSlash,
 };
 use super::model::{Api, Policy, RouteRule, ScopeRule};
 use super::{digest, grammar};
@@ -17,33 +16,23 @@ use crate::tables::terms::{Digest, Orbs, OrganisationRule, Profile};
 /// strings out of the document.
 pub(super) fn policy(document: &mut Document, diagnostics: &mut Diagnostics) -> Policy {
     if let Some(name) = &document.name {
-        judge(name, diagnostics, |name| {
-            grammar::name(name, "the policy's name")
-        });
+        judge(name, diagnostics, |name| grammar::name(name, "the policy's name"));
     }
     let no_orbs = document.orbs.as_ref();
     if no_orbs.is_some_and(|orbs| !diagnostics.stand_at(orbs.location)) {
         without_orbs(document, diagnostics);
     }
     let apis = document.apis.0.iter_mut();
-    let apis = apis
-        .map(|(name, api)| api_rule(name, api, diagnostics))
-        .collect();
+    let apis = apis.map(|(name, api)| api_rule(name, api, diagnostics)).collect();
     let mut policy = Policy {
         name: document.name.as_ref().map(|name| name.value.clone()),
         target: match document.target.as_ref().map(|target| target.value) {
             None | Some(Target::Strict) => Profile::Strict,
             Some(Target::EncodedParams) => Profile::EncodedParams,
         },
-        trailing_slash: document
-            .trailing_slash
-            .as_ref()
-            .is_some_and(|slash| slash.value == TrailingSlash::Always),
+        trailing_slash: document.trailing_slash.as_ref().is_some_and(|slash| slash.value == TrailingSlash::Always),
         apis,
-        headings: headings(
-            document.headings.as_deref().unwrap_or_default(),
-            diagnostics,
-        ),
+        headings: headings(document.headings.as_deref().unwrap_or_default(), diagnostics),
         digest: Digest([0; 32]),
         has_end_marker: false,
         is_sealed: false,
@@ -62,10 +51,7 @@ fn without_orbs(document: &mut Document, diagnostics: &mut Diagnostics) {
         });
         let locations = of_routes.map(|orbs| orbs.location);
         let locations = scope.orbs.iter().map(|orbs| orbs.location).chain(locations);
-        for location in locations
-            .filter(|location| !diagnostics.stand_at(*location))
-            .collect::<Vec<_>>()
-        {
+        for location in locations.filter(|location| !diagnostics.stand_at(*location)).collect::<Vec<_>>() {
             let message = "`orbs` isn't allowed here, because the policy has `orbs: none`";
             diagnostics.push(location, message.to_owned());
         }
@@ -74,43 +60,30 @@ fn without_orbs(document: &mut Document, diagnostics: &mut Diagnostics) {
                 *orbs = None;
             }
         }
-        scope.orbs = Some(Spanned {
-            value: OrbsDocument::Consumes(false),
-            location: name.location,
-        });
+        scope.orbs = Some(Spanned { value: OrbsDocument::Consumes(false), location: name.location });
     }
 }
 
 fn headings(headings: &[Spanned<String>], diagnostics: &mut Diagnostics) -> Vec<String> {
     let mut first = HashMap::new();
     for heading in headings {
-        judge(heading, diagnostics, |heading| {
-            grammar::name(heading, "a heading")
-        });
+        judge(heading, diagnostics, |heading| grammar::name(heading, "a heading"));
         if diagnostics.stand_at(heading.location) {
             continue;
         }
         if let Some(first) = first.get(heading.value.as_str()) {
             let first = first_location(*first, heading.location);
             let shown = quoted(&heading.value);
-            diagnostics.push(
-                heading.location,
-                format!("heading {shown} is listed twice (first on {first})"),
-            );
+            diagnostics.push(heading.location, format!("heading {shown} is listed twice (first on {first})"));
         } else {
             first.insert(heading.value.as_str(), heading.location);
         }
     }
-    headings
-        .iter()
-        .map(|heading| heading.value.clone())
-        .collect()
+    headings.iter().map(|heading| heading.value.clone()).collect()
 }
 
 fn api_rule(name: &Spanned<String>, api: &mut ApiDocument, diagnostics: &mut Diagnostics) -> Api {
-    judge(name, diagnostics, |name| {
-        grammar::name(name, "the api's name")
-    });
+    judge(name, diagnostics, |name| grammar::name(name, "the api's name"));
     judge_organisation(name, api, diagnostics);
     let base_path = base_path(name, api, diagnostics);
     let mut scopes = Vec::with_capacity(api.scopes.0.len());
@@ -118,20 +91,14 @@ fn api_rule(name: &Spanned<String>, api: &mut ApiDocument, diagnostics: &mut Dia
         judge(name, diagnostics, grammar::scope);
         scopes.push(scope_rule(name, scope, base_path.as_deref(), diagnostics));
     }
-    let organisation = api
-        .organisation
-        .as_ref()
-        .map(|organisation| match organisation.value {
-            Organisation::Deny => OrganisationRule::Deny,
-            Organisation::AllowWithoutScope => OrganisationRule::AllowWithoutScope,
-        });
+    let organisation = api.organisation.as_ref().map(|organisation| match organisation.value {
+        Organisation::Deny => OrganisationRule::Deny,
+        Organisation::AllowWithoutScope => OrganisationRule::AllowWithoutScope,
+    });
     Api {
         name: name.value.clone(),
         base_path,
-        base_path_location: api
-            .base_path
-            .as_ref()
-            .map_or(name.location, |base_path| base_path.location),
+        base_path_location: api.base_path.as_ref().map_or(name.location, |base_path| base_path.location),
         organisation,
         scopes,
     }
@@ -142,39 +109,23 @@ fn judge_organisation(name: &Spanned<String>, api: &ApiDocument, diagnostics: &m
     let shown = quoted(&name.value);
     match (&api.token, &api.organisation) {
         (Some(token), None)
-            if !diagnostics.stand_at(token.location)
-                && !diagnostics.is_misspelt(name.location, "organisation") =>
+            if !diagnostics.stand_at(token.location) && !diagnostics.is_misspelt(name.location, "organisation") =>
         {
             let message = "must say what an organisation's token gets: `organisation: deny` or `organisation: allow_without_scope`";
-            diagnostics.push(
-                token.location,
-                format!("api {shown} has `token: user` and {message}"),
-            );
+            diagnostics.push(token.location, format!("api {shown} has `token: user` and {message}"));
         }
         (None, Some(organisation))
-            if !diagnostics.stand_at(organisation.location)
-                && !diagnostics.is_misspelt(name.location, "token") =>
+            if !diagnostics.stand_at(organisation.location) && !diagnostics.is_misspelt(name.location, "token") =>
         {
-            diagnostics.push(
-                organisation.location,
-                format!("`organisation` needs `token: user` in api {shown}"),
-            );
+            diagnostics.push(organisation.location, format!("`organisation` needs `token: user` in api {shown}"));
         }
         _ => {}
     }
 }
 
 /// The base path of an api. Required if the api has routes.
-fn base_path(
-    name: &Spanned<String>,
-    api: &ApiDocument,
-    diagnostics: &mut Diagnostics,
-) -> Option<String> {
-    let has_routes = api
-        .scopes
-        .0
-        .iter()
-        .any(|(_, scope)| !scope.routes.0.is_empty());
+fn base_path(name: &Spanned<String>, api: &ApiDocument, diagnostics: &mut Diagnostics) -> Option<String> {
+    let has_routes = api.scopes.0.iter().any(|(_, scope)| !scope.routes.0.is_empty());
     match &api.base_path {
         None if has_routes => {
             let shown = quoted(&name.value);
@@ -221,12 +172,7 @@ fn scope_rule(
         {
             diagnostics.push(amount.location, format!("a route's own `orbs` needs a scope that consumes orbs, and {shown} has `orbs: false`; give the route a scope of its own"));
         }
-        routes.extend(route_rule(
-            text,
-            amount.map(|amount| amount.value),
-            base_path,
-            diagnostics,
-        ));
+        routes.extend(route_rule(text, amount.map(|amount| amount.value), base_path, diagnostics));
     }
     ScopeRule {
         name: name.value.clone(),
@@ -251,12 +197,9 @@ fn route_rule(
         Ok(method.len())
     });
     match fitting {
-        Ok(method_length) => Some(RouteRule {
-            text: core::mem::take(&mut text.value),
-            method_length,
-            orbs,
-            location: text.location,
-        }),
+        Ok(method_length) => {
+            Some(RouteRule { text: core::mem::take(&mut text.value), method_length, orbs, location: text.location })
+        }
         Err(message) => {
             diagnostics.push(text.location, message);
             None
@@ -265,11 +208,7 @@ fn route_rule(
 }
 
 /// Checks a string against its grammar, unless it already has an error.
-fn judge(
-    text: &Spanned<String>,
-    diagnostics: &mut Diagnostics,
-    grammar: impl FnOnce(&str) -> Result<(), String>,
-) {
+fn judge(text: &Spanned<String>, diagnostics: &mut Diagnostics, grammar: impl FnOnce(&str) -> Result<(), String>) {
     let location: Location = text.location;
     if diagnostics.stand_at(location) {
         return;

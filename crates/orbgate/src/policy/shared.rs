@@ -16,11 +16,7 @@ pub(super) fn check(document: &Document, diagnostics: &mut Diagnostics) {
             let own = InApi { name, api, scope };
             match firsts.entry(&name.value) {
                 Entry::Vacant(free) => {
-                    free.insert(First {
-                        index,
-                        own,
-                        permits: own.permits(),
-                    });
+                    free.insert(First { index, own, permits: own.permits() });
                 }
                 // Twice in one api is a duplicate key, which is reported separately.
                 Entry::Occupied(first) if first.get().index == index => {}
@@ -68,18 +64,10 @@ impl InApi<'_> {
 
     /// Whether the keys about tokens already have errors, which are enough.
     fn has_token_diagnostic(self, diagnostics: &Diagnostics) -> bool {
-        let ApiDocument {
-            token,
-            organisation,
-            ..
-        } = self.api;
+        let ApiDocument { token, organisation, .. } = self.api;
         token.is_some() != organisation.is_some()
-            || token
-                .as_ref()
-                .is_some_and(|it| diagnostics.stand_at(it.location))
-            || organisation
-                .as_ref()
-                .is_some_and(|it| diagnostics.stand_at(it.location))
+            || token.as_ref().is_some_and(|it| diagnostics.stand_at(it.location))
+            || organisation.as_ref().is_some_and(|it| diagnostics.stand_at(it.location))
     }
 
     fn check_orbs(self, first: Self, diagnostics: &mut Diagnostics) {
@@ -102,10 +90,7 @@ impl InApi<'_> {
     fn has_orbs_diagnostic(self, diagnostics: &Diagnostics) -> bool {
         match &self.scope.orbs {
             Some(orbs) => diagnostics.stand_at(orbs.location),
-            None => {
-                !self.scope.routes.0.is_empty()
-                    || diagnostics.is_misspelt(self.name.location, "orbs")
-            }
+            None => !self.scope.routes.0.is_empty() || diagnostics.is_misspelt(self.name.location, "orbs"),
         }
     }
 
@@ -125,9 +110,6 @@ impl InApi<'_> {
 
     fn report(self, what: &str, [first, own]: [Location; 2], diagnostics: &mut Diagnostics) {
         let (name, first) = (quoted(&self.name.value), first_location(first, own));
-        diagnostics.push(
-            own,
-            format!("scope {name} is in two apis{what} (first on {first})"),
-        );
+        diagnostics.push(own, format!("scope {name} is in two apis{what} (first on {first})"));
     }
 }

@@ -1,10 +1,7 @@
 //! Perfect hashing: the hash of a key, and the one slot it can be in.
 //!
 //! An unknown key maps to an arbitrary slot, so a lookup compares the key in that slot in full.
-#![allow(
-    clippy::as_conversions,
-    reason = "a hash is cut into its halves on purpose"
-)]
+#![allow(clippy::as_conversions, reason = "a hash is cut into its halves on purpose")]
 
 use super::list::{List, index};
 
@@ -119,10 +116,7 @@ impl Method {
             let pair = bytes.get(at.min(last)..).and_then(<[u8]>::first_chunk);
             pair.map(|pair| u64::from(u16::from_le_bytes(*pair)))
         };
-        Some(Self {
-            letters: pair(0)? | pair(2)? << 16 | pair(4)? << 32 | pair(6)? << 48,
-            length: bytes.len(),
-        })
+        Some(Self { letters: pair(0)? | pair(2)? << 16 | pair(4)? << 32 | pair(6)? << 48, length: bytes.len() })
     }
 
     /// The only column that this method can have.
@@ -171,16 +165,11 @@ impl Ends {
     pub(crate) fn of(text: &[u8]) -> Self {
         let word = |bytes: &[u8]| {
             let mut word = [0; 8];
-            word.iter_mut()
-                .zip(bytes)
-                .for_each(|(to, from)| *to = *from);
+            word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
             u64::from_le_bytes(word)
         };
         let last = text.get(text.len().saturating_sub(8)..).unwrap_or(text);
-        Self {
-            head: word(text),
-            tail: word(last),
-        }
+        Self { head: word(text), tail: word(last) }
     }
 
     /// The bits in which two differ, in either end.
@@ -220,9 +209,7 @@ mod tests {
             // ends in zeros.
             let ends = (0..8).map(|zeros| "\0".repeat(zeros));
             let ends: Vec<_> = ends.collect();
-            let texts = texts
-                .iter()
-                .flat_map(|text| ends.iter().map(move |end| format!("{text}{end}")));
+            let texts = texts.iter().flat_map(|text| ends.iter().map(move |end| format!("{text}{end}")));
             let hashes: Vec<_> = texts.map(|text| text_hash(seed, text.as_bytes())).collect();
             let apart: BTreeSet<_> = hashes.iter().collect();
             assert_eq!(apart.len(), hashes.len(), "seed {seed:x}");

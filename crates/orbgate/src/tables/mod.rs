@@ -150,12 +150,7 @@ pub(crate) const COUNT: u64 = 0x3f;
 
 impl Default for Literal {
     fn default() -> Self {
-        Self {
-            part: 0,
-            ends: Ends::default(),
-            length: NONE,
-            id: NONE,
-        }
+        Self { part: 0, ends: Ends::default(), length: NONE, id: NONE }
     }
 }
 
@@ -229,12 +224,7 @@ impl Template {
 
 impl Default for Template {
     fn default() -> Self {
-        Self {
-            key: u64::MAX,
-            first_route: NONE,
-            ranks: u32::MAX,
-            scopes: [NO_SCOPE; COLUMNS],
-        }
+        Self { key: u64::MAX, first_route: NONE, ranks: u32::MAX, scopes: [NO_SCOPE; COLUMNS] }
     }
 }
 

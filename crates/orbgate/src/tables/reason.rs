@@ -87,16 +87,11 @@ impl Reason {
     #[must_use]
     pub const fn named(self) -> Named {
         match self {
-            Self::MalformedRequest
-            | Self::NoToken
-            | Self::InvalidToken
-            | Self::NoRoute
-            | Self::PublicRoute => Named::Nothing,
+            Self::MalformedRequest | Self::NoToken | Self::InvalidToken | Self::NoRoute | Self::PublicRoute => {
+                Named::Nothing
+            }
             Self::MethodNotDeclared => Named::Template,
-            Self::UserTokenRequired
-            | Self::ScopeNotApplicable
-            | Self::ScopeMissing
-            | Self::ScopeHeld => Named::Scope,
+            Self::UserTokenRequired | Self::ScopeNotApplicable | Self::ScopeMissing | Self::ScopeHeld => Named::Scope,
         }
     }
 }

@@ -1,8 +1,5 @@
 //! The id with which a server refers to a route that it already knows.
-#![allow(
-    clippy::as_conversions,
-    reason = "an id is the low bits of wider integers, taken on purpose"
-)]
+#![allow(clippy::as_conversions, reason = "an id is the low bits of wider integers, taken on purpose")]
 
 /// Identifies a route of a policy. [`Route::id`](crate::Route::id) makes it, and
 /// [`Engine::decide_route`](crate::Engine::decide_route) takes it.
@@ -41,11 +38,7 @@ impl RouteId {
     /// The route's index, if the id belongs to this policy.
     pub(crate) const fn index_in(self, policy: u128) -> Option<u32> {
         let index = ((self.0 & INDEX) as u32).wrapping_sub(1);
-        if Self::new(policy, index).0 == self.0 {
-            Some(index)
-        } else {
-            None
-        }
+        if Self::new(policy, index).0 == self.0 { Some(index) } else { None }
     }
 }
 

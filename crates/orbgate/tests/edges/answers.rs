@@ -49,69 +49,26 @@ fn answers_that_differ_in_one_thing_are_not_equal() {
         assert_ne!(one, other, "{what}");
         assert_eq!(one, { one });
     };
-    different(
-        get("/paid"),
-        ask("GET", "/paid", user, true),
-        "bonus allowed",
-    );
+    different(get("/paid"), ask("GET", "/paid", user, true), "bonus allowed");
     different(get("/five"), get("/six"), "amount and route");
     different(get("/free"), get("/free2"), "route");
-    different(
-        get("/free"),
-        ask("GET", "/free", None, false),
-        "allow and deny",
-    );
-    different(
-        get("/free"),
-        engine.decide_scope("free", user, false),
-        "route or none",
-    );
-    different(
-        engine.decide_scope("free", user, false),
-        engine.decide_scope("none", user, false),
-        "scope and charge",
-    );
-    different(
-        engine.decide_scope("paid", user, false),
-        engine.decide_scope("paid", user, true),
-        "bonus, by scope",
-    );
-    different(
-        engine.decide_scope("paid", None, false),
-        engine.decide_scope("other", user, false),
-        "reason",
-    );
-    different(
-        get("/users/a"),
-        ask("GET", "/users/a", organisation, false),
-        "reason of an allow",
-    );
+    different(get("/free"), ask("GET", "/free", None, false), "allow and deny");
+    different(get("/free"), engine.decide_scope("free", user, false), "route or none");
+    different(engine.decide_scope("free", user, false), engine.decide_scope("none", user, false), "scope and charge");
+    different(engine.decide_scope("paid", user, false), engine.decide_scope("paid", user, true), "bonus, by scope");
+    different(engine.decide_scope("paid", None, false), engine.decide_scope("other", user, false), "reason");
+    different(get("/users/a"), ask("GET", "/users/a", organisation, false), "reason of an allow");
     different(get("//"), get("/."), "detail");
     different(get("//"), get(""), "detail");
     different(get("//"), get("/nowhere"), "detail or none");
-    different(
-        ask("PUT", "/free", user, false),
-        ask("PUT", "/paid", user, false),
-        "template of a 405",
-    );
+    different(ask("PUT", "/free", user, false), ask("PUT", "/paid", user, false), "template of a 405");
     let poor = Some(Token::user(""));
-    different(
-        ask("GET", "/free", poor, false),
-        ask("GET", "/paid", poor, false),
-        "scope of a denial",
-    );
-    different(
-        ask("GET", "/free", poor, false),
-        ask("GET", "/free2", poor, false),
-        "route of a denial",
-    );
+    different(ask("GET", "/free", poor, false), ask("GET", "/paid", poor, false), "scope of a denial");
+    different(ask("GET", "/free", poor, false), ask("GET", "/free2", poor, false), "route of a denial");
     // What is not part of the answer makes no difference.
     assert_eq!(get("/free"), ask("GET", "/free?q", user, true));
     assert_eq!(get("/paid/1"), get("/paid/2"));
-    assert_eq!(
-        ask("GET", "/paid", poor, false),
-        ask("GET", "/paid", poor, true)
-    );
+    assert_eq!(ask("GET", "/paid", poor, false), ask("GET", "/paid", poor, true));
     assert_eq!(get("//"), get("/a//"));
 }
 
@@ -120,57 +77,26 @@ fn answers_that_differ_in_one_thing_are_not_equal() {
 fn methods_that_are_nearly_declared() {
     let mut methods: Vec<_> = METHODS.iter().map(|method| (*method).to_owned()).collect();
     methods.extend((1..=16).map(|length| "Z".repeat(length)));
-    methods.extend(
-        [
-            "AAB",
-            "ABA",
-            "BAA",
-            "AAAAAAAB",
-            "AAAABAAA",
-            "AAAAAAAAB",
-            "GETGET",
-            "GEGE",
-        ]
-        .map(str::to_owned),
-    );
+    methods.extend(["AAB", "ABA", "BAA", "AAAAAAAB", "AAAABAAA", "AAAAAAAAB", "GETGET", "GEGE"].map(str::to_owned));
     for count in [1, 2, 7, 8, 9, 14, 15, 16, 17, 20, methods.len()] {
-        let route = |method: &String| Route {
-            method: method.clone(),
-            segments: vec!["a".to_owned()],
-            orbs: None,
-        };
-        let scope = |(at, method)| Scope {
-            name: format!("s{at}"),
-            orbs: Orbs::No,
-            routes: vec![route(method)],
-        };
+        let route = |method: &String| Route { method: method.clone(), segments: vec!["a".to_owned()], orbs: None };
+        let scope = |(at, method)| Scope { name: format!("s{at}"), orbs: Orbs::No, routes: vec![route(method)] };
         let mut scopes: Vec<_> = methods.iter().take(count).enumerate().map(scope).collect();
         // The last one is the most frequent, whatever stands before it in the alphabet.
         scopes.push(Scope {
             name: "more".to_owned(),
             orbs: Orbs::No,
             routes: ["b", "c"]
-                .map(|segment| Route {
-                    segments: vec![segment.to_owned()],
-                    ..route(&methods[count - 1])
-                })
+                .map(|segment| Route { segments: vec![segment.to_owned()], ..route(&methods[count - 1]) })
                 .to_vec(),
         });
         let model = Model {
             encoded_params: false,
             trailing_slash: false,
-            apis: vec![Api {
-                name: "a".to_owned(),
-                base_path: String::new(),
-                organisation: None,
-                scopes,
-            }],
+            apis: vec![Api { name: "a".to_owned(), base_path: String::new(), organisation: None, scopes }],
         };
         let engine = engine(&model);
-        let names = (0..count)
-            .map(|at| format!("s{at}"))
-            .collect::<Vec<_>>()
-            .join(" ");
+        let names = (0..count).map(|at| format!("s{at}")).collect::<Vec<_>>().join(" ");
         let check = |method: &[u8]| {
             let ask = Ask {
                 method: method.to_vec(),
@@ -178,30 +104,14 @@ fn methods_that_are_nearly_declared() {
                 token: Some(("user", names.clone().into_bytes())),
                 bonus: false,
             };
-            assert_eq!(
-                answer(&ask_engine(&engine, &ask)),
-                reference::decide(&model, &ask),
-                "{ask:?}"
-            );
+            assert_eq!(answer(&ask_engine(&engine, &ask)), reference::decide(&model, &ask), "{ask:?}");
         };
         check(b"");
         for method in &methods {
             check(method.as_bytes());
             for at in 0..method.len() {
                 let mut other = method.clone().into_bytes();
-                for byte in [
-                    b'A',
-                    b'Z',
-                    b'@',
-                    b'[',
-                    b'a',
-                    b'z',
-                    0,
-                    0x80,
-                    b' ',
-                    other[at] ^ 1,
-                    other[at] | 0x20,
-                ] {
+                for byte in [b'A', b'Z', b'@', b'[', b'a', b'z', 0, 0x80, b' ', other[at] ^ 1, other[at] | 0x20] {
                     other[at] = byte;
                     check(&other);
                 }
@@ -218,14 +128,7 @@ fn methods_that_are_nearly_declared() {
 fn a_batch_of_every_size() {
     let table = Table::new(
         "/v1",
-        [
-            "/a",
-            "/{a}",
-            "/a/{b}",
-            "/{a}/b",
-            "/a/b/c/{d}/e/f/g/h/i/j/{k}",
-            "/long-literal-of-more-than-16-bytes",
-        ],
+        ["/a", "/{a}", "/a/{b}", "/{a}/b", "/a/b/c/{d}/e/f/g/h/i/j/{k}", "/long-literal-of-more-than-16-bytes"],
     );
     let targets = [
         "/v1/a",
@@ -246,17 +149,9 @@ fn a_batch_of_every_size() {
         .chain([long.as_str()])
         .enumerate()
         .map(|(at, target)| Ask {
-            method: if at % 5 == 4 {
-                b"PUT".to_vec()
-            } else {
-                b"GET".to_vec()
-            },
+            method: if at % 5 == 4 { b"PUT".to_vec() } else { b"GET".to_vec() },
             target: target.as_bytes().to_vec(),
-            token: [
-                Some(("user", b"r0 r1 r2 r4".to_vec())),
-                Some(("user", b"r5 r3".to_vec())),
-                None,
-            ][at % 7 % 3]
+            token: [Some(("user", b"r0 r1 r2 r4".to_vec())), Some(("user", b"r5 r3".to_vec())), None][at % 7 % 3]
                 .clone(),
             bonus: at % 2 == 0,
         })
@@ -265,11 +160,7 @@ fn a_batch_of_every_size() {
     for rows in (0..140).chain([255, 256, 257, 1_000]) {
         let expected: Vec<_> = alone.iter().cloned().cycle().take(rows).collect();
         for interned in [false, true] {
-            assert_eq!(
-                ask_batch(&table.engine, &asks, rows, interned),
-                expected,
-                "{rows} rows"
-            );
+            assert_eq!(ask_batch(&table.engine, &asks, rows, interned), expected, "{rows} rows");
         }
     }
 }
@@ -295,8 +186,7 @@ static LARGE: LazyLock<(Table, Vec<(Ask, Answer)>)> = LazyLock::new(|| {
         bonus: false,
     };
     let asks = targets.iter().flat_map(|target| {
-        let asked =
-            ["GET", "PUT"].map(|method| ["r1", "r8192"].map(|scope| ask(target, method, scope)));
+        let asked = ["GET", "PUT"].map(|method| ["r1", "r8192"].map(|scope| ask(target, method, scope)));
         asked.into_iter().flatten()
     });
     let asks = asks.map(|ask| (ask.clone(), table.ask(&ask))).collect();

@@ -23,32 +23,20 @@ impl Table {
         Self::of(false, base, templates)
     }
 
-    fn of<S: AsRef<str>>(
-        encoded_params: bool,
-        base: &str,
-        templates: impl IntoIterator<Item = S>,
-    ) -> Self {
+    fn of<S: AsRef<str>>(encoded_params: bool, base: &str, templates: impl IntoIterator<Item = S>) -> Self {
         let routes = templates.into_iter().map(|template| Route {
             method: "GET".to_owned(),
             segments: segments(template.as_ref()),
             orbs: None,
         });
-        let scope = |(at, route)| Scope {
-            name: format!("r{at}"),
-            orbs: Orbs::No,
-            routes: vec![route],
-        };
+        let scope = |(at, route)| Scope { name: format!("r{at}"), orbs: Orbs::No, routes: vec![route] };
         let api = Api {
             name: "edges".to_owned(),
             base_path: base.to_owned(),
             organisation: None,
             scopes: routes.enumerate().map(scope).collect(),
         };
-        let model = Model {
-            encoded_params,
-            trailing_slash: false,
-            apis: vec![api],
-        };
+        let model = Model { encoded_params, trailing_slash: false, apis: vec![api] };
         let engine = engine(&model);
         Self { model, engine }
     }

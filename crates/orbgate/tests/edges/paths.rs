@@ -7,16 +7,7 @@ use crate::support::strategies::SIZES;
 /// Every string of these bytes up to a length: targets that are shorter than one step.
 #[test]
 fn short_targets() {
-    let templates = [
-        "/",
-        "/a",
-        "/{x}",
-        "/a/a",
-        "/{x}/a",
-        "/aa/{y}",
-        "/{x}/{y}/{z}",
-        "/a/a/a/a",
-    ];
+    let templates = ["/", "/a", "/{x}", "/a/a", "/{x}/a", "/aa/{y}", "/{x}/{y}/{z}", "/a/a/a/a"];
     for base in ["", "/a", "/a/aa"] {
         let table = Table::new(base, templates);
         let mut targets = vec![Vec::new()];
@@ -33,11 +24,7 @@ fn short_targets() {
 #[test]
 fn every_byte_at_every_position() {
     for encoded_params in [false, true] {
-        let table = Table::of(
-            encoded_params,
-            "/api/v1",
-            ["/a/{a}", "/{a}/b", "/{a}/{b}/{c}", "/a/b/c/{d}"],
-        );
+        let table = Table::of(encoded_params, "/api/v1", ["/a/{a}", "/{a}/b", "/{a}/{b}/{c}", "/a/b/c/{d}"]);
         for length in [14, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200] {
             let mut target = b"/api/v1/a/".to_vec();
             target.resize(length, b'v');
@@ -59,18 +46,12 @@ fn every_byte_at_every_position() {
 fn dots_and_slashes_at_every_position() {
     let deep = "/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}";
     for encoded_params in [false, true] {
-        let table = Table::of(
-            encoded_params,
-            "",
-            [deep, "/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}"],
-        );
+        let table = Table::of(encoded_params, "", [deep, "/{a}/{b}/{c}/{d}/{e}/{f}/{g}/{h}/{i}"]);
         for length in [5, 8, 15, 16, 31, 32, 40] {
             let target = format!("/{}", "v".repeat(length)).repeat(8).into_bytes();
             table.get(&target);
-            let texts = [
-                "/./", "/../", "/.../", "//", "/.", "/..", "/.v", "/..v", "/v./", ".", "/", "?",
-                "%2e", "/%2e/",
-            ];
+            let texts =
+                ["/./", "/../", "/.../", "//", "/.", "/..", "/.v", "/..v", "/v./", ".", "/", "?", "%2e", "/%2e/"];
             for text in texts {
                 for at in 0..=target.len() {
                     let end = target.len().min(at + text.len());
@@ -92,11 +73,7 @@ fn a_value_of_every_length_at_every_segment() {
             let mut segments = ["a", "b", "c"].map(str::to_owned);
             segments[at] = "v".repeat(length);
             let found = table.get(format!("/api/{}", segments.join("/")));
-            let right = if length > 256 {
-                "malformed_request"
-            } else {
-                "scope_held"
-            };
+            let right = if length > 256 { "malformed_request" } else { "scope_held" };
             assert_eq!(found.reason, right, "{length} bytes at {at}");
         }
     }
@@ -105,36 +82,20 @@ fn a_value_of_every_length_at_every_segment() {
 /// Up to 8,192 bytes, by the path and by the query, behind a prefix that leaves hardly any room.
 #[test]
 fn a_target_of_every_size_behind_a_prefix_of_every_size() {
-    let bases = [
-        0, 14, 64, 1_024, 4_096, 7_000, 7_700, 7_960, 8_100, 8_160, 8_190, 8_192,
-    ];
+    let bases = [0, 14, 64, 1_024, 4_096, 7_000, 7_700, 7_960, 8_100, 8_160, 8_190, 8_192];
     for base in bases.map(base_of) {
         // 32 segments have room for no more.
         let templates = ["/", "/{a}", "/b", "/{a}/{b}"].into_iter();
         let room = 33 - segments(&base).len();
-        let table = Table::new(
-            &base,
-            templates.filter(|template| segments(template).len() < room),
-        );
+        let table = Table::new(&base, templates.filter(|template| segments(template).len() < room));
         for size in SIZES.iter().copied().chain(8_100..8_200) {
-            for (end, last) in [
-                ("/", "v"),
-                ("/v/", "v"),
-                ("/v?", "q"),
-                ("/b?", "/"),
-                ("?", "q"),
-            ] {
+            for (end, last) in [("/", "v"), ("/v/", "v"), ("/v?", "q"), ("/b?", "/"), ("?", "q")] {
                 let mut target = format!("{base}{end}");
                 if target.len() < size {
                     target.push_str(&last.repeat(size - target.len()));
                     let found = table.get(&target);
                     if size > 8_192 {
-                        assert_eq!(
-                            found.detail,
-                            Some("length"),
-                            "{size} bytes behind {}",
-                            base.len()
-                        );
+                        assert_eq!(found.detail, Some("length"), "{size} bytes behind {}", base.len());
                     }
                 }
             }
@@ -157,11 +118,7 @@ fn a_prefix_with_other_bytes() {
                 }
                 let is_letter = |at: usize| base.as_bytes()[at] != b'/';
                 if is_letter(first) && is_letter(second) {
-                    assert_eq!(
-                        table.get(&target).reason,
-                        "no_route",
-                        "{first}, {second} of {size}"
-                    );
+                    assert_eq!(table.get(&target).reason, "no_route", "{first}, {second} of {size}");
                 }
             }
         }
@@ -177,9 +134,7 @@ fn more_segments_than_there_may_be() {
             let one_to_four = (1..=4.min(32 - above)).map(|count| "/{p}".repeat(count));
             let numbered = one_to_four.map(|template| {
                 let parts = template.split_inclusive("{p").enumerate();
-                parts
-                    .map(|(at, part)| part.replace("{p", &format!("{{p{at}")))
-                    .collect::<String>()
+                parts.map(|(at, part)| part.replace("{p", &format!("{{p{at}"))).collect::<String>()
             });
             let table = Table::new(&base, numbered);
             for below in 0..40 {

@@ -3,9 +3,7 @@
 use super::Table;
 
 /// What a query may have next to what no target may have.
-const SOME: [u8; 16] = [
-    0, 0x1f, b' ', b'!', b'"', b'#', b'$', b'%', b'.', b'/', b'?', b'a', b'~', 0x7f, 0x80, 0xff,
-];
+const SOME: [u8; 16] = [0, 0x1f, b' ', b'!', b'"', b'#', b'$', b'%', b'.', b'/', b'?', b'a', b'~', 0x7f, 0x80, 0xff];
 
 /// Lengths around those of registers and blocks.
 const LENGTHS: [usize; 8] = [1, 2, 15, 17, 32, 33, 64, 65];
@@ -79,9 +77,7 @@ fn paths_of_every_kind_before_a_query() {
     ];
     for base in ["", "/api/v1", "/api/v", "/api/v1/", "/api/v2"] {
         for path in paths {
-            for query in [
-                "?", "??", "?/", "?/..", "?a=b?c", "?a#b", "?a b", "?\u{e9}", "?%zz", "?\\;",
-            ] {
+            for query in ["?", "??", "?/", "?/..", "?a=b?c", "?a#b", "?a b", "?\u{e9}", "?%zz", "?\\;"] {
                 for pad in [0, 16, 40, 64, 200] {
                     table.get(format!("{base}{path}{query}{}", "q".repeat(pad)));
                 }
@@ -94,9 +90,7 @@ fn paths_of_every_kind_before_a_query() {
 #[test]
 fn the_longest_queries() {
     let table = Table::new("/api/v1", ["/a/{a}"]);
-    for size in [
-        4_096, 8_127, 8_128, 8_191, 8_192, 8_193, 8_200, 9_000, 70_000,
-    ] {
+    for size in [4_096, 8_127, 8_128, 8_191, 8_192, 8_193, 8_200, 9_000, 70_000] {
         for byte in *b"q# \xff" {
             let mut target = b"/api/v1/a/v?".to_vec();
             target.resize(size, b'q');

@@ -8,11 +8,7 @@ use orbgate::{Engine, Policy, Request, Token};
 fn policy(scopes: &[String]) -> Engine {
     let mut yaml = "orbgate: 1\napis:\n  a:\n    base_path: \"\"\n    scopes:\n".to_owned();
     for (at, scope) in scopes.iter().enumerate() {
-        writeln!(
-            yaml,
-            "      \"{scope}\": {{ orbs: false, routes: [\"GET /{at}\"] }}"
-        )
-        .unwrap();
+        writeln!(yaml, "      \"{scope}\": {{ orbs: false, routes: [\"GET /{at}\"] }}").unwrap();
     }
     Engine::new(&Policy::from_yaml(&yaml).unwrap())
 }
@@ -31,24 +27,9 @@ fn is_allowed(engine: &Engine, at: usize, token: Token<'_>) -> bool {
 /// A scope is held where it stands between spaces, and nowhere else.
 #[test]
 fn a_scope_at_every_position_of_a_text() {
-    let lengths = [
-        1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200,
-    ];
-    let mut scopes: Vec<_> = lengths
-        .iter()
-        .map(|length| "read:".chars().cycle().take(*length).collect())
-        .collect();
-    scopes.extend(
-        [
-            "read/",
-            "read/x",
-            "/",
-            "//",
-            "read:*",
-            "https://a.example/auth/read",
-        ]
-        .map(str::to_owned),
-    );
+    let lengths = [1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200];
+    let mut scopes: Vec<_> = lengths.iter().map(|length| "read:".chars().cycle().take(*length).collect()).collect();
+    scopes.extend(["read/", "read/x", "/", "//", "read:*", "https://a.example/auth/read"].map(str::to_owned));
     let engine = policy(&scopes);
     for (at, scope) in scopes.iter().enumerate() {
         for filler in ["x", " ", "read:y "] {
@@ -62,11 +43,7 @@ fn a_scope_at_every_position_of_a_text() {
                         assert_eq!(found, right, "{scope:?} of {text:?}");
                         if offset % 16 == 0 {
                             let set = engine.scopes(&text);
-                            assert_eq!(
-                                is_allowed(&engine, at, Token::user(&set)),
-                                right,
-                                "{scope:?} of {text:?}"
-                            );
+                            assert_eq!(is_allowed(&engine, at, Token::user(&set)), right, "{scope:?} of {text:?}");
                         }
                     }
                 }
@@ -79,39 +56,20 @@ fn a_scope_at_every_position_of_a_text() {
 #[test]
 fn a_scope_with_one_other_byte() {
     let lengths = [1, 8, 9, 16, 17, 32, 33, 64, 65, 130];
-    let scopes: Vec<String> = lengths
-        .iter()
-        .map(|length| "read:".chars().cycle().take(*length).collect())
-        .collect();
+    let scopes: Vec<String> = lengths.iter().map(|length| "read:".chars().cycle().take(*length).collect()).collect();
     let engine = policy(&scopes);
     for (at, scope) in scopes.iter().enumerate() {
         for offset in [0, 1, 40, 63, 64, 65] {
             for position in 0..scope.len() {
-                for byte in [
-                    b'R',
-                    b'x',
-                    b'/',
-                    0,
-                    0x80,
-                    scope.as_bytes()[position] ^ 0x20,
-                    scope.as_bytes()[position] | 0x80,
-                ] {
+                for byte in
+                    [b'R', b'x', b'/', 0, 0x80, scope.as_bytes()[position] ^ 0x20, scope.as_bytes()[position] | 0x80]
+                {
                     let mut text = " ".repeat(offset).into_bytes();
                     text.extend(scope.bytes());
                     text[offset + position] = byte;
-                    let right = text
-                        .split(|byte| *byte == b' ')
-                        .any(|piece| piece == scope.as_bytes());
-                    assert_eq!(
-                        is_allowed(&engine, at, Token::user(&text)),
-                        right,
-                        "{text:?}"
-                    );
-                    assert_eq!(
-                        is_allowed(&engine, at, Token::user(&engine.scopes(&text))),
-                        right,
-                        "{text:?}"
-                    );
+                    let right = text.split(|byte| *byte == b' ').any(|piece| piece == scope.as_bytes());
+                    assert_eq!(is_allowed(&engine, at, Token::user(&text)), right, "{text:?}");
+                    assert_eq!(is_allowed(&engine, at, Token::user(&engine.scopes(&text))), right, "{text:?}");
                 }
             }
         }

@@ -9,12 +9,7 @@ use crate::support::strategies::{SIZES, long_word};
 /// A template of nothing but literals takes its own path and no longer, shorter or other one.
 #[test]
 fn a_literal_template_of_every_size() {
-    for size in (2..140).chain(
-        SIZES
-            .iter()
-            .copied()
-            .filter(|size| (140..=8_192).contains(size)),
-    ) {
+    for size in (2..140).chain(SIZES.iter().copied().filter(|size| (140..=8_192).contains(size))) {
         let template = base_of(size);
         if template.len() != size {
             continue;
@@ -43,30 +38,17 @@ fn a_literal_template_of_every_size() {
 #[test]
 fn a_literal_of_every_length_beside_a_parameter() {
     for length in 1..=256 {
-        let word = if length > 16 {
-            long_word(length, length / 2, 'x')
-        } else {
-            "w".repeat(length)
-        };
+        let word = if length > 16 { long_word(length, length / 2, 'x') } else { "w".repeat(length) };
         for (before, behind) in [("", ""), ("/{a}", ""), ("", "/{b}"), ("/a", "/b")] {
             let template = format!("{before}/{word}{behind}");
             let other = format!("{before}/{{v}}{behind}");
             let table = Table::new("/v1", [&template, &other]);
-            let target =
-                |value: &str| format!("/v1{before}/{value}{behind}").replace(['{', '}'], "");
-            assert_eq!(
-                table.winner(target(&word)),
-                format!("/v1{template}"),
-                "{length} bytes"
-            );
+            let target = |value: &str| format!("/v1{before}/{value}{behind}").replace(['{', '}'], "");
+            assert_eq!(table.winner(target(&word)), format!("/v1{template}"), "{length} bytes");
             for at in 0..length {
                 let mut near = word.clone();
                 near.replace_range(at..=at, "y");
-                assert_eq!(
-                    table.winner(target(&near)),
-                    format!("/v1{other}"),
-                    "{length} bytes, {at}"
-                );
+                assert_eq!(table.winner(target(&near)), format!("/v1{other}"), "{length} bytes, {at}");
                 near.replace_range(at..=at, &word[at..=at].to_ascii_uppercase());
                 table.get(target(&near));
             }
@@ -81,20 +63,12 @@ fn a_literal_of_every_length_beside_a_parameter() {
 /// Literals of one length, one beginning and one end: each is found, and what lies between them is a value.
 #[test]
 fn literals_that_differ_in_one_byte_of_their_middle() {
-    for length in [
-        17, 18, 24, 25, 31, 32, 33, 40, 48, 63, 64, 65, 127, 128, 129, 200, 255, 256,
-    ] {
-        let words: Vec<_> = (0..length - 16)
-            .map(|position| long_word(length, position, 'x'))
-            .collect();
+    for length in [17, 18, 24, 25, 31, 32, 33, 40, 48, 63, 64, 65, 127, 128, 129, 200, 255, 256] {
+        let words: Vec<_> = (0..length - 16).map(|position| long_word(length, position, 'x')).collect();
         let literals = words.iter().step_by(2).map(|word| format!("/{word}/{{a}}"));
         let table = Table::new("", literals.chain(["/{v}/{a}".to_owned()]));
         for (at, word) in words.iter().enumerate() {
-            let right = if at % 2 == 0 {
-                format!("/{word}/{{a}}")
-            } else {
-                "/{v}/{a}".to_owned()
-            };
+            let right = if at % 2 == 0 { format!("/{word}/{{a}}") } else { "/{v}/{a}".to_owned() };
             assert_eq!(table.winner(format!("/{word}/a")), right);
             assert_eq!(table.winner(format!("/{word}/{}", words[0])), right);
         }
@@ -157,22 +131,12 @@ fn every_depth() {
         for depth in 1..=32 - segments(base).len() {
             let template = |is_parameter: &dyn Fn(usize) -> bool| {
                 let segment = |at| {
-                    if is_parameter(at) {
-                        format!("/{{p{at}}}")
-                    } else {
-                        format!("/w{at}")
-                    }
+                    if is_parameter(at) { format!("/{{p{at}}}") } else { format!("/w{at}") }
                 };
                 (0..depth).map(segment).collect::<String>()
             };
-            let kinds: [&dyn Fn(usize) -> bool; 6] = [
-                &|_| false,
-                &|_| true,
-                &|at| at % 2 == 0,
-                &|at| at % 2 == 1,
-                &|at| at == depth - 1,
-                &|at| at == 0,
-            ];
+            let kinds: [&dyn Fn(usize) -> bool; 6] =
+                [&|_| false, &|_| true, &|at| at % 2 == 0, &|at| at % 2 == 1, &|at| at == depth - 1, &|at| at == 0];
             let mut templates: Vec<_> = kinds.into_iter().map(template).collect();
             templates.sort();
             templates.dedup();
@@ -180,11 +144,7 @@ fn every_depth() {
             for target in &templates {
                 for value in ["v", "w0", "w1", "w31"] {
                     let target = segments(target).into_iter().map(|segment| {
-                        if segment.starts_with('{') {
-                            format!("/{value}")
-                        } else {
-                            format!("/{segment}")
-                        }
+                        if segment.starts_with('{') { format!("/{value}") } else { format!("/{segment}") }
                     });
                     let target = target.collect::<String>();
                     let found = table.get(format!("{base}{target}"));
@@ -210,15 +170,10 @@ fn every_number_of_mixtures() {
         for depth in [7_usize, 8, 9, 12] {
             // An odd step passes by every mixture of the seven last positions.
             let mixture = |number: usize| number * 77 % 128;
-            let is_literal =
-                |mask: usize, at: usize| at + 7 >= depth && mask >> (depth - 1 - at) & 1 == 1;
+            let is_literal = |mask: usize, at: usize| at + 7 >= depth && mask >> (depth - 1 - at) & 1 == 1;
             let template = |mask| {
                 let segment = |at| {
-                    if is_literal(mask, at) {
-                        "/w".to_owned()
-                    } else {
-                        format!("/{{p{at}}}")
-                    }
+                    if is_literal(mask, at) { "/w".to_owned() } else { format!("/{{p{at}}}") }
                 };
                 (0..depth).map(segment).collect::<String>()
             };
@@ -226,11 +181,7 @@ fn every_number_of_mixtures() {
             for mask in 0..128 {
                 for strange in ["v", "/x", "W"] {
                     let segment = |at| {
-                        if is_literal(mask, at) {
-                            "/w".to_owned()
-                        } else {
-                            format!("/{strange}")
-                        }
+                        if is_literal(mask, at) { "/w".to_owned() } else { format!("/{strange}") }
                     };
                     let target = (0..depth).map(segment).collect::<String>();
                     table.get(format!("/v1{target}"));
@@ -254,22 +205,9 @@ fn more_literals_than_a_key_holds() {
         };
         let all = template(&|at| format!("/{{p{at}}}"));
         let short = ["/".to_owned(), "/w1".to_owned(), "/w2/{p}".to_owned()];
-        let table = Table::new(
-            base,
-            (1..=15)
-                .map(literals)
-                .chain([half(0), half(1), all])
-                .chain(short),
-        );
-        assert_eq!(
-            table.winner(format!("{base}{}", literals(7))),
-            format!("{base}{}", literals(7))
-        );
-        for path in [1, 7, 15, 16].map(literals).iter().chain(&[
-            "".to_owned(),
-            "/w1".to_owned(),
-            "/w2/w1".to_owned(),
-        ]) {
+        let table = Table::new(base, (1..=15).map(literals).chain([half(0), half(1), all]).chain(short));
+        assert_eq!(table.winner(format!("{base}{}", literals(7))), format!("{base}{}", literals(7)));
+        for path in [1, 7, 15, 16].map(literals).iter().chain(&["".to_owned(), "/w1".to_owned(), "/w2/w1".to_owned()]) {
             for position in 0..=segments(path).len() {
                 for other in ["w1", "w2", "v", "W1", "", ".", "%77"] {
                     let mut changed = segments(path);
@@ -293,9 +231,7 @@ fn more_literals_than_a_key_holds() {
 fn the_limits_of_a_template() {
     let read = |base: &str, template: &str| {
         let scopes = format!("s: {{ orbs: false, routes: [\"GET {template}\"] }}");
-        let yaml = format!(
-            "orbgate: 1\napis:\n  a:\n    base_path: \"{base}\"\n    scopes:\n      {scopes}\n"
-        );
+        let yaml = format!("orbgate: 1\napis:\n  a:\n    base_path: \"{base}\"\n    scopes:\n      {scopes}\n");
         Policy::from_yaml(&yaml).map_err(|error| error.to_string())
     };
     for bytes in [7_950, 7_967] {
@@ -303,27 +239,18 @@ fn the_limits_of_a_template() {
         let template = format!("/{}", "l".repeat(8_192 - bytes - 1));
         Table::new(&base, [&template]).winner(format!("{base}{template}"));
         let message = read(&base, &format!("{template}l")).unwrap_err();
-        assert!(
-            message.contains("8193 bytes; the limit is 8192"),
-            "{message}"
-        );
+        assert!(message.contains("8193 bytes; the limit is 8192"), "{message}");
     }
     let base = base_of(8_192);
     Table::new(&base, ["/"]).winner(&base);
     let message = read(&format!("{base}c"), "/").unwrap_err();
-    assert!(
-        message.contains("8193 bytes; the limit is 8192"),
-        "{message}"
-    );
+    assert!(message.contains("8193 bytes; the limit is 8192"), "{message}");
     for above in [0, 1, 30, 31] {
         let base = "/b".repeat(above);
         let template = "/t".repeat(32 - above);
         Table::new(&base, [&template]).winner(format!("{base}{template}"));
         let message = read(&base, &format!("{template}/t")).unwrap_err();
-        assert!(
-            message.contains("33 segments; the limit is 32"),
-            "{message}"
-        );
+        assert!(message.contains("33 segments; the limit is 32"), "{message}");
     }
     let literal = format!("/{}", "l".repeat(256));
     Table::new("", [&literal]).winner(&literal);

@@ -16,20 +16,12 @@ pub fn engine(model: &Model) -> Engine {
 pub fn token<'a>(ask: &'a Ask, set: Option<&'a ScopeSet>) -> Option<Token<'a>> {
     let (kind, text) = ask.token.as_ref()?;
     let scopes = set.map_or(Scopes::Text(text), Scopes::Set);
-    Some(Token {
-        kind: TokenKind::from_name(kind),
-        scopes,
-    })
+    Some(Token { kind: TokenKind::from_name(kind), scopes })
 }
 
 /// The request as the engine takes it.
 pub fn request<'a>(ask: &'a Ask, set: Option<&'a ScopeSet>) -> Request<'a> {
-    Request {
-        method: &ask.method,
-        target: &ask.target,
-        token: token(ask, set),
-        allow_bonus_orbs_use: ask.bonus,
-    }
+    Request { method: &ask.method, target: &ask.target, token: token(ask, set), allow_bonus_orbs_use: ask.bonus }
 }
 
 /// Asks the engine, with the scopes as text and as a set: both answers must be one.
@@ -62,12 +54,7 @@ pub fn ask_batch(engine: &Engine, asks: &[Ask], rows: usize, interned: bool) -> 
         Some(engine.scopes(text))
     };
     let sets: Vec<_> = asks.iter().map(set).collect();
-    let mut batch = Rows {
-        asks,
-        sets: &sets,
-        rows,
-        answers: Vec::new(),
-    };
+    let mut batch = Rows { asks, sets: &sets, rows, answers: Vec::new() };
     engine.decide_batch(&mut batch);
     batch.answers
 }

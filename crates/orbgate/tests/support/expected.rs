@@ -38,16 +38,11 @@ impl Expected {
         let now = self.0.trim_end();
         if std::env::var_os("ORBGATE_UPDATE").is_some() {
             sections.insert(name, now);
-            let all = sections
-                .iter()
-                .map(|(name, rows)| format!("## {name}\n{rows}\n"));
+            let all = sections.iter().map(|(name, rows)| format!("## {name}\n{rows}\n"));
             return fs::write(&file, all.collect::<Vec<_>>().join("\n")).unwrap();
         }
         let then = sections.get(name).copied().unwrap_or_default();
-        let different = now
-            .lines()
-            .zip(then.lines())
-            .find(|(now, then)| now != then);
+        let different = now.lines().zip(then.lines()).find(|(now, then)| now != then);
         assert!(
             now == then,
             "`{name}` in {} differs ({different:?}): run the test with ORBGATE_UPDATE=1 and review the difference",
@@ -57,10 +52,6 @@ impl Expected {
 }
 
 fn sections(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let sections = text
-        .split("\n## ")
-        .map(|section| section.strip_prefix("## ").unwrap_or(section));
-    sections
-        .filter_map(|section| section.split_once('\n'))
-        .map(|(name, rows)| (name, rows.trim_end()))
+    let sections = text.split("\n## ").map(|section| section.strip_prefix("## ").unwrap_or(section));
+    sections.filter_map(|section| section.split_once('\n')).map(|(name, rows)| (name, rows.trim_end()))
 }

@@ -52,12 +52,8 @@ impl Route {
 impl Api {
     /// The segments of a route's whole template.
     pub fn full<'a>(&'a self, route: &'a Route) -> Vec<&'a str> {
-        let base = self
-            .base_path
-            .split('/')
-            .filter(|segment| !segment.is_empty());
-        base.chain(route.segments.iter().map(String::as_str))
-            .collect()
+        let base = self.base_path.split('/').filter(|segment| !segment.is_empty());
+        base.chain(route.segments.iter().map(String::as_str)).collect()
     }
 }
 
@@ -101,22 +97,14 @@ impl Model {
         if self.trailing_slash {
             out.push_str("trailing_slash: always\n");
         }
-        out.push_str(if self.apis.is_empty() {
-            "apis: {}\n"
-        } else {
-            "apis:\n"
-        });
+        out.push_str(if self.apis.is_empty() { "apis: {}\n" } else { "apis:\n" });
         for api in &self.apis {
             writeln!(out, "  \"{}\":", api.name).unwrap();
             writeln!(out, "    base_path: \"{}\"", api.base_path).unwrap();
             if let Some(rule) = api.organisation {
                 writeln!(out, "    token: user\n    organisation: {rule}").unwrap();
             }
-            out.push_str(if api.scopes.is_empty() {
-                "    scopes: {}\n"
-            } else {
-                "    scopes:\n"
-            });
+            out.push_str(if api.scopes.is_empty() { "    scopes: {}\n" } else { "    scopes:\n" });
             for scope in &api.scopes {
                 writeln!(out, "      \"{}\":", scope.name).unwrap();
                 match scope.orbs {
@@ -126,21 +114,13 @@ impl Model {
                     Orbs::Amount(amount) => writeln!(out, "        orbs: {amount}").unwrap(),
                 }
                 let empty = scope.routes.is_empty();
-                out.push_str(if empty {
-                    "        routes: []\n"
-                } else {
-                    "        routes:\n"
-                });
+                out.push_str(if empty { "        routes: []\n" } else { "        routes:\n" });
                 for route in &scope.routes {
                     let text = format!("{} {}", route.method, route.template());
                     match route.orbs {
                         None => writeln!(out, "          - \"{text}\"").unwrap(),
                         Some(amount) => {
-                            writeln!(
-                                out,
-                                "          - route: \"{text}\"\n            orbs: {amount}"
-                            )
-                            .unwrap();
+                            writeln!(out, "          - route: \"{text}\"\n            orbs: {amount}").unwrap();
                         }
                     }
                 }

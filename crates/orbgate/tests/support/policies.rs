@@ -30,22 +30,15 @@ pub fn policies() -> impl Strategy<Value = Model> {
                 organisation,
                 scopes: Vec::new(),
             };
-            let mut model = Model {
-                encoded_params,
-                trailing_slash,
-                apis: apis.into_iter().enumerate().map(api).collect(),
-            };
+            let mut model =
+                Model { encoded_params, trailing_slash, apis: apis.into_iter().enumerate().map(api).collect() };
             for (name, (orbs, api, others)) in SCOPES.iter().zip(scopes) {
                 let first = api.index(model.apis.len());
                 let rule = model.apis[first].organisation;
                 for (at, api) in model.apis.iter_mut().enumerate() {
                     // Apis that share a scope say the same of tokens.
                     if at == first || others[at] && api.organisation == rule {
-                        api.scopes.push(Scope {
-                            name: (*name).to_owned(),
-                            orbs,
-                            routes: Vec::new(),
-                        });
+                        api.scopes.push(Scope { name: (*name).to_owned(), orbs, routes: Vec::new() });
                     }
                 }
             }
@@ -60,15 +53,7 @@ pub fn policies() -> impl Strategy<Value = Model> {
 
 /// Base paths: none, usual ones, and ones that leave a path hardly room for more.
 fn bases() -> impl Strategy<Value = String> {
-    let usual = &[
-        "",
-        "",
-        "/a",
-        "/api/v1",
-        "/store/a",
-        "/api/v1/external",
-        "/api/v1/external",
-    ][..];
+    let usual = &["", "", "/a", "/api/v1", "/store/a", "/api/v1/external", "/api/v1/external"][..];
     let long = |length: usize, count| format!("/{}", "c".repeat(length)).repeat(count);
     prop_oneof![
         24 => select(usual).prop_map(str::to_owned),
@@ -85,11 +70,7 @@ pub fn base_of(bytes: usize) -> String {
     while base.len() + 2 <= bytes.min(8_192) {
         // A lone slash must not be left over.
         let left = bytes.min(8_192) - base.len();
-        let segment = if left == 258 {
-            255
-        } else {
-            (left - 1).min(256)
-        };
+        let segment = if left == 258 { 255 } else { (left - 1).min(256) };
         base.push('/');
         base.extend(core::iter::repeat_n('c', segment));
     }
@@ -122,36 +103,16 @@ fn drafts() -> impl Strategy<Value = Vec<Draft>> {
     let segment = || proptest::option::weighted(0.6, any::<Index>());
     let amount = || proptest::option::of(1..9_u64);
     let size = proptest::option::weighted(0.1, select(SIZES));
-    let draft = |method, segments, scope, amount, size| Draft {
-        method,
-        segments,
-        scope,
-        amount,
-        size,
-    };
-    let usual = (
-        select(METHODS),
-        vec(segment(), 0..5),
-        any::<Index>(),
-        amount(),
-        size,
-    );
+    let draft = |method, segments, scope, amount, size| Draft { method, segments, scope, amount, size };
+    let usual = (select(METHODS), vec(segment(), 0..5), any::<Index>(), amount(), size);
     let usual = usual.prop_map(move |(m, segments, s, a, size)| draft(m, segments, s, a, size));
-    let deep = (
-        select(METHODS),
-        vec(segment(), 5..33),
-        any::<Index>(),
-        amount(),
-    );
+    let deep = (select(METHODS), vec(segment(), 5..33), any::<Index>(), amount());
     let deep = deep.prop_map(move |(m, segments, s, a)| draft(m, segments, s, a, None));
     let deep = prop_oneof![1 => usual.clone(), 2 => deep];
     let counts = select(&[2, 15, 16, 17, 31, 32, 33, 62, 63][..]);
     let crowded = (7..17_usize, counts, any::<(u32, u32)>(), any::<Index>());
     let crowded = crowded.prop_flat_map(move |(length, count, (start, step), scope)| {
-        let words = vec(
-            (vec(any::<Index>(), length), select(&METHODS[..2]), amount()),
-            count,
-        );
+        let words = vec((vec(any::<Index>(), length), select(&METHODS[..2]), amount()), count);
         words.prop_map(move |words| {
             let one = |(number, (words, method, amount)): (u32, (Vec<Index>, _, _))| {
                 // An odd step passes by every number: all mixtures differ.
@@ -196,11 +157,7 @@ impl Draft {
                 _ => {}
             }
         }
-        let mut route = Route {
-            method: self.method.to_owned(),
-            segments,
-            orbs: self.amount,
-        };
+        let mut route = Route { method: self.method.to_owned(), segments, orbs: self.amount };
         if !positions.take(&route.method, &api.full(&route), slash) {
             return;
         }

@@ -28,51 +28,31 @@ pub struct Answer {
 }
 
 fn deny(reason: &'static str) -> Answer {
-    Answer {
-        reason,
-        ..Answer::default()
-    }
+    Answer { reason, ..Answer::default() }
 }
 
 /// Decides a request.
 pub fn decide(policy: &Model, ask: &Ask) -> Answer {
     let routes = policy.routes();
-    Answer {
-        about: about(policy, &routes, ask),
-        ..answer(policy, &routes, ask)
-    }
+    Answer { about: about(policy, &routes, ask), ..answer(policy, &routes, ask) }
 }
 
 /// The route that a request is about: the one that it is decided by when its token is some user's.
 fn about(policy: &Model, routes: &[Full<'_>], ask: &Ask) -> Option<String> {
     let token = Some(("user", Vec::new()));
-    let answer = answer(
-        policy,
-        routes,
-        &Ask {
-            token,
-            ..ask.clone()
-        },
-    );
+    let answer = answer(policy, routes, &Ask { token, ..ask.clone() });
     answer.scope.and(answer.route)
 }
 
 /// The decision.
 fn answer(policy: &Model, routes: &[Full<'_>], ask: &Ask) -> Answer {
     if let Some(detail) = malformed(policy, ask) {
-        return Answer {
-            detail: Some(detail),
-            ..deny("malformed_request")
-        };
+        return Answer { detail: Some(detail), ..deny("malformed_request") };
     }
     let (path, is_spelt_so) = segments(policy, &ask.target);
     // Under `trailing_slash: always`, a path without its slash has no route.
     let routes = if is_spelt_so { routes } else { &[] };
-    let fitting = best(
-        routes,
-        |literal, position| literal.as_bytes() == path[position],
-        path.len(),
-    );
+    let fitting = best(routes, |literal, position| literal.as_bytes() == path[position], path.len());
     let (kind, held) = match &ask.token {
         None => return deny("no_token"),
         Some((kind, scopes)) if *kind == "user" || *kind == "organisation" => (*kind, scopes),
@@ -80,31 +60,18 @@ fn answer(policy: &Model, routes: &[Full<'_>], ask: &Ask) -> Answer {
     };
     // These read the policy: nobody without a token learns which literals exist.
     if let Some(detail) = unsafe_beside_table(routes, &path, fitting) {
-        return Answer {
-            detail: Some(detail),
-            ..deny("malformed_request")
-        };
+        return Answer { detail: Some(detail), ..deny("malformed_request") };
     }
     let Some(winner) = fitting else {
         return deny("no_route");
     };
-    let mut same_shape: Vec<_> = routes
-        .iter()
-        .filter(|(_, _, _, full)| literals(full).eq(literals(winner)))
-        .collect();
+    let mut same_shape: Vec<_> = routes.iter().filter(|(_, _, _, full)| literals(full).eq(literals(winner))).collect();
     same_shape.sort_by_key(|(_, _, route, _)| &route.method);
     let method_matches = |route: &Route| route.method.as_bytes() == ask.method;
-    match same_shape
-        .iter()
-        .find(|(_, _, route, _)| method_matches(route))
-    {
+    match same_shape.iter().find(|(_, _, route, _)| method_matches(route)) {
         None => {
             let (api, _, _, full) = &same_shape[0];
-            Answer {
-                api: Some(api.name.clone()),
-                route: Some(policy.path(full)),
-                ..deny("method_not_declared")
-            }
+            Answer { api: Some(api.name.clone()), route: Some(policy.path(full)), ..deny("method_not_declared") }
         }
         Some((api, scope, route, full)) => {
             let text = format!("{} {}", route.method, policy.path(full));
@@ -133,17 +100,8 @@ pub fn decide_scope(policy: &Model, asked: &[u8], ask: &Ask) -> Answer {
     deny("no_route")
 }
 
-fn by_scope(
-    api: &Api,
-    scope: &Scope,
-    route: Option<(&Route, String)>,
-    kind: &str,
-    held: &[u8],
-    bonus: bool,
-) -> Answer {
-    let carries = held
-        .split(|byte| *byte == b' ')
-        .any(|piece| piece == scope.name.as_bytes());
+fn by_scope(api: &Api, scope: &Scope, route: Option<(&Route, String)>, kind: &str, held: &[u8], bonus: bool) -> Answer {
+    let carries = held.split(|byte| *byte == b' ').any(|piece| piece == scope.name.as_bytes());
     let reason = match (api.organisation, kind) {
         (Some("deny"), "organisation") => "user_token_required",
         (Some(_), "organisation") => "scope_not_applicable",
@@ -171,10 +129,7 @@ fn by_scope(
 
 /// The segments of an accepted target, and whether it ends in a slash exactly if it has to.
 fn segments<'t>(policy: &Model, target: &'t [u8]) -> (Vec<&'t [u8]>, bool) {
-    let mut path = &target[..target
-        .iter()
-        .position(|byte| *byte == b'?')
-        .unwrap_or(target.len())];
+    let mut path = &target[..target.iter().position(|byte| *byte == b'?').unwrap_or(target.len())];
     if path == b"/" {
         return (Vec::new(), true);
     }
@@ -208,10 +163,7 @@ fn malformed(policy: &Model, ask: &Ask) -> Option<&'static str> {
     if target[0] != b'/' {
         return Some("form");
     }
-    let path = &target[..target
-        .iter()
-        .position(|byte| *byte == b'?')
-        .unwrap_or(target.len())];
+    let path = &target[..target.iter().position(|byte| *byte == b'?').unwrap_or(target.len())];
     if path.contains(&b'\\') {
         return Some("backslash");
     }
@@ -224,10 +176,7 @@ fn malformed(policy: &Model, ask: &Ask) -> Option<&'static str> {
     if segments.iter().any(|segment| segment.is_empty()) {
         return Some("empty_segment");
     }
-    if segments
-        .iter()
-        .any(|segment| segment.iter().all(|byte| *byte == b'.'))
-    {
+    if segments.iter().any(|segment| segment.iter().all(|byte| *byte == b'.')) {
         return Some("dot_segment");
     }
     if segments.len() > 32 || segments.iter().any(|segment| segment.len() > 256) {
@@ -272,11 +221,7 @@ fn bad_byte(policy: &Model, path: &[u8], at: usize) -> Option<&'static str> {
 }
 
 /// P19 and P21.
-fn unsafe_beside_table(
-    routes: &[Full<'_>],
-    path: &[&[u8]],
-    winner: Option<&[&str]>,
-) -> Option<&'static str> {
+fn unsafe_beside_table(routes: &[Full<'_>], path: &[&[u8]], winner: Option<&[&str]>) -> Option<&'static str> {
     let decoded: Vec<_> = path.iter().map(|segment| decode(segment)).collect();
     for (_, _, _, full) in routes {
         for (position, segment) in full.iter().enumerate() {
@@ -314,18 +259,11 @@ fn decode(segment: &[u8]) -> Vec<u8> {
 
 /// The most specific template of this length whose literals all fit: position by position, left to
 /// right, a literal beats a parameter.
-fn best<'r>(
-    routes: &'r [Full<'_>],
-    fits: impl Fn(&str, usize) -> bool,
-    length: usize,
-) -> Option<&'r [&'r str]> {
+fn best<'r>(routes: &'r [Full<'_>], fits: impl Fn(&str, usize) -> bool, length: usize) -> Option<&'r [&'r str]> {
     let mut best: Option<&[&str]> = None;
     for (_, _, _, full) in routes {
         let fitting = full.len() == length
-            && full
-                .iter()
-                .enumerate()
-                .all(|(at, segment)| is_parameter(segment) || fits(segment, at));
+            && full.iter().enumerate().all(|(at, segment)| is_parameter(segment) || fits(segment, at));
         // `false` sorts before `true`: a literal before a parameter.
         if fitting && best.is_none_or(|best| kinds(full).lt(kinds(best))) {
             best = Some(full);
@@ -342,7 +280,5 @@ fn kinds(template: &[&str]) -> impl Iterator<Item = bool> {
 /// The segments, and nothing instead of a parameter.
 fn literals<'a>(template: &'a [&'a str]) -> impl Iterator<Item = Option<&'a str>> {
     let literal = |segment: &&str| !is_parameter(segment);
-    template
-        .iter()
-        .map(move |segment| Some(*segment).filter(literal))
+    template.iter().map(move |segment| Some(*segment).filter(literal))
 }

@@ -23,10 +23,7 @@ pub fn asks(model: &Model) -> impl Strategy<Value = Ask> + use<> {
         routes.extend(words.map(|word| ("GET".to_owned(), word, SCOPES[0])));
     }
     let literals = routes.iter().flat_map(|(_, full, _)| full);
-    let mut literals: Vec<_> = literals
-        .filter(|segment| !is_parameter(segment))
-        .cloned()
-        .collect();
+    let mut literals: Vec<_> = literals.filter(|segment| !is_parameter(segment)).cloned().collect();
     literals.push("a".to_owned());
     literals.sort();
     literals.dedup();
@@ -47,18 +44,16 @@ pub fn asks(model: &Model) -> impl Strategy<Value = Ask> + use<> {
         let held = prop_oneof![2 => scopes(), 1 => placed(Just(scope))];
         (methods, Just(template), segments, size, twists.clone(), held)
     });
-    let near = near.prop_map(
-        move |(method, template, mut segments, size, twists, held)| {
-            if let Some(size) = size {
-                lengthen(&template, &mut segments, size);
-            }
-            let mut target = format!("/{}{slash}", segments.join("/")).into_bytes();
-            for (at, twist) in twists {
-                twist.apply(&mut target, at);
-            }
-            (method, target, held)
-        },
-    );
+    let near = near.prop_map(move |(method, template, mut segments, size, twists, held)| {
+        if let Some(size) = size {
+            lengthen(&template, &mut segments, size);
+        }
+        let mut target = format!("/{}{slash}", segments.join("/")).into_bytes();
+        for (at, twist) in twists {
+            twist.apply(&mut target, at);
+        }
+        (method, target, held)
+    });
     let bytes = (select(METHODS), vec(any::<u8>(), 0..60), scopes());
     let text = (vec(b'!'..=b'~', 0..40), scopes());
     let target = prop_oneof![
@@ -136,13 +131,7 @@ fn fine_values(literals: Vec<String>) -> impl Strategy<Value = String> + Clone {
         1 => select(SIZES).prop_map(|size| "x".repeat(size.min(256))),
     ]
     // A word made of dots is not a value.
-    .prop_map(|value| {
-        if value.bytes().all(|byte| byte == b'.') {
-            "a".to_owned()
-        } else {
-            value
-        }
-    })
+    .prop_map(|value| if value.bytes().all(|byte| byte == b'.') { "a".to_owned() } else { value })
 }
 
 /// The same, and now and then one that is refused or has escapes.
@@ -185,15 +174,9 @@ enum Twist {
 }
 
 fn twists() -> impl Strategy<Value = (Index, Twist)> {
-    let inserts = &[
-        "/", "./", "x/../", "../", ";p", "%00", "\\", "?", "#", "%2e", "\u{e9}", " ", "%20", "A",
-    ][..];
-    let appended = &[
-        "/", "?", "?a=/../b", "#x", "%00", "/.", "/..", ";", "//", "?%00%2f;",
-    ][..];
-    let at_borders = &[
-        "/./", "/../", "//", "/.", "/..", "/x", ".", "/.x", "?", "%2e",
-    ][..];
+    let inserts = &["/", "./", "x/../", "../", ";p", "%00", "\\", "?", "#", "%2e", "\u{e9}", " ", "%20", "A"][..];
+    let appended = &["/", "?", "?a=/../b", "#x", "%00", "/.", "/..", ";", "//", "?%00%2f;"][..];
+    let at_borders = &["/./", "/../", "//", "/.", "/..", "/x", ".", "/.x", "?", "%2e"][..];
     let twist = prop_oneof![
         4 => select(inserts).prop_map(Twist::Insert),
         4 => select(appended).prop_map(Twist::Append),
@@ -209,10 +192,7 @@ fn twists() -> impl Strategy<Value = (Index, Twist)> {
         2 => Just(Twist::Delete),
     ];
     // Most requests stay as they are.
-    (
-        any::<Index>(),
-        prop_oneof![2 => Just(Twist::Append("")), 1 => twist],
-    )
+    (any::<Index>(), prop_oneof![2 => Just(Twist::Append("")), 1 => twist])
 }
 
 impl Twist {

@@ -53,25 +53,13 @@ pub const SCOPES: &[&str] = &[
     "https://a.example/auth/a-scope-of-more-than-64-bytes/and-one-place-y/read",
 ];
 
-pub const METHODS: &[&str] = &[
-    "GET",
-    "POST",
-    "OPTIONS",
-    "TRACE",
-    "MOVE",
-    "COPY",
-    "PUT",
-    "PATCH",
-    "DELETE",
-    "HEAD",
-    "M",
-    "ABCDEFGHIJKLMNOP",
-];
+pub const METHODS: &[&str] =
+    &["GET", "POST", "OPTIONS", "TRACE", "MOVE", "COPY", "PUT", "PATCH", "DELETE", "HEAD", "M", "ABCDEFGHIJKLMNOP"];
 
 /// Bytes of a template or a target, at and around each power of two and each limit.
 pub const SIZES: &[usize] = &[
-    7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513,
-    1_023, 1_024, 1_025, 2_047, 2_048, 2_049, 4_095, 4_096, 4_097, 8_191, 8_192, 8_193,
+    7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513, 1_023, 1_024, 1_025,
+    2_047, 2_048, 2_049, 4_095, 4_096, 4_097, 8_191, 8_192, 8_193,
 ];
 
 /// A word of this many bytes. Two of one length differ in one byte, which is neither one of the first eight nor
@@ -86,13 +74,10 @@ pub fn long_word(length: usize, position: usize, mark: char) -> String {
 
 /// Words that are alike in length, in the first eight bytes and in the last eight.
 pub fn long_words() -> impl Strategy<Value = Vec<String>> {
-    let lengths = &[
-        17, 18, 24, 25, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 255, 256,
-    ][..];
+    let lengths = &[17, 18, 24, 25, 31, 32, 33, 63, 64, 65, 127, 128, 129, 200, 255, 256][..];
     let marks = vec((any::<Index>(), select(&['x', 'y', 'X', '.'][..])), 1..5);
     (select(lengths), marks).prop_map(|(length, marks)| {
-        let word =
-            |(position, mark): (Index, char)| long_word(length, position.index(length - 16), mark);
+        let word = |(position, mark): (Index, char)| long_word(length, position.index(length - 16), mark);
         marks.into_iter().map(word).collect()
     })
 }

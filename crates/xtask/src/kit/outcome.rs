@@ -58,11 +58,7 @@ pub(crate) fn settled(outcome: StepResult) -> Result<()> {
 /// The number of tests that a step skipped because the machine lacks something. In CI, skipped tests are a
 /// failure that names them.
 pub(crate) fn settle(skipped: Vec<String>, in_ci: bool) -> Result<usize> {
-    ensure!(
-        skipped.is_empty() || !in_ci,
-        "not tested here: {}",
-        skipped.join("; ")
-    );
+    ensure!(skipped.is_empty() || !in_ci, "not tested here: {}", skipped.join("; "));
     Ok(skipped.len())
 }
 

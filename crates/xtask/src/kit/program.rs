@@ -28,11 +28,7 @@ pub(crate) struct Program {
 impl Program {
     /// A program as it is typed, words separated by spaces: `NAME=value cargo test --workspace`.
     pub(crate) fn parse(line: &str) -> Self {
-        let empty = Self {
-            variables: Vec::new(),
-            words: Vec::new(),
-            directory: None,
-        };
+        let empty = Self { variables: Vec::new(), words: Vec::new(), directory: None };
         let words = line.split_whitespace();
         words.fold(empty, |program, word| match word.split_once('=') {
             Some((name, value)) if program.words.is_empty() => program.env(name, value),
@@ -85,10 +81,7 @@ impl Program {
         let (start, before) = (Instant::now(), process::of_children());
         let status = self.command()?.status();
         let status = status.with_context(|| self.not_started())?;
-        let (wall, processors) = (
-            start.elapsed(),
-            process::of_children().saturating_sub(before),
-        );
+        let (wall, processors) = (start.elapsed(), process::of_children().saturating_sub(before));
         if wall > LONG {
             println!("$ {wall:.0?} and {processors:.0?} of processors: {self}");
         }
@@ -117,11 +110,7 @@ impl Program {
         let output = self.command()?.stdin(Stdio::null()).output();
         let output = output.with_context(|| self.not_started())?;
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Ok(Output {
-            success: output.status.success(),
-            stdout: text(output.stdout),
-            stderr: text(output.stderr),
-        })
+        Ok(Output { success: output.status.success(), stdout: text(output.stdout), stderr: text(output.stderr) })
     }
 
     /// Whether the program exists and succeeds.

@@ -18,9 +18,7 @@ pub(crate) fn apt(program: &str, packages: &str) -> Result<StepResult> {
     }
     Ok(match there() {
         true => StepResult::Passed,
-        false => StepResult::Skipped(format!(
-            "`{program}` is missing: apt-get install {packages}"
-        )),
+        false => StepResult::Skipped(format!("`{program}` is missing: apt-get install {packages}")),
     })
 }
 
@@ -32,10 +30,7 @@ pub(crate) fn component(command: &str, component: &str) -> Result<StepResult> {
 
 /// Installs the standard library of a target where the compiler in use lacks it.
 pub(crate) fn target(target: &str) -> Result<StepResult> {
-    by_rustup(
-        || has_target("rustc", target),
-        &format!("target add {target}"),
-    )
+    by_rustup(|| has_target("rustc", target), &format!("target add {target}"))
 }
 
 fn by_rustup(there: impl Fn() -> bool, add: &str) -> Result<StepResult> {

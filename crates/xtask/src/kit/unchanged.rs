@@ -70,10 +70,7 @@ mod tests {
     #[test]
     fn only_what_it_passed_with_counts() {
         let home = tempfile::tempdir().unwrap();
-        let inputs = |digest: &str| Inputs {
-            digest: digest.to_owned(),
-            file: home.path().join("passed/fmt"),
-        };
+        let inputs = |digest: &str| Inputs { digest: digest.to_owned(), file: home.path().join("passed/fmt") };
         assert!(!inputs("1").have_passed());
         inputs("1").note().unwrap();
         assert!(inputs("1").have_passed());

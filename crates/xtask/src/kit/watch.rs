@@ -19,11 +19,7 @@ const LOOK: Duration = Duration::from_secs(1);
 ///
 /// Fails if the program fails, or prints nothing for `limit`. In that case its processes are shown, with the location
 /// of each thread, and ended. A slow machine still prints what it compiles, so a slow build isn't a hang.
-pub(crate) fn follow(
-    program: &Program,
-    limit: Duration,
-    mut line: impl FnMut(&str) -> Result<()>,
-) -> Result<()> {
+pub(crate) fn follow(program: &Program, limit: Duration, mut line: impl FnMut(&str) -> Result<()>) -> Result<()> {
     let (output, input) = io::pipe()?;
     let mut command = program.command()?;
     command.stdout(input.try_clone()?).stderr(input);
@@ -35,10 +31,7 @@ pub(crate) fn follow(
     thread::spawn(move || {
         let mut output = BufReader::new(output);
         let mut bytes = Vec::new();
-        while output
-            .read_until(b'\n', &mut bytes)
-            .is_ok_and(|read| read > 0)
-        {
+        while output.read_until(b'\n', &mut bytes).is_ok_and(|read| read > 0) {
             let text = String::from_utf8_lossy(&bytes).trim_end().to_owned();
             bytes.clear();
             if sender.send(text).is_err() {

@@ -29,8 +29,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         let panics = Library::build_that_panics(project)?;
         let home = project.target.join("xtask").join("c");
         let configure = Program::parse("cmake -S bindings/c/tests").path("-B", &home);
-        let folder =
-            |name: &str, library: &Library| format!("-D{name}={}", library.directory.display());
+        let folder = |name: &str, library: &Library| format!("-D{name}={}", library.directory.display());
         let configure = configure.arg(folder("LIBRARY", &plain));
         configure.arg(folder("PANICS", &panics)).run()?;
         let build = Program::parse("cmake").path("--build", &home);
@@ -66,7 +65,5 @@ pub(crate) fn set_up_compilers() -> Result<StepResult> {
 
 /// Whether an example answers as it must.
 pub(crate) fn check_example(program: &Path) -> Result<()> {
-    Program::parse("bindings/c/example/check.sh")
-        .arg(program)
-        .run()
+    Program::parse("bindings/c/example/check.sh").arg(program).run()
 }

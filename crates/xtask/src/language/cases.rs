@@ -46,12 +46,8 @@ pub(crate) fn count_cases(cases: &Path) -> Result<usize> {
         if path.extension().is_some_and(|extension| extension == "tsv") {
             let text = fs::read_to_string(&path)?;
             let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
-            let twice = rows
-                .clone()
-                .filter(|row| row.split('\t').nth(1) == Some("external"));
-            count = count
-                .saturating_add(rows.count())
-                .saturating_add(twice.count());
+            let twice = rows.clone().filter(|row| row.split('\t').nth(1) == Some("external"));
+            count = count.saturating_add(rows.count()).saturating_add(twice.count());
         }
     }
     ensure!(count > 0, "no cases in {}", cases.display());

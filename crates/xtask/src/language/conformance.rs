@@ -78,8 +78,7 @@ fn in_each(project: &Project, languages: &[Language]) -> Result<StepResult> {
 
 impl Language {
     fn name(self) -> String {
-        self.to_possible_value()
-            .map_or_else(String::new, |value| value.get_name().to_owned())
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
     /// A program that takes the folder of the cases as its next argument.

@@ -30,9 +30,7 @@ pub(crate) fn page(project: &Project) -> Result<PathBuf> {
     let folder = project.root.join("explorer");
     let install = "npm ci --prefer-offline --ignore-scripts --no-audit --no-fund";
     Program::parse(install).within(&folder).run()?;
-    Program::parse("npm --silent run types")
-        .within(&folder)
-        .run()?;
+    Program::parse("npm --silent run types").within(&folder).run()?;
     let build = Program::parse("node build.mjs").arg(module).arg(&page);
     build.within(&folder).run()?;
     Ok(page)

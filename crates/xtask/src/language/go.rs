@@ -27,11 +27,7 @@ const PACKAGE: &str = "bindings/go/orbgate";
 const MOST_UNLIKE: [(&str, &str); 2] = [("windows", "amd64"), ("linux", "s390x")];
 
 /// The others that many use.
-const OTHERS: [(&str, &str); 3] = [
-    ("linux", "arm64"),
-    ("darwin", "arm64"),
-    ("freebsd", "amd64"),
-];
+const OTHERS: [(&str, &str); 3] = [("linux", "arm64"), ("darwin", "arm64"), ("freebsd", "amd64")];
 
 /// The engine of the package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,12 +86,7 @@ pub(crate) fn ready(project: &Project) -> Result<()> {
 }
 
 /// A command of the package that takes one more argument: the runner of the cases, or what measures.
-pub(crate) fn program(
-    project: &Project,
-    engine: Engine,
-    profile: Profile,
-    command: &str,
-) -> Result<Program> {
+pub(crate) fn program(project: &Project, engine: Engine, profile: Profile, command: &str) -> Result<Program> {
     let go = Go::set_up(project, engine, profile)?;
     go.build(command).map(|program| Program::at(&program))
 }

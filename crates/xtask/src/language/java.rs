@@ -27,10 +27,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
         let kits = Kits::find()?;
         let library = Library::build(project, Profile::Tests)?;
         kits.maven(project, &library, "verify").run()?;
-        conform(
-            "java",
-            kits.java(kits.newest(), project, &library, CONFORMANCE)?,
-        )?;
+        conform("java", kits.java(kits.newest(), project, &library, CONFORMANCE)?)?;
         let what = match (&kits.foreign, &kits.older) {
             (Some(_), Some(_)) => return Ok(()),
             (None, _) => format!("Java's own way into the library needs a JDK from {FOREIGN} on"),
@@ -48,10 +45,7 @@ pub(crate) fn runner(project: &Project, library: &Library) -> Result<Program> {
 }
 
 /// The programs that measure, each with the name of its way.
-pub(crate) fn benchmarks(
-    project: &Project,
-    library: &Library,
-) -> Result<Vec<(&'static str, Program)>> {
+pub(crate) fn benchmarks(project: &Project, library: &Library) -> Result<Vec<(&'static str, Program)>> {
     let kits = Kits::find()?;
     kits.maven(project, library, JAR).run()?;
     let ways = [("java", &kits.foreign), ("java-jna", &kits.older)].into_iter();
@@ -115,13 +109,7 @@ impl Kits {
     }
 
     /// A program in a Java with the package's jar, as users have it.
-    fn java(
-        &self,
-        home: &Path,
-        project: &Project,
-        library: &Library,
-        main: &str,
-    ) -> Result<Program> {
+    fn java(&self, home: &Path, project: &Project, library: &Library, main: &str) -> Result<Program> {
         let output = output(project);
         let jar = format!("orbgate-{}.jar", project.core()?.version);
         let path = [&jar, "lib/*", "test-classes"].map(|part| output.join(part));
@@ -143,11 +131,7 @@ fn output(project: &Project) -> PathBuf {
 fn homes() -> BTreeMap<u32, PathBuf> {
     let stated = std::env::var_os("JAVA_HOME").map(PathBuf::from);
     let folders = ["/usr/lib/jvm", "/Library/Java/JavaVirtualMachines"];
-    let kits = folders
-        .into_iter()
-        .flat_map(fs::read_dir)
-        .flatten()
-        .flatten();
+    let kits = folders.into_iter().flat_map(fs::read_dir).flatten().flatten();
     let kits = kits.map(|kit| kit.path());
     let kits = kits.flat_map(|kit| [kit.join("Contents").join("Home"), kit]);
     let mut homes = BTreeMap::new();

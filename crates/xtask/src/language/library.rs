@@ -124,13 +124,8 @@ impl Built {
         println!("$ {build}");
         let output = build.output()?;
         ensure!(output.success, "`{build}` failed:\n{}", output.stderr);
-        let system = system_libraries(&output.stderr)
-            .context("the compiler did not name the system's libraries")?;
-        Ok(Self {
-            directory,
-            system,
-            strip,
-        })
+        let system = system_libraries(&output.stderr).context("the compiler did not name the system's libraries")?;
+        Ok(Self { directory, system, strip })
     }
 
     /// The shared library.
@@ -173,8 +168,7 @@ mod tests {
 
     #[test]
     fn the_compiler_names_the_systems_libraries() {
-        let output =
-            format!("note: link against\n\nnote: native-static-libs: {SYSTEM_LIBRARIES}\n\n");
+        let output = format!("note: link against\n\nnote: native-static-libs: {SYSTEM_LIBRARIES}\n\n");
         assert_eq!(system_libraries(&output).unwrap(), SYSTEM_LIBRARIES);
         assert_eq!(system_libraries("Finished"), None);
     }

@@ -42,13 +42,7 @@ impl Compiler {
     }
 
     /// Compiles sources and links them with the shared library.
-    pub(crate) fn link(
-        self,
-        sources: &[&str],
-        options: &[&str],
-        library: &Library,
-        output: &Path,
-    ) -> Result<()> {
+    pub(crate) fn link(self, sources: &[&str], options: &[&str], library: &Library, output: &Path) -> Result<()> {
         if let Some(parent) = output.parent() {
             fs::create_dir_all(parent)?;
         }

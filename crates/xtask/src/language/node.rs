@@ -46,9 +46,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
 fn questions(project: &Project) -> Result<()> {
     let module = wasm::questions(project)?.display().to_string();
     let tests = Program::parse("npm --silent test").env("ORBGATE_WASM", module);
-    tests
-        .within(&project.root.join("crates/orbgate-wasm/npm"))
-        .run()
+    tests.within(&project.root.join("crates/orbgate-wasm/npm")).run()
 }
 
 /// A program of the package over a shared library, or else over WebAssembly: the runner of the cases, or what measures.

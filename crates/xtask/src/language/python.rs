@@ -54,16 +54,11 @@ pub(crate) fn others(project: &Project) -> Result<StepResult> {
         // The report's test shows a page in each of these.
         let fonts = "fc-list -q 'Liberation Sans' && fc-list -q 'DejaVu Sans'";
         let fonts = Program::parse("sh crates/xtask/src/kit/apt.sh").arg(fonts);
-        let _ = fonts
-            .words("fontconfig fonts-liberation fonts-dejavu-core")
-            .run();
+        let _ = fonts.words("fontconfig fonts-liberation fonts-dejavu-core").run();
         let without = || missing("the tests with Spark: Java 17 or 21 is missing".to_owned());
         let java = java::for_spark().ok_or_else(without)?;
         nox.wheel(project, Profile::Release)?;
-        nox.session("tests oldest long")
-            .words("-- every")
-            .env("JAVA_HOME", java.display().to_string())
-            .run()
+        nox.session("tests oldest long").words("-- every").env("JAVA_HOME", java.display().to_string()).run()
     })
 }
 
@@ -77,9 +72,7 @@ pub(crate) fn script(project: &Project, profile: Profile, path: &str) -> Result<
 
 /// The Pythons of the machine that the package is for, one of each version, the oldest first: on the path, and pyenv's.
 pub(crate) fn executables() -> Vec<PathBuf> {
-    let pyenv = std::env::home_dir()
-        .unwrap_or_default()
-        .join(".pyenv/versions");
+    let pyenv = std::env::home_dir().unwrap_or_default().join(".pyenv/versions");
     let pyenv = fs::read_dir(pyenv).into_iter().flatten().flatten();
     let pyenv = pyenv.map(|version| version.path().join("bin").join("python"));
     let on_path = (10..=15).map(|minor| PathBuf::from(format!("python3.{minor}")));
@@ -114,27 +107,18 @@ impl Nox {
         let home = project.target.join("xtask").join("python");
         let package = project.root.join("bindings").join("python");
         let tools = home.join("tools");
-        if !Program::at(&programs(&tools).join("pip"))
-            .arg("--version")
-            .succeeds()
-        {
+        if !Program::at(&programs(&tools).join("pip")).arg("--version").succeeds() {
             let venv = Program::at(newest).words("-m venv --clear");
             venv.arg(&tools).run()?;
         }
         let pip = Program::at(&programs(&tools).join("pip")).words("install --quiet");
         pip.path("-r", &package.join("tools.txt")).run()?;
         let folders = pythons.iter().filter_map(|python| python.parent());
-        let folders = [programs(&tools)]
-            .into_iter()
-            .chain(folders.map(Path::to_owned));
+        let folders = [programs(&tools)].into_iter().chain(folders.map(Path::to_owned));
         let usual = std::env::var_os("PATH").unwrap_or_default();
         let path = std::env::join_paths(folders.chain(std::env::split_paths(&usual)))?;
         let path = path.to_string_lossy().into_owned();
-        Ok(Self {
-            home,
-            package,
-            path,
-        })
+        Ok(Self { home, package, path })
     }
 
     /// These sessions, in new environments.

@@ -32,10 +32,7 @@ const LIBRARY: Module = Module {
     file: "wasm/orbgate.wasm",
     level: "-O3",
     stack: 262_144,
-    locations: &[
-        "bindings/go/orbgate/orbgate.wasm",
-        "bindings/node/orbgate.wasm",
-    ],
+    locations: &["bindings/go/orbgate/orbgate.wasm", "bindings/node/orbgate.wasm"],
 };
 
 /// Core and analysis, small, because pages carry it.
@@ -44,10 +41,7 @@ const QUESTIONS: Module = Module {
     file: "wasm-small/orbgate_wasm.wasm",
     level: "-Oz",
     stack: 1_048_576,
-    locations: &[
-        "bindings/go/orbgate/orbgate_questions.wasm",
-        "bindings/node/orbgate_questions.wasm",
-    ],
+    locations: &["bindings/go/orbgate/orbgate_questions.wasm", "bindings/node/orbgate_questions.wasm"],
 };
 
 /// The most that it may have, compressed.
@@ -115,10 +109,7 @@ fn made(project: &Project, made: &Module) -> Result<PathBuf> {
     let home = project.target.join("xtask").join("wasm");
     // Steps of both lanes need it, perhaps at once.
     let _alone = library::lock(project, "wasm")?;
-    Program::parse(made.build)
-        .arg(TARGET)
-        .env("RUSTFLAGS", flags(project, made.stack)?)
-        .run()?;
+    Program::parse(made.build).arg(TARGET).env("RUSTFLAGS", flags(project, made.stack)?).run()?;
     let built = project.target.join(TARGET).join(made.file);
     let module = home.join(built.file_name().context("no file")?);
     let seen = module.with_extension("built");

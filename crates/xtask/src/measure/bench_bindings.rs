@@ -53,13 +53,12 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Programs>
     let cpp = || compiled(Compiler::Cpp, "bindings/cpp/bench/bench.cpp", "cpp");
     let java = || java::benchmarks(project, &library);
     let go = || {
-        let [wasm, cgo] = [go::Engine::Wasm, go::Engine::Cgo]
-            .map(|engine| go::program(project, engine, Profile::Release, "bench"));
+        let [wasm, cgo] =
+            [go::Engine::Wasm, go::Engine::Cgo].map(|engine| go::program(project, engine, Profile::Release, "bench"));
         Ok(vec![("go", wasm?), ("go-cgo", cgo?)])
     };
     let node = || {
-        let [wasm, native] =
-            [None, Some(&library)].map(|library| node::program(project, library, "bench/bench.js"));
+        let [wasm, native] = [None, Some(&library)].map(|library| node::program(project, library, "bench/bench.js"));
         Ok(vec![("node-wasm", wasm?), ("node", native?)])
     };
     let python = || {
@@ -78,7 +77,5 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Programs>
         }
     }
     let programs = programs.into_iter();
-    Ok(programs
-        .map(|(language, program)| (language, program.arg(requests).arg(home)))
-        .collect())
+    Ok(programs.map(|(language, program)| (language, program.arg(requests).arg(home))).collect())
 }

@@ -10,10 +10,8 @@ use crate::kit::program::Program;
 use crate::kit::setup;
 
 /// Kinds of processors, as the script calls them, and their lists.
-const PROCESSORS: [(&str, &str); 2] = [
-    ("x86-64", "benches/instructions.tsv"),
-    ("aarch64", "benches/instructions-aarch64.tsv"),
-];
+const PROCESSORS: [(&str, &str); 2] =
+    [("x86-64", "benches/instructions.tsv"), ("aarch64", "benches/instructions-aarch64.tsv")];
 
 /// Counts every path on this kind of processor, and compares it with the committed list.
 pub(crate) fn check(processor: &str) -> Result<StepResult> {
@@ -34,8 +32,7 @@ fn count(processor: &str, list: &str, options: &str) -> Result<()> {
         _ => cfg!(target_os = "linux"),
     };
     if !here {
-        let what =
-            "instructions are counted on Linux only, those of x86-64 where the processor has AVX2";
+        let what = "instructions are counted on Linux only, those of x86-64 where the processor has AVX2";
         return Err(missing(what.to_owned()));
     }
     setup::apt("python3", "python3")?.needed()?;

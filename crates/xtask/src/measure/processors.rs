@@ -12,10 +12,7 @@ use crate::kit::setup;
 
 /// The tests that distinguish one processor's code from another's, with every assertion, built as in the step `tests`.
 /// Arguments follow.
-const DECISIONS: [&str; 2] = [
-    "cargo test -p orbgate --lib --",
-    "cargo test -p orbgate --test all -- cases:: edges::",
-];
+const DECISIONS: [&str; 2] = ["cargo test -p orbgate --lib --", "cargo test -p orbgate --test all -- cases:: edges::"];
 
 /// All of the core's.
 const ALL: &str = "CARGO_PROFILE_DEV_OPT_LEVEL=2 cargo test -p orbgate --all-features --tests --";

@@ -30,22 +30,14 @@ impl Install {
             cfg!(target_os = "linux"),
             "only Linux's layout is known here; elsewhere build with `cargo build --profile published -p orbgate-capi`"
         );
-        install(
-            project,
-            &Built::of(project, Profile::Release)?,
-            &self.prefix,
-        )?;
+        install(project, &Built::of(project, Profile::Release)?, &self.prefix)?;
         let prefix = self.prefix.display();
         println!("installed; to build against it:");
         println!("  export PKG_CONFIG_PATH={prefix}/lib/pkgconfig");
         println!("  cc program.c $(pkg-config --cflags --libs orbgate) -o program");
-        println!(
-            "  cmake -DCMAKE_PREFIX_PATH={prefix} …    # find_package(orbgate CONFIG REQUIRED)"
-        );
+        println!("  cmake -DCMAKE_PREFIX_PATH={prefix} …    # find_package(orbgate CONFIG REQUIRED)");
         println!("and for the loader to find it:");
-        println!(
-            "  ldconfig    # or, where it does not look there: export LD_LIBRARY_PATH={prefix}/lib"
-        );
+        println!("  ldconfig    # or, where it does not look there: export LD_LIBRARY_PATH={prefix}/lib");
         Ok(())
     }
 }
@@ -93,10 +85,7 @@ fn programs(project: &Project) -> Result<()> {
     install(project, &Built::of(project, Profile::Tests)?, &first)?;
     let system = fs::read_to_string(first.join("lib/pkgconfig/orbgate.pc"))?;
     let pinned = format!("Libs.private: {SYSTEM_LIBRARIES}\n");
-    ensure!(
-        system.ends_with(&pinned),
-        "other system libraries than are known:\n{system}"
-    );
+    ensure!(system.ends_with(&pinned), "other system libraries than are known:\n{system}");
     fs::rename(&first, &moved)?;
     // As a package of static libraries has it: the linker has no other choice.
     let alone = home.join("alone");

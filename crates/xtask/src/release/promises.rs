@@ -10,10 +10,7 @@ use crate::kit::project::Project;
 use crate::kit::setup;
 
 /// Lists of the C ABI, which only grow, in every version.
-const FROZEN: [&str; 2] = [
-    "crates/orbgate-capi/symbols.txt",
-    "crates/orbgate-capi/layout.tsv",
-];
+const FROZEN: [&str; 2] = ["crates/orbgate-capi/symbols.txt", "crates/orbgate-capi/layout.tsv"];
 
 /// The types of a language. If one is removed or changed, the version must say so.
 const TYPED: [&str; 4] = [
@@ -26,18 +23,14 @@ const TYPED: [&str; 4] = [
 /// The released version before this one, of the tags that this commit is made on.
 pub(crate) fn last_release(root: &Path, version: &Version) -> Result<Option<Version>> {
     let tags = git(root, "tag --merged HEAD --list v*")?.unwrap_or_default();
-    let released = tags
-        .lines()
-        .filter_map(|tag| Version::parse(tag.strip_prefix('v')?).ok());
+    let released = tags.lines().filter_map(|tag| Version::parse(tag.strip_prefix('v')?).ok());
     Ok(released.filter(|released| released < version).max())
 }
 
 /// Everything that was removed since a release and that this version must not remove.
 pub(crate) fn broken(root: &Path, last: &Version, version: &Version) -> Result<Vec<String>> {
     let mut broken = Vec::new();
-    let files = FROZEN
-        .into_iter()
-        .chain(TYPED.into_iter().filter(|_| !may_break(last, version)));
+    let files = FROZEN.into_iter().chain(TYPED.into_iter().filter(|_| !may_break(last, version)));
     for file in files {
         // A file that the release did not have promised nothing.
         let Some(before) = git(root, &format!("show v{last}:{file}"))? else {
@@ -55,9 +48,7 @@ pub(crate) fn check_rust(project: &Project, last: &Version) -> Result<()> {
     let check = setup::subcommand(project, "semver-checks")?;
     let check = check.arg("--baseline-rev").arg(format!("v{last}"));
     let names = project.published().map(|package| package.name.as_str());
-    names
-        .fold(check, |check, name| check.arg("--package").arg(name))
-        .run()
+    names.fold(check, |check, name| check.arg("--package").arg(name)).run()
 }
 
 /// Whether semantic versioning lets a version take away what another one had.
@@ -76,18 +67,11 @@ fn gone<'t>(before: &'t str, now: &str) -> Vec<&'t str> {
         _ => false,
     };
     let stated = |line: &&str| {
-        let comment = ["#", "/*", "*", "//"]
-            .iter()
-            .any(|mark| line.starts_with(mark));
+        let comment = ["#", "/*", "*", "//"].iter().any(|mark| line.starts_with(mark));
         !line.is_empty() && !comment && !may_grow(line)
     };
     let is_gone = |line: &&str| !now.lines().any(|other| other.trim() == *line);
-    before
-        .lines()
-        .map(str::trim)
-        .filter(stated)
-        .filter(is_gone)
-        .collect()
+    before.lines().map(str::trim).filter(stated).filter(is_gone).collect()
 }
 
 /// What git says; nothing where it fails.
@@ -139,11 +123,7 @@ mod tests {
         run("init --quiet");
         for (promises, tag) in [(&OLD, "v0.1.0"), (now, "other")] {
             let [symbols, layout, types] = [FROZEN[0], FROZEN[1], TYPED[0]];
-            for (file, text) in [
-                (symbols, promises.symbols),
-                (layout, promises.layout),
-                (types, promises.types),
-            ] {
+            for (file, text) in [(symbols, promises.symbols), (layout, promises.layout), (types, promises.types)] {
                 fs::create_dir_all(home.join(file).parent().unwrap()).unwrap();
                 fs::write(home.join(file), text).unwrap();
             }

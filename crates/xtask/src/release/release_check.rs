@@ -21,28 +21,13 @@ pub(crate) struct ReleaseCheck {
 const STATED: [(&str, &str); 13] = [
     ("Cargo.lock", "name = \"orbgate\"\nversion = \"@\""),
     ("CHANGELOG.md", "\n## @ "),
-    (
-        "bindings/c/include/orbgate.h",
-        "#define ORBGATE_VERSION \"@\"",
-    ),
-    (
-        "bindings/java/README.md",
-        "orbgate</artifactId>\n  <version>@<",
-    ),
-    (
-        "bindings/java/pom.xml",
-        "orbgate</artifactId>\n  <version>@<",
-    ),
+    ("bindings/c/include/orbgate.h", "#define ORBGATE_VERSION \"@\""),
+    ("bindings/java/README.md", "orbgate</artifactId>\n  <version>@<"),
+    ("bindings/java/pom.xml", "orbgate</artifactId>\n  <version>@<"),
     ("bindings/node/package.json", "\n  \"version\": \"@\""),
     ("bindings/node/package-lock.json", "\n  \"version\": \"@\""),
-    (
-        "bindings/node/package-lock.json",
-        "\"name\": \"orbgate\",\n      \"version\": \"@\"",
-    ),
-    (
-        "crates/orbgate-wasm/npm/package.json",
-        "\n  \"version\": \"@\"",
-    ),
+    ("bindings/node/package-lock.json", "\"name\": \"orbgate\",\n      \"version\": \"@\""),
+    ("crates/orbgate-wasm/npm/package.json", "\n  \"version\": \"@\""),
     ("explorer/package.json", "\n  \"version\": \"@\""),
     ("bindings/python/pyproject.toml", "dynamic = [\"version\"]"),
     ("policy/README.md", "/raw/v@/policy/policy.schema.json"),
@@ -50,12 +35,8 @@ const STATED: [(&str, &str); 13] = [
 ];
 
 /// Guides that name the files of a release.
-const GUIDES: [&str; 4] = [
-    "bindings/c/README.md",
-    "bindings/java/README.md",
-    "bindings/node/README.md",
-    "crates/orbgate-cli/README.md",
-];
+const GUIDES: [&str; 4] =
+    ["bindings/c/README.md", "bindings/java/README.md", "bindings/node/README.md", "crates/orbgate-cli/README.md"];
 
 /// Compare what is generated with what is committed.
 const GENERATED: [&str; 3] = [
@@ -78,22 +59,12 @@ impl ReleaseCheck {
         let changelog = fs::read_to_string(project.root.join("CHANGELOG.md"))?;
         behind.extend(undated(&changelog, &version));
         if !Program::parse("cargo metadata --locked --format-version 1").succeeds() {
-            behind.push(
-                "Cargo.lock is not that of the manifests: cargo update --workspace".to_owned(),
-            );
+            behind.push("Cargo.lock is not that of the manifests: cargo update --workspace".to_owned());
         }
         let changed = Program::parse("git status --porcelain").read()?;
-        behind.extend(
-            changed
-                .lines()
-                .map(|line| format!("not committed: {}", line.trim())),
-        );
+        behind.extend(changed.lines().map(|line| format!("not committed: {}", line.trim())));
         behind.extend(gaps);
-        ensure!(
-            behind.is_empty(),
-            "not ready for {version}:\n  {}",
-            behind.join("\n  ")
-        );
+        ensure!(behind.is_empty(), "not ready for {version}:\n  {}", behind.join("\n  "));
         if !self.quick {
             tree::check()?;
             for generated in GENERATED {
@@ -130,10 +101,7 @@ fn versions(root: &Path, version: &str) -> Result<Vec<String>> {
     }
     // Every crate of the workspace is asked for in the version that it has.
     let manifest = fs::read_to_string(root.join("Cargo.toml"))?;
-    for line in manifest
-        .lines()
-        .filter(|line| line.contains("path = \"crates/"))
-    {
+    for line in manifest.lines().filter(|line| line.contains("path = \"crates/")) {
         if !line.contains(&format!("version = \"{version}\"")) {
             behind.push(format!("Cargo.toml: {line}"));
         }
@@ -165,9 +133,7 @@ fn undated(changelog: &str, version: &str) -> Option<String> {
     };
     match day.is_some_and(is_day) {
         true => None,
-        false => Some(format!(
-            "CHANGELOG.md begins with `{heading}`, not with `{version} – YEAR-MONTH-DAY`"
-        )),
+        false => Some(format!("CHANGELOG.md begins with `{heading}`, not with `{version} – YEAR-MONTH-DAY`")),
     }
 }
 
@@ -197,15 +163,9 @@ mod tests {
 
     #[test]
     fn a_release_has_its_day_in_the_changelog() {
-        let section =
-            |heading: &str| undated(&format!("# Changelog\n\n## {heading}\n\n- a\n"), "0.1.0");
+        let section = |heading: &str| undated(&format!("# Changelog\n\n## {heading}\n\n- a\n"), "0.1.0");
         assert_eq!(section("0.1.0 – 2026-12-01"), None);
-        for heading in [
-            "0.1.0 – not released yet",
-            "0.1.1 – 2026-12-01",
-            "0.1.0",
-            "0.1.0 – 01-12-2026",
-        ] {
+        for heading in ["0.1.0 – not released yet", "0.1.1 – 2026-12-01", "0.1.0", "0.1.0 – 01-12-2026"] {
             assert!(section(heading).unwrap().contains(heading));
         }
         assert!(undated("# Changelog\n", "0.1.0").is_some());

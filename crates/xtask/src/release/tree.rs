@@ -10,8 +10,7 @@ use crate::kit::program::Program;
 const FILE: &str = "crates/xtask/core-dependencies.txt";
 
 /// Each package once, without its version.
-const TREE: &str =
-    "cargo tree -p orbgate -e normal --target all --prefix none | cut -d ' ' -f 1 | sort -u";
+const TREE: &str = "cargo tree -p orbgate -e normal --target all --prefix none | cut -d ' ' -f 1 | sort -u";
 
 #[derive(Debug, Args)]
 pub(crate) struct Tree {

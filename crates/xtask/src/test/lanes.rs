@@ -74,10 +74,7 @@ pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>>
     fs::remove_file(&own)?;
     let together = Row {
         step: "together".to_owned(),
-        times: [
-            start.elapsed(),
-            process::of_children().saturating_sub(before),
-        ],
+        times: [start.elapsed(), process::of_children().saturating_sub(before)],
         result: String::new(),
     };
     println!("\n{:<12}{:>9}{:>13}", "step", "wall", "processors");
@@ -86,9 +83,7 @@ pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>>
     }
     println!("{together}");
     let failed = rows.into_iter().filter(|(passed, _)| !passed);
-    let failed: Vec<_> = failed
-        .filter_map(|(_, row)| Some(row.split(' ').next()?.to_owned()))
-        .collect();
+    let failed: Vec<_> = failed.filter_map(|(_, row)| Some(row.split(' ').next()?.to_owned())).collect();
     if in_ci() {
         // A record of CI may have kept only its end.
         for name in &failed {
@@ -188,10 +183,7 @@ fn run(project: &Project, own: &Path, step: Step, live: bool) -> Result<(bool, S
             (false, true) => String::new(),
             (false, false) => end(text, TAIL),
         };
-        println!(
-            "{shown}\n{MARK}{row}\n== the whole output: {}",
-            path.display()
-        );
+        println!("{shown}\n{MARK}{row}\n== the whole output: {}", path.display());
     }
     if let (true, Some(inputs)) = (passed && skipped::by(project, &name).is_empty(), inputs) {
         inputs.note()?;
@@ -226,9 +218,6 @@ mod tests {
             times: [9_000, 18_400].map(Duration::from_millis),
             result: "passed".to_owned(),
         };
-        assert_eq!(
-            row.to_string(),
-            "tests             9 s         18 s  passed"
-        );
+        assert_eq!(row.to_string(), "tests             9 s         18 s  passed");
     }
 }

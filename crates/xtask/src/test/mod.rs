@@ -30,10 +30,7 @@ pub(crate) struct Test {
 impl Test {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
         if self.here {
-            return self
-                .steps
-                .iter()
-                .try_for_each(|step| lanes::here(*step, project));
+            return self.steps.iter().try_for_each(|step| lanes::here(*step, project));
         }
         let records = Records::read(project)?;
         let mut steps = self.steps(|step| !records.hold(step));
@@ -41,11 +38,7 @@ impl Test {
             steps.retain(|step| !has_passed(*step, project));
         }
         let failed = run_each(project, &steps)?;
-        ensure!(
-            failed.is_empty(),
-            "failed: {0}\nto run it again: cargo xtask test {0}",
-            failed.join(" ")
-        );
+        ensure!(failed.is_empty(), "failed: {0}\nto run it again: cargo xtask test {0}", failed.join(" "));
         Ok(())
     }
 
@@ -78,11 +71,7 @@ mod tests {
     use super::*;
 
     fn steps(all: bool, steps: &[Step], is_due: bool) -> Vec<Step> {
-        let test = Test {
-            all,
-            here: false,
-            steps: steps.to_vec(),
-        };
+        let test = Test { all, here: false, steps: steps.to_vec() };
         test.steps(|_| is_due)
     }
 

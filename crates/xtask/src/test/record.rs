@@ -44,11 +44,7 @@ impl Records {
     pub(crate) fn read(project: &Project) -> Result<Self> {
         let text = fs::read_to_string(project.root.join(PAGE)).context(PAGE)?;
         let (page, table) = text.split_once(HEAD).context(PAGE)?;
-        Ok(Self {
-            root: project.root.clone(),
-            page: page.to_owned(),
-            rows: table.lines().filter_map(row).collect(),
-        })
+        Ok(Self { root: project.root.clone(), page: page.to_owned(), rows: table.lines().filter_map(row).collect() })
     }
 
     /// Whether the last run of a check passed, and no path that it covers has changed since then. A commit that this clone
@@ -86,16 +82,8 @@ impl Records {
             None => format!("| `{}` | – | – | not yet run | – |\n", check.name()),
             Some(record) => {
                 let result = if record.passed { "passed" } else { "FAILED" };
-                let LastRun {
-                    date,
-                    commit,
-                    minutes,
-                    ..
-                } = record;
-                format!(
-                    "| `{}` | {date} | {commit} | {result} | {minutes} |\n",
-                    check.name()
-                )
+                let LastRun { date, commit, minutes, .. } = record;
+                format!("| `{}` | {date} | {commit} | {result} | {minutes} |\n", check.name())
             }
         });
         let table: String = rows.collect();
@@ -137,12 +125,7 @@ mod tests {
         let project = Project::read().unwrap();
         let mut records = Records::read(&project).unwrap();
         let mut hold = |commit: &str, passed| {
-            let record = LastRun {
-                date: String::new(),
-                commit: commit.to_owned(),
-                passed,
-                minutes: 1,
-            };
+            let record = LastRun { date: String::new(), commit: commit.to_owned(), passed, minutes: 1 };
             records.rows.insert("msrv".to_owned(), record);
             records.hold(Step::Msrv)
         };

@@ -129,15 +129,9 @@ impl Step {
         match self {
             Self::Fmt | Self::Tree | Self::Clippy | Self::Tests | Self::Docs => When::Always,
             Self::Conformance => When::WithoutAll,
-            Self::Python | Self::C | Self::Go | Self::Java | Self::Node | Self::Embed => {
-                When::WithAll
-            }
-            Self::Instructions | Self::Portable | Self::Wasm | Self::Gateway | Self::Gates => {
-                When::WithAll
-            }
-            Self::Features | Self::Fuzz | Self::Package | Self::Msrv | Self::Install => {
-                When::IfChanged
-            }
+            Self::Python | Self::C | Self::Go | Self::Java | Self::Node | Self::Embed => When::WithAll,
+            Self::Instructions | Self::Portable | Self::Wasm | Self::Gateway | Self::Gates => When::WithAll,
+            Self::Features | Self::Fuzz | Self::Package | Self::Msrv | Self::Install => When::IfChanged,
             Self::GoModule | Self::Dist | Self::Aarch64 => When::IfChanged,
             Self::Pythons | Self::Race | Self::Miri | Self::Threads | Self::FuzzRun => When::Assure,
             Self::Frameworks
@@ -152,9 +146,7 @@ impl Step {
 
     pub(crate) const fn lane(self) -> Lane {
         match self {
-            Self::Conformance | Self::Python | Self::C | Self::Go | Self::Java | Self::Node => {
-                Lane::Languages
-            }
+            Self::Conformance | Self::Python | Self::C | Self::Go | Self::Java | Self::Node => Lane::Languages,
             Self::Gateway | Self::Envoy | Self::Gates | Self::Frameworks => Lane::Quiet,
             Self::Mutants | Self::Soak | Self::Pythons | Self::Explorer => Lane::Quiet,
             _ => Lane::Cargo,
@@ -163,16 +155,8 @@ impl Step {
 
     /// The paths whose change can change its result, as git's pathspecs.
     pub(crate) fn covers(self) -> Vec<&'static str> {
-        const RUST: [&str; 8] = [
-            ".cargo",
-            "Cargo.lock",
-            "Cargo.toml",
-            "benches",
-            "clippy.toml",
-            "crates",
-            "deny.toml",
-            "policy",
-        ];
+        const RUST: [&str; 8] =
+            [".cargo", "Cargo.lock", "Cargo.toml", "benches", "clippy.toml", "crates", "deny.toml", "policy"];
         let paths: &[_] = match self {
             // The tests of the pages read everything.
             Self::Tests => &["."],
@@ -186,34 +170,12 @@ impl Step {
                 ":!crates/orbgate-testing",
             ],
             Self::Fuzz | Self::FuzzRun => &["fuzz", "crates/*/src/lib.rs"],
-            Self::Package => &[
-                "Cargo.toml",
-                "crates/*/Cargo.toml",
-                "dist/*/rust.sh",
-                "LICENSE-*",
-            ],
-            Self::Install => &[
-                "bindings/c/install",
-                "bindings/c/include",
-                "dist/try/library.sh",
-            ],
-            Self::GoModule => &[
-                "bindings/go",
-                "bindings/node/testing.js",
-                "dist/pack/go.sh",
-                "dist/try",
-            ],
-            Self::Dist => &[
-                "dist",
-                "bindings/node/package.json",
-                "bindings/node/testing.js",
-                "bindings/java/pom.xml",
-            ],
+            Self::Package => &["Cargo.toml", "crates/*/Cargo.toml", "dist/*/rust.sh", "LICENSE-*"],
+            Self::Install => &["bindings/c/install", "bindings/c/include", "dist/try/library.sh"],
+            Self::GoModule => &["bindings/go", "bindings/node/testing.js", "dist/pack/go.sh", "dist/try"],
+            Self::Dist => &["dist", "bindings/node/package.json", "bindings/node/testing.js", "bindings/java/pom.xml"],
             Self::Aarch64 => &["crates/orbgate/src", "benches/instructions-aarch64.tsv"],
-            Self::Miri | Self::Threads => &[
-                "crates/orbgate/src/decide/vector",
-                "crates/orbgate-capi/src",
-            ],
+            Self::Miri | Self::Threads => &["crates/orbgate/src/decide/vector", "crates/orbgate-capi/src"],
             Self::Pythons => &["bindings/python", "crates/orbgate-python"],
             Self::Frameworks => &["bindings", "crates/orbgate-gate", "policy/cases"],
             Self::Envoy => &["crates/orbgate-gateway", "examples/gateway"],
@@ -280,10 +242,7 @@ impl Step {
             // The examples of the core's README are for its default features, too.
             Self::Tests => step(|| {
                 setup::apt("python3", "python3")?;
-                all(&[
-                    &format!("cargo test {WORKSPACE}"),
-                    "cargo test -p orbgate --doc",
-                ])
+                all(&[&format!("cargo test {WORKSPACE}"), "cargo test -p orbgate --doc"])
             }),
             Self::Docs => step(|| docs(project)),
             Self::Features => step(|| features(project)),
@@ -337,19 +296,12 @@ impl Step {
             }),
             Self::Keycloak => step(|| {
                 setup::apt("mvn", "maven")?.needed()?;
-                all(&[&format!(
-                    "cargo test {WORKSPACE} --test gateway keycloak:: -- --ignored"
-                )])
+                all(&[&format!("cargo test {WORKSPACE} --test gateway keycloak:: -- --ignored")])
             }),
             Self::Explorer => explorer::test(project),
             Self::Miri => step(|| short::run("miri").unwrap_or(Ok(()))),
             Self::Threads => step(|| all(&["sh bindings/c/tests/thread_sanitizer.sh"])),
-            Self::Soak => step(|| {
-                all(&[
-                    "cargo build --release -p orbgate-cli",
-                    "python3 benches/soak.py",
-                ])
-            }),
+            Self::Soak => step(|| all(&["cargo build --release -p orbgate-cli", "python3 benches/soak.py"])),
             Self::Mutants => step(|| {
                 let day = Program::parse("date -u +%j").read()?;
                 let part = day.trim().parse::<u32>()?.checked_rem(144);
@@ -437,9 +389,7 @@ mod tests {
             for path in step.covers() {
                 let path = path.trim_start_matches(":!");
                 let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-                let list = Program::parse("git ls-files --")
-                    .arg(path)
-                    .within(root.as_ref());
+                let list = Program::parse("git ls-files --").arg(path).within(root.as_ref());
                 assert!(!list.read().unwrap().is_empty(), "{step:?}: {path}");
             }
         }
@@ -452,9 +402,7 @@ mod tests {
         let (_, table) = page.split_once("| step | what it shows |").unwrap();
         let rows = table.lines().skip(2);
         let rows = rows.take_while(|line| line.starts_with('|'));
-        let rows: Vec<Vec<_>> = rows
-            .map(|row| row.split('|').map(str::trim).collect())
-            .collect();
+        let rows: Vec<Vec<_>> = rows.map(|row| row.split('|').map(str::trim).collect()).collect();
         assert_eq!(rows.len(), Step::all().count());
         for (row, step) in rows.iter().zip(Step::all()) {
             let runs = match step.when() {

@@ -40,9 +40,7 @@ fn no_file_has_more_slips_of_english_than_before() {
     }
     let committed = crate::read(&path);
     let rows = committed.lines().filter_map(|row| row.split_once('\t'));
-    let allowed: BTreeMap<_, usize> = rows
-        .map(|(file, count)| (file, count.parse().unwrap()))
-        .collect();
+    let allowed: BTreeMap<_, usize> = rows.map(|(file, count)| (file, count.parse().unwrap())).collect();
     let more = counts.iter().filter_map(|(file, count)| {
         let allowed = allowed.get(file.as_str()).copied().unwrap_or_default();
         let hits = found[file].join("\n");
@@ -55,9 +53,7 @@ fn no_file_has_more_slips_of_english_than_before() {
 fn rules() -> Vec<(Regex, &'static str)> {
     let rules = RULES.lines().filter(|line| !line.starts_with('#'));
     let rules = rules.map(|line| line.split_once('\t').unwrap());
-    rules
-        .map(|(phrase, advice)| (Regex::new(phrase).unwrap(), advice))
-        .collect()
+    rules.map(|(phrase, advice)| (Regex::new(phrase).unwrap(), advice)).collect()
 }
 
 /// The slips in the prose of a file: code blocks, inline code and targets of links are left out.
@@ -88,13 +84,8 @@ fn hits(rules: &[(Regex, &str)], file: &str, text: &str) -> Vec<String> {
         let prose = link.replace_all(&prose, "]");
         for (phrase, advice) in rules {
             let hits = phrase.find_iter(&prose).flatten();
-            let hit = |hit: fancy_regex::Match<'_>| {
-                format!(
-                    "{file}:{}: {:?} -> {advice}",
-                    number + 1,
-                    hit.as_str().trim()
-                )
-            };
+            let hit =
+                |hit: fancy_regex::Match<'_>| format!("{file}:{}: {:?} -> {advice}", number + 1, hit.as_str().trim());
             found.extend(hits.map(hit));
         }
     }
@@ -108,8 +99,5 @@ fn a_slip_is_found_in_prose_only() {
     assert_eq!(hits(&rules, "a.md", page).len(), 1);
     let code = "/// Nobody knows.\nfn a() {} // Nobody\n";
     assert_eq!(hits(&rules, "a.rs", code).len(), 1);
-    assert_eq!(
-        hits(&rules, "a.h", "/** Nobody. */\nint nobody;\n").len(),
-        1
-    );
+    assert_eq!(hits(&rules, "a.h", "/** Nobody. */\nint nobody;\n").len(), 1);
 }

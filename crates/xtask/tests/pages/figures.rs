@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 /// The heads of the tables whose figures a record has.
 const MEDIANS: &str = "| nanoseconds per request | 37 routes | 1,222 routes |";
-const BEST: &str = "| nanoseconds per request of other kinds, best rounds | 37 routes | its floor | 1,222 routes | its floor |";
+const BEST: &str =
+    "| nanoseconds per request of other kinds, best rounds | 37 routes | its floor | 1,222 routes | its floor |";
 const GOALS: &str = "| goal | wanted | measured | met |";
 
 /// The labels of a table of medians, and the contestants in the record. A router has two, and the page shows the faster one.
@@ -46,30 +47,19 @@ fn every_figure_of_a_page_is_in_the_record_that_it_links() {
                     panic!("{name} links {records:?}: which one has its figures?");
                 };
                 let record = Record::read(record);
-                let rows = table
-                    .lines()
-                    .skip(1)
-                    .take_while(|line| line.starts_with('|'));
+                let rows = table.lines().skip(1).take_while(|line| line.starts_with('|'));
                 let wrong: Vec<_> = rows.filter(|row| !record.has(head, row)).collect();
                 assert_eq!(wrong, Vec::<&str>::new(), "{name}: not in the record");
                 tables += 1;
             }
         }
         if !records.is_empty() {
-            assert_eq!(
-                ratios(&text),
-                Vec::<&str>::new(),
-                "{name}: keep ratios in tables"
-            );
+            assert_eq!(ratios(&text), Vec::<&str>::new(), "{name}: keep ratios in tables");
         }
         for record in records {
             let missed = Record::read(record).goals.into_iter();
             let missed = missed.filter(|goal| goal.contains("**no**") && !text.contains(goal));
-            assert_eq!(
-                missed.collect::<Vec<_>>(),
-                Vec::<String>::new(),
-                "{name} hides goals"
-            );
+            assert_eq!(missed.collect::<Vec<_>>(), Vec::<String>::new(), "{name} hides goals");
         }
     }
     assert_eq!(tables, 4, "no page shows figures any more");
@@ -111,9 +101,7 @@ fn ratios(page: &str) -> Vec<&str> {
     let ratios = words.iter().enumerate().filter_map(|(at, word)| {
         let number = word.trim_matches(|c: char| !c.is_ascii_digit());
         let is_number = number.contains('.') && number.replace(',', "").parse::<f64>().is_ok();
-        let unit = words
-            .get(at + 1)
-            .map_or("", |next| next.trim_end_matches(['.', ',', ';', ')']));
+        let unit = words.get(at + 1).map_or("", |next| next.trim_end_matches(['.', ',', ';', ')']));
         (is_number && !UNITS.contains(&unit)).then_some(number)
     });
     ratios.collect()
@@ -135,14 +123,11 @@ fn a_page_that_links_no_record_shows_no_speed() {
 
 fn shows_speed(line: &str) -> bool {
     const UNITS: [&str; 5] = ["ns", "µs", "nanoseconds", "microseconds", "requests/s"];
-    let words: Vec<_> = line
-        .split(|c: char| !c.is_alphanumeric() && !"./".contains(c))
-        .filter(|word| !word.is_empty())
-        .collect();
-    let is_measured = words.windows(2).any(|pair| {
-        UNITS.contains(&pair[1].trim_end_matches('.'))
-            && pair[0].ends_with(|c: char| c.is_ascii_digit())
-    });
+    let words: Vec<_> =
+        line.split(|c: char| !c.is_alphanumeric() && !"./".contains(c)).filter(|word| !word.is_empty()).collect();
+    let is_measured = words
+        .windows(2)
+        .any(|pair| UNITS.contains(&pair[1].trim_end_matches('.')) && pair[0].ends_with(|c: char| c.is_ascii_digit()));
     let is_head = line.starts_with('|') && words.iter().any(|word| UNITS.contains(word));
     is_measured || is_head || words.iter().any(|word| ["Xeon", "EPYC"].contains(word))
 }
@@ -157,11 +142,7 @@ fn speed_is_told_by_its_unit_or_processor() {
     ] {
         assert!(shows_speed(line), "{line}");
     }
-    for line in [
-        "Instructions are no nanoseconds.",
-        "after 30 s",
-        "within 7 days",
-    ] {
+    for line in ["Instructions are no nanoseconds.", "after 30 s", "within 7 days"] {
         assert!(!shows_speed(line), "{line}");
     }
 }
@@ -169,9 +150,7 @@ fn speed_is_told_by_its_unit_or_processor() {
 /// The names, without their extension, of the records that a page links.
 fn linked(page: &str) -> impl Iterator<Item = &str> {
     let links = page.split("benches/record/").skip(1);
-    links.filter_map(|rest| {
-        Some(rest.split_once(".md")?.0).filter(|stem| !stem.contains(['\n', ')']))
-    })
+    links.filter_map(|rest| Some(rest.split_once(".md")?.0).filter(|stem| !stem.contains(['\n', ')'])))
 }
 
 struct Record {
@@ -194,11 +173,7 @@ impl Record {
                 let measure = column.strip_suffix(" (ns/request)")?;
                 Some((format!("{measure},{of}"), figure.parse().ok()?))
             };
-            columns
-                .iter()
-                .zip(figures)
-                .filter_map(figure)
-                .collect::<Vec<_>>()
+            columns.iter().zip(figures).filter_map(figure).collect::<Vec<_>>()
         });
         let goals = text.lines().skip_while(|line| *line != "## Goals").skip(1);
         let goals = goals.take_while(|line| !line.starts_with("## "));
@@ -206,10 +181,7 @@ impl Record {
             let cells: Vec<_> = cells(line).take(4).collect();
             format!("| {} |", cells.join(" | "))
         });
-        Self {
-            figures: figures.collect(),
-            goals: goals.collect(),
-        }
+        Self { figures: figures.collect(), goals: goals.collect() }
     }
 
     /// Whether a row of a page's table is right in every cell.
@@ -230,23 +202,15 @@ impl Record {
             let Some((_, stream)) = STREAMS.iter().find(|(known, _)| *known == label) else {
                 return false;
             };
-            let best = |table| {
-                ["orbgate-set", "floor"]
-                    .map(|who| self.fastest(&format!("min,{table},{stream}"), &[who]))
-            };
+            let best =
+                |table| ["orbgate-set", "floor"].map(|who| self.fastest(&format!("min,{table},{stream}"), &[who]));
             ["external", "github"].map(best).concat()
         };
-        shown.len() == columns.len()
-            && shown
-                .iter()
-                .zip(columns)
-                .all(|(shown, figure)| is(shown, figure))
+        shown.len() == columns.len() && shown.iter().zip(columns).all(|(shown, figure)| is(shown, figure))
     }
 
     fn fastest(&self, of: &str, who: &[&str]) -> Option<f64> {
-        let figures = who
-            .iter()
-            .filter_map(|who| self.figures.get(&format!("{of},{who}")));
+        let figures = who.iter().filter_map(|who| self.figures.get(&format!("{of},{who}")));
         figures.copied().reduce(f64::min)
     }
 }
@@ -292,19 +256,13 @@ fn the_page_says_what_the_lists_of_instructions_say() {
         let list = crate::read(&root.join(format!("benches/instructions{list}.tsv")));
         let least = |stream: &str, who: &[&str]| {
             let counts = list.lines().filter_map(|line| line.split_once('\t'));
-            let of = |name: &str| {
-                who.iter()
-                    .any(|who| name.starts_with(&format!("{stream}{who}")))
-            };
+            let of = |name: &str| who.iter().any(|who| name.starts_with(&format!("{stream}{who}")));
             let counts = counts.filter(|(name, _)| of(name));
             let counts = counts.map(|(_, count)| count.parse::<f64>().unwrap());
             counts.fold(f64::INFINITY, f64::min)
         };
         let cells = ["external/hits/", "github/hits/"].map(|stream| {
-            let (own, router) = (
-                least(stream, &["orbgate-set"]),
-                least(stream, &["matchit", "wayfind"]),
-            );
+            let (own, router) = (least(stream, &["orbgate-set"]), least(stream, &["matchit", "wayfind"]));
             format!("{own:.0} | {router:.0}")
         });
         let row = format!("| {processor} | {} |", cells.join(" | "));

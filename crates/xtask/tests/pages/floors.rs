@@ -5,15 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Those of xtask from the top. Rooms of one floor do not know each other.
-const OF_XTASK: [&[&str]; 7] = [
-    &["main"],
-    &["assure", "docs"],
-    &["test"],
-    &["short"],
-    &["measure", "release"],
-    &["language"],
-    &["kit"],
-];
+const OF_XTASK: [&[&str]; 7] =
+    [&["main"], &["assure", "docs"], &["test"], &["short"], &["measure", "release"], &["language"], &["kit"]];
 
 /// Each crate, its floors, and how many imports it has at least.
 fn crates() -> [(&'static str, Vec<Vec<String>>, usize); 4] {
@@ -56,10 +49,7 @@ fn imports_run_down_only() {
             for import in imports {
                 let to = room(&import);
                 let runs_down = from == to || floor(&from) < floor(&to);
-                assert!(
-                    runs_down,
-                    "{name}: {file} imports {import}, which is not below it"
-                );
+                assert!(runs_down, "{name}: {file} imports {import}, which is not below it");
                 count += 1;
             }
         }

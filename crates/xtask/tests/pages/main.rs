@@ -57,11 +57,8 @@ fn links_lead_somewhere() {
 /// The pages of the project have copies of what `cargo test` runs: the core's own page, the documentation of a type.
 #[test]
 fn examples_in_rust_are_tested_ones() {
-    let sources = [
-        "crates/orbgate/README.md",
-        "crates/orbgate/src/engine/grant.rs",
-        "crates/orbgate-analysis/src/suite/mod.rs",
-    ];
+    let sources =
+        ["crates/orbgate/README.md", "crates/orbgate/src/engine/grant.rs", "crates/orbgate-analysis/src/suite/mod.rs"];
     let plain = |text: String| text.replace("/// ", "").replace("///\n", "\n");
     let tested = sources.map(|source| plain(read(&root().join(source))));
     let own = ["crates", "bindings"].map(|folder| root().join(folder));
@@ -108,9 +105,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 }
 
 fn has_function(code: &str, name: &str) -> bool {
-    ["(", "<"]
-        .iter()
-        .any(|end| code.contains(&format!("fn {name}{end}")))
+    ["(", "<"].iter().any(|end| code.contains(&format!("fn {name}{end}")))
 }
 
 /// Instead of tables of files: each file says what it knows.
@@ -136,8 +131,8 @@ fn every_list_has_the_fields_of_an_access_log() {
         text.replace(" and agent", ", agent")
     };
     let home = plain("crates/orbgate-log/src/access_line.rs");
-    let (_, names) = home.split_once("NAMES: [&str; 9] = [ ").unwrap();
-    let names = names.split(", ]").next().unwrap();
+    let (_, names) = home.split_once("NAMES: [&str; 9] = [").unwrap();
+    let names = names.split(']').next().unwrap().trim();
     for list in [
         "bindings/python/docs/logs.md",
         "bindings/python/python/orbgate/_read/reader.py",
@@ -170,17 +165,12 @@ fn every_binding_has_the_same_parts() {
 fn every_guide_leads_to_the_raw_target_of_its_frameworks() {
     let rows = table("docs/gates.md", "| language | framework |");
     for language in LANGUAGES {
-        let own = rows
-            .iter()
-            .filter(|row| row[0].to_lowercase().replace("++", "pp") == language);
+        let own = rows.iter().filter(|row| row[0].to_lowercase().replace("++", "pp") == language);
         let own = own.count();
         assert!(own >= 4, "{language}: {own} frameworks");
         let guide = read(&root().join("bindings").join(language).join("README.md"));
         let (before, _) = guide.split_once("\n## A first decision").unwrap();
-        assert!(
-            before.contains("docs/gates.md#decide-without-a-gate"),
-            "{language}"
-        );
+        assert!(before.contains("docs/gates.md#decide-without-a-gate"), "{language}");
         assert!(!before.contains("/api/v1/external"), "{language}");
     }
 }
@@ -192,9 +182,7 @@ fn the_site_has_every_page_of_docs() {
     let listed: BTreeSet<_> = links(&summary).map(str::to_owned).collect();
     let pages = files(&["docs/*.md"]).into_iter();
     let pages = pages.filter_map(|page| Some(page.strip_prefix("docs/")?.to_owned()));
-    let missing: Vec<_> = pages
-        .filter(|page| page != "SUMMARY.md" && !listed.contains(page))
-        .collect();
+    let missing: Vec<_> = pages.filter(|page| page != "SUMMARY.md" && !listed.contains(page)).collect();
     assert_eq!(missing, Vec::<String>::new(), "not in docs/SUMMARY.md");
 }
 
@@ -212,10 +200,7 @@ fn the_glossary_says_the_words_of_each_language() {
                 "bindings/java/src/main/java/io/github/orbgate/httpserver",
             ],
         ),
-        (
-            "Node",
-            &["bindings/node/index.d.ts", "bindings/node/gate.d.ts"],
-        ),
+        ("Node", &["bindings/node/index.d.ts", "bindings/node/gate.d.ts"]),
         (
             "Python",
             &[
@@ -258,9 +243,8 @@ fn one_idea_has_a_word() {
     let sources = ["crates", "bindings", "benches/src"].iter();
     let sources = sources.flat_map(|folder| ends.map(|end| format!("{folder}/**.{end}")));
     let sources: Vec<_> = sources.collect();
-    let ours = files(&sources)
-        .into_iter()
-        .filter(|file| !file.starts_with("crates/orbgate/") && !file.contains("/embed/"));
+    let ours =
+        files(&sources).into_iter().filter(|file| !file.starts_with("crates/orbgate/") && !file.contains("/embed/"));
     for file in ours {
         let text = read(&root().join(&file));
         let words: Vec<_> = words(&text).collect();
@@ -296,21 +280,13 @@ fn every_mutant_with_a_reason_is_of_code_that_exists() {
         assert!(has_function(&code, name), "{line}: no such function");
         let what = what.split(" in ").next().unwrap();
         let what = what.split(" with ").next().unwrap();
-        let starts = [
-            "replace match guard",
-            "delete match arm",
-            "replace",
-            "delete",
-        ];
+        let starts = ["replace match guard", "delete match arm", "replace", "delete"];
         let starts = starts.map(|start| format!(" {start} "));
         let changed = starts.iter().find_map(|start| what.strip_prefix(start));
         let changed = changed.unwrap_or_default().replace(['\\', ' '], "");
         let is_there = code.replace(' ', "").contains(&changed) || changed.contains(".*");
         // A whole body has no text of its own here, and is not a part of one.
-        assert!(
-            is_there || what.contains(" -> "),
-            "{line}: `{changed}` is not there"
-        );
+        assert!(is_there || what.contains(" -> "), "{line}: `{changed}` is not there");
         count += 1;
     }
     assert_eq!(count, list.matches(r"\.rs:\S+").count(), "reasons");
@@ -400,9 +376,7 @@ fn read(path: &Path) -> String {
 
 /// The pages at the root, in docs/ and its folders, policy/, benches/, and in each crate and binding.
 pub(crate) fn pages() -> impl Iterator<Item = PathBuf> {
-    let folders =
-        ". docs docs/* policy policy/cases benches bindings crates/* bindings/* bindings/*/docs"
-            .split(' ');
+    let folders = ". docs docs/* policy policy/cases benches bindings crates/* bindings/* bindings/*/docs".split(' ');
     let pages = folders.map(|folder| format!(":(glob){folder}/*.md"));
     let pages: Vec<_> = pages.collect();
     files(&pages).into_iter().map(|file| root().join(file))

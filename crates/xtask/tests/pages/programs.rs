@@ -20,13 +20,8 @@ fn every_file_of_tests_is_in_a_program() {
             let name = path.file_stem().unwrap().to_str().unwrap();
             let is_module = main.contains(&format!("\nmod {name};\n"));
             // `openapi/drift.rs` is a module of `openapi.rs`.
-            let has_program =
-                name == "main" || manifest.contains(&format!("\nname = \"{name}\"\n"));
-            assert!(
-                is_module || has_program,
-                "{} is in no program",
-                path.display()
-            );
+            let has_program = name == "main" || manifest.contains(&format!("\nname = \"{name}\"\n"));
+            assert!(is_module || has_program, "{} is in no program", path.display());
             count += 1;
         }
     }
@@ -46,26 +41,13 @@ fn bash_reads_every_script() {
         names.filter(|name| name.ends_with(".sh")).collect()
     };
     let (packed, tried): (BTreeSet<_>, BTreeSet<_>) = (kinds("pack"), kinds("try"));
-    assert!(
-        packed.len() >= 10 && packed.is_subset(&tried),
-        "{packed:?} {tried:?}"
-    );
-    let files = Command::new("git")
-        .args(["ls-files", "*.sh"])
-        .current_dir(root())
-        .output();
+    assert!(packed.len() >= 10 && packed.is_subset(&tried), "{packed:?} {tried:?}");
+    let files = Command::new("git").args(["ls-files", "*.sh"]).current_dir(root()).output();
     let files = String::from_utf8(files.unwrap().stdout).unwrap();
     for file in files.lines() {
-        let read = Command::new("bash")
-            .args(["-n", file])
-            .current_dir(root())
-            .output();
+        let read = Command::new("bash").args(["-n", file]).current_dir(root()).output();
         let read = read.unwrap();
-        assert!(
-            read.status.success(),
-            "{}",
-            String::from_utf8_lossy(&read.stderr)
-        );
+        assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
     }
     assert!(files.lines().count() >= 25, "{files}");
 }

@@ -29,10 +29,7 @@ pub(in super::super) fn families() -> [Family; 5] {
     macro_rules! codes {
         ($name:ident, $status:expr) => {
             $name::ALL
-                .map(|it| Code {
-                    status: $status(it),
-                    ..Code::new(it.as_str(), it.number().into(), it.explanation())
-                })
+                .map(|it| Code { status: $status(it), ..Code::new(it.as_str(), it.number().into(), it.explanation()) })
                 .into()
         };
     }
@@ -71,11 +68,7 @@ pub(in super::super) fn families() -> [Family; 5] {
             about: "The kind of token. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an\n \
                     * invalid argument.",
             number_type: "uint8_t",
-            none: Some(Code::new(
-                "none",
-                255,
-                "no token was supplied: denied as `no_token`",
-            )),
+            none: Some(Code::new("none", 255, "no token was supplied: denied as `no_token`")),
             codes: codes!(TokenKind, |_| None),
         },
     ]
@@ -104,10 +97,7 @@ impl Family {
         let (name, about, number_type) = (self.name, self.about, self.number_type);
         let codes = lines(self.all(), |code| {
             let (constant, comment) = (self.constant(code), code.comment());
-            format!(
-                "  /**\n   * {comment}\n   */\n  {constant} = {},\n",
-                code.number
-            )
+            format!("  /**\n   * {comment}\n   */\n  {constant} = {},\n", code.number)
         });
         let fixed = "defined(__cplusplus) || __STDC_VERSION__ >= 202311L";
         format!(
@@ -120,12 +110,8 @@ impl Family {
     pub(super) fn cpp(&self) -> String {
         let (name, number_type) = (self.name, self.number_type);
         let (about, _) = self.about.split_once('.').unwrap();
-        let codes = lines(self.all(), |code| {
-            format!("    {} = {},\n", code.word, self.constant(code))
-        });
-        format!(
-            "// {about}: see Orbgate{name}.\nenum class {name} : std::{number_type} {{\n{codes}}};\n"
-        )
+        let codes = lines(self.all(), |code| format!("    {} = {},\n", code.word, self.constant(code)));
+        format!("// {about}: see Orbgate{name}.\nenum class {name} : std::{number_type} {{\n{codes}}};\n")
     }
 
     pub(super) fn go(&self) -> String {
@@ -141,10 +127,7 @@ impl Family {
                 Some(status) => format!(" denies with {status}:"),
             };
             let (sentence, number) = (code.sentence.replace('`', ""), code.number);
-            format!(
-                "\t// {name}{says} {sentence}.\n\t{name} {} = {number}\n",
-                self.name
-            )
+            format!("\t// {name}{says} {sentence}.\n\t{name} {} = {number}\n", self.name)
         })
     }
 
@@ -164,9 +147,7 @@ impl Family {
     }
 
     pub(super) fn python(&self) -> String {
-        lines(&self.codes, |code| {
-            format!("    {} = \"{}\"\n", code.upper(), code.word)
-        })
+        lines(&self.codes, |code| format!("    {} = \"{}\"\n", code.upper(), code.word))
     }
 
     /// A TypeScript union.
@@ -177,21 +158,13 @@ impl Family {
     }
 }
 
-pub(super) fn lines<'c>(
-    codes: impl IntoIterator<Item = &'c Code>,
-    line: impl Fn(&Code) -> String,
-) -> String {
+pub(super) fn lines<'c>(codes: impl IntoIterator<Item = &'c Code>, line: impl Fn(&Code) -> String) -> String {
     codes.into_iter().map(line).collect()
 }
 
 impl Code {
     const fn new(word: &'static str, number: i32, sentence: &'static str) -> Self {
-        Self {
-            word,
-            number,
-            sentence,
-            status: None,
-        }
+        Self { word, number, sentence, status: None }
     }
 
     pub(super) fn upper(&self) -> String {

@@ -15,24 +15,13 @@ fn every_language_has_the_codes() {
     let [status, effect, reason, detail, kind] = &families();
     // Java finds a code by its index.
     for family in [reason, detail] {
-        assert!(
-            family
-                .codes
-                .iter()
-                .zip(1..)
-                .all(|(code, location)| code.number == location)
-        );
+        assert!(family.codes.iter().zip(1..).all(|(code, location)| code.number == location));
     }
     let cpp = [status, reason, detail, kind].map(Family::cpp).join("\n");
     compare_section("bindings/cpp/include/orbgate.hpp", "codes", &cpp);
 
     let go = "bindings/go/orbgate/codes.go";
-    for (name, family) in [
-        ("kinds", kind),
-        ("reasons", reason),
-        ("details", detail),
-        ("statuses", status),
-    ] {
+    for (name, family) in [("kinds", kind), ("reasons", reason), ("details", detail), ("statuses", status)] {
         compare_section(go, name, &family.go());
     }
     let numbers_of_go = numbers(&[status, reason, detail, kind]);
@@ -47,10 +36,7 @@ fn every_language_has_the_codes() {
     let of_gates = numbers_of_go.iter().filter(|(name, _)| {
         let starts = ["FETCH_", "GATE_", "CHALLENGE_", "TEMPLATES_", "MATCHED_"];
         let more = ["STEP_", "WITH_AUDIT", "ALLOW_BONUS_ORBS", "CORS_PREFLIGHT_"];
-        starts
-            .iter()
-            .chain(&more)
-            .any(|start| name.starts_with(start))
+        starts.iter().chain(&more).any(|start| name.starts_with(start))
     });
     let of_gates = of_gates.map(|(name, number)| (go_name(&name.to_lowercase()), number));
     let steps = "bindings/go/orbgate/internal/steps/steps.go";
@@ -66,38 +52,20 @@ fn every_language_has_the_codes() {
     }
 
     let denies = |code: &&Code| code.status != Some(0);
-    let mut statuses: Vec<_> = reason
-        .codes
-        .iter()
-        .filter(denies)
-        .filter_map(|code| code.status)
-        .collect();
+    let mut statuses: Vec<_> = reason.codes.iter().filter(denies).filter_map(|code| code.status).collect();
     statuses.sort_unstable();
     statuses.dedup();
     let statuses: Vec<_> = statuses.iter().map(u16::to_string).collect();
     let node = [
-        kind.node(
-            "TokenKind",
-            "The kind of token: an unknown kind is denied as `invalid_token`.",
-            |_| true,
-        ),
-        reason.node("AllowReason", "Why a call is allowed.", |code| {
-            !denies(code)
-        }),
+        kind.node("TokenKind", "The kind of token: an unknown kind is denied as `invalid_token`.", |_| true),
+        reason.node("AllowReason", "Why a call is allowed.", |code| !denies(code)),
         reason.node("DenyReason", "Why a call is denied.", denies),
-        detail.node("Detail", "Which rule a `malformed_request` breaks.", |_| {
-            true
-        }),
-        format!(
-            "/** The HTTP status of a denial. */\nexport type DenyStatus = {};\n",
-            statuses.join(" | ")
-        ),
+        detail.node("Detail", "Which rule a `malformed_request` breaks.", |_| true),
+        format!("/** The HTTP status of a denial. */\nexport type DenyStatus = {};\n", statuses.join(" | ")),
     ];
     compare_section("bindings/node/index.d.ts", "codes", &node.concat());
     let numbers = numbers(&[reason, detail]).into_iter();
-    let numbers: String = numbers
-        .map(|(name, number)| format!("  {name}: {number},\n"))
-        .collect();
+    let numbers: String = numbers.map(|(name, number)| format!("  {name}: {number},\n")).collect();
     compare_section("bindings/node/lib/layout.js", "numbers", &numbers);
 }
 
@@ -105,13 +73,7 @@ fn every_language_has_the_codes() {
 fn pages_have_the_reasons() {
     let [_, _, reason, detail, ..] = &families();
     let (mut all, mut denials) = (String::new(), String::new());
-    for Code {
-        word,
-        sentence,
-        status,
-        ..
-    } in &reason.codes
-    {
+    for Code { word, sentence, status, .. } in &reason.codes {
         match status {
             Some(0) => all.push_str(&format!("| `{word}` | allow | – | {sentence} |\n")),
             Some(status) => {
@@ -149,10 +111,6 @@ fn go_constants<'n>(constants: impl Iterator<Item = (String, &'n String)>) -> St
 /// The constants of the C header without their prefix, except for some families.
 fn numbers(without: &[&Family]) -> Vec<(String, String)> {
     let constants = constants().into_iter();
-    let is_left = |name: &str| {
-        without
-            .iter()
-            .all(|family| !name.starts_with(&format!("{}_", family.upper())))
-    };
+    let is_left = |name: &str| without.iter().all(|family| !name.starts_with(&format!("{}_", family.upper())));
     constants.filter(|(name, _)| is_left(name)).collect()
 }

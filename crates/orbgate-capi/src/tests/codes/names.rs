@@ -5,8 +5,7 @@ use orbgate_gate::names;
 use super::super::committed::{compare, compare_section};
 use super::{families, go_constants, go_name};
 
-const ABOUT: &str =
-    "The names of what gates count and say. Made by `cargo xtask codes`; not to be edited.";
+const ABOUT: &str = "The names of what gates count and say. Made by `cargo xtask codes`; not to be edited.";
 
 #[test]
 fn every_language_has_the_names_of_what_is_counted() {
@@ -16,14 +15,12 @@ fn every_language_has_the_names_of_what_is_counted() {
     let counted = names::ALL.iter().copied();
     let counted = counted.map(|(name, word)| (name.to_owned(), word));
     let all: Vec<_> = effects.chain(counted).collect();
-    let each = |line: &dyn Fn(&str, &str) -> String| -> String {
-        all.iter().map(|(name, word)| line(name, word)).collect()
-    };
+    let each =
+        |line: &dyn Fn(&str, &str) -> String| -> String { all.iter().map(|(name, word)| line(name, word)).collect() };
 
     let quoted: Vec<_> = all.iter().map(|(_, word)| format!("\"{word}\"")).collect();
     let constants = all.iter().zip(&quoted);
-    let constants =
-        go_constants(constants.map(|((name, _), word)| (go_name(&name.to_lowercase()), word)));
+    let constants = go_constants(constants.map(|((name, _), word)| (go_name(&name.to_lowercase()), word)));
     let go = ABOUT.replace('`', "");
     let go = format!(
         "// Package terms has the names of what gates count and say.\npackage terms\n\n// {go}\nconst (\n{constants})\n"
@@ -35,10 +32,7 @@ fn every_language_has_the_names_of_what_is_counted() {
     let java = format!(
         "package io.github.orbgate;\n\n/** {java} */\nfinal class Names {{\n    private Names() {{}}\n\n{constants}}}\n"
     );
-    compare(
-        "bindings/java/src/main/java/io/github/orbgate/Names.java",
-        &java,
-    );
+    compare("bindings/java/src/main/java/io/github/orbgate/Names.java", &java);
 
     let constants = each(&|name, word| format!("  {name}: \"{word}\",\n"));
     let node = format!(
@@ -52,15 +46,7 @@ fn every_language_has_the_names_of_what_is_counted() {
 
     // The C++ engine already defines allow and deny.
     let counted = all.iter().filter(|(name, _)| !name.starts_with("EFFECT_"));
-    let constants = counted.map(|(name, word)| {
-        format!(
-            "inline constexpr std::string_view {} = \"{word}\";\n",
-            name.to_lowercase()
-        )
-    });
-    compare_section(
-        "bindings/cpp/include/orbgate_gate.hpp",
-        "names",
-        &constants.collect::<String>(),
-    );
+    let constants = counted
+        .map(|(name, word)| format!("inline constexpr std::string_view {} = \"{word}\";\n", name.to_lowercase()));
+    compare_section("bindings/cpp/include/orbgate_gate.hpp", "names", &constants.collect::<String>());
 }

@@ -31,8 +31,7 @@ impl Shapes {
     fn check_field(&self, object: &Map<String, Value>, field: &Field, name: &str, seen: &mut Seen) {
         let at = format!("{name}.{}", field.name);
         let value = match (object.get(field.name), field.missing) {
-            (None, Missing::LeftOut | Missing::LeftOutIfEmpty)
-            | (Some(Value::Null), Missing::Null) => {
+            (None, Missing::LeftOut | Missing::LeftOutIfEmpty) | (Some(Value::Null), Missing::Null) => {
                 seen.without.insert(at);
                 return;
             }
@@ -47,9 +46,7 @@ impl Shapes {
             Type::Shape(name) => self.check(value, name, seen),
             Type::Shapes(name) => {
                 let values = value.as_array().unwrap();
-                values
-                    .iter()
-                    .for_each(|value| self.check(value, name, seen));
+                values.iter().for_each(|value| self.check(value, name, seen));
             }
         }
         seen.with.insert(at);

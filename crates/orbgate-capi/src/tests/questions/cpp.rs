@@ -45,12 +45,8 @@ fn add(shapes: &Shapes, shape: &Shape, text: &mut String, made: &mut Vec<&'stati
             (false, Type::Flag) => " = false",
             _ => "",
         };
-        *text += &format!(
-            "    // {}\n    {} {}{start};\n",
-            field.about,
-            kind(field),
-            unreserved(field.name.to_owned())
-        );
+        *text +=
+            &format!("    // {}\n    {} {}{start};\n", field.about, kind(field), unreserved(field.name.to_owned()));
     }
     let visits: String = shape.fields.iter().map(visit).collect();
     let (self_name, visit_name) = match visits.is_empty() {

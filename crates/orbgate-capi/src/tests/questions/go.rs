@@ -9,10 +9,7 @@ pub(super) fn types(shapes: &Shapes) -> String {
          // answer is the JSON of `orbgate QUESTION --json`.\n//\n// {MADE}\npackage questions\n"
     );
     for shape in &shapes.shapes {
-        text += &format!(
-            "\n// {}: {}\ntype {} struct",
-            shape.name, shape.about, shape.name
-        );
+        text += &format!("\n// {}: {}\ntype {} struct", shape.name, shape.about, shape.name);
         if shape.fields.is_empty() {
             text += "{}\n";
             continue;
@@ -54,11 +51,7 @@ fn row(field: &Field) -> [String; 3] {
 /// The functions that read answers.
 pub(super) fn answers(shapes: &Shapes) -> String {
     let mut text = format!("package questions\n\n// {MADE}\n");
-    for shape in shapes
-        .shapes
-        .iter()
-        .filter(|shape| shapes.is_answered(shape))
-    {
+    for shape in shapes.shapes.iter().filter(|shape| shapes.is_answered(shape)) {
         let mut answers = shapes.questions.iter();
         if answers.any(|question| question.answer == shape.name) {
             text += &format!(
@@ -112,14 +105,10 @@ pub(super) fn methods(shapes: &Shapes) -> String {
         "package orbgate\n\nimport \"github.com/orbgate/orbgate/bindings/go/orbgate/questions\"\n\n// {MADE}\n"
     );
     for question in &shapes.questions {
-        let (name, arguments, answer) =
-            (pascal(question.name), question.arguments, question.answer);
+        let (name, arguments, answer) = (pascal(question.name), question.arguments, question.answer);
         let has_arguments = !shapes.find(arguments).fields.is_empty();
         let (parameter, argument) = match has_arguments {
-            true => (
-                format!("arguments questions.{arguments}"),
-                "arguments".to_owned(),
-            ),
+            true => (format!("arguments questions.{arguments}"), "arguments".to_owned()),
             false => (String::new(), format!("questions.{arguments}{{}}")),
         };
         let about = lower(question.about);

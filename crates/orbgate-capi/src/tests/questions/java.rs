@@ -30,15 +30,8 @@ fn record(shape: &Shape, is_given: bool) -> String {
         text += &format!("     * @param {} {}\n", word(field), about(field));
     }
     let fields: Vec<_> = shape.fields.iter().map(annotated).collect();
-    text += &format!(
-        "     */\n    public record {name}({}) {{",
-        fields.join(", ")
-    );
-    let optional: Vec<_> = shape
-        .fields
-        .iter()
-        .filter(|field| is_left_out(field))
-        .collect();
+    text += &format!("     */\n    public record {name}({}) {{", fields.join(", "));
+    let optional: Vec<_> = shape.fields.iter().filter(|field| is_left_out(field)).collect();
     if !is_given || optional.is_empty() {
         return text + "}\n";
     }
@@ -59,13 +52,10 @@ fn record(shape: &Shape, is_given: bool) -> String {
         all.join(", ")
     );
     for field in optional {
-        let all = shape
-            .fields
-            .iter()
-            .map(|other| match other.name == field.name {
-                true => given(field),
-                false => word(other),
-            });
+        let all = shape.fields.iter().map(|other| match other.name == field.name {
+            true => given(field),
+            false => word(other),
+        });
         let (with, all) = (pascal(field.name), all.collect::<Vec<_>>().join(", "));
         text += &format!(
             "\n        /** A copy with this value. {} */\n        public {name} with{with}({} {}) {{\n            \

@@ -11,7 +11,8 @@ mod typescript;
 use super::committed::{compare, compare_section};
 
 /// What a comment of each made file says.
-const MADE: &str = "Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.";
+const MADE: &str =
+    "Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.";
 
 struct Shapes {
     questions: Vec<Question>,
@@ -72,12 +73,7 @@ impl Shapes {
                 let (name, rest) = question.split_once(": ").unwrap();
                 let (types, about) = rest.split_once(": ").unwrap();
                 let (arguments, answer) = types.split_once(" -> ").unwrap();
-                questions.push(Question {
-                    name,
-                    arguments,
-                    answer,
-                    about,
-                });
+                questions.push(Question { name, arguments, answer, about });
             } else if let Some(name) = line.strip_prefix("  + ") {
                 let other = shapes.iter().find(|shape| shape.name == name);
                 let fields = other.unwrap().fields.clone();
@@ -87,11 +83,7 @@ impl Shapes {
             } else {
                 let (name, about) = line.split_once(": ").unwrap();
                 let fields = Vec::new();
-                shapes.push(Shape {
-                    name,
-                    about,
-                    fields,
-                });
+                shapes.push(Shape { name, about, fields });
             }
         }
         Self { questions, shapes }
@@ -158,12 +150,7 @@ impl Field {
             list if list.starts_with('[') => Type::Shapes(list.trim_matches(['[', ']'])),
             shape => Type::Shape(shape),
         };
-        Self {
-            name: name.trim_end_matches(['?', '*']),
-            kind,
-            missing,
-            about,
-        }
+        Self { name: name.trim_end_matches(['?', '*']), kind, missing, about }
     }
 
     /// Whether a language needs a type for "maybe".
@@ -203,11 +190,7 @@ fn every_language_has_the_questions() {
     for question in &shapes.questions {
         assert!(of_c.contains(&format!("`{}`", question.name)));
     }
-    let names: Vec<_> = shapes
-        .questions
-        .iter()
-        .map(|question| question.name)
-        .collect();
+    let names: Vec<_> = shapes.questions.iter().map(|question| question.name).collect();
     assert_eq!(names, orbgate_analysis::QUESTIONS);
     for (path, text) in schema::files(&shapes) {
         compare(&path, &text);
@@ -222,17 +205,7 @@ fn every_language_has_the_questions() {
     compare_section("bindings/node/index.d.ts", "questions", &methods);
     let java = "bindings/java/src/main/java/io/github/orbgate";
     compare(&format!("{java}/Questions.java"), &java::types(&shapes));
-    compare_section(
-        &format!("{java}/Engine.java"),
-        "questions",
-        &java::methods(&shapes),
-    );
-    compare(
-        "bindings/cpp/include/orbgate_questions.hpp",
-        &cpp::header(&shapes),
-    );
-    compare(
-        "bindings/python/python/orbgate/questions.py",
-        &python::module(&shapes),
-    );
+    compare_section(&format!("{java}/Engine.java"), "questions", &java::methods(&shapes));
+    compare("bindings/cpp/include/orbgate_questions.hpp", &cpp::header(&shapes));
+    compare("bindings/python/python/orbgate/questions.py", &python::module(&shapes));
 }

@@ -30,21 +30,16 @@ pub(super) fn module(shapes: &Shapes) -> String {
 /// A class for each shape. Fields that can be left out are in a class of their own, because `NotRequired` needs Python
 /// 3.11.
 fn class(shape: &Shape) -> String {
-    let (required, left_out): (Vec<_>, Vec<_>) = shape
-        .fields
-        .iter()
-        .partition(|field| matches!(field.missing, Missing::Never | Missing::Null));
+    let (required, left_out): (Vec<_>, Vec<_>) =
+        shape.fields.iter().partition(|field| matches!(field.missing, Missing::Never | Missing::Null));
     let (name, about) = (shape.name, shape.about);
     match (required.is_empty(), left_out.is_empty()) {
         (_, true) => fields(&format!("{name}(TypedDict)"), about, &required),
         (true, false) => fields(&format!("{name}(TypedDict, total=False)"), about, &left_out),
         (false, false) => {
             let base = format!("_{name}");
-            fields(
-                &format!("{base}(TypedDict)"),
-                "The required fields.",
-                &required,
-            ) + &fields(&format!("{name}({base}, total=False)"), about, &left_out)
+            fields(&format!("{base}(TypedDict)"), "The required fields.", &required)
+                + &fields(&format!("{name}({base}, total=False)"), about, &left_out)
         }
     }
 }
@@ -52,12 +47,7 @@ fn class(shape: &Shape) -> String {
 fn fields(head: &str, about: &str, fields: &[&Field]) -> String {
     let mut text = format!("\n\nclass {head}:\n    \"\"\"{about}\"\"\"\n");
     for field in fields {
-        text += &format!(
-            "\n    {}: {}\n    \"\"\"{}\"\"\"\n",
-            field.name,
-            annotation(field),
-            field.about
-        );
+        text += &format!("\n    {}: {}\n    \"\"\"{}\"\"\"\n", field.name, annotation(field), field.about);
     }
     text
 }

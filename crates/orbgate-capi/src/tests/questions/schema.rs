@@ -13,10 +13,8 @@ pub(super) fn files(shapes: &Shapes) -> Vec<(String, String)> {
                 within.push(shape);
             }
         }
-        let definitions: Map<String, Value> = within
-            .iter()
-            .map(|shape| (shape.name.to_owned(), object(shape)))
-            .collect();
+        let definitions: Map<String, Value> =
+            within.iter().map(|shape| (shape.name.to_owned(), object(shape))).collect();
         let schema = json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "$comment": MADE,
@@ -34,9 +32,7 @@ pub(super) fn files(shapes: &Shapes) -> Vec<(String, String)> {
 
 fn object(shape: &Shape) -> Value {
     let fields = shape.fields.iter();
-    let properties: Map<String, Value> = fields
-        .map(|field| (field.name.to_owned(), property(field)))
-        .collect();
+    let properties: Map<String, Value> = fields.map(|field| (field.name.to_owned(), property(field))).collect();
     let required = shape.fields.iter();
     let required = required.filter(|field| matches!(field.missing, Missing::Never | Missing::Null));
     let required: Vec<_> = required.map(|field| field.name).collect();

@@ -9,17 +9,13 @@ pub(super) fn types(shapes: &Shapes) -> String {
          * `orbgate QUESTION --json`.\n *\n * {MADE}\n */\n"
     );
     for shape in &shapes.shapes {
-        text += &format!(
-            "\n/** {} */\nexport interface {} {{\n",
-            shape.about, shape.name
-        );
+        text += &format!("\n/** {} */\nexport interface {} {{\n", shape.about, shape.name);
         for field in &shape.fields {
             text += &format!("  /** {} */\n  readonly {}\n", field.about, property(field));
         }
         text += "}\n";
     }
-    text +=
-        "\n/** Each question with its arguments and its answer. */\nexport interface Questions {\n";
+    text += "\n/** Each question with its arguments and its answer. */\nexport interface Questions {\n";
     for question in &shapes.questions {
         let (name, given, answer) = (question.name, question.arguments, question.answer);
         text += &format!("  readonly {name}: readonly [{given}, {answer}];\n");

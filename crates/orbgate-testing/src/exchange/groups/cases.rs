@@ -31,9 +31,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
                 scope.spawn(move || rows.iter().try_for_each(|row| put(suite, open, row)))
             });
             let threads: Vec<_> = threads.collect();
-            threads
-                .into_iter()
-                .try_for_each(|thread| thread.join().unwrap())
+            threads.into_iter().try_for_each(|thread| thread.join().unwrap())
         })?;
         open.close(&format!("cases of {policy}"))?;
     }
@@ -43,11 +41,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
 /// Sends a row's request and, if it is allowed, sends it again with an expired token.
 fn put(suite: &Suite, open: &Open<'_>, row: &Row) -> Result<()> {
     // A token separates scopes with single spaces; a row can have more.
-    let scopes: Vec<&str> = row
-        .scopes
-        .split(' ')
-        .filter(|scope| !scope.is_empty())
-        .collect();
+    let scopes: Vec<&str> = row.scopes.split(' ').filter(|scope| !scope.is_empty()).collect();
     let scopes = scopes.join(" ");
     let recipe = Recipe::of(&row.kind, &scopes);
     let has_token = !row.kind.is_empty();
@@ -62,21 +56,14 @@ fn put(suite: &Suite, open: &Open<'_>, row: &Row) -> Result<()> {
     let of_engine = has_token.then(|| token(&row.kind, &scopes));
     let expected = Expected::of(&open.engine, &row.method, &row.target, of_engine);
     // The row is written by hand; the rest of the response follows from its reason.
-    ensure!(
-        expected.status == row.status,
-        "{}: {expected:?}",
-        row.location
-    );
+    ensure!(expected.status == row.status, "{}: {expected:?}", row.location);
     open.exchange(&sent, &expected);
     if row.status == 200 {
         let expired = suite.world.token(&recipe.claim("exp", "now-120"))?;
         sent.location.push_str(", expired");
         sent.bytes = wire::request(&row.method, &row.target, Some(&expired));
         sent.token = None;
-        open.exchange(
-            &sent,
-            &Expected::of(&open.engine, &row.method, &row.target, None),
-        );
+        open.exchange(&sent, &Expected::of(&open.engine, &row.method, &row.target, None));
     }
     Ok(())
 }

@@ -25,24 +25,18 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
             let answer = open.exchange(&sent, &exchange.expected);
             codes.extend(exchange.refused.clone());
             // A request that a server itself rejects never reaches a gate.
-            let counted = exchange
-                .refused
-                .filter(|_| answer.status == exchange.expected.status);
+            let counted = exchange.refused.filter(|_| answer.status == exchange.expected.status);
             if let Some(code) = counted {
                 *expected.entry(code).or_default() += 1;
             }
         }
         let counted = open.close(&name)?.refused.unwrap_or_default();
         if counted != expected {
-            suite.fail(format!(
-                "{name}\n  refused: {counted:?}, expected: {expected:?}"
-            ));
+            suite.fail(format!("{name}\n  refused: {counted:?}, expected: {expected:?}"));
         }
     }
     let all = TokenError::ALL.map(TokenError::as_str);
-    let mut missing = all
-        .iter()
-        .filter(|code| !codes.contains(**code) && !NOT_OF_A_REQUEST.contains(code));
+    let mut missing = all.iter().filter(|code| !codes.contains(**code) && !NOT_OF_A_REQUEST.contains(code));
     let missing = missing.next();
     ensure!(missing.is_none(), "no exchange is refused as {missing:?}");
     Ok(())

@@ -22,17 +22,14 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     let open = suite.open("external")?;
     let group = Keys { suite, open: &open };
     group.of("main", true)?;
-    let bad = ISSUERS.iter().filter(|(name, conduct)| {
-        *conduct != Conduct::Right && !["twins", "crowded"].contains(name)
-    });
+    let bad =
+        ISSUERS.iter().filter(|(name, conduct)| *conduct != Conduct::Right && !["twins", "crowded"].contains(name));
     std::thread::scope(|scope| {
         let bad = bad.map(|(name, _)| scope.spawn(|| group.refuses(name)));
         let mut threads: Vec<_> = bad.collect();
         threads.push(scope.spawn(|| group.others_go_on()));
         threads.push(scope.spawn(|| group.forged()));
-        threads
-            .into_iter()
-            .try_for_each(|thread| thread.join().unwrap())
+        threads.into_iter().try_for_each(|thread| thread.join().unwrap())
     })?;
     // Runs by itself: while tokens wait for a slow issuer, a server with a thread per request lets no other token
     // wait for long.
@@ -59,18 +56,12 @@ impl Keys<'_> {
             target: TARGET.to_vec(),
             token: is_right.then(|| ("user".to_owned(), SCOPE.to_owned())),
         };
-        let expected = Expected::of(
-            &self.open.engine,
-            METHOD,
-            TARGET,
-            is_right.then(|| token("user", SCOPE)),
-        );
+        let expected = Expected::of(&self.open.engine, METHOD, TARGET, is_right.then(|| token("user", SCOPE)));
         let start = Instant::now();
         self.open.exchange(&sent, &expected);
         let took = start.elapsed();
         if took > LONGEST {
-            self.suite
-                .fail(format!("{what}\n  the answer took {took:?}"));
+            self.suite.fail(format!("{what}\n  the answer took {took:?}"));
         }
         Ok(took)
     }
@@ -98,8 +89,7 @@ impl Keys<'_> {
             std::thread::sleep(Duration::from_millis(200));
             let took = self.of("main", true)?;
             if took > Duration::from_secs(2) {
-                self.suite
-                    .fail(format!("keys: a token of `main` waited {took:?}"));
+                self.suite.fail(format!("keys: a token of `main` waited {took:?}"));
             }
         }
         Ok(())
@@ -115,9 +105,8 @@ impl Keys<'_> {
             while !clients.iter().all(|client| client.is_finished()) {
                 let took = self.of("main", true)?;
                 if took > Duration::from_secs(3) {
-                    self.suite.fail(format!(
-                        "keys: a token of `main` waited {took:?} behind 12 clients of a slow issuer"
-                    ));
+                    self.suite
+                        .fail(format!("keys: a token of `main` waited {took:?} behind 12 clients of a slow issuer"));
                 }
                 std::thread::sleep(Duration::from_millis(100));
             }
@@ -126,9 +115,7 @@ impl Keys<'_> {
                 longest = longest.max(client.join().unwrap()?);
             }
             if longest < Duration::from_secs(2) {
-                self.suite.fail(format!(
-                    "keys: no client of a slow issuer waited: {longest:?}"
-                ));
+                self.suite.fail(format!("keys: no client of a slow issuer waited: {longest:?}"));
             }
             Ok(())
         })
@@ -149,10 +136,7 @@ impl Keys<'_> {
             target: TARGET.to_vec(),
             token: None,
         };
-        self.open.exchange(
-            &sent,
-            &Expected::of(&self.open.engine, METHOD, TARGET, None),
-        );
+        self.open.exchange(&sent, &Expected::of(&self.open.engine, METHOD, TARGET, None));
         self.put(old, true, "keys: later")?;
         Ok(())
     }
@@ -160,12 +144,7 @@ impl Keys<'_> {
     /// Forged key names don't make the gate fetch too often: four attempts at once, and then one every 7.5 seconds.
     fn forged(&self) -> Result<()> {
         self.of("asked", true)?;
-        let asked = || {
-            self.suite
-                .world
-                .issuers
-                .with("asked", |issuer| issuer.asked)
-        };
+        let asked = || self.suite.world.issuers.with("asked", |issuer| issuer.asked);
         let (before, start) = (asked(), Instant::now());
         for number in 0..60 {
             let mut recipe = Recipe::of("user", SCOPE).from("asked");
@@ -176,7 +155,8 @@ impl Keys<'_> {
         let most = 5 + start.elapsed().as_secs() / 7;
         let attempts = asked() - before;
         if attempts == 0 || u64::try_from(attempts)? > most {
-            self.suite.fail(format!("keys: forged names of keys\n  the issuer was asked {attempts} times, not 1 to {most}"));
+            self.suite
+                .fail(format!("keys: forged names of keys\n  the issuer was asked {attempts} times, not 1 to {most}"));
         }
         Ok(())
     }

@@ -23,10 +23,7 @@ const TARGET: &[u8] = b"/api/v1/external/orbs";
 const LONGEST: Duration = Duration::from_secs(9);
 
 /// The secret in a file, and the credentials: `my api:p:a s+%é`, each part as in a form.
-const IN_FILE: (&str, &str) = (
-    "p:a s+%é\n",
-    "Basic bXklMjBhcGk6cCUzQWElMjBzJTJCJTI1JUMzJUE5",
-);
+const IN_FILE: (&str, &str) = ("p:a s+%é\n", "Basic bXklMjBhcGk6cCUzQWElMjBzJTJCJTI1JUMzJUE5");
 
 /// The secret in the environment is `hunter2`; `my api:hunter2`.
 const OF_ENVIRONMENT: &str = "Basic bXklMjBhcGk6aHVudGVyMg==";
@@ -58,17 +55,11 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
         issuer["opaque"]["client_id"] = "my api".into();
         issuers.push(issuer);
     };
-    add(
-        "rest",
-        json!({"client_secret_file": secret, "max_cache_seconds": 2}),
-    );
+    add("rest", json!({"client_secret_file": secret, "max_cache_seconds": 2}));
     endpoints.add("rest", Manner::Right, IN_FILE.1);
     for (name, manner, _) in ISSUERS {
         let (prefix, variable) = (format!("{name}_"), SECRET_VARIABLE);
-        add(
-            name,
-            json!({"client_secret_env": variable, "prefix": prefix}),
-        );
+        add(name, json!({"client_secret_env": variable, "prefix": prefix}));
         let knows = match name {
             "stranger" => "Basic bXklMjBhcGk6b3RoZXI=",
             _ => OF_ENVIRONMENT,
@@ -76,13 +67,8 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
         endpoints.add(name, manner, knows);
     }
     let tokens = suite.world.file("opaque.yaml");
-    fs::write(
-        &tokens,
-        json!({"orbgate_token": 1, "issuers": issuers}).to_string(),
-    )?;
-    let running = suite
-        .program
-        .start(&policy("external"), &tokens, Gated::Yes);
+    fs::write(&tokens, json!({"orbgate_token": 1, "issuers": issuers}).to_string())?;
+    let running = suite.program.start(&policy("external"), &tokens, Gated::Yes);
     if !suite.program.introspects {
         let says = running.err().map(|error| error.to_string());
         let is_told = says.is_some_and(|says| says.contains("can't ask about opaque tokens"));
@@ -90,12 +76,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
         return Ok(());
     }
     let open = suite.opened(running?, &policy("external"))?;
-    let mut group = Opaque {
-        suite,
-        open: &open,
-        endpoints: &endpoints,
-        refused: BTreeMap::new(),
-    };
+    let mut group = Opaque { suite, open: &open, endpoints: &endpoints, refused: BTreeMap::new() };
     // No output may show a secret or a token.
     for secret in [IN_FILE.0.trim_end(), IN_FILE.1, OF_ENVIRONMENT, "hunter2"] {
         suite.world.hide(secret);
@@ -110,9 +91,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     }
     let counted = open.close("opaque")?.refused.unwrap_or_default();
     if counted != expected {
-        suite.fail(format!(
-            "opaque\n  refused: {counted:?}, expected: {expected:?}"
-        ));
+        suite.fail(format!("opaque\n  refused: {counted:?}, expected: {expected:?}"));
     }
     Ok(())
 }
@@ -154,8 +133,7 @@ impl Opaque<'_> {
         self.open.exchange(&sent, &expected);
         let took = start.elapsed();
         if took > LONGEST {
-            self.suite
-                .fail(format!("opaque: {what}\n  the answer took {took:?}"));
+            self.suite.fail(format!("opaque: {what}\n  the answer took {took:?}"));
         }
     }
 
@@ -189,11 +167,9 @@ impl Opaque<'_> {
         let every = "letters.and-signs_~+/==";
         self.says(every, &orbs);
         self.allowed("every sign that a token may have", every);
-        for (bearer, kind, scopes) in [
-            ("organisation", "organisation", "read:orbs"),
-            ("poor", "user", "read:account"),
-            ("poorest", "user", ""),
-        ] {
+        for (bearer, kind, scopes) in
+            [("organisation", "organisation", "read:orbs"), ("poor", "user", "read:account"), ("poorest", "user", "")]
+        {
             let bearer = format!("{bearer}-5e1f");
             self.says(&bearer, &active(kind, scopes, json!({})));
             self.put("scopes", &bearer, Some((kind, scopes)));
@@ -202,11 +178,7 @@ impl Opaque<'_> {
         let past = now() - 120;
         for (bearer, changes, reason) in [
             ("expired", json!({"exp": past}), "expired"),
-            (
-                "other-audience",
-                json!({"aud": "https://other.example.com"}),
-                "audience",
-            ),
+            ("other-audience", json!({"aud": "https://other.example.com"}), "audience"),
             ("no-kind", json!({"token_kind": "robot"}), "unknown_kind"),
             ("not-active", json!({"active": "true"}), "inactive"),
         ] {
@@ -284,9 +256,7 @@ impl Opaque<'_> {
                 })
             });
             let clients: Vec<_> = clients.collect();
-            clients
-                .into_iter()
-                .for_each(|client| client.join().unwrap());
+            clients.into_iter().for_each(|client| client.join().unwrap());
         });
         for number in 0..12 {
             self.was_asked("rest", &name(number), 1);

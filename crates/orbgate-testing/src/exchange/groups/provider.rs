@@ -24,13 +24,8 @@ pub(crate) fn run(suite: &Suite, home: &str) -> Result<()> {
         "kind": {"user": tests("user"), "organisation": tests("organisation")},
     });
     let tokens = suite.world.file("provider.yaml");
-    fs::write(
-        &tokens,
-        json!({"orbgate_token": 1, "issuers": [issuer]}).to_string(),
-    )?;
-    let running = suite
-        .program
-        .start(&policy("external"), &tokens, Gated::Yes)?;
+    fs::write(&tokens, json!({"orbgate_token": 1, "issuers": [issuer]}).to_string())?;
+    let running = suite.program.start(&policy("external"), &tokens, Gated::Yes)?;
     let open = suite.opened(running, &policy("external"))?;
     let all = "write:voxies read:orbs";
     provider.declare(all);
@@ -50,10 +45,7 @@ pub(crate) fn run(suite: &Suite, home: &str) -> Result<()> {
                 token: scopes.map(|scopes| (kind.to_owned(), scopes.to_owned())),
             };
             let of_engine = scopes.map(|scopes| token(kind, scopes));
-            open.exchange(
-                &sent,
-                &Expected::of(&open.engine, METHOD, TARGET, of_engine),
-            );
+            open.exchange(&sent, &Expected::of(&open.engine, METHOD, TARGET, of_engine));
         }
         provider.rotate(algorithm);
     }

@@ -40,19 +40,10 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     let file = suite.world.file("reloaded.yaml");
     fs::write(&file, &versions[0])?;
     let mut open = suite.open_file(&file)?;
-    let engines: Result<Vec<_>> = versions
-        .iter()
-        .map(|text| Ok(Engine::new(&Policy::from_yaml(text)?)))
-        .collect();
+    let engines: Result<Vec<_>> = versions.iter().map(|text| Ok(Engine::new(&Policy::from_yaml(text)?))).collect();
     let (offered, taken) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let load = Load {
-        suite,
-        engines: engines?,
-        offered,
-        taken,
-        seen: Default::default(),
-        done: AtomicBool::new(false),
-    };
+    let load =
+        Load { suite, engines: engines?, offered, taken, seen: Default::default(), done: AtomicBool::new(false) };
     let address = open.running.address.clone();
     let bodies = thread::scope(|scope| {
         let (load, address) = (&load, &address);
@@ -95,19 +86,14 @@ impl Load<'_> {
     /// the service saw.
     fn put(&self, address: &str, target: &str, seen: &AtomicUsize) -> Result<Vec<String>> {
         let bearer = self.suite.world.token(&Recipe::of("user", SCOPES))?;
-        let bytes = format!(
-            "GET {target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {bearer}\r\n\r\n"
-        );
+        let bytes = format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {bearer}\r\n\r\n");
         let mut connection = Connection::open(address)?;
         let (mut bodies, mut changes, mut last) = (Vec::new(), 0, 0);
         while !self.done.load(Ordering::SeqCst) {
             let earliest = self.taken.load(Ordering::SeqCst);
             let answer = connection.ask(bytes.as_bytes())?;
             let latest = self.offered.load(Ordering::SeqCst);
-            if answer.status == 0
-                || answer
-                    .header("connection")
-                    .is_some_and(|said| said.eq_ignore_ascii_case("close"))
+            if answer.status == 0 || answer.header("connection").is_some_and(|said| said.eq_ignore_ascii_case("close"))
             {
                 connection = Connection::open(address)?;
             }
@@ -115,19 +101,10 @@ impl Load<'_> {
                 bodies.push(answer.text().to_owned());
             }
             let mut versions = (earliest..=latest).map(|version| &self.engines[version % 2]);
-            let one = versions.any(|engine| {
-                Expected::of(
-                    engine,
-                    b"GET",
-                    target.as_bytes(),
-                    Some(token("user", SCOPES)),
-                )
-                .is(&answer)
-            });
+            let one = versions
+                .any(|engine| Expected::of(engine, b"GET", target.as_bytes(), Some(token("user", SCOPES))).is(&answer));
             if answer.status != 0 && !one {
-                self.suite.fail(format!(
-                    "reload: GET {target}\n  versions {earliest} to {latest}: {answer:?}"
-                ));
+                self.suite.fail(format!("reload: GET {target}\n  versions {earliest} to {latest}: {answer:?}"));
             }
             if answer.status != 0 {
                 changes += usize::from(answer.status != last);
@@ -135,10 +112,7 @@ impl Load<'_> {
                 seen.store(earliest, Ordering::SeqCst);
             }
         }
-        ensure!(
-            changes >= ROUNDS,
-            "reload: {target} changed {changes} times under load, in {ROUNDS} versions"
-        );
+        ensure!(changes >= ROUNDS, "reload: {target} changed {changes} times under load, in {ROUNDS} versions");
         Ok(bodies)
     }
 
@@ -149,10 +123,7 @@ impl Load<'_> {
             fs::rename(&new, file)?;
             self.offered.store(round, Ordering::SeqCst);
             let said = open.running.tell("reload")?;
-            ensure!(
-                said == "reloaded",
-                "reload: a right policy was answered by `{said}`"
-            );
+            ensure!(said == "reloaded", "reload: a right policy was answered by `{said}`");
             self.taken.store(round, Ordering::SeqCst);
             self.wait_for_all(round)?;
         }
@@ -162,15 +133,8 @@ impl Load<'_> {
     /// Waits until every client has a response to a request that began after this version was taken.
     fn wait_for_all(&self, version: usize) -> Result<()> {
         let start = Instant::now();
-        while self
-            .seen
-            .iter()
-            .any(|seen| seen.load(Ordering::SeqCst) < version)
-        {
-            ensure!(
-                start.elapsed() < LIMIT,
-                "reload: a client got no response of version {version} within {LIMIT:?}"
-            );
+        while self.seen.iter().any(|seen| seen.load(Ordering::SeqCst) < version) {
+            ensure!(start.elapsed() < LIMIT, "reload: a client got no response of version {version} within {LIMIT:?}");
             thread::sleep(Duration::from_millis(1));
         }
         Ok(())
@@ -180,18 +144,8 @@ impl Load<'_> {
 /// A file that is cut short isn't loaded, even if it is a valid policy. A wider one is.
 fn half_written(suite: &Suite, open: &mut Open<'_>, file: &Path, now: &str) -> Result<()> {
     let without_export = now.split("      read:b:").next().unwrap_or_default();
-    ensure!(
-        Policy::from_yaml(without_export).is_ok(),
-        "half of it is a policy, and a weaker one"
-    );
-    for text in [
-        without_export,
-        &now[..now.len() - 4],
-        &now[..now.len() / 2],
-        "",
-        "orbgate: 1\n...\n",
-        "\0",
-    ] {
+    ensure!(Policy::from_yaml(without_export).is_ok(), "half of it is a policy, and a weaker one");
+    for text in [without_export, &now[..now.len() - 4], &now[..now.len() / 2], "", "orbgate: 1\n...\n", "\0"] {
         fs::write(file, text)?;
         let said = open.running.tell("reload")?;
         if said != "kept" {
@@ -203,10 +157,7 @@ fn half_written(suite: &Suite, open: &mut Open<'_>, file: &Path, now: &str) -> R
         fs::write(file, text)?;
         open.engine = Engine::new(&Policy::from_yaml(text)?);
         let said = open.running.tell("reload")?;
-        ensure!(
-            said == "reloaded",
-            "reload: a right policy was answered by `{said}`"
-        );
+        ensure!(said == "reloaded", "reload: a right policy was answered by `{said}`");
         both(suite, open, statuses)?;
     }
     Ok(())
@@ -217,10 +168,7 @@ fn diagnostics(suite: &Suite, file: &Path) -> Result<()> {
     let tokens = suite.world.tokens();
     let bad = file.with_extension("bad");
     fs::write(&bad, "orbgate: 2\n")?;
-    let started = [
-        suite.program.refuses(&bad, &tokens),
-        suite.program.refuses(file, &bad),
-    ];
+    let started = [suite.program.refuses(&bad, &tokens), suite.program.refuses(file, &bad)];
     for error in started.into_iter().filter_map(Result::err) {
         suite.fail(format!("start: {error}"));
     }
@@ -237,12 +185,7 @@ fn both(suite: &Suite, open: &Open<'_>, statuses: [u16; 2]) -> Result<()> {
             target: target.as_bytes().to_vec(),
             token: Some(("user".to_owned(), SCOPES.to_owned())),
         };
-        let expected = Expected::of(
-            &open.engine,
-            b"GET",
-            target.as_bytes(),
-            Some(token("user", SCOPES)),
-        );
+        let expected = Expected::of(&open.engine, b"GET", target.as_bytes(), Some(token("user", SCOPES)));
         ensure!(expected.status == status, "reload: {expected:?}");
         open.exchange(&sent, &expected);
     }

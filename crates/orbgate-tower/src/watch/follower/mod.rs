@@ -66,12 +66,7 @@ pub(super) struct Retry {
 
 impl Follower {
     /// Follows a file of which no version has been checked.
-    pub(super) fn new(
-        path: PathBuf,
-        engines: Engines,
-        settings: WatchSettings,
-        in_force: Arc<Text>,
-    ) -> Self {
+    pub(super) fn new(path: PathBuf, engines: Engines, settings: WatchSettings, in_force: Arc<Text>) -> Self {
         Self {
             path,
             engines,
@@ -115,19 +110,12 @@ impl Follower {
         self.resting.is_none() && matches!(verdict, Some(Verdict::InForce))
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a pause is measured, and nothing else depends on the time"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "a pause is measured, and nothing else depends on the time")]
     pub(super) fn follow(mut self, woken: &Receiver<()>) {
         let mut is_awaited = false;
         loop {
             let interval = self.settings.interval;
-            let pause = if is_awaited {
-                interval.min(SHORT_REST)
-            } else {
-                interval
-            };
+            let pause = if is_awaited { interval.min(SHORT_REST) } else { interval };
             let is_told = match woken.recv_timeout(pause) {
                 Ok(()) => true,
                 Err(RecvTimeoutError::Timeout) => false,
@@ -210,17 +198,10 @@ impl Follower {
             },
         };
         self.refuse(&refusal);
-        if refusal.may_pass() {
-            later(attempt, pause, now)
-        } else {
-            Verdict::Refused
-        }
+        if refusal.may_pass() { later(attempt, pause, now) } else { Verdict::Refused }
     }
 
-    fn candidate(
-        &self,
-        attempt: &Attempt<Result<Candidate, PolicyError>>,
-    ) -> Result<Candidate, LoadError> {
+    fn candidate(&self, attempt: &Attempt<Result<Candidate, PolicyError>>) -> Result<Candidate, LoadError> {
         let candidate = attempt.result_within(self.settings.deadline)??;
         self.settings.judge(&candidate.version, self.ending)?;
         self.engines.admits(&candidate.version.engine)?;
@@ -244,11 +225,7 @@ fn has_seal(text: &[u8]) -> bool {
     core::str::from_utf8(text).is_ok_and(orbgate_analysis::is_sealed)
 }
 
-fn later(
-    attempt: Option<Attempt<Result<Candidate, PolicyError>>>,
-    pause: Duration,
-    now: Instant,
-) -> Verdict {
+fn later(attempt: Option<Attempt<Result<Candidate, PolicyError>>>, pause: Duration, now: Instant) -> Verdict {
     let pause = pause.min(LONGEST_PAUSE);
     // If the clock can't represent the end of the pause, try at once.
     let at = now.checked_add(pause).unwrap_or(now);

@@ -24,8 +24,7 @@ const INTERVAL: Duration = Duration::from_secs(2);
 
 /// A policy that differs only in its name.
 fn text(name: &str) -> Vec<u8> {
-    format!("orbgate: 1\nname: {name}\napis: {{ a: {{ scopes: {{ s: {{ routes: [] }} }} }} }}\n")
-        .into_bytes()
+    format!("orbgate: 1\nname: {name}\napis: {{ a: {{ scopes: {{ s: {{ routes: [] }} }} }} }}\n").into_bytes()
 }
 
 fn engine(name: &str) -> Engine {
@@ -88,11 +87,7 @@ fn a_version_that_took_too_long_is_tried_again() {
         now += pause;
         follower.look(text("two"), now);
     }
-    assert_eq!(
-        pauses,
-        [2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600],
-        "the pauses grow"
-    );
+    assert_eq!(pauses, [2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600], "the pauses grow");
     drop(shut);
     follower.wait();
     follower.settings = settings;
@@ -153,10 +148,7 @@ fn a_version_rests_only_from_one_read_to_the_next() {
     assert!(follower.has_in_force("one"), "the file was gone between");
     for name in ["three", "two", "three"] {
         follower.look(text(name), now);
-        assert!(
-            follower.has_in_force("one"),
-            "another was read before {name}"
-        );
+        assert!(follower.has_in_force("one"), "another was read before {name}");
     }
     follower.look(text("three"), now);
     assert!(follower.has_in_force("three"));
@@ -165,9 +157,7 @@ fn a_version_rests_only_from_one_read_to_the_next() {
 #[test]
 fn a_file_that_cannot_be_read_is_logged_once() {
     let (log, writer) = std::io::pipe().unwrap();
-    let subscriber = tracing_subscriber::fmt()
-        .with_writer(Mutex::new(writer))
-        .finish();
+    let subscriber = tracing_subscriber::fmt().with_writer(Mutex::new(writer)).finish();
     let now = Instant::now();
     let gone = Error::from(ErrorKind::NotFound);
     tracing::subscriber::with_default(subscriber, || {
@@ -191,10 +181,7 @@ fn what_is_counted_of_a_file() {
     let metrics = recorder.handle();
     let shows = |line: &str| {
         let scrape = metrics.render();
-        assert!(
-            scrape.lines().any(|shown| shown == line),
-            "{line}\n{scrape}"
-        );
+        assert!(scrape.lines().any(|shown| shown == line), "{line}\n{scrape}");
     };
     let now = Instant::now();
     let gone = Error::from(ErrorKind::NotFound);

@@ -3,10 +3,7 @@
 //!
 //! A file uses only instructions that every processor of its architecture has. We measured AVX2, detected at run time:
 //! it saved 7 % of the instructions and no time.
-#![allow(
-    clippy::as_conversions,
-    reason = "numbers below 64 as the widths that shifts take"
-)]
+#![allow(clippy::as_conversions, reason = "numbers below 64 as the widths that shifts take")]
 
 #[cfg(all(target_arch = "aarch64", not(orbgate_portable)))]
 mod neon;
@@ -22,11 +19,7 @@ mod wasm;
 pub(crate) use neon::Neon as Native;
 #[cfg(any(
     orbgate_portable,
-    not(any(
-        target_arch = "x86_64",
-        target_arch = "aarch64",
-        target_feature = "simd128"
-    ))
+    not(any(target_arch = "x86_64", target_arch = "aarch64", target_feature = "simd128"))
 ))]
 pub(crate) use plain::Plain as Native;
 #[cfg(all(test, not(orbgate_portable)))]
@@ -43,11 +36,7 @@ pub(crate) const BLOCK: usize = 64;
 /// The positions of bytes in the block that starts at `base`, relative to it. `of` returns the positions in one
 /// register. Positions past the end of `bytes` are undefined. `None` if `bytes` don't fill one register.
 #[inline(always)]
-pub(crate) fn positions_in_block<V: Vector>(
-    bytes: &[u8],
-    base: usize,
-    mut of: impl FnMut(V) -> u64,
-) -> Option<u64> {
+pub(crate) fn positions_in_block<V: Vector>(bytes: &[u8], base: usize, mut of: impl FnMut(V) -> u64) -> Option<u64> {
     let last = bytes.len().checked_sub(V::BYTES)?;
     let mut positions = 0_u64;
     for offset in (0..BLOCK).step_by(V::BYTES) {

@@ -1,13 +1,10 @@
 //! NEON, which every 64-bit ARM processor has. These instructions take and return values, and don't access
 //! memory.
-#![allow(
-    unsafe_code,
-    reason = "calls of instructions; each says why the processor has it"
-)]
+#![allow(unsafe_code, reason = "calls of instructions; each says why the processor has it")]
 
 use core::arch::aarch64::{
-    uint8x16_t, vandq_u8, vceqq_u8, vcombine_u8, vcreate_u8, vdupq_n_u8, vgetq_lane_u16, vmaxvq_u8,
-    vminq_u8, vorrq_u8, vpaddq_u8, vqsubq_u8, vreinterpretq_u16_u8, vsubq_u8,
+    uint8x16_t, vandq_u8, vceqq_u8, vcombine_u8, vcreate_u8, vdupq_n_u8, vgetq_lane_u16, vmaxvq_u8, vminq_u8, vorrq_u8,
+    vpaddq_u8, vqsubq_u8, vreinterpretq_u16_u8, vsubq_u8,
 };
 
 use super::register::{Vector, halves};
@@ -23,9 +20,7 @@ impl Vector for Neon {
     fn load(bytes: &[u8], at: usize) -> Option<Self> {
         let [low, high] = halves(bytes, at)?;
         // SAFETY: NEON is part of 64-bit ARM.
-        Some(Self(unsafe {
-            vcombine_u8(vcreate_u8(low), vcreate_u8(high))
-        }))
+        Some(Self(unsafe { vcombine_u8(vcreate_u8(low), vcreate_u8(high)) }))
     }
 
     #[inline(always)]

@@ -1,13 +1,10 @@
 //! SSE2, which every x86-64 processor has. These instructions take and return values, and don't access
 //! memory.
-#![allow(
-    unsafe_code,
-    reason = "calls of instructions; each says why the processor has it"
-)]
+#![allow(unsafe_code, reason = "calls of instructions; each says why the processor has it")]
 
 use core::arch::x86_64::{
-    __m128i, _mm_cmpeq_epi8, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x,
-    _mm_set1_epi8, _mm_sub_epi8, _mm_subs_epu8,
+    __m128i, _mm_cmpeq_epi8, _mm_min_epu8, _mm_movemask_epi8, _mm_or_si128, _mm_set_epi64x, _mm_set1_epi8,
+    _mm_sub_epi8, _mm_subs_epu8,
 };
 
 use super::register::{Vector, halves};

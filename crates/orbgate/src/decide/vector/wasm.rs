@@ -1,8 +1,7 @@
 //! WebAssembly's vectors, if the module is built with `-C target-feature=+simd128`.
 
 use core::arch::wasm32::{
-    u8x16_bitmask, u8x16_eq, u8x16_min, u8x16_splat, u8x16_sub, u8x16_sub_sat, u64x2, v128,
-    v128_any_true, v128_or,
+    u8x16_bitmask, u8x16_eq, u8x16_min, u8x16_splat, u8x16_sub, u8x16_sub_sat, u64x2, v128, v128_any_true, v128_or,
 };
 
 use super::register::{Vector, halves};

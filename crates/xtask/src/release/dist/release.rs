@@ -153,16 +153,10 @@ impl<'a> Release<'a> {
 
     /// cargo for a platform; nothing that it builds names a folder of this machine.
     fn cargo(&self, command: &str, arch: &str, libc: &str, flags: &str) -> Program {
-        let glibc = if libc == "gnu" {
-            format!(".{GLIBC}")
-        } else {
-            String::new()
-        };
+        let glibc = if libc == "gnu" { format!(".{GLIBC}") } else { String::new() };
         let cargo = self.tool("cargo-zigbuild").words(command);
         let cargo = cargo.env("RUSTFLAGS", format!("{}{flags}", self.flags()));
-        cargo
-            .args(["--locked", "--profile", PROFILE, "--target"])
-            .arg(format!("{}{glibc}", target(arch, libc)))
+        cargo.args(["--locked", "--profile", PROFILE, "--target"]).arg(format!("{}{glibc}", target(arch, libc)))
     }
 
     /// A program of our own environment, which finds the others there; for it the commit's time is now.
@@ -181,8 +175,7 @@ impl<'a> Release<'a> {
     /// Takes the names of this machine's folders out of what is built.
     fn flags(&self) -> String {
         let home = std::env::home_dir().unwrap_or_default();
-        let cargo =
-            std::env::var_os("CARGO_HOME").map_or_else(|| home.join(".cargo"), PathBuf::from);
+        let cargo = std::env::var_os("CARGO_HOME").map_or_else(|| home.join(".cargo"), PathBuf::from);
         let root = self.project.root.display();
         let cargo = cargo.display();
         format!("--remap-path-prefix={root}=/orbgate --remap-path-prefix={cargo}=/cargo")
@@ -208,11 +201,7 @@ impl<'a> Release<'a> {
     }
 
     fn told(&self) -> PathBuf {
-        let name = if self.quick {
-            "quick.env"
-        } else {
-            "release.env"
-        };
+        let name = if self.quick { "quick.env" } else { "release.env" };
         self.home.join(name)
     }
 
@@ -232,10 +221,7 @@ impl<'a> Release<'a> {
             ("COMMIT", self.commit.clone()),
             ("SOURCE_DATE_EPOCH", self.epoch.clone()),
             ("ARCHES", self.arches.join(" ")),
-            (
-                "LIBCS",
-                if self.quick { "gnu" } else { "gnu musl" }.to_owned(),
-            ),
+            ("LIBCS", if self.quick { "gnu" } else { "gnu musl" }.to_owned()),
             ("QUICK", if self.quick { "1" } else { "" }.to_owned()),
             ("FLAGS", self.flags()),
             ("CRATES", crates.collect::<Vec<_>>().join(" ")),
