@@ -33,7 +33,7 @@ const COMMANDS: [(&str, &str, &[&str]); 4] = [
     ),
     (
         "miri",
-        "Runs what has `unsafe`, the core's one module and the C ABI, under Miri",
+        "Runs the `unsafe` of the core and of the C ABI under Miri",
         // Few random cases: it is some hundred times slower than the machine. At last what threads share, in many of the orders that
         // weak memory allows.
         &[

@@ -82,7 +82,7 @@ pub(crate) enum Step {
     Keycloak,
     /// The explorer in a real browser: the cases, hostile targets, links, `orbgate explore`; axe-core, light and dark
     Explorer,
-    /// Everything with `unsafe`, under Miri
+    /// The `unsafe` of the core and of the C ABI, under Miri
     Miri,
     /// Reloads and gates under ThreadSanitizer
     Threads,
@@ -160,6 +160,7 @@ impl Step {
         let paths: &[_] = match self {
             // The tests of the pages read everything.
             Self::Tests => &["."],
+            // `clippy::incompatible_msrv` finds newer functions of the standard library in sources.
             Self::Msrv | Self::Deny => &["Cargo.lock", "Cargo.toml", "crates/*/Cargo.toml"],
             Self::Features => &[
                 "Cargo.toml",
@@ -169,13 +170,21 @@ impl Step {
                 ":!crates/xtask",
                 ":!crates/orbgate-testing",
             ],
-            Self::Fuzz | Self::FuzzRun => &["fuzz", "crates/*/src/lib.rs"],
+            Self::Fuzz | Self::FuzzRun => &[
+                "fuzz",
+                "crates/orbgate/src",
+                "crates/orbgate/tests/support",
+                "crates/orbgate-analysis/src",
+                "crates/orbgate-capi",
+                "crates/orbgate-token/src",
+                "crates/orbgate-yaml/src",
+            ],
             Self::Package => &["Cargo.toml", "crates/*/Cargo.toml", "dist/*/rust.sh", "LICENSE-*"],
             Self::Install => &["bindings/c/install", "bindings/c/include", "dist/try/library.sh"],
             Self::GoModule => &["bindings/go", "bindings/node/testing.js", "dist/pack/go.sh", "dist/try"],
             Self::Dist => &["dist", "bindings/node/package.json", "bindings/node/testing.js", "bindings/java/pom.xml"],
             Self::Aarch64 => &["crates/orbgate/src", "benches/instructions-aarch64.tsv"],
-            Self::Miri | Self::Threads => &["crates/orbgate/src/decide/vector", "crates/orbgate-capi/src"],
+            Self::Miri | Self::Threads => &["crates/orbgate/src/decide", "crates/orbgate-capi/src"],
             Self::Pythons => &["bindings/python", "crates/orbgate-python"],
             Self::Frameworks => &["bindings", "crates/orbgate-gate", "policy/cases"],
             Self::Envoy => &["crates/orbgate-gateway", "examples/gateway"],
