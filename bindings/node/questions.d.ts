@@ -199,6 +199,8 @@ export interface DecidingRule {
 export interface ExplainArguments {
   /** The call. */
   readonly request: Request;
+  /** `user` or `organisation`: decides with the token of this kind that `declared` and `requested` give; then the request has no `token`. */
+  readonly issued?: string;
   /** The scopes that the application declared, if you know them, separated by spaces. */
   readonly declared?: string;
   /** The scopes that the application requested, if you know them, separated by spaces. */

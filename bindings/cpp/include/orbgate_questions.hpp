@@ -354,6 +354,8 @@ struct Comparison {
 struct ExplainArguments {
     // The call.
     Request request;
+    // `user` or `organisation`: decides with the token of this kind that `declared` and `requested` give; then the request has no `token`.
+    std::optional<std::string> issued;
     // The scopes that the application declared, if you know them, separated by spaces.
     std::optional<std::string> declared;
     // The scopes that the application requested, if you know them, separated by spaces.
@@ -363,6 +365,7 @@ struct ExplainArguments {
     static void fields(Self &self, Visit &&visit)
     {
         visit("request", self.request, detail::Absent::written);
+        visit("issued", self.issued, detail::Absent::left_out);
         visit("declared", self.declared, detail::Absent::left_out);
         visit("requested", self.requested, detail::Absent::left_out);
     }

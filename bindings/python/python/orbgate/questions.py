@@ -284,6 +284,9 @@ class _ExplainArguments(TypedDict):
 class ExplainArguments(_ExplainArguments, total=False):
     """Arguments of `explain`."""
 
+    issued: str
+    """`user` or `organisation`: decides with the token of this kind that `declared` and `requested` give; then the request has no `token`."""
+
     declared: str
     """The scopes that the application declared, if you know them, separated by spaces."""
 

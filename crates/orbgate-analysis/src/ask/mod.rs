@@ -54,7 +54,7 @@ pub const QUESTIONS: [&str; 9] = ["check", "diff", "explain", "lint", "needs", "
 /// |---|---|
 /// | `check` | `policy`: the YAML of a policy; `file`: its name in the result |
 /// | `diff` | `policy`: the YAML of the new policy; `fail_on`: kinds of changes, by default `wider`, `cheaper`, `other-cost` |
-/// | `explain` | `request`; `declared` and `requested`: scopes separated by spaces |
+/// | `explain` | `request`; `declared` and `requested`: scopes separated by spaces; `issued`: `user` or `organisation`, for the token that both would give |
 /// | `lint` | as `check`; `levels`: `error`, `warning`, `note` or `off` by code |
 /// | `needs` | `token`: `user` (default) or `organisation`; `calls`: requests, without their tokens |
 /// | `reach` | `token`: as in a request |
@@ -194,6 +194,7 @@ fn diff(engine: &Engine, arguments: &DiffArguments) -> Result<String, AskError> 
 struct ExplainArguments<'a> {
     #[serde(borrow)]
     request: RequestLine<'a>,
+    issued: Option<Owner>,
     declared: Option<String>,
     requested: Option<String>,
 }
@@ -204,14 +205,18 @@ fn explained(engine: &Engine, arguments: &ExplainArguments<'_>) -> Result<String
         declared: arguments.declared.as_deref().map(Scopes::from),
         requested: arguments.requested.as_deref().map(Scopes::from),
     };
-    let token = request.token.as_ref();
-    // A token without scopes stands for the token that the two steps would issue.
-    let issued = token.filter(|token| token.joined().is_empty());
-    let set = match issued.and_then(|_| grant.scopes(engine)) {
-        Some(set) => Some(set),
-        None => token.map(|token| token.scopes.set(engine)),
+    let held = match (&request.token, arguments.issued) {
+        (None, None) => None,
+        (Some(token), None) => Some((token.kind, token.scopes.set(engine))),
+        (None, Some(kind)) => {
+            let given = || AskError::Arguments("`issued` needs `declared` and `requested`".to_owned());
+            Some((kind.into(), grant.scopes(engine).ok_or_else(given)?))
+        }
+        (Some(_), Some(_)) => {
+            return Err(AskError::Arguments("`issued` stands for the token of a request without one".to_owned()));
+        }
     };
-    let token = token.zip(set.as_ref()).map(|(token, set)| Token { kind: token.kind, scopes: Scopes::Set(set) });
+    let token = held.as_ref().map(|(kind, set)| Token { kind: *kind, scopes: Scopes::Set(set) });
     let bonus = request.allow_bonus_orbs_use;
     written(&match &request.subject {
         Subject::Scope(scope) => explain_scope(engine, &**scope, token, bonus, &grant),

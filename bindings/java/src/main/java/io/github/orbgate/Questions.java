@@ -246,23 +246,29 @@ public final class Questions {
      * Arguments of {@code explain}.
      *
      * @param request the call
+     * @param issued {@code user} or {@code organisation}: decides with the token of this kind that {@code declared} and {@code requested} give; then the request has no {@code token}
      * @param declared the scopes that the application declared, if you know them, separated by spaces
      * @param requested the scopes that the application requested, if you know them, separated by spaces
      */
-    public record ExplainArguments(Request request, @LeftOut Optional<String> declared, @LeftOut Optional<String> requested) {
+    public record ExplainArguments(Request request, @LeftOut Optional<String> issued, @LeftOut Optional<String> declared, @LeftOut Optional<String> requested) {
         /** Makes it from the required values. */
         public ExplainArguments(Request request) {
-            this(request, Optional.empty(), Optional.empty());
+            this(request, Optional.empty(), Optional.empty(), Optional.empty());
+        }
+
+        /** A copy with this value. {@code user} or {@code organisation}: decides with the token of this kind that {@code declared} and {@code requested} give; then the request has no {@code token}. */
+        public ExplainArguments withIssued(String issued) {
+            return new ExplainArguments(request, Optional.of(issued), declared, requested);
         }
 
         /** A copy with this value. The scopes that the application declared, if you know them, separated by spaces. */
         public ExplainArguments withDeclared(String declared) {
-            return new ExplainArguments(request, Optional.of(declared), requested);
+            return new ExplainArguments(request, issued, Optional.of(declared), requested);
         }
 
         /** A copy with this value. The scopes that the application requested, if you know them, separated by spaces. */
         public ExplainArguments withRequested(String requested) {
-            return new ExplainArguments(request, declared, Optional.of(requested));
+            return new ExplainArguments(request, issued, declared, Optional.of(requested));
         }
     }
 
