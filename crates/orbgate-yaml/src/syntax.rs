@@ -5,6 +5,7 @@ use saphyr_parser::{Marker, ScanError, Span};
 use crate::diagnostics::quoted;
 use crate::format::Format;
 use crate::location::Location;
+use crate::text::with_line_feeds;
 
 /// The location and the message for a file that isn't valid YAML.
 ///
@@ -18,6 +19,7 @@ pub(super) fn diagnosis(
     open_flow: Option<Location>,
 ) -> (Location, String) {
     let at = error.marker();
+    let text = &with_line_feeds(text);
     if let Some(found) = unclosed_quote(error, text) {
         return found;
     }
@@ -134,7 +136,7 @@ fn unclosed_quote(error: &ScanError, text: &str) -> Option<(Location, String)> {
     let quote = scalar.chars().next_back().filter(|c| matches!(c, '\'' | '"'))?;
     let scalar = scalar.strip_suffix(quote)?;
     let (before, inside) = scalar.rsplit_once(quote)?;
-    if !inside.contains(['\n', '\r']) {
+    if !inside.contains('\n') {
         let message = match quote {
             '\'' => "unexpected text after the closing quote: inside `'…'`, write a quote as `''`",
             _ => "unexpected text after the closing quote: inside `\"…\"`, write a quote as `\\\"`",

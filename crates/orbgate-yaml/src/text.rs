@@ -30,10 +30,24 @@ pub(super) fn within_limits<'a>(bytes: &'a [u8], diagnostics: &mut Diagnostics) 
 
 /// The location right after a string.
 fn end(text: &str) -> Location {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = with_line_feeds(text.strip_prefix('\u{feff}').unwrap_or(text));
     let count = |characters: usize| u32::try_from(characters.saturating_add(1)).unwrap_or(u32::MAX);
     let last = text.rsplit('\n').next().unwrap_or_default();
     Location { line: count(text.matches('\n').count()), column: count(last.chars().count()) }
+}
+
+/// The text with a line feed for each single CR, which ends a line in YAML but not for [`str::lines`]. The positions of
+/// all characters stay.
+pub(super) fn with_line_feeds(text: &str) -> Cow<'_, str> {
+    if !text.contains('\r') {
+        return Cow::Borrowed(text);
+    }
+    let mut rest = text.chars().peekable();
+    let mut lines = String::with_capacity(text.len());
+    while let Some(c) = rest.next() {
+        lines.push(if c == '\r' && rest.peek() != Some(&'\n') { '\n' } else { c });
+    }
+    Cow::Owned(lines)
 }
 
 /// Reports characters that don't belong in such a file, and replaces each with a letter, so that each is
@@ -57,21 +71,29 @@ fn refuse_hidden_characters(text: &str, format: &Format, diagnostics: &mut Diagn
     if text.bytes().fold(true, |all, byte| all & is_plain(byte)) {
         return;
     }
-    // Line endings as the parser counts them: LF, CR LF, and a single CR.
     let mut location = Location::START;
-    let mut after_return = false;
-    for c in text.chars() {
+    for c in with_line_feeds(text).chars() {
         if is_hidden(c) {
             diagnostics.push(location, format!("character U+{:04X} is not allowed in {}", u32::from(c), format.file));
             if diagnostics.is_full() {
                 return;
             }
         }
-        if c == '\r' || (c == '\n' && !after_return) {
+        if c == '\n' {
             location = Location { line: location.line.saturating_add(1), column: 1 };
-        } else if c != '\n' {
+        } else {
             location.column = location.column.saturating_add(1);
         }
-        after_return = c == '\r';
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::end;
+    use crate::location::Location;
+
+    #[test]
+    fn a_single_return_ends_a_line() {
+        assert_eq!(end("a\rbc\r\nd"), Location { line: 3, column: 2 });
     }
 }

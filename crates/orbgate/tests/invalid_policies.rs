@@ -20,6 +20,16 @@ fn every_invalid_policy_is_refused_with_exactly_its_diagnostics() {
     }
 }
 
+/// YAML 1.2, section 5.4: LF, CR LF and a single CR end a line.
+#[test]
+fn every_line_break_keeps_the_diagnostics() {
+    for Invalid { name, yaml, expected } in invalid::all() {
+        for line_break in ["\r\n", "\r"] {
+            assert_eq!(diagnostics(&yaml.replace('\n', line_break)), expected, "{name} with {line_break:?}");
+        }
+    }
+}
+
 #[test]
 fn every_name_is_used_once() {
     let mut names: Vec<_> = invalid::all().into_iter().map(|one| one.name).collect();
