@@ -22,6 +22,8 @@ mod init;
 mod input;
 mod lint;
 mod log;
+#[cfg(any(feature = "explorer", feature = "token"))]
+mod loopback;
 mod lsp;
 #[cfg(feature = "manual")]
 mod manual;

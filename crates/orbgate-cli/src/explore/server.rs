@@ -1,38 +1,19 @@
 //! The server of the explorer: two answers, for one person on this machine.
 
-use core::convert::Infallible;
-use core::future::ready;
 use core::hash::{Hash as _, Hasher as _};
-use core::net::Ipv4Addr;
-use core::time::Duration;
 use std::hash::DefaultHasher;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::header::{CONTENT_TYPE, ETAG, HOST, HeaderName, HeaderValue, IF_NONE_MATCH};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
-use hyper_util::rt::TokioIo;
-use tokio::net::TcpListener;
-use tokio::runtime::{Builder, Runtime};
-use tokio::sync::Semaphore;
-use tokio::time::timeout;
 
 use crate::args::STANDARD_INPUT;
-use crate::input;
 use crate::output::{self, Exit, Stop};
 use crate::policy_file::READ_LIMIT;
-
-/// The most bytes of a request's head.
-const MOST_HEAD: usize = 16 * 1024;
-/// A browser opens some connections before it needs them.
-const MOST_CONNECTIONS: usize = 32;
-/// How long a connection may take.
-const LONGEST: Duration = Duration::from_secs(10);
+use crate::{input, loopback};
 
 /// What the page asks for.
 const POLICY_PATH: &str = "/policy";
@@ -52,42 +33,13 @@ pub(super) fn run(page: &str, policy: Option<PathBuf>, port: u16) -> Result<Exit
         None => page.to_owned(),
     };
     let listen = |error: io::Error| Stop::Error(format!("cannot listen on port {port}: {error}"));
-    runtime().map_err(listen)?.block_on(async {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await;
-        let listener = listener.map_err(listen)?;
+    loopback::runtime().map_err(listen)?.block_on(async {
+        let listener = loopback::listen(port).await.map_err(listen)?;
         let port = listener.local_addr().map_err(listen)?.port();
         output::print(|out| writeln!(out, "http://127.0.0.1:{port}/"))?;
-        let page = Bytes::from(page);
-        serve(listener, Server { page, policy, port }).await
+        let server = Server { page: Bytes::from(page), policy, port };
+        loopback::serve(listener, move |request| server.answer(request)).await
     })
-}
-
-fn runtime() -> io::Result<Runtime> {
-    Builder::new_current_thread().enable_all().build()
-}
-
-async fn serve(listener: TcpListener, server: Server) -> Result<Exit, Stop> {
-    let server = Arc::new(server);
-    let open = Arc::new(Semaphore::new(MOST_CONNECTIONS));
-    loop {
-        let permit = Arc::clone(&open).acquire_owned().await;
-        let Ok((stream, _)) = listener.accept().await else {
-            continue;
-        };
-        let server = Arc::clone(&server);
-        let service = service_fn(move |request| ready(Ok::<_, Infallible>(server.answer(&request))));
-        let mut connection = http1::Builder::new();
-        // One request, then it ends: an open connection would keep others out.
-        connection.keep_alive(false).max_buf_size(MOST_HEAD);
-        // Otherwise, a client that ends its side first gets an answer or none, by chance.
-        connection.half_close(true);
-        let connection = connection.serve_connection(TokioIo::new(stream), service);
-        drop(tokio::spawn(async move {
-            // Whoever is at the other end has gone, or is silent.
-            drop(timeout(LONGEST, connection).await);
-            drop(permit);
-        }));
-    }
 }
 
 /// The page that follows a file: it may ask this server, and no other.
@@ -183,11 +135,13 @@ fn policy(file: Vec<u8>, known: Option<&HeaderValue>) -> Response<Full<Bytes>> {
 
 #[cfg(test)]
 mod tests {
+    use core::net::Ipv4Addr;
     use std::io::{Read as _, Write as _};
     use std::net::{Shutdown, TcpStream};
     use std::{fs, thread};
 
     use super::*;
+    use crate::loopback::MOST_HEAD;
 
     const PAGE: &str = "<head><meta content=\"default-src 'none'; connect-src 'none'\">\
         <meta name=\"orbgate-follow\" content=\"\"></head>connect-src 'none'";
@@ -197,11 +151,12 @@ mod tests {
         let page = Bytes::from(following(PAGE).unwrap());
         let (sender, receiver) = std::sync::mpsc::channel();
         thread::spawn(move || {
-            runtime().unwrap().block_on(async {
-                let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+            loopback::runtime().unwrap().block_on(async {
+                let listener = loopback::listen(0).await.unwrap();
                 let port = listener.local_addr().unwrap().port();
                 sender.send(port).unwrap();
-                serve(listener, Server { page, policy, port }).await
+                let server = Server { page, policy, port };
+                loopback::serve(listener, move |request| server.answer(request)).await
             })
         });
         receiver.recv().unwrap()

@@ -17,9 +17,7 @@ pub(crate) struct Arguments {
 #[cfg(feature = "token")]
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let port = arguments.port;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
-    let runtime = runtime.map_err(|error| Stop::Error(format!("cannot start: {error}")))?;
-    let served = runtime.block_on(super::server::serve(port));
+    let served = super::server::serve(port);
     served.map_err(|error| Stop::Error(format!("cannot listen on port {port}: {error}")))
 }
 
@@ -45,4 +43,5 @@ Examples:
   TOKEN=$(curl -s '127.0.0.1:9000/token?kind=user&scope=read:orbs')
 
 Exit codes:
+  0  never: it runs until it is ended
   2  could not run: the port is taken";

@@ -13,6 +13,7 @@ use crate::output::{Exit, Stop};
 
 /// The arguments of the command.
 #[derive(Debug, Args)]
+#[command(after_help = HELP)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     what: What,
@@ -43,3 +44,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         What::Issue(arguments) => issue::run(arguments),
     }
 }
+
+const HELP: &str = "\
+Examples:
+  orbgate token explain token.txt --config tokens.yaml
+  orbgate token issue
+
+Exit codes:
+  0  the token is accepted
+  1  the token is refused
+  2  could not run: an unreadable file, a port that is taken";

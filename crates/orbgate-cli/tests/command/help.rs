@@ -7,48 +7,36 @@ use crate::{orbgate, orbgate_reading};
 #[test]
 fn every_help_has_a_summary_examples_and_exit_codes() {
     let mut summaries = BTreeSet::new();
-    for command in [
-        &[][..],
-        &["decide"],
-        &["explain"],
-        &["replay"],
-        &["check"],
-        &["lint"],
-        &["fmt"],
-        &["diff"],
-        &["test"],
-        &["needs"],
-        &["unused"],
-        &["reach"],
-        &["who"],
-        &["review"],
-        &["openapi"],
-        &["openapi", "import"],
-        &["openapi", "export"],
-        &["openapi", "check"],
-        &["validate"],
-        &["table"],
-        &["explore"],
-        &["lsp"],
-        &["serve"],
-        &["completions"],
-    ] {
+    let mut commands = vec![String::new()];
+    while let Some(command) = commands.pop() {
+        let words: Vec<_> = command.split_whitespace().collect();
         for flag in ["-h", "--help"] {
-            let ran = orbgate(&[command, &[flag]].concat());
+            let ran = orbgate(&[&words, &[flag][..]].concat());
             assert_eq!((ran.code, &*ran.err), (0, ""));
+            if flag == "--help" {
+                commands.extend(subcommands(&ran.out).map(|name| format!("{command} {name}")));
+            }
             let summary = ran.out.split("\n\n").next().unwrap_or_default();
             assert!(flag == "--help" || summaries.insert(summary.to_owned()), "{summary}");
             for part in ["Examples:\n  orbgate ", "Exit codes:\n  0  ", "\n  2  "] {
                 assert!(ran.out.contains(part), "{part:?} in:\n{}", ran.out);
             }
-            let without = ["diff", "fmt", "openapi", "review", "validate", "explore", "lsp", "serve", "completions"];
-            let takes_policy = command.first().is_none_or(|name| !without.contains(name));
+            let without = "completions diff explore fmt init lsp manual openapi review serve token validate";
+            let takes_policy = words.first().is_none_or(|name| !without.split(' ').any(|without| without == *name));
             assert_eq!(ran.out.contains("--policy <FILE>"), takes_policy, "{}", ran.out);
             assert!(!ran.out.contains('\x1b'));
             let widest = ran.out.lines().map(|line| line.chars().count()).max();
             assert!(widest <= Some(100), "{widest:?} columns in:\n{}", ran.out);
         }
     }
+}
+
+/// The names under "Commands:".
+fn subcommands(help: &str) -> impl Iterator<Item = &str> {
+    let listed = help.split_once("Commands:\n").map_or("", |(_, commands)| commands);
+    // A description that is longer than a line goes on below, further to the right.
+    let listed = listed.lines().take_while(|line| !line.is_empty()).filter(|line| !line.starts_with("   "));
+    listed.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help")
 }
 
 /// The first command of the README is built without it.
@@ -183,13 +171,9 @@ fn a_policy_is_looked_at_by_every_command_that_decides_or_shows() {
 fn a_policy_that_is_not_there_is_an_error_of_every_command() {
     let fine = crate::file("help-fine.yaml", crate::SHOP);
     let help = orbgate(&["--help"]).out;
-    let commands = help.split_once("Commands:\n").unwrap().1;
-    let commands = commands.lines().take_while(|line| !line.is_empty());
-    // A description that is longer than a line goes on below, further to the right.
-    let commands = commands.filter(|line| !line.starts_with("   "));
-    let commands: Vec<_> = commands.map(|line| line.split_whitespace().next().unwrap()).collect();
+    let commands: Vec<_> = subcommands(&help).collect();
     assert!(commands.len() > 15, "{commands:?}");
-    for command in commands.iter().filter(|command| **command != "help") {
+    for command in &commands {
         let more: &[&[&str]] = match *command {
             "decide" | "explain" => &[&["GET", "/"]],
             "needs" => &[&["GET /"]],

@@ -1,0 +1,67 @@
+//! A server for programs on this machine: the explorer's and the test issuer's.
+
+use core::convert::Infallible;
+use core::future::ready;
+use core::net::Ipv4Addr;
+use core::time::Duration;
+use std::io;
+use std::sync::Arc;
+
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::Semaphore;
+use tokio::time::{sleep, timeout};
+
+/// The most bytes of a request's head.
+pub(crate) const MOST_HEAD: usize = 16 * 1024;
+/// A browser opens some connections before it needs them.
+const MOST_CONNECTIONS: usize = 32;
+/// How long a connection may take.
+const LONGEST: Duration = Duration::from_secs(10);
+/// How long to wait after a connection was not accepted, for example because too many files are open.
+const PAUSE: Duration = Duration::from_millis(50);
+
+pub(crate) fn runtime() -> io::Result<Runtime> {
+    Builder::new_current_thread().enable_all().build()
+}
+
+/// Listens on this port, or on a free one if it is 0. The address isn't configurable, so that only clients on this
+/// machine can connect.
+pub(crate) async fn listen(port: u16) -> io::Result<TcpListener> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await
+}
+
+/// Answers until the program is ended.
+pub(crate) async fn serve<A>(listener: TcpListener, answer: A) -> !
+where
+    A: Fn(&Request<Incoming>) -> Response<Full<Bytes>> + Send + Sync + 'static,
+{
+    let answer = Arc::new(answer);
+    let open = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+    loop {
+        let permit = Arc::clone(&open).acquire_owned().await;
+        let Ok((stream, _)) = listener.accept().await else {
+            sleep(PAUSE).await;
+            continue;
+        };
+        let answer = Arc::clone(&answer);
+        let service = service_fn(move |request| ready(Ok::<_, Infallible>(answer(&request))));
+        let mut connection = http1::Builder::new();
+        // One request, then it ends: an open connection would keep others out.
+        connection.keep_alive(false).max_buf_size(MOST_HEAD);
+        // Otherwise, a client that ends its side first gets an answer or none, by chance.
+        connection.half_close(true);
+        let connection = connection.serve_connection(TokioIo::new(stream), service);
+        drop(tokio::spawn(async move {
+            // Whoever is at the other end has gone, or is silent.
+            drop(timeout(LONGEST, connection).await);
+            drop(permit);
+        }));
+    }
+}
