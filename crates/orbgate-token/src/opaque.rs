@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use orbgate::policy::PolicyFile;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 /// The introspection endpoint of an issuer, and how its responses are used. See [`Issuer::opaque`](crate::Issuer::opaque).
@@ -122,11 +123,12 @@ impl SecretSource {
     ///
     /// # Errors
     ///
-    /// Fails if the file can't be read, or if the variable isn't set or isn't Unicode.
+    /// Fails if the file can't be read or isn't a regular file, as [`PolicyFile::read`] does, or if the variable isn't
+    /// set or isn't Unicode.
     #[expect(clippy::disallowed_methods, reason = "secrets are read when a host asks for it, never for a token")]
     pub fn read(&self) -> std::io::Result<Vec<u8>> {
         match self {
-            Self::File(path) => std::fs::read(path),
+            Self::File(path) => PolicyFile::read(path).map(PolicyFile::into_bytes),
             Self::Env(name) => match std::env::var(name) {
                 Ok(value) => Ok(value.into_bytes()),
                 // Its error would show a value that isn't Unicode.
@@ -233,6 +235,22 @@ mod tests {
             error.unwrap_err(),
             "`client_secret_env` ORBGATE_NO_SUCH_VARIABLE: the variable is not set, or not Unicode"
         );
+    }
+
+    /// A pipe without a writer would block for ever, and a device might have no end.
+    #[cfg(all(unix, not(miri)))]
+    #[test]
+    fn a_secret_is_read_only_from_a_regular_file() {
+        let pipe = std::env::temp_dir().join(format!("orbgate-secret-{}", std::process::id()));
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        let pipe = pipe.to_str().unwrap();
+        for path in ["/dev/null", "/dev/zero", pipe, "/"] {
+            let source = SecretSource::File(path.to_owned());
+            let error = Opaque::new("https://a", "b", source).read_secret(SecretSource::read);
+            assert_eq!(error.unwrap_err(), format!("`client_secret_file` {path}: not a regular file"));
+        }
+        std::fs::remove_file(pipe).unwrap();
     }
 
     #[test]
