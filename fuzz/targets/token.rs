@@ -9,7 +9,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use orbgate_token::{Algorithm, KeySet, Keys, Verifier, bearer};
+use orbgate_token::{Algorithm, Issuer, KeySet, Keys, KindRules, Verifier, bearer};
 use serde_json::Value;
 
 #[derive(Arbitrary, Debug)]
@@ -26,27 +26,15 @@ const NOW: u64 = 1_800_000_000;
 const SECRET: &[u8] = b"a secret of thirty-two bytes ....";
 const ISSUER: &str = "https://shared.example.com";
 const AUDIENCE: &str = "https://api.example.com";
-const SETTINGS: &str = "
-orbgate_token: 1
-issuers:
-  - issuer: https://id.example.com
-    audience: https://api.example.com
-    algorithms: [RS256, ES256]
-    kind:
-      user: [{ claim: token_kind, equals: user }]
-      organisation: [{ claim: token_kind, equals: organisation }]
-  - issuer: https://shared.example.com
-    audience: https://api.example.com
-    algorithms: [HS256]
-    kind:
-      user: [{ claim: token_kind, equals: user }]
-      organisation: [{ claim: token_kind, equals: organisation }]
-";
-
 static WORLD: LazyLock<(Verifier, Keys)> = LazyLock::new(|| {
     let keys = Keys::new().with("https://id.example.com", KeySet::from_jwks(JWKS).unwrap());
     let secret = KeySet::from_secrets([("shared", Algorithm::Hs256, SECRET)]).unwrap();
-    (Verifier::from_yaml(SETTINGS).unwrap(), keys.with(ISSUER, secret))
+    let issuers =
+        [("https://id.example.com", Algorithm::Es256), (ISSUER, Algorithm::Hs256)].map(|(name, algorithm)| {
+            let kind = KindRules::named_by("token_kind", "user", "organisation");
+            Issuer::new(name, AUDIENCE, kind).algorithms([Algorithm::Rs256, algorithm])
+        });
+    (Verifier::new(issuers).unwrap(), keys.with(ISSUER, secret))
 });
 
 fn now() -> SystemTime {

@@ -105,6 +105,11 @@ impl Algorithm {
         }
     }
 
+    /// Whether it needs a secret instead of a public key.
+    pub(crate) const fn is_hmac(self) -> bool {
+        matches!(self.family(), Family::Secret)
+    }
+
     /// The size of an HMAC's hash in bytes; 0 for other algorithms.
     pub(crate) const fn hash_bytes(self) -> usize {
         match self {

@@ -49,7 +49,7 @@ fn is_bearer(value: &[u8]) -> bool {
 }
 
 /// `b64token` of RFC 6750 §2.1.
-fn is_b64token(token: &[u8]) -> bool {
+pub(crate) fn is_b64token(token: &[u8]) -> bool {
     let end = token.iter().rposition(|byte| *byte != b'=').map_or(0, |last| last.saturating_add(1));
     let (body, _padding) = token.split_at_checked(end).unwrap_or((&[], &[]));
     let is_of_token =

@@ -5,6 +5,7 @@ use core::time::Duration;
 use orbgate::TokenKind;
 
 use crate::algorithm::Algorithm;
+use crate::bearer::is_b64token;
 use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules, Test};
@@ -117,6 +118,11 @@ impl Diagnostics {
         }
         self.claim_name("client_claim", &issuer.client_claim);
         self.tests("require", &issuer.require);
+        let is_in_each = |claim: &str| matches!(claim, "iss" | "exp") || claim == issuer.audience_claim;
+        let mut absent = issuer.require.iter().filter(|test| !test.is_positive());
+        if issuer.opaque.is_none() && absent.any(|test| is_in_each(&test.claim)) {
+            self.push("require", "`require` excludes a claim that each token needs: every token would be refused");
+        }
         let exponent = issuer.key_rules.rsa_exponent_min;
         if exponent.is_multiple_of(2) || !(3..=u64::from(u32::MAX)).contains(&exponent) {
             self.push("rsa_exponent_min", "`rsa_exponent_min` must be an odd number from 3 to 4294967295");
@@ -157,6 +163,10 @@ impl Diagnostics {
         }
         if opaque.prefix.as_ref().is_some_and(String::is_empty) {
             let message = "`prefix` is empty: leave it out for the issuer that gets the rest";
+            self.push("prefix", message);
+        } else if opaque.prefix.as_ref().is_some_and(|prefix| !is_b64token(prefix.as_bytes())) {
+            let message =
+                "`prefix` has a character that no token has: write letters, digits, `-`, `.`, `_`, `~`, `+`, `/`";
             self.push("prefix", message);
         }
         let longest = Duration::from_secs(3600);
@@ -203,8 +213,12 @@ impl Diagnostics {
     }
 
     fn tests(&mut self, key: &'static str, tests: &[ClaimTest]) {
-        for test in tests {
+        for (index, test) in tests.iter().enumerate() {
             self.claim_name(key, &test.claim);
+            if tests.iter().take(index).any(|earlier| test.excludes(earlier)) {
+                let message = format!("the tests of `{}` contradict each other: no token passes them", test.claim);
+                self.push(key, message);
+            }
             match &test.test {
                 Test::OneOf(texts) if texts.is_empty() => {
                     self.push(key, "`one_of` is empty: the test never holds");

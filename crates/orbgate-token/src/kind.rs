@@ -113,6 +113,24 @@ impl ClaimTest {
         !matches!(self.test, Test::Absent)
     }
 
+    /// Whether no token passes both tests.
+    pub(crate) fn excludes(&self, other: &Self) -> bool {
+        let text_differs = |one: &[String]| match &other.test {
+            Test::Equals(text) => !one.contains(text),
+            Test::OneOf(texts) => !one.iter().any(|text| texts.contains(text)),
+            _ => false,
+        };
+        self.claim == other.claim
+            && match &self.test {
+                _ if self.is_positive() != other.is_positive() => true,
+                Test::Equals(text) => text_differs(core::slice::from_ref(text)),
+                Test::OneOf(texts) => text_differs(texts),
+                Test::EqualsClaim(claim) => other.test == Test::DiffersFromClaim(claim.clone()),
+                Test::DiffersFromClaim(claim) => other.test == Test::EqualsClaim(claim.clone()),
+                Test::Present | Test::Absent => false,
+            }
+    }
+
     pub(crate) fn holds(&self, claims: &Object<'_>) -> bool {
         let value = claims.get(&self.claim);
         let text = value.and_then(Member::text);

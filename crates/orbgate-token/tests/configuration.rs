@@ -124,6 +124,36 @@ issuers:
     expected.keep(env!("CARGO_MANIFEST_DIR"), "configuration: diagnostics");
 }
 
+/// Settings that are well formed and yet would deny every token, without a hint when it is denied.
+#[test]
+fn a_setting_that_no_token_can_meet_is_an_error() {
+    let table = [
+        "algorithms: [HS256]",
+        "algorithms: [ES256, HS512]",
+        "require: [{ claim: exp, present: false }]",
+        "require: [{ claim: aud, present: false }]",
+        "require: [gty, { claim: gty, present: false }]",
+        "require: [{ claim: gty, equals: a }, { claim: gty, one_of: [b, c] }]",
+        "require: [{ claim: sub, equals_claim: azp }, { claim: sub, differs_from_claim: azp }]",
+        "opaque: { endpoint: 'https://a', client_id: c, client_secret_env: A, prefix: 'a b' }",
+    ];
+    let yaml = |setting: &str| {
+        format!("orbgate_token: 1\nissuers:\n  - issuer: https://a\n    audience: b\n    kind: user\n    {setting}\n")
+    };
+    let mut expected = Expected::default();
+    for setting in table {
+        expected.add(setting, [Verifier::from_yaml(&yaml(setting)).unwrap_err()]);
+    }
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "configuration: no token");
+    for setting in [
+        "require: [gty, { claim: gty, one_of: [a, b] }, { claim: gty, equals: b }]",
+        "require: [{ claim: sub, equals_claim: azp }, { claim: sub, differs_from_claim: jti }]",
+        "require: [{ claim: nbf, present: false }]",
+    ] {
+        assert!(Verifier::from_yaml(&yaml(setting)).is_ok(), "{setting}");
+    }
+}
+
 #[test]
 fn a_key_that_is_missing_or_misspelt_hides_no_other_diagnostic() {
     let yaml = "\

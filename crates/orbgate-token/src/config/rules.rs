@@ -216,11 +216,19 @@ fn opaque(document: &Spanned<OpaqueDocument>, diagnostics: &mut Diagnostics) -> 
     opaque
 }
 
-/// The algorithms of these names; unknown names are errors.
+/// The algorithms of these names. Unknown names are errors, and so is HMAC, because no file contains its secret.
 fn algorithms(names: &[Spanned<String>], diagnostics: &mut Diagnostics) -> Vec<Algorithm> {
     let mut algorithms = Vec::new();
     for name in names {
         match Algorithm::from_name(&name.value) {
+            Some(algorithm) if algorithm.is_hmac() => {
+                let message = format!(
+                    "`{}` needs a secret, which no file contains: use an algorithm with public keys, such as `RS256`, or \
+                     write the issuer in Rust",
+                    name.value
+                );
+                diagnostics.push_new(name.location, message);
+            }
             Some(algorithm) => algorithms.push(algorithm),
             None => diagnostics.push_new(name.location, unknown_algorithm(&name.value)),
         }
@@ -281,6 +289,7 @@ fn test(document: &Spanned<TestDocument>, diagnostics: &mut Diagnostics) -> Opti
 }
 
 fn unknown_algorithm(name: &str) -> String {
-    let known: Vec<_> = Algorithm::ALL.iter().map(|algorithm| format!("`{}`", algorithm.as_str())).collect();
+    let known = Algorithm::ALL.iter().filter(|algorithm| !algorithm.is_hmac());
+    let known: Vec<_> = known.map(|algorithm| format!("`{}`", algorithm.as_str())).collect();
     format!("unknown algorithm {} (known: {})", quoted(name), known.join(", "))
 }
