@@ -40,6 +40,11 @@ impl<'q> Headers<'q> {
         }
         headers
     }
+
+    /// Reads all lines of a request.
+    pub(crate) fn of_map(headers: &'q HeaderMap) -> Self {
+        Self::of(headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes())))
+    }
 }
 
 impl<'q> Question<'q> {
@@ -60,9 +65,7 @@ impl<'q> Question<'q> {
         if mode == Mode::EnvoyHttp && target.iter().take_while(|byte| **byte != b'?').any(|byte| *byte == b'!') {
             return Err(RequestError::Unclear);
         }
-        let lines = headers.iter();
-        let lines = lines.map(|(name, value)| (name.as_str(), value.as_bytes()));
-        Ok(Self::new(method, target, Headers::of(lines)))
+        Ok(Self::new(method, target, Headers::of_map(headers)))
     }
 
     /// Makes a request from its parts.

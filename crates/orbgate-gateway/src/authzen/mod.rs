@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use http::header::{ALLOW, AUTHORIZATION, CONTENT_TYPE};
+use http::header::{ALLOW, CONTENT_TYPE};
 use http::request::Parts as Head;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::Full;
@@ -23,6 +23,7 @@ use crate::authorizer::Authorizer;
 use crate::body::{Unread, whole};
 use crate::connection::{Entrance as _, Protocol, Service};
 use crate::errors::RequestError;
+use crate::question::{Headers, Question};
 use crate::state::State;
 
 use self::evaluate::{Evaluator, Known, invalid};
@@ -132,17 +133,9 @@ impl Authzen {
     /// no token.
     async fn caller(&self, state: &State, head: &Head) -> Option<HttpAnswer> {
         let callers = state.callers.as_ref()?;
-        let authorization = head.headers.get_all(AUTHORIZATION).iter();
-        let authorization: Vec<_> = authorization.map(HeaderValue::as_bytes).collect();
-        let names: Vec<_> = head.headers.keys().map(|name| name.as_str().as_bytes()).collect();
-        let request = orbgate_gate::Request {
-            method: head.method.as_str().as_bytes(),
-            target: head.uri.path().as_bytes(),
-            authorization: &authorization,
-            header_names: &names,
-            ..orbgate_gate::Request::default()
-        };
-        let denial = callers.ask(request, |answer| match (answer.decision.is_allow(), answer.denial) {
+        let (method, target) = (head.method.as_str().as_bytes(), head.uri.path().as_bytes());
+        let question = Question::new(method, target, Headers::of_map(&head.headers));
+        let denial = callers.ask(question.request(), |answer| match (answer.decision.is_allow(), answer.denial) {
             (true, None) => None,
             (_, Some(denial)) => {
                 let status = StatusCode::from_u16(denial.status).unwrap_or(StatusCode::FORBIDDEN);

@@ -310,10 +310,11 @@ fn callers_show_a_token_with_the_scope_that_lets_them_ask() {
     }
     assert_eq!(point.post(EVALUATION, &body).status, 401);
     let bearer = format!("Bearer {}", point.issuer.token("user", "ask:decisions"));
-    let other_method =
-        [("Content-Type", "application/json"), ("Authorization", &*bearer), ("X-HTTP-Method-Override", "DELETE")];
-    let answer = point.send("POST", EVALUATION, &other_method, &body);
-    assert_eq!(answer.status, 400, "{answer:?}");
+    for refused in [("X-HTTP-Method-Override", "DELETE"), ("Upgrade", "h2c")] {
+        let headers = [("Content-Type", "application/json"), ("Authorization", &*bearer), refused];
+        let answer = point.send("POST", EVALUATION, &headers, &body);
+        assert_eq!(answer.status, 400, "{refused:?} {answer:?}");
+    }
     // Everybody may know what there is.
     assert_eq!(point.send("GET", "/.well-known/authzen-configuration", &[], "").status, 200);
 }
