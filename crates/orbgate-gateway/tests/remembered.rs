@@ -166,8 +166,6 @@ fn without_a_state_it_is_said_that_nothing_was_compared() {
     assert!(!bench.gateway.running.said().contains("compared"));
 }
 
-/// What `DynamicUser=` and `StateDirectory=orbgate` of the unit make: an unprivileged user, whose only folder is reached by a link, and a
-/// configuration that it can't write. Only root can become that user; otherwise the rest is tried.
 #[test]
 fn a_state_that_cannot_be_written_starts_nothing() {
     let (issuer, folder) = (Issuer::start(), folder("unwritten"));
@@ -189,6 +187,8 @@ fn a_state_that_cannot_be_written_starts_nothing() {
     assert!(said.contains("the accepted policy "), "{said}");
 }
 
+/// What `DynamicUser=` and `StateDirectory=orbgate` of the unit make: an unprivileged user, whose only folder is reached by a link, and a
+/// configuration that it can't write. Only root can become that user; otherwise the rest is tried.
 #[test]
 fn the_state_is_kept_where_the_unit_puts_it() {
     const NOBODY: u32 = 65_534;

@@ -112,7 +112,7 @@ impl Jwk<'_> {
             return Err("its exponent is even or too small");
         }
         if roca::has_fingerprint(&n) {
-            return Err("it is from a invalid generator (CVE-2017-15361)");
+            return Err("its modulus is from a flawed generator (CVE-2017-15361)");
         }
         self.uses(Family::Rsa, &Parts::Rsa { n: &n, e: &e })
     }

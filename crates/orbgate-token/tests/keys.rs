@@ -95,7 +95,7 @@ fn a_key_is_used_if_it_is_sound_and_for_signatures() {
     }
 }
 
-/// A modulus as the invalid generator makes it: the product of two primes of 1024 bits, each of the form
+/// A modulus as the flawed generator makes it: the product of two primes of 1024 bits, each of the form
 /// k·M + (65537^a mod M), where M is the product of the first 126 primes.
 const FROM_FAULTY_GENERATOR: &str = "zBtQbzbgwcsep3kb-FyEHMxSU_e0IdkQz4b4GiABcBrtXzGHeB0pwXIXidDwOtQ-QhqDWMjQ\
     R2Kg5FS1aK7n4vkfRn3ab2jtm9pbvuyE_djYQ8lLt-25OM5yIpl3IPM_qH6q-Yth-Zo-uqVoZNBuwhw5WGoOVX2neA9Zehl2tPd3dncA52aC\
