@@ -4,6 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
+use crate::specification::TABLES;
+
 /// Any JSON value of small size.
 pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
@@ -36,170 +38,93 @@ fn integer() -> impl Strategy<Value = Value> {
     any::<i64>().prop_map(Value::from)
 }
 
-fn uuid() -> impl Strategy<Value = Value> {
-    "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}".prop_map(Value::from)
-}
-
-fn flag() -> impl Strategy<Value = Value> {
-    any::<bool>().prop_map(Value::from)
-}
-
-fn texts() -> impl Strategy<Value = Value> {
-    vec(text(), 0..3).prop_map(Value::from)
-}
-
-/// Members with values of one kind.
-fn each<S: Strategy<Value = Value>>(
-    names: &'static str,
-    value: fn() -> S,
-) -> impl Strategy<Value = Map<String, Value>> {
-    let names: Vec<&str> = names.split_whitespace().collect();
-    vec(value(), names.len()).prop_map(move |values| {
-        let names = names.iter().map(|name| (*name).to_owned());
-        names.zip(values).collect()
-    })
-}
-
-/// Members of which some are there.
-fn some(members: impl Strategy<Value = Map<String, Value>>) -> impl Strategy<Value = Map<String, Value>> {
-    (members, vec(any::<bool>(), 4)).prop_map(|(members, there)| {
-        let members = members.into_iter().zip(there);
-        members.filter_map(|(member, there)| there.then_some(member)).collect()
-    })
-}
-
 /// Members that the specification does not list.
 fn unknown() -> impl Strategy<Value = Map<String, Value>> {
     let name = "(x-[a-z~/. ]{0,4}|unknown|Prompt|)";
     vec((name, any_json()), 0..3).prop_map(|members| members.into_iter().collect())
 }
 
-fn object(parts: impl IntoIterator<Item = Map<String, Value>>) -> Value {
-    parts.into_iter().flatten().collect::<Map<_, _>>().into()
+/// An object with the members of a table and unknown ones. Those that aren't required are there or not.
+fn object(table: &str) -> BoxedStrategy<Value> {
+    let (_, rows) = TABLES.into_iter().find(|(name, _)| *name == table).unwrap();
+    let rows = rows.lines().map(|row| row.split_whitespace().collect::<Vec<_>>()).filter(|row| !row.is_empty());
+    let (names, values): (Vec<_>, Vec<_>) = rows
+        .map(|row| {
+            let (name, kind) = (row[0], row[1..].join(" "));
+            let value = match kind.strip_suffix(" required") {
+                Some(kind) => value(name, kind).prop_map(Some).boxed(),
+                None => prop::option::of(value(name, &kind)).boxed(),
+            };
+            (name, value)
+        })
+        .unzip();
+    let members = (values, unknown()).prop_map(move |(values, unknown)| {
+        let listed = names.iter().zip(values).filter_map(|(name, value)| Some(((*name).to_owned(), value?)));
+        unknown.into_iter().chain(listed).collect::<Map<_, _>>().into()
+    });
+    members.boxed()
+}
+
+/// Values of a type in a table.
+fn value(name: &str, kind: &str) -> BoxedStrategy<Value> {
+    match kind {
+        // The specification shows three roles, and any other is accepted.
+        "string" if name == "role" => {
+            prop::sample::select(&["user", "system", "assistant", "tool"][..]).prop_map(Value::from).boxed()
+        }
+        "string" => text().boxed(),
+        "uuid" => "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}".prop_map(Value::from).boxed(),
+        "boolean" => any::<bool>().prop_map(Value::from).boxed(),
+        "integer" => integer().boxed(),
+        "number" => number().boxed(),
+        "any" => any_json().boxed(),
+        "array" => vec(any_json(), 0..2).prop_map(Value::from).boxed(),
+        // Each run has one; `record` removes it from a message.
+        "Timer or null" => object("Timer"),
+        _ => {
+            if let Some(kind) = kind.strip_suffix(" or null") {
+                prop::option::of(value(name, kind)).prop_map(|value| json!(value)).boxed()
+            } else if let Some(kind) = kind.strip_prefix("array of ") {
+                vec(value(name, kind), 0..3).prop_map(Value::from).boxed()
+            } else {
+                object(kind.trim_start_matches("object "))
+            }
+        }
+    }
 }
 
 /// A run request that strict validation accepts.
 pub(crate) fn request() -> impl Strategy<Value = Value> {
-    (
-        each("prompt", text),
-        each("stream allowBonusOrbsUse", flag),
-        some(each("sessionId timezone", text)),
-        some(each("sessionState", any_json)),
-        some(each("attachmentIds fileIds folderIds integrationIds", texts)),
-        some(each("temporarySession", flag)),
-        unknown(),
-    )
-        .prop_map(|(a, b, c, d, e, f, g)| object([a, b, c, d, e, f, g]))
+    object("RunRequest")
 }
 
 /// A run record that strict validation accepts.
 pub(crate) fn record() -> impl Strategy<Value = Value> {
-    let nullable = "images videos audio files response_audio reasoning_content citations session_state \
-                    references additional_input reasoning_steps reasoning_messages events requirements \
-                    workflow_step_id";
-    let texts = "agent_id agent_name session_id user_id content content_type model model_provider status";
-    let parts = (vec(message(), 0..3), input(), provider_data(), metadata(), run_metrics(), prop::option::of(text()))
-        .prop_map(|(messages, input, provider, metadata, metrics, parent)| {
-            let parts = json!({
-                "messages": messages, "input": input, "model_provider_data": provider,
-                "metadata": metadata, "metrics": metrics, "parent_run_id": parent,
-            });
-            parts.as_object().cloned().unwrap_or_default()
-        });
-    (
-        each("run_id", uuid),
-        each(texts, text),
-        each(nullable, any_json),
-        each("created_at", integer),
-        each("tools", || vec(any_json(), 0..2).prop_map(Value::from)),
-        parts,
-        unknown(),
-    )
-        .prop_map(|(a, b, c, d, e, f, g)| object([a, b, c, d, e, f, g]))
+    object("RunRecord").prop_map(|mut record| {
+        let metrics = &mut record["metrics"];
+        add_up(metrics);
+        if !metrics["duration"].is_null() {
+            metrics["duration"] = metrics["timer"]["elapsed_time"].clone();
+        }
+        for message in record["messages"].as_array_mut().unwrap() {
+            add_up(&mut message["metrics"]);
+            message["metrics"]["timer"] = Value::Null;
+            if message["role"] != "user" {
+                message.as_object_mut().unwrap().remove("input");
+            }
+        }
+        record
+    })
 }
 
-fn input() -> impl Strategy<Value = Value> {
-    let nullable = each("images videos audios files", any_json);
-    (each("input_content", text), nullable, unknown()).prop_map(|(a, b, c)| object([a, b, c]))
-}
-
-fn provider_data() -> impl Strategy<Value = Value> {
-    let extra = (some(each("prompt_logprobs kv_transfer_params", any_json)), unknown())
-        .prop_map(|(a, b)| json!({ "model_extra": object([a, b]) }).as_object().cloned().unwrap_or_default());
-    (some(each("id", text)), some(extra), unknown()).prop_map(|(a, b, c)| object([a, b, c]))
-}
-
-fn metadata() -> impl Strategy<Value = Value> {
-    (some(each("role version", text)), unknown()).prop_map(|(a, b)| object([a, b]))
-}
-
-fn message() -> impl Strategy<Value = Value> {
-    let nullable = "compressed_content name tool_call_id tool_calls audio images videos files audio_output \
-                    image_output video_output file_output redacted_reasoning_content citations \
-                    reasoning_content tool_name tool_args tool_call_error references";
-    let flags = "stop_after_tool_call add_to_agent_memory from_history temporary";
-    let role = prop_oneof![Just("user"), Just("system"), Just("assistant"), Just("tool")];
-    let parts =
-        (role, message_metrics(), prop::option::of(text()), prop::option::of(prop::option::of(provider_data())))
-            .prop_map(|(role, metrics, input, provider)| {
-                let mut parts = Map::new();
-                parts.insert("role".to_owned(), role.into());
-                parts.insert("metrics".to_owned(), metrics);
-                if let Some(input) = input.filter(|_| role == "user") {
-                    parts.insert("input".to_owned(), input);
-                }
-                if let Some(provider) = provider {
-                    parts.insert("provider_data".to_owned(), json!(provider));
-                }
-                parts
-            });
-    (
-        each("id", uuid),
-        each("content", text),
-        each(nullable, any_json),
-        each(flags, flag),
-        each("created_at", integer),
-        parts,
-        unknown(),
-    )
-        .prop_map(|(a, b, c, d, e, f, g)| object([a, b, c, d, e, f, g]))
-}
-
-/// Metrics without `timer` and `duration`, with the right sum.
-fn metrics() -> impl Strategy<Value = Map<String, Value>> {
-    let tokens = "audio_input_tokens audio_output_tokens audio_total_tokens cache_read_tokens \
-                  cache_write_tokens reasoning_tokens";
-    let sum = (any::<i32>(), any::<i32>()).prop_map(|(input, output)| {
-        let total = i64::from(input) + i64::from(output);
-        let sum = json!({"input_tokens": input, "output_tokens": output, "total_tokens": total});
-        sum.as_object().cloned().unwrap_or_default()
+/// Gives metrics the right sum, which fits into 64 bits.
+fn add_up(metrics: &mut Value) {
+    let [input, output] = ["input_tokens", "output_tokens"].map(|name| {
+        let half = metrics[name].as_i64().unwrap() / 2;
+        metrics[name] = half.into();
+        half
     });
-    let first = prop::option::of(number()).prop_map(|first| json!(first));
-    (each(tokens, integer), each("cost provider_metrics additional_metrics", any_json), sum, first, unknown()).prop_map(
-        |(a, b, c, first, d)| {
-            let mut metrics: Map<_, _> = [a, b, c, d].into_iter().flatten().collect();
-            metrics.insert("time_to_first_token".to_owned(), first);
-            metrics
-        },
-    )
-}
-
-fn message_metrics() -> impl Strategy<Value = Value> {
-    (metrics(), prop::option::of(number())).prop_map(|(mut metrics, duration)| {
-        metrics.insert("timer".to_owned(), Value::Null);
-        metrics.insert("duration".to_owned(), json!(duration));
-        metrics.into()
-    })
-}
-
-fn run_metrics() -> impl Strategy<Value = Value> {
-    let timer = (each("start_time end_time elapsed_time", number), unknown());
-    (metrics(), timer, any::<bool>()).prop_map(|(mut metrics, (timer, unknown), timed)| {
-        let duration = timed.then(|| timer.get("elapsed_time").cloned());
-        metrics.insert("duration".to_owned(), json!(duration.flatten()));
-        metrics.insert("timer".to_owned(), object([timer, unknown]));
-        metrics.into()
-    })
+    metrics["total_tokens"] = (input + output).into();
 }
 
 /// The pointers of all values within a value, the value itself first.
