@@ -1,16 +1,14 @@
 //! Walks the schema and the document together, and finds every value that doesn't match, with its location.
 
+use core::cmp::Ordering;
 use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Number, Value};
 
-use crate::contract::{Contract, Mode};
-use crate::finding::Finding;
-use crate::rules;
-use crate::shape::{JsonType, allows_null, described, has_format, property, required, wanted};
+use crate::contract::{Contract, Finding, Mode};
 
 /// Checks one document, given as JSON and as a value. Lines are counted from the start of the JSON.
 /// `most` limits the number of findings.
@@ -22,7 +20,7 @@ pub(crate) fn check(contract: Contract, text: &str, value: &Value, mode: Mode, m
         walk.value(schema, raw);
     }
     if (contract, mode) == (Contract::RunRecord, Mode::Strict) {
-        rules::record(value, &mut |pointer, message| {
+        consistency(value, &mut |pointer, message| {
             let location = walk.locations.get(&pointer).copied().unwrap_or_default();
             walk.push(location, pointer, message);
         });
@@ -231,4 +229,185 @@ impl<'de> Visitor<'de> for MembersVisitor {
         }
         Ok(members)
     }
+}
+
+/// The type of a JSON value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum JsonType {
+    Null,
+    Boolean,
+    Integer,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl JsonType {
+    /// The type of a JSON value in its source form.
+    fn of(raw: &RawValue) -> Self {
+        match raw.get().as_bytes().first() {
+            Some(b'{') => Self::Object,
+            Some(b'[') => Self::Array,
+            Some(b'"') => Self::String,
+            Some(b't' | b'f') => Self::Boolean,
+            Some(b'n') => Self::Null,
+            // Classified as the types read it: `1.0` is a number, and so is an integer of more than
+            // 64 bits.
+            _ if serde_json::from_str::<i64>(raw.get()).is_ok() => Self::Integer,
+            _ => Self::Number,
+        }
+    }
+
+    /// The type with this name in a schema.
+    fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "boolean" => Self::Boolean,
+            "integer" => Self::Integer,
+            "number" => Self::Number,
+            "string" => Self::String,
+            "array" => Self::Array,
+            "object" => Self::Object,
+            _ => return None,
+        })
+    }
+
+    fn includes(self, kind: Self) -> bool {
+        self == kind || (self == Self::Number && kind == Self::Integer)
+    }
+}
+
+impl fmt::Display for JsonType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Null => "null",
+            Self::Boolean => "a boolean",
+            Self::Integer => "an integer",
+            Self::Number => "a number",
+            Self::String => "a string",
+            Self::Array => "an array",
+            Self::Object => "an object",
+        })
+    }
+}
+
+/// The only type that a schema accepts, apart from null; `None` if it accepts any.
+fn wanted(schema: &Value) -> Option<JsonType> {
+    match schema.get("type")? {
+        Value::String(name) => JsonType::named(name),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).find_map(JsonType::named),
+        _ => None,
+    }
+}
+
+/// The schema that a reference names; null can be allowed in addition.
+fn described<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
+    let branches = schema.get("anyOf").and_then(Value::as_array);
+    let branch = branches.and_then(|branches| branches.iter().find(|branch| !is_null(branch)));
+    let schema = branch.unwrap_or(schema);
+    let reference = schema.get("$ref").and_then(Value::as_str);
+    let target = reference.and_then(|reference| root.pointer(reference.strip_prefix('#')?));
+    target.unwrap_or(schema)
+}
+
+/// Whether a schema accepts null.
+fn allows_null(schema: &Value) -> bool {
+    let any = schema == &Value::Bool(true);
+    let untyped = || schema.is_object() && ["type", "$ref", "anyOf"].iter().all(|key| schema.get(key).is_none());
+    let listed = |key: &str, null: fn(&Value) -> bool| {
+        let all = schema.get(key).and_then(Value::as_array);
+        all.is_some_and(|all| all.iter().any(null))
+    };
+    any || untyped() || listed("type", |name| name == "null") || listed("anyOf", is_null)
+}
+
+fn is_null(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|name| name == "null")
+}
+
+fn has_format(schema: &Value, format: &str) -> bool {
+    schema.get("format").is_some_and(|name| name == format)
+}
+
+fn property<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+    schema.get("properties")?.get(name)
+}
+
+/// The required members, in the order of the specification.
+fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.into_iter().flatten().filter_map(Value::as_str)
+}
+
+/// Checks the consistency of a run record (specification §2.3 and §2.4), which a schema can't express. If a value is missing
+/// or has another type, that is already a finding, and the rule is skipped. `find` takes a pointer and a message.
+fn consistency(record: &Value, find: &mut dyn FnMut(String, String)) {
+    if let Some(metrics) = record.get("metrics") {
+        total(metrics, "/metrics", find);
+        timed(metrics, find);
+    }
+    let messages = record.get("messages").and_then(Value::as_array);
+    for (index, message) in messages.into_iter().flatten().enumerate() {
+        message_consistency(message, &format!("/messages/{index}"), find);
+    }
+}
+
+fn message_consistency(message: &Value, at: &str, find: &mut dyn FnMut(String, String)) {
+    if let Some(metrics) = message.get("metrics") {
+        let at = format!("{at}/metrics");
+        total(metrics, &at, find);
+        if metrics.get("timer").is_some_and(|timer| !timer.is_null()) {
+            find(format!("{at}/timer"), "must be null on a message".to_owned());
+        }
+    }
+    let role = message.get("role").and_then(Value::as_str);
+    if let Some(role) = role.filter(|role| *role != "user")
+        && message.get("input").is_some()
+    {
+        let wrong = format!("only on a user's message, and the role of this one is `{role}`");
+        find(format!("{at}/input"), wrong);
+    }
+}
+
+/// `total_tokens` equals `input_tokens` plus `output_tokens`.
+fn total(metrics: &Value, at: &str, find: &mut dyn FnMut(String, String)) {
+    let tokens = |name| metrics.get(name)?.as_i64().map(i128::from);
+    let names = ["input_tokens", "output_tokens", "total_tokens"].map(tokens);
+    let [Some(input), Some(output), Some(total)] = names else {
+        return;
+    };
+    // The sum of two 64-bit integers can have 65 bits.
+    let sum = input.saturating_add(output);
+    if total != sum {
+        let wrong = format!("is {total}, but input_tokens + output_tokens is {sum}");
+        find(format!("{at}/total_tokens"), wrong);
+    }
+}
+
+/// A run has a timer, and `duration` equals its `elapsed_time`.
+fn timed(metrics: &Value, find: &mut dyn FnMut(String, String)) {
+    let Some(timer) = metrics.get("timer") else {
+        return;
+    };
+    if timer.is_null() {
+        let wrong = "must be an object on a run record, not null";
+        find("/metrics/timer".to_owned(), wrong.to_owned());
+    }
+    let duration = metrics.get("duration").and_then(Value::as_number);
+    let elapsed = timer.get("elapsed_time").and_then(Value::as_number);
+    if let (Some(duration), Some(elapsed)) = (duration, elapsed)
+        && !equal(duration, elapsed)
+    {
+        let wrong = format!("is {duration}, but timer.elapsed_time is {elapsed}");
+        find("/metrics/duration".to_owned(), wrong);
+    }
+}
+
+/// Whether two numbers are equal: `2` equals `2.0`.
+fn equal(one: &Number, other: &Number) -> bool {
+    if one.is_f64() || other.is_f64() {
+        let order = one.as_f64().partial_cmp(&other.as_f64());
+        return order == Some(Ordering::Equal);
+    }
+    one == other
 }

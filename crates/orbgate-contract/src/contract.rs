@@ -1,5 +1,7 @@
 //! The two document types, and how documents are checked against them.
 
+use core::error::Error;
+use core::fmt;
 use std::sync::LazyLock;
 
 use serde::Serialize;
@@ -7,7 +9,6 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::documents::check_text;
-use crate::finding::{ContractError, Finding};
 use crate::record::RunRecord;
 use crate::request::RunRequest;
 
@@ -40,6 +41,75 @@ pub struct Report {
     /// The findings, in document order.
     pub findings: Vec<Finding>,
 }
+
+/// An error in a document, with its location.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The line of the value, from 1. For a missing member, the line of the object that lacks it.
+    pub line: usize,
+    /// The value's JSON pointer (RFC 6901). For a missing member, the pointer that it would have.
+    /// Empty for the whole document.
+    pub pointer: String,
+    /// The message for users: one line, in lower case, without a final period.
+    pub message: String,
+}
+
+impl Finding {
+    /// A finding about a whole document.
+    pub(crate) const fn whole(line: usize, message: String) -> Self {
+        Self { line, pointer: String::new(), message }
+    }
+}
+
+impl fmt::Display for Finding {
+    /// `3: /metrics/total_tokens: must be …`; without the pointer if it is empty.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.line)?;
+        if !self.pointer.is_empty() {
+            write!(f, "{}: ", self.pointer)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// Why a document is invalid, in document order.
+#[derive(Clone, PartialEq, Eq)]
+pub struct ContractError {
+    findings: Vec<Finding>,
+}
+
+impl ContractError {
+    const fn new(findings: Vec<Finding>) -> Self {
+        Self { findings }
+    }
+
+    /// The findings; at least one.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+impl fmt::Display for ContractError {
+    /// One finding on each line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, finding) in self.findings.iter().enumerate() {
+            let separator = if index == 0 { "" } else { "\n" };
+            write!(f, "{separator}{finding}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The same as `Display`, because `main` and `unwrap` print it.
+impl fmt::Debug for ContractError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Error for ContractError {}
 
 /// The maximum number of findings that a server gets about a request. The sender needs no more.
 const SERVED: usize = 100;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::present::present;
+use crate::record::present;
 
 /// The body of a run request (specification §2.1), which creates or updates a configuration from a prompt,
 /// and runs it.
