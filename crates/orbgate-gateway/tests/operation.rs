@@ -19,7 +19,7 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
 use serde_json::{Value, json};
 
 use crate::support::wire::{Answer, ask, request};
-use crate::support::{Gateway, Issuer, Running, folder, free_port};
+use crate::support::{Gateway, Issuer, Running, folder, free_port, run};
 
 const METADATA: &[u8] = b"GET /.well-known/authzen-configuration HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
 
@@ -393,13 +393,10 @@ fn a_check_warns_of_what_is_probably_not_meant() {
     let check = |admin: &str, tokens: &str| {
         fs::write(folder.join("tokens.yaml"), tokens).unwrap();
         let settings = format!("orbgate_gateway: 1\ntokens: tokens.yaml\nadmin: {admin}\n");
-        let file = folder.join("gateway.yaml");
-        fs::write(&file, config("127.0.0.1:1", "127.0.0.1", &settings)).unwrap();
-        let mut program = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-        let checked = program.args(["--check", "--config"]).arg(&file);
-        let output = checked.output().unwrap();
-        assert!(output.status.success());
-        String::from_utf8(output.stderr).unwrap()
+        fs::write(folder.join("gateway.yaml"), config("127.0.0.1:1", "127.0.0.1", &settings)).unwrap();
+        let (code, _, said) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
+        assert_eq!(code, Some(0), "{said}");
+        said
     };
     assert_eq!(check("127.0.0.1:2", &tokens), "");
     for admin in ["0.0.0.0:2", "'[::]:2'"] {

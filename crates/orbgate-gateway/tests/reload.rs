@@ -1,12 +1,13 @@
 //! How the gateway reads its configuration: at the start, when it is asked to check it, and again on SIGHUP.
 
 use std::fs;
+use std::path::Path;
 
 use orbgate_testing::expected::Expected;
 
 use crate::questions::{ORBS, bearer, config, gateway, questions};
 use crate::support::wire::{Answer, ask};
-use crate::support::{Gateway, Issuer, Running, folder, free_port};
+use crate::support::{Gateway, Issuer, Running, folder, free_port, run};
 
 #[test]
 fn a_new_configuration_is_taken_whole_or_not_at_all() {
@@ -139,11 +140,8 @@ fn an_operator_is_told_why_nothing_new_counts() {
 fn wrong_arguments_are_named_and_their_order_is_free() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gateway/gateway.yaml");
     let ran = |arguments: &[&str]| {
-        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-        let program = program.args(arguments).env_remove("ORBGATE_TOKEN");
-        let output = program.output().unwrap();
-        let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-        (output.status.code(), said.lines().next().unwrap().to_owned())
+        let (code, said, errors) = run(Path::new("."), None, arguments);
+        (code, (said + &errors).lines().next().unwrap().to_owned())
     };
     let wrong: [&[&str]; 8] = [
         &[],
@@ -165,11 +163,9 @@ fn wrong_arguments_are_named_and_their_order_is_free() {
         expected.add(&arguments, [said]);
     }
     let nobody = format!("127.0.0.1:{}", free_port());
-    let mut probe = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-    let probe = probe.args(["--probe", &nobody, "127.0.0.1:0", "--config", file]);
-    let output = probe.env("ORBGATE_TOKEN", "x").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let arguments = ["--probe", &nobody, "127.0.0.1:0", "--config", file];
+    let (code, _, said) = run(Path::new("."), Some("x"), &arguments);
+    assert_eq!(code, Some(2), "{said}");
     // The error's number isn't the same in each system.
     let (said, _) = said.split_once(" (os error ").unwrap();
     expected.add("--probe NOBODY 127.0.0.1:0 --config FILE", [said.replace(&nobody, "NOBODY")]);
@@ -185,11 +181,8 @@ fn a_configuration_with_errors_does_not_start() {
     fs::write(folder.join("gateway.yaml"), "orbgate_gateway: 1\ntokens: t.yaml\nlisteners: []\n").unwrap();
     let mut expected = Expected::default();
     for arguments in [&["--check", "--config"][..], &["--config"]] {
-        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-        let program = program.args(arguments).arg("gateway.yaml");
-        let output = program.current_dir(&folder).output().unwrap();
-        assert_eq!(output.status.code(), Some(2));
-        let said = String::from_utf8(output.stderr).unwrap();
+        let (code, _, said) = run(&folder, None, &[arguments, &["gateway.yaml"]].concat());
+        assert_eq!(code, Some(2));
         expected.add(&arguments.join(" "), [said]);
     }
     expected.keep(env!("CARGO_MANIFEST_DIR"), "start: no listener");
@@ -200,11 +193,8 @@ fn a_look_says_what_is_wrong_in_every_file_and_makes_none() {
     let folder = folder("look");
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
     let look = || {
-        let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-        let program = program.args(["--check", "--config", "gateway.yaml"]);
-        let output = program.current_dir(&folder).output().unwrap();
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.success(), said.is_empty(), "{said}");
+        let (code, _, said) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
+        assert_eq!(code == Some(0), said.is_empty(), "{said}");
         said.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     let config = |audit: &str, tls: &str| {
@@ -235,8 +225,6 @@ fn a_look_says_what_is_wrong_in_every_file_and_makes_none() {
 #[test]
 fn the_configuration_that_is_shipped_is_one() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gateway/gateway.yaml");
-    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-    let output = program.args(["--check", "--config", file]).output().unwrap();
-    assert_eq!(String::from_utf8(output.stderr).unwrap(), "");
-    assert!(output.status.success());
+    let (code, _, errors) = run(Path::new("."), None, &["--check", "--config", file]);
+    assert_eq!((code, errors.as_str()), (Some(0), ""));
 }

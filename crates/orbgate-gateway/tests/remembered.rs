@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::support::wire::{ask, request};
-use crate::support::{Gateway, Issuer, Running, folder, free_port};
+use crate::support::{Gateway, Issuer, Running, folder, free_port, run};
 
 /// A policy in which `read:orbs` permits these routes.
 fn policy(routes: &str) -> String {
@@ -139,11 +139,8 @@ fn a_setting_that_needs_no_token_is_compared_as_a_policy_is() {
     bench.gateway.running.child.kill().unwrap();
     bench.gateway.running.child.wait().unwrap();
     bench.gateway.rewrite(&more(&bench, MORE));
-    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-    let file = bench.gateway.folder.join("gateway.yaml");
-    let ended = program.arg("--config").arg(file).output().unwrap();
-    let said = String::from_utf8(ended.stderr).unwrap();
-    assert!(!ended.status.success() && said.contains("`public: GET /docs`"), "{said}");
+    let (code, _, said) = run(&bench.gateway.folder, None, &["--config", "gateway.yaml"]);
+    assert!(code != Some(0) && said.contains("`public: GET /docs`"), "{said}");
 
     // An operator who wants it takes the setting away, and a policy that overlaps is refused.
     bench.more = "state: state\npublic: [GET /healthz, GET /docs]\n";
@@ -316,12 +313,7 @@ fn a_seal_that_is_required_is_required_of_all_three_files() {
     for (file, text) in &texts {
         fs::write(folder.join(file), orbgate_yaml::seal(text)).unwrap();
     }
-    let check = || {
-        let program = env!("CARGO_BIN_EXE_orbgate-gateway");
-        let mut program = std::process::Command::new(program);
-        let checked = program.args(["--check", "--config"]).arg(folder.join("gateway.yaml")).output().unwrap();
-        String::from_utf8(checked.stderr).unwrap()
-    };
+    let check = || run(&folder, None, &["--check", "--config", "gateway.yaml"]).2;
     assert_eq!(check(), "");
     for (file, text) in &texts {
         fs::write(folder.join(file), text).unwrap();

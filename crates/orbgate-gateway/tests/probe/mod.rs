@@ -6,12 +6,11 @@ mod proxy;
 use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpListener;
-use std::process::Command;
 use std::thread;
 
 use self::proxy::{Mistake, answers, asks, none, sends, unasked};
 use crate::support::wire::first;
-use crate::support::{Gateway, Issuer, PROMISED, folder, free_port};
+use crate::support::{Gateway, Issuer, PROMISED, folder, free_port, run};
 
 /// The token of the tests holds the first scope.
 const POLICY: &str = "orbgate: 1\napis: { a: { base_path: /v1, scopes: { 'read:a': { orbs: 2, routes: [GET /a, 'GET /a/{id}'] }, \
@@ -55,15 +54,10 @@ impl Bench {
                 mistake.serve(client, &gateway, &behind);
             }
         });
-        let found = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"))
-            .args(["--probe", &address, &backend, "--config"])
-            .arg(self.gateway.folder.join("gateway.yaml"))
-            .env("ORBGATE_TOKEN", self.issuer.token("user", "read:a"))
-            .output()
-            .unwrap();
-        let said = String::from_utf8(found.stdout).unwrap();
-        let errors = String::from_utf8_lossy(&found.stderr).into_owned();
-        match found.status.code() {
+        let token = self.issuer.token("user", "read:a");
+        let arguments = ["--probe", &address, &backend, "--config", "gateway.yaml"];
+        let (code, said, errors) = run(&self.gateway.folder, Some(&token), &arguments);
+        match code {
             Some(0) => {
                 assert_eq!(said, "what arrives was allowed\n");
                 BTreeSet::new()

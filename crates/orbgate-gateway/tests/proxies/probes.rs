@@ -2,12 +2,11 @@
 //! `lines.rs`.
 
 use std::path::Path;
-use std::process::Command;
 
 use super::gateway;
 use super::program::{Program, Proxy, find};
 use super::upgrades::for_websockets;
-use crate::support::{Issuer, free_port};
+use crate::support::{Issuer, free_port, run};
 
 /// What the probe says of a proxy that is started so: nothing if all is well.
 pub(super) fn findings(kind: Program, start: impl FnOnce(&Path, &str, &str) -> Proxy) -> Option<String> {
@@ -17,19 +16,15 @@ pub(super) fn findings(kind: Program, start: impl FnOnce(&Path, &str, &str) -> P
     let gateway = gateway(&issuer.tokens_yaml(), &address, kind.mode(), "");
     let mut proxy = start(&binary, &address, &backend);
     proxy.wait_for_routes();
-    let probed = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"))
-        .args(["--probe", &proxy.address, &backend, "--config"])
-        .arg(gateway.folder.join("gateway.yaml"))
-        .env("ORBGATE_TOKEN", issuer.token("user", "read:orbs read:voxies"))
-        .output()
-        .unwrap();
-    let said = String::from_utf8(probed.stdout).unwrap();
-    let errors = String::from_utf8(probed.stderr).unwrap();
-    match probed.status.code() {
-        Some(0) => assert_eq!(said, "what arrives was allowed\n"),
-        code => assert_eq!(code, Some(1), "{errors}"),
+    let token = issuer.token("user", "read:orbs read:voxies");
+    let arguments = ["--probe", &proxy.address, &backend, "--config", "gateway.yaml"];
+    let (code, said, errors) = run(&gateway.folder, Some(&token), &arguments);
+    if code == Some(0) {
+        assert_eq!(said, "what arrives was allowed\n");
+        return Some(String::new());
     }
-    Some(if probed.status.success() { String::new() } else { said })
+    assert_eq!(code, Some(1), "{errors}");
+    Some(said)
 }
 
 fn finds(kind: Program, table: &[((&str, &str), &str)]) {

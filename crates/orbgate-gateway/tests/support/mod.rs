@@ -137,6 +137,16 @@ pub(crate) fn folder(name: &str) -> PathBuf {
     folder
 }
 
+/// Runs the gateway in a folder until it ends, with a token for its probe: its status, and what it says on
+/// standard output and on standard error.
+pub(crate) fn run(folder: &Path, token: Option<&str>, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
+    let program = program.args(arguments).current_dir(folder).env_remove("ORBGATE_TOKEN");
+    let output = program.envs(token.map(|token| ("ORBGATE_TOKEN", token))).output().unwrap();
+    let [said, errors] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    (output.status.code(), said, errors)
+}
+
 /// A program that ends with its test.
 pub(crate) struct Running {
     pub(crate) child: Child,
