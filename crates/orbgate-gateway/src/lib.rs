@@ -13,7 +13,6 @@ mod files;
 mod fragment;
 mod grpc;
 mod listen;
-mod log;
 mod mode;
 mod peers;
 mod probe;

@@ -10,6 +10,10 @@ use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
+use tracing_subscriber::Layer as _;
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::admin::Admin;
 use crate::authorizer::Authorizer;
@@ -17,7 +21,6 @@ use crate::authzen::Authzen;
 use crate::connection::serve;
 use crate::grpc::Grpc;
 use crate::listen::{Address, Listener};
-use crate::log;
 use crate::mode::Mode;
 use crate::reload::{self, Keeper};
 use crate::sockets::Sockets;
@@ -32,11 +35,24 @@ use crate::state::{StartError, State};
 ///
 /// Returns why it can't start.
 pub fn run(file: &Path) -> Result<(), StartError> {
-    log::start();
+    start_log();
     // First, while the program has only one thread, because it removes environment variables.
     let sockets = Sockets::passed().map_err(StartError::Sockets)?;
     let runtime = Runtime::new().map_err(StartError::Runtime)?;
     runtime.block_on(serve_all(file, sockets))
+}
+
+/// Logs JSON lines to standard error, once for the program. A line never contains a token or a query, and a path only
+/// with `debug: true`.
+fn start_log() {
+    let lines = tracing_subscriber::fmt::layer()
+        .json()
+        .with_current_span(false)
+        .with_span_list(false)
+        .with_writer(std::io::stderr)
+        .with_filter(LevelFilter::INFO);
+    // A second start in one program keeps the first log.
+    let _ = tracing_subscriber::registry().with(lines).try_init();
 }
 
 /// Loads everything that a configuration file names, without serving. Returns warnings, one sentence each.
