@@ -15,6 +15,7 @@
     reason = "tests start programs and fail by panicking, and their names say what is made"
 )]
 
+pub mod cases;
 #[cfg(feature = "exchange")]
 pub mod exchange;
 #[path = "../../orbgate/tests/support/expected.rs"]

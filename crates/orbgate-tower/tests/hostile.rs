@@ -2,7 +2,6 @@
 //! the bytes of the wire.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 
 use crate::support::{Tokens, raw, request, router, serve};
@@ -10,6 +9,7 @@ use axum::Router;
 use axum::extract::OriginalUri;
 use axum::routing::any;
 use orbgate::{Request, Token};
+use orbgate_testing::cases::{Row, rows};
 use orbgate_tower::{Engines, GateLayer};
 
 /// A service with the routes of a policy below a prefix, which says what target it saw.
@@ -36,8 +36,9 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
     let mut services: HashMap<String, (String, Engines)> = HashMap::new();
     let mut signed: HashMap<(String, String), String> = HashMap::new();
     let (mut by_layer, mut by_server) = (0, 0);
-    for (position, row) in ["hostile", "targets"].into_iter().flat_map(rows) {
-        let [policy, kind, scopes] = [&row[1], &row[5], &row[6]].map(Clone::clone);
+    for Row { location, policy, method, target, kind, scopes, status, .. } in
+        ["hostile", "targets"].into_iter().flat_map(rows)
+    {
         if !services.contains_key(&policy) {
             let engines = engines(&policy);
             let gate = GateLayer::axum(engines.clone(), tokens.verifier());
@@ -49,10 +50,9 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
             let signed = signed.entry((kind.clone(), scopes.clone()));
             &**signed.or_insert_with(|| tokens.token(&kind, &scopes))
         });
-        let (method, target) = (unescape(&row[2]), unescape(&row[3]));
         let answer = raw(address, &request(&method, &target, token, "")).await;
         if !carried(&method, &target) {
-            assert_eq!(answer.status, 400, "{position}: the server itself refuses it");
+            assert_eq!(answer.status, 400, "{location}: the server itself refuses it");
             by_server += 1;
             continue;
         }
@@ -60,7 +60,7 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
         // Nothing after a `#` reaches the layer or the service: hyper drops it.
         let seen = target.split(|byte| *byte == b'#').next().unwrap();
         let expected = if seen.len() == target.len() {
-            row[9].parse().unwrap_or(200)
+            status
         } else {
             let engine = engines.load();
             let decision = engine.decide(&Request {
@@ -71,11 +71,11 @@ async fn every_case_of_a_target_is_answered_as_it_says() {
             });
             decision.status().unwrap_or(200)
         };
-        assert_eq!(answer.status, expected, "{position}: {}", row[0]);
+        assert_eq!(answer.status, expected, "{location}");
         if answer.status == 200 {
-            assert_eq!(answer.body, seen, "{position}: the service saw what was decided on");
+            assert_eq!(answer.body, seen, "{location}: the service saw what was decided on");
         } else {
-            answer.assert_bare(&position);
+            answer.assert_bare(&location);
         }
     }
     assert!(by_layer > 700 && by_server > 0, "{by_layer}, {by_server}");
@@ -142,37 +142,4 @@ async fn a_nested_router_decides_on_the_whole_target() {
     assert_eq!(ask("/api/v1/external/orbs").await, 200);
     assert_eq!(ask("/api/v1/external/account").await, 403);
     assert_eq!(ask("/api/v1/external//orbs").await, 400);
-}
-
-/// The rows of a file that have a target, each with its location.
-fn rows(file: &str) -> Vec<(String, Vec<String>)> {
-    let text = fs::read_to_string(policies().join(format!("cases/{file}.tsv"))).unwrap();
-    let lines = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
-    let rows = lines.skip(1).map(|(number, line)| {
-        let cells = line.split('\t').map(str::to_owned).collect();
-        (format!("{file}.tsv:{}", number + 1), cells)
-    });
-    rows.filter(|(_, row): &(_, Vec<String>)| row[4].is_empty()).collect()
-}
-
-/// `\xNN` and `\\`, as `policy/cases/README.md` says.
-fn unescape(cell: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut rest = cell;
-    while let Some(at) = rest.find('\\') {
-        bytes.extend(&rest.as_bytes()[..at]);
-        let escape = &rest[at + 1..];
-        rest = match escape.strip_prefix('x') {
-            Some(digits) => {
-                bytes.push(u8::from_str_radix(&digits[..2], 16).unwrap());
-                &digits[2..]
-            }
-            None => {
-                bytes.push(b'\\');
-                &escape[1..]
-            }
-        };
-    }
-    bytes.extend(rest.as_bytes());
-    bytes
 }

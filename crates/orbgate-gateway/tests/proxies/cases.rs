@@ -1,11 +1,11 @@
 //! What is sent through each proxy.
 
-use std::fs;
-
 use orbgate::Engine;
+use orbgate_testing::cases::{Row, rows};
 
-use super::program::Program;
-use super::{Bench, Called, Caller};
+use super::program::{Program, get};
+use super::{Bench, Called, Caller, LIES};
+use crate::support::wire::{ask, first, request};
 
 const USUAL: Caller<'_> = Caller { kind: "user", scopes: "read:orbs", seconds: 600 };
 
@@ -113,7 +113,7 @@ fn every_lie(bench: &Bench) {
 
 /// Every row of the hostile targets, over raw sockets, by each of its policies.
 fn every_hostile_target(bench: &mut Bench) {
-    let rows = rows("hostile.tsv");
+    let rows = rows("hostile");
     assert!(rows.len() > 500);
     // The rows that are allowed are plain targets, which every proxy passes on.
     let reached = every_row(bench, &rows, |_, _| {});
@@ -122,64 +122,34 @@ fn every_hostile_target(bench: &mut Bench) {
 
 /// Users and organisations on inference, by each rule for organisations.
 fn every_row_of_inference(bench: &mut Bench) {
-    let mut rows = rows("inference.tsv");
-    // A proxy asks by target, and no body comes with its question.
-    rows.retain(|row| row[4].is_empty() && row[7] == "no");
-    let allowed = rows.iter().filter(|row| row[8] == "allow").count();
+    let mut rows = rows("inference");
+    // No body comes with the question of a proxy.
+    rows.retain(|row| !row.allows_bonus);
+    let allowed = rows.iter().filter(|row| row.status == 200).count();
     assert!(allowed >= 8 && rows.len() > allowed, "{allowed} of {}", rows.len());
     let reached = every_row(bench, &rows, |row, called| {
         let location = format!("{row:?} {:?}", called.answer);
-        assert_eq!(called.reached.len(), usize::from(row[8] == "allow"), "{location}");
-        let status = if row[8] == "allow" { "200" } else { &row[9] };
-        assert_eq!(called.answer.status.to_string(), status, "{location}");
+        assert_eq!(called.reached.len(), usize::from(row.status == 200), "{location}");
+        assert_eq!(called.answer.status, row.status, "{location}");
     });
     assert_eq!(reached, allowed);
 }
 
-/// The rows of cases in a file.
-fn rows(file: &str) -> Vec<Vec<String>> {
-    let file = format!("{}/../../policy/cases/{file}", env!("CARGO_MANIFEST_DIR"));
-    let text = fs::read_to_string(file).unwrap();
-    let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
-    let cells = |line: &str| line.split('\t').map(str::to_owned).collect();
-    rows.map(cells).collect()
-}
-
 /// Calls what each row says, and looks at what came of it. How many have reached the backend?
-fn every_row(bench: &mut Bench, rows: &[Vec<String>], look: impl Fn(&[String], &Called)) -> usize {
-    let policies: std::collections::BTreeSet<_> = rows.iter().map(|row| &row[1]).collect();
+fn every_row(bench: &mut Bench, rows: &[Row], look: impl Fn(&Row, &Called)) -> usize {
+    let policies: std::collections::BTreeSet<_> = rows.iter().map(|row| &row.policy).collect();
     let mut reached = 0;
     for policy in policies {
         bench.decide_by(policy);
-        for row in rows.iter().filter(|row| row[1] == *policy) {
-            let caller = Caller { kind: &row[5], scopes: &row[6], seconds: 600 };
-            let caller = (!row[5].is_empty()).then_some(caller);
-            let called = bench.call(&bytes(&row[2]), &bytes(&row[3]), caller, &[]);
+        for row in rows.iter().filter(|row| row.policy == *policy) {
+            let caller = Caller { kind: &row.kind, scopes: &row.scopes, seconds: 600 };
+            let caller = (!row.kind.is_empty()).then_some(caller);
+            let called = bench.call(&row.method, &row.target, caller, &[]);
             look(row, &called);
             reached += called.reached.len();
         }
     }
     reached
-}
-
-/// The bytes of a cell.
-fn bytes(cell: &str) -> Vec<u8> {
-    let (mut bytes, mut rest) = (Vec::new(), cell);
-    while let Some((before, after)) = rest.split_once('\\') {
-        bytes.extend(before.bytes());
-        rest = match after.strip_prefix('x') {
-            Some(hex) => {
-                bytes.push(u8::from_str_radix(&hex[..2], 16).unwrap());
-                &hex[2..]
-            }
-            None => {
-                bytes.push(b'\\');
-                &after[1..]
-            }
-        };
-    }
-    bytes.extend(rest.bytes());
-    bytes
 }
 
 /// What each proxy makes of an authorizer that has no connection left, and of one that closes them at once.
@@ -235,38 +205,42 @@ fn everything(kind: Program) {
     assert!(called.reached.is_empty() && called.answer.status >= 400, "{:?}", called.answer);
 }
 
-#[test]
-#[ignore = "starts nginx: cargo xtask test gateway"]
-fn nginx_passes_on_what_was_allowed_and_nothing_else() {
-    everything(Program::Nginx);
+through_proxies! { everything;
+    nginx_passes_on_what_was_allowed_and_nothing_else: Nginx,
+    caddy_passes_on_what_was_allowed_and_nothing_else: Caddy,
+    traefik_passes_on_what_was_allowed_and_nothing_else: Traefik,
+    haproxy_passes_on_what_was_allowed_and_nothing_else: Haproxy,
+    envoy_passes_on_over_http_what_was_allowed_and_nothing_else: EnvoyHttp,
+    envoy_passes_on_over_grpc_what_was_allowed_and_nothing_else: EnvoyGrpc,
 }
 
-#[test]
-#[ignore = "starts Caddy: cargo xtask test gateway"]
-fn caddy_passes_on_what_was_allowed_and_nothing_else() {
-    everything(Program::Caddy);
-}
+const PREFLIGHT: [(&str, &str); 2] = [("Origin", "https://app.example"), ("Access-Control-Request-Method", "GET")];
 
+/// CORS preflights reach the backend if `cors_preflight` lets them pass: each proxy must pass on the headers that make one.
 #[test]
-#[ignore = "starts Traefik: cargo xtask test gateway"]
-fn traefik_passes_on_what_was_allowed_and_nothing_else() {
-    everything(Program::Traefik);
-}
+#[ignore = "runs real proxies: cargo xtask test gateway"]
+fn a_preflight_passes_every_proxy() {
+    for kind in Program::ALL {
+        let Some(mut bench) = Bench::start(kind) else {
+            continue;
+        };
+        let asks = |bench: &Bench, method: &[u8], preflight: &[(&str, &str)]| {
+            let headers: Vec<_> = preflight.iter().copied().chain(LIES).collect();
+            let answer = ask(&bench.proxy.address, &request(method, ORBS, &headers));
+            (answer.status, bench.backend.take())
+        };
+        let (status, reached) = asks(&bench, b"OPTIONS", &PREFLIGHT);
+        assert_eq!((status, reached.len()), (401, 0), "{kind:?}");
 
-#[test]
-#[ignore = "starts HAProxy: cargo xtask test gateway"]
-fn haproxy_passes_on_what_was_allowed_and_nothing_else() {
-    everything(Program::Haproxy);
-}
-
-#[test]
-#[ignore = "starts Envoy: cargo xtask test envoy"]
-fn envoy_passes_on_over_http_what_was_allowed_and_nothing_else() {
-    everything(Program::EnvoyHttp);
-}
-
-#[test]
-#[ignore = "starts Envoy: cargo xtask test envoy"]
-fn envoy_passes_on_over_grpc_what_was_allowed_and_nothing_else() {
-    everything(Program::EnvoyGrpc);
+        bench.restart("external", "cors_preflight: pass\n");
+        bench.proxy.wait_for(&bench.gateway, get);
+        let (status, reached) = asks(&bench, b"OPTIONS", &PREFLIGHT);
+        assert_eq!((status, reached.len()), (200, 1), "{kind:?}");
+        let reason = first(&reached[0].headers, "x-orb-reason");
+        assert_eq!(reason, "public_route", "{kind:?}");
+        for (method, headers) in [(&b"OPTIONS"[..], &PREFLIGHT[..1]), (b"GET", &PREFLIGHT[..])] {
+            let (status, reached) = asks(&bench, method, headers);
+            assert_eq!((status, reached.len()), (401, 0), "{kind:?}");
+        }
+    }
 }

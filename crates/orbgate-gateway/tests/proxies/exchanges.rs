@@ -112,38 +112,11 @@ fn every_exchange(kind: Program) {
     assert_eq!(read, 0);
 }
 
-#[test]
-#[ignore = "starts nginx: cargo xtask test gateway"]
-fn the_exchanges_have_a_gates_answers_through_nginx() {
-    every_exchange(Program::Nginx);
-}
-
-#[test]
-#[ignore = "starts Caddy: cargo xtask test gateway"]
-fn the_exchanges_have_a_gates_answers_through_caddy() {
-    every_exchange(Program::Caddy);
-}
-
-#[test]
-#[ignore = "starts Traefik: cargo xtask test gateway"]
-fn the_exchanges_have_a_gates_answers_through_traefik() {
-    every_exchange(Program::Traefik);
-}
-
-#[test]
-#[ignore = "starts HAProxy: cargo xtask test gateway"]
-fn the_exchanges_have_a_gates_answers_through_haproxy() {
-    every_exchange(Program::Haproxy);
-}
-
-#[test]
-#[ignore = "starts Envoy: cargo xtask test envoy"]
-fn the_exchanges_have_a_gates_answers_through_envoy_over_http() {
-    every_exchange(Program::EnvoyHttp);
-}
-
-#[test]
-#[ignore = "starts Envoy: cargo xtask test envoy"]
-fn the_exchanges_have_a_gates_answers_through_envoy_over_grpc() {
-    every_exchange(Program::EnvoyGrpc);
+through_proxies! { every_exchange;
+    the_exchanges_have_a_gates_answers_through_nginx: Nginx,
+    the_exchanges_have_a_gates_answers_through_caddy: Caddy,
+    the_exchanges_have_a_gates_answers_through_traefik: Traefik,
+    the_exchanges_have_a_gates_answers_through_haproxy: Haproxy,
+    the_exchanges_have_a_gates_answers_through_envoy_over_http: EnvoyHttp,
+    the_exchanges_have_a_gates_answers_through_envoy_over_grpc: EnvoyGrpc,
 }

@@ -210,38 +210,11 @@ fn everything(kind: Program) {
     assert_eq!((called.answer.status, called.reached.len()), (200, 1));
 }
 
-#[test]
-#[ignore = "starts nginx: cargo xtask test gateway"]
-fn nginx_passes_on_over_http2_what_was_allowed_and_nothing_else() {
-    everything(Program::Nginx);
-}
-
-#[test]
-#[ignore = "starts Caddy: cargo xtask test gateway"]
-fn caddy_passes_on_over_http2_what_was_allowed_and_nothing_else() {
-    everything(Program::Caddy);
-}
-
-#[test]
-#[ignore = "starts Traefik: cargo xtask test gateway"]
-fn traefik_passes_on_over_http2_what_was_allowed_and_nothing_else() {
-    everything(Program::Traefik);
-}
-
-#[test]
-#[ignore = "starts HAProxy: cargo xtask test gateway"]
-fn haproxy_passes_on_over_http2_what_was_allowed_and_nothing_else() {
-    everything(Program::Haproxy);
-}
-
-#[test]
-#[ignore = "starts Envoy: cargo xtask test envoy"]
-fn envoy_passes_on_over_http2_and_http_what_was_allowed_and_nothing_else() {
-    everything(Program::EnvoyHttp);
-}
-
-#[test]
-#[ignore = "starts Envoy: cargo xtask test envoy"]
-fn envoy_passes_on_over_http2_and_grpc_what_was_allowed_and_nothing_else() {
-    everything(Program::EnvoyGrpc);
+through_proxies! { everything;
+    nginx_passes_on_over_http2_what_was_allowed_and_nothing_else: Nginx,
+    caddy_passes_on_over_http2_what_was_allowed_and_nothing_else: Caddy,
+    traefik_passes_on_over_http2_what_was_allowed_and_nothing_else: Traefik,
+    haproxy_passes_on_over_http2_what_was_allowed_and_nothing_else: Haproxy,
+    envoy_passes_on_over_http2_and_http_what_was_allowed_and_nothing_else: EnvoyHttp,
+    envoy_passes_on_over_http2_and_grpc_what_was_allowed_and_nothing_else: EnvoyGrpc,
 }

@@ -2,11 +2,10 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use super::probes::findings;
 use super::program::{Program, Proxy};
-use crate::support::folder;
+use crate::support::{folder, run};
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gateway");
 
@@ -104,9 +103,7 @@ fn the_gateway_refuses_its_own_files_without_a_line_or_the_table_says_why_not() 
                 fs::copy(Path::new(EXAMPLES).join(other), folder.join(other)).unwrap();
             }
             fs::write(folder.join(file), without).unwrap();
-            let mut program = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
-            let checked = program.args(["--check", "--config"]).arg(folder.join(OWN[0]));
-            let code = checked.output().unwrap().status.code();
+            let (code, ..) = run(&folder, None, &["--check", "--config", OWN[0]]);
             let expected = if row.without == "same" { 0 } else { 2 };
             assert_eq!(code, Some(expected), "{file}: {}", row.line);
         }
@@ -143,33 +140,10 @@ fn finds(kind: Program) {
     }
 }
 
-#[test]
-#[ignore = "starts nginx: cargo xtask test gateway"]
-fn the_probe_finds_a_line_of_nginx_that_is_left_out() {
-    finds(Program::Nginx);
-}
-
-#[test]
-#[ignore = "starts Caddy: cargo xtask test gateway"]
-fn the_probe_finds_a_line_of_caddy_that_is_left_out() {
-    finds(Program::Caddy);
-}
-
-#[test]
-#[ignore = "starts Traefik: cargo xtask test gateway"]
-fn the_probe_finds_a_line_of_traefik_that_is_left_out() {
-    finds(Program::Traefik);
-}
-
-#[test]
-#[ignore = "starts HAProxy: cargo xtask test gateway"]
-fn the_probe_finds_a_line_of_haproxy_that_is_left_out() {
-    finds(Program::Haproxy);
-}
-
-#[test]
-#[ignore = "starts Envoy: cargo xtask test envoy"]
-fn the_probe_finds_a_line_of_envoy_that_is_left_out() {
-    finds(Program::EnvoyHttp);
-    finds(Program::EnvoyGrpc);
+through_proxies! { finds;
+    the_probe_finds_a_line_of_nginx_that_is_left_out: Nginx,
+    the_probe_finds_a_line_of_caddy_that_is_left_out: Caddy,
+    the_probe_finds_a_line_of_traefik_that_is_left_out: Traefik,
+    the_probe_finds_a_line_of_haproxy_that_is_left_out: Haproxy,
+    the_probe_finds_a_line_of_envoy_that_is_left_out: EnvoyHttp EnvoyGrpc,
 }

@@ -2,12 +2,24 @@
 //!
 //! Whatever a client sends: what the backend got was allowed under exactly the method and target that it got, or nothing reached it.
 
+/// A test for each line: its name, and the proxies with which it calls the function.
+macro_rules! through_proxies {
+    ($function:ident; $($name:ident: $($proxy:ident)+,)+) => {
+        $(
+            #[test]
+            #[ignore = "starts a proxy: cargo xtask test gateway envoy"]
+            fn $name() {
+                $($function($crate::proxies::program::Program::$proxy);)+
+            }
+        )+
+    };
+}
+
 mod backend;
 mod cases;
 mod exchanges;
 mod http2;
 mod lines;
-mod preflight;
 mod probes;
 mod program;
 mod quick_start;

@@ -235,38 +235,11 @@ fn everything(kind: Program) {
     only_websockets_are_tunnelled(kind);
 }
 
-#[test]
-#[ignore = "starts nginx: cargo xtask test gateway"]
-fn no_upgrade_passes_nginx_but_a_websocket_that_is_asked_for() {
-    everything(Program::Nginx);
-}
-
-#[test]
-#[ignore = "starts Caddy: cargo xtask test gateway"]
-fn no_upgrade_passes_caddy_but_a_websocket_that_is_asked_for() {
-    everything(Program::Caddy);
-}
-
-#[test]
-#[ignore = "starts Traefik: cargo xtask test gateway"]
-fn no_upgrade_passes_traefik_but_a_websocket_that_is_asked_for() {
-    everything(Program::Traefik);
-}
-
-#[test]
-#[ignore = "starts HAProxy: cargo xtask test gateway"]
-fn no_upgrade_passes_haproxy_but_a_websocket_that_is_asked_for() {
-    everything(Program::Haproxy);
-}
-
-#[test]
-#[ignore = "starts Envoy: cargo xtask test envoy"]
-fn no_upgrade_passes_envoy_over_http_but_a_websocket_that_is_asked_for() {
-    everything(Program::EnvoyHttp);
-}
-
-#[test]
-#[ignore = "starts Envoy: cargo xtask test envoy"]
-fn no_upgrade_passes_envoy_over_grpc_but_a_websocket_that_is_asked_for() {
-    everything(Program::EnvoyGrpc);
+through_proxies! { everything;
+    no_upgrade_passes_nginx_but_a_websocket_that_is_asked_for: Nginx,
+    no_upgrade_passes_caddy_but_a_websocket_that_is_asked_for: Caddy,
+    no_upgrade_passes_traefik_but_a_websocket_that_is_asked_for: Traefik,
+    no_upgrade_passes_haproxy_but_a_websocket_that_is_asked_for: Haproxy,
+    no_upgrade_passes_envoy_over_http_but_a_websocket_that_is_asked_for: EnvoyHttp,
+    no_upgrade_passes_envoy_over_grpc_but_a_websocket_that_is_asked_for: EnvoyGrpc,
 }

@@ -7,7 +7,6 @@ mod program;
 mod programs;
 mod recipe;
 mod suite;
-mod tsv;
 mod wire;
 mod world;
 mod written;

@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
 
+use crate::cases::unescape;
 use crate::exchange::recipe::Recipe;
 use crate::exchange::suite::{Expected, Saw, Sent};
-use crate::exchange::tsv::unescape;
 use crate::exchange::world::{World, root};
 
 /// A file: the settings that its exchanges share, and the exchanges.
@@ -155,7 +155,7 @@ impl File {
             expected.saw = written.saw;
             Ok(Exchange {
                 // Lines end as in HTTP; an empty line ends the headers.
-                request: unescape(&format!("{}\n\n", request.trim_end()).replace('\n', "\\x0d\\x0a"))?,
+                request: unescape(&format!("{}\n\n", request.trim_end()).replace('\n', "\\x0d\\x0a")),
                 token: written.token,
                 expected,
                 empty_header: written.empty_header,
