@@ -2,12 +2,9 @@
 
 mod answer;
 mod audit;
-mod bonus;
 mod challenge;
 mod credentials;
 mod gate;
-mod matched;
-mod method;
 pub mod names;
 mod order;
 mod public;
@@ -16,19 +13,16 @@ mod routes;
 mod rules;
 mod step;
 mod template;
-mod upgrade;
 
 // The public interface is:
 pub use crate::answer::{Answer, Denial, Misrouted};
 pub use crate::audit::{AuditLine, AuditToken};
-pub use crate::bonus::allows_bonus_orbs;
 pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
 pub use crate::credentials::{Credentials, Verified};
 pub use crate::gate::Gate;
-pub use crate::matched::{Matched, same_template};
 pub use crate::order::Opened;
 pub use crate::public::{PublicRoutes, PublicRoutesError};
-pub use crate::request::Request;
+pub use crate::request::{Matched, Request, allows_bonus_orbs, same_template};
 pub use crate::routes::{RoutesDiffer, Undeclared, check_routes};
 pub use crate::rules::{CorsPreflight, Rules};
 pub use crate::step::{Checking, Step, Waiting};

@@ -6,12 +6,9 @@ use orbgate::{Decision, Detail, Engine, Reason, Token};
 
 use crate::answer::{Answer, Misrouted};
 use crate::credentials::{Credentials, Verified};
-use crate::matched::{Matched, same_template};
-use crate::method::is_overridden;
 use crate::public::lacks;
-use crate::request::Request;
+use crate::request::{Matched, Request, same_template};
 use crate::rules::{CorsPreflight, Rules};
-use crate::upgrade::lists_h2c;
 
 /// A request, decided as far as possible without its token.
 ///
@@ -164,5 +161,106 @@ impl<'e, 'r> Opened<'e, 'r> {
                 allow_bonus_orbs_use: bonus,
             }),
         }
+    }
+}
+
+/// Headers with which frameworks let a request override its method. Most frameworks allow this only for a `POST`, but
+/// some, such as Yii2, for any method.
+const METHOD_OVERRIDES: [&[u8]; 3] = [b"x-http-method-override", b"x-http-method", b"x-method-override"];
+
+/// Whether one of these headers overrides the method. The service might follow either method, so the request is
+/// ambiguous.
+fn is_overridden<N: AsRef<[u8]>>(header_names: impl IntoIterator<Item = N>) -> bool {
+    header_names.into_iter().any(|name| overrides(name.as_ref()))
+}
+
+/// Whether a header with this name overrides methods.
+fn overrides(name: &[u8]) -> bool {
+    // Many servers don't distinguish `X_HTTP_METHOD` from `X-HTTP-Method` (CGI, WSGI).
+    let same = |known: &[u8]| {
+        let mut bytes = known.iter().zip(name);
+        known.len() == name.len()
+            && bytes.all(|(known, byte)| *known == byte.to_ascii_lowercase() || (*known == b'-' && *byte == b'_'))
+    };
+    METHOD_OVERRIDES.into_iter().any(same)
+}
+
+/// Whether these values of `Upgrade` list `h2c`.
+///
+/// A server that accepts the upgrade answers 101, and reads further requests from the same connection as HTTP/2. The
+/// gate or proxy that decided the first request sees none of them.
+fn lists_h2c(values: &[&[u8]]) -> bool {
+    let mut protocols = values.iter().flat_map(|value| value.split(|byte| *byte == b','));
+    protocols.any(is_h2c)
+}
+
+/// Whether any server could read this name as `h2c`, regardless of surrounding characters.
+///
+/// Netty drops spaces even inside the name, Jetty drops quotes and backslashes, Python's servers drop non-ASCII spaces,
+/// and others drop a version or parameter after the name. So only letters and digits count. No registered name contains
+/// these three characters.
+fn is_h2c(protocol: &[u8]) -> bool {
+    let mut last = [0; 3];
+    let letters = protocol.iter().filter(|byte| byte.is_ascii_alphanumeric());
+    letters.into_iter().any(|byte| {
+        let [_, second, third] = last;
+        last = [second, third, byte.to_ascii_lowercase()];
+        last == *b"h2c"
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_overridden, lists_h2c};
+
+    #[test]
+    fn only_these_names_override_a_method() {
+        let table: &[(&[&str], bool)] = &[
+            (&[], false),
+            (&["content-type", "x-http-methods"], false),
+            (&["access-control-request-method"], false),
+            (&["accept", "X-HTTP-Method-Override"], true),
+            (&["X_HTTP_Method"], true),
+            (&["x-method_override"], true),
+            (&["X_HTTP_METHOD_OVERRIDE"], true),
+            (&["X-HTTP_Method-Override"], true),
+        ];
+        for (names, expected) in table {
+            assert_eq!(is_overridden(*names), *expected, "{names:?}");
+        }
+    }
+
+    #[test]
+    fn every_spelling_that_some_server_accepts_is_found() {
+        let spellings: &[&[u8]] = &[
+            b"h2c",
+            b"H2C",
+            b" h2c\t",
+            b"websocket, h2c",
+            b"h2c,websocket",
+            b"websocket,\th2C ,foo",
+            b",,h2c",
+            b"h2c/2.0",
+            b"h2c-17",
+            b"h2c;q=1",
+            b"\"h2c\"",
+            b"\"h\\2c\"",
+            b"h 2c",
+            b"h2c\xa0",
+            b"\x1fh2c",
+            b"\0h2c",
+            b"websocket h2c",
+        ];
+        for spelling in spellings {
+            assert!(lists_h2c(&[spelling]), "{}", spelling.escape_ascii());
+            assert!(lists_h2c(&[b"websocket", spelling]));
+        }
+        let others: &[&[u8]] =
+            &[b"", b"websocket", b"h2", b"h2, c", b"h2,connect-udp", b"TLS/1.0", b"HTTP/2.0", b"h3c"];
+        for other in others {
+            assert!(!lists_h2c(&[other]), "{}", other.escape_ascii());
+        }
+        assert!(!lists_h2c(&[]));
+        assert!(!lists_h2c(&[b"h2", b"c"]));
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use orbgate::{Decision, Engine, Policy, Profile, Reason, Route};
 
-use crate::matched::is_parameter;
+use crate::request::is_parameter;
 
 /// Routes that need no token, such as `GET /healthz`. Each is a method and a template, written as in a policy, with the
 /// whole path.

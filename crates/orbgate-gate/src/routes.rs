@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use orbgate::{Engine, Request, Token};
 
-use crate::matched::is_parameter;
 use crate::public::PublicRoutes;
+use crate::request::is_parameter;
 
 /// Compares the routes of a service, each a method and a template, with the routes of a policy and the public routes.
 /// Call it when a service starts, and in its tests. Parameters are written `{name}`, wildcards `{*name}`.

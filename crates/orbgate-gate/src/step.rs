@@ -5,8 +5,7 @@ use core::fmt;
 use orbgate_token::{Asked, SignatureCheck, Wait};
 
 use crate::answer::Answer;
-use crate::matched::Matched;
-use crate::request::Request;
+use crate::request::{Matched, Request};
 
 /// The next step of a request, from a [`Gate`](crate::Gate).
 #[derive(Debug)]

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
 
 use crate::algorithm::{Algorithm, Family};
 use crate::compact::decode;
 #[cfg(feature = "aws-lc-rs")]
 use crate::material::Material;
-use crate::parts::Parts;
-use crate::roca;
 
 /// Rules for keys in a key set, in addition to those that this crate applies to every key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,7 +111,7 @@ impl Jwk<'_> {
         if !exponent_fits(&e, rules.rsa_exponent_min) {
             return Err("its exponent is even or too small");
         }
-        if roca::has_fingerprint(&n) {
+        if has_roca_fingerprint(&n) {
             return Err("its modulus is from a flawed generator (CVE-2017-15361)");
         }
         self.uses(Family::Rsa, &Parts::Rsa { n: &n, e: &e })
@@ -198,4 +198,78 @@ fn exponent_fits(e: &[u8], min: u64) -> bool {
     let odd = e.last().is_some_and(|last| last & 1 == 1);
     let value = e.iter().try_fold(0_u64, |value, byte| value.checked_mul(256)?.checked_add(u64::from(*byte)));
     odd && value.is_some_and(|value| value >= min.max(3))
+}
+
+/// The primes of the fingerprint of RSA keys from a flawed generator (ROCA, CVE-2017-15361), as its discoverers published
+/// them. The private keys can be computed from the public ones.
+const ROCA_PRIMES: [u32; 38] = [
+    3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101, 103, 107, 109,
+    113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
+];
+
+/// Whether the modulus (big endian) has the fingerprint: modulo each prime, it is a power of 65537.
+/// For a modulus from another generator, that is practically impossible.
+fn has_roca_fingerprint(modulus: &[u8]) -> bool {
+    ROCA_PRIMES.iter().all(|prime| is_power_of_65537(remainder(modulus, *prime), *prime))
+}
+
+fn remainder(modulus: &[u8], prime: u32) -> u32 {
+    modulus
+        .iter()
+        .fold(0, |rest, byte| rest.wrapping_mul(256).wrapping_add(u32::from(*byte)).checked_rem(prime).unwrap_or(0))
+}
+
+fn is_power_of_65537(value: u32, prime: u32) -> bool {
+    let mut power = 1;
+    for _ in 0..prime {
+        if power == value {
+            return true;
+        }
+        power = power.wrapping_mul(65_537).checked_rem(prime).unwrap_or(0);
+    }
+    false
+}
+
+/// The numbers of a key, big endian. RSA numbers have no leading zeros; coordinates are as long as the curve
+/// requires.
+pub(crate) enum Parts<'a> {
+    Rsa { n: &'a [u8], e: &'a [u8] },
+    Point { x: &'a [u8], y: &'a [u8] },
+    Edwards(&'a [u8]),
+    Secret(&'a [u8]),
+}
+
+impl Parts<'_> {
+    /// The key as in RFC 7638 §3: only its required members, in alphabetical order, without spaces.
+    pub(crate) fn jwk(&self, family: Family) -> String {
+        let text = |bytes: &[u8]| URL_SAFE_NO_PAD.encode(bytes);
+        let crv = match family {
+            Family::P256 => "P-256",
+            Family::P384 => "P-384",
+            Family::P521 => "P-521",
+            Family::Ed25519 => "Ed25519",
+            Family::Rsa | Family::Secret => "",
+        };
+        match self {
+            Self::Rsa { n, e } => {
+                format!(r#"{{"e":"{}","kty":"RSA","n":"{}"}}"#, text(e), text(n))
+            }
+            Self::Point { x, y } => {
+                let (x, y) = (text(x), text(y));
+                format!(r#"{{"crv":"{crv}","kty":"EC","x":"{x}","y":"{y}"}}"#)
+            }
+            Self::Edwards(x) => format!(r#"{{"crv":"{crv}","kty":"OKP","x":"{}"}}"#, text(x)),
+            Self::Secret(k) => format!(r#"{{"k":"{}","kty":"oct"}}"#, text(k)),
+        }
+    }
+
+    /// The length of a signature by this key. A signature of any other length is invalid.
+    pub(crate) const fn signature_bytes(&self, algorithm: Algorithm) -> usize {
+        match self {
+            Self::Rsa { n, .. } => n.len(),
+            Self::Point { x, .. } => x.len().saturating_mul(2),
+            Self::Edwards(_) => 64,
+            Self::Secret(_) => algorithm.hash_bytes(),
+        }
+    }
 }

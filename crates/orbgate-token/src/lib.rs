@@ -22,10 +22,8 @@ mod kind;
 #[cfg(feature = "aws-lc-rs")]
 mod material;
 mod opaque;
-mod parts;
 #[cfg(feature = "aws-lc-rs")]
 mod remembered;
-mod roca;
 mod scope;
 mod signature;
 #[cfg(feature = "test-issuer")]

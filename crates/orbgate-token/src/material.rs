@@ -6,7 +6,7 @@ use aws_lc_rs::rsa::PublicKeyComponents;
 use aws_lc_rs::signature::{self, ParsedPublicKey, RsaParameters, VerificationAlgorithm};
 
 use crate::algorithm::Algorithm;
-use crate::parts::Parts;
+use crate::jwk::Parts;
 
 /// A public key or a secret that checks signatures.
 pub(crate) enum Material {
