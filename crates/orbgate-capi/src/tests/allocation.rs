@@ -1,12 +1,11 @@
 //! Functions that are documented not to allocate don't.
 
-use core::mem::zeroed;
 use core::ptr::null_mut;
 
 use allocation_counter::measure;
 
 use super::arrow::{some_columns, table};
-use super::{OK, SHOP, compiled, set, text, token};
+use super::{OK, SHOP, compiled, set, sized, text, token};
 use crate::arrow::orbgate_engine_decide_arrow;
 use crate::batch::{OrbgateBatch, orbgate_engine_decide_batch, orbgate_engine_decide_batch_packed};
 use crate::columns::OrbgateColumn;
@@ -78,8 +77,7 @@ fn decisions_allocate_nothing() {
         };
         let status = unsafe { orbgate_engine_unpack(shop.engine, packed, &mut found) };
         assert_eq!((status, found.amount), (OK, 5));
-        let mut words: OrbgateDecisionStrings = unsafe { zeroed() };
-        words.struct_size = size_of::<OrbgateDecisionStrings>() as u32;
+        let mut words: OrbgateDecisionStrings = sized();
         let status = unsafe { orbgate_engine_decision_strings(shop.engine, &found, &mut words) };
         assert_eq!(status, OK);
     });
@@ -115,8 +113,7 @@ fn a_batch_allocates_nothing() {
         let (data, data_len) = text("GETPOST/v1/orders/v1/orders");
         let column = |offsets: &[u32; 3]| OrbgateColumn { data, data_len, offsets: offsets.as_ptr() };
         let (methods, targets) = ([0, 3, 7], [7, 17, 27]);
-        let mut batch: OrbgateBatch = unsafe { zeroed() };
-        batch.struct_size = size_of::<OrbgateBatch>() as u32;
+        let mut batch: OrbgateBatch = sized();
         (batch.len, batch.method, batch.target) = (2, column(&methods), column(&targets));
         let (kinds, sets) = ([1_u8, 1], [shop.scopes.cast_const(); 2]);
         (batch.kinds, batch.scope_sets) = (kinds.as_ptr(), sets.as_ptr());
@@ -137,8 +134,7 @@ fn a_batch_with_tokens_of_text_allocates_nothing() {
         let (data, data_len) = text("GETGET/v1/orders/v1/orders/7read:orders x");
         let column = |offsets: &[u32; 3]| OrbgateColumn { data, data_len, offsets: offsets.as_ptr() };
         let (methods, targets, scopes) = ([0, 3, 6], [6, 16, 28], [28, 39, 41]);
-        let mut batch: OrbgateBatch = unsafe { zeroed() };
-        batch.struct_size = size_of::<OrbgateBatch>() as u32;
+        let mut batch: OrbgateBatch = sized();
         (batch.len, batch.method, batch.target) = (2, column(&methods), column(&targets));
         let one = token(1, b"read:orders");
         let mut found = [OrbgateDecision::default(); 2];
@@ -200,13 +196,11 @@ fn looking_up_allocates_nothing() {
     check("owners and strings", |shop| unsafe {
         orbgate_engine_free(orbgate_engine_retain(shop.engine));
         orbgate_scope_set_free(orbgate_scope_set_retain(shop.scopes));
-        let mut digest: OrbgateStr = zeroed();
+        let mut digest = OrbgateStr::NULL;
         assert_eq!(orbgate_engine_digest_string(shop.engine, &mut digest), OK);
     });
     check("routes and scopes", |shop| unsafe {
-        let (mut count, mut route, mut scope) = (0, zeroed::<OrbgateRoute>(), zeroed::<OrbgateScope>());
-        route.struct_size = size_of::<OrbgateRoute>() as u32;
-        scope.struct_size = size_of::<OrbgateScope>() as u32;
+        let (mut count, mut route, mut scope) = (0, sized::<OrbgateRoute>(), sized::<OrbgateScope>());
         assert_eq!(orbgate_engine_route_count(shop.engine, &mut count), OK);
         for number in 1..=count {
             assert_eq!(orbgate_engine_route(shop.engine, number, &mut route), OK);

@@ -3,10 +3,9 @@
 use core::ptr::{null, null_mut};
 
 use super::expected::Expected;
-use super::{OK, compiled, external, said, text};
+use super::{OK, compiled, external, said, text, told};
 use crate::ask::{OrbgateAnswer, orbgate_answer_free, orbgate_answer_json, orbgate_engine_ask};
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
-use crate::error::{OrbgateErrorInfo, orbgate_error_free, orbgate_error_info};
 use crate::status::OrbgateStatus;
 use crate::text::OrbgateStr;
 
@@ -19,12 +18,8 @@ fn ask(engine: *const OrbgateEngine, question: &str, arguments: &str) -> Result<
         let status = orbgate_engine_ask(engine, question, question_len, arguments, len, &mut answer, &mut error);
         if status != OK {
             assert!(answer.is_null());
-            let mut info: OrbgateErrorInfo = core::mem::zeroed();
-            info.struct_size = size_of::<OrbgateErrorInfo>() as u32;
-            assert_eq!(orbgate_error_info(error, &mut info), OK);
-            assert_eq!(info.code, status.number());
-            let message = said(info.message).to_owned();
-            orbgate_error_free(error);
+            let (code, message) = told(error);
+            assert_eq!(code, status.number());
             return Err((status, message));
         }
         assert!(error.is_null());

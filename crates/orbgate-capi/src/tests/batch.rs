@@ -4,7 +4,7 @@ use core::ptr::{null, null_mut};
 
 use proptest::prelude::*;
 
-use super::{INVALID, OK, compiled, external, set, token};
+use super::{INVALID, OK, compiled, external, set, sized, token};
 use crate::batch::{OrbgateBatch, orbgate_engine_decide_batch, orbgate_engine_decide_batch_packed};
 use crate::columns::OrbgateColumn;
 use crate::decide::orbgate_engine_decide;
@@ -55,9 +55,7 @@ impl Owned {
 }
 
 fn empty() -> OrbgateBatch {
-    let mut batch: OrbgateBatch = unsafe { core::mem::zeroed() };
-    batch.struct_size = size_of::<OrbgateBatch>() as u32;
-    batch
+    sized()
 }
 
 proptest! {

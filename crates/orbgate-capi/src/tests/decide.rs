@@ -6,7 +6,7 @@ use core::ptr::null;
 use orbgate::{Decision, Engine, Reason, Request, Token, TokenKind};
 use proptest::prelude::*;
 
-use super::{OK, SHOP, compiled, external, said, set, text, token};
+use super::{OK, SHOP, compiled, external, said, set, sized, text, token};
 use crate::decide::{
     orbgate_engine_decide, orbgate_engine_decide_packed, orbgate_engine_decide_route,
     orbgate_engine_decide_route_packed, orbgate_engine_decide_scope, orbgate_engine_decide_scope_packed,
@@ -120,9 +120,7 @@ fn declared(decision: &Decision<'_>) -> Option<String> {
 }
 
 fn words() -> OrbgateDecisionStrings {
-    let mut words: OrbgateDecisionStrings = unsafe { core::mem::zeroed() };
-    words.struct_size = size_of::<OrbgateDecisionStrings>() as u32;
-    words
+    sized()
 }
 
 /// Passes the id in parts, for a user's token.

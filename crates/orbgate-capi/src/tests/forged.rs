@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use orbgate::{Detail, Named, Reason, Request, Token, TokenKind};
 
-use super::{INVALID, OK, compiled};
+use super::{INVALID, OK, compiled, sized};
 use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::found::is_without_token;
@@ -149,8 +149,7 @@ fn only_what_can_be_decided_has_words() {
 
 /// Whether a decision has strings and methods and can be unpacked: all or none of them.
 fn has_words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> bool {
-    let mut words: OrbgateDecisionStrings = unsafe { core::mem::zeroed() };
-    words.struct_size = size_of::<OrbgateDecisionStrings>() as u32;
+    let mut words: OrbgateDecisionStrings = sized();
     let mut methods = OrbgateStr::NULL;
     let mut unpacked = OrbgateDecision::default();
     let (said, declared, packed) = unsafe {

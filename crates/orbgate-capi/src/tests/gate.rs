@@ -1,10 +1,9 @@
 //! A gate tested from the inside, including under Miri: steps that are passed on, and what they own. Signature checks
 //! are only pretended.
 
-use core::mem::zeroed;
 use core::ptr::{null, null_mut};
 
-use super::{INVALID, OK, SHOP, compiled, external, said, text};
+use super::{INVALID, OK, SHOP, compiled, external, said, sized, text};
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::error::{
     OrbgateDiagnostic, OrbgateErrorInfo, orbgate_error_diagnostic, orbgate_error_free, orbgate_error_info,
@@ -38,8 +37,7 @@ fn gate_with(flags: u32, max_stale_ms: u32, gate: &mut *mut OrbgateGate) -> Orbg
     let (yaml, len) = text(include_str!("../../../orbgate-token/testdata/token.yaml"));
     let mut verifier = null_mut();
     unsafe {
-        let mut options: OrbgateGateOptions = zeroed();
-        options.struct_size = size_of::<OrbgateGateOptions>() as u32;
+        let mut options: OrbgateGateOptions = sized();
         options.flags = ORBGATE_GATE_SIGNATURES_OUTSIDE | flags;
         options.max_stale_ms = max_stale_ms;
         assert_eq!(orbgate_verifier_from_yaml(yaml, len, &mut verifier, null_mut()), OK);
@@ -65,8 +63,7 @@ fn ask_for(
     let authorization = OrbgateStr::new(&bearer);
     let mut step = null_mut();
     unsafe {
-        let mut request: OrbgateGateRequest = zeroed();
-        request.struct_size = size_of::<OrbgateGateRequest>() as u32;
+        let mut request: OrbgateGateRequest = sized();
         request.flags = flags;
         request.method = OrbgateStr::new(method);
         request.target = OrbgateStr::new(target);
@@ -79,8 +76,7 @@ fn ask_for(
 }
 
 pub(super) fn info(step: *const OrbgateStep) -> OrbgateStepInfo {
-    let mut info: OrbgateStepInfo = unsafe { zeroed() };
-    info.struct_size = size_of::<OrbgateStepInfo>() as u32;
+    let mut info: OrbgateStepInfo = sized();
     assert_eq!(unsafe { orbgate_step_info(step, &mut info) }, OK);
     info
 }
@@ -92,8 +88,7 @@ fn serve(gate: *const OrbgateGate, now: u64) -> Vec<String> {
     unsafe {
         assert_eq!(orbgate_gate_next_fetch(gate, now, &mut fetch), OK);
         while !fetch.is_null() {
-            let mut info: OrbgateFetchInfo = zeroed();
-            info.struct_size = size_of::<OrbgateFetchInfo>() as u32;
+            let mut info: OrbgateFetchInfo = sized();
             assert_eq!(orbgate_fetch_info(fetch, &mut info), OK);
             let url = said(info.url);
             let body = match url.ends_with("/jwks") {
@@ -291,13 +286,11 @@ fn an_error_of_a_configuration_has_its_location() {
     unsafe {
         let status = orbgate_verifier_from_yaml(yaml, len, &mut verifier, &mut error);
         assert_eq!(status, OrbgateStatus::InvalidConfiguration);
-        let mut whole: OrbgateErrorInfo = zeroed();
-        whole.struct_size = size_of::<OrbgateErrorInfo>() as u32;
+        let mut whole: OrbgateErrorInfo = sized();
         assert_eq!(orbgate_error_info(error, &mut whole), OK);
         let mut lines = Vec::new();
         for index in 0..whole.diagnostic_count {
-            let mut one: OrbgateDiagnostic = zeroed();
-            one.struct_size = size_of::<OrbgateDiagnostic>() as u32;
+            let mut one: OrbgateDiagnostic = sized();
             assert_eq!(orbgate_error_diagnostic(error, index, &mut one), OK);
             lines.push((one.line, one.column));
         }

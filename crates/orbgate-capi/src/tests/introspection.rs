@@ -5,9 +5,9 @@ use core::ptr::{null, null_mut};
 
 use super::expected::Expected;
 use super::gate::info;
-use super::{INVALID, OK, external, said, text};
+use super::{INVALID, OK, external, said, sized, text, told};
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
-use crate::error::{OrbgateError, OrbgateErrorInfo, orbgate_error_free, orbgate_error_info};
+use crate::error::OrbgateError;
 use crate::gate::fetch::*;
 use crate::gate::keys::*;
 use crate::gate::options::*;
@@ -59,8 +59,7 @@ fn new_gate(flags: u32, secrets: &[OrbgateStr]) -> Result<*mut OrbgateGate, (Orb
     let (verifier, mut gate) = (verifier(), null_mut());
     let mut error: *mut OrbgateError = null_mut();
     unsafe {
-        let mut options: OrbgateGateOptions = zeroed();
-        options.struct_size = size_of::<OrbgateGateOptions>() as u32;
+        let mut options: OrbgateGateOptions = sized();
         options.flags = flags;
         (options.secrets, options.secret_count) = (secrets.as_ptr(), secrets.len());
         let status = orbgate_gate_new(verifier, &options, &mut gate, &mut error);
@@ -68,18 +67,7 @@ fn new_gate(flags: u32, secrets: &[OrbgateStr]) -> Result<*mut OrbgateGate, (Orb
         if status == OK {
             return Ok(gate);
         }
-        Err((status, message(error)))
-    }
-}
-
-fn message(error: *mut OrbgateError) -> String {
-    unsafe {
-        let mut info: OrbgateErrorInfo = zeroed();
-        info.struct_size = size_of::<OrbgateErrorInfo>() as u32;
-        assert_eq!(orbgate_error_info(error, &mut info), OK);
-        let message = said(info.message);
-        orbgate_error_free(error);
-        message
+        Err((status, told(error).1))
     }
 }
 
@@ -93,8 +81,7 @@ fn ask(gate: *const OrbgateGate, engine: *const OrbgateEngine, token: &str, at: 
     let authorization = OrbgateStr::new(&bearer);
     let mut step = null_mut();
     unsafe {
-        let mut request: OrbgateGateRequest = zeroed();
-        request.struct_size = size_of::<OrbgateGateRequest>() as u32;
+        let mut request: OrbgateGateRequest = sized();
         request.method = OrbgateStr::new("GET");
         request.target = OrbgateStr::new(ORBS);
         (request.authorization, request.authorization_count) = (&authorization, 1);
@@ -116,8 +103,7 @@ fn serve(gate: *const OrbgateGate, at: u64, http_status: u32, answer: &str) -> V
             }
             let shown = format!("{:?}", *fetch);
             assert!(!shown.contains("token=") && !shown.contains("Basic"), "{shown}");
-            let mut info: OrbgateFetchInfo = zeroed();
-            info.struct_size = size_of::<OrbgateFetchInfo>() as u32;
+            let mut info: OrbgateFetchInfo = sized();
             assert_eq!(orbgate_fetch_info(fetch, &mut info), OK);
             let parts = [info.url, info.body, info.authorization];
             served.push(parts.map(|part| (!part.data.is_null()).then(|| said(part))));
@@ -226,8 +212,7 @@ fn an_endpoint_that_fails_denies() {
     unsafe {
         // One that can't be reached: as the host reports it.
         let (mut fetch, mut step) = (null_mut(), ask(gate, engine, "four", 0));
-        let mut info: OrbgateFetchInfo = zeroed();
-        info.struct_size = size_of::<OrbgateFetchInfo>() as u32;
+        let mut info: OrbgateFetchInfo = sized();
         assert_eq!(orbgate_gate_next_fetch(gate, 0, &mut fetch), OK);
         assert_eq!(orbgate_fetch_info(fetch, &mut info), OK);
         orbgate_fetch_free(fetch);
@@ -239,8 +224,7 @@ fn an_endpoint_that_fails_denies() {
         orbgate_engine_free(engine);
         // A health check can tell it from an issuer without keys.
         assert_eq!(orbgate_gate_status(gate, &mut status), OK);
-        let mut issuer: OrbgateIssuerStatus = zeroed();
-        issuer.struct_size = size_of::<OrbgateIssuerStatus>() as u32;
+        let mut issuer: OrbgateIssuerStatus = sized();
         assert_eq!(orbgate_key_status_issuer(status, 0, &mut issuer), OK);
         assert_eq!((issuer.key_count, issuer.opaque), (0, 1));
         assert!(!issuer.failure.data.is_null());
@@ -277,8 +261,7 @@ fn a_host_that_cannot_ask_is_told_so() {
 fn secrets_are_listed_and_their_number_is_checked() {
     let verifier = verifier();
     let listed = |index: usize| unsafe {
-        let mut source: OrbgateSecretSource = zeroed();
-        source.struct_size = size_of::<OrbgateSecretSource>() as u32;
+        let mut source: OrbgateSecretSource = sized();
         let status = orbgate_verifier_secret(verifier, index, &mut source);
         (status == OK).then(|| (source.kind, said(source.name)))
     };
@@ -319,7 +302,7 @@ fn secrets_are_read_again() {
     let read = |secrets: &[OrbgateStr]| unsafe {
         let mut error: *mut OrbgateError = null_mut();
         let status = orbgate_gate_read_secrets(gate, secrets.as_ptr(), secrets.len(), &mut error);
-        let message = (!error.is_null()).then(|| message(error));
+        let message = (!error.is_null()).then(|| told(error).1);
         (status, message.unwrap_or_default())
     };
     let same = [OrbgateStr::new("pass word"), OrbgateStr::new("b")];

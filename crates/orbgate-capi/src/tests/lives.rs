@@ -4,7 +4,7 @@ use core::ptr::{null, null_mut};
 use std::path::Path;
 use std::thread;
 
-use super::{INVALID, OK, SHOP, compiled, external, said, set, text, token};
+use super::{INVALID, OK, SHOP, compiled, external, said, set, sized, text, token, told};
 use crate::decide::orbgate_engine_decide;
 use crate::decision::OrbgateDecision;
 use crate::engine::{
@@ -66,10 +66,8 @@ fn routes_and_scopes_are_listed() {
     let engine = compiled(SHOP);
     let core = orbgate::Engine::new(&orbgate::Policy::from_yaml(SHOP).unwrap());
     let (mut routes, mut scopes) = (0, 0);
-    let mut route: OrbgateRoute = unsafe { core::mem::zeroed() };
-    route.struct_size = size_of::<OrbgateRoute>() as u32;
-    let mut scope: OrbgateScope = unsafe { core::mem::zeroed() };
-    scope.struct_size = size_of::<OrbgateScope>() as u32;
+    let mut route: OrbgateRoute = sized();
+    let mut scope: OrbgateScope = sized();
     unsafe {
         assert_eq!(orbgate_engine_route_count(engine, &mut routes), OK);
         assert_eq!(orbgate_engine_scope_count(engine, &mut scopes), OK);
@@ -119,15 +117,13 @@ fn every_diagnostic_of_a_policy_is_told() {
         let status = orbgate_engine_from_yaml(data, len, &mut engine, &mut error);
         assert_eq!(status, OrbgateStatus::InvalidPolicy);
         assert!(engine.is_null());
-        let mut info: OrbgateErrorInfo = core::mem::zeroed();
-        info.struct_size = size_of::<OrbgateErrorInfo>() as u32;
+        let mut info: OrbgateErrorInfo = sized();
         assert_eq!(orbgate_error_info(error, &mut info), OK);
         assert_eq!((info.code, info.diagnostic_count), (2, expected.diagnostics().len()));
         assert_eq!(said(info.message), expected.to_string());
         assert_eq!(said(info.path), "-");
         assert_eq!((info.line, info.column), (2, 1));
-        let mut diagnostic: OrbgateDiagnostic = core::mem::zeroed();
-        diagnostic.struct_size = size_of::<OrbgateDiagnostic>() as u32;
+        let mut diagnostic: OrbgateDiagnostic = sized();
         for (index, expected) in expected.diagnostics().iter().enumerate() {
             assert_eq!(orbgate_error_diagnostic(error, index, &mut diagnostic), OK);
             let location = (expected.location.line, expected.location.column);
@@ -151,8 +147,7 @@ fn a_file_that_is_not_there_is_an_io_error() {
     unsafe {
         let status = orbgate_engine_from_file(data, len, &mut engine, &mut error);
         assert_eq!(status, OrbgateStatus::Io);
-        let mut info: OrbgateErrorInfo = core::mem::zeroed();
-        info.struct_size = size_of::<OrbgateErrorInfo>() as u32;
+        let mut info: OrbgateErrorInfo = sized();
         assert_eq!(orbgate_error_info(error, &mut info), OK);
         let message = said(info.message);
         let cause = std::fs::File::open("no/such/policy.yaml").unwrap_err();
@@ -181,12 +176,7 @@ fn only_a_regular_file_is_opened() {
             let status = orbgate_engine_from_file(data, len, &mut engine, &mut error);
             assert_eq!(status, OrbgateStatus::Io, "{}", path.display());
             assert_eq!(engine, null_mut());
-            let mut info: OrbgateErrorInfo = core::mem::zeroed();
-            info.struct_size = size_of::<OrbgateErrorInfo>() as u32;
-            assert_eq!(orbgate_error_info(error, &mut info), OK);
-            let message = said(info.message);
-            expected.add(name, [message.replace(&path.display().to_string(), name)]);
-            orbgate_error_free(error);
+            expected.add(name, [told(error).1.replace(&path.display().to_string(), name)]);
         }
     }
     std::fs::remove_file(pipe).unwrap();

@@ -40,8 +40,10 @@ mod names;
 mod questions;
 
 use core::ffi::c_char;
+use core::mem::zeroed;
 use core::ptr::{null, null_mut};
 
+use crate::arguments::Sized32;
 use crate::engine::{OrbgateEngine, orbgate_engine_external, orbgate_engine_from_yaml};
 use crate::scope_set::{OrbgateScopeSet, orbgate_scope_set_from_string};
 use crate::status::OrbgateStatus;
@@ -92,6 +94,27 @@ fn token(kind: u32, scopes: &[u8]) -> OrbgateToken {
         scopes: scopes.as_ptr().cast(),
         scopes_len: scopes.len(),
         scope_set: null(),
+    }
+}
+
+/// A struct of the C ABI for its callers to fill: all zeros but its size.
+fn sized<T: Sized32>() -> T {
+    // All of them consist of integers, pointers and strings, the size first.
+    let mut value: T = unsafe { zeroed() };
+    unsafe { (&raw mut value).cast::<u32>().write(size_of::<T>() as u32) };
+    value
+}
+
+/// The code and the message of an error, which is freed.
+#[cfg(any(feature = "analysis", feature = "gate", not(miri)))]
+fn told(error: *mut crate::error::OrbgateError) -> (i32, String) {
+    use crate::error::{OrbgateErrorInfo, orbgate_error_free, orbgate_error_info};
+    let mut info: OrbgateErrorInfo = sized();
+    unsafe {
+        assert_eq!(orbgate_error_info(error, &mut info), OK);
+        let message = said(info.message);
+        orbgate_error_free(error);
+        (info.code, message)
     }
 }
 
