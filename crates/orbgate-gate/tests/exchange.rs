@@ -6,9 +6,9 @@ use orbgate::{Detail, Engine, Policy, Reason, Scopes, Token, TokenKind};
 use orbgate_gate::{Answer, Challenge, Credentials, FullChallenge, Gate, Matched, Request, Rules, Step, Verified};
 use orbgate_testing::signer::{AUDIENCE, ISSUER, Signer, claims, header, now, with};
 use orbgate_token::{
-    Algorithm, FetchError, FetchSettings, Issuer, KeyCache, KindRules, Now, Response, VerifiedToken, Verifier,
+    Algorithm, Fetch, FetchError, FetchSettings, Issuer, KeyCache, KindRules, Now, Response, VerifiedToken, Verifier,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 const ORBS: &[u8] = b"/api/v1/external/orbs";
 
@@ -21,6 +21,22 @@ pub(crate) fn verifier() -> Verifier {
 
 fn at(seconds: u64) -> Now {
     Now { time: now(), monotonic: Duration::from_secs(seconds) }
+}
+
+/// The issuer answers a fetch and those that follow it, at this time: the URLs.
+pub(crate) fn serve(gate: &Gate, first: Option<Fetch>, keys: &[Value], now: Duration) -> Vec<String> {
+    let (mut urls, mut next) = (Vec::new(), first);
+    while let Some(fetch) = next {
+        let body = match fetch.url.ends_with("/jwks") {
+            true => json!({ "keys": keys }),
+            false => json!({"issuer": ISSUER, "jwks_uri": format!("{ISSUER}/jwks")}),
+        };
+        let body = body.to_string();
+        let response = Response { status: 200, cache_control: None, body: body.as_bytes() };
+        next = gate.fetched(fetch.attempt, Ok(response), now);
+        urls.push(fetch.url);
+    }
+    urls
 }
 
 struct World {
@@ -39,18 +55,8 @@ impl World {
 
     /// The issuer answers everything that is asked.
     fn serve(&self) -> Vec<String> {
-        let discovery = json!({"issuer": ISSUER, "jwks_uri": format!("{ISSUER}/jwks")});
-        let jwks = json!({"keys": [self.signer.jwk("key-1")]});
-        let mut urls = Vec::new();
-        let mut next = self.gate.next_fetch(at(0).monotonic);
-        while let Some(fetch) = next {
-            let document = if fetch.url.ends_with("/jwks") { &jwks } else { &discovery };
-            let body = document.to_string();
-            let response = Response { status: 200, cache_control: None, body: body.as_bytes() };
-            next = self.gate.fetched(fetch.attempt, Ok(response), at(0).monotonic);
-            urls.push(fetch.url);
-        }
-        urls
+        let first = self.gate.next_fetch(at(0).monotonic);
+        serve(&self.gate, first, &[self.signer.jwk("key-1")], at(0).monotonic)
     }
 
     fn bearer(&self, scope: &str) -> String {

@@ -4,11 +4,10 @@ use core::time::Duration;
 
 use orbgate::Engine;
 use orbgate_gate::{Answer, Gate, Request, Rules, Step, Waiting};
-use orbgate_testing::signer::{ISSUER, Signer, claims, header, now, with};
-use orbgate_token::{Fetch, FetchError, FetchSettings, KeyCache, Now, Response};
-use serde_json::json;
+use orbgate_testing::signer::{Signer, claims, header, now, with};
+use orbgate_token::{Fetch, FetchError, FetchSettings, KeyCache, Now};
 
-use crate::exchange::verifier;
+use crate::exchange::{serve, verifier};
 
 const TIMEOUT: u64 = 5_000;
 const MOST: usize = 1_024;
@@ -40,18 +39,8 @@ impl World {
 
     /// The issuer answers an attempt with these keys.
     fn serve(&self, first: Fetch, kids: &[&str]) {
-        let mut next = Some(first);
-        while let Some(fetch) = next {
-            let keys: Vec<_> = kids.iter().map(|kid| self.signer.jwk(kid)).collect();
-            let body = match fetch.url.ends_with("/jwks") {
-                true => json!({ "keys": keys }),
-                false => json!({"issuer": ISSUER, "jwks_uri": format!("{ISSUER}/jwks")}),
-            };
-            let body = body.to_string();
-            let response = Response { status: 200, cache_control: None, body: body.as_bytes() };
-            let now = self.now().monotonic;
-            next = self.gate.fetched(fetch.attempt, Ok(response), now);
-        }
+        let keys: Vec<_> = kids.iter().map(|kid| self.signer.jwk(kid)).collect();
+        serve(&self.gate, Some(first), &keys, self.now().monotonic);
     }
 
     fn ask(&self, kid: &str, holds_thread: bool) -> Step<'static> {
