@@ -118,9 +118,13 @@ impl Diagnostics {
         }
         self.claim_name("client_claim", &issuer.client_claim);
         self.tests("require", &issuer.require);
-        let is_in_each = |claim: &str| matches!(claim, "iss" | "exp") || claim == issuer.audience_claim;
+        // Only a response of an introspection endpoint needs no `iss`.
+        let is_in_each = |claim: &str| match claim {
+            "iss" => issuer.opaque.is_none(),
+            _ => claim == "exp" || claim == issuer.audience_claim,
+        };
         let mut absent = issuer.require.iter().filter(|test| !test.is_positive());
-        if issuer.opaque.is_none() && absent.any(|test| is_in_each(&test.claim)) {
+        if absent.any(|test| is_in_each(&test.claim)) {
             self.push("require", "`require` excludes a claim that each token needs: every token would be refused");
         }
         let exponent = issuer.key_rules.rsa_exponent_min;

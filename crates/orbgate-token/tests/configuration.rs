@@ -149,6 +149,7 @@ fn a_setting_that_no_token_can_meet_is_an_error() {
         "require: [gty, { claim: gty, one_of: [a, b] }, { claim: gty, equals: b }]",
         "require: [{ claim: sub, equals_claim: azp }, { claim: sub, differs_from_claim: jti }]",
         "require: [{ claim: nbf, present: false }]",
+        "require: [{ claim: iss, present: false }]\n    opaque: { endpoint: 'https://a', client_id: c, client_secret_env: A }",
     ] {
         assert!(Verifier::from_yaml(&yaml(setting)).is_ok(), "{setting}");
     }

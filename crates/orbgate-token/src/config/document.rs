@@ -29,7 +29,7 @@ document! {
         pub(super) kind: Spanned<KindDocument>,
         /// The URL of its keys; found by OIDC discovery if absent.
         pub(super) jwks_uri: Option<Spanned<String>>,
-        /// The accepted signature algorithms; `RS256` if absent.
+        /// The accepted signature algorithms, only those with public keys; `RS256` if absent.
         pub(super) algorithms: Option<Spanned<Vec<Spanned<String>>>>,
         /// Values of `typ` that are accepted as well as `at+jwt`; `""` is a token without `typ`.
         pub(super) extra_types: Option<Vec<Spanned<String>>>,
@@ -59,7 +59,7 @@ document! {
         pub(super) endpoint: Spanned<String>,
         /// The client of this API at the issuer.
         pub(super) client_id: Spanned<String>,
-        /// The file with the client's secret, by its absolute path; this key or the next one is required.
+        /// The regular file with the client's secret, by its absolute path; this key or the next one is required.
         pub(super) client_secret_file: Option<Spanned<String>>,
         /// The environment variable with the client's secret.
         pub(super) client_secret_env: Option<Spanned<String>>,

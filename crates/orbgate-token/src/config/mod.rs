@@ -11,7 +11,8 @@ use crate::config_error::ConfigError;
 use crate::verifier::Verifier;
 
 impl Verifier {
-    /// Reads and checks a configuration file; docs/tokens.md shows one.
+    /// Reads and checks a configuration file; docs/tokens.md shows one. A file can't configure HMAC, because it contains no
+    /// secret: use [`Verifier::new`] and [`KeySet::from_secrets`](crate::KeySet::from_secrets).
     ///
     /// # Errors
     ///
