@@ -60,6 +60,9 @@ fn a_public_key_is_never_a_secret() {
     let secret = Signer::Secret(random_secret(64));
     let set = key_set(&[jwk, with(secret.jwk("key-2"), "alg", "HS256")]);
     assert_eq!((set.len(), set.warnings().len()), (1, 1));
+    let token = secret.token(&with(with(header(), "alg", "HS256"), "kid", "key-2"), &claims());
+    let keys = Keys::new().with(ISSUER, set);
+    assert_eq!(every.verify(token, &keys, now()).err(), Some(TokenError::KeyUnknown));
 }
 
 #[test]

@@ -55,6 +55,7 @@ fn the_serialisation_has_one_spelling() {
         (format!("{head}.{body}=.{signature}"), BadEncoding),
         (token.replacen('.', "+.", 1), BadEncoding),
         (token.replacen('.', "%.", 1), BadEncoding),
+        (token.replacen('.', "~.", 1), BadEncoding),
         (json!({"payload": body, "protected": head, "signature": signature}).to_string(), NotCompact),
         ("a".repeat(8193), TooLong),
     ];
@@ -134,6 +135,8 @@ fn headers_that_change_the_meaning_are_refused() {
         (without(header.clone(), "alg"), Some(BadHeader)),
         (with(header.clone(), "typ", "JWT"), Some(Type)),
         (with(header.clone(), "typ", "id+jwt"), Some(Type)),
+        (with(header.clone(), "typ", "logout+jwt"), Some(Type)),
+        (with(header.clone(), "typ", "dpop+jwt"), Some(Type)),
         (with(header.clone(), "typ", "at+jwt "), Some(Type)),
         (with(header.clone(), "typ", ""), Some(Type)),
         (with(header.clone(), "typ", json!(7)), Some(BadHeader)),
@@ -142,6 +145,8 @@ fn headers_that_change_the_meaning_are_refused() {
         (with(header.clone(), "typ", "application/at+jwt"), None),
         (with(header.clone(), "kid", "key-2"), Some(KeyUnknown)),
         (with(header.clone(), "kid", "KEY-1"), Some(KeyUnknown)),
+        (with(header.clone(), "kid", "key-1 "), Some(KeyUnknown)),
+        (with(header.clone(), "kid", "key-1\r\nforged: line"), Some(KeyUnknown)),
         (with(header.clone(), "kid", ""), Some(KeyUnknown)),
         (with(header.clone(), "kid", "../key-1"), Some(KeyUnknown)),
         (with(header.clone(), "kid", "k".repeat(257)), Some(BadHeader)),
@@ -157,10 +162,18 @@ fn headers_that_change_the_meaning_are_refused() {
         assert_eq!(world.header(&header), expected, "{header}");
     }
     let other = Signer::p256();
-    let forged = with(header.clone(), "jwk", other.jwk("key-1"));
-    let forged = other.token(&forged, &claims());
-    assert_eq!(world.verify(&forged).err(), Some(TokenError::Signature));
+    for (name, value) in [
+        ("jwk", other.jwk("key-1")),
+        ("jku", json!("https://evil.example/jwks")),
+        ("x5u", json!("https://evil.example/x5u")),
+        ("x5c", json!(["MIIB"])),
+    ] {
+        let forged = other.token(&with(header.clone(), name, value), &claims());
+        assert_eq!(world.verify(&forged).err(), Some(TokenError::Signature), "{name}");
+    }
     let two = keys(&[world.signer.jwk("key-1"), other.jwk("key-2")]);
+    let named = world.signer.token(&with(header.clone(), "kid", "key-2"), &claims());
+    assert_eq!(verifier(issuer()).verify(&named, &two, now()).err(), Some(TokenError::Signature));
     let nameless = world.signer.token(&without(header, "kid"), &claims());
     assert_eq!(verifier(issuer()).verify(&nameless, &two, now()).err(), Some(KeyIdMissing));
 }

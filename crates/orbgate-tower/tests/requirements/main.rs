@@ -63,7 +63,6 @@ struct Gated<V> {
 /// The outcome of a request.
 struct Answered {
     status: u16,
-    challenge: String,
     /// Its record in the audit.
     record: Value,
     /// The request as the service got it; `None` where it did not.
@@ -96,10 +95,8 @@ impl<V: VerifyToken> Gated<V> {
         let answer = self.gate.layer(service).oneshot(request).await.unwrap();
         self.audit.flush();
         let lines: Vec<u8> = self.written.try_iter().flatten().collect();
-        let challenge = answer.headers().get("www-authenticate");
         Answered {
             status: answer.status().as_u16(),
-            challenge: challenge.map_or_else(String::new, |text| text.to_str().unwrap().to_owned()),
             record: serde_json::from_slice(&lines).unwrap(),
             seen: answer.extensions().get::<Parts>().cloned(),
         }
