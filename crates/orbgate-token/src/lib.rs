@@ -8,7 +8,6 @@ mod check;
 mod claims;
 mod compact;
 mod config;
-mod config_error;
 mod error;
 mod explain;
 #[cfg(feature = "fetch")]
@@ -41,7 +40,7 @@ pub use crate::cache::{
     Asked, AttemptId, Fetch, FetchError, FetchSettings, Judged, KeyCache, KeyStatus, Now, Post, Response,
     SettingsError, Wait,
 };
-pub use crate::config_error::{ConfigDiagnostic, ConfigError};
+pub use crate::config::{ConfigDiagnostic, ConfigError};
 pub use crate::error::TokenError;
 pub use crate::explain::Explanation;
 #[cfg(feature = "fetch")]

@@ -14,7 +14,7 @@ use super::error::FetchError;
 use super::verdicts::{NEGATIVE, Verdicts};
 use super::{Asked, Judged, KeyCache, Now};
 use crate::claims::Stated;
-use crate::config_error::ConfigError;
+use crate::config::ConfigError;
 use crate::error::TokenError;
 use crate::generations::Mark;
 use crate::keys::KEY_SET_BYTES;

@@ -4,7 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 #[cfg(feature = "fetch")]
-use crate::config_error::ConfigError;
+use crate::config::ConfigError;
 use crate::opaque::SecretSource;
 
 /// The intervals and time limits of fetches. The defaults suit every provider that we know of.
