@@ -24,7 +24,7 @@ JAVA_BUILD = (
 )
 JAVA = (
     f"{JAVA_HOME}/bin/java {{}} -Dorbgate.library=target/published/liborbgate.so "
-    "--class-path 'target/xtask/java/orbgate-0.1.0.jar:target/xtask/java/lib/*:target/xtask/nimbus/*' bindings/java/speed/Speed.java"
+    "--class-path \"$(ls target/xtask/java/orbgate-*.jar):target/xtask/java/lib/*:target/xtask/nimbus/*\" bindings/java/speed/Speed.java"
 )
 # What builds each program, and what starts it. `cargo xtask go` makes the module and the library of a release.
 PROGRAMS = {

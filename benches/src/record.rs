@@ -129,9 +129,6 @@ fn csv(measures: &Measures) -> String {
     csv
 }
 
-/// What is included and what is not; every record repeats it.
-const FAIRNESS: &str = include_str!("fairness.md");
-
 fn markdown(stem: &str, here: &Circumstances, measures: &Measures, goals: &[Goal]) -> String {
     let mut text = format!("# Orbgate beside its peers, {}\n\n![Nanoseconds per request]({stem}.svg)\n\n", here.date);
     writeln!(text, "| | |\n|---|---|").unwrap();
@@ -143,12 +140,15 @@ fn markdown(stem: &str, here: &Circumstances, measures: &Measures, goals: &[Goal
         ("command", format!("`{}`", here.command)),
         ("repeats", here.repeats.to_string()),
         ("every figure", format!("[{stem}.csv]({stem}.csv)")),
+        ("what is measured", "[fairness.md](../src/fairness.md)".to_owned()),
     ];
     for (name, value) in facts {
         writeln!(text, "| {name} | {value} |").unwrap();
     }
-    writeln!(text, "\n{FAIRNESS}").unwrap();
-    text.push_str("## Goals\n\n| goal | wanted | measured | met | |\n|---|---|---|---|---|\n");
+    for (name, [routes, templates, scopes]) in &measures.tables {
+        writeln!(text, "| table {name} | {routes} routes, {templates} templates, {scopes} scopes |").unwrap();
+    }
+    text.push_str("\n## Goals\n\n| goal | wanted | measured | met | |\n|---|---|---|---|---|\n");
     for goal in goals {
         let (relation, met) = (if goal.at_least { "≥" } else { "≤" }, if goal.is_met() { "yes" } else { "**no**" });
         writeln!(
@@ -158,68 +158,5 @@ fn markdown(stem: &str, here: &Circumstances, measures: &Measures, goals: &[Goal
         )
         .unwrap();
     }
-    streams(&mut text, measures);
-    others(&mut text, measures);
     text
-}
-
-fn streams(text: &mut String, measures: &Measures) {
-    text.push_str("\n## Nanoseconds per request\n");
-    let mut last = (String::new(), String::new());
-    for row in &measures.rows {
-        if row.table != last.0 {
-            let counts = measures.tables.iter().find(|(name, _)| *name == row.table);
-            let [routes, templates, scopes] = counts.map_or([0; 3], |(_, counts)| *counts);
-            writeln!(text, "\n### {}: {routes} routes, {templates} templates, {scopes} scopes", row.table).unwrap();
-        }
-        if (&row.table, &row.stream) != (&last.0, &last.1) {
-            last = (row.table.clone(), row.stream.clone());
-            writeln!(text, "\n**{}** ({} requests, {} rounds)\n", row.stream, row.requests, row.rounds).unwrap();
-            text.push_str("| | min | median | orbgate-set ÷ this | orbgate-text ÷ this |\n|---|--:|--:|--:|--:|\n");
-        }
-        let note = match row.differ {
-            0 => String::new(),
-            differ => format!(" ({differ} answers differ)"),
-        };
-        writeln!(
-            text,
-            "| {}{note} | {:.1} | {:.1} | {:.3} | {:.3} |",
-            row.contestant, row.min, row.median, row.set_ratio, row.text_ratio
-        )
-        .unwrap();
-    }
-}
-
-fn others(text: &mut String, measures: &Measures) {
-    if !measures.allocations.is_empty() {
-        text.push_str("\n## Allocations per request\n\n| | table | stream | |\n|---|---|---|--:|\n");
-        for row in &measures.allocations {
-            writeln!(text, "| {} | {} | {} | {:.2} |", row.contestant, row.table, row.stream, row.each).unwrap();
-        }
-    }
-    if !measures.threads.is_empty() {
-        text.push_str("\n## Two threads, throughput ÷ one thread's\n\n");
-        text.push_str(
-            "On the stream of hits. Best rounds, and the median round (other work on the machine shows there).\n\n",
-        );
-        text.push_str("| | table | best | median |\n|---|---|--:|--:|\n");
-        for (table, row) in &measures.threads {
-            writeln!(text, "| {} | {table} | {:.2} | {:.2} |", row.contestant, row.best, row.median).unwrap();
-        }
-    }
-    if !measures.loads.is_empty() {
-        text.push_str("\n## Load of a table: from the text to an engine that answers, in milliseconds\n\n");
-        text.push_str("| | table | min | median |\n|---|---|--:|--:|\n");
-        for (table, row) in &measures.loads {
-            writeln!(text, "| {} | {table} | {:.3} | {:.3} |", row.contestant, row.min, row.median).unwrap();
-        }
-    }
-    if !measures.tokens.is_empty() {
-        text.push_str("\n## From a token to the answer, in microseconds\n\n");
-        text.push_str("| | | min | median | orbgate ÷ this |\n|---|---|--:|--:|--:|\n");
-        for row in &measures.tokens {
-            let (algorithm, who) = (row.algorithm, row.contestant);
-            writeln!(text, "| {algorithm} | {who} | {:.2} | {:.2} | {:.3} |", row.min, row.median, row.ratio).unwrap();
-        }
-    }
 }
