@@ -12,6 +12,11 @@ done
 
 home=$(mktemp --directory "${TMPDIR:-/tmp}/orbgate-try-XXXXXX")
 trap 'chmod -R u+w "$home"; rm -rf "$home"' EXIT
+
+# The release's page can have all of them.
+bash dist/page.sh "$DIST" "$home/page"
+(cd "$home/page" && sha256sum --quiet --check SHA256SUMS)
+
 cp --recursive --dereference --parents bindings/*/{README.md,conformance,example} bindings/node/testing.js dist policy crates/orbgate-cli/README.md "$home"
 
 while read -r -d : folder; do

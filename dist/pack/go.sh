@@ -38,16 +38,16 @@ git bundle verify --quiet "$OUT/tag.bundle"
     export GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=url.$repository.insteadOf GIT_CONFIG_VALUE_0=https://github.com/orbgate/orbgate
     go mod download -modcacherw "$module@v$VERSION" "$module/grpcgate@v$VERSION"
 )
+proxy=orbgate-go-$VERSION needs=
 for name in "$module" "$module/grpcgate"; do
-    place=$OUT/$name/@v made_by_go=$STAGE/modules/cache/download/$name/@v
+    place=$STAGE/$proxy/$name/@v made_by_go=$STAGE/modules/cache/download/$name/@v
     mkdir -p "$place"
     cp "$made_by_go/v$VERSION".{zip,mod,info} "$made_by_go/list" "$place"
-    needs=$(go mod edit -json "$made_by_go/v$VERSION.mod" | jq --raw-output '.Require[] | "pkg:golang/\(.Path)@\(.Version)"' | xargs)
-    case $name in
-        */grpcgate) made "$place/v$VERSION.zip" "" "" "$needs" ;;
-        *) for file in "$place/v$VERSION.zip" "$OUT/tag.bundle"; do
-            made "$file" orbgate-capi "$(LIBCS=gnu targets) wasm32-unknown-unknown" "$needs"
-        done ;;
-    esac
-    made "$place/v$VERSION.mod" && made "$place/v$VERSION.info" && made "$place/list"
+    needs+=$(go mod edit -json "$made_by_go/v$VERSION.mod" | jq --raw-output '.Require[] | " pkg:golang/\(.Path)@\(.Version)"')
+done
+# An archive, because both modules have files of the same names; and what is in it.
+archive "$proxy"
+cp --recursive "$STAGE/$proxy/." "$OUT"
+for file in "$OUT/$proxy.tar.gz" "$OUT/tag.bundle"; do
+    made "$file" orbgate-capi "$(LIBCS=gnu targets) wasm32-unknown-unknown" "$(xargs <<< "$needs")"
 done
