@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from typing import Any
 
@@ -15,7 +14,8 @@ from .._extras import needs
 from .._number import number
 from .._policy import Policy
 from .._whole import whole
-from .replay import add_log_to, exit_code, is_log, open_log, progress, share
+from .outputs import check_outputs
+from .replay import add_log_to, exit_code, open_log, progress, share
 
 DESCRIPTION = "List the scopes that each caller in a log has but never uses, and the least set of scopes that it needs."
 
@@ -61,10 +61,9 @@ def add_to(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Finds the scopes of all callers, and prints those that are never used."""
     needs("pyarrow", "logs")
+    check_outputs(options)
     policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
     log = open_log(options)
-    if options.proposal and (is_log(options.proposal, log) or _is_same(options.proposal, options.policy)):
-        options.parser.error("--proposal is the log or the policy itself")
     with progress(log) as watch:
         made = audit.check(log, policy, most_unused=options.most_unused, watch=watch)
     found = made.found
@@ -121,10 +120,6 @@ def _json(made: audit.Check, options: argparse.Namespace) -> str:
         "uncounted": found.uncounted, "unread": found.unread, "not_counted": list(found.not_counted), "warnings": list(found.warnings),
     }  # fmt: skip
     return json.dumps(said, indent=2, ensure_ascii=False, default=lambda time: f"{time.isoformat()}Z") + "\n"
-
-
-def _is_same(path: str, other: str | None) -> bool:
-    return other is not None and os.path.exists(path) and os.path.samefile(path, other)
 
 
 def _count(text: str) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import re
 import shlex
 import signal
@@ -20,9 +19,9 @@ from .._extras import needs
 from .._number import number
 from .._policy import Policy
 from .._read.files import FORMATS
-from .._read.input import STANDARD_INPUT
 from .._read.reader import Reader, read
 from .._read.times import UNITS
+from .outputs import check_outputs
 from .properties import add_properties_to, code, prove, text, to_dict
 
 if TYPE_CHECKING:
@@ -157,28 +156,17 @@ def exit_code(options: argparse.Namespace, log: Reader, unread: int, rows: int, 
     return 0
 
 
-def is_log(path: str, log: Reader) -> bool:
-    """Whether a path is one of the log's files."""
-    return os.path.exists(path) and any(os.path.samefile(path, file) for file in log.paths if file != STANDARD_INPUT)
-
-
 def run(options: argparse.Namespace) -> int:
     """Replays a log and prints the summary."""
     needs("pyarrow", "logs")
     from .._count.resume import Resume
 
+    if options.resume and options.out:
+        options.parser.error("--resume cannot be used with --out, because a partly written Parquet file cannot be continued")
+    check_outputs(options)
     policy, base = _policies(options)
     proved = prove(options, policy)
     log = open_log(options)
-    if options.out and is_log(options.out, log):
-        options.parser.error("--out is the log itself")
-    if options.resume and options.out:
-        options.parser.error("--resume cannot be used with --out, because a partly written Parquet file cannot be continued")
-    for file in (options.policy, options.base, options.properties):
-        if options.resume and file is not None and os.path.exists(options.resume) and os.path.samefile(options.resume, file):
-            options.parser.error("--resume is the policy or the properties")
-    if options.resume and is_log(options.resume, log):
-        options.parser.error("--resume is the log itself")
     resume = None if options.resume is None else Resume(options.resume, log, policy, base, f"replay with {number(options.examples, 'example')}")
     with progress(log, resume) as watch:
         summary = replayed(log, policy, base, options.out, options.top, options.examples, watch, resume)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
 from hashlib import sha256
 from typing import Any
 
@@ -14,8 +13,9 @@ from .._policy import Policy
 from .._report import TITLE, check_needs, make
 from .._report.numbers import LEVELS, TOP
 from .._whole import whole
+from .outputs import check_outputs
 from .properties import add_properties_to, code, prove, text
-from .replay import add_log_to, add_resume_to, exit_code, is_log, open_log, progress
+from .replay import add_log_to, add_resume_to, exit_code, open_log, progress
 
 DESCRIPTION = (
     "Decide every request in a log, and write an HTML page with charts and tables: one file without scripts."
@@ -73,11 +73,7 @@ def run(options: argparse.Namespace) -> int:
         options.parser.error("--sign requires --bundle")
     if options.resume and options.ocsf:
         options.parser.error("--resume cannot be used with --ocsf, because a partly written file of events cannot be continued")
-    written = {"--out": options.out, "--bundle": options.bundle, "--ocsf": options.ocsf, "--resume": options.resume}
-    for name, path in written.items():
-        for file in (options.policy, options.base, options.properties, options.sign):
-            if file is not None and path is not None and os.path.exists(path) and os.path.samefile(path, file):
-                options.parser.error(f"{name} is the policy, the properties or the key itself")
+    check_outputs(options)
     policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
     base = None if options.base is None else Policy.from_file(options.base)
     # Before opening the log, which needs fewer packages.
@@ -88,9 +84,6 @@ def run(options: argparse.Namespace) -> int:
     from .._report.verify import sign
 
     log = open_log(options)
-    for name, path in written.items():
-        if path is not None and is_log(path, log):
-            options.parser.error(f"{name} is the log itself")
     resume = None if options.resume is None else Resume(options.resume, log, policy, base)
     with progress(log, resume) as watch, contextlib.nullcontext() if options.ocsf is None else writing(options.ocsf, policy) as events:
         made = make(log, policy, options.title, options.top, watch, base, proved, resume, events)
