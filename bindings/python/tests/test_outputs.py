@@ -1,14 +1,16 @@
-"""What the commands write: never over what they read or another output."""
+"""What the commands write: never over what they read or another output, whole or not at all, and by no planted link."""
 
 from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from orbgate import Policy
 from orbgate.__main__ import main
+from orbgate._whole import whole
 
 pytest.importorskip("pyarrow")
 
@@ -80,3 +82,41 @@ def test_several_outputs_can_go_where_nothing_is_replaced(tmp_path: Path, capsys
     log.write_text(json.dumps(CALL), "utf-8")
     assert main(["report", str(log), "--format", "json", "--out", os.devnull, "--ocsf", os.devnull]) == 0
     assert "1 call, 1 allowed" in capsys.readouterr().out
+
+
+def test_two_writers_of_a_file_do_not_meet(tmp_path: Path) -> None:
+    target = tmp_path / "page.html"
+    with whole(target) as one, open(one, "w") as first:
+        first.write("first, ")
+        first.flush()
+        with whole(target) as two, open(two, "w") as second:
+            second.write("second")
+        assert target.read_text() == "second"
+        first.write("whole")
+    assert target.read_text() == "first, whole" and [*tmp_path.iterdir()] == [target]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes and links of Unix")
+def test_a_planted_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (other := tmp_path / "other").write_text("mine")
+    target = tmp_path / "page.html"
+    (tmp_path / "page.html.part").symlink_to(other)
+    monkeypatch.setattr("orbgate._whole.token_hex", lambda _: "guessed", raising=False)
+    (planted := tmp_path / "page.html.guessed.part").symlink_to(other)
+    with pytest.raises(FileExistsError), whole(target) as part, open(part, "w") as file:
+        file.write("page")
+    assert other.read_text() == "mine" and not target.exists() and planted.is_symlink()
+    planted.unlink()
+    with whole(target) as part, open(part, "w") as file:
+        file.write("page")
+    # As any other new file: not only for the user.
+    (new := tmp_path / "new").touch()
+    assert target.read_text() == "page" and other.read_text() == "mine" and target.stat().st_mode == new.stat().st_mode
+
+
+def test_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
+    (target := tmp_path / "page.html").write_text("before")
+    with pytest.raises(KeyboardInterrupt), whole(target) as part, open(part, "w") as file:
+        file.write("half")
+        raise KeyboardInterrupt
+    assert [*tmp_path.iterdir()] == [target] and target.read_text() == "before"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from secrets import token_hex
 
 
 @contextmanager
@@ -18,12 +19,12 @@ def whole(path: str | os.PathLike[str]) -> Iterator[str]:
     if os.path.exists(target) and not os.path.isfile(target):
         yield target
         return
-    part = f"{target}.part"
+    # A new file, so that two runs don't write the same one, and no link that somebody put there is followed.
+    part = f"{target}.{token_hex(8)}.part"
+    os.close(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
     try:
         yield part
-        if os.path.exists(part):
-            os.replace(part, target)
+        os.replace(part, target)
     except BaseException:
-        if os.path.exists(part):
-            os.unlink(part)
+        os.unlink(part)
         raise
