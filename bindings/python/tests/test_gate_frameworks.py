@@ -8,6 +8,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -256,6 +257,25 @@ def test_a_route_that_the_policy_lacks_is_not_reached() -> None:
         assert len(misrouted) == (status == 404), routes
         # A caller without a token doesn't make the router work.
         assert call(app, "/users/export", [])[0] == 401
+
+
+def test_the_documented_scopes_are_those_of_the_active_policy(tmp_path: Path) -> None:
+    import fastapi
+    from orbgate.gate.starlette import protect
+
+    world, app, file = World(Policy.from_yaml(RULES)), fastapi.FastAPI(), tmp_path / "policy.yaml"
+    app.get("/users/{name}")(lambda name: name)
+    app.get("/export")(lambda: 1)
+    protect(app, world.gate)
+
+    def documented() -> dict[str, Any]:
+        return {path: operations["get"].get("security") for path, operations in app.openapi()["paths"].items()}
+
+    assert documented() == {"/users/{name}": [{"bearer": ["read:a"]}], "/export": [{"bearer": ["write:a"]}]}
+    for text, scopes in ((RULES.replace(', "GET /export"', ""), None), (RULES.replace("write:a", "write:b"), [{"bearer": ["write:b"]}])):
+        file.write_text(text)
+        world.gate.reload(file)
+        assert documented() == {"/users/{name}": [{"bearer": ["read:a"]}], "/export": scopes}
 
 
 def test_the_routes_of_an_application_are_compared_at_its_start() -> None:

@@ -57,17 +57,21 @@ def document(app: Any, gate: Gate, *, root_path: str = "") -> None:
     made = app.openapi
 
     def openapi() -> dict[str, Any]:
+        # FastAPI keeps its document, so the scopes go into a copy: a reload can change or drop a route.
         schema: dict[str, Any] = made()
-        scopes = {(route.method, template_of(route.template)): route.scope for route in gate.policy.routes()}
-        schemes = schema.setdefault("components", {}).setdefault("securitySchemes", {})
-        schemes["bearer"] = {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}
-        shapes = {(method, _shape(template)): scope for (method, template), scope in scopes.items()}
-        for path, operations in schema.get("paths", {}).items():
-            for method, operation in operations.items():
-                scope = shapes.get((method.upper(), _shape(root_path + path)))
-                if scope is not None:
-                    operation["security"] = [{"bearer": [scope]}]
-        return schema
+        scopes = {(route.method, _shape(template_of(route.template))): route.scope for route in gate.policy.routes()}
+
+        def documented(method: str, path: str, operation: Any) -> Any:
+            scope = scopes.get((method.upper(), _shape(root_path + path)))
+            return operation if scope is None else {**operation, "security": [{"bearer": [scope]}]}
+
+        components = schema.get("components", {})
+        schemes = {**components.get("securitySchemes", {}), "bearer": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}}
+        paths = {
+            path: {method: documented(method, path, operation) for method, operation in operations.items()}
+            for path, operations in schema.get("paths", {}).items()
+        }
+        return {**schema, "components": {**components, "securitySchemes": schemes}, "paths": paths}
 
     app.openapi = openapi
 
