@@ -43,21 +43,12 @@ def words(output: Any) -> str:
     return " ".join(html.unescape(bare).split())
 
 
-def page(notebook: Any) -> str:
-    """The report in the last cell, but for its drawings, which are as vl-convert draws them."""
-    last = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"][-1]
-    framed = html.unescape("".join(last["outputs"][0]["data"]["text/html"]))
-    assert "<iframe" in framed and "<style>" in framed
-    return re.sub(r"<svg.*?</svg>", "", framed, flags=re.DOTALL)
-
-
 @pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
 def test_the_notebook_shows_what_running_it_gives() -> None:
     committed = nbformat.read(NOTEBOOK, as_version=4)
     now = executed()
     assert shown(now) == shown(committed)
     assert any("159 of 200 applications" in text for text in shown(now))
-    assert page(now) == page(committed)
     assert not [output for cell in now["cells"] for output in cell.get("outputs", []) if output.get("name") == "stderr"]
 
 
@@ -68,7 +59,7 @@ def test_the_notebook_needs_no_checkout() -> None:
 
 def test_the_notebook_names_no_machine() -> None:
     text = NOTEBOOK.read_text(encoding="utf-8")
-    assert len(text) < 500_000
+    assert len(text) < 100_000
     assert not re.search(r"/(home|root|tmp|Users)/", text)
 
 
