@@ -4,23 +4,47 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_gate_frameworks import ALLOWED, MISROUTED
 
 pytestmark = pytest.mark.once
 
-
-DJANGO = """
+# What each test's program begins with: one table of URLs, and the settings that its views need.
+BEGIN = """
 import json, sys
 from django.conf import settings
+sys.path.insert(0, sys.argv[1])
+urls = type(sys)("urls")
+sys.modules["urls"] = urls
+
+def configure(*middlewares):
+    settings.configure(
+        ROOT_URLCONF="urls", ALLOWED_HOSTS=["*"], MIDDLEWARE=middlewares, SECRET_KEY="-", LOGGING_CONFIG=None, REST_FRAMEWORK={
+            "UNAUTHENTICATED_USER": None,
+            "DEFAULT_AUTHENTICATION_CLASSES": [],
+            "DEFAULT_PERMISSION_CLASSES": [],
+            "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+        },
+    )
+"""
+
+
+def said_by(program: str, *options: str) -> Any:
+    command = [sys.executable, *options, "-c", BEGIN + program, str(Path(__file__).parent)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+DJANGO = """
 from django.http import HttpResponse
 from django.urls import clear_url_caches, include, path, re_path
 from django.views import View
 from orbgate import Policy
 from orbgate.gate import RoutesDiffer, asgi, wsgi
 from orbgate.gate.django import around, protect
-sys.path.insert(0, sys.argv[1])
 from test_gate import USERS, World, call, call_wsgi
 from test_gate_frameworks import REWRITES, RULES
 
@@ -51,11 +75,9 @@ class Middleware:
             elif name == "path": request.path = request.path_info = value
             else: request.method = value
 
-urls, others = type(sys)("urls"), type(sys)("others")
-sys.modules.update(urls=urls, others=others, middleware=sys.modules[__name__])
-settings.configure(
-    ROOT_URLCONF="urls", ALLOWED_HOSTS=["*"], MIDDLEWARE=["middleware.Middleware"], SECRET_KEY="-", LOGGING_CONFIG=None, DEBUG_PROPAGATE_EXCEPTIONS=False
-)
+others = type(sys)("others")
+sys.modules.update(others=others, middleware=sys.modules[__name__])
+configure("middleware.Middleware")
 from django.core.asgi import get_asgi_application
 from django.core.wsgi import get_wsgi_application
 
@@ -110,10 +132,7 @@ print(json.dumps(said))
 
 
 def test_django_runs_the_decided_route() -> None:
-    command = [sys.executable, "-W", "error", "-c", DJANGO, str(Path(__file__).parent)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    said = json.loads(ran.stdout)
+    said = said_by(DJANGO, "-W", "error")
     user = "GET /users/{id}"
     assert said.pop("tables") == {
         "the route": [[], 200, 200, 0],
@@ -135,23 +154,7 @@ def test_django_runs_the_decided_route() -> None:
 
 
 REST = """
-import json, sys
-from django.conf import settings
-urls = type(sys)("urls")
-sys.modules["urls"] = urls
-settings.configure(
-    ROOT_URLCONF="urls",
-    ALLOWED_HOSTS=["*"],
-    SECRET_KEY="-",
-    LOGGING_CONFIG=None,
-    MIDDLEWARE=["django.middleware.common.CommonMiddleware"],
-    REST_FRAMEWORK={
-        "UNAUTHENTICATED_USER": None,
-        "DEFAULT_AUTHENTICATION_CLASSES": [],
-        "DEFAULT_PERMISSION_CLASSES": [],
-        "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    },
-)
+configure("django.middleware.common.CommonMiddleware")
 from django.core.wsgi import get_wsgi_application
 from django.urls import clear_url_caches, include, path
 from rest_framework.decorators import action
@@ -161,7 +164,6 @@ from rest_framework.viewsets import ViewSet
 from orbgate import Policy
 from orbgate.gate import RoutesDiffer
 from orbgate.gate.django import protect
-sys.path.insert(0, sys.argv[1])
 from test_gate import World, call_wsgi
 from test_gate_django import ITEMS
 
@@ -209,19 +211,14 @@ apis:
 
 
 def test_routers_of_django_rest_framework_are_protected() -> None:
-    command = [sys.executable, "-c", REST, str(Path(__file__).parent)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
     # A request without the slash isn't redirected: the gate answers it. Callers with only `read:a` may not create.
     statuses = [200, 404, 200, 200, 404, 400, 403]
     suffixes = "Format suffixes are other spellings of a route: set `include_format_suffixes = False` on the router, or use `SimpleRouter`."
     expected = {"simple": [404, *statuses], "paths": [404, *statuses], "default": suffixes, "without suffixes": [200, *statuses]}
-    assert json.loads(ran.stdout) == expected
+    assert said_by(REST) == expected
 
 
 VIEWS = """
-import json, sys
-from django.conf import settings
 from django.http import HttpResponse
 from django.urls import clear_url_caches, path
 from django.views import View
@@ -229,20 +226,10 @@ from django.views.decorators.http import require_http_methods
 from django.views.generic import RedirectView
 from orbgate import Policy
 from orbgate.gate.django import around
-sys.path.insert(0, sys.argv[1])
 from test_gate import USERS, World, call, call_wsgi
 from test_gate_dispatch import PREFLIGHT
 
-urls = type(sys)("urls")
-sys.modules.update(urls=urls)
-settings.configure(
-    ROOT_URLCONF="urls", ALLOWED_HOSTS=["*"], SECRET_KEY="-", LOGGING_CONFIG=None, REST_FRAMEWORK={
-        "UNAUTHENTICATED_USER": None,
-        "DEFAULT_AUTHENTICATION_CLASSES": [],
-        "DEFAULT_PERMISSION_CLASSES": [],
-        "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    },
-)
+configure()
 from django.core.asgi import get_asgi_application
 from django.core.wsgi import get_wsgi_application
 from rest_framework.decorators import api_view
@@ -312,11 +299,8 @@ print(json.dumps(said))
 
 def test_a_preflight_runs_only_a_django_view_for_options() -> None:
     pytest.importorskip("rest_framework")
-    command = [sys.executable, "-c", VIEWS, str(Path(__file__).parent)]
-    ran = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
     denied, answered = [404, 404, 0, 2], [200, 200, 0, 2]
-    assert json.loads(ran.stdout) == {
+    assert said_by(VIEWS) == {
         "a function": denied,
         "a function for OPTIONS": denied,
         "a class": answered,

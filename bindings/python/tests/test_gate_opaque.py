@@ -18,6 +18,7 @@ import pytest
 from orbgate import ConfigError, Policy
 from orbgate.gate import Fetched, Gate, Post, asgi, fetch, wsgi
 from orbgate.gate.testing import Issuer
+from test_gate import call, call_wsgi, service
 from together import together
 
 ORBS = "/api/v1/external/orbs"
@@ -116,66 +117,49 @@ def bearer(token: str) -> list[tuple[bytes, bytes]]:
 
 def over_asgi(gate: Gate, token: str, target: str = ORBS) -> int:
     """The status of a call, through the middleware."""
-    sent: list[Any] = []
-
-    async def service(scope: Any, receive: Any, send: Any) -> None:
-        assert asgi.allowed(scope).token.subject == "user-7"
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b""})
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"", "more_body": False}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    scope = {"type": "http", "method": "GET", "path": target, "raw_path": target.encode(), "query_string": b"", "root_path": ""}
-    asyncio.run(asgi.GateMiddleware(service, gate)({**scope, "headers": bearer(token)}, receive, send))
-    status: int = sent[0]["status"]
+    status, _, text = call(asgi.GateMiddleware(service, gate), target, bearer(token))
+    assert status != 200 or text.startswith(b"user-7 ")
     return status
 
 
 def over_wsgi(gate: Gate, token: str, target: str = ORBS) -> int:
     """The same over WSGI."""
-    statuses: list[str] = []
 
     def service(environ: dict[str, Any], start_response: Any) -> list[bytes]:
         assert wsgi.allowed(environ).token.subject == "user-7"
         start_response("200 OK", [])
         return [b""]
 
-    environ = {"REQUEST_METHOD": "GET", "RAW_URI": target, "PATH_INFO": target, "HTTP_AUTHORIZATION": f"Bearer {token}"}
-    wsgi.GateMiddleware(service, gate)(environ, lambda status, headers: statuses.append(status))
-    return int(statuses[0].partition(" ")[0])
+    return call_wsgi(wsgi.GateMiddleware(service, gate), target, bearer(token))
 
 
-@pytest.mark.parametrize("call", [over_asgi, over_wsgi])
-def test_the_issuer_of_an_opaque_token_is_asked_about_it(call: Any, gate: Gate, endpoint: Endpoint) -> None:
-    assert call(gate, "good") == 200
-    assert call(gate, "good", ACCOUNT) == 403, "a decision is never kept"
-    assert call(gate, "good") == 200
+@pytest.mark.parametrize("status_of", [over_asgi, over_wsgi])
+def test_the_issuer_of_an_opaque_token_is_asked_about_it(status_of: Any, gate: Gate, endpoint: Endpoint) -> None:
+    assert status_of(gate, "good") == 200
+    assert status_of(gate, "good", ACCOUNT) == 403, "a decision is never kept"
+    assert status_of(gate, "good") == 200
     assert endpoint.asked == ["good"]
-    assert call(gate, "poor") == 403
-    assert call(gate, "other") == 401
+    assert status_of(gate, "poor") == 403
+    assert status_of(gate, "other") == 401
     answer = gate.answer("GET", ORBS, bearer("other"))
     assert (answer.status, answer.refused) == (401, "inactive")
     assert endpoint.asked == ["good", "poor", "other"]
     # A revocation is seen within the second that is configured.
     del endpoint.scopes["good"]
     time.sleep(1)
-    assert call(gate, "good") == 401
+    assert status_of(gate, "good") == 401
 
 
-@pytest.mark.parametrize("call", [over_asgi, over_wsgi])
-def test_an_endpoint_that_fails_is_a_401(call: Any, gate: Gate, endpoint: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("status_of", [over_asgi, over_wsgi])
+def test_an_endpoint_that_fails_is_a_401(status_of: Any, gate: Gate, endpoint: Endpoint, caplog: pytest.LogCaptureFixture) -> None:
     endpoint.status = 503
-    assert [call(gate, f"t{at}") for at in range(6)] == [401] * 6
+    assert [status_of(gate, f"t{at}") for at in range(6)] == [401] * 6
     assert len(endpoint.asked) == 4, "it rests after four failures"
     assert gate.answer("GET", ORBS, bearer("good")).refused == "unanswered"
     assert caplog.text.count("the issuer https://id.example.com fails: ") == 1
     endpoint.status = 200
     time.sleep(1)
-    assert call(gate, "good") == 200
+    assert status_of(gate, "good") == 200
     assert gate.keys() == [("https://id.example.com", 0, None)]
 
 
