@@ -20,6 +20,7 @@ pub mod cases;
 pub mod exchange;
 #[path = "../../orbgate/tests/support/expected.rs"]
 pub mod expected;
+pub mod json;
 pub mod page;
 pub mod provider;
 pub mod signer;

@@ -1,33 +1,25 @@
-//! A JSON Schema for each question: of its answer, with its arguments in `$defs`.
+//! A JSON Schema of all questions: each answer by the question's name, and what answers and arguments consist of.
 
 use serde_json::{Map, Value, json};
 
 use super::{Field, MADE, Missing, Shape, Shapes, Type};
 
-/// Paths and documents.
-pub(super) fn files(shapes: &Shapes) -> Vec<(String, String)> {
-    let file = |question: &super::Question| {
-        let mut within = shapes.within(question.arguments);
-        for shape in shapes.within(question.answer) {
-            if within.iter().all(|found| found.name != shape.name) {
-                within.push(shape);
-            }
-        }
-        let definitions: Map<String, Value> =
-            within.iter().map(|shape| (shape.name.to_owned(), object(shape))).collect();
-        let schema = json!({
-            "$schema": "https://json-schema.org/draft/2020-12/schema",
-            "$comment": MADE,
-            "title": format!("orbgate: {}", question.name),
-            "description": format!("{} Arguments: #/$defs/{}.", question.about, question.arguments),
-            "$ref": format!("#/$defs/{}", question.answer),
-            "$defs": definitions,
-        });
-        let text = serde_json::to_string_pretty(&schema).unwrap();
-        let path = format!("policy/questions/{}.schema.json", question.name);
-        (path, text + "\n")
-    };
-    shapes.questions.iter().map(file).collect()
+pub(super) fn document(shapes: &Shapes) -> Value {
+    let objects = shapes.shapes.iter().map(|shape| (shape.name.to_owned(), object(shape)));
+    let answers = shapes.questions.iter().map(|question| {
+        let about = format!("{} Arguments: #/$defs/{}.", question.about, question.arguments);
+        (question.name.to_owned(), json!({"description": about, "$ref": format!("#/$defs/{}", question.answer)}))
+    });
+    let definitions: Map<String, Value> = objects.chain(answers).collect();
+    let any = shapes.questions.iter().map(|question| json!({"$ref": format!("#/$defs/{}", question.name)}));
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$comment": MADE,
+        "title": "orbgate: questions",
+        "description": "The answer of a question; that of `explain` is #/$defs/explain.",
+        "anyOf": any.collect::<Vec<_>>(),
+        "$defs": definitions,
+    })
 }
 
 fn object(shape: &Shape) -> Value {
