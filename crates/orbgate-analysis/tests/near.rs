@@ -3,6 +3,8 @@
 use orbgate::{Detail, Engine, Policy};
 use orbgate_analysis::{Miss, in_order, near_misses, near_scope, route_of};
 
+use crate::support::valid;
+
 /// A target of a template.
 fn target(template: &str) -> String {
     let value = |segment: &str| {
@@ -135,8 +137,8 @@ fn a_scope_is_near_by_a_few_characters() {
 
 #[test]
 fn a_path_without_its_slash_is_a_near_miss() {
-    let text = include_str!("../../../policy/valid/trailing-slash.yaml");
-    let engine = Engine::new(&Policy::from_yaml(text).unwrap());
+    let text = valid::policy("trailing-slash");
+    let engine = Engine::new(&Policy::from_yaml(&text).unwrap());
     for (target, why, meant) in [
         ("/v1/items/7", Miss::Slash, "/v1/items/7/"),
         ("/v1/items?a", Miss::Slash, "/v1/items/"),

@@ -24,3 +24,5 @@ pub mod json;
 pub mod page;
 pub mod provider;
 pub mod signer;
+#[path = "../../orbgate/tests/support/valid.rs"]
+pub mod valid;

@@ -1,12 +1,13 @@
-//! Every policy on the pages of `policy/invalid` is rejected with exactly the diagnostics next to it, and every file in
-//! `policy/valid` is accepted. `ORBGATE_UPDATE=1` rewrites the diagnostics.
+//! Every policy on the pages of `policy/invalid` is rejected with exactly the diagnostics next to it, and every one in
+//! `policy/valid.md` is accepted. `ORBGATE_UPDATE=1` rewrites the diagnostics.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use orbgate::policy::Policy;
 
 use crate::support::invalid::{self, Invalid};
+use crate::support::valid;
 
 #[test]
 fn every_invalid_policy_is_refused_with_exactly_its_diagnostics() {
@@ -67,18 +68,18 @@ fn diagnostics_read_alike() {
 
 #[test]
 fn every_valid_policy_is_accepted() {
-    let files = valid();
-    assert!(files.len() >= 15, "only {} valid policies found", files.len());
-    for file in files {
-        assert_eq!(diagnostics(&read(&file)), "", "{}", file.display());
+    let all = valid::all();
+    assert!(all.len() >= 20, "only {} valid policies", all.len());
+    for (name, yaml) in all {
+        assert_eq!(diagnostics(&yaml), "", "{name}");
     }
 }
 
 #[test]
 fn layout_does_not_change_a_policy() {
-    let digest = |name| Policy::from_yaml(&read(&directory().join(name))).unwrap().digest();
-    for name in ["crlf.yaml", "markers.yaml", "no-final-newline.yaml"] {
-        assert_eq!(digest("byte-order-mark.yaml"), digest(name), "{name}");
+    let digest = |name| Policy::from_yaml(&valid::policy(name)).unwrap().digest();
+    for name in ["byte-order-mark", "crlf", "markers", "no-final-newline"] {
+        assert_eq!(digest("layout"), digest(name), "{name}");
     }
 }
 
@@ -90,19 +91,4 @@ fn diagnostics(yaml: &str) -> String {
     let lines = error.in_file("");
     let lines = lines.lines().map(|line| line.strip_prefix(':').unwrap());
     lines.map(|line| format!("{line}\n")).collect()
-}
-
-fn read(file: &Path) -> String {
-    fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
-}
-
-fn valid() -> Vec<PathBuf> {
-    let entries = fs::read_dir(directory()).unwrap();
-    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    files
-}
-
-fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../policy/valid")
 }

@@ -4,6 +4,8 @@ use std::collections::HashMap;
 
 use orbgate::policy::Policy;
 
+use crate::support::valid;
+
 const POLICY: &str = "\
 orbgate: 1
 name: external
@@ -140,11 +142,11 @@ fn digest(text: &str) -> String {
 
 #[test]
 fn no_orbs_at_the_top_is_no_orbs_on_every_scope() {
-    let short = include_str!("../../../policy/valid/no-orbs.yaml");
+    let short = valid::policy("no-orbs");
     let long = short.replace("orbs: none\n", "");
     let long = long.replace("        routes:\n", "        orbs: false\n        routes:\n");
     let long = long.replace("{ routes: [] }", "{ orbs: false, routes: [] }");
-    let [short, long] = [short, &long].map(|text| Policy::from_yaml(text).unwrap());
+    let [short, long] = [&short, &long].map(|text| Policy::from_yaml(text).unwrap());
     assert_eq!(short.digest(), long.digest());
     let engine = orbgate::Engine::new(&short);
     assert!(engine.routes().all(|route| route.orbs() == orbgate::Orbs::Free));

@@ -3,11 +3,9 @@
 use orbgate::policy::Policy;
 use proptest::prelude::*;
 
-const POLICIES: [&str; 3] = [
-    include_str!("../../../policy/valid/amounts.yaml"),
-    include_str!("../../../policy/valid/inference.yaml"),
-    include_str!("../../../policy/valid/text-in-every-style.yaml"),
-];
+use crate::support::valid;
+
+const POLICIES: [&str; 3] = ["amounts", "inference", "text-in-every-style"];
 
 /// Snippets that mean something in YAML or in a policy.
 const SNIPPETS: [&str; 46] = [
@@ -34,7 +32,7 @@ proptest! {
         policy in 0_usize..POLICIES.len(),
         edits in prop::collection::vec((any::<prop::sample::Index>(), 0_usize..4, prop::sample::select(&SNIPPETS[..])), 1..5),
     ) {
-        let mut letters: Vec<String> = POLICIES[policy].chars().map(String::from).collect();
+        let mut letters: Vec<String> = valid::policy(POLICIES[policy]).chars().map(String::from).collect();
         for (location, removed, piece) in edits {
             let at = location.index(letters.len());
             let end = letters.len().min(at.saturating_add(removed));

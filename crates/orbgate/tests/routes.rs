@@ -4,14 +4,16 @@ use std::collections::HashSet;
 
 use orbgate::{Decision, Engine, Policy, Reason, Request, RouteId, Token, TokenKind};
 
-const AMOUNTS: &str = include_str!("../../../policy/valid/amounts.yaml");
-const INFERENCE: &str = include_str!("../../../policy/valid/inference.yaml");
-const SEVERAL: &str = include_str!("../../../policy/valid/scope-in-several-apis.yaml");
+use crate::support::valid;
+
+/// The engine of a policy in `policy/valid.md`.
+fn engine_of(name: &str) -> Engine {
+    Engine::new(&Policy::from_yaml(&valid::policy(name)).unwrap())
+}
 
 #[test]
 fn by_route_the_answer_is_that_of_a_target() {
-    let read = |text| Engine::new(&Policy::from_yaml(text).unwrap());
-    let engines = [read(AMOUNTS), read(INFERENCE), read(SEVERAL)];
+    let engines = ["amounts", "inference", "scope-in-several-apis"].map(engine_of);
     for engine in engines.iter().chain([Engine::external()]) {
         let all = engine.scope_table().map(|scope| scope.name().to_owned());
         let all = all.collect::<Vec<_>>().join(" ");
@@ -121,7 +123,7 @@ fn routes_are_equal_where_method_template_scope_and_api_are() {
 
 #[test]
 fn a_route_of_another_policy_is_denied() {
-    let other = Engine::new(&Policy::from_yaml(AMOUNTS).unwrap());
+    let other = engine_of("amounts");
     let ids = other.routes().map(|route| route.id());
     for id in ids.chain([0, 1, u128::MAX].map(RouteId::from_bits)) {
         let token = Some(Token::user("read:account write:voxies"));
@@ -167,7 +169,7 @@ fn a_route_is_denied_by_every_small_variation_of_its_policy() {
 
 #[test]
 fn a_scope_of_several_apis_is_one() {
-    let engine = Engine::new(&Policy::from_yaml(SEVERAL).unwrap());
+    let engine = engine_of("scope-in-several-apis");
     let scope = engine.find_scope("read:items").unwrap();
     assert_eq!(engine.scope_count(), 3);
     assert_eq!(scope.permits(), Some("reads items, in every api"));
@@ -199,11 +201,12 @@ fn a_scope_of_several_apis_is_one() {
 
 #[test]
 fn the_order_of_the_apis_of_a_scope_does_not_count() {
-    let (head, apis) = SEVERAL.split_once("apis:\n").unwrap();
+    let several = valid::policy("scope-in-several-apis");
+    let (head, apis) = several.split_once("apis:\n").unwrap();
     let (v2, others) = apis.split_once("  v1:\n").unwrap();
     let others = others.strip_suffix("...\n").unwrap();
     let turned = format!("{head}apis:\n  v1:\n{others}{v2}...\n");
-    let [one, other] = [SEVERAL, &turned].map(|text| Engine::new(&Policy::from_yaml(text).unwrap()));
+    let [one, other] = [&several, &turned].map(|text| Engine::new(&Policy::from_yaml(text).unwrap()));
     assert_eq!(one.digest(), other.digest());
     assert!(one.routes().eq(other.routes()));
     for scope in one.scope_table() {

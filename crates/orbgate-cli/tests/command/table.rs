@@ -1,5 +1,6 @@
 //! `orbgate table`.
 
+use orbgate_testing::valid::policy;
 use serde_json::{Value, json};
 
 use crate::{SHOP, digest, file, orbgate};
@@ -246,11 +247,9 @@ fn memory_does_not_grow_with_the_rows() {
 }
 
 /// Two versions and another api; `read:items` is in three apis, and says what it permits in one of them.
-const SEVERAL: &str = include_str!("../../../../policy/valid/scope-in-several-apis.yaml");
-
 #[test]
 fn a_scope_of_several_apis_is_shown_in_each_with_the_routes_there() {
-    let policy = file("table-several.yaml", SEVERAL);
+    let policy = file("table-several.yaml", policy("scope-in-several-apis"));
     let ran = orbgate(&["check", &policy]);
     assert!(ran.out.contains(": ok: 3 scopes, 7 routes, "), "{}", ran.out);
     let table = |format| orbgate(&["table", "--format", format, "--policy", &policy]).out;

@@ -8,3 +8,4 @@ pub mod policies;
 pub mod reference;
 pub mod requests;
 pub mod strategies;
+pub mod valid;
