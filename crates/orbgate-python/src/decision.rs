@@ -167,8 +167,8 @@ impl Decision {
     }
 
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        let html = slf.py().import("orbgate._html")?;
-        html.call_method1("decision", (slf,))
+        let preview = slf.py().import("orbgate._preview")?;
+        preview.call_method1("html_decision", (slf,))
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Bound<'py, PyTuple>)> {

@@ -11,7 +11,7 @@ use crate::policy::Policy;
 use crate::text::Text;
 use crate::token::Token;
 
-// Python gets a dictionary with these names, which are the fields of `orbgate._explain`.
+// Python gets a dictionary with these names, which are the fields of `orbgate._answers`.
 
 /// `orbgate.Explanation`.
 #[derive(IntoPyObject)]

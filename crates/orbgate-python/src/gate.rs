@@ -15,7 +15,7 @@ use pyo3::types::PyBytes;
 use crate::answer::Answer;
 use crate::error::{self, guarded};
 use crate::policy::Policy;
-use crate::public::refused;
+use crate::routes::refused;
 use crate::text::Text;
 
 /// The native part of `orbgate.gate.Gate`.

@@ -18,10 +18,9 @@ mod outcome;
 mod parallel;
 mod policy;
 mod property;
-mod public;
 mod questions;
+mod routes;
 mod rows;
-mod served;
 mod table;
 mod terms;
 mod text;
@@ -58,7 +57,6 @@ mod _native {
     #[pymodule_export]
     use super::property::{properties, prove};
     #[pymodule_export]
-    use super::public::PublicRoutes;
     #[pymodule_export]
     use super::questions::{
         least_scopes, least_scopes_of_table, reach, route_of, routes, scope_usage, scope_usage_of_table, scopes,
@@ -85,9 +83,9 @@ mod _native {
     #[pymodule_export]
     use super::policy::Policy;
     #[pymodule_export]
-    use super::rows::table_of;
+    use super::routes::{PublicRoutes, allows_bonus_orbs, check_routes};
     #[pymodule_export]
-    use super::served::{allows_bonus_orbs, check_routes};
+    use super::rows::table_of;
     #[pymodule_export]
     use super::table::{DecisionTable, decide_table};
     #[pymodule_export]

@@ -1,4 +1,4 @@
-//! Proves properties of all requests. `orbgate._property` gives the results their types.
+//! Proves properties of all requests. `orbgate._answers` gives the results their types.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use crate::error::{self, guarded};
 use crate::policy::Policy;
 use crate::text::Text;
 
-// Python gets a dictionary with these names, which are the fields of `orbgate._property`.
+// Python gets a dictionary with these names, which are the fields of `orbgate._answers`.
 
 /// `orbgate.Allowed`.
 #[derive(IntoPyObject)]

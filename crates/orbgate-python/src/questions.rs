@@ -1,4 +1,4 @@
-//! The questions of `orbgate_analysis`, with results as plain data. `orbgate._questions` gives them their
+//! The questions of `orbgate_analysis`, with results as plain data. `orbgate._answers` gives them their
 //! types.
 
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ use crate::terms;
 use crate::text::Text;
 use crate::token::Token;
 
-// Python gets a dictionary with these names, which are the fields of `orbgate._questions`.
+// Python gets a dictionary with these names, which are the fields of `orbgate._answers`.
 
 /// `orbgate.Route`.
 #[derive(IntoPyObject)]

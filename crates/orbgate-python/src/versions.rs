@@ -10,7 +10,7 @@ use crate::error::{self, guarded};
 use crate::policy::Policy;
 use crate::text::Text as Bytes;
 
-// Python gets a dictionary with these names, which are the fields of `orbgate._versions`.
+// Python gets a dictionary with these names, which are the fields of `orbgate._answers`.
 
 /// A token, as kind and scopes.
 type Holder = Option<(&'static str, String)>;

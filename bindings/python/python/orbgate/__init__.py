@@ -32,12 +32,20 @@ if TYPE_CHECKING:
     from . import audit as audit
     from . import logs as logs
     from . import openapi as openapi
-    from ._explain import Explanation, NearMiss, TargetRule
-    from ._property import Allowed, PropertyResult, Witness
-    from ._questions import (
+    from ._answers import (
+        Allowed,
+        CaseResult,
+        Change,
+        Coverage,
+        CoveredRow,
         Diagnostic,
+        Diff,
+        Explanation,
+        Finding,
         LeastScopes,
+        NearMiss,
         Need,
+        PropertyResult,
         Reach,
         Refusal,
         Route,
@@ -45,10 +53,11 @@ if TYPE_CHECKING:
         ScopeUse,
         ScopeUseBy,
         TableRow,
+        TargetRule,
+        Witness,
     )
     from ._report import Report, report
     from ._rows import Rows
-    from ._versions import CaseResult, Change, Coverage, CoveredRow, Diff, Finding
 
 __all__ = [
     "Allowed",
@@ -114,9 +123,9 @@ def __getattr__(name: str) -> object:
     # use.
     if name not in __all__:
         raise AttributeError(f"module 'orbgate' has no attribute {name!r}")
-    from . import _explain, _property, _questions, _report, _rows, _versions
+    from . import _answers, _report, _rows
 
-    found = next(module for module in (_report, _rows, _explain, _versions, _property, _questions) if hasattr(module, name))
+    found = next(module for module in (_report, _rows, _answers) if hasattr(module, name))
     return getattr(found, name)
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeIs
 
-    from ._arrow import ArrowArray, ArrowStream
+    from ._frames import ArrowArray, ArrowStream
 
 # The columns that determine a decision, and other columns of a log.
 DECIDED = ("method", "target", "kind", "scopes", "allow_bonus_orbs_use")

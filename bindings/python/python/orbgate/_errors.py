@@ -6,9 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ._questions import Diagnostic
+    from ._answers import Diagnostic, Witness
     from ._native import Decision
-    from ._property import Witness
 
 
 class OrbgateError(Exception):
@@ -26,7 +25,7 @@ class PolicyError(OrbgateError, ValueError):
     """
 
     def __init__(self, diagnostics: Iterable[tuple[int, int, str]], file: str | None = None) -> None:
-        from ._questions import Diagnostic
+        from ._answers import Diagnostic
 
         self.diagnostics: tuple[Diagnostic, ...] = tuple(Diagnostic(*diagnostic) for diagnostic in diagnostics)
         self.file = file

@@ -7,7 +7,7 @@ import pandas
 import polars
 import pyarrow  # type: ignore[import-untyped]
 
-from ._arrow import ArrowArray, ArrowStream
+from ._frames import ArrowArray, ArrowStream
 from ._terms import Detail, Effect, Reason, TokenKind
 
 __all__ = [

@@ -18,13 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, TypeVar, overload
 
-    from ._arrow import ArrowArray, ArrowStream
-    from ._explain import Explanation
+    from ._answers import CaseResult, Coverage, Diff, Explanation, Finding, LeastScopes, PropertyResult, Reach, Route, Scope, ScopeUse, ScopeUseBy, TableRow
+    from ._frames import ArrowArray, ArrowStream
     from ._native import Decision, DecisionTable
-    from ._property import PropertyResult
-    from ._questions import LeastScopes, Reach, Route, Scope, ScopeUse, ScopeUseBy, TableRow
     from ._rows import Rows
-    from ._versions import CaseResult, Coverage, Diff, Finding
 
     _Name = TypeVar("_Name")
 else:
@@ -124,7 +121,7 @@ class Policy(_native.Policy):
         >>> [str(route) for route in Policy.external().routes("delete:keys")]
         ['DELETE /api/v1/external/keys/{keyId}']
         """
-        from ._questions import Route
+        from ._answers import Route
         from ._rows import Rows
 
         rows = _native.routes(self, scope)
@@ -134,7 +131,7 @@ class Policy(_native.Policy):
 
     def scopes(self) -> Rows[Scope]:
         """All scopes, in the order of the policy file."""
-        from ._questions import Scope
+        from ._answers import Scope
         from ._rows import Rows
 
         rows = _native.scopes(self)
@@ -142,7 +139,7 @@ class Policy(_native.Policy):
 
     def table(self) -> Rows[TableRow]:
         """The whole table: one row for each route, and one for each scope without routes."""
-        from ._questions import TableRow
+        from ._answers import TableRow
         from ._rows import Rows
 
         return Rows(TableRow, (TableRow(**row) for row in _native.table_rows(self)))
@@ -155,7 +152,7 @@ class Policy(_native.Policy):
         >>> Policy.external().route_of("GET", "/api/v1/external/models/7").scope
         'read:models'
         """
-        from ._questions import Route
+        from ._answers import Route
 
         row, denial, methods = _native.route_of(self, method, target)
         if row is None:
@@ -171,7 +168,7 @@ class Policy(_native.Policy):
 
         Lists routes in the order of the policy file, and scopes without routes, which are decided by scope.
         """
-        from ._questions import Reach
+        from ._answers import Reach
         from ._rows import Rows
 
         rows = _native.reach(self, token)
@@ -217,7 +214,7 @@ class Policy(_native.Policy):
         >>> Policy.external().least_scopes(calls).scope
         'read:orbs write:voxies'
         """
-        from ._questions import least_of
+        from ._answers import least_of
 
         if is_table(calls):
             values = {"kind": kind_of(kind), "scopes": "", "allow_bonus_orbs_use": False}
@@ -275,7 +272,7 @@ class Policy(_native.Policy):
         >>> [use.scope for use in Policy.external().scope_usage(calls) if not use.used]
         ['read:keys']
         """
-        from ._questions import ScopeUse, ScopeUseBy
+        from ._answers import ScopeUse, ScopeUseBy
         from ._rows import Rows
 
         if is_table(calls):
@@ -329,7 +326,7 @@ class Policy(_native.Policy):
         >>> {rule.state for rule in found.rules}
         {'pass'}
         """
-        from ._explain import explanation
+        from ._answers import explanation
 
         return explanation(_native.explain(self, method, target, token, declared, requested, allow_bonus_orbs_use))
 
@@ -343,7 +340,7 @@ class Policy(_native.Policy):
         allow_bonus_orbs_use: bool = False,
     ) -> Explanation:
         """Explains a decision by scope, without a route."""
-        from ._explain import explanation
+        from ._answers import explanation
 
         return explanation(_native.explain_scope(self, scope, token, declared, requested, allow_bonus_orbs_use))
 
@@ -369,8 +366,8 @@ class Policy(_native.Policy):
         >>> print(old.diff(new).changes[0])
         cheaper: GET /a: `GET /a` for `read`, 5 orbs -> `GET /a` for `read`, 2 orbs
         """
+        from ._answers import Change, Diff
         from ._rows import Rows
-        from ._versions import Change, Diff
 
         found = _native.diff(self, new)
         rows = []
@@ -384,8 +381,8 @@ class Policy(_native.Policy):
 
         Raises `OrbgateError` if there are too many findings to list them all.
         """
+        from ._answers import Finding
         from ._rows import Rows
-        from ._versions import Finding
 
         found, is_complete = _native.lint(self.text)
         if not is_complete:
@@ -406,8 +403,8 @@ class Policy(_native.Policy):
 
         Raises `PolicyError` with every error of the file.
         """
+        from ._answers import CaseResult
         from ._rows import Rows
-        from ._versions import CaseResult
 
         rows = ({**row, "differences": tuple(row["differences"])} for row in _native.test(self, cases))
         return Rows(CaseResult, (CaseResult(**row) for row in rows))
@@ -421,7 +418,7 @@ class Policy(_native.Policy):
 
         Raises `PolicyError` with every error of the file.
         """
-        from ._property import PropertyResult, witnesses_of
+        from ._answers import PropertyResult, witnesses_of
         from ._rows import Rows
 
         rows = _native.properties(self, cases)
@@ -486,7 +483,7 @@ class Policy(_native.Policy):
     def _prove(
         self, claim: str, most: int, kind: TokenKind | str | None, scopes: str | Iterable[str] | None, calls: list[str]
     ) -> None:
-        from ._property import witnesses_of
+        from ._answers import witnesses_of
 
         carried = None if scopes is None else " ".join(_texts(scopes))
         rows, error, warning = _native.prove(self, claim, most, kind_of(kind), carried, calls)
@@ -507,8 +504,8 @@ class Policy(_native.Policy):
 
         Raises `PolicyError` with every error of the first file that has some.
         """
+        from ._answers import Coverage, CoveredRow
         from ._rows import Rows
-        from ._versions import Coverage, CoveredRow
 
         rows, outcomes = _native.coverage(self, list(cases))
         return Coverage(Rows(CoveredRow, (CoveredRow(**{**row, "outcomes": dict(row["outcomes"])}) for row in rows)), dict(outcomes))

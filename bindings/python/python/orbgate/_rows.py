@@ -73,9 +73,9 @@ class Rows(list[Row]):
         """The rows as a pandas DataFrame. pandas must be installed. Integers and flags keep their types even if values
         are missing.
         """
-        from ._frames import of_rows
+        from ._frames import to_pandas
 
-        return of_rows(self, self.columns)
+        return to_pandas(self, self.columns)
 
     def to_polars(self) -> polars.DataFrame:
         """The rows as a polars DataFrame. polars must be installed."""
@@ -87,9 +87,9 @@ class Rows(list[Row]):
         """The rows as a pyarrow table. pyarrow must be installed. Integers of more than 64 bits become decimals, and
         codes become strings.
         """
-        from ._arrow_rows import of_rows
+        from ._frames import to_arrow
 
-        return of_rows(self, self._type)
+        return to_arrow(self, self._type)
 
     def to_markdown(self, columns: Iterable[str] | None = None) -> str:
         """The rows as a Markdown table, with all columns or only these."""
@@ -101,10 +101,10 @@ class Rows(list[Row]):
 
     def to_html(self, columns: Iterable[str] | None = None) -> str:
         """The rows as an HTML table, with all columns or only these."""
-        from ._html import table
+        from ._preview import html_table
 
         names, rows = self._cells(columns)
-        return table(names, rows)
+        return html_table(names, rows)
 
     def _repr_html_(self) -> str:
         more = len(self) - SHOWN_IN_HTML

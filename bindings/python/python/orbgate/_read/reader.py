@@ -7,10 +7,10 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Union
 
-from .._arrow import ArrowArray, ArrowStream
 from .._columns import is_table
 from .._errors import TableError
 from .._extras import needs
+from .._frames import ArrowArray, ArrowStream
 from .._number import number
 from .._terms import TokenKind
 from . import lines, private, tables

@@ -6,8 +6,8 @@ from collections import Counter
 from datetime import datetime
 from typing import NamedTuple
 
+from .._answers import ScopeUse
 from .._count.bulk import OutlyingTime
-from .._questions import ScopeUse
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
 from .denials import Denied, DeniedSpan

@@ -6,8 +6,8 @@ import os
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._answers import PropertyResult
 from .._errors import PolicyError
-from .._property import PropertyResult
 from .._rows import Rows
 
 if TYPE_CHECKING:

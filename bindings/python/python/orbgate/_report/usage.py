@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
+from .._answers import ScopeUse
 from .._count.counts import HeavyCounts
 from .._count.heavy import Heavy
-from .._questions import ScopeUse
 from .._read import private
 from .._rows import Rows
 from .._terms import Reason, TokenKind

@@ -17,12 +17,9 @@ from .._errors import OrbgateError, PolicyError
 from .._native import Answer, BearerToken, Post
 from .._policy import Policy
 from . import _names
-from ._audit import line_of
-from ._count import counter
 from ._fetch import Fetched, fetch
-from ._hooks import called, checked
+from ._hooks import called, checked, counter, line_of, logger
 from ._keys import Keys
-from ._log import logger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,16 +1,35 @@
-"""The functions of a service that a gate calls: counter, audit and fetch."""
+"""What a gate tells its service: the functions that it calls, and by default its counters, audit lines and log."""
 
 from __future__ import annotations
 
+import contextlib
 import inspect
+import json
+import logging
+import time
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
+
+from . import _names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any, TypeVar
 
+    from .._native import Answer
+
+    _Adapter = logging.LoggerAdapter[logging.Logger]
     _Hook = TypeVar("_Hook", bound=Callable[..., object])
+else:
+    _Adapter = logging.LoggerAdapter
+
+_COUNTERS = (
+    _names.DECISIONS_TOTAL,
+    _names.TOKENS_REFUSED_TOTAL,
+    _names.MISROUTED_TOTAL,
+    _names.POLICY_LOADS_TOTAL,
+    _names.AUDIT_LOST_TOTAL,
+)
 
 
 def checked(name: str, hook: _Hook) -> _Hook:
@@ -31,3 +50,40 @@ def called(hook: Callable[..., Any], *given: object) -> Any:
             result.close()
         raise TypeError(f"it returned a {type(result).__name__}, which nothing awaits or runs")
     return result
+
+
+def counter() -> Callable[[str, Mapping[str, str]], object]:
+    """The default counter: OpenTelemetry's interface, which does nothing until the program configures it, or None."""
+    try:
+        from opentelemetry.metrics import get_meter
+    except ImportError:
+        return lambda name, labels: None
+    meter = get_meter("orbgate")
+    counters = {name: meter.create_counter(name) for name in _COUNTERS}
+    return lambda name, labels: counters[name].add(1, dict(labels))
+
+
+def line_of(answer: Answer) -> str:
+    """The audit line, the same for every gate: the decision, its time and, for the token, only its kind and an id that reveals nothing."""
+    token = answer.token
+    line = {
+        "time_ms": time.time_ns() // 1_000_000,
+        **answer.decision.to_dict(),
+        "about": answer.decision.about,
+        "token_kind": None if token is None else token.kind.value,
+        "token": None if token is None else token.fingerprint,
+        "token_refused": answer.refused,
+    }
+    return json.dumps(line, separators=(",", ":"))
+
+
+class _Quiet(_Adapter):
+    """The log of gates, which never affects a result."""
+
+    def log(self, *args: object, **values: object) -> None:
+        # A handler or filter of the service might raise.
+        with contextlib.suppress(Exception):
+            super().log(*args, **values)  # type: ignore[arg-type]
+
+
+logger = _Quiet(logging.getLogger("orbgate.gate"), {})

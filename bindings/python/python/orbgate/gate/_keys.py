@@ -8,8 +8,7 @@ import time
 import weakref
 from contextlib import contextmanager
 
-from ._hooks import called
-from ._log import logger
+from ._hooks import called, logger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

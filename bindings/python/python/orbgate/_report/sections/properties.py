@@ -11,7 +11,7 @@ from . import parts
 from .parts import CODE, NAME, NUMBER, WORDS, Section
 
 if TYPE_CHECKING:
-    from ..._property import PropertyResult, Witness
+    from ..._answers import PropertyResult, Witness
     from ..proved import Properties
 
 # The most characters of a property, which is shown completely.
