@@ -217,7 +217,7 @@ def test_without_times_nobody_is_steady() -> None:
 
 
 def test_the_pages_have_the_definitions() -> None:
-    text = (Path(__file__).parents[1] / "docs/denials.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[1] / "docs/report.md").read_text(encoding="utf-8")
     assert f"{FEW} or more" in text and f"{PROBED_PATHS} or more" in text
     page = html.unescape(" ".join(Page(report(pa.Table.from_pylist(LOG), NEW).html).texts))
     assert all(f"A {what} {rule}" in page for what, rule in RULES.items())

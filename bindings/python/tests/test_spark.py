@@ -312,11 +312,11 @@ def test_no_rows_are_no_rows(log: DataFrame) -> None:
 
 
 def test_the_page(log: DataFrame) -> None:
-    text = Path(__file__).resolve().parents[1].joinpath("docs/spark.md").read_text(encoding="utf-8")
+    text = Path(__file__).resolve().parents[1].joinpath("docs/tables.md").read_text(encoding="utf-8")
     (block,) = [block for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) if "pyspark" in block]
     written(log, Path("access-log").absolute())
     Path("new.yaml").write_text(NEWER_TEXT)
-    exec(compile(block, "spark.md", "exec"), {})
+    exec(compile(block, "tables.md", "exec"), {})
     assert rows(Path("decided")).equals(plain(POLICY, LOG))
 
 

@@ -21,7 +21,6 @@ fn the_projects_pages_show_what_the_command_prints() {
     for page in [
         "README.md",
         "docs/calls.md",
-        "docs/grants.md",
         "docs/issuers.md",
         "docs/json.md",
         "docs/lint.md",

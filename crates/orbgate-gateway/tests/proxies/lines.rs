@@ -71,15 +71,12 @@ fn every_line_of_the_examples_has_its_row() {
     }
 }
 
-/// The page of a file's proxy.
+/// The page of a file's proxy, or its section of a page.
 fn page(file: &str) -> &'static str {
-    match file.split(['/', '-']).next() {
-        Some("nginx") => include_str!("../../../../docs/gateway/nginx.md"),
-        Some("haproxy") => include_str!("../../../../docs/gateway/haproxy.md"),
-        Some("caddy") => include_str!("../../../../docs/gateway/caddy.md"),
-        Some("traefik") => include_str!("../../../../docs/gateway/traefik.md"),
-        _ => include_str!("../../../../docs/gateway/envoy.md"),
-    }
+    let proxy = file.split(['/', '-']).next().unwrap();
+    let mut sections = include_str!("../../../../docs/gateway/proxies.md").split("\n## ");
+    let section = sections.find(|section| section.lines().next().unwrap().eq_ignore_ascii_case(proxy));
+    section.unwrap_or(include_str!("../../../../docs/gateway/envoy.md"))
 }
 
 /// The rows of a file, each with the file's text without its line.
