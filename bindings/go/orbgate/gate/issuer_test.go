@@ -62,6 +62,9 @@ func newIssuer(t *testing.T) *issuer {
 		"pss": {"PS512", made(rsa.GenerateKey(rand.Reader, 2048))},
 		"512": {"RS512", made(rsa.GenerateKey(rand.Reader, 3072))},
 	}}
+	// The remaining algorithms, so that the signers have all.
+	i.signers["RS384"], i.signers["PS256"], i.signers["PS384"] = signer{"RS384", rsaKey}, signer{"PS256", rsaKey}, signer{"PS384", rsaKey}
+	i.signers["Ed25519"] = signer{"Ed25519", edwards}
 	i.Server = httptest.NewServer(http.HandlerFunc(i.serve))
 	t.Cleanup(i.Close)
 	return i
@@ -126,7 +129,7 @@ func sign(t *testing.T, with signer, header map[string]string, claims map[string
 		return text(bytes)
 	}
 	signed := part(header) + "." + part(claims)
-	var options crypto.SignerOpts = map[string]crypto.Hash{"256": crypto.SHA256, "384": crypto.SHA384, "512": crypto.SHA512}[with.algorithm[2:]]
+	var options crypto.SignerOpts = map[string]crypto.Hash{"256": crypto.SHA256, "384": crypto.SHA384, "512": crypto.SHA512}[with.algorithm[2:]] // Ed25519 has none
 	digest := []byte(signed)
 	if options.HashFunc() != 0 {
 		hasher := options.HashFunc().New()
@@ -154,7 +157,7 @@ func sign(t *testing.T, with signer, header map[string]string, claims map[string
 
 func (i *issuer) tokens() string {
 	return fmt.Sprintf("orbgate_token: 1\nissuers:\n  - issuer: %s\n    audience: api\n"+
-		"    algorithms: [RS256, RS512, PS512, ES256, ES384, ES512, EdDSA]\n"+
+		"    algorithms: [RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519]\n"+
 		"    kind: { user: [{ claim: token_kind, equals: user }], organisation: [{ claim: token_kind, equals: organisation }] }\n", i.URL)
 }
 

@@ -47,7 +47,7 @@ function checkSignature(algorithm, jwk, message, signature) {
     return false;
   }
   try {
-    const hash = algorithm === "EdDSA" ? null : `sha${algorithm.slice(2)}`;
+    const hash = way === WAYS.Ed ? null : `sha${algorithm.slice(2)}`; // Ed25519 has a hash of its own.
     return verify(hash, message, { key: keyOf(jwk), ...way }, signature);
   } catch {
     return false; // A key that cannot be imported.

@@ -5,13 +5,23 @@ const http = require("node:http");
 const { once } = require("node:events");
 
 /** How a key of each algorithm is made, and how it signs. */
-const WAYS = /** @type {const} */ ({
-  RS256: { type: "rsa", options: { modulusLength: 2048 }, hash: "sha256", sign: {} },
-  PS256: { type: "rsa", options: { modulusLength: 2048 }, hash: "sha256", sign: { padding: crypto.constants.RSA_PKCS1_PSS_PADDING, saltLength: 32 } },
-  ES256: { type: "ec", options: { namedCurve: "P-256" }, hash: "sha256", sign: { dsaEncoding: "ieee-p1363" } },
-  ES512: { type: "ec", options: { namedCurve: "P-521" }, hash: "sha512", sign: { dsaEncoding: "ieee-p1363" } },
-  EdDSA: { type: "ed25519", options: {}, hash: null, sign: {} },
-});
+const RSA = { type: "rsa", options: { modulusLength: 2048 }, sign: {} };
+const PSS = { ...RSA, sign: { padding: crypto.constants.RSA_PKCS1_PSS_PADDING, saltLength: crypto.constants.RSA_PSS_SALTLEN_DIGEST } };
+const ed = { type: "ed25519", options: {}, hash: null, sign: {} };
+const ec = (/** @type {string} */ namedCurve) => ({ type: "ec", options: { namedCurve }, sign: { dsaEncoding: "ieee-p1363" } });
+const WAYS = {
+  RS256: { ...RSA, hash: "sha256" },
+  RS384: { ...RSA, hash: "sha384" },
+  RS512: { ...RSA, hash: "sha512" },
+  PS256: { ...PSS, hash: "sha256" },
+  PS384: { ...PSS, hash: "sha384" },
+  PS512: { ...PSS, hash: "sha512" },
+  ES256: { ...ec("P-256"), hash: "sha256" },
+  ES384: { ...ec("P-384"), hash: "sha384" },
+  ES512: { ...ec("P-521"), hash: "sha512" },
+  EdDSA: ed,
+  Ed25519: ed,
+};
 
 /** @typedef {keyof typeof WAYS} Algorithm */
 
