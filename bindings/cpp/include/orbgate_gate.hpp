@@ -318,13 +318,13 @@ public:
         if (auto overlap = check(*next)) {
             return {names::load_refused, std::move(overlap)};
         }
-        if (auto unread = read_secrets()) {
-            return {names::load_refused, std::move(unread)};
-        }
         if (state_ && state_->refuses_wider) {
             if (auto wider = check_wider(policy.load(), *next, file); !wider) {
                 return wider;
             }
+        }
+        if (auto unread = read_secrets()) {
+            return {names::load_refused, std::move(unread)};
         }
         if (!policy.store(*next)) {
             return {names::load_refused, Error(Status::invalid_argument, "there is no handle")};

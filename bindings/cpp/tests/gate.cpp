@@ -352,8 +352,12 @@ void an_opaque_token_is_asked_about(const orbgate::Engine &engine)
     right = "Basic YzphZ2Fpbg=="; // c:again
     setenv("ORBGATE_TEST_SECRET", "again", 1);
     CHECK(gate.reload(policy, "policy/external.yaml") && ask("another").is_allow());
-    // No gate without its secret, and no message with it.
+    // The policy is checked before the secrets are read.
+    options.refuse_wider = true;
+    const auto strict = orbgate::Gate::make(with_opaque("client_secret_env: ORBGATE_TEST_SECRET").value(), endpoint, options).value();
     setenv("ORBGATE_TEST_SECRET", "", 1);
+    CHECK(policy.store(before) && strict.reload(policy, "policy/external.yaml").result == "wider");
+    // No gate without its secret, and no message with it.
     for (const std::string secret : {"client_secret_env: ORBGATE_TEST_SECRET", "client_secret_file: /no/such/file"}) {
         const auto none = orbgate::Gate::make(with_opaque(secret).value(), endpoint);
         CHECK(!none && none.error().status == orbgate::Status::invalid_configuration);

@@ -146,6 +146,12 @@ test("a reload reads the secrets again", async (context) => {
     assert.equal(gate.policy.load(), before);
     assert.equal(await refused(`good-${unreadable.length + 3}`), null);
   }
+  // The policy is checked before the secrets are read.
+  process.env.ORBGATE_TEST_SECRET = "s3cret";
+  const strict = new Gate(Engine.fromFile(policy), tokens("client_secret_env: ORBGATE_TEST_SECRET"), { log: QUIET, refuseWider: true });
+  process.env.ORBGATE_TEST_SECRET = "";
+  assert.throws(() => strict.reload(path.join(__dirname, "../../../policy/external.yaml")), { code: "wider" });
+  strict.close();
   fs.rmSync(secret);
   assert.throws(() => gate.reload(policy), message);
   gate.close();

@@ -187,6 +187,12 @@ def test_secrets_are_read_again_with_the_policy(gate: Gate, endpoint: Endpoint, 
         gate.reload(policy)
     assert gate.policy is before
     assert over_wsgi(gate, "poor") == 403
+    # The policy is checked before the secrets are read.
+    secret.write_text("another", encoding="utf-8")
+    strict = Gate(Policy.from_yaml("orbgate: 1\napis: {a: {scopes: {}}}\n"), tokens(issuer(endpoint, secret)), refuse_wider=True)
+    secret.unlink()
+    with pytest.raises(ValueError, match="allows more"):
+        strict.reload(policy)
 
 
 def test_without_its_secret_no_gate_starts(endpoint: Endpoint, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -434,12 +434,13 @@ func (g *Gate) Reload(path string) error {
 		result = terms.LoadUnfinished
 		err = &orbgate.Error{Status: orbgate.StatusInvalidPolicy, Path: path, Message: path + ": the policy has no end marker, the line `...`: it may be half-written"}
 	default:
-		if err = g.raw.CheckEngine(engine); err == nil {
-			err = g.raw.ReadSecrets()
-		}
-		if err != nil {
+		if err = g.raw.CheckEngine(engine); err != nil {
 			result = terms.LoadRefused
-		} else if result, err = g.checkWider(path, engine); err == nil {
+		} else if result, err = g.checkWider(path, engine); err != nil {
+			break
+		} else if err = g.raw.ReadSecrets(); err != nil {
+			result = terms.LoadRefused
+		} else {
 			g.config.Policy.Store(engine)
 		}
 	}

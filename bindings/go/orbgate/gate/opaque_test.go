@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -222,6 +223,24 @@ func TestReloadReadsTheSecretsAgain(t *testing.T) {
 		if refused := ask(fmt.Sprintf("good-%d", 3+number)); refused != "" {
 			t.Error(refused)
 		}
+	}
+	// The policy is checked before the secrets are read.
+	var results []string
+	strict := gate.Config{Tokens: opaque(e, "client_secret_env: ORBGATE_TEST_SECRET"), RefuseWider: true, Policy: new(orbgate.Handle),
+		Count: func(_ string, labels ...gate.Label) { results = append(results, labels[0].Value) }}
+	nothing, err := orbgate.FromFile(policy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	strict.Policy.Store(nothing)
+	t.Setenv("ORBGATE_TEST_SECRET", "s3cret")
+	refusing, err := gate.New(strict)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("ORBGATE_TEST_SECRET", "")
+	if err := refusing.Reload("../../../../policy/external.yaml"); err == nil || !slices.Equal(results, []string{"wider"}) {
+		t.Error(err, results)
 	}
 	if err := os.Remove(secret); err != nil {
 		t.Fatal(err)

@@ -99,13 +99,13 @@ class Gate {
         throw new PolicyError("unfinished", `${path}: the policy has no end marker, the line \`...\``, undefined, { line: 0, column: 0, path, diagnostics: [] });
       }
       this.#check(engine);
-      const { secrets, secret_count: count } = secretsOf(this.#verifier);
-      made((_, error) => gates.readSecrets(this.#open(), secrets, count, error));
       if (this.#refusesWider) {
         checkWider(this.#policy.load(), engine, file, (active) => {
           made((_, error) => gates.checkWider(this.#open(), openOf(active), openOf(engine), error));
         });
       }
+      const { secrets, secret_count: count } = secretsOf(this.#verifier);
+      made((_, error) => gates.readSecrets(this.#open(), secrets, count, error));
       this.#policy.store(engine);
       this.#observer.loaded(NAMES.LOAD_LOADED, `a policy is active: ${engine.digest}`);
       return engine;

@@ -225,7 +225,6 @@ class Gate(_native.Gate):
         """
         result = _names.LOAD_REFUSED
         try:
-            self.read_secrets()
             policy = Policy.from_file(file)
             if not policy.has_end_marker:
                 result = _names.LOAD_UNFINISHED
@@ -235,6 +234,7 @@ class Gate(_native.Gate):
             if wider is not None:
                 result = _names.LOAD_WIDER
                 raise ValueError(f"{os.fspath(file)}: the policy allows more than the active one: {wider}")
+            self.read_secrets()
         except (ValueError, OSError) as error:
             result = _names.LOAD_UNREADABLE if isinstance(error, OSError) else result
             self._add(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: result})

@@ -223,7 +223,6 @@ public final class Gate implements Guard, AutoCloseable {
                 throw new PolicyException(message, 1, 1, List.of(new Diagnostic(1, 1, message))).in(file);
             }
             check(next);
-            machine.readSecrets();
             if (refusesWider) {
                 Optional<Questions.Comparison> changes = changesTo(next, file);
                 if (changes.isPresent() && !changes.get().new_().equals(next.digest())) {
@@ -237,6 +236,7 @@ public final class Gate implements Guard, AutoCloseable {
                     throw new OrbgateException(file + ": the policy allows more than the former: " + wider.get());
                 }
             }
+            machine.readSecrets();
             policy.store(next);
             result = Names.LOAD_LOADED;
             LOGGER.log(Level.INFO, () -> "a policy is active: " + next.digest());

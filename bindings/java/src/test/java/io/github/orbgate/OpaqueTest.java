@@ -175,6 +175,14 @@ class OpaqueTest {
             assertTrue(said.contains("client_secret_file"), said);
             assertEquals(403, ask(gate, "poor").httpStatus());
         }
+        Files.writeString(folder.resolve("secret"), "another");
+        policy.store(Engine.fromYaml("orbgate: 1\napis: {a: {scopes: {}}}\n"));
+        String tokens = "orbgate_token: 1\nissuers:\n" + issuer("id", secret("secret"));
+        try (Gate strict = Gate.builder(policy, tokens).refuseWider().build()) {
+            Files.delete(folder.resolve("secret"));
+            String said = assertThrows(OrbgateException.class, () -> strict.reload(file)).getMessage();
+            assertTrue(said.contains("allows more"), "the policy is checked before the secrets are read: " + said);
+        }
     }
 
     @Test
