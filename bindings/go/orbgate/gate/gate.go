@@ -199,7 +199,10 @@ func clientOf(client *http.Client) *http.Client {
 		own = *client
 	} else if transport, is := http.DefaultTransport.(*http.Transport); is {
 		transport = transport.Clone()
-		transport.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12}
+		if transport.TLSClientConfig == nil {
+			transport.TLSClientConfig = new(tls.Config)
+		}
+		transport.TLSClientConfig.MinVersion = max(transport.TLSClientConfig.MinVersion, tls.VersionTLS12)
 		own.Transport = transport
 	}
 	own.Jar = nil

@@ -9,12 +9,14 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"crypto/sha512"
+	"crypto/tls"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -126,6 +128,20 @@ func TestKeysAreFetchedOnceForAll(t *testing.T) {
 	}
 	if status := protect.Status(); len(status) != 1 || status[0].Keys != len(i.signers)-1 || status[0].Failure != "" {
 		t.Errorf("%+v", status)
+	}
+}
+
+func TestTheDefaultClientTrustsTheRootsOfTheProgram(t *testing.T) {
+	i := newIssuer(t)
+	i.Server = httptest.NewTLSServer(http.HandlerFunc(i.serve))
+	defer i.Close()
+	transport := http.DefaultTransport.(*http.Transport)
+	before := transport.TLSClientConfig
+	defer func() { transport.TLSClientConfig = before }()
+	transport.TLSClientConfig = &tls.Config{RootCAs: i.Client().Transport.(*http.Transport).TLSClientConfig.RootCAs}
+	protect := newGate(t, i, gate.Config{})
+	if err := protect.Warm(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 
