@@ -144,10 +144,6 @@ func readStep(step *C.OrbgateStep, status C.OrbgateStatus) (*steps.Step, Status)
 		read.Subject, read.Client, read.ID = copied(info.subject), copied(info.client), copied(info.id)
 		read.Act, read.Fingerprint, read.ExpiresMS = copied(info.actor), copied(info.fingerprint), uint64(info.expires_ms)
 		C.orbgate_step_free(step)
-	case C.ORBGATE_STEP_CHECK_SIGNATURE:
-		read.Algorithm, read.Key = copied(info.algorithm), copied(info.key)
-		read.Message, read.Signature = []byte(copied(info.message)), []byte(copied(info.signature))
-		read.Held = step
 	default:
 		read.Held = step
 	}
