@@ -8,8 +8,8 @@ import java.util.Objects;
 
 /**
  * Many requests for one call: all with the same token ({@link Engine#decide(Batch, Token)}), or each with its own
- * ({@link Engine#decide(Batch)}). It keeps its memory between uses, and is safe to share between threads, which
- * then take turns.
+ * ({@link Engine#decide(Batch)}). It keeps its memory between uses, and threads may share
+ * it: they take turns for each call.
  */
 public final class Batch {
     private final Column methods = new Column();

@@ -2,6 +2,7 @@ package io.github.orbgate;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.nio.file.AccessMode;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -58,11 +59,7 @@ public final class Engine implements Policy, AutoCloseable {
      */
     public static Engine fromYaml(byte[] yaml) {
         Objects.requireNonNull(yaml, "yaml");
-        try {
-            return compile("orbgate_engine_from_yaml", yaml);
-        } catch (IOException impossible) {
-            throw Problem.withoutFile(impossible);
-        }
+        return compile("orbgate_engine_from_yaml", yaml);
     }
 
     /**
@@ -89,9 +86,9 @@ public final class Engine implements Policy, AutoCloseable {
         }
         try {
             return compile("orbgate_engine_from_file", Text.bytes(path.toString(), "path"));
-        } catch (IOException problem) {
+        } catch (UncheckedIOException problem) {
             checkReadable(path);
-            throw problem;
+            throw problem.getCause();
         }
     }
 
@@ -113,7 +110,7 @@ public final class Engine implements Policy, AutoCloseable {
         path.getFileSystem().provider().checkAccess(path, AccessMode.READ);
     }
 
-    private static Engine compile(String function, byte[] content) throws IOException {
+    private static Engine compile(String function, byte[] content) {
         NativeBuffer out = new NativeBuffer(16);
         int status = Library.ABI.call(function, content, (long) content.length, out.address, out.address + 8);
         Problem.check(status, out.bytes.getLong(8));
@@ -273,11 +270,7 @@ public final class Engine implements Policy, AutoCloseable {
             NativeBuffer out = new NativeBuffer(16);
             int status = Library.ABI.call(
                     "orbgate_engine_ask", engine, name, (long) name.length, json, (long) json.length, out.address, out.address + 8);
-            try {
-                Problem.check(status, out.bytes.getLong(8));
-            } catch (IOException impossible) {
-                throw Problem.withoutFile(impossible);
-            }
+            Problem.check(status, out.bytes.getLong(8));
             long answer = out.bytes.getLong(0);
             try {
                 Core.check(Library.ABI.call("orbgate_answer_json", answer, out.address));

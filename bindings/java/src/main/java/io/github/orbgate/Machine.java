@@ -1,6 +1,5 @@
 package io.github.orbgate;
 
-import java.io.IOException;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
@@ -71,16 +70,7 @@ final class Machine {
 
     /** Reads the secrets for opaque tokens again. */
     void readSecrets() {
-        during(0, buffer -> {
-            buffer.bytes.putLong(OUT, 0);
-            int status = Library.ABI.call("orbgate_gate_read_secrets", gate, 0L, 0L, buffer.address + OUT);
-            try {
-                Problem.check(status, buffer.bytes.getLong(OUT));
-            } catch (IOException impossible) {
-                throw Problem.withoutFile(impossible);
-            }
-            return null;
-        });
+        checked(error -> Library.ABI.call("orbgate_gate_read_secrets", gate, 0L, 0L, error));
     }
 
     /** Checks that no path matches both a public route and a route of the engine's policy. */
@@ -97,11 +87,7 @@ final class Machine {
         during(0, buffer -> {
             buffer.bytes.putLong(OUT, 0);
             int status = call.applyAsInt(buffer.address + OUT);
-            try {
-                Problem.check(status, buffer.bytes.getLong(OUT));
-            } catch (IOException impossible) {
-                throw Problem.withoutFile(impossible);
-            }
+            Problem.check(status, buffer.bytes.getLong(OUT));
             return null;
         });
     }
@@ -115,11 +101,7 @@ final class Machine {
     }
 
     private static void check(int status, NativeBuffer out) {
-        try {
-            Problem.check(status, out.bytes.getLong(8));
-        } catch (IOException impossible) {
-            throw Problem.withoutFile(impossible);
-        }
+        Problem.check(status, out.bytes.getLong(8));
     }
 
     private static NativeBuffer options(int flags, Challenge challenge, List<String> publicRoutes, CorsPreflight preflight) {

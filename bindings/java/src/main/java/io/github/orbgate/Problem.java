@@ -1,6 +1,7 @@
 package io.github.orbgate;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -8,8 +9,11 @@ import java.util.List;
 final class Problem {
     private Problem() {}
 
-    /** Throws the error that a call has returned, and frees it; without one, an exception for its status if that is not OK. */
-    static void check(int status, long error) throws IOException {
+    /**
+     * Throws the error that a call has returned, and frees it; without one, an exception for its status if that is not OK. Only a call that
+     * reads a file can cause an {@link UncheckedIOException}.
+     */
+    static void check(int status, long error) {
         if (error == 0) {
             Core.check(status);
             return;
@@ -19,7 +23,7 @@ final class Problem {
             Core.check(Library.ABI.call("orbgate_error_info", error, info.address));
             String message = info.text(Layout.ErrorInfo.MESSAGE);
             if (status == Layout.STATUS_IO) {
-                throw new IOException(message);
+                throw new UncheckedIOException(new IOException(message));
             }
             int line = info.bytes.getInt(Layout.ErrorInfo.LINE);
             int column = info.bytes.getInt(Layout.ErrorInfo.COLUMN);
@@ -32,11 +36,6 @@ final class Problem {
         } finally {
             Library.ABI.call("orbgate_error_free", error);
         }
-    }
-
-    /** For a call that reads no file and so cannot throw this. */
-    static OrbgateException withoutFile(IOException impossible) {
-        return new OrbgateException("a text needs no file", impossible);
     }
 
     private static List<Diagnostic> diagnostics(long error, long count) {

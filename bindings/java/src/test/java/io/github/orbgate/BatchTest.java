@@ -5,7 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class BatchTest {
@@ -35,6 +37,18 @@ class BatchTest {
                 }
             }
         }
+    }
+
+    @Test
+    void threadsTakeTurnsWithABatch() {
+        Batch batch = new Batch();
+        Token token = Token.user("read:orbs");
+        IntStream.range(0, 1000).parallel().forEach(row -> {
+            batch.add("GET", "/api/v1/external/orbs");
+            assertTrue(engine.decide(batch, token).isAllow(0));
+        });
+        Decision single = engine.decide("GET", "/api/v1/external/orbs", token);
+        assertEquals(Collections.nCopies(1000, single), engine.decide(batch, token));
     }
 
     @Test
