@@ -1,2 +1,0 @@
-// The same for `import`.
-export { Gate, Allowed, allowed, findAllowed, guard, listener, middleware, fastify, hono, refusal, routesOf } from "./gate.js";
