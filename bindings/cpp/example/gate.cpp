@@ -13,6 +13,8 @@
 #include <mutex>
 #include <thread>
 
+using orbgate::questions::to_json;
+
 namespace {
 
 std::mutex output;
@@ -24,34 +26,18 @@ void say(const std::string &line)
     std::cout << line + "\n" << std::flush;
 }
 
-// A text within a JSON document.
-std::string json(std::string_view text)
-{
-    static const char digits[] = "0123456789abcdef";
-    std::string out = "\"";
-    for (const char byte : text) {
-        const auto code = static_cast<unsigned char>(byte);
-        if (code < 0x20 || byte == '"' || byte == '\\') {
-            out += std::string("\\u00") + digits[code >> 4] + digits[code & 15];
-        } else {
-            out += byte;
-        }
-    }
-    return out + "\"";
-}
-
 // What the service knows of an allowed call; of one without a gate no more than the request.
 std::string seen(const httplib::Request &request, const orbgate::Answer &answer)
 {
     const auto words = answer.words();
     const auto charge = answer.decision().charge();
     const auto kind = answer.kind();
-    const auto text = [](std::optional<std::string_view> it) { return it ? json(*it) : "null"; };
-    return "{\"method\":" + json(request.method) + ",\"target\":" + json(request.target) +
+    const auto text = [](std::optional<std::string_view> it) { return to_json(it ? std::optional<std::string>(*it) : std::nullopt); };
+    return "{\"method\":" + to_json(request.method) + ",\"target\":" + to_json(request.target) +
            ",\"route\":" + text(words ? words->route : std::nullopt) + ",\"scope\":" + text(words ? words->scope : std::nullopt) +
            ",\"kind\":" +
            (kind == orbgate::TokenKind::none ? "null" : kind == orbgate::TokenKind::user ? "\"user\"" : "\"organisation\"") +
-           ",\"consumes\":" + (charge ? (charge->consumes ? "true" : "false") : "null") + "}";
+           ",\"consumes\":" + to_json(charge ? std::optional<bool>(charge->consumes) : std::nullopt) + "}";
 }
 
 void serve(const httplib::Request &request, httplib::Response &response, const orbgate::Answer &answer)
@@ -86,41 +72,23 @@ public:
     std::string text()
     {
         const std::lock_guard<std::mutex> lock(mutex_);
-        return "{" + json(orbgate::names::decisions_total) + ":" + object(decisions_) + "," +
-               json(orbgate::names::tokens_refused_total) + ":" + object(refused_) + "," + json(orbgate::names::misrouted_total) + ":" +
-               std::to_string(misrouted_) + "}";
+        const auto name = [](std::string_view counter) { return to_json(std::string(counter)) + ":"; };
+        return "{" + name(orbgate::names::decisions_total) + to_json(decisions_) + "," + name(orbgate::names::tokens_refused_total) +
+               to_json(refused_) + "," + name(orbgate::names::misrouted_total) + to_json(misrouted_) + "}";
     }
 
 private:
-    using By = std::map<std::string, unsigned long>;
-
-    static std::string object(const By &counters)
-    {
-        std::string out;
-        for (const auto &[label, count] : counters) {
-            out += (out.empty() ? "" : ",") + json(label) + ":" + std::to_string(count);
-        }
-        return "{" + out + "}";
-    }
-
     std::mutex mutex_;
-    By decisions_, refused_;
-    unsigned long misrouted_ = 0;
+    std::map<std::string, std::uint64_t> decisions_, refused_;
+    std::uint64_t misrouted_ = 0;
 };
-
-// Takes a new version of the policy, if it is whole.
-bool reload(const std::string &path, const orbgate::Gate &gate, const orbgate::Handle &policy)
-{
-    const auto engine = orbgate::Engine::from_file(path);
-    return engine && engine->has_end_marker() && !gate.check(*engine) && policy.store(*engine);
-}
 
 // What is said on standard input.
 void obey(const std::string &path, const orbgate::Gate &gate, const orbgate::Handle &policy, Counters &counters)
 {
     for (std::string command; std::getline(std::cin, command);) {
         if (command == "reload") {
-            say(reload(path, gate, policy) ? "reloaded" : "kept");
+            say(gate.reload(policy, path) ? "reloaded" : "kept");
         } else if (command == "count") {
             say("counted " + counters.text());
         }
@@ -189,7 +157,11 @@ int main(int count, char **arguments)
     }
     orbgate::GateOptions options;
     options.public_routes = open;
-    const auto gate = orbgate::Gate::make(*verifier, orbgate::fetch_by_curl, options).value();
+    const auto made = orbgate::Gate::make(*verifier, orbgate::fetch_by_curl, options);
+    if (!made) {
+        return failed(given["--tokens"], made.error());
+    }
+    const orbgate::Gate &gate = *made;
     if (const auto overlap = gate.check(*engine)) {
         return failed(given["--policy"], *overlap);
     }

@@ -69,7 +69,7 @@ public:
         json_ += ']';
     }
 
-    void put(const std::map<std::string, std::string> &values)
+    template <typename Value> void put(const std::map<std::string, Value> &values)
     {
         json_ += '{';
         for (const auto &[key, value] : values) {

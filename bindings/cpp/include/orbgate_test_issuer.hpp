@@ -50,22 +50,6 @@ inline std::string base64url(const std::string &bytes)
     return out;
 }
 
-// A string of JSON.
-inline std::string json_string(std::string_view text)
-{
-    std::string out = "\"";
-    for (const char byte : text) {
-        if (static_cast<unsigned char>(byte) < 0x20 || byte == '"' || byte == '\\') {
-            char escaped[8];
-            std::snprintf(escaped, sizeof escaped, "\\u%04x", static_cast<unsigned>(byte));
-            out.append(escaped);
-        } else {
-            out.push_back(byte);
-        }
-    }
-    return out + "\"";
-}
-
 } // namespace detail
 
 // Signs tokens, and serves its key on a loopback address until it is destroyed:
@@ -173,7 +157,7 @@ private:
         const auto now = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
         const std::string claims = R"({"iss": ")" + url_ + R"(", "aud": ")" + audience + R"(", "sub": "subject", "client_id": "client", "iat": )" +
                                    std::to_string(now) + R"(, "exp": )" + std::to_string(now + 600) + R"(, "token_kind": ")" +
-                                   (kind == TokenKind::organisation ? "organisation" : "user") + R"(", "scope": )" + detail::json_string(scopes) +
+                                   (kind == TokenKind::organisation ? "organisation" : "user") + R"(", "scope": )" + questions::to_json(std::string(scopes)) +
                                    "}";
         const std::string header = R"({"alg": "ES256", "typ": "at+jwt", "kid": "test"})";
         const std::string text = detail::base64url(header) + "." + detail::base64url(claims);

@@ -268,7 +268,7 @@ def main() -> None:
     counted = Counted()
     try:
         gate = Gate.from_files(given.policy, given.tokens, public=given.public, count=counted)
-    except (OrbgateError, OSError) as error:
+    except (OrbgateError, ValueError, OSError) as error:
         sys.exit(print(error, file=sys.stderr) or 2)
     host, _, port = given.listen.rpartition(":")
     listener = socket.create_server((host, int(port)), backlog=128)

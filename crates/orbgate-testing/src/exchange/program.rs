@@ -21,8 +21,6 @@ pub struct Program {
     words: Vec<String>,
     /// Its server drops headers without a value, so its gate never sees them.
     pub(crate) drops_empty_headers: bool,
-    /// It asks about opaque tokens. Otherwise it must refuse to start.
-    pub(crate) introspects: bool,
 }
 
 /// The variable of the environment with the secret of a client that asks about opaque tokens, and the secret.
@@ -60,7 +58,7 @@ pub(crate) struct Counted {
 impl Program {
     pub fn new(words: impl IntoIterator<Item = String>) -> Self {
         let words = words.into_iter().collect();
-        Self { words, drops_empty_headers: false, introspects: true }
+        Self { words, drops_empty_headers: false }
     }
 
     /// The command that starts it.
@@ -111,14 +109,15 @@ impl Program {
         Ok(running)
     }
 
-    /// Checks that it doesn't start with these files, and that it reports why.
-    pub(crate) fn refuses(&self, policy: &Path, tokens: &Path) -> Result<()> {
+    /// Checks that it doesn't start with these arguments, and that it reports why.
+    pub(crate) fn refuses(&self, policy: &Path, tokens: &Path, public: Option<&str>) -> Result<()> {
         let mut command = self.command("127.0.0.1:0", policy, tokens)?;
+        command.args(public.iter().flat_map(|route| ["--public", route]));
         let output = command.stdin(Stdio::null()).output()?;
         let said = String::from_utf8_lossy(&output.stdout);
         ensure!(
             output.status.code() == Some(2) && !output.stderr.is_empty() && said.is_empty(),
-            "a file with errors: {}, `{said}`",
+            "{policy:?} {tokens:?} {public:?}: {}, `{said}`",
             output.status
         );
         Ok(())

@@ -21,7 +21,6 @@ struct Language {
     start: &'static str,
     /// See [`Program`].
     drops_empty_headers: bool,
-    introspects: bool,
 }
 
 const LANGUAGES: &[Language] = &[
@@ -32,7 +31,6 @@ const LANGUAGES: &[Language] = &[
         build: &["cargo build --quiet --workspace --all-features --example gate"],
         start: "target/debug/examples/gate",
         drops_empty_headers: false,
-        introspects: true,
     },
     Language {
         name: "cpp",
@@ -45,7 +43,6 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "target/xtask/gate-cpp",
         drops_empty_headers: true,
-        introspects: true,
     },
     Language {
         name: "python",
@@ -55,7 +52,6 @@ const LANGUAGES: &[Language] = &[
         build: &["sh bindings/python/gate/setup.sh"],
         start: "target/xtask/gate-python/bin/python bindings/python/gate/gate.py",
         drops_empty_headers: false,
-        introspects: true,
     },
     Language {
         name: "node",
@@ -67,7 +63,6 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "env ORBGATE_LIBRARY=bindings/node/orbgate.wasm node bindings/node/exchange/program.js",
         drops_empty_headers: false,
-        introspects: true,
     },
     Language {
         name: "go",
@@ -79,7 +74,6 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "target/xtask/gate-go",
         drops_empty_headers: false,
-        introspects: true,
     },
     Language {
         name: "java",
@@ -93,7 +87,6 @@ const LANGUAGES: &[Language] = &[
                 -cp target/xtask/gate-java/orbgate-exchange/classes:target/xtask/gate-java/orbgate-exchange/lib/* \
                 io.github.orbgate.exchange.Program",
         drops_empty_headers: false,
-        introspects: true,
     },
 ];
 
@@ -169,7 +162,6 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     let words = language.start.split(' ').chain(framework);
     let mut program = Program::new(words.map(str::to_owned));
     program.drops_empty_headers = language.drops_empty_headers;
-    program.introspects = language.introspects;
     Ok(program)
 }
 

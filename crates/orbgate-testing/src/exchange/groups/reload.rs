@@ -8,6 +8,7 @@ use std::{fs, thread};
 
 use anyhow::{Result, ensure};
 use orbgate::{Engine, Policy};
+use serde_json::json;
 
 use crate::exchange::recipe::Recipe;
 use crate::exchange::suite::{Expected, Open, Sent, Suite, token};
@@ -163,12 +164,25 @@ fn half_written(suite: &Suite, open: &mut Open<'_>, file: &Path, now: &str) -> R
     Ok(())
 }
 
-/// A program doesn't start with invalid files.
+/// A program doesn't start with invalid files, with a secret that it can't read, or with an invalid public route.
 fn diagnostics(suite: &Suite, file: &Path) -> Result<()> {
     let tokens = suite.world.tokens();
     let bad = file.with_extension("bad");
     fs::write(&bad, "orbgate: 2\n")?;
-    let started = [suite.program.refuses(&bad, &tokens), suite.program.refuses(file, &bad)];
+    let without_secret = file.with_extension("tokens");
+    let mut opaque = suite.world.configuration("main");
+    opaque.as_object_mut().unwrap().remove("algorithms");
+    opaque["opaque"] =
+        json!({"endpoint": "http://127.0.0.1:1/", "client_id": "c", "client_secret_file": file.with_extension("none")});
+    fs::write(&without_secret, json!({"orbgate_token": 1, "issuers": [opaque]}).to_string())?;
+    let refuses = |policy, tokens, public| suite.program.refuses(policy, tokens, public);
+    let started = [
+        refuses(&bad, &tokens, None),
+        refuses(file, &bad, None),
+        refuses(file, &without_secret, None),
+        refuses(file, &tokens, Some("GET healthz")),
+        refuses(file, &tokens, Some("GET /users/{any}")),
+    ];
     for error in started.into_iter().filter_map(Result::err) {
         suite.fail(format!("start: {error}"));
     }
