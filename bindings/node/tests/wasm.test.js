@@ -13,6 +13,8 @@ const { keyPair, signed } = require("./support/issuer.js");
 
 const root = path.join(__dirname, "..");
 const isWasm = process.env.ORBGATE_LIBRARY?.endsWith(".wasm");
+// What doesn't depend on the library that is tested, and takes long.
+const once = { skip: process.env.ORBGATE_LIBRARY !== undefined && !isWasm };
 
 const TARGET = "/api/v1/external/orbs";
 /** @type {import("orbgate").Token} */
@@ -56,11 +58,11 @@ test("a module that is loaded answers", () => {
   assert.equal(printed("--input-type=module", "-e", program), "read:orbs\n");
 });
 
-test("a bundler's program for browsers has nothing of Node", async () => {
+test("a bundler's program for browsers has nothing of Node", once, async () => {
   assert.match(await inBrowser("program.mjs", {}), /^scope_held\nmalformed_request\n.*`policy\.yaml`.* Engine\.fromYaml\(…\)\n$/);
 });
 
-test("a gate works where there is nothing of Node, with WebCrypto", async () => {
+test("a gate works where there is nothing of Node, with WebCrypto", once, async () => {
   const { publicKey, privateKey } = keyPair("ES256");
   const keys = { keys: [{ ...publicKey.export({ format: "jwk" }), kid: "one", alg: "ES256" }] };
   const part = (/** @type {object} */ value) => Buffer.from(JSON.stringify(value)).toString("base64url");
