@@ -49,10 +49,6 @@ func openGate(tokens string, options *steps.Options) (libraryGate, error) {
 	raw := C.orbgate_gate_options_init()
 	raw.flags, raw.challenge, raw.templates = C.uint32_t(options.Flags), C.uint32_t(options.Challenge), C.uint32_t(options.Templates)
 	raw.realm, raw.resource_metadata = pins.text(options.Realm), pins.text(options.ResourceMetadata)
-	raw.ttl_ms, raw.ttl_min_ms, raw.ttl_max_ms = C.uint32_t(options.TTL), C.uint32_t(options.TTLMin), C.uint32_t(options.TTLMax)
-	raw.ahead_percent, raw.max_stale_ms = C.uint32_t(options.AheadPercent), C.uint32_t(options.MaxStale)
-	raw.cooldown_ms, raw.burst = C.uint32_t(options.Cooldown), C.uint32_t(options.Burst)
-	raw.retry_ms, raw.timeout_ms = C.uint32_t(options.Retry), C.uint32_t(options.Timeout)
 	raw.public_routes, raw.public_route_count = pins.texts(options.Public), C.size_t(len(options.Public))
 	raw.cors_preflight = C.uint32_t(options.CorsPreflight)
 	var made *C.OrbgateGate

@@ -37,13 +37,12 @@ type wasmGate struct {
 // Structs of the C ABI as the module has them: sizes and offsets of their fields with pointers of 32 bits.
 type (
 	wasmGateOptions struct {
-		Size, Flags, Challenge, Templates                                            uint32
-		Realm, ResourceMetadata                                                      wasmText
-		TTL, TTLMin, TTLMax, AheadPercent, MaxStale, Cooldown, Burst, Retry, Timeout uint32
-		Reserved                                                                     uint32
-		Public                                                                       wasmText
-		CorsPreflight, Reserved2                                                     uint32
-		Secrets                                                                      wasmText
+		Size, Flags, Challenge, Templates uint32
+		Realm, ResourceMetadata           wasmText
+		_                                 [10]uint32 // when keys are fetched: 0 selects the default
+		Public                            wasmText
+		CorsPreflight, _                  uint32
+		Secrets                           wasmText
 	}
 	wasmFetch struct {
 		Size, Timeout     uint32
@@ -102,8 +101,7 @@ func (i *instance) openGate(tokens string, options *steps.Options) (uint32, []se
 	raw := wasmGateOptions{
 		Size: uint32(binary.Size(wasmGateOptions{})), Flags: options.Flags, Challenge: options.Challenge, Templates: options.Templates,
 		Realm: room.text(options.Realm), ResourceMetadata: room.text(options.ResourceMetadata),
-		TTL: options.TTL, TTLMin: options.TTLMin, TTLMax: options.TTLMax, AheadPercent: options.AheadPercent, MaxStale: options.MaxStale,
-		Cooldown: options.Cooldown, Burst: options.Burst, Retry: options.Retry, Timeout: options.Timeout, CorsPreflight: options.CorsPreflight,
+		CorsPreflight: options.CorsPreflight,
 	}
 	public, ok := room.putList(i, options.Public, &raw.Realm, &raw.ResourceMetadata, &at)
 	if !ok {

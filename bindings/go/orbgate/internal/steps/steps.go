@@ -7,8 +7,6 @@ type Options struct {
 	Realm, ResourceMetadata     string
 	Public                      []string
 	CorsPreflight               uint32
-	// Times are in milliseconds; 0 selects the default.
-	TTL, TTLMin, TTLMax, AheadPercent, MaxStale, Cooldown, Burst, Retry, Timeout uint32
 }
 
 // A Request is a request as received over the wire.
@@ -42,6 +40,7 @@ const (
 	TemplatesColons          = 1
 	TemplatesAngles          = 2
 	WithAudit                = 4
+	HoldsThread              = 8
 	MatchedNothing           = 0
 	MatchedTemplate          = 1
 	MatchedUnknown           = 2

@@ -29,15 +29,16 @@ fn every_language_has_the_codes() {
         let (first, rest) = name.split_once('_').unwrap();
         first.to_lowercase() + &go_name(&rest.to_lowercase())
     };
-    let all = numbers_of_go.iter();
-    let all = all.map(|(name, number)| (unexported(name), number));
-    compare_section(go, "numbers", &go_constants(all));
-    // Package gate also needs the codes that only gates use.
-    let of_gates = numbers_of_go.iter().filter(|(name, _)| {
+    // Package gate needs the codes that only gates use. Both packages need one.
+    let of_gates = |(name, _): &&(String, String)| {
         let starts = ["FETCH_", "GATE_", "CHALLENGE_", "TEMPLATES_", "MATCHED_"];
-        let more = ["STEP_", "WITH_AUDIT", "ALLOW_BONUS_ORBS", "CORS_PREFLIGHT_"];
+        let more = ["STEP_", "WITH_AUDIT", "HOLDS_THREAD", "CORS_PREFLIGHT_"];
         starts.iter().chain(&more).any(|start| name.starts_with(start))
-    });
+    };
+    let of_engines = numbers_of_go.iter().filter(|code| !of_gates(code));
+    let of_engines = of_engines.map(|(name, number)| (unexported(name), number));
+    compare_section(go, "numbers", &go_constants(of_engines));
+    let of_gates = numbers_of_go.iter().filter(|code| of_gates(code) || code.0 == "ALLOW_BONUS_ORBS");
     let of_gates = of_gates.map(|(name, number)| (go_name(&name.to_lowercase()), number));
     let steps = "bindings/go/orbgate/internal/steps/steps.go";
     compare_section(steps, "numbers", &go_constants(of_gates));
