@@ -1,4 +1,5 @@
-//! The gate programs: languages, frameworks, and the commands that build and start them, as typed at the root.
+//! The gate programs: languages, frameworks, and the commands that build and start them, as typed at the root. A language
+//! with two engines has a program for each.
 
 use std::collections::BTreeSet;
 use std::fs::OpenOptions;
@@ -22,6 +23,9 @@ struct Language {
     /// See [`Program`].
     drops_empty_headers: bool,
 }
+
+const NODE_PACKAGES: &str =
+    "npm ci --prefix bindings/node --prefer-offline --ignore-scripts --no-audit --no-fund --silent";
 
 const LANGUAGES: &[Language] = &[
     Language {
@@ -57,11 +61,16 @@ const LANGUAGES: &[Language] = &[
         name: "node",
         needs: "node --version && npm --version",
         frameworks: &["http", "connect", "express", "express4", "fastify", "hono"],
-        build: &[
-            "cargo --quiet xtask wasm",
-            "npm ci --prefix bindings/node --prefer-offline --ignore-scripts --no-audit --no-fund --silent",
-        ],
+        build: &["cargo --quiet xtask wasm", NODE_PACKAGES],
         start: "env ORBGATE_LIBRARY=bindings/node/orbgate.wasm node bindings/node/exchange/program.js",
+        drops_empty_headers: false,
+    },
+    Language {
+        name: "node-koffi",
+        needs: "node --version && npm --version",
+        frameworks: &["http"],
+        build: &["cargo build --quiet -p orbgate-capi", NODE_PACKAGES],
+        start: "env ORBGATE_LIBRARY=target/debug/liborbgate.so node bindings/node/exchange/program.js",
         drops_empty_headers: false,
     },
     Language {
@@ -73,6 +82,20 @@ const LANGUAGES: &[Language] = &[
             "cd bindings/go/recipes && GOWORK=off CGO_ENABLED=0 go build -o ../../../target/xtask/gate-go .",
         ],
         start: "target/xtask/gate-go",
+        drops_empty_headers: false,
+    },
+    Language {
+        name: "go-cgo",
+        needs: "go version && cc --version",
+        frameworks: &["net/http"],
+        build: &[
+            "cargo build --quiet -p orbgate-capi",
+            // The library's folder, which pkg-config would print for an installed one.
+            "cp bindings/c/include/orbgate.h bindings/go/orbgate && library=$PWD/target/debug && cd bindings/go/recipes && \
+             GOWORK=off CGO_ENABLED=1 PKG_CONFIG=true CGO_LDFLAGS=\"-L$library -lorbgate -Wl,-rpath,$library\" \
+             go build -tags=orbgate_cgo,orbgate_shared -o ../../../target/xtask/gate-go-cgo .",
+        ],
+        start: "target/xtask/gate-go-cgo",
         drops_empty_headers: false,
     },
     Language {

@@ -50,7 +50,8 @@ pub(crate) enum Step {
     Wasm,
     /// Real proxies pass only allowed requests: nginx, HAProxy, Caddy, Traefik before a backend
     Gateway,
-    /// Every language's gate gives the same answers to the same requests, over real sockets; all of them in its first framework
+    /// Every language's gate gives the same answers to the same requests, over real sockets; all of them in its first framework, over
+    /// each engine
     Gates,
     /// Every published crate compiles with each feature alone and with none, and its pages build with the default features
     Features,
