@@ -1,23 +1,20 @@
 "use strict";
 const { CODES } = require("../layout.js");
-const { fileURLToPath } = require("#system");
+const { fileURLToPath, readRegular } = require("#system");
 const { checkSignature } = require("#signature");
 const { Engine, openOf } = require("../engine.js");
 const { Handle } = require("../handle.js");
-const { OK, PolicyError, check, closed, policyError } = require("../errors.js");
+const { OK, OrbgateError, PolicyError, check, closed, policyError } = require("../errors.js");
 const { fromRead } = require("../file.js");
 const { NAMES } = require("../names.js");
 const { text, copy } = require("../library.js");
 const { whole, lengthOf } = require("../text.js");
 const { gates, gateSizes } = require("./abi.js");
 const { answerOf } = require("./answer.js");
-const { unixMs, monotonicMs } = require("./clock.js");
-const { Keys } = require("./keys.js");
+const { Keys, monotonicMs } = require("./keys.js");
 const { Observer } = require("./observe.js");
-const { optionsOf, given } = require("./options.js");
+const { optionsOf, secretsOf, given } = require("./options.js");
 const { differences } = require("./routes.js");
-const { secretsOf } = require("./secrets.js");
-const { checkWider } = require("./wider.js");
 
 /**
  * @typedef {import("../../gate.js").Question} Question
@@ -189,7 +186,7 @@ class Gate {
   #ask(asked) {
     const request = requestOf(asked.question, this.#observer.hasAudit);
     const engine = this.#policy.load();
-    const step = stepOf((out) => gates.ask(this.#open(), openOf(engine), [request], unixMs(), monotonicMs(), out));
+    const step = stepOf((out) => gates.ask(this.#open(), openOf(engine), [request], Date.now(), monotonicMs(), out));
     return this.#take(engine, step, asked);
   }
 
@@ -252,7 +249,7 @@ class Gate {
    */
   #checked(engine, step, isRight) {
     const [gate, decides] = this.#pointers(engine, step);
-    return stepOf((out) => gates.checked(gate, decides, step, isRight ? 1 : 0, unixMs(), monotonicMs(), out));
+    return stepOf((out) => gates.checked(gate, decides, step, isRight ? 1 : 0, Date.now(), monotonicMs(), out));
   }
 
   /**
@@ -270,7 +267,7 @@ class Gate {
     }
     const engine = this.#policy.load(); // The policy may be another by now.
     const [gate, decides] = this.#pointers(engine, step);
-    return this.#take(engine, stepOf((out) => gates.resume(gate, decides, step, unixMs(), monotonicMs(), out)), asked);
+    return this.#take(engine, stepOf((out) => gates.resume(gate, decides, step, Date.now(), monotonicMs(), out)), asked);
   }
 
   /**
@@ -294,6 +291,36 @@ function stepOf(call) {
   const step = [0];
   check(call(step), "cannot ask a gate");
   return /** @type {number} */ (step[0]);
+}
+
+/**
+ * Throws if a new version of a policy allows more than the active one, and if they can't be compared.
+ * @param {OneEngine} active
+ * @param {OneEngine} next
+ * @param {Text | URL} file of the next one
+ * @param {(active: OneEngine) => void} checkPublic throws if more requests are public
+ */
+function checkWider(active, next, file, checkPublic) {
+  if (active.digest === next.digest) {
+    return;
+  }
+  const path = file instanceof URL ? fileURLToPath(file) : file;
+  const policy = new TextDecoder().decode(readRegular(path, (why) => {
+    throw new OrbgateError("io", `cannot read \`${path}\`: ${why}`);
+  }));
+  const wider = (/** @type {string} */ why) => new OrbgateError("wider", `${path}: the policy allows more than the former: ${why}`);
+  const changes = active.diff({ policy });
+  if (changes.new !== next.digest) {
+    throw new OrbgateError("unfinished", `${path}: the policy file is still being written`);
+  }
+  if (changes.widens) {
+    throw wider(changes.fails.join(", "));
+  }
+  try {
+    checkPublic(active);
+  } catch (error) {
+    throw wider(/** @type {Error} */ (error).message);
+  }
 }
 
 /** Why a policy was not put in force, by the code of its error. @type {Record<string, string>} */

@@ -5,10 +5,14 @@ const { OK, check } = require("../errors.js");
 const { text } = require("../library.js");
 const { lengthOf } = require("../text.js");
 const { gates, gateSizes } = require("./abi.js");
-const { monotonicMs } = require("./clock.js");
-const { get } = require("./fetch.js");
 
-/** @typedef {import("../../gate.js").IssuerStatus} IssuerStatus */
+/**
+ * @typedef {import("../../gate.js").IssuerStatus} IssuerStatus
+ * @typedef {import("../../gate.js").FetchKeys} FetchKeys
+ */
+
+/** The clock by which keys are fetched, in whole milliseconds: nobody sets it. */
+const monotonicMs = () => Math.floor(performance.now());
 
 class Keys {
   #open;
@@ -21,7 +25,7 @@ class Keys {
 
   /**
    * @param {() => number} open the gate's pointer; throws if it is closed
-   * @param {import("../../gate.js").FetchKeys} fetchKeys
+   * @param {FetchKeys} fetchKeys
    * @param {import("../../gate.js").Log} log
    */
   constructor(open, fetchKeys, log) {
@@ -129,7 +133,7 @@ class Keys {
   /**
    * Tells the gate what came.
    * @param {number} attempt
-   * @param {import("./fetch.js").Fetched | number} came
+   * @param {Fetched | number} came
    */
   #report(attempt, came) {
     if (typeof came === "number") {
@@ -182,4 +186,84 @@ function issuer(status, at) {
   });
 }
 
-module.exports = { Keys };
+/**
+ * What came, or why nothing did.
+ * @typedef {{ status: number, cacheControl: string, body: Uint8Array }} Fetched
+ */
+
+/**
+ * What to fetch. With a body it is a question about a token, for a `POST` with these credentials.
+ * @typedef {{ url: string, timeoutMs: number, maxBytes: number, body: string | null, authorization: string | null }} Question
+ */
+
+/**
+ * Makes one request to an issuer, for a document or about an opaque token: bounded in time and size, without redirects. It never throws.
+ * @param {FetchKeys} fetchKeys
+ * @param {Question} question
+ * @returns {Promise<Fetched | number>} or one of `FETCH_…`
+ */
+async function get(fetchKeys, question) {
+  const signal = AbortSignal.timeout(question.timeoutMs);
+  // A function that does not heed the signal is not waited for, either.
+  const late = new Promise((_, reject) => signal.addEventListener("abort", reject, { once: true }));
+  try {
+    return await Promise.race([fetched(fetchKeys, question, signal), /** @type {Promise<never>} */ (late)]);
+  } catch {
+    return signal.aborted ? CODES.FETCH_TIMEOUT : CODES.FETCH_UNREACHABLE;
+  }
+}
+
+/**
+ * @param {FetchKeys} fetchKeys
+ * @param {Question} question
+ * @param {AbortSignal} signal
+ * @returns {Promise<Fetched | number>}
+ */
+async function fetched(fetchKeys, { url, maxBytes, body: asked, authorization }, signal) {
+  /** @type {Record<string, string>} */
+  const headers = { accept: "application/json" };
+  /** @type {{ method?: "POST", body?: string }} */
+  let post = {};
+  if (asked !== null) {
+    headers["content-type"] = "application/x-www-form-urlencoded";
+    headers.authorization = authorization ?? "";
+    post = { method: "POST", body: asked };
+  }
+  const response = await fetchKeys(url, { redirect: "manual", signal, headers, ...post });
+  const body = await read(response.body, maxBytes);
+  if (body === null) {
+    return CODES.FETCH_TOO_LARGE;
+  }
+  // A browser hides the status of a redirect.
+  return { status: response.status || 302, cacheControl: response.headers.get("cache-control") ?? "", body };
+}
+
+/**
+ * @param {ReadableStream<Uint8Array> | null} stream
+ * @param {number} maxBytes
+ * @returns {Promise<Uint8Array | null>} none if there is more
+ */
+async function read(stream, maxBytes) {
+  const chunks = [];
+  let length = 0;
+  if (stream !== null) {
+    const reader = stream.getReader();
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      chunks.push(next.value);
+      length += next.value.length;
+      if (length > maxBytes) {
+        await reader.cancel();
+        return null;
+      }
+    }
+  }
+  const body = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    body.set(chunk, at);
+    at += chunk.length;
+  }
+  return body;
+}
+
+module.exports = { Keys, monotonicMs };
