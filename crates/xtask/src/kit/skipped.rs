@@ -1,7 +1,7 @@
 //! Skipped tests: checks that can't run because the machine lacks something. Each is recorded here, `cargo xtask test`
 //! lists them at the end, and in CI they are a failure.
 //!
-//! A test that a step starts, in any language, appends a line to the file that [`VARIABLE`] names.
+//! A test that a step starts, in any language, can append a line to the file that [`VARIABLE`] names.
 
 use std::fs::{self, File};
 use std::io::Write as _;

@@ -2,6 +2,7 @@
 //! `bindings/java/gate/pom.xml`; here is what finds the JDKs, which Maven's own discovery would look for in more than this machine's folders.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +11,7 @@ use anyhow::Result;
 use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::kit::setup;
+use crate::kit::{setup, skipped};
 use crate::language::cases::conform;
 use crate::language::library::{Library, Profile, shared};
 
@@ -19,6 +20,8 @@ const OLDEST: u32 = 17;
 const FOREIGN: u32 = 22;
 
 const BENCHMARK: &str = "io.github.orbgate.benchmark.Benchmark";
+/// Of surefire; the second Java has a folder of its own.
+const REPORTS: &str = "surefire-reports";
 const JAR: &str = "package -DskipTests --projects ..";
 const CONFORMANCE: &str = "io.github.orbgate.conformance.Conformance";
 
@@ -26,7 +29,15 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     step(|| {
         let kits = Kits::find()?;
         let library = Library::build(project, Profile::Tests)?;
+        // Otherwise deleted tests and their resources would stay.
+        for folder in folders(project, "test-classes").into_iter().chain(folders(project, REPORTS)) {
+            fs::remove_dir_all(folder)?;
+        }
         kits.maven(project, &library, "verify").run()?;
+        for report in folders(project, REPORTS).iter().flat_map(fs::read_dir).flatten() {
+            let report = fs::read_to_string(report?.path())?;
+            skipped_in(&report).iter().try_for_each(|test| skipped::note(test))?;
+        }
         conform("java", kits.java(kits.newest(), project, &library, CONFORMANCE)?)?;
         let what = match (&kits.foreign, &kits.older) {
             (Some(_), Some(_)) => return Ok(()),
@@ -127,6 +138,35 @@ fn output(project: &Project) -> PathBuf {
     project.target.join("xtask").join("java")
 }
 
+/// The folders of the modules' output with such a name.
+fn folders(project: &Project, start: &str) -> Vec<PathBuf> {
+    let within = |folder: PathBuf| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let modules = within(output(project)).filter(|module| module.is_dir());
+    let folders = modules.flat_map(within).chain(within(output(project)));
+    let has_name = |name: &OsStr| name.to_string_lossy().starts_with(start);
+    folders.filter(|folder| folder.is_dir() && folder.file_name().is_some_and(has_name)).collect()
+}
+
+/// The skipped tests of a report of surefire. A test of newer versions of Java lacks nothing in an older one.
+fn skipped_in(report: &str) -> Vec<String> {
+    let between = |text: &str, start: &str, end: &str| {
+        let (value, _) = text.split_once(start)?.1.split_once(end)?;
+        Some(value.split_whitespace().collect::<Vec<_>>().join(" "))
+    };
+    let skipped = report.split("<testcase ").filter_map(|test| {
+        let (test, skipped) = test.split_once("<skipped")?;
+        let class = between(test, "classname=\"", "\"")?;
+        let name = between(test, "name=\"", "\"")?;
+        // The message, or else the exception up to where it was thrown.
+        let (element, _) = skipped.split_once('>')?;
+        let why = between(element, "message=\"", "\"").or_else(|| between(skipped, "<![CDATA[", "\tat "));
+        let why = why.unwrap_or_default();
+        let class = class.rsplit('.').next().unwrap_or_default();
+        (!why.starts_with("Disabled on JRE version")).then(|| format!("Java: {class}.{name}: {why}"))
+    });
+    skipped.collect()
+}
+
 /// The JDKs of the machine, one for each version: from `JAVA_HOME`, and from where Linux and macOS have them.
 fn homes() -> BTreeMap<u32, PathBuf> {
     let stated = std::env::var_os("JAVA_HOME").map(PathBuf::from);
@@ -152,7 +192,24 @@ fn version(release: &str) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::version;
+    use super::{skipped_in, version};
+
+    #[test]
+    fn a_skipped_test_is_counted() {
+        let report = r#"<testsuite name="a.Samples" skipped="3">
+            <testcase name="runs" classname="a.Samples" time="0.0"/>
+            <testcase name="aborts" classname="a.Samples" time="0.0">
+                <skipped type="E"><![CDATA[E:
+Assumption failed: this machine
+lacks it
+_at org.junit.jupiter.api.Assumptions.throwAssumptionFailed(Assumptions.java:321)
+]]></skipped></testcase>
+            <testcase name="isOff" classname="a.Samples"><skipped message="nobody runs it"/></testcase>
+            <testcase name="isNewer" classname="a.Samples"><skipped message="Disabled on JRE version: 17.0.15"/></testcase>
+        </testsuite>"#;
+        let aborts = "Java: Samples.aborts: E: Assumption failed: this machine lacks it";
+        assert_eq!(skipped_in(&report.replace('_', "\t")), [aborts, "Java: Samples.isOff: nobody runs it"]);
+    }
 
     #[test]
     fn a_kit_says_its_version() {
