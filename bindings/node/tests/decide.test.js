@@ -29,21 +29,10 @@ test("an allow says which scope, and what it consumes", () => {
   assert.equal(engine.decide("POST", RUN, user).charge?.bonusAllowed, false);
 });
 
-test("a denial says why, with its status", () => {
-  const cases = /** @type {const} */ ([
-    ["POST", RUN, { kind: "user", scopes: "read:voxies" }, 403, "scope_missing", null],
-    ["POST", RUN, null, 401, "no_token", null],
-    ["POST", RUN, { kind: /** @type {any} */ ("robot"), scopes: "write:voxies" }, 401, "invalid_token", null],
-    ["POST", RUN, { kind: /** @type {any} */ ("__proto__"), scopes: "write:voxies" }, 401, "invalid_token", null],
-    ["GET", "/nowhere", user, 404, "no_route", null],
-    ["PUT", "/api/v1/external/account", user, 405, "method_not_declared", null],
-    ["GET", "/api//v1", user, 400, "malformed_request", "empty_segment"],
-    ["", "", user, 400, "malformed_request", "method"],
-  ]);
-  for (const [method, target, token, status, reason, detail] of cases) {
-    const decision = engine.decide(method, target, token);
-    assert.deepEqual([decision.isAllow, decision.httpStatus, decision.reason, decision.detail], [false, status, reason, detail]);
-    assert.equal(decision.charge, null);
+test("a kind that isn't a token's is denied", () => {
+  for (const kind of /** @type {any[]} */ (["robot", "__proto__"])) {
+    const decision = engine.decide("POST", RUN, { kind, scopes: "write:voxies" });
+    assert.deepEqual([decision.isAllow, decision.httpStatus, decision.reason, decision.charge], [false, 401, "invalid_token", null]);
   }
 });
 
