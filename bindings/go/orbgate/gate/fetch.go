@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,24 @@ import (
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
 )
+
+// The client, which follows no redirect and keeps no cookies.
+func clientOf(client *http.Client) *http.Client {
+	own := http.Client{}
+	if client != nil {
+		own = *client
+	} else if transport, is := http.DefaultTransport.(*http.Transport); is {
+		transport = transport.Clone()
+		if transport.TLSClientConfig == nil {
+			transport.TLSClientConfig = new(tls.Config)
+		}
+		transport.TLSClientConfig.MinVersion = max(transport.TLSClientConfig.MinVersion, tls.VersionTLS12)
+		own.Transport = transport
+	}
+	own.Jar = nil
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &own
+}
 
 // Starts pending fetches in separate goroutines, so that a fetch continues if the request that caused it is cancelled.
 func (g *Gate) startFetches() {

@@ -12,7 +12,6 @@ package gate
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -190,24 +189,6 @@ func FromFiles(policy, tokens string, options ...func(*Config)) (*Gate, error) {
 		return nil, fmt.Errorf("%s: %w", tokens, err)
 	}
 	return made, nil
-}
-
-// The client, which follows no redirect and keeps no cookies.
-func clientOf(client *http.Client) *http.Client {
-	own := http.Client{}
-	if client != nil {
-		own = *client
-	} else if transport, is := http.DefaultTransport.(*http.Transport); is {
-		transport = transport.Clone()
-		if transport.TLSClientConfig == nil {
-			transport.TLSClientConfig = new(tls.Config)
-		}
-		transport.TLSClientConfig.MinVersion = max(transport.TLSClientConfig.MinVersion, tls.VersionTLS12)
-		own.Transport = transport
-	}
-	own.Jar = nil
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &own
 }
 
 // Close ends the gate: it cancels running fetches, and denies every further request.
