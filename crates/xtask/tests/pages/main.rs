@@ -108,6 +108,14 @@ fn has_function(code: &str, name: &str) -> bool {
     ["(", "<"].iter().any(|end| code.contains(&format!("fn {name}{end}")))
 }
 
+/// The lines of a function, up to the brace that is indented as it is.
+fn body<'c>(code: &'c str, name: &'c str) -> impl Iterator<Item = &'c str> {
+    let indent =
+        code.lines().find(|line| has_function(line, name)).map_or(0, |line| line.len() - line.trim_start().len());
+    let rest = code.lines().skip_while(move |line| !has_function(line, name));
+    rest.take_while(move |line| line.trim() != "}" || line.len() - 1 != indent)
+}
+
 /// Instead of tables of files: each file says what it knows.
 #[test]
 fn every_file_says_what_it_knows() {
@@ -270,6 +278,11 @@ fn every_mutant_with_a_reason_is_of_code_that_exists() {
     let mut count = 0;
     for line in lines.filter(|line| line.starts_with('\'')) {
         let (file, what) = line.trim_matches('\'').split_once(r":\S+").expect(line);
+        // `:9:` or `:(9|24):` before the rest names columns.
+        let (columns, what) = match what.strip_prefix(':') {
+            Some(rest) => rest.split_once(':').expect(line),
+            None => ("", what),
+        };
         let code = read(&root().join("crates").join(file.replace('\\', "")));
         // `replace FUNCTION -> TYPE with VALUE` is of a whole body.
         let function = match what.split_once(" -> ") {
@@ -285,6 +298,10 @@ fn every_mutant_with_a_reason_is_of_code_that_exists() {
         let changed = starts.iter().find_map(|start| what.strip_prefix(start));
         let changed = changed.unwrap_or_default().replace(['\\', ' '], "");
         let is_there = code.replace(' ', "").contains(&changed) || changed.contains(".*");
+        for column in columns.split(['(', '|', ')']).filter_map(|column| column.parse::<usize>().ok()) {
+            let is_at = |line: &str| line.get(column - 1..).is_some_and(|rest| rest.starts_with(&changed));
+            assert!(body(&code, name).any(is_at), "{line}: no `{changed}` is at column {column}");
+        }
         // A whole body has no text of its own here, and is not a part of one.
         assert!(is_there || what.contains(" -> "), "{line}: `{changed}` is not there");
         count += 1;
