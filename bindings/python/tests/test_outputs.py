@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from orbgate import Policy
+from orbgate import Policy, logs
 from orbgate.__main__ import main
 from orbgate._whole import whole
 
@@ -73,6 +73,14 @@ def test_no_output_is_an_input_or_another_output(tmp_path: Path, capsys: pytest.
         if command == "report":
             refuses("--out and the signature are the same file", out=other_name(tmp_path / "new-bundle.minisig", kind))
     assert tried >= len(kept)
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_a_replay_in_a_program_does_not_replace_its_log(tmp_path: Path, kind: str) -> None:
+    (log := tmp_path / "log.jsonl").write_text(json.dumps(CALL), "utf-8")
+    with pytest.raises(ValueError, match="`out` is the log itself"):
+        logs.replay(logs.read(log), Policy.external(), out=other_name(log, kind))
+    assert log.read_text("utf-8") == json.dumps(CALL)
 
 
 def test_several_outputs_can_go_where_nothing_is_replaced(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

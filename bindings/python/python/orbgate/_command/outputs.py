@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 
 from .._read.files import files
 from .._read.input import STANDARD_INPUT
+from .._whole import is_same_file
 
 INPUTS = "policy", "base", "properties", "sign"
 OUTPUTS = "out", "bundle", "ocsf", "resume", "proposal"
@@ -20,15 +20,8 @@ def check_outputs(options: argparse.Namespace) -> None:
         given["the signature"] = outputs["the signature"] = f"{options.bundle}.minisig"
     log = [path for path in files(options.log) if path != STANDARD_INPUT] if outputs else []
     for name, path in outputs.items():
-        if any(_is_same(path, file) for file in log):
+        if any(is_same_file(path, file) for file in log):
             options.parser.error(f"{name} is the log itself")
         for other, file in given.items():
-            if other != name and _is_same(path, file):
+            if other != name and is_same_file(path, file):
                 options.parser.error(f"{name} and {other} are the same file")
-
-
-def _is_same(one: str, other: str) -> bool:
-    """Whether both are one regular file, now or once it is written. A terminal or a pipe can take several outputs."""
-    if os.path.exists(one) and os.path.exists(other):
-        return os.path.isfile(one) and os.path.samefile(one, other)
-    return os.path.normcase(os.path.realpath(one)) == os.path.normcase(os.path.realpath(other))

@@ -12,9 +12,10 @@ from .._errors import TableError
 from .._extras import needs
 from .._policy import Policy
 from .._read.decide import Decider
+from .._read.input import STANDARD_INPUT
 from .._read.notes import NoColumnError, ResumeError, breaks_off
 from .._terms import Reason
-from .._whole import whole
+from .._whole import is_same_file, whole
 from .bulk import warning
 from .served import REDIRECTED, REFUSED, SERVED, UNCLEAR
 from .tally import Changes, Tally
@@ -235,6 +236,8 @@ def replay(
 
     An unreadable row is counted, and written with its error and without a decision. If the log breaks off, the summary
     covers all rows before that, and its `broken` gives the reason.
+
+    Raises `ValueError` if `out` is a file of the log.
     """
     return replayed(log, policy, base, out, top, examples, watch, None)
 
@@ -251,6 +254,8 @@ def replayed(
 ) -> Summary:
     """The same; `resume` stores the progress."""
     if out is not None:
+        if any(is_same_file(out, file) for file in log.paths if file != STANDARD_INPUT):
+            raise ValueError("`out` is the log itself")
         log.keep_others()
     summary = Summary(log, policy, base, top, examples)
     new, old = Decider(policy, log.public), None if base is None else Decider(base, log.public)
