@@ -3,8 +3,7 @@
 use orbgate::{Charge, Decision, Engine, Grant, MissingStep, Request, RouteId, Token};
 
 use crate::near::{NearMiss, near_misses};
-use crate::rules::{TargetRule, target_rules};
-use crate::spelling::in_order;
+use crate::rules::{TargetRule, in_order, target_rules};
 
 /// A decision, the steps that led to it, and the changes that would lead to a different decision.
 #[derive(Clone, Debug)]

@@ -6,7 +6,7 @@ use orbgate::policy::Diagnostic;
 use orbgate::{Location, Policy};
 use orbgate_yaml::{Content, Entry, Node};
 
-use crate::nodes::visit;
+use crate::text::visit;
 
 /// Formats a policy: two spaces for each level, one space after a `-` and a `:`, no spaces at the end of a line, and
 /// one blank line in place of several. Strings in brackets, in quotes or in a block aren't changed.

@@ -10,14 +10,11 @@ mod least;
 mod lint;
 mod meetings;
 mod near;
-mod nodes;
 mod property;
 mod questions;
 mod rules;
-mod scopes;
 mod shadow;
 pub mod shown;
-mod spelling;
 mod suite;
 mod templates;
 mod text;
@@ -35,9 +32,8 @@ pub use crate::lint::{Code, Finding, Findings, Fix, Level, fixes, lint};
 pub use crate::near::{Miss, NearMiss, near_misses, near_scope};
 pub use crate::property::{Callers, Calls, Claim, Proof, Property, Witness};
 pub use crate::questions::{TableRow, callable_rows, reach, route_of, table_rows, who_may};
-pub use crate::rules::{RuleState, TargetRule, target_rules};
+pub use crate::rules::{RuleState, TargetRule, in_order, target_rules};
 pub use crate::shadow::{Disagreeing, Disagreement, Shadowed, shadow};
-pub use crate::spelling::in_order;
 pub use crate::suite::{
     Case, Coverage, CoveredRow, Difference, Expected, ExpectedOrbs, Outcome, Proved, Stated, Suite, Tried,
 };

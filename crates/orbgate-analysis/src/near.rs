@@ -1,8 +1,9 @@
-//! Finds routes that almost match a call.
+//! Finds routes that almost match a call, and scopes that almost match a name.
 
 use core::fmt;
 
 use orbgate::{Decision, Detail, Engine, Route};
+use orbgate_yaml::quoted;
 
 use crate::questions::route_of;
 
@@ -274,4 +275,22 @@ pub fn near_scope<'s>(needed: &str, carried: &'s str) -> Option<&'s str> {
     let near = carried.map(|scope| (distance(scope), scope));
     let near = near.filter(|(distance, _)| *distance <= NEAR && distance.saturating_mul(3) <= needed.len());
     near.min().map(|(_, scope)| scope)
+}
+
+/// An error message for each of these scopes, separated by spaces, that the policy doesn't define.
+pub(crate) fn lacking(engine: &Engine, scopes: &str) -> Vec<String> {
+    let scopes = scopes.split(' ').filter(|scope| !scope.is_empty());
+    let lacking = scopes.filter(|scope| engine.find_scope(scope).is_none());
+    lacking.map(|scope| unknown(engine, scope)).collect()
+}
+
+/// The error message for a scope that the policy doesn't define.
+pub(crate) fn unknown(engine: &Engine, name: &str) -> String {
+    let known: Vec<_> = engine.scope_table().map(|scope| scope.name()).collect();
+    let advice = match near_scope(name, &known.join(" ")) {
+        Some(near) => format!("; did you mean `{near}`?"),
+        None if name.contains(',') => "; scopes are separated by spaces".to_owned(),
+        None => String::new(),
+    };
+    format!("the policy has no scope {}{advice}", quoted(name))
 }

@@ -1,8 +1,10 @@
-//! A file by its lines, and the words at its locations.
+//! A file by its lines, the words at its locations, and the nodes of a policy file, for checks of how it is written.
 
 use core::ops::Range as Span;
 
 use orbgate::Location;
+use orbgate_yaml::{Diagnostic, Format, Node};
+use serde::de::IgnoredAny;
 
 /// A file's contents with the positions of its lines. Lines end as in YAML: LF, CR LF, or a single CR.
 #[derive(Clone, Debug)]
@@ -133,6 +135,27 @@ fn word(line: &str) -> &str {
 
 fn to_usize(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+const FORMAT: Format = Format {
+    file: "a policy file",
+    start: "a policy starts with `orbgate: 1`",
+    has_key: |_| false,
+    braced: None,
+    key_with_colon: None,
+};
+
+/// Visits the root of a policy file.
+///
+/// # Errors
+///
+/// Returns the errors if it isn't valid YAML.
+pub(crate) fn visit(text: &str, mut root: impl FnMut(&Node<'_>)) -> Result<(), Vec<Diagnostic>> {
+    let visit = |node: &Node<'_>, _: &mut _| {
+        root(node);
+        Some(IgnoredAny)
+    };
+    orbgate_yaml::read(text.as_bytes(), &FORMAT, visit, |_, _| ())
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use serde::Serialize;
 
 use crate::answer::short;
 use crate::fail_on::{self, FailOn};
-use crate::git;
+use crate::input;
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, STRONG, Stop, WARNING, one_line, print_json};
 use crate::policy_file::{self, Source, in_file};
 
@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
 
 /// The policy in a commit.
 fn committed(path: &Path, commit: &str) -> Result<Source, Stop> {
-    let bytes = git::read(path, commit).map_err(Stop::Error)?;
+    let bytes = input::committed(path, commit).map_err(Stop::Error)?;
     let name = format!("{commit}:{}", path.display());
     match policy_file::parse(&bytes) {
         Ok(policy) => Ok(Source::new(name, &policy)),

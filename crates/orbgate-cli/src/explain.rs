@@ -8,11 +8,10 @@ use orbgate::{Decision, Engine, Grant, MissingStep, Reason, Scopes};
 use orbgate_analysis::{Explanation, NearMiss, RuleState, TargetRule, explain, explain_scope, near_scope};
 
 use crate::answer::{self, Advice};
-use crate::args::{bytes, given};
 use crate::decide;
 use crate::output::{self, Exit, Stop};
 use crate::policy_file::Source;
-use crate::question::Question;
+use crate::question::{Question, bytes, given};
 
 /// The arguments of the command.
 #[derive(Debug, Args)]

@@ -8,8 +8,7 @@ use clap::{Args, ValueHint};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
-use crate::args::STANDARD_INPUT;
-use crate::input;
+use crate::input::{self, STANDARD_INPUT};
 use crate::output::{self, Exit, Stop, WARNING, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT, in_file};
 

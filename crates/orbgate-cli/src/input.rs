@@ -1,10 +1,13 @@
 //! Reads the input files of commands, and standard input for `-`.
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
+use std::process::Command;
 
-use crate::args::STANDARD_INPUT;
+/// The file name that means standard input.
+pub(crate) const STANDARD_INPUT: &str = "-";
 
 /// A file to read.
 pub(crate) struct Input {
@@ -40,4 +43,25 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
 /// The message for a file that can't be read.
 pub(crate) fn cannot_read(name: &str, error: &io::Error) -> String {
     format!("cannot read {name}: {error}")
+}
+
+/// The file's contents in a git commit. The error explains why they can't be read.
+pub(crate) fn committed(path: &Path, commit: &str) -> Result<Vec<u8>, String> {
+    let name = path.file_name().filter(|_| path != Path::new(STANDARD_INPUT));
+    let name = name.ok_or_else(|| format!("`{}` is in no commit", path.display()))?;
+    if commit.starts_with('-') {
+        return Err(format!("`{commit}` is not the name of a commit"));
+    }
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let mut object = OsString::from(format!("{commit}:./"));
+    object.push(name);
+    let mut git = Command::new("git");
+    git.arg("-C").arg(folder.unwrap_or(Path::new(".")));
+    let output = git.args(["cat-file", "blob"]).arg(object).output();
+    let output = output.map_err(|error| format!("cannot run git: {error}"))?;
+    if output.status.success() {
+        return Ok(output.stdout);
+    }
+    let why = String::from_utf8_lossy(&output.stderr);
+    Err(format!("git has no `{}` in `{commit}`: {}", path.display(), why.trim()))
 }

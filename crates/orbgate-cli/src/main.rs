@@ -6,7 +6,6 @@
 )]
 
 mod answer;
-mod args;
 mod calls;
 mod check;
 mod complete;
@@ -16,7 +15,6 @@ mod explain;
 mod explore;
 mod fail_on;
 mod fmt;
-mod git;
 mod hint;
 mod init;
 mod input;
@@ -52,7 +50,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueHint, value_parser};
 
-use crate::args::STANDARD_INPUT;
+use crate::input::STANDARD_INPUT;
 use crate::output::{Exit, Stop};
 use crate::policy_file::Source;
 

@@ -10,10 +10,10 @@ use orbgate_analysis::ask::answers::{First, Needed, Needs};
 use orbgate_analysis::{scope_needed, scope_needed_by_name};
 
 use crate::answer::short;
-use crate::args::{Kind, bytes};
 use crate::calls::{self, Asked, Tokens};
 use crate::output::{self, DENY, Exit, FAINT, STRONG, Stop, count, one_line, print_json};
 use crate::policy_file::Source;
+use crate::question::{Kind, bytes};
 
 /// The arguments of the command.
 #[derive(Debug, Args)]

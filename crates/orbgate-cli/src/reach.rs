@@ -8,9 +8,9 @@ use orbgate::{Orbs, Reason, TokenKind};
 use orbgate_analysis::ask::answers::{Reach, Reached};
 
 use crate::answer::short;
-use crate::args::{Kind, given};
 use crate::output::{self, Exit, FAINT, STRONG, Stop, count, one_line, print_json};
 use crate::policy_file::Source;
+use crate::question::{Kind, given};
 use crate::table::orb_column;
 
 /// The arguments of the command.

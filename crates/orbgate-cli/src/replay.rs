@@ -11,7 +11,7 @@ use orbgate_gate::PublicRoutes;
 use orbgate_log::{RequestLine, Subject, TOO_LONG};
 use serde::Serialize;
 
-use crate::args::STANDARD_INPUT;
+use crate::input::STANDARD_INPUT;
 use crate::log::{BUFFER, Length, Log};
 use crate::output::{self, Exit, Stop};
 use crate::policy_file::Source;

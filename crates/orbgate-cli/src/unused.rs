@@ -8,10 +8,10 @@ use orbgate::{Engine, Request, Scopes, Token, TokenKind};
 use orbgate_analysis::ask::answers::{Carried, LastUse, Unused};
 use orbgate_log::Field;
 
-use crate::args::Kind;
 use crate::calls::{self, Asked, Tokens};
 use crate::output::{self, DENY, Exit, FAINT, STRONG, Stop, count, one_line, print_json};
 use crate::policy_file::Source;
+use crate::question::Kind;
 
 /// The arguments of the command.
 #[derive(Debug, Args)]

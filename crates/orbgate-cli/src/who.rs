@@ -10,11 +10,11 @@ use orbgate_analysis::ask::NamedToken;
 use orbgate_analysis::ask::answers::{Asker, Who};
 use orbgate_log::{BLANK, TOO_LONG};
 
-use crate::args::bytes;
 use crate::calls::Unusable;
 use crate::log::{Length, Log};
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, one_line, print_json};
 use crate::policy_file::Source;
+use crate::question::bytes;
 
 /// The arguments of the command.
 #[derive(Debug, Args)]

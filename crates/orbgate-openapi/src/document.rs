@@ -3,15 +3,13 @@
 
 use orbgate::policy::Diagnostic;
 use orbgate::{Location, Orbs};
+use orbgate_analysis::shown::{lines, one_line};
 use orbgate_yaml::{Diagnostics, Entry, Node, Owner, Values, quoted};
 
-use crate::Options;
-use crate::keep::MERGE;
-use crate::kind::{Cause, Problem};
-use crate::node::{at, entries, get, is_visible, location, malformed, orbs, text, word};
+use crate::node::{Cause, Problem, at, base_path, entries, get, is_visible, location, malformed, orbs, text, word};
 use crate::scheme::{Schemes, diagnostic, location_of};
-use crate::{security, servers, sheet, template, tree};
-use orbgate_analysis::shown::{lines, one_line};
+use crate::tree::{self, MERGE};
+use crate::{Options, security, sheet, template};
 
 /// The maximum number of operations in a document: the maximum number of routes in a policy.
 const OPERATIONS: usize = 200_000;
@@ -126,7 +124,7 @@ fn document(root: &Node<'_>, options: &Options, diagnostics: &mut Diagnostics) -
         push(diagnostics, wrong.location, &wrong.message);
     }
     let base_path = options.base_path.clone().unwrap_or_else(|| {
-        servers::base_path(get(root, "servers")).unwrap_or_else(|problem| {
+        base_path(get(root, "servers")).unwrap_or_else(|problem| {
             let message = format!("{}: set the option for the base path", problem.message);
             push(diagnostics, problem.location, &message);
             String::new()
@@ -323,7 +321,7 @@ impl Reader<'_> {
 
     fn operation(&mut self, entry: &Entry<'_>, method: &str, path: &str, own_servers: Option<&Node<'_>>) {
         let servers = get(&entry.value, "servers").or(own_servers);
-        let base_path = servers.map(|servers| servers::base_path(Some(servers)));
+        let base_path = servers.map(|servers| base_path(Some(servers)));
         let shown = match &base_path {
             Some(Ok(own)) => own,
             _ => self.base_path,

@@ -6,7 +6,7 @@ use orbgate::Orbs;
 use orbgate_yaml::quoted;
 
 use crate::document::Document;
-use crate::kind::{Cause, Problem};
+use crate::node::{Cause, Problem};
 use crate::template::{Template, shape};
 
 /// Leaves out all operations that share a method and a shape, because it is unknown which of them

@@ -4,13 +4,10 @@ mod document;
 mod drift;
 mod export;
 mod json;
-mod keep;
-mod kind;
 mod left_out;
 mod node;
 mod scheme;
 mod security;
-mod servers;
 mod sheet;
 mod template;
 mod tree;
@@ -21,7 +18,7 @@ use orbgate::{Location, Orbs};
 // The public interface is:
 pub use crate::drift::{Drift, DriftKind, check};
 pub use crate::export::export;
-pub use crate::kind::Cause;
+pub use crate::node::Cause;
 pub use crate::tree::MAX_BYTES;
 
 /// Settings that a document doesn't contain.

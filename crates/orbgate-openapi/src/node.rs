@@ -1,9 +1,55 @@
-//! Reads single values of a document.
+//! Reads single values of a document, or says why no policy can express them.
+
+use core::fmt;
 
 use orbgate::{Location, Orbs};
-use orbgate_yaml::{Content as Value, Diagnostics, Entry, Node, Values, amount, is_hidden};
+use orbgate_yaml::{Content as Value, Diagnostics, Entry, Node, Values, amount, is_hidden, quoted};
 
-use crate::kind::{Cause, Problem};
+orbgate::codes! {
+    /// Why no policy can express an operation. A later release can add a kind, but never renames or removes one.
+    #[derive(PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum Cause {
+        SeveralScopes: "several_scopes", "the operation needs several scopes at once";
+        Alternatives: "alternatives", "the operation has alternative security requirements";
+        SeveralSchemes: "several_schemes", "the operation needs several security schemes at once";
+        NoScope: "no_scope", "the operation needs a token but no scope";
+        NoSecurity: "no_security", "the operation has no `security`";
+        Open: "open", "anyone can call it: `security: []`";
+        Optional: "optional", "security is optional: one alternative is `{}`";
+        OtherScheme: "other_scheme", "the security scheme has no scopes, or isn't the selected one";
+        UnknownScheme: "unknown_scheme", "the security scheme isn't declared";
+        Scope: "scope", "a policy can't have this scope";
+        Path: "path", "a policy can't have this path: a parameter within a segment, a regular expression, a trailing slash";
+        Method: "method", "the path item's key isn't an OpenAPI method";
+        Duplicate: "duplicate", "several operations have the same method and, except for parameter names, the same path";
+        Servers: "servers", "the operation has its own servers, with another path or a variable";
+        Reference: "reference", "the operation is a reference: `$ref`";
+        Orbs: "orbs", "a policy can't express what the call consumes, or it contradicts the scope";
+        Malformed: "malformed", "it violates the OpenAPI format, or is a YAML alias";
+        TakesOver: "takes_over", "the route would decide calls of an operation that is left out";
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Why no policy can express an operation, with the location in the document.
+#[derive(Clone, Debug)]
+pub(super) struct Problem {
+    pub(super) kind: Cause,
+    pub(super) location: Location,
+    pub(super) message: String,
+}
+
+impl Problem {
+    pub(super) fn new(kind: Cause, location: Location, message: impl Into<String>) -> Self {
+        Self { kind, location, message: message.into() }
+    }
+}
 
 pub(super) const fn location(node: &Node<'_>) -> Location {
     at(node.location)
@@ -77,4 +123,56 @@ pub(super) fn orbs(node: &Node<'_>, what: &str) -> Result<Orbs, Problem> {
 /// character.
 pub(super) fn is_visible(text: &str) -> bool {
     !text.contains(|c| is_hidden(c) || c == '\r')
+}
+
+/// The path of the servers, without a final slash; empty if there are no servers.
+pub(super) fn base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {
+    let Some(node) = servers else {
+        return Ok(String::new());
+    };
+    let Value::Sequence(servers) = &node.kind else {
+        return Err(malformed(node, "`servers` must be a list"));
+    };
+    let mut first: Option<String> = None;
+    for server in servers {
+        let Some(url) = get(server, "url") else {
+            return Err(malformed(server, "a server must be a mapping with a `url`"));
+        };
+        let written = text(url, "`url`")?;
+        let path = path(&written).map_err(|why| {
+            let message = format!("the path of server {} {why}", quoted(&written));
+            Problem::new(Cause::Servers, location(url), message)
+        })?;
+        match &first {
+            Some(first) if first != path => {
+                let (first, path) = (quoted(first), quoted(path));
+                let message = format!("the servers have different paths, {first} and {path}");
+                return Err(Problem::new(Cause::Servers, location(url), message));
+            }
+            _ => first = Some(path.to_owned()),
+        }
+    }
+    Ok(first.unwrap_or_default())
+}
+
+/// The path of a server's address, or why it is unknown.
+fn path(url: &str) -> Result<&str, &'static str> {
+    // A variable could contain slashes.
+    if url.contains(['{', '}']) {
+        return Err("has a variable");
+    }
+    if url.contains(['?', '#']) {
+        return Err("is followed by a query or a fragment");
+    }
+    let scheme = |scheme: &str| scheme.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    let authority = match url.split_once("://") {
+        Some((before, behind)) if scheme(before) => Some(behind),
+        _ => url.strip_prefix("//"),
+    };
+    let path = match authority {
+        Some(authority) => authority.find('/').map_or("", |at| authority.get(at..).unwrap_or_default()),
+        None if url.starts_with('/') => url,
+        None => return Err("is relative to where the document is found"),
+    };
+    Ok(path.strip_suffix('/').unwrap_or(path))
 }

@@ -6,8 +6,7 @@ use orbgate::policy::Diagnostic;
 use orbgate::{Location, Orbs};
 use orbgate_yaml::{Diagnostics, Node, Owner, Values, quoted};
 
-use crate::kind::Problem;
-use crate::node::{at, entries, get, is_visible, location, orbs, word};
+use crate::node::{Problem, at, entries, get, is_visible, location, orbs, word};
 use crate::sheet::takes_permits;
 
 /// A security scheme.

@@ -3,8 +3,7 @@
 use orbgate::Location;
 use orbgate_yaml::{Content as Value, Node, quoted};
 
-use crate::kind::{Cause, Problem};
-use crate::node::{at, entries, location, malformed, text};
+use crate::node::{Cause, Problem, at, entries, location, malformed, text};
 use crate::scheme::{Flavour, Schemes};
 
 /// A scope of a scheme.

@@ -3,10 +3,10 @@
 use core::fmt::Write as _;
 
 use orbgate::{Orbs, Policy};
+use orbgate_analysis::shown::json;
 
 use crate::document::{Document, Need};
-use crate::kind::{Cause, Problem};
-use orbgate_analysis::shown::json;
+use crate::node::{Cause, Problem};
 
 /// The origin of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

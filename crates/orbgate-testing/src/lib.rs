@@ -21,7 +21,6 @@ pub mod exchange;
 #[path = "../../orbgate/tests/support/expected.rs"]
 pub mod expected;
 pub mod json;
-pub mod page;
 pub mod provider;
 pub mod signer;
 #[path = "../../orbgate/tests/support/valid.rs"]

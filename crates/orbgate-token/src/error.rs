@@ -82,7 +82,7 @@ mod tests {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/codes.md");
         let rows = TokenError::ALL.map(|error| format!("| `{}` | {error} |\n", error.as_str()));
         let table = format!("| code | meaning |\n|---|---|\n{}", rows.concat());
-        orbgate_testing::page::keep(page, "tokens", &table);
+        orbgate_testing::expected::keep_part(page, "tokens", &table);
     }
 
     #[test]

@@ -1,9 +1,27 @@
-//! Collects errors while a file is read.
+//! Errors in a file, each with its location, collected while it is read.
 
+use core::fmt;
 use std::collections::{HashMap, HashSet};
 
-use crate::diagnostic::Diagnostic;
-use crate::location::Location;
+use crate::node::Location;
+
+/// An error or a warning about a file.
+///
+/// Printed as `line:column: message`. If two locations conflict, the error is at the second, and its
+/// message names the first.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Diagnostic {
+    /// The location of the error.
+    pub location: Location,
+    /// The message: lower case, no final period, input in backticks.
+    pub message: String,
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.location, self.message)
+    }
+}
 
 /// The errors found so far. Bounded, so that a hostile file can't produce a huge report.
 #[derive(Debug, Default)]

@@ -1,15 +1,16 @@
 //! Declares configuration files: [`document!`](crate::document!) generates a type, its keys, its reader and its table.
 
+use core::fmt;
+use core::marker::PhantomData;
 use core::num::NonZeroU64;
 
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 
 use crate::diagnostics::Diagnostics;
-use crate::location::Location;
-use crate::node::{Content, Node};
+use crate::node::{Content, Location, Node, Spanned};
 use crate::shape::Shape;
-use crate::spanned::Spanned;
 use crate::values::{Owner, Values, amount};
 
 /// A value of a configuration file. A wrong value is reported and replaced by a stand-in, so that the rest of the file
@@ -385,5 +386,30 @@ impl<T: Value> Value for Vec<T> {
 
     fn stand_in(_: Location) -> Self {
         Self::new()
+    }
+}
+
+/// A struct that is read only from a map, which is an object in JSON. Without this, serde also reads a struct from an
+/// array.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Object<T>(pub T);
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ObjectVisitor(PhantomData))
+    }
+}
+
+struct ObjectVisitor<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectVisitor<T> {
+    type Value = Object<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Self::Value, A::Error> {
+        T::deserialize(MapAccessDeserializer::new(map)).map(Object)
     }
 }

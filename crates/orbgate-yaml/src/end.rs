@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use sha2::{Digest as _, Sha256};
 
 use crate::diagnostics::Diagnostics;
-use crate::location::Location;
+use crate::node::Location;
 
 /// The start of a seal, as the comment of the end marker.
 const SEAL: &str = "# sha256:";

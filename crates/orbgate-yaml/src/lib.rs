@@ -1,20 +1,14 @@
 #![doc = include_str!("../README.md")]
 
-mod diagnostic;
 mod diagnostics;
 mod document;
 mod end;
-mod format;
 mod input;
-mod keep;
 mod keys;
-mod location;
 mod node;
-mod object;
 mod scalar;
 mod shape;
 mod simple;
-mod spanned;
 mod syntax;
 mod text;
 mod tree;
@@ -24,20 +18,15 @@ mod values;
 pub use serde;
 use serde::de::DeserializeOwned;
 
-pub use diagnostic::Diagnostic;
-pub use diagnostics::{Diagnostics, first_location, is_hidden, quoted};
-pub use document::{Address, Value, Version, document};
+pub use diagnostics::{Diagnostic, Diagnostics, first_location, is_hidden, quoted};
+pub use document::{Address, Object, Value, Version, document};
 pub use end::{has_end_marker, is_sealed, seal, unseal};
-pub use format::{Braced, Format};
-pub use keep::Keep;
 pub use keys::refuse_duplicates;
-pub use location::Location;
-pub use node::{Content, Entry, Node, Scalar};
-pub use object::Object;
+pub use node::{Content, Entry, Location, Node, Scalar, Spanned};
 pub use shape::{Key, Shape};
-pub use spanned::Spanned;
+pub use syntax::{Braced, Format};
 pub use text::MAX_BYTES;
-pub use tree::outline;
+pub use tree::{Keep, outline};
 pub use values::{Owner, Values, amount, is_empty_value, is_null};
 
 /// Reads a file: its tree becomes a document, which is then checked.

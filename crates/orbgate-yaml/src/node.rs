@@ -1,9 +1,30 @@
-//! The values of a file, each with its location.
+//! The values of a file, each with its location: the line and the column.
 
+use core::fmt;
 use std::borrow::Cow;
 
-use crate::location::Location;
-use crate::spanned::Spanned;
+use serde::Deserialize;
+use serde::de::Deserializer;
+
+/// A location in a file. Both numbers start at 1; the column counts characters, not bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Location {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+impl Location {
+    /// The start of the file, for errors about the whole file.
+    pub const START: Self = Self { line: 1, column: 1 };
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.line, self.column)
+    }
+}
 
 /// A value in the file.
 #[derive(Debug, PartialEq, Eq)]
@@ -52,4 +73,27 @@ pub struct Entry<'a> {
     pub key: Scalar<'a>,
     /// Its value.
     pub value: Node<'a>,
+}
+
+/// A value and its location. Comparisons ignore the location.
+#[derive(Clone, Debug)]
+pub struct Spanned<T> {
+    /// The location; the default if the file was read without locations.
+    pub location: Location,
+    /// The value.
+    pub value: T,
+}
+
+impl<T: PartialEq> PartialEq for Spanned<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl<T: Eq> Eq for Spanned<T> {}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Spanned<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        T::deserialize(deserializer).map(|value| Self { location: Location::default(), value })
+    }
 }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use crate::diagnostics::{Diagnostics, is_hidden};
-use crate::format::Format;
-use crate::location::Location;
+use crate::node::Location;
+use crate::syntax::Format;
 
 /// The maximum size of a file; larger files are rejected without reading them.
 pub const MAX_BYTES: u64 = 8 * 1024 * 1024;
@@ -90,7 +90,7 @@ fn refuse_hidden_characters(text: &str, format: &Format, diagnostics: &mut Diagn
 #[cfg(test)]
 mod tests {
     use super::end;
-    use crate::location::Location;
+    use crate::node::Location;
 
     #[test]
     fn a_single_return_ends_a_line() {

@@ -12,13 +12,10 @@ use std::borrow::Cow;
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
 use crate::diagnostics::Diagnostics;
-use crate::format::Format;
 use crate::input::{Bounded, Budget};
-use crate::keep::{All, Keep};
 use crate::keys::{entry, refuse_duplicates};
-use crate::location::Location;
-use crate::node::{Content, Entry, Node, Scalar};
-use crate::syntax::{self, location};
+use crate::node::{Content, Entry, Location, Node, Scalar};
+use crate::syntax::{self, Format, location};
 
 /// A file of any length can have this many values …
 const FREE_VALUES: usize = 10_000;
@@ -363,4 +360,36 @@ fn too_many_values() -> String {
 
 fn too_deep(most: usize) -> String {
     format!("nested too deeply: {most} levels are the limit")
+}
+
+/// The parts of a document that are kept, selected by the keys that lead to them.
+pub trait Keep: Copy {
+    /// The maximum nesting depth of collections that are kept.
+    const DEPTH: usize;
+    /// The maximum number of values that are kept.
+    const VALUES: usize;
+
+    /// The parts of a key's value that are kept; `None` for nothing.
+    fn of(self, key: &str) -> Option<Self>;
+
+    /// The parts of a list item that are kept.
+    fn item(self) -> Option<Self>;
+}
+
+/// Keeps the whole file.
+#[derive(Clone, Copy)]
+pub(super) struct All;
+
+impl Keep for All {
+    /// The deepest valid file has seven levels.
+    const DEPTH: usize = 8;
+    const VALUES: usize = usize::MAX;
+
+    fn of(self, _: &str) -> Option<Self> {
+        Some(self)
+    }
+
+    fn item(self) -> Option<Self> {
+        Some(self)
+    }
 }

@@ -2,10 +2,8 @@
 
 use crate::diagnostics::{Diagnostics, quoted};
 use crate::document::Value;
-use crate::location::Location;
-use crate::node::{Content, Entry, Node};
+use crate::node::{Content, Entry, Location, Node, Spanned};
 use crate::scalar::other_reading;
-use crate::spanned::Spanned;
 
 /// The owner of the keys that are read, for messages.
 #[derive(Debug)]

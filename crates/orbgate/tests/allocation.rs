@@ -1,7 +1,9 @@
-//! A decision allocates nothing, whatever it is asked.
+//! A decision allocates nothing, whatever it is asked, and threads may share an engine.
+
+use core::panic::{RefUnwindSafe, UnwindSafe};
 
 use allocation_counter::measure;
-use orbgate::{Engine, Reason, Request, Scopes, Token, TokenKind};
+use orbgate::{Decision, Engine, Policy, PolicyError, Reason, Request, ScopeSet, Scopes, Token, TokenKind};
 
 #[test]
 fn a_decision_allocates_nothing() {
@@ -67,4 +69,37 @@ fn interning_scopes_allocates_nothing_up_to_128() {
         core::hint::black_box(engine.scopes("read:orbs write:voxies unknown"));
     });
     assert_eq!(counted.count_total, 0, "{counted:?}");
+}
+
+#[test]
+fn everything_is_send_sync_and_unwind_safe() {
+    fn check<T: Send + Sync + UnwindSafe + RefUnwindSafe>() {}
+    check::<Engine>();
+    check::<Policy>();
+    check::<PolicyError>();
+    check::<ScopeSet>();
+    check::<Decision<'static>>();
+    check::<Request<'static>>();
+}
+
+#[test]
+fn eight_threads_decide_alike() {
+    let decide = || {
+        let answer = |target: &str| {
+            let decision = Engine::external().decide(&Request {
+                method: b"GET",
+                target: target.as_bytes(),
+                token: Some(Token::user("read:orbs")),
+                allow_bonus_orbs_use: false,
+            });
+            (decision.reason(), decision.route_name())
+        };
+        let targets = ["/api/v1/external/orbs", "/api/v1/external/account", "/nowhere", "//"];
+        targets.map(answer)
+    };
+    let expected = decide();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..8).map(|_| scope.spawn(move || (0..1_000).all(|_| decide() == expected))).collect();
+        assert!(threads.into_iter().all(|thread| thread.join().unwrap()));
+    });
 }

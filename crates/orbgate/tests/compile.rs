@@ -2,7 +2,7 @@
 
 use core::fmt::Write;
 
-use crate::growth::check_linear;
+use crate::policy_limits::check_linear;
 use orbgate::{Engine, Policy, Reason, Request, Token};
 
 /// A policy with these templates, all of one scope.

@@ -16,7 +16,6 @@ mod cases;
 mod compile;
 mod edges;
 mod grant;
-mod growth;
 mod invalid_policies;
 mod policy_digest;
 mod policy_end_marker;
@@ -29,6 +28,5 @@ mod reach;
 mod routes;
 #[cfg(feature = "schema")]
 mod schema;
-mod sharing;
 mod specification;
 mod support;

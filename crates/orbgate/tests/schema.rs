@@ -4,19 +4,18 @@
 #[allow(unreachable_pub, reason = "a module of another crate")]
 #[path = "../../orbgate-testing/src/json.rs"]
 mod json;
-#[allow(unreachable_pub, reason = "a module of another crate")]
-#[path = "../../orbgate-testing/src/page.rs"]
-mod page;
 
 use std::fs;
 use std::path::Path;
 
 use orbgate::policy::Policy;
 
+use crate::support::expected::keep_part;
+
 #[test]
 fn the_page_has_the_table_of_the_keys() {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy/README.md");
-    page::keep(readme, "keys", &Policy::key_table());
+    keep_part(readme, "keys", &Policy::key_table());
 }
 
 #[test]

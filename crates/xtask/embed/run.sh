@@ -9,19 +9,41 @@ rm -rf "$home"
 mkdir -p "$home"
 cp -r crates/xtask/embed/*/ "$home"
 cp crates/orbgate-token/testdata/{token.yaml,token.jwt,jwks.json} "$home/token"
-for project in service bare token; do
-    cd "$home/$project"
+
+# Runs a project with these dependencies, which prints what is expected.
+run() { # PROJECT DEPENDENCIES EXPECTED
+    cd "$home/$1"
     {
-        printf '[package]\nname = "%s"\nedition = "2024"\n\n' "$project"
-        sed "s,@CRATES@,$root/crates," manifest.toml
+        printf '[package]\nname = "%s"\nedition = "2024"\n\n%s\n' "$1" "${2//@CRATES@/$root/crates}"
         awk '/^\[/ { on = /^\[profile\.dev/ } on' "$root/Cargo.toml"
         echo "[workspace]"
     } > Cargo.toml
     cp "$root/Cargo.lock" .
-    echo "$ cargo run # $project"
+    echo "$ cargo run # $1"
     cargo build
-    diff expected.txt <(cargo run --quiet)
-done
+    diff <(echo "$3") <(cargo run --quiet)
+}
+
+run service '[dependencies]
+orbgate = { path = "@CRATES@/orbgate" }
+
+[build-dependencies]
+orbgate-build = { path = "@CRATES@/orbgate-build" }' \
+    'built in: allow scope_held POST /api/v1/external/voxies/prompt/run write:voxies consumes=true amount=None
+built in: deny scope_missing POST /api/v1/external/voxies/prompt/run write:voxies
+run time: allow scope_held GET /shelves/{shelfId} read:shelves consumes=false amount=Some(0)
+run time: deny no_route - -
+build time: allow scope_held POST /v2/prints/{printId}/copies write:prints consumes=true amount=Some(5)
+build time: deny method_not_declared /v2/prints/{printId}/copies -'
+run bare '[dependencies]
+orbgate = { path = "@CRATES@/orbgate", default-features = false }' \
+    'scope_held'
+run token '[dependencies]
+orbgate-token = { path = "@CRATES@/orbgate-token" }
+jsonwebtoken = { version = "=11.1.0", features = ["aws_lc_rs", "rust_crypto"] }
+serde_json = { version = "1", features = ["arbitrary_precision", "preserve_order"] }' \
+    'theirs: panicked
+ours: user read:account write:voxies'
 
 # A policy with an error fails the build, and the error's location is seen in cargo's output.
 cd "$home/service"

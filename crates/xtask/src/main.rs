@@ -5,14 +5,53 @@
     reason = "a tool for the project's own people: it runs programs, reads files and prints"
 )]
 
-mod assure;
 mod docs;
-mod kit;
-mod language;
-mod measure;
-mod release;
 mod short;
 mod test;
+
+/// Shared by all commands: programs, set-up, outcomes.
+mod kit {
+    pub(crate) mod outcome;
+    pub(crate) mod program;
+    pub(crate) mod project;
+    pub(crate) mod setup;
+    pub(crate) mod skipped;
+    pub(crate) mod unchanged;
+    pub(crate) mod watch;
+}
+
+/// The languages: their packages, built, tested and run over the cases.
+mod language {
+    pub(crate) mod c;
+    pub(crate) mod cases;
+    pub(crate) mod conformance;
+    pub(crate) mod explorer;
+    pub(crate) mod go;
+    pub(crate) mod java;
+    pub(crate) mod library;
+    pub(crate) mod native;
+    pub(crate) mod node;
+    pub(crate) mod python;
+    pub(crate) mod wasm;
+}
+
+/// What is measured: instructions and time in each language, other processors.
+mod measure {
+    pub(crate) mod bench;
+    pub(crate) mod bench_bindings;
+    pub(crate) mod instructions;
+    pub(crate) mod processors;
+}
+
+/// What a release publishes, and what its users do with it.
+mod release {
+    pub(crate) mod dist;
+    pub(crate) mod install;
+    pub(crate) mod msrv;
+    pub(crate) mod promises;
+    pub(crate) mod release_check;
+    pub(crate) mod tree;
+}
 
 use std::process::ExitCode;
 
@@ -25,7 +64,7 @@ use crate::kit::project::Project;
 use crate::language::{conformance, explorer, go, java, python, wasm};
 use crate::measure::{bench, processors};
 use crate::release::{dist, install, msrv, release_check, tree};
-use crate::test::record::Records;
+use crate::test::assure::{Assure, Records};
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
@@ -51,7 +90,7 @@ enum Command {
     /// Sets up missing tools and runs the checks, step by step
     Test(test::Test),
     /// Runs the long checks and records them in docs/assurance.md
-    Assure(assure::Assure),
+    Assure(Assure),
     /// Compares what the core depends on with the committed list
     Tree(tree::Tree),
     /// Runs every case of policy/cases through each language

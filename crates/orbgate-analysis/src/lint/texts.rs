@@ -6,7 +6,7 @@ use std::vec::IntoIter;
 use orbgate::Location;
 use orbgate_yaml::{Content, Node};
 
-use crate::nodes::visit;
+use crate::text::visit;
 
 /// The start of a suppression.
 pub(super) const MARK: &str = "# orbgate-lint:";

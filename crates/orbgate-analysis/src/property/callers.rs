@@ -5,9 +5,9 @@ use core::str::FromStr;
 use orbgate::{Engine, TokenKind};
 use orbgate_yaml::quoted;
 
-use super::line::UNKNOWN_KIND;
+use super::UNKNOWN_KIND;
 use crate::diff::Caller;
-use crate::scopes::lacking;
+use crate::near::lacking;
 
 /// Callers with tokens of one kind or both, and with given scopes or any.
 #[derive(Clone, Debug, PartialEq, Eq)]

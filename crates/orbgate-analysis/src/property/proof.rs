@@ -14,8 +14,8 @@ use orbgate::{Engine, Orbs, Request, Route, Scopes, Token, TokenKind};
 use super::calls::Pattern;
 use super::{Callers, Calls, Claim, Property};
 use crate::diff::{Asked, Caller, Rule};
+use crate::near::unknown;
 use crate::questions::{callable_rows, route_of};
-use crate::scopes::unknown;
 use crate::templates::{Spelling, Template, Templates, fit_together, shape};
 
 /// The result of a proof.

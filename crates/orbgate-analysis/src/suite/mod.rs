@@ -11,8 +11,8 @@ use orbgate::{Decision, Engine, Location, Reason, Request, Scopes, Token, TokenK
 pub use self::coverage::{Coverage, CoveredRow, Outcome};
 pub use self::expected::{Difference, Expected, ExpectedOrbs};
 use crate::diff::Asked;
+use crate::near::lacking;
 use crate::property::{Proof, Property};
-use crate::scopes::lacking;
 
 /// The cases of a test file; see the [format](https://github.com/orbgate/orbgate/blob/main/docs/testing.md).
 ///

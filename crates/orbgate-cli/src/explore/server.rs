@@ -10,10 +10,10 @@ use hyper::body::Bytes;
 use hyper::header::{CONTENT_TYPE, ETAG, HOST, HeaderName, HeaderValue, IF_NONE_MATCH};
 use hyper::{Method, Request, Response, StatusCode};
 
-use crate::args::STANDARD_INPUT;
+use crate::input::{self, STANDARD_INPUT};
+use crate::loopback;
 use crate::output::{self, Exit, Stop};
 use crate::policy_file::READ_LIMIT;
-use crate::{input, loopback};
 
 /// What the page asks for.
 const POLICY_PATH: &str = "/policy";

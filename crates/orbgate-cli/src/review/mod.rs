@@ -4,19 +4,18 @@
 //! users.
 
 mod args;
-mod baseline;
 
 use core::fmt::Write as _;
+use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::Path;
 
 use orbgate_analysis::shown::{code, span};
-use orbgate_analysis::{Change, Cost, Finding, Level};
+use orbgate_analysis::{Change, Code, Cost, Finding, Level};
 use serde::Serialize;
 
 use crate::diff::{self, Compared};
 use crate::fail_on;
-use crate::git;
 use crate::input;
 use crate::lint::{self, Linted};
 use crate::output::{self, DENY, Exit, Stop, WARNING, count, one_line, print_json};
@@ -111,7 +110,7 @@ impl Version {
 
     /// The file in a commit.
     fn committed(path: &Path, commit: &str, levels: &lint::Levels) -> Result<Self, Stop> {
-        let bytes = git::read(path, commit).map_err(Stop::Error)?;
+        let bytes = input::committed(path, commit).map_err(Stop::Error)?;
         let name = format!("{commit}:{}", path.display());
         Ok(Self::new(name, &bytes, levels))
     }
@@ -198,7 +197,7 @@ impl Page<'_> {
             None => Vec::new(),
         };
         let open: Vec<_> = match arguments.only_new {
-            true => baseline::new(self.before.open(), self.linted.open()),
+            true => new_findings(self.before.open(), self.linted.open()),
             false => self.linted.open().collect(),
         };
         let findings = open.iter().filter(|finding| finding.level > Level::Note);
@@ -268,7 +267,7 @@ impl Page<'_> {
     /// The findings that the new policy suppresses and the old policy didn't.
     fn newly_suppressed(&self) -> Vec<(&Finding, &str)> {
         let known = self.before.suppressed().map(|(finding, _)| finding);
-        let new = baseline::new(known, self.linted.suppressed().map(|(finding, _)| finding));
+        let new = new_findings(known, self.linted.suppressed().map(|(finding, _)| finding));
         new.into_iter().filter_map(with_reason).collect()
     }
 
@@ -378,4 +377,35 @@ struct Answer<'a> {
     coverage: Vec<test::CoverageAnswer<'a>>,
     /// Why the command exits with 1.
     fails: &'a [String],
+}
+
+/// The findings that occur more often than in the old policy, on any line.
+fn new_findings<'a>(
+    old: impl Iterator<Item = &'a Finding>,
+    new: impl Iterator<Item = &'a Finding>,
+) -> Vec<&'a Finding> {
+    let mut known: HashMap<_, usize> = HashMap::new();
+    for finding in old {
+        let times = known.entry(without_lines(finding)).or_default();
+        *times = times.saturating_add(1);
+    }
+    let is_new = |finding: &&Finding| match known.get_mut(&without_lines(finding)) {
+        Some(times) if *times > 0 => {
+            *times = times.saturating_sub(1);
+            false
+        }
+        _ => true,
+    };
+    new.filter(is_new).collect()
+}
+
+/// The contents of a finding without line numbers.
+fn without_lines(finding: &Finding) -> (Code, String) {
+    let mut parts = finding.message.split("line ");
+    let mut message = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        message.push_str("line ");
+        message.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    (finding.code, message)
 }

@@ -3,7 +3,6 @@
 mod arguments;
 mod coverage;
 mod junit;
-mod lcov;
 mod properties;
 
 use std::fs;
@@ -38,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
         write(path, junit::report(&tested)?)?;
     }
     if let Some(path) = &arguments.lcov {
-        write(path, lcov::report(&coverage))?;
+        write(path, coverage::tracefile(&coverage))?;
     }
     let failed = tested.iter().any(Tested::fails);
     let enough = |report: &Report<'_>| report.reaches(arguments.threshold.unwrap_or(0));

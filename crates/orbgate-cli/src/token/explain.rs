@@ -9,8 +9,7 @@ use clap::{Args, ValueHint};
 use orbgate_token::{Explanation, KeySet, Keys, Verifier};
 use serde::Serialize;
 
-use crate::args::STANDARD_INPUT;
-use crate::input;
+use crate::input::{self, STANDARD_INPUT};
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, one_line, print_json};
 
 /// The arguments of the command.

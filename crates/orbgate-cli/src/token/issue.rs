@@ -17,7 +17,7 @@ pub(crate) struct Arguments {
 #[cfg(feature = "token")]
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let port = arguments.port;
-    let served = super::server::serve(port);
+    let served = server::serve(port);
     served.map_err(|error| Stop::Error(format!("cannot listen on port {port}: {error}")))
 }
 
@@ -27,6 +27,54 @@ pub(crate) fn run(_: &Arguments) -> Result<Exit, Stop> {
     let message = "this `orbgate` was built without the test issuer, which the packages include; \
                    from a clone: cargo install --locked --path crates/orbgate-cli --features token";
     Err(Stop::Error(message.to_owned()))
+}
+
+/// The server.
+#[cfg(feature = "token")]
+mod server {
+    use std::io;
+    use std::time::SystemTime;
+
+    use http_body_util::Full;
+    use hyper::body::Bytes;
+    use hyper::{Method, Request, Response, StatusCode};
+    use orbgate_token::TestIssuer;
+
+    use crate::loopback;
+    use crate::output::{self, Exit, WARNING};
+
+    /// Issues tokens until the program is stopped. Fails if it cannot listen.
+    pub(super) fn serve(port: u16) -> io::Result<Exit> {
+        loopback::runtime()?.block_on(async {
+            let listener = loopback::listen(port).await?;
+            let url = format!("http://{}", listener.local_addr()?);
+            let issuer = TestIssuer::new(&url).map_err(io::Error::other)?;
+            output::explain(|err| {
+                writeln!(
+                    err,
+                    "{WARNING}FOR TESTS ONLY, never in production:{WARNING:#} every program on this machine can get any token"
+                )?;
+                writeln!(err, "  curl -s {url}/tokens.yaml > tokens.yaml    # trust this issuer")?;
+                writeln!(err, "  curl -s '{url}/token?kind=user&scope=read:orbs'")
+            });
+            loopback::serve(listener, move |request| answer(&issuer, request)).await
+        })
+    }
+
+    fn answer<B>(issuer: &TestIssuer, request: &Request<B>) -> Response<Full<Bytes>> {
+        let target = request.uri().path_and_query().map_or("/", |target| target.as_str());
+        let body = match *request.method() {
+            Method::GET => issuer.response(target, SystemTime::now()),
+            _ => None,
+        };
+        let status = match body {
+            Some(_) => StatusCode::OK,
+            None => StatusCode::NOT_FOUND,
+        };
+        let mut response = Response::new(Full::from(body.unwrap_or_default()));
+        *response.status_mut() = status;
+        response
+    }
 }
 
 const HELP: &str = "\

@@ -2,8 +2,6 @@
 
 mod explain;
 mod issue;
-#[cfg(feature = "token")]
-mod server;
 
 use std::path::Path;
 

@@ -8,11 +8,9 @@
 
 use std::borrow::Cow;
 
-use crate::keep::{All, Keep};
-use crate::location::Location;
-use crate::node::{Content, Entry, Node, Scalar};
+use crate::node::{Content, Entry, Location, Node, Scalar};
 use crate::scalar::other_reading;
-use crate::tree::most_values;
+use crate::tree::{All, Keep, most_values};
 
 /// A longer line might contain more commas and brackets than `Budget` allows.
 const LINE_BYTES: usize = 32_768;

@@ -1,10 +1,12 @@
-//! Expected messages next to their inputs, in `testdata/expected.txt` of each crate. `ORBGATE_UPDATE=1` rewrites the file, so
-//! that words can be edited in the code and reviewed in the diff.
+//! Expected messages next to their inputs, in `testdata/expected.txt` of each crate, and parts of pages that are generated from
+//! the code. `ORBGATE_UPDATE=1` rewrites the files, so that words can be edited in the code and reviewed in the diff.
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_types,
+    clippy::expect_used,
+    dead_code,
     unreachable_pub,
-    reason = "tests of many crates, some at the same time, write to files"
+    reason = "tests of many crates, some at the same time, write to files; not each crate writes both"
 )]
 
 use core::fmt::Display;
@@ -54,4 +56,19 @@ impl Expected {
 fn sections(text: &str) -> impl Iterator<Item = (&str, &str)> {
     let sections = text.split("\n## ").map(|section| section.strip_prefix("## ").unwrap_or(section));
     sections.filter_map(|section| section.split_once('\n')).map(|(name, rows)| (name, rows.trim_end()))
+}
+
+/// Compares a part of a page with the generated Markdown, or writes it there if `ORBGATE_UPDATE` is set. The part is
+/// between the comments `<!-- NAME: … -->` and `<!-- end -->`.
+pub fn keep_part(page: &str, name: &str, made: &str) {
+    let text = fs::read_to_string(page).unwrap();
+    let start = format!("<!-- {name}: ");
+    let (before, rest) = text.split_once(&start).expect(name);
+    let (about, rest) = rest.split_once("-->\n").unwrap();
+    let (part, after) = rest.split_once("<!-- end -->").unwrap();
+    if std::env::var_os("ORBGATE_UPDATE").is_some() {
+        fs::write(page, format!("{before}{start}{about}-->\n{made}<!-- end -->{after}")).unwrap();
+    } else {
+        assert_eq!(part, made, "{page}, {name}: run the test again with ORBGATE_UPDATE=1");
+    }
 }

@@ -13,10 +13,10 @@ use std::time::Instant;
 use anyhow::{Context as _, Error, Result};
 
 use crate::kit::outcome::in_ci;
-use crate::kit::program::Program;
+use crate::kit::program::{Program, time_of_children};
 use crate::kit::project::Project;
 use crate::kit::unchanged::Inputs;
-use crate::kit::{process, skipped, watch};
+use crate::kit::{skipped, watch};
 use crate::test::step::{Lane, Step};
 
 /// A step that prints nothing for this long hangs.
@@ -32,7 +32,7 @@ pub(crate) fn here(step: Step, project: &Project) -> Result<()> {
     let result = step.settle(project);
     let row = Row {
         step: step.name(),
-        times: [start.elapsed(), process::of_children()],
+        times: [start.elapsed(), time_of_children()],
         result: match &result {
             Ok(0) => "passed".to_owned(),
             Ok(skipped) => format!("passed, {skipped} skipped"),
@@ -48,7 +48,7 @@ const MARK: &str = "== ";
 
 /// Runs these steps and returns the names of those that failed.
 pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>> {
-    let (start, before) = (Instant::now(), process::of_children());
+    let (start, before) = (Instant::now(), time_of_children());
     let own = own(project)?;
     // One step alone is seen as it runs.
     let live = steps.len() == 1;
@@ -74,7 +74,7 @@ pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>>
     fs::remove_file(&own)?;
     let together = Row {
         step: "together".to_owned(),
-        times: [start.elapsed(), process::of_children().saturating_sub(before)],
+        times: [start.elapsed(), time_of_children().saturating_sub(before)],
         result: String::new(),
     };
     println!("\n{:<12}{:>9}{:>13}", "step", "wall", "processors");

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: the checks, step by step. By default those that a change needs, or with `--all` those that CI runs.
 
+pub(crate) mod assure;
 mod lanes;
-pub(crate) mod record;
 mod step;
 
 use anyhow::{Result, ensure};
@@ -10,8 +10,8 @@ use clap::Args;
 use crate::kit::outcome::in_ci;
 use crate::kit::project::Project;
 use crate::kit::unchanged::Inputs;
-pub(crate) use crate::test::lanes::run_each;
-use crate::test::record::Records;
+use crate::test::assure::Records;
+use crate::test::lanes::run_each;
 pub(crate) use crate::test::step::{Step, When};
 
 #[derive(Debug, Args)]
