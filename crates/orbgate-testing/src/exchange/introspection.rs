@@ -8,28 +8,11 @@ use std::sync::{Arc, Mutex};
 
 use anyhow::Result;
 
-use crate::exchange::issuer::{drip, endless, send};
-
-/// How an endpoint answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Manner {
-    Right,
-    /// Single bytes with pauses, beyond the time limit.
-    Drips,
-    /// An endless body.
-    Endless,
-    Fails,
-    /// To another path of this server, with the method and the body.
-    Redirects,
-    /// An HTML page.
-    Page,
-    /// Closes the connection without a response.
-    Closes,
-}
+use crate::exchange::issuer::{Conduct, accept, send};
 
 /// One endpoint.
 struct Endpoint {
-    manner: Manner,
+    conduct: Conduct,
     /// The credentials that it accepts.
     authorization: String,
     /// What it says about each token; of all others, that they are inactive.
@@ -62,18 +45,13 @@ impl Endpoints {
         let endpoints =
             Self { address: listener.local_addr()?.to_string(), all: Arc::default(), wrong: Arc::default() };
         let serving = endpoints.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let serving = serving.clone();
-                std::thread::spawn(move || serving.answer(stream));
-            }
-        });
+        accept(listener, move |stream| serving.answer(stream));
         Ok(endpoints)
     }
 
-    pub(crate) fn add(&self, name: &str, manner: Manner, authorization: &str) {
+    pub(crate) fn add(&self, name: &str, conduct: Conduct, authorization: &str) {
         let endpoint =
-            Endpoint { manner, authorization: authorization.to_owned(), said: BTreeMap::new(), asked: Vec::new() };
+            Endpoint { conduct, authorization: authorization.to_owned(), said: BTreeMap::new(), asked: Vec::new() };
         self.all.lock().unwrap().insert(name.to_owned(), endpoint);
     }
 
@@ -92,8 +70,8 @@ impl Endpoints {
         self.with(name, |endpoint| endpoint.said.insert(token, answer));
     }
 
-    pub(crate) fn turns(&self, name: &str, manner: Manner) {
-        self.with(name, |endpoint| endpoint.manner = manner);
+    pub(crate) fn turns(&self, name: &str, conduct: Conduct) {
+        self.with(name, |endpoint| endpoint.conduct = conduct);
     }
 
     /// How often an endpoint was asked about a token.
@@ -120,11 +98,11 @@ impl Endpoints {
                 let answer = endpoint.said.get(&token).cloned();
                 let authorization = request.one("authorization");
                 let is_client = authorization == Some(&endpoint.authorization);
-                (endpoint.manner, is_client, answer)
+                (endpoint.conduct, is_client, answer)
             });
             known.filter(|_| wrong.is_none())
         };
-        let Some((manner, is_client, answer)) = known else {
+        let Some((conduct, is_client, answer)) = known else {
             let wrong = wrong.unwrap_or_else(|| "nothing is there".to_owned());
             let (method, path) = (&request.method, &request.path);
             let wrong = format!("{method} {path}: {wrong}");
@@ -132,19 +110,11 @@ impl Endpoints {
             return send(&mut stream, "400 No", "", "");
         };
         let answer = answer.unwrap_or_else(|| r#"{"active":false}"#.to_owned());
-        match manner {
-            Manner::Closes => None,
-            Manner::Drips => drip(&mut stream, &answer),
-            Manner::Endless => endless(&mut stream),
-            Manner::Fails => send(&mut stream, "500 Oh", "", &answer),
-            Manner::Page => send(&mut stream, "200 OK", "", "<html>active</html>"),
-            Manner::Redirects => {
-                let to = format!("Location: {}\r\n", self.url("moved"));
-                send(&mut stream, "307 Temporary Redirect", &to, "")
-            }
-            Manner::Right if is_client => send(&mut stream, "200 OK", "", &answer),
-            Manner::Right => send(&mut stream, "401 Unauthorized", "", &answer),
+        if conduct == Conduct::Right && !is_client {
+            return send(&mut stream, "401 Unauthorized", "", &answer);
         }
+        // To another path of this server, with the method and the body.
+        conduct.answer(&mut stream, &answer, "307 Temporary Redirect", &self.url("moved"))
     }
 }
 

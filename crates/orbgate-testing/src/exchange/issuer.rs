@@ -12,25 +12,25 @@ use serde_json::{Value, json};
 use crate::exchange::recipe::Identity;
 use crate::signer::Signer;
 
-/// How an issuer responds to a request for its keys.
+/// How a server responds: an issuer to a request for its keys, or an introspection endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conduct {
     Right,
     /// Single bytes with pauses, so that each read gets data but the response exceeds the time
     /// limit.
     Drips,
-    /// The valid keys, in a body that is too large.
-    Huge,
     /// An endless body.
     Endless,
-    /// The valid keys with the wrong status.
+    /// The valid body with the wrong status.
     Fails,
-    /// The valid keys at another address.
+    /// The valid body at another address.
     Redirects,
     /// An HTML page.
     Page,
     /// Closes the connection without a response.
     Closes,
+    /// The valid keys, in a body that is too large.
+    Huge,
     /// Discovery that names another issuer.
     SaysAnother,
     /// Discovery with keys on another machine, without TLS.
@@ -39,6 +39,21 @@ pub(crate) enum Conduct {
     SaysSecret,
     /// Two keys with the same name.
     SaysTwins,
+}
+
+impl Conduct {
+    /// Responds with this body, or badly. A redirect has this status and leads there.
+    pub(crate) fn answer(self, stream: &mut impl Write, body: &str, redirect: &str, to: &str) -> Option<()> {
+        match self {
+            Self::Closes => None,
+            Self::Drips => drip(stream, body),
+            Self::Endless => endless(stream),
+            Self::Fails => send(stream, "500 Oh", "", body),
+            Self::Page => send(stream, "200 OK", "", "<html>keys</html>"),
+            Self::Redirects => send(stream, redirect, &format!("Location: {to}\r\n"), ""),
+            _ => send(stream, "200 OK", "", body),
+        }
+    }
 }
 
 /// One issuer.
@@ -88,22 +103,14 @@ impl Issuers {
     pub(crate) fn serve(address: &str) -> Result<Self> {
         let listener = TcpListener::bind(address)?;
         let issuers = Self { address: listener.local_addr()?.to_string(), all: Arc::default() };
-        issuers.clone().accept(listener);
+        issuers.also_on(listener);
         Ok(issuers)
     }
 
     /// Serves at an additional address.
     pub(crate) fn also_on(&self, listener: TcpListener) {
-        self.clone().accept(listener);
-    }
-
-    fn accept(self, listener: TcpListener) {
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let issuers = self.clone();
-                std::thread::spawn(move || issuers.answer(stream));
-            }
-        });
+        let issuers = self.clone();
+        accept(listener, move |stream| issuers.answer(stream));
     }
 
     pub(crate) fn add(&self, name: &str, issuer: Issuer) {
@@ -143,18 +150,12 @@ impl Issuers {
             true => self.discovery(name, conduct).to_string(),
             false => keys,
         };
-        match (conduct, document) {
-            (Conduct::Closes, _) => None,
-            (Conduct::Redirects, "jwks") => {
-                let to = format!("Location: {}/moved\r\n", self.name(name));
-                send(&mut stream, "302 Found", &to, "")
-            }
-            (Conduct::Fails, "jwks") => send(&mut stream, "500 Oh", "", &found),
-            (Conduct::Page, "jwks") => send(&mut stream, "200 OK", "", "<html>keys</html>"),
-            (Conduct::Drips, "jwks") => drip(&mut stream, &found),
-            (Conduct::Endless, "jwks") => endless(&mut stream),
-            _ => send(&mut stream, "200 OK", "", &found),
-        }
+        let conduct = match document {
+            "jwks" => conduct,
+            _ if conduct == Conduct::Closes => conduct,
+            _ => Conduct::Right,
+        };
+        conduct.answer(&mut stream, &found, "302 Found", &format!("{}/moved", self.name(name)))
     }
 
     fn discovery(&self, name: &str, conduct: Conduct) -> Value {
@@ -168,6 +169,16 @@ impl Issuers {
     }
 }
 
+/// Answers each connection in a thread of its own, until the program ends.
+pub(crate) fn accept(listener: TcpListener, answer: impl Fn(TcpStream) -> Option<()> + Clone + Send + 'static) {
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let answer = answer.clone();
+            std::thread::spawn(move || answer(stream));
+        }
+    });
+}
+
 pub(crate) fn send(stream: &mut impl Write, status: &str, headers: &str, body: &str) -> Option<()> {
     let length = body.len();
     let head = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n");
@@ -176,7 +187,7 @@ pub(crate) fn send(stream: &mut impl Write, status: &str, headers: &str, body: &
 }
 
 /// Takes ten seconds for the whole body.
-pub(crate) fn drip(stream: &mut impl Write, body: &str) -> Option<()> {
+fn drip(stream: &mut impl Write, body: &str) -> Option<()> {
     let length = body.len();
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
     stream.write_all(head.as_bytes()).ok()?;
@@ -189,7 +200,7 @@ pub(crate) fn drip(stream: &mut impl Write, body: &str) -> Option<()> {
 }
 
 /// Stops after 64 MiB, which a client should never read.
-pub(crate) fn endless(stream: &mut impl Write) -> Option<()> {
+fn endless(stream: &mut impl Write) -> Option<()> {
     stream.write_all(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n{\"keys\":[").ok()?;
     (0..1024).try_for_each(|_| stream.write_all(&[b' '; 65_536]).ok())
 }

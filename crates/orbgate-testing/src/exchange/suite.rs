@@ -1,6 +1,7 @@
 //! The suite: runs a gate program, sends requests to it, and checks its responses.
 
 use core::fmt;
+use core::time::Duration;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -13,6 +14,9 @@ use crate::exchange::groups::Group;
 use crate::exchange::program::{Counted, Gated, Program, Running};
 use crate::exchange::wire::{self, Answer};
 use crate::exchange::world::{World, policy};
+
+/// The maximum wait of a request: one attempt of five seconds, on a busy machine.
+const LONGEST: Duration = Duration::from_secs(9);
 
 /// The expected response.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -48,6 +52,28 @@ pub struct Sent {
     pub target: Vec<u8>,
     /// The kind and scopes of its token; `None` without a token, or if the token must be rejected.
     pub token: Option<(String, String)>,
+}
+
+impl Sent {
+    /// A request with this bearer token, which has this kind and these scopes, or must be rejected.
+    pub(crate) fn new(
+        location: impl Into<String>,
+        (method, target): (&[u8], &[u8]),
+        bearer: Option<&str>,
+        token: Option<(&str, &str)>,
+    ) -> Self {
+        Self {
+            location: location.into(),
+            bytes: wire::request(method, target, bearer),
+            method: method.to_vec(),
+            target: target.to_vec(),
+            token: token.map(|(kind, scopes)| (kind.to_owned(), scopes.to_owned())),
+        }
+    }
+
+    fn token(&self) -> Option<Token<'_>> {
+        self.token.as_ref().map(|(kind, scopes)| token(kind, scopes))
+    }
 }
 
 /// One run of a gate program with one policy.
@@ -204,6 +230,23 @@ impl Expected {
 }
 
 impl Open<'_> {
+    /// The response that follows from the engine's decision on a request.
+    pub(crate) fn expects(&self, sent: &Sent) -> Expected {
+        Expected::of(&self.engine, &sent.method, &sent.target, sent.token())
+    }
+
+    /// Sends a request and checks that the response is the engine's, and comes soon. Returns the response time.
+    pub(crate) fn put(&self, sent: &Sent) -> Duration {
+        let expected = self.expects(sent);
+        let start = Instant::now();
+        self.exchange(sent, &expected);
+        let took = start.elapsed();
+        if took > LONGEST {
+            self.suite.fail(format!("{}\n  the answer took {took:?}", sent.location));
+        }
+        took
+    }
+
     /// Sends a request and checks the response.
     pub(crate) fn exchange(&self, sent: &Sent, expected: &Expected) -> Answer {
         let answer = match wire::ask(&self.running.address, &sent.bytes) {
@@ -271,7 +314,6 @@ impl Open<'_> {
             };
             return (!refused || !is_same).then_some(wrong);
         };
-        let token = sent.token.as_ref().map(|(kind, scopes)| token(kind, scopes));
         let same = (saw.method.as_bytes(), saw.target.as_bytes()) == (&sent.method, &sent.target);
         // An accepted path has one spelling, which no server changes. A server can change the query to the form of a
         // browser's URL.
@@ -280,7 +322,7 @@ impl Open<'_> {
         if same || expected.status == 200 && !is_kept {
             return Some(wrong);
         }
-        Expected::of(&self.engine, saw.method.as_bytes(), saw.target.as_bytes(), token).differs(answer)
+        Expected::of(&self.engine, saw.method.as_bytes(), saw.target.as_bytes(), sent.token()).differs(answer)
     }
 
     /// Whether the service was reached by a call that the engine doesn't allow, according to the
@@ -292,11 +334,10 @@ impl Open<'_> {
         let Ok(saw) = serde_json::from_slice::<Saw>(&answer.body) else {
             return Some("the service does not say what it saw".to_owned());
         };
-        let token = sent.token.as_ref().map(|(kind, scopes)| token(kind, scopes));
         if self.is_public(&saw) {
             return None;
         }
-        let engine = Expected::of(&self.engine, saw.method.as_bytes(), saw.target.as_bytes(), token);
+        let engine = Expected::of(&self.engine, saw.method.as_bytes(), saw.target.as_bytes(), sent.token());
         match engine.saw == Some(saw) {
             true => None,
             false => Some(format!("the service was reached, but the engine says {engine:?}")),

@@ -6,8 +6,7 @@ use anyhow::{Result, ensure};
 
 use crate::cases::{Row, rows};
 use crate::exchange::recipe::Recipe;
-use crate::exchange::suite::{Expected, Open, Sent, Suite, token};
-use crate::exchange::wire;
+use crate::exchange::suite::{Open, Sent, Suite};
 
 /// Files whose tokens an issuer can sign.
 const FILES: [&str; 4] = ["routes", "hostile", "targets", "inference"];
@@ -46,24 +45,17 @@ fn put(suite: &Suite, open: &Open<'_>, row: &Row) -> Result<()> {
     let recipe = Recipe::of(&row.kind, &scopes);
     let has_token = !row.kind.is_empty();
     let bearer = has_token.then(|| suite.world.token(&recipe)).transpose()?;
-    let mut sent = Sent {
-        location: row.location.clone(),
-        bytes: wire::request(&row.method, &row.target, bearer.as_deref()),
-        method: row.method.clone(),
-        target: row.target.clone(),
-        token: has_token.then(|| (row.kind.clone(), scopes.clone())),
-    };
-    let of_engine = has_token.then(|| token(&row.kind, &scopes));
-    let expected = Expected::of(&open.engine, &row.method, &row.target, of_engine);
+    let call = (row.method.as_slice(), row.target.as_slice());
+    let token = has_token.then_some((row.kind.as_str(), scopes.as_str()));
+    let sent = Sent::new(&row.location, call, bearer.as_deref(), token);
+    let expected = open.expects(&sent);
     // The row is written by hand; the rest of the response follows from its reason.
     ensure!(expected.status == row.status, "{}: {expected:?}", row.location);
     open.exchange(&sent, &expected);
     if row.status == 200 {
         let expired = suite.world.token(&recipe.claim("exp", "now-120"))?;
-        sent.location.push_str(", expired");
-        sent.bytes = wire::request(&row.method, &row.target, Some(&expired));
-        sent.token = None;
-        open.exchange(&sent, &Expected::of(&open.engine, &row.method, &row.target, None));
+        let sent = Sent::new(format!("{}, expired", row.location), call, Some(&expired), None);
+        open.exchange(&sent, &open.expects(&sent));
     }
     Ok(())
 }

@@ -7,16 +7,11 @@ use anyhow::Result;
 
 use crate::exchange::issuer::{Conduct, Issuer};
 use crate::exchange::recipe::Recipe;
-use crate::exchange::suite::{Expected, Open, Sent, Suite, token};
-use crate::exchange::wire;
+use crate::exchange::suite::{Open, Sent, Suite};
 use crate::exchange::world::ISSUERS;
 
-const METHOD: &[u8] = b"GET";
-const TARGET: &[u8] = b"/api/v1/external/orbs";
+const CALL: (&[u8], &[u8]) = (b"GET", b"/api/v1/external/orbs");
 const SCOPE: &str = "read:orbs";
-
-/// The maximum wait of a request: one attempt of five seconds, on a busy machine.
-const LONGEST: Duration = Duration::from_secs(9);
 
 pub(crate) fn run(suite: &Suite) -> Result<()> {
     let open = suite.open("external")?;
@@ -49,21 +44,8 @@ impl Keys<'_> {
     /// Sends a token of an issuer, which is valid or rejected. Returns the response time.
     fn put(&self, recipe: Recipe, is_right: bool, what: &str) -> Result<Duration> {
         let bearer = self.suite.world.token(&recipe)?;
-        let sent = Sent {
-            location: what.to_owned(),
-            bytes: wire::request(METHOD, TARGET, Some(&bearer)),
-            method: METHOD.to_vec(),
-            target: TARGET.to_vec(),
-            token: is_right.then(|| ("user".to_owned(), SCOPE.to_owned())),
-        };
-        let expected = Expected::of(&self.open.engine, METHOD, TARGET, is_right.then(|| token("user", SCOPE)));
-        let start = Instant::now();
-        self.open.exchange(&sent, &expected);
-        let took = start.elapsed();
-        if took > LONGEST {
-            self.suite.fail(format!("{what}\n  the answer took {took:?}"));
-        }
-        Ok(took)
+        let token = is_right.then_some(("user", SCOPE));
+        Ok(self.open.put(&Sent::new(what, CALL, Some(&bearer), token)))
     }
 
     fn of(&self, issuer: &str, is_right: bool) -> Result<Duration> {
@@ -129,14 +111,8 @@ impl Keys<'_> {
         let issuers = &self.suite.world.issuers;
         issuers.add("rotating", Issuer::new("rotating-2", Conduct::Right));
         self.put(old.clone(), true, "keys: the first token after a rotation")?;
-        let sent = Sent {
-            location: "keys: a token of the former key".to_owned(),
-            bytes: wire::request(METHOD, TARGET, Some(&former)),
-            method: METHOD.to_vec(),
-            target: TARGET.to_vec(),
-            token: None,
-        };
-        self.open.exchange(&sent, &Expected::of(&self.open.engine, METHOD, TARGET, None));
+        let sent = Sent::new("keys: a token of the former key", CALL, Some(&former), None);
+        self.open.exchange(&sent, &self.open.expects(&sent));
         self.put(old, true, "keys: later")?;
         Ok(())
     }

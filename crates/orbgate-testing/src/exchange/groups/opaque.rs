@@ -8,19 +8,15 @@ use std::time::Instant;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use crate::exchange::introspection::{Endpoints, Manner};
+use crate::exchange::introspection::Endpoints;
+use crate::exchange::issuer::Conduct;
 use crate::exchange::program::{Gated, SECRET_VARIABLE};
 use crate::exchange::recipe::Recipe;
-use crate::exchange::suite::{Expected, Open, Sent, Suite, token};
-use crate::exchange::wire;
+use crate::exchange::suite::{Open, Sent, Suite};
 use crate::exchange::world::{now, policy};
 use crate::signer::AUDIENCE;
 
-const METHOD: &[u8] = b"GET";
-const TARGET: &[u8] = b"/api/v1/external/orbs";
-
-/// The maximum wait of a request: one attempt of five seconds, on a busy machine.
-const LONGEST: Duration = Duration::from_secs(9);
+const CALL: (&[u8], &[u8]) = (b"GET", b"/api/v1/external/orbs");
 
 /// The secret in a file, and the credentials: `my api:p:a s+%é`, each part as in a form.
 const IN_FILE: (&str, &str) = ("p:a s+%é\n", "Basic bXklMjBhcGk6cCUzQWElMjBzJTJCJTI1JUMzJUE5");
@@ -29,16 +25,16 @@ const IN_FILE: (&str, &str) = ("p:a s+%é\n", "Basic bXklMjBhcGk6cCUzQWElMjBzJTJ
 const OF_ENVIRONMENT: &str = "Basic bXklMjBhcGk6aHVudGVyMg==";
 
 /// The issuers with a prefix, which is the name and an underscore, and what their tokens are refused as.
-const ISSUERS: [(&str, Manner, Option<&str>); 8] = [
-    ("prefixed", Manner::Right, None),
-    ("closes", Manner::Closes, Some("unanswered")),
-    ("drips", Manner::Drips, Some("unanswered")),
-    ("endless", Manner::Endless, Some("unanswered")),
-    ("fails", Manner::Fails, Some("unanswered")),
-    ("redirects", Manner::Redirects, Some("unanswered")),
-    ("page", Manner::Page, Some("bad_claims")),
+const ISSUERS: [(&str, Conduct, Option<&str>); 8] = [
+    ("prefixed", Conduct::Right, None),
+    ("closes", Conduct::Closes, Some("unanswered")),
+    ("drips", Conduct::Drips, Some("unanswered")),
+    ("endless", Conduct::Endless, Some("unanswered")),
+    ("fails", Conduct::Fails, Some("unanswered")),
+    ("redirects", Conduct::Redirects, Some("unanswered")),
+    ("page", Conduct::Page, Some("bad_claims")),
     // It knows another secret.
-    ("stranger", Manner::Right, Some("unanswered")),
+    ("stranger", Conduct::Right, Some("unanswered")),
 ];
 
 pub(crate) fn run(suite: &Suite) -> Result<()> {
@@ -56,15 +52,15 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
         issuers.push(issuer);
     };
     add("rest", json!({"client_secret_file": secret, "max_cache_seconds": 2}));
-    endpoints.add("rest", Manner::Right, IN_FILE.1);
-    for (name, manner, _) in ISSUERS {
+    endpoints.add("rest", Conduct::Right, IN_FILE.1);
+    for (name, conduct, _) in ISSUERS {
         let (prefix, variable) = (format!("{name}_"), SECRET_VARIABLE);
         add(name, json!({"client_secret_env": variable, "prefix": prefix}));
         let knows = match name {
             "stranger" => "Basic bXklMjBhcGk6b3RoZXI=",
             _ => OF_ENVIRONMENT,
         };
-        endpoints.add(name, manner, knows);
+        endpoints.add(name, conduct, knows);
     }
     let tokens = suite.world.file("opaque.yaml");
     fs::write(&tokens, json!({"orbgate_token": 1, "issuers": issuers}).to_string())?;
@@ -113,22 +109,8 @@ fn active(kind: &str, scopes: &str, changes: Value) -> String {
 impl Opaque<'_> {
     /// Sends a token, which is one of this kind with these scopes, or is refused.
     fn put(&self, what: &str, bearer: &str, of: Option<(&str, &str)>) {
-        let sent = Sent {
-            location: format!("opaque: {what}"),
-            bytes: wire::request(METHOD, TARGET, Some(bearer)),
-            method: METHOD.to_vec(),
-            target: TARGET.to_vec(),
-            token: of.map(|(kind, scopes)| (kind.to_owned(), scopes.to_owned())),
-        };
         self.suite.world.hide(bearer);
-        let of_engine = of.map(|(kind, scopes)| token(kind, scopes));
-        let expected = Expected::of(&self.open.engine, METHOD, TARGET, of_engine);
-        let start = Instant::now();
-        self.open.exchange(&sent, &expected);
-        let took = start.elapsed();
-        if took > LONGEST {
-            self.suite.fail(format!("opaque: {what}\n  the answer took {took:?}"));
-        }
+        self.open.put(&Sent::new(format!("opaque: {what}"), CALL, Some(bearer), of));
     }
 
     fn allowed(&self, what: &str, bearer: &str) {
@@ -229,7 +211,7 @@ impl Opaque<'_> {
             }
             self.was_asked(name, &bearer, 1);
         }
-        self.endpoints.turns("fails", Manner::Right);
+        self.endpoints.turns("fails", Conduct::Right);
         // Without an answer, the endpoint is asked again after a second.
         std::thread::sleep(Duration::from_millis(1500));
         self.allowed("an endpoint that works again", "fails_5e1f-2");

@@ -6,13 +6,11 @@ use anyhow::Result;
 use serde_json::json;
 
 use crate::exchange::program::Gated;
-use crate::exchange::suite::{Expected, Sent, Suite, token};
-use crate::exchange::wire;
+use crate::exchange::suite::{Sent, Suite};
 use crate::exchange::world::policy;
 use crate::provider::Provider;
 
-const METHOD: &[u8] = b"POST";
-const TARGET: &[u8] = b"/api/v1/external/voxies";
+const CALL: (&[u8], &[u8]) = (b"POST", b"/api/v1/external/voxies");
 
 pub(crate) fn run(suite: &Suite, home: &str) -> Result<()> {
     let Some(mut provider) = Provider::start(home) else {
@@ -37,15 +35,9 @@ pub(crate) fn run(suite: &Suite, home: &str) -> Result<()> {
             ("user", provider.id_token(), None),
         ];
         for (kind, bearer, scopes) in table {
-            let sent = Sent {
-                location: format!("a provider's token: {kind}, {scopes:?}, before {algorithm}"),
-                bytes: wire::request(METHOD, TARGET, Some(&bearer)),
-                method: METHOD.to_vec(),
-                target: TARGET.to_vec(),
-                token: scopes.map(|scopes| (kind.to_owned(), scopes.to_owned())),
-            };
-            let of_engine = scopes.map(|scopes| token(kind, scopes));
-            open.exchange(&sent, &Expected::of(&open.engine, METHOD, TARGET, of_engine));
+            let location = format!("a provider's token: {kind}, {scopes:?}, before {algorithm}");
+            let sent = Sent::new(location, CALL, Some(&bearer), scopes.map(|scopes| (kind, scopes)));
+            open.exchange(&sent, &open.expects(&sent));
         }
         provider.rotate(algorithm);
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::exchange::recipe::Recipe;
 use crate::exchange::suite::{Expected, Open, Sent, Suite, token};
-use crate::exchange::wire::{Connection, request};
+use crate::exchange::wire::Connection;
 
 /// The same routes, needing these scopes.
 fn text(one: &str, export: &str) -> String {
@@ -192,14 +192,9 @@ fn diagnostics(suite: &Suite, file: &Path) -> Result<()> {
 fn both(suite: &Suite, open: &Open<'_>, statuses: [u16; 2]) -> Result<()> {
     for (target, status) in TARGETS.iter().zip(statuses) {
         let bearer = suite.world.token(&Recipe::of("user", SCOPES))?;
-        let sent = Sent {
-            location: format!("reload: GET {target}"),
-            bytes: request(b"GET", target.as_bytes(), Some(&bearer)),
-            method: b"GET".to_vec(),
-            target: target.as_bytes().to_vec(),
-            token: Some(("user".to_owned(), SCOPES.to_owned())),
-        };
-        let expected = Expected::of(&open.engine, b"GET", target.as_bytes(), Some(token("user", SCOPES)));
+        let call: (&[u8], _) = (b"GET", target.as_bytes());
+        let sent = Sent::new(format!("reload: GET {target}"), call, Some(&bearer), Some(("user", SCOPES)));
+        let expected = open.expects(&sent);
         ensure!(expected.status == status, "reload: {expected:?}");
         open.exchange(&sent, &expected);
     }
