@@ -28,7 +28,7 @@ pub use crate::diff::{Asked, Caller, Change, Cost, Counts, Diff, Rule, Verdict, 
 pub use crate::explain::{Explanation, explain, explain_route, explain_scope};
 pub use crate::format::{format, format_and_seal, is_sealed};
 pub use crate::least::{LeastScopes, Need, Refusal, least_scopes, scope_needed, scope_needed_by_name};
-pub use crate::lint::{Code, Finding, Findings, Fix, Level, fixes, lint};
+pub use crate::lint::{Code, Finding, Findings, Fix, Level, Levels, fixes, lint};
 pub use crate::near::{Miss, NearMiss, near_misses, near_scope};
 pub use crate::property::{Callers, Calls, Claim, Proof, Property, Witness};
 pub use crate::questions::{TableRow, callable_rows, reach, route_of, table_rows, who_may};

@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 use gen_lsp_types::Uri;
 use orbgate::policy::Diagnostic;
 use orbgate::{Engine, Location, Policy, Route, Scope};
-use orbgate_analysis::{Code, Finding, Level, Suite, Text};
-
-use crate::settings::Settings;
+use orbgate_analysis::{Code, Finding, Level, Levels, Suite, Text};
 
 /// The type of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +113,7 @@ impl Document {
 
     /// Checks the contents, unless that was already done. Takes as long as reading a policy, making two engines,
     /// and lint.
-    pub(crate) fn look(&mut self, settings: &Settings) {
+    pub(crate) fn look(&mut self, levels: &Levels) {
         if self.found.is_some() {
             return;
         }
@@ -130,7 +128,7 @@ impl Document {
             Format::Policy => match Policy::from_yaml(text) {
                 Err(error) => found.diagnostics = error.diagnostics().to_vec(),
                 Ok(policy) => {
-                    found = lint(&policy, text, settings);
+                    found = lint(&policy, text, levels);
                     self.valid = Some(Valid::new(&policy, self.text.clone()));
                 }
             },
@@ -150,13 +148,13 @@ impl Document {
 }
 
 /// The results of lint.
-fn lint(policy: &Policy, text: &str, settings: &Settings) -> Found {
+fn lint(policy: &Policy, text: &str, levels: &Levels) -> Found {
     let findings = orbgate_analysis::lint(policy, text);
     let with_level = |mut finding: Finding| {
-        finding.level = settings.level(finding.code)?;
+        finding.level = levels.of(finding.code)?;
         finding.suppressed.is_none().then_some(finding)
     };
-    let counts = |code: &Code| settings.level(*code) > Some(Level::Note);
+    let counts = |code: &Code| levels.of(*code) > Some(Level::Note);
     Found {
         diagnostics: Vec::new(),
         findings: findings.list.into_iter().filter_map(with_level).collect(),
@@ -245,8 +243,7 @@ mod tests {
     use gen_lsp_types::Uri;
 
     use super::{Document, Format, word_at};
-    use crate::settings::Settings;
-    use orbgate_analysis::Text;
+    use orbgate_analysis::{Levels, Text};
 
     #[test]
     fn the_first_key_or_the_name_says_what_a_document_is() {
@@ -292,18 +289,18 @@ mod tests {
         let valid = "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        orbs: true\n        routes:\n          - GET /a\n          - GET /b\n";
         let uri = Uri("file:///policy.yaml".to_owned());
         let mut document = Document::new(uri, 1, valid.to_owned());
-        document.look(&Settings::default());
+        document.look(&Levels::default());
         let names = document.valid.as_ref().unwrap().names.len();
         assert_eq!(names, 3);
         let invalid = valid.replace("  orbs: true\n", "  orbs: maybe\n        # more\n");
         document.change(2, invalid.clone());
-        document.look(&Settings::default());
+        document.look(&Levels::default());
         assert_eq!(document.found.as_ref().unwrap().diagnostics.len(), 1);
         let valid = document.valid.as_ref().unwrap();
         let (name, _) = valid.name_at(&document.text, invalid.find("/b").unwrap()).unwrap();
         assert_eq!(name.location.line, 10);
         document.change(3, "a: b\n".to_owned());
-        document.look(&Settings::default());
+        document.look(&Levels::default());
         assert!(document.valid.is_some(), "its name is that of a policy");
     }
 }

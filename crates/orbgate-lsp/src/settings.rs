@@ -2,15 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use orbgate_analysis::{Code, Level};
+use orbgate_analysis::Levels;
 use serde::Deserialize;
 use serde_json::Value;
-
-/// The levels that override those of the codes; `None` means `off`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Settings {
-    levels: BTreeMap<Code, Option<Level>>,
-}
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -18,50 +12,34 @@ struct Options {
     levels: BTreeMap<String, String>,
 }
 
-impl Settings {
-    /// # Errors
-    ///
-    /// Returns a message about invalid options.
-    pub(crate) fn read(options: &Value) -> Result<Self, String> {
-        let options: Option<Options> = serde_json::from_value(options.clone()).map_err(|error| error.to_string())?;
-        let level = |(code, level): (String, String)| {
-            let code = Code::from_name(&code).ok_or_else(|| {
-                let codes = Code::ALL.map(Code::as_str).join(", ");
-                format!("`levels`: there is no code `{code}`; the codes are {codes}")
-            })?;
-            let known = Level::ALL.into_iter().find(|known| known.as_str() == level);
-            if known.is_none() && level != "off" {
-                let levels = "the levels are error, warning, note, off";
-                return Err(format!("`levels`: there is no level `{level}`; {levels}"));
-            }
-            Ok((code, known))
-        };
-        let levels = options.unwrap_or_default().levels;
-        Ok(Self { levels: levels.into_iter().map(level).collect::<Result<_, _>>()? })
-    }
-
-    /// The level of a code; `None` if it is off.
-    pub(crate) fn level(&self, code: Code) -> Option<Level> {
-        self.levels.get(&code).copied().unwrap_or(Some(code.level()))
-    }
+/// The levels of lint.
+///
+/// # Errors
+///
+/// Returns a message about invalid options.
+pub(crate) fn read(options: &Value) -> Result<Levels, String> {
+    let options: Option<Options> = serde_json::from_value(options.clone()).map_err(|error| error.to_string())?;
+    let levels = options.unwrap_or_default().levels;
+    let levels = levels.iter().map(|(code, level)| Levels::read(code, level));
+    levels.collect::<Result<_, _>>().map_err(|message| format!("`levels`: {message}"))
 }
 
 #[cfg(test)]
 mod tests {
-    use orbgate_analysis::{Code, Level};
+    use orbgate_analysis::{Code, Level, Levels};
     use serde_json::json;
 
-    use super::Settings;
+    use super::read;
 
     #[test]
     fn levels_are_set_as_the_command_sets_them() {
         let options = json!({ "levels": { "no_permits": "off", "overlap": "error" } });
-        let settings = Settings::read(&options).unwrap();
-        assert_eq!(settings.level(Code::NoPermits), None);
-        assert_eq!(settings.level(Code::Overlap), Some(Level::Error));
-        assert_eq!(settings.level(Code::UnstatedGet), Some(Level::Warning));
+        let levels = read(&options).unwrap();
+        assert_eq!(levels.of(Code::NoPermits), None);
+        assert_eq!(levels.of(Code::Overlap), Some(Level::Error));
+        assert_eq!(levels.of(Code::UnstatedGet), Some(Level::Warning));
         for nothing in [json!(null), json!({}), json!({ "levels": {} })] {
-            assert_eq!(Settings::read(&nothing).unwrap(), Settings::default());
+            assert_eq!(read(&nothing).unwrap(), Levels::default());
         }
     }
 
@@ -74,7 +52,7 @@ mod tests {
             (json!({ "levels": [] }), "invalid type"),
             (json!(7), "invalid type"),
         ] {
-            let error = Settings::read(&options).unwrap_err();
+            let error = read(&options).unwrap_err();
             assert!(error.contains(message), "{error}");
         }
     }

@@ -6,7 +6,7 @@ use orbgate::policy::Diagnostic;
 use orbgate::{Allow, Decision, Deny, Detail, Digest, Engine, Location, Orbs, Policy, Reason, Scope, TokenKind};
 use serde::Serialize;
 
-use crate::{Change, Code, Cost, Diff, Finding, Level, ScopeUsage, ScopeUse, lint};
+use crate::{Change, Code, Cost, Diff, Finding, Level, Levels, ScopeUsage, ScopeUse, lint};
 
 /// The maximum length of a call in a result, in characters.
 pub const MOST_SHOWN: usize = 300;
@@ -444,13 +444,9 @@ pub struct Linted {
 }
 
 impl Linted {
-    /// Checks a document: a policy, or its errors. `level` returns the level of a code, or `None` if it is off.
-    pub fn new(
-        file: String,
-        text: &str,
-        policy: Result<Policy, Vec<Diagnostic>>,
-        level: impl Fn(Code) -> Option<Level>,
-    ) -> Self {
+    /// Checks a document: a policy, or its errors.
+    #[must_use]
+    pub fn new(file: String, text: &str, policy: Result<Policy, Vec<Diagnostic>>, levels: &Levels) -> Self {
         let (policy, diagnostics) = match policy {
             Ok(policy) => (Some(policy), Vec::new()),
             Err(diagnostics) => (None, diagnostics),
@@ -458,10 +454,10 @@ impl Linted {
         let found = policy.as_ref().map(|policy| lint(policy, text));
         let found = found.unwrap_or_default();
         let with_level = |mut finding: Finding| {
-            finding.level = level(finding.code)?;
+            finding.level = levels.of(finding.code)?;
             Some(finding)
         };
-        let cut: Vec<_> = found.cut.into_iter().filter_map(&level).collect();
+        let cut: Vec<_> = found.cut.into_iter().filter_map(|code| levels.of(code)).collect();
         Self {
             file,
             policy: policy.as_ref().map(Policy::digest),

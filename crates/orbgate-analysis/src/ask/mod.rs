@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::ask::answers::{
     Asker, Checked, Compared, DiffAnswer, Failing, Files, Linted, Needs, Reach, Unused, Who, warnings,
 };
-use crate::{Code, Level, explain, explain_scope, scope_needed, scope_needed_by_name};
+use crate::{Levels, explain, explain_scope, scope_needed, scope_needed_by_name};
 
 /// Why a question has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -142,23 +142,11 @@ struct LintArguments {
 }
 
 fn lint(arguments: LintArguments) -> Result<String, AskError> {
-    let mut levels = Vec::new();
-    for (code, level) in &arguments.levels {
-        let level_of = |name: &str| Level::ALL.into_iter().find(|level| level.as_str() == name);
-        let known = match (Code::from_name(code), level_of(level), &**level) {
-            (Some(code), None, "off") => Some((code, None)),
-            (Some(code), Some(level), _) => Some((code, Some(level))),
-            _ => None,
-        };
-        levels.push(known.ok_or_else(|| AskError::Arguments(format!("`{code}: {level}` is no code with a level")))?);
-    }
-    let level = |code: Code| {
-        let asked = levels.iter().find(|(known, _)| *known == code);
-        asked.map_or(Some(code.level()), |(_, level)| *level)
-    };
+    let levels = arguments.levels.iter().map(|(code, level)| Levels::read(code, level));
+    let levels: Levels = levels.collect::<Result<_, _>>().map_err(AskError::Arguments)?;
     let policy = Policy::from_yaml(&arguments.policy);
     let policy = policy.map_err(|error| error.diagnostics().to_vec());
-    written(&Files { files: vec![Linted::new(arguments.file, &arguments.policy, policy, level)] })
+    written(&Files { files: vec![Linted::new(arguments.file, &arguments.policy, policy, &levels)] })
 }
 
 #[derive(Deserialize)]

@@ -1,4 +1,8 @@
-//! The codes of lint, each with its level and one sentence.
+//! The codes of lint, each with its level and one sentence, and settings of other levels.
+
+use std::collections::BTreeMap;
+
+use orbgate_yaml::quoted;
 
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -58,6 +62,41 @@ impl Code {
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.as_str() == name)
+    }
+}
+
+/// Levels that override those of the codes; `None` means `off`. Of several for a code, the last counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Levels(BTreeMap<Code, Option<Level>>);
+
+impl Levels {
+    /// Reads a setting: a code, and `error`, `warning`, `note` or `off`.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message for an unknown code or level, with all that there are.
+    pub fn read(code: &str, level: &str) -> Result<(Code, Option<Level>), String> {
+        let code = Code::from_name(code).ok_or_else(|| {
+            let codes = Code::ALL.map(Code::as_str).join(", ");
+            format!("there is no code {}; the codes are {codes}", quoted(code))
+        })?;
+        let known = Level::ALL.into_iter().find(|known| known.as_str() == level);
+        if known.is_none() && level != "off" {
+            return Err(format!("there is no level {}; the levels are error, warning, note, off", quoted(level)));
+        }
+        Ok((code, known))
+    }
+
+    /// The level of a code; `None` if it is off.
+    #[must_use]
+    pub fn of(&self, code: Code) -> Option<Level> {
+        self.0.get(&code).copied().unwrap_or(Some(code.level()))
+    }
+}
+
+impl FromIterator<(Code, Option<Level>)> for Levels {
+    fn from_iter<I: IntoIterator<Item = (Code, Option<Level>)>>(levels: I) -> Self {
+        Self(levels.into_iter().collect())
     }
 }
 

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use orbgate::{Engine, Location, Policy};
 
-pub use self::code::{Code, Level};
+pub use self::code::{Code, Level, Levels};
 pub use self::fix::{Fix, fixes};
 
 /// A finding of lint.

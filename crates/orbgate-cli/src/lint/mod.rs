@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
 use orbgate_analysis::ask::answers::{self, Files};
-use orbgate_analysis::{Code, Finding, Level};
+use orbgate_analysis::{self as analysis, Code, Finding, Level};
 
 use crate::input;
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, count, one_line, print_json};
@@ -41,19 +41,9 @@ pub(crate) struct Levels {
     levels: Vec<(Code, Option<Level>)>,
 }
 
-/// `CODE=LEVEL`; `None` means `off`.
 fn code_and_level(text: &str) -> Result<(Code, Option<Level>), String> {
     let (code, level) = text.split_once('=').ok_or("it is `CODE=LEVEL`")?;
-    let code = Code::from_name(code).ok_or_else(|| {
-        let codes = Code::ALL.map(Code::as_str).join(", ");
-        format!("the codes are {codes}")
-    })?;
-    let found = Level::ALL.into_iter().find(|known| known.as_str() == level);
-    match (found, level) {
-        (Some(level), _) => Ok((code, Some(level))),
-        (None, "off") => Ok((code, None)),
-        (None, _) => Err("the levels are error, warning, note, off".to_owned()),
-    }
+    analysis::Levels::read(code, level)
 }
 
 /// A file, with its findings.
@@ -93,13 +83,9 @@ pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, 
 
 impl Linted {
     pub(crate) fn new(file: String, bytes: &[u8], levels: &Levels) -> Self {
-        // If a code is given several times, the last level counts.
-        let level = |code: Code| {
-            let asked = levels.levels.iter().rev().find(|(known, _)| *known == code);
-            asked.map_or(Some(code.level()), |(_, level)| *level)
-        };
+        let levels = levels.levels.iter().copied().collect();
         let text = String::from_utf8_lossy(bytes);
-        Self(answers::Linted::new(file, &text, policy_file::parse(bytes), level))
+        Self(answers::Linted::new(file, &text, policy_file::parse(bytes), &levels))
     }
 
     /// Findings that aren't suppressed.

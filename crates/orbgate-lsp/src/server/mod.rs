@@ -17,14 +17,14 @@ use gen_lsp_types::{
     ServerInfo, ShowMessageNotification, ShowMessageParams, ShutdownRequest, TextDocumentContentChangeEvent,
     TextDocumentSyncKind, TextDocumentSyncOptions, Uri,
 };
+use orbgate_analysis::Levels;
 use serde_json::Value;
 
 use crate::document::Document;
 use crate::encoding::Encoding;
 use crate::queue::{Fate, Queue, Waiting};
-use crate::settings::Settings;
 use crate::wire::{self, Incoming};
-use crate::{diagnostics, navigation};
+use crate::{diagnostics, navigation, settings};
 
 /// How a session ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,7 +73,7 @@ struct Server<'o> {
     output: &'o mut dyn Write,
     stage: Stage,
     encoding: Encoding,
-    settings: Settings,
+    levels: Levels,
     hover_kind: MarkupKind,
     documents: BTreeMap<String, Document>,
 }
@@ -87,7 +87,7 @@ impl<'o> Server<'o> {
             output,
             stage: Stage::New,
             encoding: Encoding::default(),
-            settings: Settings::default(),
+            levels: Levels::default(),
             hover_kind: MarkupKind::Markdown,
             documents: BTreeMap::new(),
         }
@@ -274,8 +274,8 @@ impl<'o> Server<'o> {
     fn initialize(&mut self, params: &Value) -> Answer<InitializeResult> {
         // Reads only the needed members, because clients send many others.
         let at = |pointer: &str| params.pointer(pointer).cloned().unwrap_or_default();
-        let settings = Settings::read(&at("/initializationOptions"));
-        self.settings = settings.map_err(|message| {
+        let levels = settings::read(&at("/initializationOptions"));
+        self.levels = levels.map_err(|message| {
             let message = format!("`initializationOptions`: {message}");
             error(ErrorCodes::InvalidParams, message)
         })?;
@@ -324,7 +324,7 @@ impl<'o> Server<'o> {
         if document.found.is_some() {
             return Ok(());
         }
-        document.look(&self.settings);
+        document.look(&self.levels);
         let (uri, version) = (document.uri.clone(), document.version);
         let diagnostics = diagnostics::of(document, self.encoding);
         self.diagnose(uri, Some(version), diagnostics)
