@@ -9,50 +9,29 @@ use crate::output::{ALLOW, DENY, FAINT, one_line};
 use crate::policy_file::Source;
 use crate::question::Question;
 
-/// A suggestion for the user.
+/// A line below the decision: its label and its text.
+///
+/// | label | text |
+/// |---|---|
+/// | `hint` | how to change the request or the token |
+/// | `near` | a route that almost matches the call |
+/// | `orbs` | the orbs that a denied call would consume |
+/// | `target` | where a target stops being valid |
+/// | `rules` | the results of the rules for targets |
+/// | `step` | the missing step to a scope |
 #[derive(Debug)]
-pub(crate) struct Advice {
-    label: &'static str,
-    text: String,
-}
+pub(crate) struct Advice(pub(crate) &'static str, pub(crate) String);
 
-impl Advice {
-    /// How to change the request or the token.
-    pub(crate) const fn hint(text: String) -> Self {
-        Self { label: "hint", text }
-    }
-
-    /// A route that almost matches the call.
-    pub(crate) const fn near(text: String) -> Self {
-        Self { label: "near", text }
-    }
-
-    /// The orbs that a denied call would consume.
-    pub(crate) fn orbs_if_allowed(charge: Charge) -> Self {
-        Self { label: "orbs", text: format!("if it were allowed: {}", orbs(Some(charge))) }
-    }
-
-    /// Where a target stops being valid.
-    pub(crate) const fn target(text: String) -> Self {
-        Self { label: "target", text }
-    }
-
-    /// The results of the rules for targets.
-    pub(crate) const fn rules(text: String) -> Self {
-        Self { label: "rules", text }
-    }
-
-    /// The missing step to a scope.
-    pub(crate) const fn step(text: String) -> Self {
-        Self { label: "step", text }
-    }
+/// The orbs that a denied call would consume.
+pub(crate) fn orbs_if_allowed(charge: Charge) -> Advice {
+    Advice("orbs", format!("if it were allowed: {}", orbs(Some(charge))))
 }
 
 /// A suggestion for a denied request, if there is one.
 pub(crate) fn advice(question: &Question, decision: &Decision<'_>, source: &Source) -> Option<Advice> {
     match decision {
         Decision::Allow(_) => None,
-        Decision::Deny(deny) => hint(question, deny, source).map(Advice::hint),
+        Decision::Deny(deny) => hint(question, deny, source).map(|text| Advice("hint", text)),
     }
 }
 
@@ -84,7 +63,7 @@ pub(crate) fn write(
     if let Decision::Allow(allow) = decision {
         line("orbs", &orbs(allow.charge()))?;
     }
-    for Advice { label, text } in advice {
+    for Advice(label, text) in advice {
         line(label, text)?;
     }
     let digest = short(decision.policy());

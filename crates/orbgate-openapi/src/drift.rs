@@ -1,6 +1,5 @@
 //! Finds differences between a document and a policy.
 
-use core::fmt;
 use std::collections::HashMap;
 
 use orbgate::policy::{Api, Diagnostic, RouteRule, ScopeRule};
@@ -26,14 +25,11 @@ orbgate::codes! {
     }
 }
 
-impl fmt::Display for DriftKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+orbgate::texts!(DriftKind);
 
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Drift {
     /// The kind of difference.

@@ -38,6 +38,7 @@ pub struct Options {
 
 /// A policy imported from a document.
 #[derive(Clone, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct Imported {
     /// The YAML of the policy, which is valid.
@@ -50,6 +51,7 @@ pub struct Imported {
 
 /// An operation that was left out, because no policy can express it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 #[non_exhaustive]
 pub struct LeftOut {
     /// The location in the document of the part that no policy can express.

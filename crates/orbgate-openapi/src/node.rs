@@ -1,7 +1,5 @@
 //! Reads single values of a document, or says why no policy can express them.
 
-use core::fmt;
-
 use orbgate::{Location, Orbs};
 use orbgate_yaml::{Content as Value, Diagnostics, Entry, Node, Values, amount, is_hidden, quoted};
 
@@ -31,11 +29,7 @@ orbgate::codes! {
     }
 }
 
-impl fmt::Display for Cause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+orbgate::texts!(Cause);
 
 /// Why no policy can express an operation, with the location in the document.
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ mod args;
 
 use std::path::Path;
 
-use orbgate::{Digest, Location, Policy};
+use orbgate::{Digest, Policy};
 use orbgate_openapi::{self as openapi, Drift, DriftKind, Imported, MAX_BYTES, Options};
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ fn import(import: &Import) -> Result<Exit, Stop> {
     let imported = openapi::import(&bytes, &options(&import.open))
         .map_err(|diagnostics| Stop::Diagnostics(in_file(&file, &diagnostics)))?;
     if import.json {
-        print_json(&ImportAnswer::new(&file, &imported))?;
+        print_json(&ImportAnswer { document: &file, imported: &imported })?;
     } else {
         output::print_raw(|out| out.write_all(imported.policy.as_bytes()))?;
         report(&file, &imported);
@@ -80,11 +80,7 @@ fn check(check: &Check) -> Result<Exit, Stop> {
     let differs = |drift: &&Drift| !(check.allow_left_out && drift.kind == DriftKind::Unclear);
     let differences = drift.iter().filter(differs).count();
     if check.json {
-        print_json(&CheckAnswer {
-            document,
-            policy: policy.digest(),
-            drift: drift.iter().map(DriftAnswer::new).collect(),
-        })?;
+        print_json(&CheckAnswer { document, policy: policy.digest(), drift: &drift })?;
     } else {
         output::print(|out| {
             for drift in &drift {
@@ -139,56 +135,13 @@ fn options(open: &Open) -> Options {
 #[derive(Serialize)]
 struct ImportAnswer<'a> {
     document: &'a str,
-    policy: &'a str,
-    operations: usize,
-    left_out: Vec<LeftOutAnswer<'a>>,
-}
-
-#[derive(Serialize)]
-struct LeftOutAnswer<'a> {
-    location: Location,
-    operation: &'a str,
-    kind: &'static str,
-    message: &'a str,
-}
-
-impl<'a> ImportAnswer<'a> {
-    fn new(document: &'a str, imported: &'a Imported) -> Self {
-        let left_out = imported.left_out.iter();
-        let left_out = left_out.map(|left| LeftOutAnswer {
-            location: left.location,
-            operation: &left.operation,
-            kind: left.kind.as_str(),
-            message: &left.message,
-        });
-        Self { document, policy: &imported.policy, operations: imported.operations, left_out: left_out.collect() }
-    }
+    #[serde(flatten)]
+    imported: &'a Imported,
 }
 
 #[derive(Serialize)]
 struct CheckAnswer<'a> {
     document: &'a str,
     policy: Digest,
-    drift: Vec<DriftAnswer<'a>>,
-}
-
-#[derive(Serialize)]
-struct DriftAnswer<'a> {
-    kind: &'static str,
-    operation: &'a str,
-    document: Option<Location>,
-    policy: Option<Location>,
-    message: &'a str,
-}
-
-impl<'a> DriftAnswer<'a> {
-    fn new(drift: &'a Drift) -> Self {
-        Self {
-            kind: drift.kind.as_str(),
-            operation: &drift.operation,
-            document: drift.document,
-            policy: drift.policy,
-            message: &drift.message,
-        }
-    }
+    drift: &'a [Drift],
 }
