@@ -9,6 +9,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+use crate::support::valid;
+
 /// The text laid out, checked to keep what must be kept.
 fn laid_out(text: &str) -> String {
     let new = format(text).unwrap_or_else(|diagnostics| panic!("{diagnostics:?}\n{text}"));
@@ -132,21 +134,18 @@ fn only_spaces_and_tabs_are_trimmed() {
 
 #[test]
 fn every_valid_policy_of_the_repository_has_a_layout() {
+    let valid: Vec<_> = valid::all().into_iter().map(|(_, policy)| policy).collect();
     let package = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let mut files = 0;
-    for folder in ["valid", "lint", "cases/policies"] {
-        let Ok(folder) = fs::read_dir(package.join("../../policy").join(folder)) else {
-            continue;
-        };
-        for file in folder {
-            let path = file.unwrap().path();
-            if path.extension().is_some_and(|extension| extension == "yaml") {
-                laid_out(&fs::read_to_string(&path).unwrap());
-                files += 1;
-            }
-        }
+    // They are not part of the package's archive.
+    let lint = fs::read_to_string(package.join("../../policy/lint.md")).unwrap_or_default();
+    let lint = lint.split("```yaml\n").skip(1).map(|rest| rest.split("```\n").next().unwrap().to_owned());
+    let cases = fs::read_dir(package.join("../../policy/cases/policies")).into_iter().flatten();
+    let cases = cases.map(|file| fs::read_to_string(file.unwrap().path()).unwrap());
+    let each: Vec<_> = valid.into_iter().chain(lint).chain(cases).collect();
+    for policy in &each {
+        laid_out(policy);
     }
-    assert!(files > 30 || package.join("Cargo.toml.orig").exists(), "{files}");
+    assert!(each.len() > 60 || package.join("Cargo.toml.orig").exists(), "{}", each.len());
 }
 
 #[test]
