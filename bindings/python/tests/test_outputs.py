@@ -104,6 +104,13 @@ def test_two_writers_of_a_file_do_not_meet(tmp_path: Path) -> None:
     assert target.read_text() == "first, whole" and [*tmp_path.iterdir()] == [target]
 
 
+def test_a_missing_part_does_not_hide_the_error(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), whole(tmp_path / "page.html") as part:
+        os.unlink(part)
+        raise KeyboardInterrupt
+    assert not [*tmp_path.iterdir()]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="modes and links of Unix")
 def test_a_planted_link_is_not_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (other := tmp_path / "other").write_text("mine")

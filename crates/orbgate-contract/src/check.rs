@@ -1,4 +1,5 @@
-//! Walks the schema and the document together, and finds every value that doesn't match, with its location.
+//! Walks the schema and the document together, and finds every value that doesn't match, with its location. Supports only
+//! the keywords that the generated schemas use.
 
 use core::cmp::Ordering;
 use core::fmt;

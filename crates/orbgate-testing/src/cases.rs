@@ -42,7 +42,7 @@ pub fn rows(file: &str) -> Vec<Row> {
             target: unescape(target),
             kind: kind.to_owned(),
             scopes: scopes.to_owned(),
-            allows_bonus: bonus != "no",
+            allows_bonus: bonus == "yes",
             status: if status.is_empty() { 200 } else { status.parse().unwrap() },
         };
         by_scope.is_empty().then_some(row)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from secrets import token_hex
 
 
@@ -33,5 +33,7 @@ def whole(path: str | os.PathLike[str]) -> Iterator[str]:
         yield part
         os.replace(part, target)
     except BaseException:
-        os.unlink(part)
+        # Ctrl-C can also come after the renaming.
+        with suppress(FileNotFoundError):
+            os.unlink(part)
         raise
