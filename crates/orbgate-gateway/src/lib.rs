@@ -3,6 +3,7 @@
 
 mod admin;
 mod answers;
+mod audit;
 mod authorizer;
 mod authzen;
 mod body;

@@ -3,18 +3,17 @@
 
 use core::fmt;
 use core::net::SocketAddr;
-use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use orbgate::Engine;
 use orbgate_token::{FetchSettings, KeyFetcher, KeyStatus, SecretSource, Verifier};
-use orbgate_tower::{AuditLog, Engines, GateLayer, LoadError, PublicRoutesError, Watch, WatchSettings};
+use orbgate_tower::{Engines, GateLayer, LoadError, PublicRoutesError, Watch, WatchSettings};
 use rustls::ServerConfig;
 
+use crate::audit::OpenAudit;
 use crate::config::Config;
 use crate::files::{self, Ending};
 use crate::listen::Address;
@@ -36,40 +35,6 @@ pub(crate) struct State {
     pub(crate) tls: Vec<Option<Arc<ServerConfig>>>,
     policy: Policy,
     audit: Option<OpenAudit>,
-}
-
-/// The audit log, and whether its file must be reopened.
-#[derive(Clone, Debug)]
-struct OpenAudit {
-    log: AuditLog,
-    moved: Arc<AtomicBool>,
-}
-
-/// The file of an audit log. After the file was renamed, it is reopened when an operator requests
-/// it.
-struct AuditFile {
-    path: PathBuf,
-    file: File,
-    moved: Arc<AtomicBool>,
-}
-
-impl Write for AuditFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.moved.swap(false, Ordering::Relaxed) {
-            match append(&self.path) {
-                Ok(file) => self.file = file,
-                Err(error) => {
-                    let file = self.path.display();
-                    tracing::error!(%file, %error, "the audit cannot be opened again: lines still go to the file that was open");
-                }
-            }
-        }
-        self.file.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
 }
 
 /// The keys for a file of issuers.
@@ -95,14 +60,13 @@ struct Policy {
 impl State {
     /// Loads everything that the configuration file names, and opens its audit log.
     pub(crate) fn start(file: &Path) -> Result<Self, StartError> {
-        let audit = |path: &Option<PathBuf>| path.as_deref().map(audit).transpose();
-        Self::load(file, None, audit)
+        Self::load(file, None, |path| path.as_deref().map(OpenAudit::open).transpose())
     }
 
     /// The same, for a check. Doesn't create the audit log, because it would belong to the user who runs the check, and
     /// the gateway's own user couldn't write it.
     pub(crate) fn look(file: &Path) -> Result<Self, StartError> {
-        Self::load(file, None, |path| path.as_deref().map_or(Ok(None), could_audit))
+        Self::load(file, None, |path| path.as_deref().map_or(Ok(()), OpenAudit::check).map(|()| None))
     }
 
     /// Loads everything again, and keeps unchanged parts of the previous state.
@@ -150,7 +114,7 @@ impl State {
         let gate = if config.flat_403 { gate.flat_403() } else { gate };
         let gate = if config.debug { gate.debug() } else { gate };
         let gate = match &audit {
-            Some(audit) => gate.audit(audit.log.clone()),
+            Some(audit) => gate.audit(audit.log()),
             None => gate,
         };
         let callers = config.authzen.callers.clone().map(|engine| {
@@ -205,14 +169,14 @@ impl State {
     /// Reopens the audit log's file by its name for the next line.
     pub(crate) fn open_audit_again(&self) {
         if let Some(audit) = &self.audit {
-            audit.moved.store(true, Ordering::Relaxed);
+            audit.reopen();
         }
     }
 
     /// Waits until the audit log is written.
     pub(crate) fn flush(&self) {
         if let Some(audit) = &self.audit {
-            audit.log.flush();
+            audit.flush();
         }
     }
 }
@@ -369,32 +333,6 @@ pub(crate) fn accepted_in(state: &Path) -> PathBuf {
 /// The value, or `None` after adding its error to the others.
 pub(crate) fn kept<T>(result: Result<T, StartError>, errors: &mut Vec<StartError>) -> Option<T> {
     result.map_err(|error| errors.push(error)).ok()
-}
-
-fn audit(path: &Path) -> Result<OpenAudit, StartError> {
-    let moved = Arc::<AtomicBool>::default();
-    let file = append(path).map(|file| AuditFile { path: path.to_owned(), file, moved: Arc::clone(&moved) });
-    let log = file.and_then(AuditLog::to_writer);
-    let log = log.map_err(|error| StartError::Audit(path.to_owned(), error))?;
-    Ok(OpenAudit { log, moved })
-}
-
-fn append(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).append(true).open(path)
-}
-
-/// Rejects a path that can't be an audit log: a file that can't be written, or that has no parent
-/// folder.
-fn could_audit(path: &Path) -> Result<Option<OpenAudit>, StartError> {
-    let opened = match OpenOptions::new().append(true).open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            std::fs::read_dir(folder.unwrap_or(Path::new("."))).map(drop)
-        }
-        opened => opened.map(drop),
-    };
-    let refuse = |error| StartError::Audit(path.to_owned(), error);
-    opened.map(|()| None).map_err(refuse)
 }
 
 fn read(file: &Path) -> Result<String, StartError> {

@@ -28,7 +28,7 @@ document! {
         pub(super) listeners: Spanned<Vec<ListenerDocument>>,
         /// Where operators find `/healthz`, `/readyz` and `/metrics`; nowhere if absent.
         pub(super) admin: Option<Spanned<Address>>,
-        /// A file that gets a line of JSON for each decision.
+        /// A file, or a pipe with a reader, that gets a line of JSON for each decision.
         pub(super) audit: Option<Spanned<String>>,
         /// `true` logs why a request is denied: `explain`'s answer, without the query or the token; only the decision if a
         /// header or the query causes the denial.
