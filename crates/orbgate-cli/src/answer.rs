@@ -9,29 +9,46 @@ use crate::output::{ALLOW, DENY, FAINT, one_line};
 use crate::policy_file::Source;
 use crate::question::Question;
 
-/// A line below the decision: its label and its text.
-///
-/// | label | text |
-/// |---|---|
-/// | `hint` | how to change the request or the token |
-/// | `near` | a route that almost matches the call |
-/// | `orbs` | the orbs that a denied call would consume |
-/// | `target` | where a target stops being valid |
-/// | `rules` | the results of the rules for targets |
-/// | `step` | the missing step to a scope |
+/// A line below the decision.
 #[derive(Debug)]
-pub(crate) struct Advice(pub(crate) &'static str, pub(crate) String);
+pub(crate) enum Advice {
+    /// How to change the request or the token.
+    Hint(String),
+    /// A route that almost matches the call.
+    Near(String),
+    /// The orbs that a denied call would consume.
+    Orbs(String),
+    /// Where a target stops being valid.
+    Target(String),
+    /// The results of the rules for targets.
+    Rules(String),
+    /// The missing step to a scope.
+    Step(String),
+}
+
+impl Advice {
+    fn parts(&self) -> (&'static str, &str) {
+        match self {
+            Self::Hint(text) => ("hint", text),
+            Self::Near(text) => ("near", text),
+            Self::Orbs(text) => ("orbs", text),
+            Self::Target(text) => ("target", text),
+            Self::Rules(text) => ("rules", text),
+            Self::Step(text) => ("step", text),
+        }
+    }
+}
 
 /// The orbs that a denied call would consume.
 pub(crate) fn orbs_if_allowed(charge: Charge) -> Advice {
-    Advice("orbs", format!("if it were allowed: {}", orbs(Some(charge))))
+    Advice::Orbs(format!("if it were allowed: {}", orbs(Some(charge))))
 }
 
 /// A suggestion for a denied request, if there is one.
 pub(crate) fn advice(question: &Question, decision: &Decision<'_>, source: &Source) -> Option<Advice> {
     match decision {
         Decision::Allow(_) => None,
-        Decision::Deny(deny) => hint(question, deny, source).map(|text| Advice("hint", text)),
+        Decision::Deny(deny) => hint(question, deny, source).map(Advice::Hint),
     }
 }
 
@@ -63,7 +80,7 @@ pub(crate) fn write(
     if let Decision::Allow(allow) = decision {
         line("orbs", &orbs(allow.charge()))?;
     }
-    for Advice(label, text) in advice {
+    for (label, text) in advice.iter().map(Advice::parts) {
         line(label, text)?;
     }
     let digest = short(decision.policy());

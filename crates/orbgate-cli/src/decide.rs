@@ -17,7 +17,7 @@ pub(crate) fn run(question: &Question, source: &Source) -> Result<Exit, Stop> {
         let near = near.then_some("`orbgate explain` with the same arguments names near routes");
         let advice: Vec<_> = answer::advice(question, &decision, source)
             .into_iter()
-            .chain(near.map(|near| Advice("hint", near.to_owned())))
+            .chain(near.map(|near| Advice::Hint(near.to_owned())))
             .collect();
         output::print(|out| answer::write(out, &decision, &advice, source))?;
     }

@@ -96,7 +96,7 @@ fn rules(rules: &[TargetRule]) -> Vec<Advice> {
             said.map(|(state, names)| format!("{state}: {names}")).collect()
         }
     };
-    lines.into_iter().map(|line| Advice("rules", line)).collect()
+    lines.into_iter().map(Advice::Rules).collect()
 }
 
 /// Where a target stops being valid, with some characters from both sides.
@@ -112,7 +112,7 @@ fn diagnostic_in_target(target: &[u8], in_order: usize) -> Option<Advice> {
         ("", behind) => format!("out of order from its first byte: `{behind}`"),
         (before, behind) => format!("in order to byte {in_order}, `{before}`; then comes `{behind}`"),
     };
-    Some(Advice("target", text))
+    Some(Advice::Target(text))
 }
 
 /// The number of characters shown on each side of an error.
@@ -123,7 +123,7 @@ fn near(miss: &NearMiss<'_>, source: &Source) -> Advice {
     let (route, location) = (miss.route.as_str(), source.at(miss.route.location()));
     let meant = miss.meant.as_ref();
     let meant = meant.map_or_else(String::new, |meant| format!("; did you mean `{meant}`?"));
-    Advice("near", format!("{route} ({location}): {}{meant}", miss.why))
+    Advice::Near(format!("{route} ({location}): {}{meant}", miss.why))
 }
 
 /// A scope of the token that is similar to the one that it needs.
@@ -132,7 +132,7 @@ fn misspelt(denial: &Arguments, decision: &Decision<'_>) -> Option<Advice> {
     let carried = denial.question.scopes.as_ref()?.to_str()?;
     let near = near_scope(scope.name(), carried)?;
     let needed = scope.name();
-    Some(Advice("hint", format!("`{near}` is another scope than `{needed}`: did you mean `{needed}`?")))
+    Some(Advice::Hint(format!("`{near}` is another scope than `{needed}`: did you mean `{needed}`?")))
 }
 
 fn advice(
@@ -146,20 +146,20 @@ fn advice(
         let stale = decision.reason() == Reason::ScopeHeld
             && decision.scope().and_then(|scope| grant.carries(scope)) == Some(false);
         let now = "a token that is issued now would not carry the scope";
-        let hint = stale.then(|| Advice("hint", now.to_owned()));
+        let hint = stale.then(|| Advice::Hint(now.to_owned()));
         return hint.into_iter().chain(answer::advice(&denial.question, decision, source)).collect();
     };
     let step = format!("{missing}: {}", missing.explanation());
     // Without either list, an unknown step tells the reader nothing about the call.
     let is_asked = denial.declared.is_some() || denial.requested.is_some();
-    let step = (is_asked || missing != MissingStep::NotKnown).then_some(Advice("step", step));
+    let step = (is_asked || missing != MissingStep::NotKnown).then_some(Advice::Step(step));
     let hint = match missing {
         _ if denial.has_commas() => Some("scopes are separated by spaces, not by commas"),
         MissingStep::NotKnown => Some("to find the missing step, add --declared 'a b' and --requested 'a b'"),
         _ => None,
     };
     let own = answer::advice(&denial.question, decision, source);
-    let hint = hint.map(|hint| Advice("hint", hint.to_owned()));
+    let hint = hint.map(|hint| Advice::Hint(hint.to_owned()));
     [step, own, hint].into_iter().flatten().collect()
 }
 
