@@ -560,7 +560,7 @@ private:
         } else if (!changes->widens) {
             return {names::load_loaded, std::nullopt};
         }
-        return {names::load_wider, Error(Status::invalid_policy, file.string() + ": the policy allows more than the former: " + wider)};
+        return {names::load_wider, Error(Status::invalid_policy, file.string() + ": the policy allows more than the active one: " + wider)};
     }
 
     // Explains a denial, by the engine that made it. Without the query, which can have secrets in it, and without the token.

@@ -1,4 +1,4 @@
-"""Answers about a policy before it is in force: those of `orbgate diff`, `lint`, `fmt`, `test`, `explain` and `openapi`."""
+"""Answers about a policy before it is active: those of `orbgate diff`, `lint`, `fmt`, `test`, `explain` and `openapi`."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ impl fmt::Display for Disagreement {
 
 /// The decisions of two policies on one request. Only the first is enforced.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "the decision of the policy in force must be obeyed"]
+#[must_use = "the decision of the active policy must be obeyed"]
 pub struct Shadowed<'e, 'c> {
     /// The active policy's decision.
     pub enforced: Decision<'e>,

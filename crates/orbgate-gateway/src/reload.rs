@@ -148,7 +148,7 @@ async fn reload(file: &Arc<Path>, current: &ArcSwap<State>) {
         Ok(Err(error)) => error.to_string(),
         Err(panic) => panic.to_string(),
     };
-    tracing::error!("configuration refused, the former stays: {refused}");
+    tracing::error!("configuration refused, the active one stays: {refused}");
     count("refused");
 }
 

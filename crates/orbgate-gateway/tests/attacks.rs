@@ -492,7 +492,7 @@ fn only_one_whole_message_is_a_question_of_grpc() {
             stream.read_exact(&mut payload).unwrap();
         }
     };
-    // Until they are agreed to, the gateway's windows are not in force.
+    // Until they are agreed to, the gateway's windows are not active.
     until(&mut stream, (SETTINGS, 0));
     stream.write_all(&frame(SETTINGS, ACK, 0, &[])).unwrap();
     until(&mut stream, (WINDOW_UPDATE, 0));

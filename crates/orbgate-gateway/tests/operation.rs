@@ -137,7 +137,7 @@ fn a_new_certificate_counts_once_it_is_whole() {
     let shows = |certificate: &_| shown().as_ref() == Some(certificate);
     gateway.running.until("the second", |_| shows(&second.certificate));
 
-    // Another certificate's key, no certificate, no file: the former stays, and that is said.
+    // Another certificate's key, no certificate, no file: the active one stays, and the log says so.
     let (mut expected, mut former) = (Expected::default(), None);
     let mut refused = |gateway: &mut Gateway, what: &str| {
         gateway.running.signal("HUP");

@@ -71,7 +71,7 @@ fn config(policy: &str, location: &str, more: &str) -> String {
     )
 }
 
-const REFUSED: &str = "policy refused, the former stays";
+const REFUSED: &str = "policy refused, the active one stays";
 
 #[test]
 fn a_wider_policy_that_was_refused_stays_refused_over_a_restart_and_a_change_of_settings() {

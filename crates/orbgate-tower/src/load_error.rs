@@ -91,7 +91,7 @@ impl fmt::Display for LoadError {
             Self::Panicked => f.write_str("compiling the policy panicked: please report it with the policy"),
             Self::Public(error) => error.fmt(f),
             Self::Settings(diagnostics) => write!(f, "following the policy file: {diagnostics}"),
-            Self::Wider(changes) => write!(f, "the policy allows more than the former: {changes}"),
+            Self::Wider(changes) => write!(f, "the policy allows more than the active one: {changes}"),
         }
     }
 }

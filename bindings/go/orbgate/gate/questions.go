@@ -35,10 +35,10 @@ func (g *Gate) checkWider(path string, next *orbgate.Engine) (string, error) {
 	case changes.New != next.Digest():
 		return terms.LoadUnfinished, fmt.Errorf("%s: the policy file is still being written", path)
 	case changes.Widens:
-		return terms.LoadWider, fmt.Errorf("%s: the policy allows more than the former: %s", path, strings.Join(changes.Fails, ", "))
+		return terms.LoadWider, fmt.Errorf("%s: the policy allows more than the active one: %s", path, strings.Join(changes.Fails, ", "))
 	}
 	if err := g.raw.CheckWider(active, next); err != nil {
-		return terms.LoadWider, fmt.Errorf("%s: the policy allows more than the former: %w", path, err)
+		return terms.LoadWider, fmt.Errorf("%s: the policy allows more than the active one: %w", path, err)
 	}
 	return terms.LoadLoaded, nil
 }

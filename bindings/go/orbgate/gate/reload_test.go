@@ -73,7 +73,7 @@ func TestAPolicyIsReplaced(t *testing.T) {
 	}
 }
 
-// A request that waits for keys is decided by the policy that is in force when they come.
+// A request that waits for keys is decided by the policy that is active when they come.
 func TestARequestThatWaitsIsDecidedByTheLaterPolicy(t *testing.T) {
 	const policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { %s: { orbs: false, routes: [GET /a] } } } }\n"
 	handle := new(orbgate.Handle)

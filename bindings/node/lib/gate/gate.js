@@ -308,7 +308,7 @@ function checkWider(active, next, file, checkPublic) {
   const policy = new TextDecoder().decode(readRegular(path, (why) => {
     throw new OrbgateError("io", `cannot read \`${path}\`: ${why}`);
   }));
-  const wider = (/** @type {string} */ why) => new OrbgateError("wider", `${path}: the policy allows more than the former: ${why}`);
+  const wider = (/** @type {string} */ why) => new OrbgateError("wider", `${path}: the policy allows more than the active one: ${why}`);
   const changes = active.diff({ policy });
   if (changes.new !== next.digest) {
     throw new OrbgateError("unfinished", `${path}: the policy file is still being written`);
@@ -323,7 +323,7 @@ function checkWider(active, next, file, checkPublic) {
   }
 }
 
-/** Why a policy was not put in force, by the code of its error. @type {Record<string, string>} */
+/** Why a policy was not activated, by the code of its error. @type {Record<string, string>} */
 const RESULTS = { io: NAMES.LOAD_UNREADABLE, unfinished: NAMES.LOAD_UNFINISHED, wider: NAMES.LOAD_WIDER };
 
 /**

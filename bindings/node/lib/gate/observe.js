@@ -76,7 +76,7 @@ class Observer {
   }
 
   /**
-   * A version of the policy was put in force, or why it was not.
+   * A version of the policy was activated, or why it was not.
    * @param {string} result
    * @param {string} message
    */

@@ -1,4 +1,4 @@
-//! Which versions of a policy file are put in force: real files, written as people and programs write them.
+//! Which versions of a policy file become active: real files, written as people and programs write them.
 #![allow(
     clippy::unwrap_used,
     clippy::arithmetic_side_effects,
@@ -179,8 +179,8 @@ fn a_policy_that_is_being_written_is_not_in_force() {
         (longest < INTERVAL / 2).then_some(opened)
     };
     let opened = (0..20).find_map(|_| write());
-    assert_eq!(opened, Some(false), "half a policy is in force");
-    until("all of it is in force", || now(&engines) == digest(&whole));
+    assert_eq!(opened, Some(false), "half a policy is active");
+    until("all of it is active", || now(&engines) == digest(&whole));
 }
 
 #[test]
@@ -199,7 +199,7 @@ fn a_policy_that_says_where_it_ends_is_never_cut_short() {
     // A version with the marker is accepted again.
     let next = format!("{}...\n# the end\n", policy(1));
     alone.put(&next);
-    until("it is in force", || now(&engines) == digest(&next));
+    until("it is active", || now(&engines) == digest(&next));
     drop(watch);
 
     // The marker may be required from the start.
@@ -210,9 +210,9 @@ fn a_policy_that_says_where_it_ends_is_never_cut_short() {
     let engines = Engines::external();
     let _watch = engines.watch(&alone.file, QUICK).unwrap();
     alone.put(&half());
-    until("it is in force", || is_open(&engines));
+    until("it is active", || is_open(&engines));
     alone.put(&marked);
-    until("it is in force", || !is_open(&engines));
+    until("it is active", || !is_open(&engines));
     let before = alone.loads("unfinished");
     alone.put(&half());
     until("it is refused", || alone.loads("unfinished") > before);
@@ -233,7 +233,7 @@ fn what_a_version_changes_is_logged_counted_and_refused_if_it_is_to_be() {
     let narrower = policy(0).replace("orbs: 5\n", "orbs: 6\n");
     let counts = ["wider", "narrower", "removed"].map(|kind| alone.changes(kind));
     alone.put(&narrower);
-    until("it is in force", || now(&engines) == digest(&narrower));
+    until("it is active", || now(&engines) == digest(&narrower));
     until("it is counted", || alone.changes("narrower") > counts[1]);
     assert_eq!(["wider", "removed"].map(|kind| alone.changes(kind)), [counts[0], counts[2]]);
     drop(watch);
@@ -300,7 +300,7 @@ fn a_mixture_of_two_versions_is_never_in_force() {
     keep_error("reload: a mixture");
     assert_eq!(now(&engines), digest(&old));
     fs::write(&alone.file, &new).unwrap();
-    until("all of it is in force", || now(&engines) == digest(&new));
+    until("all of it is active", || now(&engines) == digest(&new));
     // Once sealed, always sealed.
     let before = alone.loads("unsealed");
     alone.put(&format!("{}...\n", policy(1)));
@@ -343,7 +343,7 @@ fn a_service_may_be_told_which_policy_it_gets() {
     // The same policy in another layout.
     let before = alone.loads("loaded");
     alone.put(&format!("# Another layout.\n{first}"));
-    until("it is in force", || alone.loads("loaded") > before);
+    until("it is active", || alone.loads("loaded") > before);
 }
 
 #[test]
@@ -389,7 +389,7 @@ fn a_pipe_instead_of_a_policy_stops_nothing() {
     assert!((seconds() - stopped).abs() < f64::EPSILON, "no good read since");
     let next = policy(1);
     alone.put(&next);
-    until("it is in force", || now(&engines) == digest(&next));
+    until("it is active", || now(&engines) == digest(&next));
     until("it is read", || seconds() > stopped);
 }
 

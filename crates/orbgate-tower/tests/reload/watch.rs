@@ -69,7 +69,7 @@ fn who_tells_that_the_file_has_changed_need_not_wait_for_the_interval() {
     watch.read_now();
     until("the new one", || now(&engines) == digest(&policy(1)));
 
-    let refused = || log().matches("policy refused, the former stays").count();
+    let refused = || log().matches("policy refused, the active one stays").count();
     alone.put("orbgate: 2\n");
     for times in 1..3 {
         watch.read_now();
@@ -132,7 +132,7 @@ fn the_first_version_is_compared_with_what_decides_already_if_it_is_to_be() {
     // It stays refused, and another version takes effect.
     let narrower = policy(0).replace("orbs: 5\n", "orbs: 6\n");
     alone.put(&narrower);
-    until("it is in force", || now(&engines) == digest(&narrower));
+    until("it is active", || now(&engines) == digest(&narrower));
     assert_eq!(watch.text().unwrap().as_slice(), narrower.as_bytes());
     drop(watch);
 

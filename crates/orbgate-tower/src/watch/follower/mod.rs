@@ -101,7 +101,7 @@ impl Follower {
     pub(super) fn refuse(&self, refusal: &LoadError) {
         observe::reloaded(refusal.result());
         let file = self.path.display();
-        tracing::error!(%file, "policy refused, the former stays: {refusal}");
+        tracing::error!(%file, "policy refused, the active one stays: {refusal}");
     }
 
     /// Whether the version that was checked last is active, and no other version waits.
@@ -215,7 +215,7 @@ impl Follower {
         if self.judged.take().is_some() || is_told {
             observe::reloaded(names::LOAD_UNREADABLE);
             let file = self.path.display();
-            tracing::error!(%file, %error, "policy unreadable, the former stays");
+            tracing::error!(%file, %error, "policy unreadable, the active one stays");
         }
     }
 }

@@ -233,7 +233,7 @@ public final class Gate implements Guard, AutoCloseable {
                 wider = wider.or(() -> publicWider(next));
                 if (wider.isPresent()) {
                     result = Names.LOAD_WIDER;
-                    throw new OrbgateException(file + ": the policy allows more than the former: " + wider.get());
+                    throw new OrbgateException(file + ": the policy allows more than the active one: " + wider.get());
                 }
             }
             machine.readSecrets();
