@@ -10,6 +10,7 @@ use tower_service::Service;
 use crate::allowed::Allowed;
 use crate::observe;
 use crate::service::GateFuture;
+use crate::target::is_rest;
 
 /// A layer around handlers that passes a request only if an outer gate allowed exactly this request.
 ///
@@ -92,7 +93,7 @@ fn check<'r>(method: &Method, uri: &'r Uri, extensions: &'r Extensions) -> Resul
     let received = received(uri, extensions);
     let same = *method == decided.method
         && received.path_and_query() == decided.uri.path_and_query()
-        && is_below(uri.path(), received.path());
+        && is_rest(uri, received);
     let matched = router_took(extensions);
     match matched {
         // A router doesn't report whether its handler takes only `OPTIONS`.
@@ -103,11 +104,6 @@ fn check<'r>(method: &Method, uri: &'r Uri, extensions: &'r Extensions) -> Resul
     let route = route.map_or("", |route| route.as_str());
     observe::dispatched_otherwise(route, matched.unwrap_or_default());
     Err(decided.misrouted)
-}
-
-/// Whether a path is the rest of the received one: routers only strip prefixes, and at the prefix itself, `/` remains.
-fn is_below(path: &str, received: &str) -> bool {
-    path == "/" || received.ends_with(path)
 }
 
 /// The URI as the outermost router received it. Nested routers strip prefixes from the request's

@@ -57,11 +57,15 @@ impl WireUri {
     /// The route that a router around the layer chose.
     #[cfg(feature = "axum")]
     pub(crate) fn matched(self, parts: &Parts) -> Matched<'_> {
-        match (self, parts.extensions.get::<axum::extract::MatchedPath>()) {
+        let Self::OriginalUri = self else {
             // A request that came through a router is denied.
-            (Self::Outermost, _) => Matched::Nothing,
-            (Self::OriginalUri, Some(matched)) => Matched::Template(matched.as_str()),
-            (Self::OriginalUri, None) => Matched::Unknown,
+            return Matched::Nothing;
+        };
+        // Otherwise something inside the router has rewritten the URI, and the handler would get another one.
+        let is_rest = self.uri(parts).is_some_and(|original| is_rest(&parts.uri, original));
+        match parts.extensions.get::<axum::extract::MatchedPath>().filter(|_| is_rest) {
+            Some(matched) => Matched::Template(matched.as_str()),
+            None => Matched::Unknown,
         }
     }
 
@@ -79,6 +83,12 @@ impl WireUri {
             Self::OriginalUri => "the layer is outside every axum router; make it with `GateLayer::outermost`",
         }
     }
+}
+
+/// Whether a URI is the rest of the received one: routers only strip prefixes, and at the prefix itself, `/` remains.
+pub(crate) fn is_rest(uri: &Uri, received: &Uri) -> bool {
+    let path = uri.path();
+    uri.query() == received.query() && (path == "/" || received.path().ends_with(path))
 }
 
 #[cfg(test)]
