@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{ACCESS_CONTROL_REQUEST_METHOD, ALLOW, AUTHORIZATION, ORIGIN, UPGRADE, WWW_AUTHENTICATE};
+use http::header::{ACCESS_CONTROL_REQUEST_METHOD, ALLOW, AUTHORIZATION, Entry, ORIGIN, UPGRADE, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
 use orbgate::{Decision, Engine, Reason};
-use orbgate_gate::{Answer, Challenge, Denial, Verified};
+use orbgate_gate::{Answer, Challenge, Denial, Verified, same_template};
 use tower_service::Service;
 
 use crate::allowed::{Allowed, DecidedOn};
@@ -50,19 +50,20 @@ where
     type Error = S::Error;
     type Future = GateFuture<Response<R>, S::Error>;
 
-    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
-        self.inner.poll_ready(context)
+    /// Always ready: a request that waits for keys, or that is denied, must not take capacity of the inner service.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // Only this service was polled ready, so it takes the request, and its clone remains for the
-        // next one.
-        let clone = self.inner.clone();
-        let mut inner = core::mem::replace(&mut self.inner, clone);
+        let mut inner = self.inner.clone();
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {
             match pass(&settings, request).await {
-                Ok(request) => inner.call(request).await,
+                Ok(request) => {
+                    core::future::poll_fn(|context| inner.poll_ready(context)).await?;
+                    inner.call(request).await
+                }
                 Err(denial) => Ok(denial.map(|()| R::default())),
             }
         })
@@ -129,9 +130,9 @@ fn admitted<B: Body, T: Verified>(
     token: Option<T>,
 ) -> Request<RequestBody<B>> {
     parts.extensions.insert(allowed);
-    if let Some(bearer) = parts.headers.get_mut(AUTHORIZATION) {
-        // Prevents a service that prints its headers from printing the token.
-        bearer.set_sensitive(true);
+    if let Entry::Occupied(mut values) = parts.headers.entry(AUTHORIZATION) {
+        // Prevents a service that prints its headers from printing a token. A public route can have several.
+        values.iter_mut().for_each(|value| value.set_sensitive(true));
     }
     if let Some(token) = token {
         parts.extensions.insert(token);
@@ -160,9 +161,11 @@ impl<V> Settings<V> {
     where
         B: Body<Data = Bytes> + Unpin,
     {
-        match decision.route_name().and_then(|route| self.bonus.get(route)) {
+        // A new version of the policy can name a parameter otherwise.
+        let is_of = |route: &str| self.bonus.iter().find(|(known, _)| same_template(known, route));
+        match decision.route_name().and_then(is_of) {
             None => RequestBody::untouched(body),
-            Some(limit) => RequestBody::read_up_to(body, *limit).await,
+            Some((_, limit)) => RequestBody::read_up_to(body, *limit).await,
         }
     }
 }

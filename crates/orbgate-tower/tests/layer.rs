@@ -166,6 +166,73 @@ async fn every_denial_is_bare_and_has_its_status() {
     }
 }
 
+/// Counts how often it is asked whether it has capacity.
+#[derive(Clone, Default)]
+struct Limited(Arc<AtomicU64>);
+
+impl tower::Service<Request<RequestBody<Full<Bytes>>>> for Limited {
+    type Response = Answer;
+    type Error = Infallible;
+    type Future = core::future::Ready<Result<Answer, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<RequestBody<Full<Bytes>>>) -> Self::Future {
+        let bearers = request.headers().get_all("authorization").iter();
+        assert!(bearers.into_iter().all(http::HeaderValue::is_sensitive));
+        ready(Ok(Response::new(Full::default())))
+    }
+}
+
+#[tokio::test]
+async fn only_an_allowed_request_takes_capacity_of_the_service() {
+    let public = PublicRoutes::new(["GET /healthz"]).unwrap();
+    let gate = GateLayer::outermost(Engines::external().public_routes(public).unwrap(), Spoken);
+    let limited = Limited::default();
+    let service = gate.layer(limited.clone());
+    for (target, tokens, status, taken) in [
+        ("/api/v1/external/orbs", &["forged"][..], 401, 0),
+        ("/api/v1/external/orbs", &["user.read_account"], 403, 0),
+        ("/api/v1/external/orbs", &["user.read_orbs"], 200, 1),
+        ("/healthz", &["first", "second"], 200, 2),
+    ] {
+        let mut request = Request::get(target);
+        for token in tokens {
+            request = request.header("authorization", format!("Bearer {token}"));
+        }
+        let answer = service.clone().oneshot(request.body(Full::default()).unwrap()).await.unwrap();
+        assert_eq!((answer.status().as_u16(), limited.0.load(Ordering::Relaxed)), (status, taken), "{target}");
+    }
+}
+
+#[tokio::test]
+async fn bonus_orbs_are_read_after_a_parameter_is_renamed() {
+    let policy = |name: &str| {
+        let route = format!("POST /run/{{{name}}}");
+        let text = format!(
+            "orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ w: {{ orbs: true, routes: ['{route}'] }} }} }} }}\n"
+        );
+        Engine::new(&Policy::from_yaml(&text).unwrap())
+    };
+    let engines = Engines::new(policy("id"));
+    let gate = GateLayer::outermost(engines.clone(), Spoken).bonus_from_body("POST /run/{id}", 100).unwrap();
+    for name in ["id", "runId"] {
+        engines.store(policy(name));
+        let service = service_fn(async |request: Request<RequestBody<Full<Bytes>>>| {
+            let charge = request.extensions().get::<Allowed>().unwrap().charge().unwrap();
+            assert!(charge.bonus_allowed);
+            Ok::<_, Infallible>(Answer::default())
+        });
+        let request = Request::post("/run/7").header("authorization", "Bearer user.w");
+        let body = Full::from(r#"{"allowBonusOrbsUse": true}"#);
+        let answer = gate.layer(service).oneshot(request.body(body).unwrap()).await.unwrap();
+        assert_eq!(answer.status(), 200, "{name}");
+    }
+}
+
 const RUN: &str = "POST /api/v1/external/voxies/prompt/run";
 
 /// The frames of a body, and what the layer and the service make of it.
