@@ -169,6 +169,18 @@ func TestCallsAndStreamsOfGRPCAreDecided(t *testing.T) {
 	if _, err := grpc_health_v1.NewHealthClient(connection).List(ctx, nil); status.Code(err) != codes.PermissionDenied {
 		t.Error(err)
 	}
+	// A `?` begins no query in gRPC: the server takes it for part of an unknown method's name.
+	for _, query := range []string{"?", "?x", "?/other.Service/Call"} {
+		err := connection.Invoke(ctx, "/grpc.health.v1.Health/Check"+query, new(grpc_health_v1.HealthCheckRequest), new(grpc_health_v1.HealthCheckResponse))
+		if status.Code(err) != codes.PermissionDenied {
+			t.Errorf("%s: %v", query, err)
+		}
+		select {
+		case <-service.calls:
+			t.Errorf("%s: reached the service", query)
+		default:
+		}
+	}
 	// A server without the gate.
 	_, open := healthOf(t)
 	for kind, call := range calls(open) {
