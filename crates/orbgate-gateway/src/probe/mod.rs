@@ -5,6 +5,7 @@ mod tries;
 mod wire;
 
 use core::net::SocketAddr;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::mpsc::Receiver;
@@ -89,7 +90,7 @@ impl Probe<'_> {
             self.send(method, &spelling, true, &[]);
         }
         for route in engine.routes().filter(|route| route.template().contains('{')) {
-            for value in ["a%20b", "a%2Fb", "..", "%2e%2e", "a;b", "A"] {
+            for value in ["a%20b", "a%40b", "a%2Fb", "..", "%2e%2e", "a;b", "A"] {
                 self.send(route.method(), &concrete(route.template(), value), true, &[]);
             }
         }
@@ -147,7 +148,7 @@ impl Probe<'_> {
                     "CONNECT {to} HTTP/1.1\r\nHost: localhost\r\n{authorization}\r\nGET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
                 );
                 exchange_all(self.proxy, request.as_bytes());
-                self.judge_all(&format!("CONNECT {to}"), &[]);
+                self.judge_all("CONNECT", &to, &[]);
             }
         }
     }
@@ -183,28 +184,28 @@ impl Probe<'_> {
                 None
             }
         };
-        let sent = match headers {
-            [] => format!("{method} {target}"),
-            [(name, value), ..] => format!("{method} {target} with {name}: {value}"),
-        };
-        self.judge_all(&sent, headers)
+        self.judge_all(method, target, headers)
     }
 
     /// Checks the requests that arrived after this was sent, and returns whether any did.
-    fn judge_all(&mut self, sent: &str, headers: &[(&str, &str)]) -> bool {
+    fn judge_all(&mut self, method: &str, target: &str, headers: &[(&str, &str)]) -> bool {
         let arrived: Vec<_> = self.arrived.try_iter().collect();
+        let with = headers.first().map_or_else(String::new, |(name, value)| format!(" with {name}: {value}"));
         for arrived in &arrived {
-            let wrong = self.judge(arrived).or_else(|| misleading(arrived, headers));
-            if let Some(wrong) = wrong {
-                self.find(&format!("{sent} arrives as {} {}: {wrong}", arrived.method, arrived.target));
+            let wrong = self.judge(method, target, arrived).map(Cow::Borrowed);
+            if let Some(wrong) = wrong.or_else(|| misleading(arrived, headers)) {
+                self.find(&format!(
+                    "{method} {target}{with} arrives as {} {}: {wrong}",
+                    arrived.method, arrived.target
+                ));
             }
         }
         !arrived.is_empty()
     }
 
-    /// The error in a request that arrived: it wasn't allowed with this method and target, or it has a header from the
-    /// client.
-    fn judge(&self, arrived: &Arrived) -> Option<&'static str> {
+    /// The error in a request that arrived: it wasn't allowed with this method and target, it was sent with others that
+    /// are allowed, or it has a header from the client.
+    fn judge(&self, sent_method: &str, sent_target: &str, arrived: &Arrived) -> Option<&'static str> {
         let mut said = Vec::new();
         for name in self.promises.names() {
             let same = |(own, _): &&(String, String)| own.eq_ignore_ascii_case(name);
@@ -229,27 +230,39 @@ impl Probe<'_> {
         if *policy != self.engine.digest().to_string() {
             return Some("another policy decided");
         }
-        let (method, target) = (arrived.method.as_bytes(), arrived.target.as_bytes());
-        let public = self.public;
-        let decision = public.and_then(|public| public.decide(self.engine, method, target));
-        let decision = decision.unwrap_or_else(|| {
-            self.engine.decide(&Request {
-                method,
-                target,
-                token: Some(Token { kind: TokenKind::from_name(kind), scopes: (*scope).into() }),
-                allow_bonus_orbs_use: false,
+        let decide = |method: &str, target: &str| {
+            let (method, target) = (method.as_bytes(), target.as_bytes());
+            let public = self.public.and_then(|public| public.decide(self.engine, method, target));
+            public.unwrap_or_else(|| {
+                self.engine.decide(&Request {
+                    method,
+                    target,
+                    token: Some(Token { kind: TokenKind::from_name(kind), scopes: (*scope).into() }),
+                    allow_bonus_orbs_use: false,
+                })
             })
-        });
+        };
+        let decision = decide(&arrived.method, &arrived.target);
         let is_it = *allowed == "allow"
             && decision.is_allow()
             && decision.reason().as_str() == *reason
             && decision.route_name().unwrap_or("-") == *route;
-        (!is_it).then_some("another call was allowed than this one")
+        if !is_it {
+            return Some("another call was allowed than this one");
+        }
+        // Some proxies ask about the path that they normalised, which is fine if the other spelling is denied.
+        let is_same = sent_method == arrived.method && path(sent_target) == path(&arrived.target);
+        (!is_same && decide(sent_method, sent_target).is_allow()).then_some("the proxy has changed an allowed call")
     }
 
     fn find(&mut self, finding: &str) {
         self.findings.insert(finding.to_owned());
     }
+}
+
+/// A target without its query, which no decision depends on.
+fn path(target: &str) -> &str {
+    target.split_once('?').map_or(target, |(path, _)| path)
 }
 
 /// Whether a response can be a denial. Denials are never redirects, and nothing that a client does causes a 5xx.
@@ -258,20 +271,24 @@ fn is_denial(status: u16) -> bool {
 }
 
 /// How a backend could misread the headers of an allowed request: as another protocol, or as another call.
-fn misleading(arrived: &Arrived, sent: &[(&str, &str)]) -> Option<&'static str> {
+fn misleading(arrived: &Arrived, sent: &[(&str, &str)]) -> Option<Cow<'static, str>> {
     let mut upgrades = arrived.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("Upgrade"));
     let is_websocket = |value: &str| value.eq_ignore_ascii_case("websocket");
     match (upgrades.next(), upgrades.next()) {
         (None, _) => {}
         (Some((_, value)), None) if is_websocket(value) => {}
-        _ => return Some("the backend can upgrade it, and nothing decides what comes then"),
+        _ => return Some("the backend can upgrade it, and nothing decides what comes then".into()),
+    }
+    if arrived.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("HTTP2-Settings")) {
+        return Some("the client's `HTTP2-Settings` arrives, which belongs to an upgrade to `h2c`".into());
     }
     let mut lies = sent.iter().filter(|(name, value)| name.starts_with('X') && *value != LIE);
-    let arrives = |(name, value): &(&str, &str)| {
+    let arrives = |(name, value): &&(&str, &str)| {
         let mut headers = arrived.headers.iter();
         headers.any(|(own, said)| own.replace('_', "-").eq_ignore_ascii_case(&name.replace('_', "-")) && said == value)
     };
-    lies.any(arrives).then_some("the client's header arrives, and names another call to backends that read it")
+    let (name, _) = lies.find(arrives)?;
+    Some(format!("the client's `{name}` arrives, and names another call to backends that read it").into())
 }
 
 #[cfg(test)]
@@ -283,10 +300,11 @@ mod tests {
     #[test]
     fn only_a_header_that_changes_what_a_backend_does_misleads() {
         let method = [("X-HTTP-Method-Override", "DELETE")];
-        let table: [(Lines<'_>, Lines<'_>, bool); 9] = [
+        let table: [(Lines<'_>, Lines<'_>, bool); 10] = [
             (&[], &[], false),
             (&[("Upgrade", "WebSocket")], &[], false),
             (&[("upgrade", "h2c")], &[], true),
+            (&[("http2-settings", "AAMAAABk")], &[], true),
             (&[("Upgrade", "websocket"), ("Upgrade", "h2c")], &[], true),
             (&[("x_http_method-override", "DELETE")], &method, true),
             (&[("X-HTTP-Method-Override", "GET")], &method, false),

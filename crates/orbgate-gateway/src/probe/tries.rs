@@ -55,7 +55,9 @@ pub(super) fn lies<'l>(method: &'l str, target: &'l str) -> Vec<Vec<(&'static st
 pub(super) const SUFFIXES: [&str; 9] = [".png", ".css", ".js", ".html", ".php", ".json", ".svg", ".ico", ".txt"];
 
 /// Headers that request another protocol, in which nothing would be authorized.
-pub(super) const UPGRADES: [&[(&str, &str)]; 5] = [
+pub(super) const UPGRADES: [&[(&str, &str)]; 6] = [
+    // A proxy removes it if `Connection` lists it.
+    &[("HTTP2-Settings", "AAMAAABkAAQAAP__")],
     &[("Upgrade", "h2c"), ("Connection", "Upgrade, HTTP2-Settings"), ("HTTP2-Settings", "AAMAAABkAAQAAP__")],
     &[
         ("Upgrade", "websocket"),

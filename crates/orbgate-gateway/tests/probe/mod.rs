@@ -75,7 +75,7 @@ const MISSING: &str =
 const OTHER: &str = "another call was allowed than this one";
 const CLIENTS: &str = "a promised header is the client's";
 const ANOTHER: &str = "another policy decided";
-const NAMED: &str = "the client's header arrives, and names another call to backends that read it";
+const NAMED: &str = "the client's `NAME` arrives, and names another call to backends that read it";
 const UPGRADES: &str = "the backend can upgrade it, and nothing decides what comes then";
 
 /// A finding about each of these requests, which arrive as they are.
@@ -85,10 +85,13 @@ fn each<R: AsRef<str>>(requests: impl IntoIterator<Item = R>, why: &str) -> BTre
     requests.map(finding).collect()
 }
 
-/// The same about a request with each of these headers.
+/// The same about a request with each of these headers, whose name is `NAME`.
 fn with(request: &str, headers: impl IntoIterator<Item = String>, why: &str) -> BTreeSet<String> {
     let headers = headers.into_iter();
-    let finding = |header| format!("{request} with {header} arrives as {request}: {why}");
+    let finding = |header: String| {
+        let why = why.replace("NAME", header.split_once(':').unwrap().0);
+        format!("{request} with {header} arrives as {request}: {why}")
+    };
     headers.map(finding).collect()
 }
 

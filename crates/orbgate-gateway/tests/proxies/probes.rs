@@ -47,6 +47,7 @@ fn finds_nothing_with_websockets(kind: Program) {
 }
 
 const OTHER: &str = "another call was allowed than this one";
+const CHANGED: &str = "the proxy has changed an allowed call";
 const CLIENTS: &str = "a promised header is the client's";
 const MISSING: &str = "a promised header is missing";
 const UPGRADES: &str = "nothing decides what comes then";
@@ -63,6 +64,13 @@ fn the_probe_finds_what_is_wrong_with_nginx() {
             (("proxy_set_header X-Original-Method $request_method;", "proxy_set_header X-Original-Method GET;"), OTHER),
             (("proxy_set_header X-Original-URI $request_uri;", "proxy_set_header X-Original-URI $uri;"), CLOSED),
             (("http {", "http {\n    underscores_in_headers on;"), "a promised header is the client's"),
+            (
+                (
+                    "proxy_pass http://127.0.0.1:3000;",
+                    "rewrite ^(.*)/1$ $1/2 break;\n            proxy_pass http://127.0.0.1:3000;",
+                ),
+                CHANGED,
+            ),
             (
                 (
                     "proxy_pass http://127.0.0.1:3000;",
