@@ -67,7 +67,7 @@ fn format_unsealed(text: &str) -> Result<String, Vec<Diagnostic>> {
         }
         _ => Err(vec![Diagnostic {
             location: Location { line: 1, column: 1 },
-            message: "this text cannot be laid out without changing what it says: write its texts on one line"
+            message: "this text cannot be formatted without changing its meaning: write its strings on one line"
                 .to_owned(),
         }]),
     }

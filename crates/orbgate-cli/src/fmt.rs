@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
+use orbgate_yaml::{Content, Diagnostics, Keep};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
@@ -57,7 +58,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     if arguments.json {
         print_json(&Answer { files: &done })?;
     } else {
-        let word = if arguments.check { "would change" } else { "laid out" };
+        let word = if arguments.check { "would change" } else { "formatted" };
         let standard_output = |file: &LaidOut| file.file == STANDARD_INPUT && !arguments.check;
         let changed = done.iter().filter(|file| file.changed && !standard_output(file));
         output::print(|out| {
@@ -98,12 +99,12 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     let is_of_another = || was_sealed && is_refused();
     if unsealed || is_of_another() {
         let then = match (unsealed, arguments.check) {
-            (true, _) => "and is taken off: `--seal` writes a new one",
-            (false, true) => "and a new one would be written: somebody has changed the text",
-            (false, false) => "and a new one is written: somebody had changed the text",
+            (true, _) => "and is removed: `--seal` writes a new one",
+            (false, true) => "and would be replaced: the text was changed after it was sealed",
+            (false, false) => "and is replaced: the text was changed after it was sealed",
         };
         let file = one_line(&file);
-        output::explain(|err| writeln!(err, "{file}: the seal is of another text, {then}"));
+        output::explain(|err| writeln!(err, "{file}: the seal does not match the text, {then}"));
     }
     let changed = new != text;
     if path == Path::new(STANDARD_INPUT) {
@@ -119,10 +120,28 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
 /// Whether it is a token configuration or a gateway configuration, which is sealed without
 /// formatting.
 fn is_configuration(text: &str) -> bool {
-    let mut lines = text.trim_start_matches('\u{feff}').lines();
-    let starts = |line: &&str| !line.trim().is_empty() && !line.starts_with(['#', '%', '-']);
-    let first = lines.find(starts).unwrap_or_default();
-    ["orbgate_token:", "orbgate_gateway:"].iter().any(|key| first.starts_with(key))
+    let root = orbgate_yaml::outline(text, OnlyKeys, &mut Diagnostics::default());
+    let Some(Content::Mapping(entries)) = root.map(|root| root.kind) else {
+        return false;
+    };
+    entries.iter().any(|entry| matches!(&*entry.key.text, "orbgate_token" | "orbgate_gateway"))
+}
+
+/// Keeps only the keys of a file.
+#[derive(Clone, Copy)]
+struct OnlyKeys;
+
+impl Keep for OnlyKeys {
+    const DEPTH: usize = 1;
+    const VALUES: usize = 100;
+
+    fn of(self, _: &str) -> Option<Self> {
+        None
+    }
+
+    fn item(self) -> Option<Self> {
+        None
+    }
 }
 
 /// Replaces a file atomically, because a service might be reading it.
@@ -166,7 +185,7 @@ Examples:
   orbgate fmt - < policy.yaml
 
 Exit codes:
-  0  every file is laid out so, or is now
+  0  every file is formatted, or is now
   1  with --check, a file would change
   2  could not run: bad usage, a bad or unreadable policy, a file that cannot
      be written";

@@ -268,7 +268,7 @@ fn a_half_written_file_of_issuers_or_configuration_does_not_take_effect() {
     let table = [
         ("tokens.yaml", &*tokens, unsealed),
         ("tokens.yaml", head, unsealed),
-        ("tokens.yaml", &*mixture, "the seal is of another text"),
+        ("tokens.yaml", &*mixture, "the seal does not match"),
         ("gateway.yaml", &*config, unsealed),
     ];
     for (at, (file, text, why)) in table.into_iter().enumerate() {

@@ -84,7 +84,7 @@ pub(super) fn check_seal(bytes: &[u8], diagnostics: &mut Diagnostics) {
     let message = if !(marker.comment().starts_with(SEAL) && is_digest(seal)) {
         "a seal is written `... # sha256:` and 64 of the characters `0-9a-f`"
     } else if seal != hex(marker.before) {
-        "the seal is of another text than the one before it: the file is not whole, or was changed after it was sealed"
+        "the seal does not match the text before it: the file is incomplete, or was changed after it was sealed"
     } else {
         return;
     };
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(
             diagnostics(&wrong),
             [
-                "4:6: the seal is of another text than the one before it: the file is not whole, or was changed after it was sealed"
+                "4:6: the seal does not match the text before it: the file is incomplete, or was changed after it was sealed"
             ]
         );
         let right = seal("a: 1\n");

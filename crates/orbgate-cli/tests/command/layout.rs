@@ -16,7 +16,7 @@ fn a_file_is_laid_out_in_its_location_and_once_is_enough() {
     assert_eq!((ran.code, ran.out, ran.err), (1, format!("{ragged}: would change\n"), String::new()));
     assert_eq!(fs::read_to_string(&ragged).unwrap(), RAGGED);
     let ran = orbgate(&["fmt", &ragged, &shop]);
-    assert_eq!((ran.code, ran.out, ran.err), (0, format!("{ragged}: laid out\n"), String::new()));
+    assert_eq!((ran.code, ran.out, ran.err), (0, format!("{ragged}: formatted\n"), String::new()));
     assert_eq!(fs::read_to_string(&ragged).unwrap(), LAID_OUT);
     assert_eq!(fs::read_to_string(&shop).unwrap(), SHOP);
     for flags in [&["--check"][..], &[]] {
@@ -56,7 +56,7 @@ fn a_seal_is_written_kept_and_taken_off() {
     let seal = |flags: &[&str]| orbgate(&[&["fmt", &sealed], flags].concat());
     let read = || fs::read_to_string(&sealed).unwrap();
     assert_eq!(seal(&["--seal", "--check"]).code, 1);
-    assert_eq!(seal(&["--seal"]).out, format!("{sealed}: laid out\n"));
+    assert_eq!(seal(&["--seal"]).out, format!("{sealed}: formatted\n"));
     let text = read();
     let (before, digest) = text.split_once("... # sha256:").unwrap();
     assert_eq!((before, digest.len()), (LAID_OUT, 65));
@@ -84,7 +84,7 @@ fn a_seal_is_written_kept_and_taken_off() {
     for (flags, code, verb) in [(&["--seal", "--check"][..], 1, "would be"), (&["--seal"], 0, "is")] {
         let ran = seal(flags);
         let start = format!("{sealed}: ");
-        let said = format!(" a new one {verb} written");
+        let said = format!(" and {verb} replaced");
         assert!(ran.code == code && ran.err.starts_with(&start) && ran.err.contains(&said), "{}", ran.err);
     }
     assert_eq!(orbgate(&["check", &sealed]).code, 0);
@@ -168,6 +168,7 @@ fn a_gateways_files_are_sealed_as_they_are() {
     for (name, text) in [
         ("fmt-gateway.yaml", "# Ours.\norbgate_gateway:   1\n"),
         ("fmt-tokens.yaml", "orbgate_token:   1\nissuers: []\n"),
+        ("fmt-flow.yaml", "{ issuers: [],\n  \"orbgate_token\":   1 }\n"),
     ] {
         let file = &*file(name, text);
         let seal = |more: &[&str]| orbgate(&[&["fmt", "--seal", file], more].concat());
@@ -179,7 +180,7 @@ fn a_gateways_files_are_sealed_as_they_are() {
         // A text that was changed since gets a new one, and that is said.
         let changed = fs::read_to_string(file).unwrap().replace(":   1", ": 1");
         fs::write(file, changed).unwrap();
-        assert!(seal(&[]).err.contains(" written"));
+        assert!(seal(&[]).err.contains(" is replaced"));
         // Without the seal it's no policy.
         assert_eq!(orbgate(&["fmt", file]).code, 2);
     }
