@@ -172,6 +172,11 @@ mod tests {
             ("GET /a, POST /b]", "GET /a"),
             ("GET /a,b]", "GET /a,b"),
             ("GET /x] } }", "GET /x"),
+            ("GET /x } }", "GET /x"),
+            ("{a}, b", "{a"),
+            ("] x", "] x"),
+            (": x", ": x"),
+            ("# a # b", "# a"),
             ("'GET /it''s' ]", "'GET /it'"),
             ("\"GET /{id}\", x", "\"GET /{id}\""),
             (r#""a\"b\\" x"#, r#""a\"b\\""#),
@@ -183,6 +188,16 @@ mod tests {
             ("# comment", "# comment"),
         ] {
             assert_eq!(word(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn only_a_byte_order_mark_of_the_file_has_no_column() {
+        for (text, line, column, byte) in
+            [("ab", 1, 2, 1), ("\u{feff}ab", 1, 2, 4), ("a\n\u{feff}b", 2, 2, 5), ("a\n", 1, 3, 1), ("a\n", 3, 1, 2)]
+        {
+            let found = Text::new(text.to_owned()).byte_at(Location { line, column });
+            assert_eq!(found, byte, "{text:?} {line}:{column}");
         }
     }
 
