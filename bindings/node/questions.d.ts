@@ -199,7 +199,7 @@ export interface DecidingRule {
 export interface ExplainArguments {
   /** The call. */
   readonly request: Request;
-  /** `user` or `organisation`: decides with the token of this kind that `declared` and `requested` give; then the request has no `token`. */
+  /** `user` or `organisation`: decides with the token of this kind that would be issued for `declared` and `requested`. Needs both, and a request without `token`. */
   readonly issued?: string;
   /** The scopes that the application declared, if you know them, separated by spaces. */
   readonly declared?: string;

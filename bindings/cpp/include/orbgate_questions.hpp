@@ -354,7 +354,7 @@ struct Comparison {
 struct ExplainArguments {
     // The call.
     Request request;
-    // `user` or `organisation`: decides with the token of this kind that `declared` and `requested` give; then the request has no `token`.
+    // `user` or `organisation`: decides with the token of this kind that would be issued for `declared` and `requested`. Needs both, and a request without `token`.
     std::optional<std::string> issued;
     // The scopes that the application declared, if you know them, separated by spaces.
     std::optional<std::string> declared;

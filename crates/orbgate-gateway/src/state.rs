@@ -319,7 +319,7 @@ fn accepted(state: &Path) -> Result<Option<Arc<Engine>>, StartError> {
         Ok(engines) => Ok(Some(engines.load())),
         Err(LoadError::Unreadable(error)) if error.kind() == io::ErrorKind::NotFound => {
             // The policy can't be stored in a folder that doesn't exist.
-            let refuse = |error| StartError::Unreadable(state.to_owned(), error);
+            let refuse = |error| StartError::State(state.to_owned(), error);
             std::fs::read_dir(state).map(|_| None).map_err(refuse)
         }
         Err(error) => Err(StartError::Policy(file, error)),
@@ -394,7 +394,7 @@ impl fmt::Display for StartError {
             Self::Audit(file, error) => write!(f, "the audit {}: {error}", file.display()),
             Self::Incomplete(file, error) => write!(f, "{}: {error}", file.display()),
             Self::State(file, error) => {
-                write!(f, "the accepted policy {}: {error}", file.display())
+                write!(f, "`state`, {}: {error}", file.display())
             }
             Self::Invalid(lines) => f.write_str(lines),
             Self::Policy(file, LoadError::Unsound(error)) => {

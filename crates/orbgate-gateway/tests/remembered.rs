@@ -181,7 +181,7 @@ fn a_state_that_cannot_be_written_starts_nothing() {
     let output = limited.arg(&file).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("the accepted policy "), "{said}");
+    assert!(said.contains("`state`, "), "{said}");
 }
 
 /// What `DynamicUser=` and `StateDirectory=orbgate` of the unit make: an unprivileged user, whose only folder is reached by a link, and a

@@ -42,7 +42,7 @@ pub(crate) struct Answered;
 /// The routes of an axum router that no [`GateLayer`](crate::GateLayer) protects, such as those added after
 /// `Router::layer`.
 ///
-/// axum lists neither routes nor layers. So this calls the router once for each given route (a method and a template in
+/// Leave out public routes, which run without a token. axum lists neither routes nor layers. So this calls the router once for each given route (a method and a template in
 /// axum's syntax), without a token. A gate responds to such a call itself. Without a gate, **the route's handler
 /// runs**, so call this in a test of your service.
 ///

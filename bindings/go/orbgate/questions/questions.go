@@ -198,7 +198,7 @@ type DecidingRule struct {
 type ExplainArguments struct {
 	// The call.
 	Request Request `json:"request"`
-	// `user` or `organisation`: decides with the token of this kind that `declared` and `requested` give; then the request has no `token`.
+	// `user` or `organisation`: decides with the token of this kind that would be issued for `declared` and `requested`. Needs both, and a request without `token`.
 	Issued *string `json:"issued,omitzero"`
 	// The scopes that the application declared, if you know them, separated by spaces.
 	Declared *string `json:"declared,omitzero"`

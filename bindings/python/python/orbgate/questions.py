@@ -285,7 +285,7 @@ class ExplainArguments(_ExplainArguments, total=False):
     """Arguments of `explain`."""
 
     issued: str
-    """`user` or `organisation`: decides with the token of this kind that `declared` and `requested` give; then the request has no `token`."""
+    """`user` or `organisation`: decides with the token of this kind that would be issued for `declared` and `requested`. Needs both, and a request without `token`."""
 
     declared: str
     """The scopes that the application declared, if you know them, separated by spaces."""

@@ -33,7 +33,7 @@ document! {
         /// `true` logs why a request is denied: `explain`'s answer, without the query or the token; only the decision if a
         /// header or the query causes the denial.
         pub(super) debug: Option<Spanned<bool>>,
-        /// A folder that keeps the accepted policy for the next start.
+        /// An existing folder that keeps the accepted policy for the next start.
         pub(super) state: Option<Spanned<String>>,
         /// The prefix of the promised headers; `X-Orb-` if absent.
         pub(super) headers: Option<Spanned<String>>,

@@ -246,7 +246,7 @@ public final class Questions {
      * Arguments of {@code explain}.
      *
      * @param request the call
-     * @param issued {@code user} or {@code organisation}: decides with the token of this kind that {@code declared} and {@code requested} give; then the request has no {@code token}
+     * @param issued {@code user} or {@code organisation}: decides with the token of this kind that would be issued for {@code declared} and {@code requested}. Needs both, and a request without {@code token}
      * @param declared the scopes that the application declared, if you know them, separated by spaces
      * @param requested the scopes that the application requested, if you know them, separated by spaces
      */
@@ -256,7 +256,7 @@ public final class Questions {
             this(request, Optional.empty(), Optional.empty(), Optional.empty());
         }
 
-        /** A copy with this value. {@code user} or {@code organisation}: decides with the token of this kind that {@code declared} and {@code requested} give; then the request has no {@code token}. */
+        /** A copy with this value. {@code user} or {@code organisation}: decides with the token of this kind that would be issued for {@code declared} and {@code requested}. Needs both, and a request without {@code token}. */
         public ExplainArguments withIssued(String issued) {
             return new ExplainArguments(request, Optional.of(issued), declared, requested);
         }
