@@ -1,11 +1,12 @@
 //! Drives a gate to its result, which is observed and audited.
 
 use core::ops::ControlFlow;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use orbgate::{Decision, Engine, Grant};
 use orbgate_analysis::{Shadowed, explain};
-use orbgate_gate::{Answer, Request};
+use orbgate_gate::{Answer, Request, Rules};
 use tracing::{Instrument as _, Span};
 
 use crate::engines::Engines;
@@ -72,12 +73,21 @@ impl<V: VerifyToken> Settings<V> {
         read(&engine, answer)
     }
 
+    /// The rules for a candidate, with its own public routes, if it has any.
+    fn rules_of(&self, candidate: &Engines) -> Cow<'_, Rules> {
+        let mut rules = Cow::Borrowed(&self.rules);
+        if let Some(public) = candidate.public() {
+            rules.to_mut().public = Some(Arc::clone(public));
+        }
+        rules
+    }
+
     /// Reports a result to the counters, the span, the candidate and the audit.
     fn note(&self, request: &Request<'_>, answer: &Answer<'_, V::Verified>, span: &Span) {
         observe::decided(&answer.decision, answer.refused(), span);
-        let candidate = self.shadow.as_ref().map(Engines::load);
-        let shadowed = candidate.as_ref().map(|candidate| {
-            let opened = self.rules.open(candidate, request);
+        let candidate = self.shadow.as_ref().map(|engines| (engines.load(), self.rules_of(engines)));
+        let shadowed = candidate.as_ref().map(|(candidate, rules)| {
+            let opened = rules.open(candidate, request);
             Shadowed { enforced: answer.decision, candidate: opened.decide(answer.credentials.clone()).decision }
         });
         if let Some(shadowed) = &shadowed {

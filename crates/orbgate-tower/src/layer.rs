@@ -192,7 +192,7 @@ impl<V, W> GateLayer<V, W> {
     /// change for real requests before you activate it. Only the layer's own engines determine the response.
     ///
     /// Each request counts in `orbgate_shadow_decisions_total`. If the two disagree, the span's `shadow` states how,
-    /// and the audit log has both decisions. Costs a second decision. Needs scopes as a string, as [`orbgate_token`]
+    /// and the audit log has both decisions. Without public routes of its own, the candidate has the layer's. Costs a second decision. Needs scopes as a string, as [`orbgate_token`]
     /// has them.
     #[must_use]
     pub fn shadow(self, candidate: Engines) -> Self {

@@ -607,6 +607,30 @@ async fn a_candidate_is_heard_and_not_obeyed() {
 }
 
 #[tokio::test]
+async fn a_candidate_has_its_own_public_routes_or_those_of_the_layer() {
+    let engines = |route: Option<&str>| match route {
+        Some(route) => Engines::external().public_routes(PublicRoutes::new([route]).unwrap()).unwrap(),
+        None => Engines::external(),
+    };
+    for (active, own, expected) in [
+        (Some("GET /healthz"), None, None),
+        (None, Some("GET /healthz"), Some("wider")),
+        (Some("GET /healthz"), Some("GET /version"), Some("narrower")),
+    ] {
+        let (sender, written) = channel();
+        let audit = AuditLog::to_writer(Sheet(Vec::new(), sender)).unwrap();
+        let gate = GateLayer::outermost(engines(active), Spoken).audit(audit).shadow(engines(own));
+        let request = orbgate_gate::Request { method: b"GET", target: b"/healthz", ..orbgate_gate::Request::default() };
+        let is_allowed = gate.ask(request, |answer| answer.decision.is_allow()).await;
+        assert_eq!(is_allowed, active.is_some());
+        drop(gate);
+        let line: Value = serde_json::from_slice(&written.recv().unwrap()).unwrap();
+        let said = line.get("shadow").map(|shadow| shadow["disagreement"].as_str().unwrap());
+        assert_eq!(said, expected, "{active:?} {own:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_may_be_printed_has_nothing_of_a_token() {
     let gate = layer();
     let shown = format!("{gate:?} {:?} {:?}", gate.layer(()), Refused::new("expired"));
