@@ -106,8 +106,8 @@ mod tests {
 
     #[test]
     fn a_pipe_needs_a_reader() {
-        let folder = std::env::temp_dir().join(format!("orbgate-audit-pipe-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         let pipe = folder.join("pipe");
         assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
         let expected = format!("the audit {}: No such device or address (os error 6)", pipe.display());
@@ -123,6 +123,5 @@ mod tests {
         let mut read = vec![0; 1 << 20];
         reader.read_exact(&mut read).unwrap();
         written.join().unwrap().unwrap();
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -91,8 +91,8 @@ mod tests {
 
     #[test]
     fn a_file_is_a_regular_one_of_a_size() {
-        let folder = std::env::temp_dir().join(format!("orbgate-files-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         let path = folder.join("file");
         for (length, is_read) in [(0, true), (Policy::MAX_BYTES, true), (Policy::MAX_BYTES + 1, false)] {
             File::create(&path).unwrap().set_len(length).unwrap();
@@ -101,9 +101,8 @@ mod tests {
         replace(&path, b"a\xff").unwrap();
         assert_eq!(read(&path).unwrap(), b"a\xff");
         assert!(text(&path).is_err());
-        for path in [folder.as_path(), Path::new("/dev/zero"), &folder.join("none")] {
+        for path in [folder, Path::new("/dev/zero"), &folder.join("none")] {
             assert!(read(path).is_err(), "{path:?}");
         }
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

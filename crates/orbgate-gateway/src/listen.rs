@@ -109,8 +109,8 @@ mod tests {
 
     #[tokio::test]
     async fn only_the_socket_of_an_ended_program_is_taken_away() {
-        let folder = std::env::temp_dir().join(format!("orbgate-listen-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         let [file, used, ended] = ["file", "used", "ended"].map(|name| folder.join(name));
         std::fs::write(&file, "kept").unwrap();
         let listener = UnixListener::bind(&used).unwrap();
@@ -122,6 +122,5 @@ mod tests {
         assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
         assert!(used.exists());
         drop(listener);
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

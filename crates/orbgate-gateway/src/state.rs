@@ -439,19 +439,19 @@ mod tests {
     /// Otherwise it would be forgotten, and a wider policy accepted.
     #[test]
     fn an_accepted_policy_that_cannot_be_read_is_an_error() {
-        let state = std::env::temp_dir().join(format!("orbgate-state-{}", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("state");
         assert!(accepted(&state).is_err(), "no folder");
         fs::create_dir_all(&state).unwrap();
         assert!(accepted(&state).unwrap().is_none());
         fs::create_dir(accepted_in(&state)).unwrap();
         assert!(accepted(&state).is_err());
-        fs::remove_dir_all(&state).unwrap();
     }
 
     #[tokio::test]
     async fn a_flushed_audit_has_every_line() {
-        let folder = std::env::temp_dir().join(format!("orbgate-flush-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
         write(
             "gateway.yaml",
@@ -468,6 +468,5 @@ mod tests {
         state.flush();
         let audit = fs::read_to_string(folder.join("audit.jsonl")).unwrap();
         assert_eq!(audit.lines().count(), 500);
-        fs::remove_dir_all(&folder).unwrap();
     }
 }

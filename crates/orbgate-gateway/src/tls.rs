@@ -111,8 +111,8 @@ mod tests {
 
     #[test]
     fn each_mode_agrees_on_its_protocol_and_an_empty_file_is_named() {
-        let folder = std::env::temp_dir().join(format!("orbgate-tls-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let write = |name: &str, text: &str| {
             let path = folder.join(name);
@@ -136,6 +136,5 @@ mod tests {
         let without = TlsFiles { certificate: write("empty.pem", ""), ..files };
         let refused = without.load(Mode::Nginx).unwrap_err().to_string();
         assert!(refused.ends_with("empty.pem: it has no certificate in PEM"));
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

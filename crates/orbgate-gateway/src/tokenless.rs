@@ -75,18 +75,17 @@ mod tests {
 
     #[test]
     fn a_list_that_is_kept_is_the_one_that_was_accepted() {
-        let state = std::env::temp_dir().join(format!("orbgate-public-{}", std::process::id()));
-        std::fs::create_dir_all(&state).unwrap();
-        assert_eq!(Tokenless::accepted(&state).unwrap(), None);
+        let state = tempfile::tempdir().unwrap();
+        let state = state.path();
+        assert_eq!(Tokenless::accepted(state).unwrap(), None);
         let list = Tokenless { public: vec!["GET /a".to_owned()], cors_preflight: true };
-        list.keep(&state).unwrap();
-        assert_eq!(Tokenless::accepted(&state).unwrap(), Some(list));
+        list.keep(state).unwrap();
+        assert_eq!(Tokenless::accepted(state).unwrap(), Some(list));
         // One that cannot be read isn't forgotten.
-        let file = Tokenless::file(&state);
+        let file = Tokenless::file(state);
         std::fs::remove_file(&file).unwrap();
         std::fs::create_dir(&file).unwrap();
-        assert!(Tokenless::accepted(&state).is_err());
-        std::fs::remove_dir_all(&state).unwrap();
+        assert!(Tokenless::accepted(state).is_err());
     }
 
     #[test]

@@ -336,8 +336,8 @@ mod tests {
     #[test]
     fn a_message_with_many_tokens_lets_others_be_answered_between_them() {
         const TOKENS: usize = 500;
-        let folder = std::env::temp_dir().join(format!("orbgate-authzen-{}", std::process::id()));
-        fs::create_dir_all(&folder).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
         write(
             "gateway.yaml",
@@ -370,7 +370,6 @@ mod tests {
             other.abort();
             (answers.unwrap(), turns.load(Ordering::Relaxed))
         });
-        fs::remove_dir_all(&folder).unwrap();
         let answers = answers["evaluations"].as_array().unwrap().clone();
         assert_eq!(answers.len(), TOKENS);
         assert!(answers.iter().all(|it| it["context"]["reason"] == "invalid_token"), "{answers:?}");
