@@ -36,7 +36,7 @@ pub(crate) struct Arguments {
 
 /// A file, and whether formatting changes it.
 #[derive(Serialize)]
-struct LaidOut {
+struct Formatted {
     file: String,
     changed: bool,
     /// Whether it had a seal that the new contents don't have.
@@ -48,7 +48,7 @@ struct LaidOut {
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let (mut done, mut outcome) = (Vec::new(), Exit::Fine);
     for path in &arguments.files {
-        match lay_out(path, arguments) {
+        match format(path, arguments) {
             Ok(file) => done.push(file),
             Err(stop @ Stop::BrokenPipe) => return Err(stop),
             // Continue with the other files.
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         print_json(&Answer { files: &done })?;
     } else {
         let word = if arguments.check { "would change" } else { "formatted" };
-        let standard_output = |file: &LaidOut| file.file == STANDARD_INPUT && !arguments.check;
+        let standard_output = |file: &Formatted| file.file == STANDARD_INPUT && !arguments.check;
         let changed = done.iter().filter(|file| file.changed && !standard_output(file));
         output::print(|out| {
             for file in changed {
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     })
 }
 
-fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
+fn format(path: &Path, arguments: &Arguments) -> Result<Formatted, Stop> {
     let file = path.display().to_string();
     let bytes = input::read(path, READ_LIMIT).map_err(Stop::Error)?;
     let diagnostics = |diagnostics: &[_]| Stop::Diagnostics(in_file(&file, diagnostics));
@@ -114,7 +114,7 @@ fn lay_out(path: &Path, arguments: &Arguments) -> Result<LaidOut, Stop> {
     } else if changed && !arguments.check {
         replace(path, &new).map_err(|error| Stop::Error(format!("cannot write `{file}`: {error}")))?;
     }
-    Ok(LaidOut { file, changed, unsealed })
+    Ok(Formatted { file, changed, unsealed })
 }
 
 /// Whether it is a token configuration or a gateway configuration, which is sealed without
@@ -127,7 +127,7 @@ fn is_configuration(text: &str) -> bool {
     entries.iter().any(|entry| matches!(&*entry.key.text, "orbgate_token" | "orbgate_gateway"))
 }
 
-/// Keeps only the keys of a file.
+/// Keeps only the keys of a file, which are far fewer than the limit.
 #[derive(Clone, Copy)]
 struct OnlyKeys;
 
@@ -163,7 +163,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 
 #[derive(Serialize)]
 struct Answer<'a> {
-    files: &'a [LaidOut],
+    files: &'a [Formatted],
 }
 
 const HELP: &str = "\

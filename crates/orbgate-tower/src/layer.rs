@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use orbgate::{Decision, Engine};
 use orbgate_analysis::Explanation;
-use orbgate_gate::{Answer, Challenge, CorsPreflight, Credentials, Request, Verified};
+use orbgate_gate::{Answer, Challenge, CorsPreflight, Credentials, Request, Verified, same_template};
 use tower_layer::Layer;
 
 #[cfg(feature = "audit")]
@@ -46,7 +46,7 @@ impl<V> GateLayer<V, InAxum> {
     /// URI without its prefix. A request without an `OriginalUri` didn't come through a router, and is denied.
     /// So is an otherwise allowed request that axum routed by a different template than the policy's
     /// (`MatchedPath`) or by none, as in a fallback and around `nest_service`: it could reach a route that the
-    /// policy lacks.
+    /// policy lacks. So is one whose path or query was rewritten inside the router.
     ///
     /// Use the layer only around axum's own routes: `Router::layer`, `Router::route_layer`, `MethodRouter::layer`. It
     /// can't wrap any other service, because that service might route again, and nothing would compare its route with
@@ -184,7 +184,8 @@ impl<V, W> GateLayer<V, W> {
             return Err(UnknownRoute(route.to_owned()));
         }
         Ok(self.with(|settings| {
-            settings.bonus.insert(route.to_owned(), limit);
+            settings.bonus.retain(|(known, _)| !same_template(known, route));
+            settings.bonus.push((route.to_owned(), limit));
         }))
     }
 
@@ -192,8 +193,8 @@ impl<V, W> GateLayer<V, W> {
     /// change for real requests before you activate it. Only the layer's own engines determine the response.
     ///
     /// Each request counts in `orbgate_shadow_decisions_total`. If the two disagree, the span's `shadow` states how,
-    /// and the audit log has both decisions. Without public routes of its own, the candidate has the layer's. Costs a second decision. Needs scopes as a string, as [`orbgate_token`]
-    /// has them.
+    /// and the audit log has both decisions. Without public routes of its own, the candidate has the layer's. Costs a
+    /// second decision. Needs scopes as a string, as [`orbgate_token`] has them.
     #[must_use]
     pub fn shadow(self, candidate: Engines) -> Self {
         self.with(|settings| settings.shadow = Some(candidate))

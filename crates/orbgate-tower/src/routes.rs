@@ -42,9 +42,9 @@ pub(crate) struct Answered;
 /// The routes of an axum router that no [`GateLayer`](crate::GateLayer) protects, such as those added after
 /// `Router::layer`.
 ///
-/// Leave out public routes, which run without a token. axum lists neither routes nor layers. So this calls the router once for each given route (a method and a template in
+/// axum lists neither routes nor layers. So this calls the router once for each given route (a method and a template in
 /// axum's syntax), without a token. A gate responds to such a call itself. Without a gate, **the route's handler
-/// runs**, so call this in a test of your service.
+/// runs**, so call this in a test of your service. Leave out public routes, whose handlers run without a token.
 ///
 /// When a service starts, use a method that no handler serves, such as `ORBGATE`. Then only handlers of
 /// `axum::routing::any` and fallbacks run, but a gate that is missing from one of a path's methods might not be

@@ -161,7 +161,7 @@ impl<V> Settings<V> {
     where
         B: Body<Data = Bytes> + Unpin,
     {
-        // A new version of the policy can name a parameter otherwise.
+        // A new version of the policy can rename a parameter.
         let is_of = |route: &str| self.bonus.iter().find(|(known, _)| same_template(known, route));
         match decision.route_name().and_then(is_of) {
             None => RequestBody::untouched(body),

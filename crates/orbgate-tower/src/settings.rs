@@ -1,7 +1,6 @@
 //! The settings of a layer, as set with its builder.
 
 use core::fmt;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use orbgate_gate::Rules;
@@ -17,7 +16,7 @@ pub(crate) struct Settings<V> {
     pub(crate) verifier: Arc<V>,
     pub(crate) rules: Rules,
     /// The number of bytes to read for `allowBonusOrbsUse`, by route.
-    pub(crate) bonus: HashMap<String, u64>,
+    pub(crate) bonus: Vec<(String, u64)>,
     pub(crate) shadow: Option<Engines>,
     /// Whether the log explains denials.
     pub(crate) debug: bool,
@@ -34,7 +33,7 @@ impl<V> Settings<V> {
             engines,
             verifier: Arc::new(verifier),
             rules,
-            bonus: HashMap::new(),
+            bonus: Vec::new(),
             shadow: None,
             debug: false,
             #[cfg(feature = "audit")]

@@ -92,8 +92,8 @@ impl Engines {
         let candidate = candidate.result_within(settings.deadline)??;
         settings.judge(&candidate.version, Ending::default())?;
         self.admits(&candidate.version.engine)?;
-        let in_force = Arc::new(Text::empty());
-        let mut follower = Follower::new(path, self.clone(), settings, Arc::clone(&in_force));
+        let active = Arc::new(Text::empty());
+        let mut follower = Follower::new(path, self.clone(), settings, Arc::clone(&active));
         match settings.judge_changes(&candidate, self) {
             Ok(()) if settings.compare_first => follower.adopt(candidate, text),
             Ok(()) => {
@@ -108,7 +108,7 @@ impl Engines {
         }
         observe::policy_read();
         observe::policy_waiting(!follower.is_current());
-        let text = in_force;
+        let text = active;
         let (wake, woken) = channel();
         thread::Builder::new().name("orbgate-watch".to_owned()).spawn(move || follower.follow(&woken))?;
         Ok(Watch { wake, text })

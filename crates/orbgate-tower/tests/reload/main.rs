@@ -154,7 +154,7 @@ fn is_open(engines: &Engines) -> bool {
 }
 
 #[test]
-fn a_policy_that_is_being_written_is_not_in_force() {
+fn a_policy_that_is_being_written_is_not_active() {
     const INTERVAL: Duration = Duration::from_millis(600);
     let alone = Alone::new("written-in-place.yaml");
     let whole = policy(60);
@@ -283,7 +283,7 @@ fn a_version_that_opens_other_public_paths_is_refused_as_wider() {
 }
 
 #[test]
-fn a_mixture_of_two_versions_is_never_in_force() {
+fn a_mixture_of_two_versions_is_never_active() {
     let alone = Alone::new("sealed.yaml");
     let [old, new] = [policy(0), policy(0).replace("orbs: 5\n", "orbs: 6\n")];
     let [old, new] = [old, new].map(|text| orbgate_analysis::format_and_seal(&text).unwrap());

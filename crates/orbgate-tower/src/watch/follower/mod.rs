@@ -36,7 +36,7 @@ pub(super) struct Follower {
     /// A version that must be read again before it is checked.
     resting: Option<Vec<u8>>,
     /// The contents of the active version.
-    in_force: Arc<Text>,
+    active: Arc<Text>,
 }
 
 /// The contents of the active version.
@@ -51,7 +51,7 @@ struct Judged {
 }
 
 pub(super) enum Verdict {
-    InForce,
+    Active,
     Refused,
     /// It failed, but the next attempt might succeed.
     Later(Retry),
@@ -66,7 +66,7 @@ pub(super) struct Retry {
 
 impl Follower {
     /// Follows a file of which no version has been checked.
-    pub(super) fn new(path: PathBuf, engines: Engines, settings: WatchSettings, in_force: Arc<Text>) -> Self {
+    pub(super) fn new(path: PathBuf, engines: Engines, settings: WatchSettings, active: Arc<Text>) -> Self {
         Self {
             path,
             engines,
@@ -75,7 +75,7 @@ impl Follower {
             ending: Ending::default(),
             judged: None,
             resting: None,
-            in_force,
+            active,
         }
     }
 
@@ -87,8 +87,8 @@ impl Follower {
     /// Records a version that became active.
     pub(super) fn took(&mut self, ending: Ending, text: Vec<u8>) {
         self.ending = self.ending.or(ending);
-        self.in_force.store(Some(Arc::new(text.clone())));
-        self.judged(text, Verdict::InForce);
+        self.active.store(Some(Arc::new(text.clone())));
+        self.judged(text, Verdict::Active);
     }
 
     /// Makes a version active.
@@ -107,7 +107,7 @@ impl Follower {
     /// Whether the version that was checked last is active, and no other version waits.
     pub(super) fn is_current(&self) -> bool {
         let verdict = self.judged.as_ref().map(|judged| &judged.verdict);
-        self.resting.is_none() && matches!(verdict, Some(Verdict::InForce))
+        self.resting.is_none() && matches!(verdict, Some(Verdict::Active))
     }
 
     #[expect(clippy::disallowed_methods, reason = "a pause is measured, and nothing else depends on the time")]
@@ -162,9 +162,9 @@ impl Follower {
                 self.resting = Some(text);
             }
         }
-        let in_force = self.is_current();
-        observe::policy_waiting(!in_force);
-        if in_force {
+        let active = self.is_current();
+        observe::policy_waiting(!active);
+        if active {
             observe::policy_read();
         }
     }
@@ -192,7 +192,7 @@ impl Follower {
             Ok(attempt) => match self.candidate(&attempt) {
                 Ok(candidate) => {
                     self.adopt(candidate, text.to_vec());
-                    return Verdict::InForce;
+                    return Verdict::Active;
                 }
                 Err(error) => (error, Some(attempt)),
             },

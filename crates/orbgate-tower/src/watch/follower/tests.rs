@@ -40,7 +40,7 @@ fn follower(settings: WatchSettings) -> Follower {
 }
 
 impl Follower {
-    fn has_in_force(&self, name: &str) -> bool {
+    fn has_active(&self, name: &str) -> bool {
         self.engines.load().digest() == engine(name).digest()
     }
 
@@ -48,7 +48,7 @@ impl Follower {
     fn pause(&self) -> Option<Duration> {
         match &self.judged.as_ref()?.verdict {
             Verdict::Later(retry) => Some(retry.pause),
-            Verdict::InForce | Verdict::Refused => None,
+            Verdict::Active | Verdict::Refused => None,
         }
     }
 
@@ -92,9 +92,9 @@ fn a_version_that_took_too_long_is_tried_again() {
     follower.wait();
     follower.settings = settings;
     follower.look(text("two"), now + Duration::from_secs(599));
-    assert!(follower.has_in_force("one"), "it is not time");
+    assert!(follower.has_active("one"), "it is not time");
     follower.look(text("two"), now + Duration::from_secs(600));
-    assert!(follower.has_in_force("two"));
+    assert!(follower.has_active("two"));
     assert_eq!(follower.pause(), None);
 }
 
@@ -132,7 +132,7 @@ fn a_version_whose_compilation_panicked_is_tried_again() {
     assert_eq!(follower.pause(), Some(INTERVAL));
     follower.compile = Candidate::new;
     follower.look(text("two"), now + INTERVAL);
-    assert!(follower.has_in_force("two"));
+    assert!(follower.has_active("two"));
 }
 
 #[test]
@@ -142,16 +142,16 @@ fn a_version_rests_only_from_one_read_to_the_next() {
     follower.look(text("two"), now);
     follower.look(text("one"), now);
     follower.look(text("two"), now);
-    assert!(follower.has_in_force("one"), "another was read between");
+    assert!(follower.has_active("one"), "another was read between");
     follower.unreadable(&Error::from(ErrorKind::NotFound), false);
     follower.look(text("two"), now);
-    assert!(follower.has_in_force("one"), "the file was gone between");
+    assert!(follower.has_active("one"), "the file was gone between");
     for name in ["three", "two", "three"] {
         follower.look(text(name), now);
-        assert!(follower.has_in_force("one"), "another was read before {name}");
+        assert!(follower.has_active("one"), "another was read before {name}");
     }
     follower.look(text("three"), now);
-    assert!(follower.has_in_force("three"));
+    assert!(follower.has_active("three"));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_file_that_cannot_be_read_is_logged_once() {
             follower.look(text(name), now);
             follower.look(text(name), now);
         }
-        assert!(follower.has_in_force("three"));
+        assert!(follower.has_active("three"));
     });
     let log = std::io::read_to_string(log).unwrap();
     assert_eq!(log.matches("policy unreadable").count(), 2, "{log}");
