@@ -111,6 +111,9 @@ issuers:
   - { issuer: a, audience: b, kind: user, algorithms: [] }
 ",
         "orbgate_token: 1\nissuers:\n  - issuer: a\n    issuer: a\n    audience: &x b\n    kind: { user: [] }\n",
+        // An item of a wrong type isn't an empty audience as well.
+        "orbgate_token: 1\nissuers:\n  - { issuer: a, audience: [[b]], kind: user }\n",
+        "orbgate_token: 1\nissuers:\n  - { issuer: b, audience: [c, ''], kind: user }\n",
     ];
     let mut expected = Expected::default();
     for yaml in table {

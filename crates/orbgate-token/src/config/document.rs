@@ -124,11 +124,11 @@ document! {
 #[serde(untagged)]
 pub(super) enum Audiences {
     One(String),
-    Several(Vec<String>),
+    Several(Vec<Spanned<String>>),
 }
 
 impl Value for Audiences {
-    const SHAPE: Shape = Shape::Either(&[String::SHAPE, Vec::<String>::SHAPE]);
+    const SHAPE: Shape = Shape::Either(&[String::SHAPE, Vec::<Spanned<String>>::SHAPE]);
 
     fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
         match &node.kind {

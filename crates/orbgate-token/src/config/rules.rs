@@ -98,7 +98,7 @@ impl IssuerDocument {
         }
         match key {
             "issuer" => Some(self.issuer.location),
-            "audience" => Some(self.audience.location),
+            "audience" => Some(self.audience.value.empty().unwrap_or(self.audience.location)),
             "audience_claim" => of(&self.audience_claim),
             "kind" => Some(self.kind.location),
             "jwks_uri" => of(&self.jwks_uri),
@@ -115,6 +115,24 @@ impl IssuerDocument {
                 Some(types?.first()?.location)
             }
             _ => self.opaque.as_ref()?.value.location(key).or(of(&self.opaque)),
+        }
+    }
+}
+
+impl Audiences {
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let (one, several) = match self {
+            Self::One(audience) => (Some(audience), &[][..]),
+            Self::Several(audiences) => (None, &audiences[..]),
+        };
+        one.into_iter().chain(several.iter().map(|audience| &audience.value)).map(String::as_str)
+    }
+
+    /// The first empty item of a list: an item of a wrong type, which is already reported, reads as an empty string.
+    fn empty(&self) -> Option<Location> {
+        match self {
+            Self::One(_) => None,
+            Self::Several(audiences) => audiences.iter().find(|audience| audience.value.is_empty()).map(|a| a.location),
         }
     }
 }
@@ -136,14 +154,9 @@ impl OpaqueDocument {
 
 fn issuer(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Issuer {
     let kind = kind(&document.kind.value, diagnostics);
-    let audiences = match &document.audience.value {
-        Audiences::One(audience) => core::slice::from_ref(audience),
-        Audiences::Several(audiences) => audiences,
-    };
-    let (first, others) = audiences.split_first().unzip();
-    let first = first.map_or("", String::as_str);
-    let mut issuer = Issuer::new(&document.issuer.value, first, kind);
-    issuer = issuer.or_audiences(others.unwrap_or_default());
+    let mut audiences = document.audience.value.iter();
+    let first = audiences.next().unwrap_or_default();
+    let mut issuer = Issuer::new(&document.issuer.value, first, kind).or_audiences(audiences);
     if let Some(claim) = &document.audience_claim {
         issuer = issuer.audience_claim(&claim.value);
     }
