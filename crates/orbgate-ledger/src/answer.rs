@@ -1,0 +1,376 @@
+//! What a ledger answers: receipts, denials, balances and entries.
+
+use serde::Serialize;
+
+use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
+
+/// The answer to a command.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "one for each command")]
+pub enum Answer {
+    /// To [`crate::Command::Grant`].
+    Granted(Done<Granted>),
+    /// To [`crate::Command::Revoke`].
+    Revoked(Done<Revoked>),
+    /// To [`crate::Command::Hold`].
+    Hold(HoldAnswer),
+    /// To [`crate::Command::Extend`].
+    Extended(Done<Extended>),
+    /// To [`crate::Command::Settle`].
+    Settled(Done<Settled>),
+    /// To [`crate::Command::Balance`].
+    Balance(Balance),
+    /// To [`crate::Command::Holds`].
+    Holds(Vec<Pending>),
+}
+
+/// A receipt, and whether the command had been done before.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Done<R> {
+    /// The receipt of the first time.
+    #[serde(flatten)]
+    pub receipt: R,
+    /// Whether a command with this id and content had been done before.
+    pub repeated: bool,
+}
+
+/// The receipt of a grant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Granted {
+    /// The grant.
+    pub id: Id,
+    /// Its account.
+    pub account: AccountId,
+    /// The orbs.
+    pub amount: Orbs,
+    /// Whether they were paid for.
+    pub bucket: Bucket,
+    /// The time from which they can't be spent any more.
+    pub expires_at: Option<Millis>,
+    /// The time of the command.
+    pub at: Millis,
+}
+
+/// The receipt of a revocation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Revoked {
+    /// The command.
+    pub id: Id,
+    /// The account.
+    pub account: AccountId,
+    /// The grant.
+    pub grant: Id,
+    /// The orbs that were taken back.
+    pub amount: Orbs,
+    /// The time of the command.
+    pub at: Millis,
+}
+
+/// The answer to a hold. A denial is a value: it isn't stored, and asking again checks again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "hold", rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "a hold is admitted or denied")]
+pub enum HoldAnswer {
+    /// The orbs are held, or were when the hold came first.
+    Held {
+        /// The receipt of the first time.
+        #[serde(flatten)]
+        receipt: Held,
+        /// Whether a hold with this id and content had been admitted before.
+        repeated: bool,
+        /// The state of the hold now. A repeated hold covers a call only if it is pending.
+        state: State,
+    },
+    /// The account doesn't have enough.
+    Denied(Denied),
+}
+
+/// The receipt of a hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Held {
+    /// The hold.
+    pub id: Id,
+    /// Its account.
+    pub account: AccountId,
+    /// The orbs.
+    pub amount: Orbs,
+    /// How many of them are bonus orbs.
+    pub bonus: Orbs,
+    /// The time at which the hold expires unless it is extended.
+    pub expires_at: Millis,
+    /// The time of the command.
+    pub at: Millis,
+}
+
+/// A hold that wasn't admitted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Denied {
+    /// The orbs that the hold needs.
+    pub needed: Orbs,
+    /// The orbs that it could use.
+    pub available: Orbs,
+    /// Why it can't have them.
+    pub reason: Denial,
+    /// For [`Denial::TemporarilyHeld`], the time at which the account's next hold expires.
+    pub retry_at: Option<Millis>,
+}
+
+/// Why a hold is denied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "frozen: they are the details of a decision")]
+pub enum Denial {
+    /// The account has too few orbs.
+    Insufficient,
+    /// Bonus orbs would suffice, but the hold may not use them.
+    BonusNotAllowed,
+    /// There would be enough if other calls released what they hold.
+    TemporarilyHeld,
+}
+
+impl Denial {
+    /// The word of it, the same in every language.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Insufficient => "insufficient",
+            Self::BonusNotAllowed => "bonus_not_allowed",
+            Self::TemporarilyHeld => "temporarily_held",
+        }
+    }
+}
+
+/// The receipt of an extension.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Extended {
+    /// The command.
+    pub id: Id,
+    /// The hold.
+    pub hold: Id,
+    /// The time at which the hold expires now.
+    pub expires_at: Millis,
+    /// The time of the command.
+    pub at: Millis,
+}
+
+/// The receipt of a settlement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Settled {
+    /// The hold.
+    pub hold: Id,
+    /// Its account; null if the hold was voided before it came.
+    pub account: Option<AccountId>,
+    /// Captured or voided.
+    pub state: State,
+    /// The orbs to capture.
+    pub requested: Orbs,
+    /// The orbs that were spent.
+    pub captured: Orbs,
+    /// How many of those are bonus orbs.
+    pub bonus: Orbs,
+    /// The orbs that were requested but not there.
+    pub shortfall: Orbs,
+    /// Whether the hold had expired.
+    pub late: bool,
+    /// The time of the command.
+    pub at: Millis,
+}
+
+/// The state of a hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "the states of a hold")]
+pub enum State {
+    /// Orbs are held.
+    Pending,
+    /// Orbs were spent.
+    Captured,
+    /// All orbs were released.
+    Voided,
+    /// All orbs were released because the hold wasn't settled in time. It can still be captured or voided.
+    Expired,
+}
+
+impl State {
+    pub(crate) const ALL: [(Self, &'static str); 4] = [
+        (Self::Pending, "pending"),
+        (Self::Captured, "captured"),
+        (Self::Voided, "voided"),
+        (Self::Expired, "expired"),
+    ];
+
+    /// The word of it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Captured => "captured",
+            Self::Voided => "voided",
+            Self::Expired => "expired",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == name).map(|(state, _)| *state)
+    }
+}
+
+/// The orbs of an account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Balance {
+    /// The account.
+    pub account: AccountId,
+    /// Neither spent, expired nor revoked: `held` and `available`.
+    pub posted: Orbs,
+    /// Reserved for calls that are running.
+    pub held: Orbs,
+    /// Can be held: `paid` and `bonus`.
+    pub available: Orbs,
+    /// The available orbs that were paid for.
+    pub paid: Orbs,
+    /// The available bonus orbs.
+    pub bonus: Orbs,
+}
+
+/// A pending hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Pending {
+    /// The hold.
+    pub id: Id,
+    /// The orbs.
+    pub amount: Orbs,
+    /// How many of them are bonus orbs.
+    pub bonus: Orbs,
+    /// The time of the hold.
+    pub at: Millis,
+    /// The time at which it expires unless it is extended.
+    pub expires_at: Millis,
+    /// What it is for.
+    pub note: Note,
+}
+
+/// A movement of orbs. Entries are written once and never changed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Entry {
+    /// The account.
+    pub account: AccountId,
+    /// The number of the entry in its account: 1, 2, 3 and so on.
+    pub seq: u64,
+    /// The time of the movement. Within an account it never decreases.
+    pub at: Millis,
+    /// What moved the orbs.
+    pub cause: Cause,
+    /// The id of the grant, revocation or hold.
+    pub id: Id,
+    /// The changes, one for each grant.
+    pub lines: Vec<Line>,
+    /// What the hold is for.
+    pub note: Note,
+    /// The account's available paid orbs after the movement.
+    pub paid: Orbs,
+    /// The account's available bonus orbs after the movement.
+    pub bonus: Orbs,
+    /// The account's held orbs after the movement.
+    pub held: Orbs,
+    /// The orbs of a capture that weren't there.
+    pub shortfall: Orbs,
+}
+
+/// What moved orbs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "one for each command that moves orbs, and two for time")]
+pub enum Cause {
+    /// A grant.
+    Grant,
+    /// A revocation.
+    Revoke,
+    /// A hold.
+    Hold,
+    /// A hold was captured.
+    Capture,
+    /// A hold was voided.
+    Void,
+    /// A hold expired.
+    HoldExpired,
+    /// A grant expired.
+    GrantExpired,
+}
+
+impl Cause {
+    pub(crate) const ALL: [(Self, &'static str); 7] = [
+        (Self::Grant, "grant"),
+        (Self::Revoke, "revoke"),
+        (Self::Hold, "hold"),
+        (Self::Capture, "capture"),
+        (Self::Void, "void"),
+        (Self::HoldExpired, "hold_expired"),
+        (Self::GrantExpired, "grant_expired"),
+    ];
+
+    /// The word of it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(cause, _)| *cause == self).map_or("", |(_, name)| name)
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == name).map(|(cause, _)| *cause)
+    }
+}
+
+/// The change of one grant. What leaves `available` and `held` and isn't captured has expired or was revoked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Line {
+    /// The grant.
+    pub grant: Id,
+    /// Whether it was paid for.
+    pub bucket: Bucket,
+    /// The change of its available orbs.
+    pub available: i64,
+    /// The change of its held orbs.
+    pub held: i64,
+    /// The change of its captured orbs.
+    pub captured: i64,
+}
+
+/// A part of the log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Page {
+    /// The entries, each with the cursor after it. Nothing can appear before a cursor later.
+    pub entries: Vec<(Cursor, Entry)>,
+}
+
+/// A position in the log of a store: what comes after it can be read later.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Cursor(pub(crate) String);
+
+impl Cursor {
+    /// A cursor that an earlier run has printed. The empty string is the beginning.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The string of it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}

@@ -1,0 +1,106 @@
+//! What a caller asks of a ledger.
+
+use serde::{Deserialize, Serialize};
+
+use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
+
+/// A command. It touches one account, and is done entirely or not at all.
+///
+/// Each command is idempotent by its id, which belongs to its kind: the same id with the same content gives the first
+/// receipt and changes nothing, and other content is [`crate::Error::Conflict`]. A hold's id also identifies its settlement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "a store has to do every command")]
+pub enum Command {
+    /// Adds orbs to an account.
+    Grant(Grant),
+    /// Takes back the part of a grant that is neither held nor spent.
+    Revoke(Revoke),
+    /// Reserves orbs before a call, if the account has enough.
+    Hold(Hold),
+    /// Gives a pending hold more time.
+    Extend(Extend),
+    /// Captures or voids a hold after the call.
+    Settle(Settle),
+    /// Reads the balance of an account.
+    Balance(AccountId),
+    /// Lists the pending holds of an account.
+    Holds(AccountId),
+}
+
+/// Orbs for an account.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grant {
+    /// The id of the grant.
+    pub id: Id,
+    /// The account, which the first grant opens.
+    pub account: AccountId,
+    /// The number of orbs, at least 1.
+    pub amount: Orbs,
+    /// Whether they were paid for.
+    pub bucket: Bucket,
+    /// The time from which they can't be spent any more.
+    #[serde(default)]
+    pub expires_at: Option<Millis>,
+}
+
+/// Takes back the rest of a grant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Revoke {
+    /// The id of this command.
+    pub id: Id,
+    /// The account of the grant.
+    pub account: AccountId,
+    /// The id of the grant.
+    pub grant: Id,
+}
+
+/// Orbs to reserve.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// The id of the hold.
+    pub id: Id,
+    /// The account.
+    pub account: AccountId,
+    /// The number of orbs, at least 1.
+    pub amount: Orbs,
+    /// Whether bonus orbs may be used.
+    pub bonus: bool,
+    /// After this time the hold expires, and its orbs are released. At least 1 millisecond.
+    pub ttl: Millis,
+    /// What the hold is for.
+    #[serde(default)]
+    pub note: Note,
+}
+
+/// More time for a hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extend {
+    /// The id of this command.
+    pub id: Id,
+    /// The id of the hold.
+    pub hold: Id,
+    /// The hold expires this long after now, or when it would have expired, whichever is later. At least 1 millisecond.
+    pub ttl: Millis,
+}
+
+/// The end of a hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Settle {
+    /// The id of the hold.
+    pub hold: Id,
+    /// How it ends.
+    pub settlement: Settlement,
+}
+
+/// How a hold ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[allow(clippy::exhaustive_enums, reason = "a store has to know every settlement")]
+pub enum Settlement {
+    /// Spends this many orbs. What was held beyond that is released. If it is more than was held, or if the hold has
+    /// expired, the rest is taken from what is available, as far as that goes; what is missing is the shortfall.
+    Capture(Orbs),
+    /// Releases all of it. A void of an unknown hold is stored, and refuses the hold if it comes later.
+    Void,
+}

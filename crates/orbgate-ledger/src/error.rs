@@ -1,0 +1,89 @@
+//! Why a command wasn't done.
+
+use core::error;
+use core::fmt::{self, Display};
+
+use serde::Serialize;
+
+use crate::answer::{Settled, State};
+
+/// A value that a command can't have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Invalid {
+    /// An amount over 2^53 − 1.
+    Amount,
+    /// A time or duration over 2^53 − 1 milliseconds.
+    Time,
+    /// An id that isn't 1 to 128 visible ASCII characters.
+    Id,
+    /// An account that isn't 1 to 512 bytes without control characters.
+    Account,
+    /// A note over 512 bytes or with control characters.
+    Note,
+}
+
+impl Display for Invalid {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Amount => "an amount of orbs is an integer from 0 to 9007199254740991",
+            Self::Time => "a time or duration is at most 9007199254740991 milliseconds",
+            Self::Id => "an id is 1 to 128 visible ASCII characters",
+            Self::Account => "an account is 1 to 512 bytes without control characters",
+            Self::Note => "a note is at most 512 bytes without control characters",
+        })
+    }
+}
+
+impl error::Error for Invalid {}
+
+/// Why a command wasn't done. Nothing has changed, except after [`Error::Unknown`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Error {
+    /// The id belongs to a command with other content.
+    Conflict,
+    /// The hold is already settled otherwise, or was voided before it came: this is how.
+    Settled(Settled),
+    /// The hold isn't pending any more, so it can't be extended.
+    NotPending(State),
+    /// No hold has this id.
+    UnknownHold,
+    /// The account has no grant of this id.
+    UnknownGrant,
+    /// A grant, a hold or a time to live of 0.
+    Zero,
+    /// A grant that has expired already.
+    Expired,
+    /// The account would have more than 2^53 − 1 orbs, or a time would be later than that.
+    TooLarge,
+    /// No store has given out this cursor.
+    Cursor,
+    /// The store is busy: the command hasn't reached it.
+    Busy,
+    /// The store has stopped after an error, or can't be reached: the command might have been done or not. Send it again,
+    /// with the same id.
+    Unknown(String),
+}
+
+impl Display for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Conflict => "the id belongs to a command with other content",
+            Self::Settled(settled) => return write!(formatter, "the hold was already {}", settled.state.name()),
+            Self::NotPending(state) => return write!(formatter, "the hold is {}, not pending", state.name()),
+            Self::UnknownHold => "no hold has this id",
+            Self::UnknownGrant => "the account has no grant of this id",
+            Self::Zero => "0 is neither an amount to grant or hold nor a time to live",
+            Self::Expired => "the grant has expired already",
+            Self::TooLarge => "the sum is over 9007199254740991",
+            Self::Cursor => "the cursor isn't from this ledger",
+            Self::Busy => "the ledger is busy",
+            Self::Unknown(why) => return formatter.write_str(why),
+        })
+    }
+}
+
+impl error::Error for Error {}

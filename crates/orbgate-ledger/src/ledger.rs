@@ -1,0 +1,161 @@
+//! What every durable store can do.
+
+use core::fmt::Debug;
+use std::sync::mpsc;
+
+use crate::answer::{Answer, Balance, Cursor, Done, Extended, Granted, HoldAnswer, Page, Pending, Revoked, Settled};
+use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle};
+use crate::error::Error;
+use crate::value::{AccountId, Millis};
+use crate::verify::Faults;
+
+/// Receives the answer to a command, on a thread of the store. It must return soon, and must not panic.
+pub type Reply = Box<dyn FnOnce(Result<Answer, Error>) + Send>;
+
+/// A durable ledger. An answer comes only after everything that it depends on is durable.
+pub trait Ledger: Debug + Send + Sync {
+    /// Sends a command, and returns at once. If the store can't take it, the reply is [`Error::Busy`].
+    fn submit(&self, command: Command, reply: Reply);
+
+    /// The entries after a cursor, at most `limit`. Before that, everything that has expired is written.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error>;
+
+    /// Recomputes everything from the entries, and returns what differs. Commands can run at the same time.
+    ///
+    /// # Errors
+    ///
+    /// The store can't be read. Contradictions are no error.
+    fn verify(&self) -> Result<Faults, Error>;
+
+    /// Does a command, and waits for the answer.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    fn run(&self, command: Command) -> Result<Answer, Error> {
+        let (send, answer) = mpsc::sync_channel(1);
+        self.submit(
+            command,
+            Box::new(move |answer| {
+                // Whoever asked has gone.
+                let _ = send.send(answer);
+            }),
+        );
+        answer.recv().unwrap_or_else(|_| Err(gone()))
+    }
+
+    /// Adds orbs to an account.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    fn grant(&self, command: Grant) -> Result<Done<Granted>, Error> {
+        match self.run(Command::Grant(command))? {
+            Answer::Granted(done) => Ok(done),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Takes back the part of a grant that is neither held nor spent.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    fn revoke(&self, command: Revoke) -> Result<Done<Revoked>, Error> {
+        match self.run(Command::Revoke(command))? {
+            Answer::Revoked(done) => Ok(done),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Reserves orbs before a call, if the account has enough: the check and the hold are one step.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says. A denial is no error.
+    fn hold(&self, command: Hold) -> Result<HoldAnswer, Error> {
+        match self.run(Command::Hold(command))? {
+            Answer::Hold(answer) => Ok(answer),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Gives a pending hold more time.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    fn extend(&self, command: Extend) -> Result<Done<Extended>, Error> {
+        match self.run(Command::Extend(command))? {
+            Answer::Extended(done) => Ok(done),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Captures or voids a hold after the call.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    fn settle(&self, command: Settle) -> Result<Done<Settled>, Error> {
+        match self.run(Command::Settle(command))? {
+            Answer::Settled(done) => Ok(done),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Reads the balance of an account. An unknown account has 0 orbs.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    fn balance(&self, account: AccountId) -> Result<Balance, Error> {
+        match self.run(Command::Balance(account))? {
+            Answer::Balance(balance) => Ok(balance),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Lists the pending holds of an account, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// As [`Error`] says.
+    fn holds(&self, account: AccountId) -> Result<Vec<Pending>, Error> {
+        match self.run(Command::Holds(account))? {
+            Answer::Holds(holds) => Ok(holds),
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
+/// The time of a store that has none of its own.
+pub trait Clock: Debug + Send + Sync {
+    /// The time now.
+    fn now(&self) -> Millis;
+}
+
+/// The clock of the system.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[allow(clippy::disallowed_methods, reason = "a store is the edge: this is its clock")]
+    fn now(&self) -> Millis {
+        let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
+        let milliseconds = since.map(|since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX));
+        Millis::new(milliseconds.unwrap_or(0)).unwrap_or(Millis::MAX)
+    }
+}
+
+pub(crate) fn gone() -> Error {
+    Error::Unknown("the ledger has stopped".to_owned())
+}
+
+fn unexpected(answer: &Answer) -> Error {
+    Error::Unknown(format!("the ledger gave an answer to another command: {answer:?}"))
+}

@@ -1,0 +1,29 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(not(feature = "sqlite"), allow(dead_code, unused_imports, reason = "for stores"))]
+
+mod answer;
+mod command;
+mod error;
+mod ledger;
+mod log;
+mod model;
+mod plan;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+pub mod suite;
+mod value;
+mod verify;
+
+// The public interface is:
+pub use crate::answer::{
+    Answer, Balance, Cause, Cursor, Denial, Denied, Done, Entry, Extended, Granted, Held, HoldAnswer, Line, Page,
+    Pending, Revoked, Settled, State,
+};
+pub use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle, Settlement};
+pub use crate::error::{Error, Invalid};
+pub use crate::ledger::{Clock, Ledger, Reply, SystemClock};
+pub use crate::model::Model;
+#[cfg(feature = "sqlite")]
+pub use crate::sqlite::Sqlite;
+pub use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs, Order};
+pub use crate::verify::Faults;

@@ -1,0 +1,36 @@
+//! Entries as they are read: with names instead of the store's numbers.
+
+use crate::answer::{Cause, Cursor, Entry, Line};
+use crate::error::Error;
+use crate::plan::{EntryRow, LineRow, Stop};
+use crate::value::{AccountId, Bucket, Id, Note};
+
+/// Whether an entry's id is that of a hold.
+pub(crate) const fn is_of_a_hold(cause: Cause) -> bool {
+    matches!(cause, Cause::Hold | Cause::Capture | Cause::Void | Cause::HoldExpired)
+}
+
+/// An entry with the names of its account and its grants.
+pub(crate) fn entry(
+    row: &EntryRow,
+    account: AccountId,
+    note: Note,
+    mut grant: impl FnMut(u64) -> Result<(Id, Bucket), Stop>,
+) -> Result<Entry, Stop> {
+    let lines = row.lines.iter().map(|line| {
+        let (id, bucket) = grant(line.grant)?;
+        let LineRow { available, held, captured, .. } = *line;
+        Ok(Line { grant: id, bucket, available, held, captured })
+    });
+    let lines = lines.collect::<Result<_, Stop>>()?;
+    let EntryRow { seq, at, cause, paid, bonus, held, shortfall, .. } = *row;
+    Ok(Entry { account, seq, at, cause, id: row.id.clone(), lines, note, paid, bonus, held, shortfall })
+}
+
+/// The position of a cursor that is a number.
+pub(crate) fn position(cursor: &Cursor) -> Result<u64, Error> {
+    match cursor.as_str() {
+        "" => Ok(0),
+        text => text.parse().map_err(|_| Error::Cursor),
+    }
+}

@@ -1,0 +1,146 @@
+//! Plans a command: reads rows, decides, and writes rows. Every store but PostgreSQL's runs this code.
+
+mod account;
+mod hold;
+mod rows;
+
+use crate::answer::{Answer, Balance, Done, Granted, Pending, Revoked};
+use crate::command::{Command, Grant, Revoke};
+use crate::error::Error;
+use crate::value::{AccountId, Millis, Orbs, Order};
+
+pub(crate) use account::Open;
+pub(crate) use rows::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Settlement, Tables};
+
+/// Why a command stops.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The command is wrong: what the account's time has changed stays.
+    Refused(Error),
+    /// The store fails, or its rows contradict each other: nothing may stay.
+    Broken(String),
+}
+
+impl From<Error> for Stop {
+    fn from(error: Error) -> Self {
+        Self::Refused(error)
+    }
+}
+
+/// Rows that contradict each other.
+pub(crate) fn broken(what: &str) -> Stop {
+    Stop::Broken(format!("the ledger contradicts itself: {what}"))
+}
+
+/// Does a command at this time, or says why not.
+pub(crate) fn run<T: Tables>(tables: &mut T, order: Order, command: &Command, now: Millis) -> Result<Answer, Stop> {
+    match command {
+        Command::Grant(command) => grant(tables, command, now),
+        Command::Revoke(command) => revoke(tables, command, now),
+        Command::Hold(command) => hold::hold(tables, order, command, now),
+        Command::Extend(command) => hold::extend(tables, command, now),
+        Command::Settle(command) => hold::settle(tables, order, command, now),
+        Command::Balance(account) => balance(tables, account, now),
+        Command::Holds(account) => holds(tables, account, now),
+    }
+}
+
+/// Writes what has expired in an account.
+pub(crate) fn expire<T: Tables>(tables: &mut T, account: AccountRow, now: Millis) -> Result<(), Stop> {
+    Open::new(tables, account, now)?.close(tables)
+}
+
+fn grant<T: Tables>(tables: &mut T, command: &Grant, now: Millis) -> Result<Answer, Stop> {
+    if command.amount == Orbs::ZERO {
+        return Err(Error::Zero.into());
+    }
+    let account = tables.account(&command.account)?;
+    let is_new = account.is_none();
+    let account = account.unwrap_or_else(|| AccountRow::new(command.account.clone()));
+    Open::with(tables, account, now, |tables, open| {
+        if let Some(row) = tables.grant(&command.id)? {
+            let same = (row.amount, row.bucket, row.expires_at) == (command.amount, command.bucket, command.expires_at);
+            let same = same && !is_new && row.account == open.account.key;
+            let receipt = granted(command, row.at);
+            return if same {
+                Ok(Answer::Granted(Done { receipt, repeated: true }))
+            } else {
+                Err(Error::Conflict.into())
+            };
+        }
+        if command.expires_at.is_some_and(|time| time <= open.now) {
+            return Err(Error::Expired.into());
+        }
+        if open.posted().and_then(|posted| posted.plus(command.amount)).is_none() {
+            return Err(Error::TooLarge.into());
+        }
+        if is_new {
+            open.account.key = tables.create_account(&open.account)?;
+        }
+        open.grant(command)?;
+        Ok(Answer::Granted(Done { receipt: granted(command, open.now), repeated: false }))
+    })
+}
+
+fn granted(command: &Grant, at: Millis) -> Granted {
+    let Grant { id, account, amount, bucket, expires_at } = command.clone();
+    Granted { id, account, amount, bucket, expires_at, at }
+}
+
+fn revoke<T: Tables>(tables: &mut T, command: &Revoke, now: Millis) -> Result<Answer, Stop> {
+    let Some(account) = tables.account(&command.account)? else {
+        let known = tables.revocation(&command.id)?;
+        return Err(if known.is_some() { Error::Conflict } else { Error::UnknownGrant }.into());
+    };
+    Open::with(tables, account, now, |tables, open| {
+        if let Some((account, receipt)) = tables.revocation(&command.id)? {
+            let same = account == open.account.key && receipt.grant == command.grant;
+            return if same {
+                Ok(Answer::Revoked(Done { receipt, repeated: true }))
+            } else {
+                Err(Error::Conflict.into())
+            };
+        }
+        let grant = tables.grant(&command.grant)?.filter(|grant| grant.account == open.account.key);
+        let grant = grant.ok_or(Error::UnknownGrant)?;
+        let amount = open.revoke(&command.id, &grant)?;
+        let Revoke { id, account, grant } = command.clone();
+        let receipt = Revoked { id, account, grant, amount, at: open.now };
+        tables.insert_revocation(open.account.key, &receipt)?;
+        Ok(Answer::Revoked(Done { receipt, repeated: false }))
+    })
+}
+
+fn balance<T: Tables>(tables: &mut T, id: &AccountId, now: Millis) -> Result<Answer, Stop> {
+    let account = match tables.account(id)? {
+        None => AccountRow::new(id.clone()),
+        Some(account) => {
+            let open = Open::new(tables, account, now)?;
+            let account = open.account.clone();
+            open.close(tables)?;
+            account
+        }
+    };
+    let AccountRow { paid, bonus, held, .. } = account;
+    let available = paid.plus(bonus);
+    let posted = available.and_then(|available| available.plus(held));
+    let (Some(available), Some(posted)) = (available, posted) else {
+        return Err(broken("an account has over 9007199254740991 orbs"));
+    };
+    Ok(Answer::Balance(Balance { account: id.clone(), posted, held, available, paid, bonus }))
+}
+
+fn holds<T: Tables>(tables: &mut T, id: &AccountId, now: Millis) -> Result<Answer, Stop> {
+    let Some(account) = tables.account(id)? else {
+        return Ok(Answer::Holds(Vec::new()));
+    };
+    let key = account.key;
+    Open::new(tables, account, now)?.close(tables)?;
+    let mut holds = tables.pending(key, Millis::MAX)?;
+    holds.sort_by(|a, b| (a.at, &a.id).cmp(&(b.at, &b.id)));
+    let shown = holds.into_iter().map(|hold| {
+        let HoldRow { id, amount, bonus, at, expires_at, note, .. } = hold;
+        Pending { id, amount, bonus, at, expires_at, note }
+    });
+    Ok(Answer::Holds(shown.collect()))
+}

@@ -1,0 +1,155 @@
+//! The rows of a store, and what a store has to do with them.
+
+use crate::answer::{Cause, Extended, Revoked, State};
+use crate::plan::Stop;
+use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
+
+/// An account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AccountRow {
+    /// The store's own name of it.
+    pub(crate) key: i64,
+    pub(crate) id: AccountId,
+    /// The latest time of its commands: its time never goes back.
+    pub(crate) clock: Millis,
+    /// The number of its last entry.
+    pub(crate) seq: u64,
+    pub(crate) paid: Orbs,
+    pub(crate) bonus: Orbs,
+    pub(crate) held: Orbs,
+    /// Nothing expires before this time.
+    pub(crate) next_due: Option<Millis>,
+}
+
+impl AccountRow {
+    /// An account before its first grant.
+    pub(crate) const fn new(id: AccountId) -> Self {
+        let (paid, bonus, held) = (Orbs::ZERO, Orbs::ZERO, Orbs::ZERO);
+        Self { key: 0, id, clock: Millis::ZERO, seq: 0, paid, bonus, held, next_due: None }
+    }
+
+    /// Whether something might have expired by now.
+    pub(crate) fn is_due(&self, now: Millis) -> bool {
+        self.next_due.is_some_and(|due| due <= now.max(self.clock))
+    }
+}
+
+/// A grant. INVARIANT: `amount` is the sum of `available`, `held`, `captured`, `expired` and `revoked`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct GrantRow {
+    pub(crate) account: i64,
+    /// The number of its entry, which identifies it within the account.
+    pub(crate) seq: u64,
+    pub(crate) id: Id,
+    pub(crate) bucket: Bucket,
+    pub(crate) amount: Orbs,
+    pub(crate) expires_at: Option<Millis>,
+    pub(crate) at: Millis,
+    pub(crate) available: Orbs,
+    pub(crate) held: Orbs,
+    pub(crate) captured: Orbs,
+    pub(crate) expired: Orbs,
+    pub(crate) revoked: Orbs,
+}
+
+impl GrantRow {
+    /// Whether it has available or held orbs.
+    pub(crate) fn is_open(&self) -> bool {
+        self.available > Orbs::ZERO || self.held > Orbs::ZERO
+    }
+
+    pub(crate) fn has_expired(&self, time: Millis) -> bool {
+        self.expires_at.is_some_and(|expiry| expiry <= time)
+    }
+}
+
+/// A hold, or the void of a hold that hasn't come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct HoldRow {
+    pub(crate) id: Id,
+    /// None if it was voided before it came.
+    pub(crate) account: Option<i64>,
+    pub(crate) amount: Orbs,
+    pub(crate) bonus_allowed: bool,
+    pub(crate) ttl: Millis,
+    pub(crate) note: Note,
+    pub(crate) at: Millis,
+    /// The grants that it took orbs from, in this order: their numbers and the orbs.
+    pub(crate) lines: Vec<(u64, Orbs)>,
+    /// How many of its orbs are bonus orbs.
+    pub(crate) bonus: Orbs,
+    pub(crate) expires_at: Millis,
+    pub(crate) state: State,
+    /// Of a hold that was captured or voided.
+    pub(crate) settlement: Option<Settlement>,
+}
+
+/// How a hold ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Settlement {
+    pub(crate) requested: Orbs,
+    pub(crate) captured: Orbs,
+    pub(crate) bonus: Orbs,
+    pub(crate) shortfall: Orbs,
+    pub(crate) late: bool,
+    pub(crate) at: Millis,
+}
+
+/// An entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct EntryRow {
+    pub(crate) account: i64,
+    pub(crate) seq: u64,
+    pub(crate) at: Millis,
+    pub(crate) cause: Cause,
+    pub(crate) id: Id,
+    /// In the order of the grants' numbers.
+    pub(crate) lines: Vec<LineRow>,
+    pub(crate) paid: Orbs,
+    pub(crate) bonus: Orbs,
+    pub(crate) held: Orbs,
+    pub(crate) shortfall: Orbs,
+}
+
+/// The change of one grant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct LineRow {
+    /// The number of the grant.
+    pub(crate) grant: u64,
+    pub(crate) available: i64,
+    pub(crate) held: i64,
+    pub(crate) captured: i64,
+}
+
+/// What a store has to do with rows. All of a command's calls are one transaction.
+pub(crate) trait Tables {
+    fn account(&mut self, id: &AccountId) -> Result<Option<AccountRow>, Stop>;
+    fn account_of(&mut self, key: i64) -> Result<AccountRow, Stop>;
+    /// Writes a new account, and returns its key.
+    fn create_account(&mut self, account: &AccountRow) -> Result<i64, Stop>;
+    fn update_account(&mut self, account: &AccountRow) -> Result<(), Stop>;
+
+    fn grant(&mut self, id: &Id) -> Result<Option<GrantRow>, Stop>;
+    /// The grants of an account that have available or held orbs.
+    fn open_grants(&mut self, account: i64) -> Result<Vec<GrantRow>, Stop>;
+    fn insert_grant(&mut self, grant: &GrantRow) -> Result<(), Stop>;
+    fn update_grant(&mut self, grant: &GrantRow) -> Result<(), Stop>;
+
+    fn hold(&mut self, id: &Id) -> Result<Option<HoldRow>, Stop>;
+    /// The pending holds of an account that expire at this time or before.
+    fn pending(&mut self, account: i64, until: Millis) -> Result<Vec<HoldRow>, Stop>;
+    /// The soonest expiry of a pending hold of an account.
+    fn next_hold_expiry(&mut self, account: i64) -> Result<Option<Millis>, Stop>;
+    fn insert_hold(&mut self, hold: &HoldRow) -> Result<(), Stop>;
+    /// Writes the state, the expiry and the settlement of a hold that had this state.
+    fn update_hold(&mut self, hold: &HoldRow, was: State) -> Result<(), Stop>;
+
+    /// The account and the receipt of a revocation.
+    fn revocation(&mut self, id: &Id) -> Result<Option<(i64, Revoked)>, Stop>;
+    fn insert_revocation(&mut self, account: i64, receipt: &Revoked) -> Result<(), Stop>;
+    /// The time to live and the receipt of an extension.
+    fn extension(&mut self, id: &Id) -> Result<Option<(Millis, Extended)>, Stop>;
+    fn insert_extension(&mut self, ttl: Millis, receipt: &Extended) -> Result<(), Stop>;
+
+    fn append(&mut self, entry: &EntryRow) -> Result<(), Stop>;
+}

@@ -1,0 +1,129 @@
+//! The ledger in a SQLite file: one writer, group commit, and no answer before the commit.
+
+mod backup;
+mod open;
+mod rows;
+mod verify;
+mod writer;
+
+use core::fmt::{self, Debug};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, SyncSender, TrySendError};
+use std::thread::{self, JoinHandle};
+
+use crate::answer::{Cursor, Page};
+use crate::command::Command;
+use crate::error::Error;
+use crate::ledger::{Clock, Ledger, Reply, SystemClock, gone};
+use crate::log;
+use crate::plan::Stop;
+use crate::sqlite::rows::Rows;
+use crate::sqlite::writer::{Job, Writer};
+use crate::value::Order;
+use crate::verify::Faults;
+
+/// How many commands can wait for the writer. More are [`Error::Busy`].
+const QUEUE: usize = 4096;
+
+/// A ledger in a SQLite file, which this process and others can open at the same time.
+///
+/// Commands of many threads share a commit. The file is in WAL mode with `synchronous=FULL`. After an error while writing,
+/// the ledger stops: every command fails until the file is opened again.
+pub struct Sqlite {
+    path: PathBuf,
+    jobs: Option<SyncSender<Job>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Debug for Sqlite {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Sqlite").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Sqlite {
+    /// Opens a ledger, or creates one with the default [`Order`].
+    ///
+    /// # Errors
+    ///
+    /// The file can't be opened or isn't a ledger, or the SQLite library can corrupt files that two processes write.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        Self::open_with(path.as_ref(), None, Arc::new(SystemClock))
+    }
+
+    /// Opens a ledger, or creates one with this order; with another clock than the system's.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Sqlite::open`], or the ledger was created with another order.
+    pub fn open_with(path: &Path, order: Option<Order>, clock: Arc<dyn Clock>) -> Result<Self, Error> {
+        let (connection, order) = open::writer(path, order)?;
+        let (jobs, queue) = mpsc::sync_channel(QUEUE);
+        let work = move || Writer::new(connection, order, clock, queue).work();
+        let thread = thread::Builder::new().name("orbs".to_owned()).spawn(work);
+        let thread = thread.map_err(|error| Error::Unknown(format!("cannot start a thread: {error}")))?;
+        Ok(Self { path: path.to_owned(), jobs: Some(jobs), thread: Some(thread) })
+    }
+
+    /// Copies the ledger into a new file while commands run. The copy is durable and complete, and has every command that
+    /// was answered before.
+    ///
+    /// # Errors
+    ///
+    /// The file exists or can't be written.
+    pub fn backup(&self, to: &Path) -> Result<(), Error> {
+        self.wait(|done| Job::Backup(to.to_owned(), done))
+    }
+
+    fn wait<A: Send + 'static>(&self, job: impl FnOnce(SyncSender<Result<A, Error>>) -> Job) -> Result<A, Error> {
+        let (done, wait) = mpsc::sync_channel(1);
+        let jobs = self.jobs.as_ref().ok_or_else(gone)?;
+        jobs.send(job(done)).map_err(|_| gone())?;
+        wait.recv().unwrap_or_else(|_| Err(gone()))
+    }
+}
+
+impl Ledger for Sqlite {
+    fn submit(&self, command: Command, reply: Reply) {
+        let Some(jobs) = &self.jobs else {
+            return reply(Err(gone()));
+        };
+        match jobs.try_send(Job::Run(Box::new(command), reply)) {
+            Ok(()) => {}
+            Err(TrySendError::Full(Job::Run(_, reply))) => reply(Err(Error::Busy)),
+            Err(TrySendError::Disconnected(Job::Run(_, reply))) => reply(Err(gone())),
+            Err(_) => {}
+        }
+    }
+
+    fn entries(&self, after: &Cursor, limit: usize) -> Result<Page, Error> {
+        let after = log::position(after)?;
+        self.wait(Job::Expire)?;
+        let connection = open::reader(&self.path)?;
+        let entries = Rows(&connection).entries(after, limit).map_err(unknown)?;
+        let entries = entries.into_iter().map(|(position, entry)| (Cursor(position.to_string()), entry));
+        Ok(Page { entries: entries.collect() })
+    }
+
+    fn verify(&self) -> Result<Faults, Error> {
+        verify::verify(&open::reader(&self.path)?).map_err(unknown)
+    }
+}
+
+impl Drop for Sqlite {
+    fn drop(&mut self) {
+        // The writer ends when it has done what is queued.
+        self.jobs = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+pub(crate) fn unknown(stop: Stop) -> Error {
+    match stop {
+        Stop::Refused(error) => error,
+        Stop::Broken(why) => Error::Unknown(why),
+    }
+}

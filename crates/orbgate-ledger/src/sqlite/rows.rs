@@ -1,0 +1,453 @@
+//! The rows of the ledger as SQL statements.
+
+use rusqlite::types::Type;
+use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
+
+use crate::answer::{Cause, Entry, Extended, Revoked, State};
+use crate::log;
+use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Settlement, Stop, Tables, broken};
+use crate::value::{AccountId, Bucket, Id, MAX, Millis, Note, Orbs};
+
+/// The rows, within a transaction.
+#[derive(Debug)]
+pub(crate) struct Rows<'c>(pub(crate) &'c Connection);
+
+impl From<rusqlite::Error> for Stop {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Broken(format!("sqlite: {error}"))
+    }
+}
+
+const ACCOUNT: &str = "SELECT key, id, clock, seq, paid, bonus, held, next_due FROM account";
+const GRANT: &str =
+    "SELECT account, seq, id, bucket, amount, expires_at, at, available, held, captured, expired, revoked FROM grants";
+const HOLD: &str = "SELECT id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, \
+     captured, captured_bonus, shortfall, late, settled_at FROM hold";
+const ENTRY: &str = "SELECT account, seq, at, cause, id, lines, paid, bonus, held, shortfall, position FROM entry";
+
+impl Rows<'_> {
+    fn one<R>(
+        &self,
+        sql: &str,
+        parameters: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<R>,
+    ) -> Result<Option<R>, Stop> {
+        Ok(self.0.prepare_cached(sql)?.query_row(parameters, read).optional()?)
+    }
+
+    fn all<R>(
+        &self,
+        sql: &str,
+        parameters: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<R>,
+    ) -> Result<Vec<R>, Stop> {
+        let mut statement = self.0.prepare_cached(sql)?;
+        let rows = statement.query_map(parameters, read)?;
+        Ok(rows.collect::<Result<_, _>>()?)
+    }
+
+    /// Changes exactly one row.
+    fn change(&self, sql: &str, parameters: impl Params) -> Result<(), Stop> {
+        match self.0.prepare_cached(sql)?.execute(parameters)? {
+            1 => Ok(()),
+            _ => Err(broken("a row changed while a command ran")),
+        }
+    }
+
+    /// The accounts in which something might have expired.
+    pub(crate) fn due(&self, now: Millis, limit: u32) -> Result<Vec<AccountRow>, Stop> {
+        self.all(
+            &format!("{ACCOUNT} WHERE next_due <= ?1 ORDER BY next_due LIMIT ?2"),
+            params![number(now.get())?, limit],
+            account,
+        )
+    }
+
+    /// The accounts after a key.
+    pub(crate) fn accounts(&self, after: i64, limit: u32) -> Result<Vec<AccountRow>, Stop> {
+        self.all(&format!("{ACCOUNT} WHERE key > ?1 ORDER BY key LIMIT ?2"), params![after, limit], account)
+    }
+
+    /// All grants of an account.
+    pub(crate) fn grants(&self, account: i64) -> Result<Vec<GrantRow>, Stop> {
+        self.all(&format!("{GRANT} WHERE account = ?1"), [account], grant)
+    }
+
+    /// Entries of an account, in order.
+    pub(crate) fn entries_of(&self, account: i64, after: u64, limit: u32) -> Result<Vec<EntryRow>, Stop> {
+        let sql = format!("{ENTRY} WHERE account = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
+        self.all(&sql, params![account, number(after)?, limit], entry)
+    }
+
+    /// Entries of all accounts, in the order of commits, with their positions and names.
+    pub(crate) fn entries(&self, after: u64, limit: usize) -> Result<Vec<(i64, Entry)>, Stop> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let sql = format!("{ENTRY} WHERE position > ?1 ORDER BY position LIMIT ?2");
+        let after = i64::try_from(after).unwrap_or(i64::MAX);
+        let rows = self.all(&sql, params![after, limit], |row| Ok((row.get(10)?, entry(row)?)))?;
+        rows.into_iter().map(|(position, row)| Ok((position, self.named(&row)?))).collect()
+    }
+
+    fn named(&self, row: &EntryRow) -> Result<Entry, Stop> {
+        let account =
+            self.one("SELECT id FROM account WHERE key = ?1", [row.account], |row| text(row, 0, AccountId::new))?;
+        let account = account.ok_or_else(|| broken("an entry has no account"))?;
+        let note = match log::is_of_a_hold(row.cause) {
+            true => {
+                self.one("SELECT note FROM hold WHERE id = ?1", [row.id.as_str()], |row| text(row, 0, Note::new))?
+            }
+            false => None,
+        };
+        log::entry(row, account, note.unwrap_or_default(), |seq| {
+            let sql = "SELECT id, bucket FROM grants WHERE account = ?1 AND seq = ?2";
+            let named = |row: &Row<'_>| Ok((text(row, 0, Id::new)?, bucket(row, 1)?));
+            let grant = self.one(sql, params![row.account, number(seq)?], named)?;
+            grant.ok_or_else(|| broken("an entry has no grant"))
+        })
+    }
+}
+
+impl Tables for Rows<'_> {
+    fn account(&mut self, id: &AccountId) -> Result<Option<AccountRow>, Stop> {
+        self.one(
+            "SELECT key, id, clock, seq, paid, bonus, held, next_due FROM account WHERE id = ?1",
+            [id.as_str()],
+            account,
+        )
+    }
+
+    fn account_of(&mut self, key: i64) -> Result<AccountRow, Stop> {
+        let account = self.one(
+            "SELECT key, id, clock, seq, paid, bonus, held, next_due FROM account WHERE key = ?1",
+            [key],
+            account,
+        )?;
+        account.ok_or_else(|| broken("a hold has no account"))
+    }
+
+    fn create_account(&mut self, account: &AccountRow) -> Result<i64, Stop> {
+        let sql = "INSERT INTO account (id, clock, seq, paid, bonus, held) VALUES (?1, 0, 0, 0, 0, 0)";
+        self.change(sql, [account.id.as_str()])?;
+        Ok(self.0.last_insert_rowid())
+    }
+
+    fn update_account(&mut self, account: &AccountRow) -> Result<(), Stop> {
+        let AccountRow { key, clock, seq, paid, bonus, held, next_due, .. } = account;
+        self.change(
+            "UPDATE account SET clock = ?2, seq = ?3, paid = ?4, bonus = ?5, held = ?6, next_due = ?7 WHERE key = ?1",
+            params![
+                key,
+                number(clock.get())?,
+                number(*seq)?,
+                number(paid.get())?,
+                number(bonus.get())?,
+                number(held.get())?,
+                next_due.map(|due| number(due.get())).transpose()?
+            ],
+        )
+    }
+
+    fn grant(&mut self, id: &Id) -> Result<Option<GrantRow>, Stop> {
+        self.one(&format!("{GRANT} WHERE id = ?1"), [id.as_str()], grant)
+    }
+
+    fn open_grants(&mut self, account: i64) -> Result<Vec<GrantRow>, Stop> {
+        self.all(
+            "SELECT account, seq, id, bucket, amount, expires_at, at, available, held, captured, expired, revoked FROM grants \
+             WHERE account = ?1 AND (available > 0 OR held > 0)",
+            [account],
+            grant,
+        )
+    }
+
+    fn insert_grant(&mut self, grant: &GrantRow) -> Result<(), Stop> {
+        let GrantRow { account, seq, id, bucket, amount, expires_at, at, .. } = grant;
+        let GrantRow { available, held, captured, expired, revoked, .. } = grant;
+        self.change(
+            "INSERT INTO grants VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            params![
+                account,
+                number(*seq)?,
+                id.as_str(),
+                bucket_name(*bucket),
+                number(amount.get())?,
+                expires_at.map(|time| number(time.get())).transpose()?,
+                number(at.get())?,
+                number(available.get())?,
+                number(held.get())?,
+                number(captured.get())?,
+                number(expired.get())?,
+                number(revoked.get())?,
+            ],
+        )
+    }
+
+    fn update_grant(&mut self, grant: &GrantRow) -> Result<(), Stop> {
+        let GrantRow { account, seq, available, held, captured, expired, revoked, .. } = grant;
+        self.change(
+            "UPDATE grants SET available = ?3, held = ?4, captured = ?5, expired = ?6, revoked = ?7 \
+             WHERE account = ?1 AND seq = ?2",
+            params![
+                account,
+                number(*seq)?,
+                number(available.get())?,
+                number(held.get())?,
+                number(captured.get())?,
+                number(expired.get())?,
+                number(revoked.get())?,
+            ],
+        )
+    }
+
+    fn hold(&mut self, id: &Id) -> Result<Option<HoldRow>, Stop> {
+        self.one(
+            "SELECT id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, captured, \
+             captured_bonus, shortfall, late, settled_at FROM hold WHERE id = ?1",
+            [id.as_str()],
+            hold,
+        )
+    }
+
+    fn pending(&mut self, account: i64, until: Millis) -> Result<Vec<HoldRow>, Stop> {
+        let sql = format!("{HOLD} WHERE account = ?1 AND state = 'pending' AND expires_at <= ?2");
+        self.all(&sql, params![account, number(until.get())?], hold)
+    }
+
+    fn next_hold_expiry(&mut self, account: i64) -> Result<Option<Millis>, Stop> {
+        let sql = "SELECT min(expires_at) FROM hold WHERE account = ?1 AND state = 'pending'";
+        Ok(self.one(sql, [account], |row| optional_time(row, 0))?.flatten())
+    }
+
+    fn insert_hold(&mut self, hold: &HoldRow) -> Result<(), Stop> {
+        let HoldRow { id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, .. } = hold;
+        self.change(
+            "INSERT INTO hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, \
+             captured, captured_bonus, shortfall, late, settled_at) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
+            params![
+                id.as_str(),
+                account,
+                number(amount.get())?,
+                bonus_allowed,
+                number(ttl.get())?,
+                note.as_str(),
+                number(at.get())?,
+                written(lines.iter().map(|(grant, amount)| (grant, amount.get()))),
+                number(bonus.get())?,
+                number(expires_at.get())?,
+                hold.state.name(),
+                settled(hold, |settlement| settlement.requested.get())?,
+                settled(hold, |settlement| settlement.captured.get())?,
+                settled(hold, |settlement| settlement.bonus.get())?,
+                settled(hold, |settlement| settlement.shortfall.get())?,
+                settled(hold, |settlement| settlement.late.into())?,
+                settled(hold, |settlement| settlement.at.get())?,
+            ],
+        )
+    }
+
+    fn update_hold(&mut self, hold: &HoldRow, was: State) -> Result<(), Stop> {
+        self.change(
+            "UPDATE hold SET expires_at = ?3, state = ?4, requested = ?5, captured = ?6, captured_bonus = ?7, shortfall = ?8, \
+             late = ?9, settled_at = ?10 WHERE id = ?1 AND state = ?2",
+            params![
+                hold.id.as_str(),
+                was.name(),
+                number(hold.expires_at.get())?,
+                hold.state.name(),
+                settled(hold, |settlement| settlement.requested.get())?,
+                settled(hold, |settlement| settlement.captured.get())?,
+                settled(hold, |settlement| settlement.bonus.get())?,
+                settled(hold, |settlement| settlement.shortfall.get())?,
+                settled(hold, |settlement| settlement.late.into())?,
+                settled(hold, |settlement| settlement.at.get())?,
+            ],
+        )
+    }
+
+    fn revocation(&mut self, id: &Id) -> Result<Option<(i64, Revoked)>, Stop> {
+        let sql = "SELECT revocation.id, revocation.account, grant_id, amount, at, account.id FROM revocation \
+             JOIN account ON account.key = revocation.account WHERE revocation.id = ?1";
+        self.one(sql, [id.as_str()], |row| {
+            let (account, grant, amount) = (text(row, 5, AccountId::new)?, text(row, 2, Id::new)?, orbs(row, 3)?);
+            Ok((row.get(1)?, Revoked { id: text(row, 0, Id::new)?, account, grant, amount, at: time(row, 4)? }))
+        })
+    }
+
+    fn insert_revocation(&mut self, account: i64, receipt: &Revoked) -> Result<(), Stop> {
+        let Revoked { id, grant, amount, at, .. } = receipt;
+        let (amount, at) = (number(amount.get())?, number(at.get())?);
+        let sql = "INSERT INTO revocation (id, account, grant_id, amount, at) VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.change(sql, params![id.as_str(), account, grant.as_str(), amount, at])
+    }
+
+    fn extension(&mut self, id: &Id) -> Result<Option<(Millis, Extended)>, Stop> {
+        self.one("SELECT id, hold, ttl, expires_at, at FROM extension WHERE id = ?1", [id.as_str()], |row| {
+            let (id, hold) = (text(row, 0, Id::new)?, text(row, 1, Id::new)?);
+            Ok((time(row, 2)?, Extended { id, hold, expires_at: time(row, 3)?, at: time(row, 4)? }))
+        })
+    }
+
+    fn insert_extension(&mut self, ttl: Millis, receipt: &Extended) -> Result<(), Stop> {
+        let Extended { id, hold, expires_at, at } = receipt;
+        let (ttl, expires_at, at) = (number(ttl.get())?, number(expires_at.get())?, number(at.get())?);
+        let sql = "INSERT INTO extension (id, hold, ttl, expires_at, at) VALUES (?1, ?2, ?3, ?4, ?5)";
+        self.change(sql, params![id.as_str(), hold.as_str(), ttl, expires_at, at])
+    }
+
+    fn append(&mut self, entry: &EntryRow) -> Result<(), Stop> {
+        let EntryRow { account, seq, at, cause, id, lines, paid, bonus, held, shortfall } = entry;
+        self.change(
+            "INSERT INTO entry (account, seq, at, cause, id, lines, paid, bonus, held, shortfall) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![
+                account,
+                number(*seq)?,
+                number(at.get())?,
+                cause.name(),
+                id.as_str(),
+                written(lines.iter().map(|line| (line.grant, line.available, line.held, line.captured))),
+                number(paid.get())?,
+                number(bonus.get())?,
+                number(held.get())?,
+                number(shortfall.get())?,
+            ],
+        )
+    }
+}
+
+/// A column of a settlement.
+fn settled(hold: &HoldRow, column: impl FnOnce(&Settlement) -> u64) -> Result<Option<i64>, Stop> {
+    hold.settlement.as_ref().map(|settlement| number(column(settlement))).transpose()
+}
+
+/// Lines as a JSON array.
+fn written(lines: impl Iterator<Item = impl serde::Serialize>) -> String {
+    serde_json::to_string(&lines.collect::<Vec<_>>()).unwrap_or_default()
+}
+
+fn number(number: u64) -> Result<i64, Stop> {
+    i64::try_from(number).map_err(|_| broken("a number is out of range"))
+}
+
+const fn bucket_name(bucket: Bucket) -> &'static str {
+    match bucket {
+        Bucket::Paid => "paid",
+        Bucket::Bonus => "bonus",
+    }
+}
+
+/// A value that this version can't have written.
+fn wrong(index: usize) -> rusqlite::Error {
+    rusqlite::Error::InvalidColumnType(index, "a value that the ledger doesn't write".to_owned(), Type::Text)
+}
+
+fn unsigned(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(index)?;
+    u64::try_from(number).ok().filter(|number| *number <= MAX).ok_or_else(|| wrong(index))
+}
+
+fn orbs(row: &Row<'_>, index: usize) -> rusqlite::Result<Orbs> {
+    Orbs::new(unsigned(row, index)?).map_err(|_| wrong(index))
+}
+
+fn time(row: &Row<'_>, index: usize) -> rusqlite::Result<Millis> {
+    Millis::new(unsigned(row, index)?).map_err(|_| wrong(index))
+}
+
+fn optional_time(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Millis>> {
+    match row.get_ref(index)?.data_type() {
+        Type::Null => Ok(None),
+        _ => time(row, index).map(Some),
+    }
+}
+
+fn text<T, E>(row: &Row<'_>, index: usize, new: impl FnOnce(String) -> Result<T, E>) -> rusqlite::Result<T> {
+    new(row.get(index)?).map_err(|_| wrong(index))
+}
+
+fn bucket(row: &Row<'_>, index: usize) -> rusqlite::Result<Bucket> {
+    match row.get_ref(index)?.as_str()? {
+        "paid" => Ok(Bucket::Paid),
+        "bonus" => Ok(Bucket::Bonus),
+        _ => Err(wrong(index)),
+    }
+}
+
+fn account(row: &Row<'_>) -> rusqlite::Result<AccountRow> {
+    Ok(AccountRow {
+        key: row.get(0)?,
+        id: text(row, 1, AccountId::new)?,
+        clock: time(row, 2)?,
+        seq: unsigned(row, 3)?,
+        paid: orbs(row, 4)?,
+        bonus: orbs(row, 5)?,
+        held: orbs(row, 6)?,
+        next_due: optional_time(row, 7)?,
+    })
+}
+
+fn grant(row: &Row<'_>) -> rusqlite::Result<GrantRow> {
+    Ok(GrantRow {
+        account: row.get(0)?,
+        seq: unsigned(row, 1)?,
+        id: text(row, 2, Id::new)?,
+        bucket: bucket(row, 3)?,
+        amount: orbs(row, 4)?,
+        expires_at: optional_time(row, 5)?,
+        at: time(row, 6)?,
+        available: orbs(row, 7)?,
+        held: orbs(row, 8)?,
+        captured: orbs(row, 9)?,
+        expired: orbs(row, 10)?,
+        revoked: orbs(row, 11)?,
+    })
+}
+
+fn hold(row: &Row<'_>) -> rusqlite::Result<HoldRow> {
+    let lines: Vec<(u64, Orbs)> = serde_json::from_str(row.get_ref(7)?.as_str()?).map_err(|_| wrong(7))?;
+    let state = State::from_name(row.get_ref(10)?.as_str()?).ok_or_else(|| wrong(10))?;
+    let settlement = match state {
+        State::Pending | State::Expired => None,
+        State::Captured | State::Voided => Some(Settlement {
+            requested: orbs(row, 11)?,
+            captured: orbs(row, 12)?,
+            bonus: orbs(row, 13)?,
+            shortfall: orbs(row, 14)?,
+            late: row.get(15)?,
+            at: time(row, 16)?,
+        }),
+    };
+    Ok(HoldRow {
+        id: text(row, 0, Id::new)?,
+        account: row.get(1)?,
+        amount: orbs(row, 2)?,
+        bonus_allowed: row.get(3)?,
+        ttl: time(row, 4)?,
+        note: text(row, 5, Note::new)?,
+        at: time(row, 6)?,
+        lines,
+        bonus: orbs(row, 8)?,
+        expires_at: time(row, 9)?,
+        state,
+        settlement,
+    })
+}
+
+fn entry(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
+    let lines: Vec<(u64, i64, i64, i64)> = serde_json::from_str(row.get_ref(5)?.as_str()?).map_err(|_| wrong(5))?;
+    let lines = lines.into_iter();
+    let lines = lines.map(|(grant, available, held, captured)| LineRow { grant, available, held, captured }).collect();
+    Ok(EntryRow {
+        account: row.get(0)?,
+        seq: unsigned(row, 1)?,
+        at: time(row, 2)?,
+        cause: Cause::from_name(row.get_ref(3)?.as_str()?).ok_or_else(|| wrong(3))?,
+        id: text(row, 4, Id::new)?,
+        lines,
+        paid: orbs(row, 6)?,
+        bonus: orbs(row, 7)?,
+        held: orbs(row, 8)?,
+        shortfall: orbs(row, 9)?,
+    })
+}

@@ -1,0 +1,256 @@
+//! The values of commands and receipts: each is checked once, when it is made.
+
+use core::fmt::{self, Display};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Invalid;
+
+/// The largest integer that every JSON reader keeps exactly: 2^53 − 1.
+pub(crate) const MAX: u64 = (1 << 53) - 1;
+
+/// An amount of orbs, at most 2^53 − 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(try_from = "u64", into = "u64")]
+pub struct Orbs(#[cfg_attr(feature = "schema", schemars(range(max = 9_007_199_254_740_991_u64)))] u64);
+
+impl Orbs {
+    /// No orbs.
+    pub const ZERO: Self = Self(0);
+
+    /// The largest amount, 2^53 − 1.
+    pub const MAX: Self = Self(MAX);
+
+    /// Checks an amount.
+    ///
+    /// # Errors
+    ///
+    /// The amount is larger than [`Orbs::MAX`].
+    pub const fn new(amount: u64) -> Result<Self, Invalid> {
+        if amount <= MAX { Ok(Self(amount)) } else { Err(Invalid::Amount) }
+    }
+
+    /// The amount as an integer.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) fn plus(self, more: Self) -> Option<Self> {
+        self.0.checked_add(more.0).and_then(|sum| Self::new(sum).ok())
+    }
+
+    pub(crate) fn minus(self, less: Self) -> Option<Self> {
+        self.0.checked_sub(less.0).map(Self)
+    }
+}
+
+impl TryFrom<u64> for Orbs {
+    type Error = Invalid;
+
+    fn try_from(amount: u64) -> Result<Self, Invalid> {
+        Self::new(amount)
+    }
+}
+
+impl From<Orbs> for u64 {
+    fn from(orbs: Orbs) -> Self {
+        orbs.0
+    }
+}
+
+impl Display for Orbs {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Display::fmt(&self.0, formatter)
+    }
+}
+
+/// A time in milliseconds since 1970-01-01T00:00:00Z, or a duration in milliseconds, at most 2^53 − 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(try_from = "u64", into = "u64")]
+pub struct Millis(#[cfg_attr(feature = "schema", schemars(range(max = 9_007_199_254_740_991_u64)))] u64);
+
+impl Millis {
+    pub(crate) const ZERO: Self = Self(0);
+    pub(crate) const MAX: Self = Self(MAX);
+
+    /// Checks a number of milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// The number is larger than 2^53 − 1.
+    pub const fn new(milliseconds: u64) -> Result<Self, Invalid> {
+        if milliseconds <= MAX { Ok(Self(milliseconds)) } else { Err(Invalid::Time) }
+    }
+
+    /// The number of milliseconds.
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    pub(crate) fn plus(self, more: Self) -> Option<Self> {
+        self.0.checked_add(more.0).and_then(|sum| Self::new(sum).ok())
+    }
+}
+
+impl TryFrom<u64> for Millis {
+    type Error = Invalid;
+
+    fn try_from(milliseconds: u64) -> Result<Self, Invalid> {
+        Self::new(milliseconds)
+    }
+}
+
+impl From<Millis> for u64 {
+    fn from(time: Millis) -> Self {
+        time.0
+    }
+}
+
+/// Defines a checked string.
+macro_rules! name {
+    ($(#[$meta:meta])* $name:ident, $max:expr, $invalid:expr, $accepts:expr) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(#[cfg_attr(feature = "schema", schemars(length(max = $max)))] String);
+
+        impl $name {
+            /// Checks a string.
+            ///
+            /// # Errors
+            ///
+            /// The string is too long, or has a character that isn't accepted.
+            pub fn new(text: impl Into<String>) -> Result<Self, Invalid> {
+                let (text, accepts): (String, fn(char) -> bool) = (text.into(), $accepts);
+                if text.len() <= $max && text.chars().all(accepts) && (!text.is_empty() || $invalid == Invalid::Note) {
+                    Ok(Self(text))
+                } else {
+                    Err($invalid)
+                }
+            }
+
+            /// The string.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = Invalid;
+
+            fn try_from(text: String) -> Result<Self, Invalid> {
+                Self::new(text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(name: $name) -> Self {
+                name.0
+            }
+        }
+
+        impl Display for $name {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&self.0)
+            }
+        }
+    };
+}
+
+name! {
+    /// The caller's id of a command: 1 to 128 visible ASCII characters.
+    Id, 128, Invalid::Id, |character| character.is_ascii_graphic()
+}
+
+name! {
+    /// The name of an account: 1 to 512 bytes of UTF-8 without control characters.
+    AccountId, 512, Invalid::Account, |character| !character.is_control()
+}
+
+name! {
+    /// What a hold is for, such as a route and a policy's digest: at most 512 bytes without control characters. Can be
+    /// empty.
+    #[derive(Default)]
+    Note, 512, Invalid::Note, |character| !character.is_control()
+}
+
+impl Id {
+    /// One of the suite's own, which are all valid.
+    pub(crate) const fn valid(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl AccountId {
+    /// One of the suite's own, which are all valid.
+    pub(crate) const fn valid(text: String) -> Self {
+        Self(text)
+    }
+}
+
+/// Whether orbs were paid for. Bonus orbs are eligible only if the caller of a service permits it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Bucket {
+    /// Paid orbs.
+    Paid,
+    /// Bonus orbs.
+    Bonus,
+}
+
+/// Which orbs a hold takes first, if it may take both kinds. The last rule is always the order in which they were
+/// granted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// Bonus orbs, then those that expire soonest.
+    #[default]
+    BonusFirst,
+    /// Paid orbs, then those that expire soonest.
+    PaidFirst,
+    /// Those that expire soonest, then bonus orbs.
+    SoonestFirst,
+}
+
+impl Order {
+    pub(crate) const ALL: [(Self, &'static str); 3] =
+        [(Self::BonusFirst, "bonus_first"), (Self::PaidFirst, "paid_first"), (Self::SoonestFirst, "soonest_first")];
+
+    pub(crate) fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(order, _)| *order == self).map_or("", |(_, name)| name)
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(_, known)| *known == name).map(|(order, _)| *order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_have_bounds() {
+        assert_eq!(Orbs::new(MAX).map(Orbs::get), Ok(MAX));
+        assert_eq!(Orbs::new(MAX + 1), Err(Invalid::Amount));
+        assert_eq!(Orbs::MAX.plus(Orbs(1)), None);
+        assert_eq!(Orbs::ZERO.minus(Orbs(1)), None);
+        assert_eq!(Millis::new(MAX + 1), Err(Invalid::Time));
+        assert!(Id::new("a").is_ok() && Id::new("~".repeat(128)).is_ok());
+        for id in ["", " ", "a b", "é", "\n", &"a".repeat(129)] {
+            assert_eq!(Id::new(id), Err(Invalid::Id), "{id}");
+        }
+        assert!(AccountId::new("https://issuer.example user é").is_ok());
+        for account in ["", "\u{0}", "a\u{85}", &"é".repeat(257)] {
+            assert_eq!(AccountId::new(account), Err(Invalid::Account), "{account}");
+        }
+        assert!(Note::new("").is_ok() && Note::new("\t").is_err());
+    }
+}

@@ -1,0 +1,207 @@
+//! What only the SQLite store has: files, threads, processes, backups.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+use std::path::Path;
+use std::process::{Command as Process, Stdio};
+use std::sync::Arc;
+
+use std::thread;
+
+use orbgate_ledger::{Cursor, Error, HoldAnswer, Ledger, Order, Sqlite, State, SystemClock};
+
+use crate::support::{account, capture, grant, hold, orbs};
+
+/// Holds 10 orbs so many times, each in its own thread's turn, and returns how many were admitted.
+fn hold_all(ledger: &dyn Ledger, prefix: &str, threads: u64, each: u64) -> u64 {
+    let admitted = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            let admitted = &admitted;
+            scope.spawn(move || {
+                for index in 0..each {
+                    let answer = ledger.hold(hold(format!("{prefix}.{thread}.{index}"), "a", 10)).unwrap();
+                    if let HoldAnswer::Held { state: State::Pending, repeated: false, .. } = answer {
+                        admitted.fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+            });
+        }
+    });
+    admitted.into_inner()
+}
+
+#[test]
+fn a_thousand_holds_of_64_threads_admit_exactly_what_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Sqlite::open(folder.path().join("orbs.db")).unwrap();
+    ledger.grant(grant("g", "a", 500)).unwrap();
+    assert_eq!(hold_all(&ledger, "h", 64, 16), 50);
+    assert_eq!(ledger.balance(account("a")).unwrap().available, orbs(0));
+    assert_eq!(ledger.holds(account("a")).unwrap().len(), 50);
+    assert_eq!(ledger.verify().unwrap().found, Vec::<String>::new());
+}
+
+/// The variable that makes this program the other process.
+const OTHER: &str = "ORBGATE_LEDGER_OTHER";
+
+/// Does nothing unless another test starts it.
+#[test]
+fn the_other_process() {
+    let Some(path) = std::env::var_os(OTHER) else {
+        return;
+    };
+    let ledger = Sqlite::open(Path::new(&path)).unwrap();
+    let prefix = format!("other {}", std::process::id()).replace(' ', "-");
+    println!("admitted={}", hold_all(&ledger, &prefix, 8, 63));
+}
+
+#[test]
+fn a_thousand_holds_of_two_processes_admit_exactly_what_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orbs.db");
+    let ledger = Sqlite::open(&path).unwrap();
+    ledger.grant(grant("g", "a", 500)).unwrap();
+    let others = [(); 2].map(|()| {
+        let mut other = Process::new(std::env::current_exe().unwrap());
+        other.args(["sqlite::the_other_process", "--exact", "--nocapture"]).env(OTHER, &path);
+        other.stdout(Stdio::piped()).spawn().unwrap()
+    });
+    let admitted = others.map(|other| {
+        let output = other.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let out = String::from_utf8(output.stdout).unwrap();
+        let count = out.split_once("admitted=").unwrap().1;
+        count.split_whitespace().next().unwrap().parse::<u64>().unwrap()
+    });
+    assert_eq!(admitted.iter().sum::<u64>(), 50, "{admitted:?}");
+    assert_eq!(ledger.balance(account("a")).unwrap().held, orbs(500));
+    assert_eq!(ledger.verify().unwrap().found, Vec::<String>::new());
+}
+
+#[test]
+fn a_ledger_keeps_everything_when_it_is_opened_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orbs.db");
+    let ledger = Sqlite::open(&path).unwrap();
+    ledger.grant(grant("g", "a", 500)).unwrap();
+    let HoldAnswer::Held { receipt: first, .. } = ledger.hold(hold("h", "a", 10)).unwrap() else {
+        panic!("denied");
+    };
+    drop(ledger);
+    let ledger = Sqlite::open(&path).unwrap();
+    let again = ledger.hold(hold("h", "a", 10)).unwrap();
+    assert_eq!(again, HoldAnswer::Held { receipt: first, repeated: true, state: State::Pending });
+    assert_eq!(ledger.settle(capture("h", 7)).unwrap().receipt.captured, orbs(7));
+    assert_eq!(ledger.balance(account("a")).unwrap().available, orbs(493));
+}
+
+#[test]
+fn other_files_and_other_orders_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |name: &str, order| Sqlite::open_with(&folder.path().join(name), order, Arc::new(SystemClock));
+    std::fs::write(folder.path().join("text"), "not a database, but long enough to be read as one".repeat(100))
+        .unwrap();
+    let other = rusqlite::Connection::open(folder.path().join("other")).unwrap();
+    other.execute_batch("CREATE TABLE t (c)").unwrap();
+    let ledger = open("orbs.db", Some(Order::PaidFirst)).unwrap();
+    ledger.grant(grant("g", "a", 1)).unwrap();
+    drop(ledger);
+    assert!(open("orbs.db", None).is_ok() && open("orbs.db", Some(Order::PaidFirst)).is_ok());
+    let newer = rusqlite::Connection::open(folder.path().join("newer")).unwrap();
+    newer.execute_batch("PRAGMA application_id = 1869767283; PRAGMA user_version = 99").unwrap();
+    for (name, order, why) in [
+        ("text", None, "not a database"),
+        ("other", None, "of another program"),
+        ("orbs.db", Some(Order::BonusFirst), "its order is `paid_first`, not `bonus_first`"),
+        ("newer", None, "its version is 99; this program knows 1"),
+        ("nowhere/orbs.db", None, "cannot open"),
+    ] {
+        match open(name, order).unwrap_err() {
+            Error::Unknown(message) => assert!(message.contains(why) && message.contains(name), "{message}"),
+            error => panic!("{error:?}"),
+        }
+    }
+}
+
+#[test]
+fn entries_are_never_changed_in_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orbs.db");
+    let ledger = Sqlite::open(&path).unwrap();
+    ledger.grant(grant("g", "a", 500)).unwrap();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    for sql in ["UPDATE entry SET paid = 1", "DELETE FROM entry", "UPDATE grants SET available = 501"] {
+        assert!(other.execute_batch(sql).is_err(), "{sql}");
+    }
+}
+
+#[test]
+fn a_ledger_that_was_tampered_with_is_found() {
+    for (sql, what) in [
+        ("UPDATE account SET paid = paid + 1", "sum of the grants"),
+        ("UPDATE grants SET available = available - 1, captured = captured + 1", "grant `g`"),
+        ("UPDATE hold SET state = 'expired' WHERE id = 'h2'", "hold `h2`"),
+        ("UPDATE hold SET captured = captured + 1 WHERE id = 'h1'", "hold `h1`"),
+        ("DROP TRIGGER entry_is_never_deleted; DELETE FROM entry WHERE seq = 2", "entry 3 follows 1"),
+        ("DROP TRIGGER entry_is_never_changed; UPDATE entry SET at = 0 WHERE seq = 3", "goes back"),
+        ("DROP TRIGGER entry_is_never_changed; UPDATE entry SET held = 0 WHERE seq = 2", "another balance"),
+        ("DROP TRIGGER entry_is_never_changed; UPDATE entry SET lines = '[[1,-9,10,0]]' WHERE seq = 2", "available"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("orbs.db");
+        let ledger = Sqlite::open(&path).unwrap();
+        ledger.grant(grant("g", "a", 500)).unwrap();
+        ledger.hold(hold("h1", "a", 10)).unwrap();
+        ledger.settle(capture("h1", 7)).unwrap();
+        ledger.hold(hold("h2", "a", 10)).unwrap();
+        assert_eq!(ledger.verify().unwrap().found, Vec::<String>::new());
+        rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        let found = ledger.verify().unwrap().found;
+        assert!(found.iter().any(|found| found.contains(what)), "{sql}: {found:?}");
+    }
+}
+
+#[test]
+fn a_backup_under_load_has_every_answered_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger = Sqlite::open(folder.path().join("orbs.db")).unwrap();
+    ledger.grant(grant("g", "a", 1_000_000)).unwrap();
+    for index in 0..2000 {
+        ledger.submit(orbgate_ledger::Command::Hold(hold(format!("before{index}"), "a", 1)), Box::new(|_| {}));
+    }
+    ledger.hold(hold("before", "a", 1)).unwrap();
+    let to = folder.path().join("copy.db");
+    thread::scope(|scope| {
+        let others = [0, 1].map(|other| {
+            let ledger = &ledger;
+            scope.spawn(move || hold_all(ledger, &format!("during{other}"), 4, 100))
+        });
+        ledger.backup(&to).unwrap();
+        for other in others {
+            assert_eq!(other.join().unwrap(), 400);
+        }
+    });
+    let copy = Sqlite::open(&to).unwrap();
+    assert_eq!(copy.verify().unwrap().found, Vec::<String>::new());
+    assert!(copy.holds(account("a")).unwrap().len() >= 2001);
+    let again = ledger.backup(&to).unwrap_err().to_string();
+    assert!(again.contains("the file exists"), "{again}");
+}
+
+/// A reader between two pages doesn't keep the write-ahead log from being reused.
+#[test]
+fn the_log_in_front_of_the_file_stays_small() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orbs.db");
+    let ledger = Sqlite::open(&path).unwrap();
+    ledger.grant(grant("g", "a", 1_000_000)).unwrap();
+    let mut cursor = Cursor::default();
+    for round in 0..20 {
+        assert_eq!(hold_all(&ledger, &format!("r{round}"), 32, 16), 512);
+        cursor = ledger.entries(&cursor, 100).unwrap().entries.pop().unwrap().0;
+    }
+    assert_eq!(ledger.verify().unwrap().entries, 1 + 20 * 512);
+    let size = std::fs::metadata(path.with_extension("db-wal")).unwrap().len();
+    // A thousand pages of 4 KiB, and one batch more.
+    assert!(size < 16 << 20, "{size}");
+}

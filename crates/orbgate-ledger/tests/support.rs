@@ -1,0 +1,77 @@
+//! What the tests share.
+
+use core::sync::atomic::{AtomicU64, Ordering};
+
+use orbgate_ledger::{
+    AccountId, Answer, Bucket, Clock, Command, Cursor, Entry, Error, Faults, Grant, Hold, Id, Ledger, Millis, Note,
+    Orbs, Settle, Settlement, suite,
+};
+use std::sync::Arc;
+
+/// A clock that a test sets.
+#[derive(Debug, Default)]
+pub(crate) struct TestClock(pub(crate) AtomicU64);
+
+impl Clock for TestClock {
+    fn now(&self) -> Millis {
+        millis(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// A durable ledger with a clock that the suite sets.
+#[derive(Debug)]
+pub(crate) struct Clocked<L> {
+    pub(crate) ledger: L,
+    pub(crate) clock: Arc<TestClock>,
+}
+
+impl<L> Clocked<L> {
+    fn set(&self, now: Millis) {
+        self.clock.0.store(now.get(), Ordering::SeqCst);
+    }
+}
+
+impl<L: Ledger> suite::Subject for Clocked<L> {
+    fn run(&mut self, command: &Command, now: Millis) -> Result<Answer, Error> {
+        self.set(now);
+        self.ledger.run(command.clone())
+    }
+
+    fn entries(&mut self, after: &Cursor, limit: usize, now: Millis) -> Result<Vec<(Cursor, Entry)>, Error> {
+        self.set(now);
+        Ok(self.ledger.entries(after, limit)?.entries)
+    }
+
+    fn verify(&mut self) -> Result<Faults, Error> {
+        self.ledger.verify()
+    }
+}
+
+pub(crate) fn millis(milliseconds: u64) -> Millis {
+    Millis::new(milliseconds).unwrap()
+}
+
+pub(crate) fn orbs(amount: u64) -> Orbs {
+    Orbs::new(amount).unwrap()
+}
+
+pub(crate) fn id(id: impl Into<String>) -> Id {
+    Id::new(id).unwrap()
+}
+
+pub(crate) fn account(name: &str) -> AccountId {
+    AccountId::new(name).unwrap()
+}
+
+pub(crate) fn grant(name: &str, to: &str, amount: u64) -> Grant {
+    Grant { id: id(name), account: account(to), amount: orbs(amount), bucket: Bucket::Paid, expires_at: None }
+}
+
+pub(crate) fn hold(name: impl Into<String>, of: &str, amount: u64) -> Hold {
+    let ttl = millis(3_600_000);
+    Hold { id: id(name), account: account(of), amount: orbs(amount), bonus: false, ttl, note: Note::default() }
+}
+
+pub(crate) fn capture(name: impl Into<String>, amount: u64) -> Settle {
+    Settle { hold: id(name), settlement: Settlement::Capture(orbs(amount)) }
+}
