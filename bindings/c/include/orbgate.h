@@ -646,7 +646,7 @@ typedef struct OrbgateRouteDifferences OrbgateRouteDifferences;
 typedef struct OrbgateScopeSet OrbgateScopeSet;
 
 /**
- * The next step of a request to a gate. Immutable; the caller owns it.
+ * The next step of a request to a gate. The caller owns it; only `orbgate_gate_call` changes it.
  */
 typedef struct OrbgateStep OrbgateStep;
 
@@ -1869,6 +1869,62 @@ OrbgateStatus orbgate_error_diagnostic(const struct OrbgateError *error,
  */
 ORBGATE_API
 void orbgate_error_free(struct OrbgateError *error);
+
+/**
+ * Makes a step for `orbgate_gate_call`, which doesn't belong to a request yet. Use it for one request after another; a
+ * request that waits keeps its step until it is answered.
+ *
+ * Ownership: the caller owns `*out` and frees it with `orbgate_step_free`.
+ * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_step_new(struct OrbgateStep **out);
+
+/**
+ * Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides requests, and
+ * is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine` and `CheckRoutes`; otherwise it may be null.
+ * `gate` may be null for `Sources`, `Make`, `CheckRoutes` and `Drop`.
+ *
+ * Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a step
+ * that isn't at this question, gives `ORBGATE_STATUS_INVALID_ARGUMENT`. If the status isn't `ORBGATE_STATUS_OK`, deny: a
+ * request that the step was for is over. Also deny if you don't know the number of the answer, or one of its critical fields.
+ *
+ * Ownership: the step owns `*answer`, which is valid until the next call with it; `question` must not be in it, and no
+ * other thread may use the step meanwhile. Everything else is only read.
+ * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: token.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_gate_call(const struct OrbgateGate *gate,
+                                const struct OrbgateEngine *engine,
+                                struct OrbgateStep *step,
+                                const char *question,
+                                size_t question_len,
+                                struct OrbgateStr *answer);
+
+/**
+ * Copies the last answer of a step, for a host that can't read the library's memory fast. `len` is at least the answer's.
+ *
+ * Ownership: nothing; `to` has room for `len` bytes.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_step_copy(const struct OrbgateStep *step,
+                                char *to,
+                                size_t len);
+
+/**
+ * Takes the gate that the step's last question, a `Make`, has made. Otherwise returns `ORBGATE_STATUS_NOT_FOUND`.
+ *
+ * Ownership: the caller owns `*out` and frees it with `orbgate_gate_free`.
+ * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ */
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_step_gate(struct OrbgateStep *step,
+                                struct OrbgateGate **out);
 
 /**
  * Returns the next fetch; `*out` is null if there isn't one. Call it after each other call until it returns

@@ -268,6 +268,47 @@ static void routes(void)
     CHECK(orbgate_allows_bonus_orbs("{}", 2, NULL) == INVALID);
 }
 
+/* A question about the routes of no service, which needs no gate. */
+#define ROUTES "\x0f\0\0\0\0\0\0"
+
+static void messages(void)
+{
+    OrbgateStep *step = NULL, *held = NULL;
+    OrbgateGate *made;
+    OrbgateStr answer;
+    CHECK(orbgate_step_new(NULL) == INVALID);
+    CHECK_OK(orbgate_step_new(&step));
+    REFUSED(answer, orbgate_gate_call(gate, engine, NULL, ROUTES, 8, &answer));
+    REFUSED(answer, orbgate_gate_call(gate, engine, step, NULL, 8, &answer));
+    REFUSED(answer, orbgate_gate_call(gate, engine, step, NULL, 0, &answer));
+    REFUSED(answer, orbgate_gate_call(gate, engine, step, ROUTES, 7, &answer));
+    REFUSED(answer, orbgate_gate_call(gate, engine, step, ROUTES, HUGE_LEN, &answer));
+    REFUSED(answer, orbgate_gate_call(gate, NULL, step, ROUTES, 8, &answer));
+    CHECK(orbgate_gate_call(gate, engine, step, ROUTES, 8, NULL) == INVALID);
+    REFUSED(answer, orbgate_gate_call(NULL, engine, step, "\x0d\0\0\0\0\0\0", 8, &answer)); /* about a gate's keys */
+    CHECK_OK(orbgate_gate_call(NULL, engine, step, ROUTES, 8, &answer));
+    CHECK(answer.len > 8 && memcmp(answer.data, "\x49", 1) == 0);
+    CHECK_OK(orbgate_gate_call(gate, engine, step, "\x0d\0\0\0\0\0\0", 8, &answer));
+    CHECK(memcmp(answer.data, "\x48", 1) == 0);
+    char copied[4096];
+    CHECK_OK(orbgate_step_copy(step, copied, sizeof(copied)));
+    CHECK(memcmp(copied, answer.data, answer.len) == 0);
+    CHECK_OK(orbgate_step_copy(step, copied, answer.len));
+    REFUSED(copied, orbgate_step_copy(step, copied, answer.len - 1));
+    REFUSED(copied, orbgate_step_copy(step, copied, HUGE_LEN));
+    REFUSED(copied, orbgate_step_copy(NULL, copied, sizeof(copied)));
+    CHECK(orbgate_step_copy(step, NULL, sizeof(copied)) == INVALID);
+    REFUSED(made, orbgate_step_gate(NULL, &made));
+    CHECK(orbgate_step_gate(step, NULL) == INVALID);
+    REFUSED_WITH(ORBGATE_STATUS_NOT_FOUND, made, orbgate_step_gate(step, &made));
+    /* A step of the functions with structs has no request to resume, and takes another question. */
+    held = a_step(gate, ORBGATE_STEP_ANSWER);
+    REFUSED(answer, orbgate_gate_call(gate, engine, held, "\x04\0\0\0\0\0\0", 8, &answer));
+    CHECK_OK(orbgate_gate_call(gate, engine, held, ROUTES, 8, &answer));
+    orbgate_step_free(held);
+    orbgate_step_free(step);
+}
+
 int main(void)
 {
     engine = external_engine();
@@ -279,6 +320,7 @@ int main(void)
     fetches();
     keys();
     routes();
+    messages();
     orbgate_verifier_free(NULL);
     orbgate_gate_free(NULL);
     orbgate_step_free(NULL);

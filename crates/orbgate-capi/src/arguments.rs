@@ -21,6 +21,16 @@ pub(crate) unsafe fn shared<'a, T>(pointer: *const T) -> OrStatus<&'a T> {
     Ok(unsafe { &*pointer })
 }
 
+/// Dereferences a pointer that only this call uses.
+#[cfg(feature = "gate")]
+pub(crate) unsafe fn exclusive<'a, T>(pointer: *mut T) -> OrStatus<&'a mut T> {
+    if pointer.is_null() || !pointer.is_aligned() {
+        return Err(INVALID);
+    }
+    // SAFETY: neither null nor misaligned, and the caller guarantees the rest.
+    Ok(unsafe { &mut *pointer })
+}
+
 /// Dereferences a pointer; `None` if it is null.
 #[inline(always)]
 pub(crate) unsafe fn optional<'a, T>(pointer: *const T) -> OrStatus<Option<&'a T>> {
@@ -93,6 +103,16 @@ impl<T> Out<T> {
     pub(crate) const unsafe fn at(&self, index: usize) -> Self {
         // SAFETY: the caller's array has that many elements.
         Self(unsafe { self.0.add(index) })
+    }
+
+    /// Writes elements of an array that has room for them.
+    #[cfg(feature = "gate")]
+    pub(crate) const unsafe fn copy(self, values: &[T])
+    where
+        T: Copy,
+    {
+        // SAFETY: neither null nor misaligned; the caller guarantees that they may be written, and that they don't overlap.
+        unsafe { self.0.as_ptr().copy_from_nonoverlapping(values.as_ptr(), values.len()) }
     }
 
     /// Writes the output.

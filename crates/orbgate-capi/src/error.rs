@@ -91,6 +91,12 @@ impl OrbgateError {
         }
     }
 
+    /// The status, the message, and the errors with their lines and columns.
+    #[cfg(feature = "gate")]
+    pub(crate) fn parts(&self) -> (OrbgateStatus, &str, &[(u32, u32, String)]) {
+        (self.status, &self.message, &self.diagnostics)
+    }
+
     /// Passes the error to the caller if it wants it, and returns the call's status.
     pub(crate) unsafe fn hand_over(self, location: *mut *mut Self) -> OrbgateStatus {
         let status = self.status;

@@ -27,7 +27,7 @@ const COMMANDS: [(&str, &str, &[&str]); 4] = [
         "codes",
         "Writes the codes of every language and of the pages, the C header, layout.tsv and Layout.java",
         &[
-            "ORBGATE_UPDATE=1 cargo test -p orbgate-capi -- codes header layout questions",
+            "ORBGATE_UPDATE=1 cargo test -p orbgate-capi -- codes header layout messages questions",
             "ORBGATE_UPDATE=1 cargo test -p orbgate-analysis --test all the_page_has_the_codes",
         ],
     ),

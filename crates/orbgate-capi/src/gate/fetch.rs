@@ -5,12 +5,12 @@ use core::time::Duration;
 
 use orbgate_token::{AttemptId, Fetch, FetchError, Post, Response};
 
-use super::question::OrbgateGate;
+use super::object::OrbgateGate;
 use super::request::milliseconds;
 use super::step::{OrbgateStep, State};
 use crate::arguments::{Out, Sized32, bytes, first_size, shared, struct_size, write_sized};
 use crate::owners::{drop_owned, into_owned};
-use crate::status::{OrbgateStatus, guard};
+use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
 /// Why a fetch failed: no connection, an untrusted certificate, or a response that isn't HTTP or is
@@ -137,18 +137,23 @@ pub unsafe extern "C" fn orbgate_gate_fetch_failed(
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let gate = unsafe { shared(gate) }?;
-        let failure = match failure {
-            ORBGATE_FETCH_UNREACHABLE => FetchError::Unreachable,
-            ORBGATE_FETCH_TIMEOUT => FetchError::Timeout,
-            ORBGATE_FETCH_TOO_LARGE => FetchError::TooLarge,
-            ORBGATE_FETCH_BAD_URL => FetchError::BadUrl,
-            _ => return Err(OrbgateStatus::InvalidArgument),
-        };
+        let failure = self::failure(failure)?;
         let now = Duration::from_millis(monotonic_ms);
         // A failure ends its attempt, so no fetch follows.
         let _ = gate.gate.fetched(AttemptId::of(attempt), Err(failure), now);
         Ok(())
     })
+}
+
+/// Why a fetch failed, by its number.
+pub(super) const fn failure(number: u32) -> OrStatus<FetchError> {
+    match number {
+        ORBGATE_FETCH_UNREACHABLE => Ok(FetchError::Unreachable),
+        ORBGATE_FETCH_TIMEOUT => Ok(FetchError::Timeout),
+        ORBGATE_FETCH_TOO_LARGE => Ok(FetchError::TooLarge),
+        ORBGATE_FETCH_BAD_URL => Ok(FetchError::BadUrl),
+        _ => Err(OrbgateStatus::InvalidArgument),
+    }
 }
 
 /// Whether the wait of a step is over, so that you can call `orbgate_gate_resume`: `*out` is 1 or 0. Call it after each

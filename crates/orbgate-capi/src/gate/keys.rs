@@ -4,8 +4,8 @@ use core::ffi::c_char;
 
 use orbgate_token::KeyStatus;
 
+use super::object::OrbgateGate;
 use super::options::given;
-use super::question::OrbgateGate;
 use super::request::milliseconds;
 use super::secrets::reader;
 use crate::arguments::{Out, Sized32, bytes, first_size, shared, write_sized};
@@ -102,7 +102,7 @@ pub unsafe extern "C" fn orbgate_gate_forget(
 
 impl OrbgateGate {
     /// A configured issuer with this name.
-    fn issuer<'i>(&self, name: &'i [u8]) -> OrStatus<&'i str> {
+    pub(super) fn issuer<'i>(&self, name: &'i [u8]) -> OrStatus<&'i str> {
         let name = str::from_utf8(name).map_err(|_| OrbgateStatus::NotFound)?;
         let is_known = self.gate.keys().issuers().any(|known| known == name);
         is_known.then_some(name).ok_or(OrbgateStatus::NotFound)

@@ -1,8 +1,11 @@
 //! Gates, which turn a request as received into a result. The rules come from `orbgate-gate`; the host fetches keys and
 //! supplies the time.
 
+pub mod call;
 pub mod fetch;
 pub mod keys;
+mod messages;
+pub mod object;
 pub mod options;
 pub mod question;
 pub mod request;
@@ -12,3 +15,4 @@ pub mod step;
 pub mod verifier;
 #[cfg(target_family = "wasm")]
 pub mod wasm;
+mod wire;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use orbgate_gate::{Challenge, CorsPreflight, FullChallenge, PublicRoutes, Rules, TemplateStyle};
 use orbgate_token::FetchSettings;
 
+use super::messages::Make;
 use crate::arguments::{Sized32, bytes, first_size, read_sized, slice};
 use crate::error::OrbgateError;
 use crate::status::{OrStatus, OrbgateStatus};
@@ -122,14 +123,7 @@ impl Options {
     /// The caller's options, or the defaults.
     pub(super) unsafe fn read(options: *const OrbgateGateOptions) -> Result<Self, OrbgateError> {
         if options.is_null() {
-            return Ok(Self {
-                rules: Rules::new(),
-                settings: FetchSettings::default(),
-                templates: TemplateStyle::default(),
-                signatures_outside: false,
-                introspection: false,
-                secrets: Vec::new(),
-            });
+            return Self::of(&Make::default(), Vec::new());
         }
         // SAFETY: the caller guarantees it, see the preamble.
         let options = unsafe { read_sized(options) }?;
@@ -142,26 +136,68 @@ impl Options {
             return Err(OrbgateStatus::InvalidArgument.into());
         }
         let has = |flag: u32| options.flags & flag != 0;
-        let mut rules = Rules::new();
-        rules.flat_403 = has(ORBGATE_GATE_FLAT_403);
-        rules.ignore_method_override = has(ORBGATE_GATE_IGNORE_METHOD_OVERRIDE);
+        let text = |text: OrbgateStr| {
+            // SAFETY: the caller guarantees it, see the preamble.
+            let bytes = unsafe { bytes(text.data, text.len) }?;
+            str::from_utf8(bytes).map_err(|_| OrbgateStatus::InvalidArgument)
+        };
         // SAFETY: the caller guarantees it, see the preamble.
-        (rules.challenge, rules.public) = unsafe { (challenge(&options)?, public(&options)?) };
-        rules.cors_preflight = match options.cors_preflight {
+        let (public, secrets) = unsafe {
+            let public = slice(options.public_routes, options.public_route_count)?;
+            (public, given(options.secrets, options.secret_count)?)
+        };
+        let make = Make {
+            flat_403: has(ORBGATE_GATE_FLAT_403),
+            ignore_method_override: has(ORBGATE_GATE_IGNORE_METHOD_OVERRIDE),
+            signatures_outside: has(ORBGATE_GATE_SIGNATURES_OUTSIDE),
+            no_stale_keys: has(ORBGATE_GATE_NO_STALE_KEYS),
+            introspection: has(ORBGATE_GATE_INTROSPECTION),
+            challenge: options.challenge.into(),
+            templates: options.templates.into(),
+            cors_preflight: options.cors_preflight.into(),
+            realm: text(options.realm)?,
+            resource_metadata: text(options.resource_metadata)?,
+            ttl_ms: options.ttl_ms.into(),
+            ttl_min_ms: options.ttl_min_ms.into(),
+            ttl_max_ms: options.ttl_max_ms.into(),
+            ahead_percent: options.ahead_percent.into(),
+            max_stale_ms: options.max_stale_ms.into(),
+            cooldown_ms: options.cooldown_ms.into(),
+            burst: options.burst.into(),
+            retry_ms: options.retry_ms.into(),
+            timeout_ms: options.timeout_ms.into(),
+            public_routes: public.iter().map(|it| text(*it)).collect::<OrStatus<_>>()?,
+            ..Make::default()
+        };
+        Self::of(&make, secrets)
+    }
+
+    /// The options of a message, with secrets that the host has.
+    pub(super) fn of(make: &Make<'_>, secrets: Vec<Option<Vec<u8>>>) -> Result<Self, OrbgateError> {
+        let mut rules = Rules::new();
+        rules.flat_403 = make.flat_403;
+        rules.ignore_method_override = make.ignore_method_override;
+        rules.challenge = challenge(make)?;
+        rules.public = public(&make.public_routes)?;
+        rules.cors_preflight = match number(make.cors_preflight)? {
             ORBGATE_CORS_PREFLIGHT_DENY => CorsPreflight::Deny,
             ORBGATE_CORS_PREFLIGHT_PASS => CorsPreflight::Pass,
             _ => return Err(OrbgateStatus::InvalidArgument.into()),
         };
         Ok(Self {
             rules,
-            settings: settings(&options, has(ORBGATE_GATE_NO_STALE_KEYS))?,
-            templates: templates(options.templates)?,
-            signatures_outside: has(ORBGATE_GATE_SIGNATURES_OUTSIDE),
-            introspection: has(ORBGATE_GATE_INTROSPECTION),
-            // SAFETY: the caller guarantees it, see the preamble.
-            secrets: unsafe { given(options.secrets, options.secret_count) }?,
+            settings: settings(make)?,
+            templates: templates(number(make.templates)?)?,
+            signatures_outside: make.signatures_outside,
+            introspection: make.introspection,
+            secrets,
         })
     }
+}
+
+/// A number of a message that has 32 bits.
+pub(super) fn number(number: u64) -> OrStatus<u32> {
+    u32::try_from(number).map_err(|_| OrbgateStatus::InvalidArgument)
 }
 
 /// A router's template syntax, by its number.
@@ -174,14 +210,9 @@ pub(super) const fn templates(number: u32) -> OrStatus<TemplateStyle> {
     }
 }
 
-unsafe fn challenge(options: &OrbgateGateOptions) -> Result<Challenge, OrbgateError> {
-    let text = |text: OrbgateStr| {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let bytes = unsafe { bytes(text.data, text.len) }?;
-        str::from_utf8(bytes).map_err(|_| OrbgateStatus::InvalidArgument)
-    };
-    let (realm, metadata) = (text(options.realm)?, text(options.resource_metadata)?);
-    match options.challenge {
+fn challenge(make: &Make<'_>) -> Result<Challenge, OrbgateError> {
+    let (realm, metadata) = (make.realm, make.resource_metadata);
+    match number(make.challenge)? {
         ORBGATE_CHALLENGE_FULL => {
             let mut full = FullChallenge::new();
             if !realm.is_empty() {
@@ -201,19 +232,11 @@ unsafe fn challenge(options: &OrbgateGateOptions) -> Result<Challenge, OrbgateEr
 }
 
 /// The routes that need no token; `None` if the list is empty.
-unsafe fn public(options: &OrbgateGateOptions) -> Result<Option<Arc<PublicRoutes>>, OrbgateError> {
-    // SAFETY: the caller guarantees it, see the preamble.
-    let routes = unsafe { slice(options.public_routes, options.public_route_count) }?;
+fn public(routes: &[&str]) -> Result<Option<Arc<PublicRoutes>>, OrbgateError> {
     if routes.is_empty() {
         return Ok(None);
     }
-    let text = |text: &OrbgateStr| {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let bytes = unsafe { bytes(text.data, text.len) }?;
-        str::from_utf8(bytes).map_err(|_| OrbgateStatus::InvalidArgument)
-    };
-    let routes = routes.iter().map(text).collect::<OrStatus<Vec<_>>>()?;
-    let public = PublicRoutes::new(routes).map_err(|it| invalid(&it))?;
+    let public = PublicRoutes::new(routes.iter().copied()).map_err(|it| invalid(&it))?;
     Ok(Some(Arc::new(public)))
 }
 
@@ -229,34 +252,36 @@ pub(super) unsafe fn given(secrets: *const OrbgateStr, count: usize) -> OrStatus
     secrets.iter().map(secret).collect()
 }
 
-fn settings(options: &OrbgateGateOptions, no_stale: bool) -> OrStatus<FetchSettings> {
+fn settings(make: &Make<'_>) -> OrStatus<FetchSettings> {
     let mut settings = FetchSettings::default();
     let times = [
-        (&mut settings.ttl, options.ttl_ms),
-        (&mut settings.ttl_min, options.ttl_min_ms),
-        (&mut settings.ttl_max, options.ttl_max_ms),
-        (&mut settings.max_stale, options.max_stale_ms),
-        (&mut settings.cooldown, options.cooldown_ms),
-        (&mut settings.retry, options.retry_ms),
-        (&mut settings.timeout, options.timeout_ms),
+        (&mut settings.ttl, make.ttl_ms),
+        (&mut settings.ttl_min, make.ttl_min_ms),
+        (&mut settings.ttl_max, make.ttl_max_ms),
+        (&mut settings.max_stale, make.max_stale_ms),
+        (&mut settings.cooldown, make.cooldown_ms),
+        (&mut settings.retry, make.retry_ms),
+        (&mut settings.timeout, make.timeout_ms),
     ];
     for (time, milliseconds) in times {
+        // As in a struct, so that no sum of times overflows.
+        let milliseconds = number(milliseconds)?;
         if milliseconds != 0 {
             *time = Duration::from_millis(milliseconds.into());
         }
     }
-    if no_stale {
-        if options.max_stale_ms != 0 {
+    if make.no_stale_keys {
+        if make.max_stale_ms != 0 {
             return Err(OrbgateStatus::InvalidArgument);
         }
         settings.max_stale = Duration::ZERO;
     }
-    if options.ahead_percent != 0 {
-        let percent = u8::try_from(options.ahead_percent);
+    if make.ahead_percent != 0 {
+        let percent = u8::try_from(make.ahead_percent);
         settings.ahead_percent = percent.map_err(|_| OrbgateStatus::InvalidArgument)?;
     }
-    if options.burst != 0 {
-        settings.burst = options.burst;
+    if make.burst != 0 {
+        settings.burst = number(make.burst)?;
     }
     Ok(settings)
 }

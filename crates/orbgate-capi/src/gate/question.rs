@@ -1,11 +1,10 @@
 //! Gates, and the decisions that they make.
 
-use orbgate_gate::{Gate, Step, TemplateStyle};
-use orbgate_token::KeyCache;
+use orbgate_gate::Step;
 
+use super::object::OrbgateGate;
 use super::options::{Options, OrbgateGateOptions, invalid};
 use super::request::{Asked, OrbgateGateRequest, now};
-use super::secrets::with_secrets;
 use super::step::{OrbgateStep, State};
 use super::verifier::OrbgateVerifier;
 use crate::arguments::{Out, shared};
@@ -13,16 +12,6 @@ use crate::engine::OrbgateEngine;
 use crate::error::{OrbgateError, handing_over};
 use crate::owners::{drop_owned, into_owned, taken};
 use crate::status::{OrbgateStatus, guard};
-
-/// Rules and keys. A gate turns a request as received into a result. It does no I/O, reads no clock and has no thread.
-/// The caller performs the fetches of `orbgate_gate_next_fetch`, and passes the time on two clocks: `unix_ms` since
-/// 1970, which determines whether tokens are valid, and `monotonic_ms` since any moment, on a clock that is never set,
-/// which determines when keys are fetched.
-#[derive(Debug)]
-pub struct OrbgateGate {
-    pub(super) gate: Gate,
-    pub(super) templates: TemplateStyle,
-}
 
 /// Makes a gate. If `options` is null, all options have their defaults. The gate has no keys yet: the first token waits
 /// for them, unless you have called `orbgate_gate_warm`. The secrets of the clients that ask about opaque tokens are read
@@ -46,14 +35,7 @@ pub unsafe extern "C" fn orbgate_gate_new(
         // SAFETY: the caller guarantees it, see the preamble.
         let (verifier, options) = unsafe { (shared(verifier)?, Options::read(options)?) };
         let out = Out::new(out)?;
-        let verifier = with_secrets(&verifier.verifier, &options)?;
-        let keys = KeyCache::new(verifier, options.settings);
-        let keys = keys.map_err(|error| invalid(&error))?;
-        let keys = match options.signatures_outside {
-            true => keys.signatures_outside(),
-            false => keys,
-        };
-        let gate = OrbgateGate { gate: Gate::new(options.rules, keys), templates: options.templates };
+        let gate = OrbgateGate::new(&verifier.verifier, options)?;
         // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(into_owned(gate)) }
         Ok(())

@@ -6,6 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use orbgate_gate::{Matched, Request, TemplateStyle};
 use orbgate_token::Now;
 
+use super::messages::Ask;
+use super::options::number;
 use crate::arguments::{Sized32, bytes, first_size, read_sized, slice};
 use crate::flags::ORBGATE_ALLOW_BONUS_ORBS;
 use crate::status::{OrStatus, OrbgateStatus};
@@ -75,17 +77,10 @@ unsafe impl Sized32 for OrbgateGateRequest {
     const FIRST_SIZE: usize = first_size(96, 56);
 }
 
-/// The parts of a request.
+/// The parts of a request, and the template in the policy's syntax.
 pub(super) struct Asked<'a> {
-    method: &'a [u8],
-    target: &'a [u8],
-    authorization: Vec<&'a [u8]>,
-    upgrade: Vec<&'a [u8]>,
-    origin: Vec<&'a [u8]>,
-    requested_method: Vec<&'a [u8]>,
-    header_names: Vec<&'a [u8]>,
+    ask: Ask<'a>,
     matched: HeldMatch,
-    flags: u32,
 }
 
 enum HeldMatch {
@@ -106,61 +101,68 @@ impl<'a> Asked<'a> {
         if request.flags & !KNOWN != 0 || request.reserved != 0 {
             return Err(INVALID);
         }
-        let template = text(request.path_template)?;
-        let matched = match request.matched {
-            ORBGATE_MATCHED_TEMPLATE => {
-                let template = str::from_utf8(template).map_err(|_| INVALID)?;
-                HeldMatch::Template(style.in_policy(template))
-            }
-            _ if !template.is_empty() => return Err(INVALID),
-            ORBGATE_MATCHED_NOTHING => HeldMatch::Nothing,
-            ORBGATE_MATCHED_UNKNOWN => HeldMatch::Unknown,
-            _ => return Err(INVALID),
-        };
         let texts = |list: *const OrbgateStr, count: usize| {
             // SAFETY: the caller guarantees it, see the preamble.
             let list: &'a [OrbgateStr] = unsafe { slice(list, count) }?;
             list.iter().map(|it| text(*it)).collect::<OrStatus<_>>()
         };
-        Ok(Self {
+        let ask = Ask {
             method: text(request.method)?,
             target: text(request.target)?,
             authorization: texts(request.authorization, request.authorization_count)?,
+            header_names: texts(request.header_names, request.header_name_count)?,
             upgrade: texts(request.upgrade, request.upgrade_count)?,
             origin: texts(request.origin, request.origin_count)?,
-            requested_method: texts(
+            access_control_request_method: texts(
                 request.access_control_request_method,
                 request.access_control_request_method_count,
             )?,
-            header_names: texts(request.header_names, request.header_name_count)?,
-            matched,
-            flags: request.flags,
-        })
+            matched: request.matched.into(),
+            path_template: str::from_utf8(text(request.path_template)?).map_err(|_| INVALID)?,
+            allow_bonus_orbs: request.flags & ORBGATE_ALLOW_BONUS_ORBS != 0,
+            with_audit: request.flags & ORBGATE_WITH_AUDIT != 0,
+            holds_thread: request.flags & ORBGATE_HOLDS_THREAD != 0,
+            ..Ask::default()
+        };
+        Self::of(ask, style)
+    }
+
+    /// A request whose template has this syntax.
+    pub(super) fn of(ask: Ask<'a>, style: TemplateStyle) -> OrStatus<Self> {
+        let matched = match number(ask.matched)? {
+            ORBGATE_MATCHED_TEMPLATE => HeldMatch::Template(style.in_policy(ask.path_template)),
+            _ if !ask.path_template.is_empty() => return Err(OrbgateStatus::InvalidArgument),
+            ORBGATE_MATCHED_NOTHING => HeldMatch::Nothing,
+            ORBGATE_MATCHED_UNKNOWN => HeldMatch::Unknown,
+            _ => return Err(OrbgateStatus::InvalidArgument),
+        };
+        Ok(Self { ask, matched })
     }
 
     /// The request as a gate takes it.
     pub(super) fn request(&self) -> Request<'_> {
+        let ask = &self.ask;
         Request {
-            method: self.method,
-            target: self.target,
-            authorization: &self.authorization,
-            upgrade: &self.upgrade,
-            origin: &self.origin,
-            access_control_request_method: &self.requested_method,
-            header_names: &self.header_names,
+            method: ask.method,
+            target: ask.target,
+            authorization: &ask.authorization,
+            upgrade: &ask.upgrade,
+            origin: &ask.origin,
+            access_control_request_method: &ask.access_control_request_method,
+            header_names: &ask.header_names,
             matched: match &self.matched {
                 HeldMatch::Nothing => Matched::Nothing,
                 HeldMatch::Template(template) => Matched::Template(template),
                 HeldMatch::Unknown => Matched::Unknown,
             },
-            allow_bonus_orbs_use: self.flags & ORBGATE_ALLOW_BONUS_ORBS != 0,
-            holds_thread: self.flags & ORBGATE_HOLDS_THREAD != 0,
+            allow_bonus_orbs_use: ask.allow_bonus_orbs,
+            holds_thread: ask.holds_thread,
         }
     }
 
     /// Whether the result includes a line for an audit log.
     pub(super) const fn has_audit(&self) -> bool {
-        self.flags & ORBGATE_WITH_AUDIT != 0
+        self.ask.with_audit
     }
 }
 

@@ -4,8 +4,8 @@ use core::ffi::c_char;
 
 use orbgate_gate::{PublicRoutes, RoutesDiffer, TemplateStyle, Undeclared, allows_bonus_orbs, check_routes};
 
+use super::object::OrbgateGate;
 use super::options::templates;
-use super::question::OrbgateGate;
 use crate::arguments::{Out, Sized32, bytes, first_size, shared, slice, write_sized};
 use crate::engine::OrbgateEngine;
 use crate::owners::{drop_owned, into_owned};

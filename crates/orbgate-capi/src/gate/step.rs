@@ -1,12 +1,15 @@
 //! The next step of a request: its result, or work that the host must do first.
 
+use core::{fmt, mem};
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use orbgate_gate::{Answer, AuditLine, AuditToken, Checking, Denial, Step, Waiting};
 use orbgate_token::VerifiedToken;
 
+use super::object::OrbgateGate;
 use super::request::milliseconds;
+use super::wire::Writer;
 use crate::arguments::{Sized32, first_size, shared, write_sized};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
@@ -26,16 +29,22 @@ pub const ORBGATE_STEP_WAIT: u32 = 2;
 /// valid.
 pub const ORBGATE_STEP_CHECK_SIGNATURE: u32 = 3;
 
-/// The next step of a request to a gate. Immutable; the caller owns it.
+/// The next step of a request to a gate. The caller owns it; only `orbgate_gate_call` changes it.
 #[derive(Debug)]
 pub struct OrbgateStep {
     pub(super) state: State,
     /// The result includes a line for an audit log.
     pub(super) has_audit: bool,
+    /// The last answer.
+    pub(super) memory: Memory,
 }
 
 #[derive(Debug)]
 pub(super) enum State {
+    /// It belongs to no request.
+    Idle,
+    /// A gate that the host has not taken yet.
+    Made(Box<OrbgateGate>),
     Answer(Box<Answered>),
     Wait(Waiting),
     Check(Checking),
@@ -60,6 +69,37 @@ struct Known {
     token: VerifiedToken,
     scopes: Arc<OrbgateScopeSet>,
     fingerprint: String,
+}
+
+/// An answer, which can have a secret.
+#[derive(Default)]
+pub(super) struct Memory(Vec<u8>);
+
+impl Memory {
+    /// A step keeps this much; few answers are larger.
+    const KEPT: usize = 64 << 10;
+
+    /// Ends the last answer.
+    pub(super) fn forget(&mut self) {
+        match self.0.capacity() > Self::KEPT {
+            true => self.0 = Vec::new(),
+            false => self.0.clear(),
+        }
+    }
+
+    pub(super) fn writer(&mut self) -> Writer<'_> {
+        Writer::over(&mut self.0)
+    }
+
+    pub(super) const fn bytes(&self) -> &[u8] {
+        self.0.as_slice()
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memory").finish_non_exhaustive()
+    }
 }
 
 /// The properties of a step. Fields of other kinds of steps are 0, and their strings are no string.
@@ -146,7 +186,17 @@ impl OrbgateStep {
             Step::Wait(waiting) => State::Wait(waiting),
             Step::CheckSignature(checking) => State::Check(checking),
         };
-        Ok(Self { state, has_audit })
+        Ok(Self { state, has_audit, ..Self::idle() })
+    }
+
+    /// A step of no request.
+    pub(super) fn idle() -> Self {
+        Self { state: State::Idle, has_audit: false, memory: Memory::default() }
+    }
+
+    /// Its state; it is at no question from then on.
+    pub(super) const fn take(&mut self) -> State {
+        mem::replace(&mut self.state, State::Idle)
     }
 }
 
@@ -243,6 +293,7 @@ impl OrbgateStepInfo {
 
     pub(super) fn of(state: &State) -> Self {
         match state {
+            State::Idle | State::Made(_) => Self::empty(0),
             State::Answer(answer) => {
                 let mut info = Self::empty(ORBGATE_STEP_ANSWER);
                 answer.describe(&mut info);

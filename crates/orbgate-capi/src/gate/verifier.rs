@@ -34,17 +34,22 @@ pub unsafe extern "C" fn orbgate_verifier_from_yaml(
     let make = || {
         // SAFETY: the caller guarantees it, see the preamble.
         let (yaml, out) = unsafe { (bytes(yaml, yaml_len)?, Out::new(out)?) };
-        let text = str::from_utf8(yaml).map_err(|error| {
-            let message = format!("the token configuration is not UTF-8: {error}");
-            OrbgateError::new(OrbgateStatus::InvalidConfiguration, None, message)
-        })?;
-        let verifier = Verifier::from_yaml(text).map_err(|error| OrbgateError::tokens(&error))?;
+        let verifier = read_verifier(yaml)?;
         // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(into_owned(OrbgateVerifier { verifier })) }
         Ok(())
     };
     // SAFETY: the caller guarantees it, see the preamble.
     unsafe { handing_over(error, make) }
+}
+
+/// The verifier of a token configuration.
+pub(super) fn read_verifier(yaml: &[u8]) -> Result<Verifier, OrbgateError> {
+    let text = str::from_utf8(yaml).map_err(|error| {
+        let message = format!("the token configuration is not UTF-8: {error}");
+        OrbgateError::new(OrbgateStatus::InvalidConfiguration, None, message)
+    })?;
+    Verifier::from_yaml(text).map_err(|error| OrbgateError::tokens(&error))
 }
 
 /// Frees a verifier. Null is fine.

@@ -1,7 +1,8 @@
 //! Combined functions for hosts of the WebAssembly module: one call starts a request and returns everything about the
 //! next step, because each call is expensive. The host also hashes tokens, as it already checks signatures.
 
-use super::question::{OrbgateGate, checked, orbgate_gate_ask};
+use super::object::OrbgateGate;
+use super::question::{checked, orbgate_gate_ask};
 use super::request::OrbgateGateRequest;
 use super::step::{OrbgateStep, OrbgateStepInfo, State, orbgate_step_free};
 use crate::arguments::{Out, shared};
@@ -89,7 +90,7 @@ pub unsafe extern "C" fn orbgate_wasm_step(
         let out = Out::new(out)?;
         let token = match &known.state {
             State::Check(checking) => OrbgateStr::of_bytes(checking.check().token()),
-            State::Answer(_) | State::Wait(_) => OrbgateStr::NULL,
+            _ => OrbgateStr::NULL,
         };
         let told = OrbgateWasmStep {
             step,

@@ -11,6 +11,7 @@ use crate::error::{
 use crate::flags::ORBGATE_ALLOW_BONUS_ORBS;
 use crate::gate::fetch::*;
 use crate::gate::keys::*;
+use crate::gate::object::OrbgateGate;
 use crate::gate::options::*;
 use crate::gate::question::*;
 use crate::gate::request::*;

@@ -10,6 +10,7 @@ use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::error::OrbgateError;
 use crate::gate::fetch::*;
 use crate::gate::keys::*;
+use crate::gate::object::OrbgateGate;
 use crate::gate::options::*;
 use crate::gate::question::*;
 use crate::gate::request::*;

@@ -17,6 +17,8 @@ mod ask;
 mod batch;
 #[cfg(not(miri))]
 mod bindings;
+#[cfg(feature = "gate")]
+mod call;
 #[cfg(not(miri))]
 mod codes;
 #[cfg(not(miri))]
@@ -35,6 +37,8 @@ mod introspection;
 #[cfg(all(feature = "gate", not(miri)))]
 mod layout;
 mod lives;
+#[cfg(all(feature = "gate", not(miri)))]
+mod messages;
 mod names;
 #[cfg(all(feature = "analysis", not(miri)))]
 mod questions;

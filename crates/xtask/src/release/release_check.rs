@@ -42,7 +42,7 @@ const GUIDES: [&str; 4] =
 const GENERATED: [&str; 3] = [
     "cargo test -p orbgate --all-features --test all schema::",
     "cargo test -p orbgate-contract --all-features --test all schema::",
-    "cargo test -p orbgate-capi -- codes header layout",
+    "cargo test -p orbgate-capi -- codes header layout messages",
 ];
 
 impl ReleaseCheck {

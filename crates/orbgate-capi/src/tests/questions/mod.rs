@@ -70,8 +70,8 @@ enum Missing {
 impl Shapes {
     fn read() -> Self {
         let (mut questions, mut shapes) = (Vec::new(), Vec::<Shape>::new());
-        let lines = include_str!("shapes.txt").lines();
-        for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let (shapes_text, _) = include_str!("shapes.txt").split_once("\n== Messages\n").unwrap();
+        for line in shapes_text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             if let Some(question) = line.strip_prefix("? ") {
                 let (name, rest) = question.split_once(": ").unwrap();
                 let (types, about) = rest.split_once(": ").unwrap();

@@ -1,0 +1,1247 @@
+package steps
+
+// Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.
+
+// The numbers of answers.
+const (
+	KindDone             = 64
+	KindFailed           = 65
+	KindAnswer           = 66
+	KindWait             = 67
+	KindCheckSignature   = 68
+	KindCall             = 69
+	KindOver             = 70
+	KindSecretSources    = 71
+	KindKeyStatus        = 72
+	KindRouteDifferences = 73
+)
+
+// Sources: Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate.
+type Sources struct {
+	// The token configuration, in YAML.
+	Tokens string
+}
+
+// Append writes the question after these bytes.
+func (m *Sources) Append(to []byte) []byte {
+	to, start := begin(to, 1)
+	if m.Tokens != "" {
+		to = putText(to, 1, m.Tokens)
+	}
+	return end(to, start)
+}
+
+// Make: Makes a gate. Answered by `Done` or `Failed`; after `Done`, `orbgate_step_gate` returns the gate.
+type Make struct {
+	// The token configuration, in YAML: which tokens are accepted.
+	Tokens string
+	// Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope.
+	Flat403 bool
+	// A `POST` counts as one even if a header names another method. Only safe if nothing in the service follows such headers.
+	IgnoreMethodOverride bool
+	// The host checks signatures. A library without cryptography, such as the WebAssembly module, always requires it.
+	SignaturesOutside bool
+	// No key is used after its time; `max_stale_ms` must be 0.
+	NoStaleKeys bool
+	// The host sends calls that have a body. Without it, a configuration with an issuer of opaque tokens is rejected.
+	Introspection bool
+	// An `ORBGATE_CHALLENGE_*` number: the `WWW-Authenticate` header of denials.
+	Challenge uint64
+	// An `ORBGATE_TEMPLATES_*` number: the router's syntax for parameters.
+	Templates uint64
+	// An `ORBGATE_CORS_PREFLIGHT_*` number, for `OPTIONS` with `Origin` and `Access-Control-Request-Method`.
+	CorsPreflight uint64
+	// The realm of a full challenge: printable ASCII without `"` and `\`.
+	Realm string
+	// The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`.
+	ResourceMetadata string
+	// How long keys are fresh if the issuer sends no usable `Cache-Control`. 0 selects 600 s.
+	TTLMS uint64
+	// The shortest time that an issuer can set. 0 selects 60 s.
+	TTLMinMS uint64
+	// The longest time that an issuer can set. 0 selects 3,600 s.
+	TTLMaxMS uint64
+	// The part of that time, in percent, after which a token starts a call without waiting for it. 0 selects 80.
+	AheadPercent uint64
+	// How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s.
+	MaxStaleMS uint64
+	// The time between two attempts. 0 selects 30 s.
+	CooldownMS uint64
+	// How many attempts tokens with unknown keys can start at once, and again in every cooldown. 0 selects 4.
+	Burst uint64
+	// The time between two attempts while there are no keys. 0 selects 1 s.
+	RetryMS uint64
+	// The time limit for one attempt. 0 selects 5 s.
+	TimeoutMS uint64
+	// Routes that need no token, such as `GET /healthz`, each written as in a policy with the whole path.
+	PublicRoutes []string
+	// The secrets of the clients that ask about opaque tokens, in the order of `SecretSources`. Empty: the library reads them all.
+	Secrets []Secret
+}
+
+// Append writes the question after these bytes.
+func (m *Make) Append(to []byte) []byte {
+	to, start := begin(to, 2)
+	if m.Tokens != "" {
+		to = putText(to, 1, m.Tokens)
+	}
+	if m.Flat403 {
+		to = putFlag(to, 2)
+	}
+	if m.IgnoreMethodOverride {
+		to = putFlag(to, 3)
+	}
+	if m.SignaturesOutside {
+		to = putFlag(to, 4)
+	}
+	if m.NoStaleKeys {
+		to = putFlag(to, 5)
+	}
+	if m.Introspection {
+		to = putFlag(to, 6)
+	}
+	if m.Challenge != 0 {
+		to = putInteger(to, 7, m.Challenge)
+	}
+	if m.Templates != 0 {
+		to = putInteger(to, 8, m.Templates)
+	}
+	if m.CorsPreflight != 0 {
+		to = putInteger(to, 9, m.CorsPreflight)
+	}
+	if m.Realm != "" {
+		to = putText(to, 10, m.Realm)
+	}
+	if m.ResourceMetadata != "" {
+		to = putText(to, 11, m.ResourceMetadata)
+	}
+	if m.TTLMS != 0 {
+		to = putInteger(to, 12, m.TTLMS)
+	}
+	if m.TTLMinMS != 0 {
+		to = putInteger(to, 13, m.TTLMinMS)
+	}
+	if m.TTLMaxMS != 0 {
+		to = putInteger(to, 14, m.TTLMaxMS)
+	}
+	if m.AheadPercent != 0 {
+		to = putInteger(to, 15, m.AheadPercent)
+	}
+	if m.MaxStaleMS != 0 {
+		to = putInteger(to, 16, m.MaxStaleMS)
+	}
+	if m.CooldownMS != 0 {
+		to = putInteger(to, 17, m.CooldownMS)
+	}
+	if m.Burst != 0 {
+		to = putInteger(to, 18, m.Burst)
+	}
+	if m.RetryMS != 0 {
+		to = putInteger(to, 19, m.RetryMS)
+	}
+	if m.TimeoutMS != 0 {
+		to = putInteger(to, 20, m.TimeoutMS)
+	}
+	for _, one := range m.PublicRoutes {
+		to = putText(to, 21, one)
+	}
+	for index := range m.Secrets {
+		part, start := begin(to, 22)
+		to = end(m.Secrets[index].put(part), start)
+	}
+	return end(to, start)
+}
+
+// Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait` or `CheckSignature`.
+type Ask struct {
+	// The method.
+	Method string
+	// The target: path and query, in the bytes of the request line or of `:path`.
+	Target string
+	// Every value of `Authorization`, one item for each header line.
+	Authorization []string
+	// The names of all headers, or at least those that contain `method`, in any letter case, because a header can override the method.
+	HeaderNames []string
+	// Every value of `Upgrade`. A request that lists `h2c` is denied.
+	Upgrade []string
+	// Every value of `Origin`.
+	Origin []string
+	// Every value of `Access-Control-Request-Method`.
+	AccessControlRequestMethod []string
+	// An `ORBGATE_MATCHED_*` number: what a router before the gate has chosen.
+	Matched uint64
+	// With `ORBGATE_MATCHED_TEMPLATE`, the template that the router chose, including any prefix, in the gate's syntax.
+	PathTemplate string
+	// The request allows bonus orbs.
+	AllowBonusOrbs bool
+	// The answer has a line for an audit log.
+	WithAudit bool
+	// A thread blocks while this request waits for keys. Only one such request waits for longer than a second.
+	HoldsThread bool
+	// The time since 1970, which determines whether tokens are valid.
+	UnixMS uint64
+	// The time since any moment, on a clock that is never set, which determines when keys are fetched.
+	MonotonicMS uint64
+}
+
+// Append writes the question after these bytes.
+func (m *Ask) Append(to []byte) []byte {
+	to, start := begin(to, 3)
+	if m.Method != "" {
+		to = putText(to, 1, m.Method)
+	}
+	if m.Target != "" {
+		to = putText(to, 2, m.Target)
+	}
+	for _, one := range m.Authorization {
+		to = putText(to, 3, one)
+	}
+	for _, one := range m.HeaderNames {
+		to = putText(to, 4, one)
+	}
+	for _, one := range m.Upgrade {
+		to = putText(to, 5, one)
+	}
+	for _, one := range m.Origin {
+		to = putText(to, 6, one)
+	}
+	for _, one := range m.AccessControlRequestMethod {
+		to = putText(to, 7, one)
+	}
+	if m.Matched != 0 {
+		to = putInteger(to, 8, m.Matched)
+	}
+	if m.PathTemplate != "" {
+		to = putText(to, 9, m.PathTemplate)
+	}
+	if m.AllowBonusOrbs {
+		to = putFlag(to, 10)
+	}
+	if m.WithAudit {
+		to = putFlag(to, 11)
+	}
+	if m.HoldsThread {
+		to = putFlag(to, 12)
+	}
+	if m.UnixMS != 0 {
+		to = putInteger(to, 13, m.UnixMS)
+	}
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 14, m.MonotonicMS)
+	}
+	return end(to, start)
+}
+
+// Resume: Resumes a step after its `Wait` is over. The engine can be a later one. Answered like `Ask`.
+type Resume struct {
+	// The time since 1970.
+	UnixMS uint64
+	// The time on the monotonic clock.
+	MonotonicMS uint64
+}
+
+// Append writes the question after these bytes.
+func (m *Resume) Append(to []byte) []byte {
+	to, start := begin(to, 4)
+	if m.UnixMS != 0 {
+		to = putInteger(to, 1, m.UnixMS)
+	}
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 2, m.MonotonicMS)
+	}
+	return end(to, start)
+}
+
+// Checked: Resumes a step after the host has checked its signature. Answered by `Answer`.
+type Checked struct {
+	// The signature is valid.
+	IsRight bool
+	// The first 8 bytes of the token's SHA-256 hash, if the host has instructions for it; 0 if the library must hash it.
+	TokenHash uint64
+	// The time since 1970.
+	UnixMS uint64
+	// The time on the monotonic clock.
+	MonotonicMS uint64
+}
+
+// Append writes the question after these bytes.
+func (m *Checked) Append(to []byte) []byte {
+	to, start := begin(to, 5)
+	if m.IsRight {
+		to = putFlag(to, 1)
+	}
+	if m.TokenHash != 0 {
+		to = putInteger(to, 2, m.TokenHash)
+	}
+	if m.UnixMS != 0 {
+		to = putInteger(to, 3, m.UnixMS)
+	}
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 4, m.MonotonicMS)
+	}
+	return end(to, start)
+}
+
+// IsOver: Asks whether the wait of a step is over: after each report of a call, and when `until_ms` is reached. Answered by `Over`.
+type IsOver struct {
+	// The time on the monotonic clock.
+	MonotonicMS uint64
+}
+
+// Append writes the question after these bytes.
+func (m *IsOver) Append(to []byte) []byte {
+	to, start := begin(to, 6)
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 1, m.MonotonicMS)
+	}
+	return end(to, start)
+}
+
+// NextCall: Asks for the next call. Ask after each other question until the answer is `Done`, or only after answers with `may_call`. Answered by `Call` or `Done`.
+type NextCall struct {
+	// The time on the monotonic clock.
+	MonotonicMS uint64
+}
+
+// Append writes the question after these bytes.
+func (m *NextCall) Append(to []byte) []byte {
+	to, start := begin(to, 7)
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 1, m.MonotonicMS)
+	}
+	return end(to, start)
+}
+
+// Called: Reports the result of a call. Answered by `Call`, the next one of the same attempt, or by `Done`, and then the steps that wait for it can be resumed. A report for an attempt that is already over has no effect.
+type Called struct {
+	// The attempt of the call.
+	Attempt uint64
+	// An `ORBGATE_FETCH_*` number if there is no response; otherwise 0.
+	Failure uint64
+	// The status of the response.
+	Status uint64
+	// Its headers, or at least each `Cache-Control`.
+	Headers []Header
+	// Its body, which can be left out if the status isn't 200.
+	Body string
+	// The time on the monotonic clock.
+	MonotonicMS uint64
+}
+
+// Append writes the question after these bytes.
+func (m *Called) Append(to []byte) []byte {
+	to, start := begin(to, 8)
+	if m.Attempt != 0 {
+		to = putInteger(to, 1, m.Attempt)
+	}
+	if m.Failure != 0 {
+		to = putInteger(to, 2, m.Failure)
+	}
+	if m.Status != 0 {
+		to = putInteger(to, 3, m.Status)
+	}
+	for index := range m.Headers {
+		part, start := begin(to, 4)
+		to = end(m.Headers[index].put(part), start)
+	}
+	if m.Body != "" {
+		to = putText(to, 5, m.Body)
+	}
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 6, m.MonotonicMS)
+	}
+	return end(to, start)
+}
+
+// Warm: Requests every issuer's keys, as far as the settings allow, so that the first token needn't wait. Answered by `Done`; then ask for the next call.
+type Warm struct {
+	// The time on the monotonic clock.
+	MonotonicMS uint64
+}
+
+// Append writes the question after these bytes.
+func (m *Warm) Append(to []byte) []byte {
+	to, start := begin(to, 9)
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 1, m.MonotonicMS)
+	}
+	return end(to, start)
+}
+
+// Revoke: Never uses an issuer's key again, even if the issuer still publishes it. Answered by `Done`; for an unknown issuer, the status is `ORBGATE_STATUS_NOT_FOUND`.
+type Revoke struct {
+	// The issuer.
+	Issuer string
+	// The key's `kid`.
+	Kid string
+}
+
+// Append writes the question after these bytes.
+func (m *Revoke) Append(to []byte) []byte {
+	to, start := begin(to, 10)
+	if m.Issuer != "" {
+		to = putText(to, 1, m.Issuer)
+	}
+	if m.Kid != "" {
+		to = putText(to, 2, m.Kid)
+	}
+	return end(to, start)
+}
+
+// Forget: Forgets an issuer's keys, or the answers about its tokens, if it has withdrawn one before it expired. Answered like `Revoke`.
+type Forget struct {
+	// The issuer.
+	Issuer string
+}
+
+// Append writes the question after these bytes.
+func (m *Forget) Append(to []byte) []byte {
+	to, start := begin(to, 11)
+	if m.Issuer != "" {
+		to = putText(to, 1, m.Issuer)
+	}
+	return end(to, start)
+}
+
+// ReadSecrets: Reads the secrets of the clients that ask about opaque tokens again. If one can't be read, all of them stay as they are. Answered by `Done` or `Failed`.
+type ReadSecrets struct {
+	// As in `Make`.
+	Secrets []Secret
+}
+
+// Append writes the question after these bytes.
+func (m *ReadSecrets) Append(to []byte) []byte {
+	to, start := begin(to, 12)
+	for index := range m.Secrets {
+		part, start := begin(to, 1)
+		to = end(m.Secrets[index].put(part), start)
+	}
+	return end(to, start)
+}
+
+// Status: Asks for the status of each issuer's keys. Answered by `KeyStatus`.
+type Status struct{}
+
+// Append writes the question after these bytes.
+func (m *Status) Append(to []byte) []byte {
+	to, start := begin(to, 13)
+	return end(to, start)
+}
+
+// CheckEngine: Checks that no path matches both a public route and a route of the engine's policy. Answered by `Done` or `Failed`.
+type CheckEngine struct{}
+
+// Append writes the question after these bytes.
+func (m *CheckEngine) Append(to []byte) []byte {
+	to, start := begin(to, 14)
+	return end(to, start)
+}
+
+// CheckRoutes: Compares the routes of a service with those of the engine's policy, and with the gate's public ones if there is a gate. Answered by `RouteDifferences`.
+type CheckRoutes struct {
+	// The routes of the service.
+	Routes []ServiceRoute
+	// Without a gate, an `ORBGATE_TEMPLATES_*` number: the syntax of the templates.
+	Templates uint64
+}
+
+// Append writes the question after these bytes.
+func (m *CheckRoutes) Append(to []byte) []byte {
+	to, start := begin(to, 15)
+	for index := range m.Routes {
+		part, start := begin(to, 1)
+		to = end(m.Routes[index].put(part), start)
+	}
+	if m.Templates != 0 {
+		to = putInteger(to, 2, m.Templates)
+	}
+	return end(to, start)
+}
+
+// Drop: Ends the request of a step, for example because the client has disconnected, so that the step can serve another. Answered by `Done`, without a gate.
+type Drop struct{}
+
+// Append writes the question after these bytes.
+func (m *Drop) Append(to []byte) []byte {
+	to, start := begin(to, 16)
+	return end(to, start)
+}
+
+// Secret: A secret that the host passes.
+type Secret struct {
+	// The secret; absent if the library reads it from its file or environment variable.
+	Value *string
+}
+
+func (m *Secret) put(to []byte) []byte {
+	if m.Value != nil {
+		to = putText(to, 1, *m.Value)
+	}
+	return to
+}
+
+// Header: A header line.
+type Header struct {
+	// Its name, in any letter case.
+	Name string
+	// Its value.
+	Value string
+}
+
+func (m *Header) put(to []byte) []byte {
+	if m.Name != "" {
+		to = putText(to, 1, m.Name)
+	}
+	if m.Value != "" {
+		to = putText(to, 2, m.Value)
+	}
+	return to
+}
+
+// ServiceRoute: A route of a service.
+type ServiceRoute struct {
+	// Its method.
+	Method string
+	// Its template.
+	PathTemplate string
+}
+
+func (m *ServiceRoute) put(to []byte) []byte {
+	if m.Method != "" {
+		to = putText(to, 1, m.Method)
+	}
+	if m.PathTemplate != "" {
+		to = putText(to, 2, m.PathTemplate)
+	}
+	return to
+}
+
+// A Reply is an answer: Number is which one.
+type Reply struct {
+	Number uint32
+
+	Failed
+
+	Answer
+
+	Wait
+
+	CheckSignature
+
+	Call
+
+	Over
+
+	SecretSources
+
+	KeyStatus
+
+	RouteDifferences
+}
+
+// Read reads an answer over an earlier one; false if it is none, or if it has something that must be known.
+func (r *Reply) Read(message []byte) bool {
+	number, fields, ok := open(message)
+	r.Number = number
+	switch {
+	case !ok:
+	case number == ValueTypeDone:
+		ok = skip(fields)
+	case number == ValueTypeFailed:
+		ok = r.Failed.read(fields)
+	case number == ValueTypeAnswer:
+		ok = r.Answer.read(fields)
+	case number == ValueTypeWait:
+		ok = r.Wait.read(fields)
+	case number == ValueTypeCheckSignature:
+		ok = r.CheckSignature.read(fields)
+	case number == ValueTypeCall:
+		ok = r.Call.read(fields)
+	case number == ValueTypeOver:
+		ok = r.Over.read(fields)
+	case number == ValueTypeSecretSources:
+		ok = r.SecretSources.read(fields)
+	case number == ValueTypeKeyStatus:
+		ok = r.KeyStatus.read(fields)
+	case number == ValueTypeRouteDifferences:
+		ok = r.RouteDifferences.read(fields)
+	default:
+		ok = false
+	}
+	if !ok {
+		*r = Reply{}
+	}
+	return ok
+}
+
+// Failed: A configuration or an option has errors.
+type Failed struct {
+	// The `OrbgateStatus` of the error.
+	Status uint64
+	// All errors in one string, each on a line `line:column: message`.
+	Message string
+	// The errors that have a position, in the order of the file.
+	Diagnostics []Diagnostic
+}
+
+func (m *Failed) read(fields []byte) bool {
+	*m = Failed{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x6)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.Status, ok = integer(bytes)
+		case 2:
+			m.Message = string(bytes)
+		case 3:
+			var one Diagnostic
+			ok = one.read(bytes)
+			m.Diagnostics = append(m.Diagnostics, one)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Answer: The result of a request. Only an allow without `http_status` permits it.
+type Answer struct {
+	// The decision, packed as with `ORBGATE_PACK_ABOUT`.
+	Packed uint64
+	// The status of the response to a denied request, which has no body; 0 for an allow.
+	HTTPStatus uint64
+	// The request is allowed only as a CORS preflight: a handler that takes other methods than `OPTIONS` must not run.
+	Preflight bool
+	// The `WWW-Authenticate` header of a denial.
+	WWWAuthenticate *string
+	// The `Allow` header of a denial.
+	Allow *string
+	// Why the token is rejected, such as `expired`: only for logs and counters.
+	Refused string
+	// The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it.
+	Misrouted *string
+	// The template of an allowed request that needs no token, because its decision names no route.
+	PublicTemplate string
+	// With `with_audit`, a JSON line for an audit log, without a line feed.
+	Audit *string
+	// HasToken is whether there is one.
+	HasToken bool
+	// The verified token; absent without a valid token.
+	Token Token
+	// `NextCall` might be answered by a call.
+	MayCall bool
+}
+
+func (m *Answer) read(fields []byte) bool {
+	old := *m
+	*m = Answer{Token: old.Token}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0xffe)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.Packed, ok = integer(bytes)
+		case critical | 2:
+			m.HTTPStatus, ok = integer(bytes)
+		case critical | 3:
+			m.Preflight, ok = true, len(bytes) == 0
+		case 4:
+			text := string(bytes)
+			m.WWWAuthenticate = &text
+		case 5:
+			text := string(bytes)
+			m.Allow = &text
+		case 6:
+			m.Refused = string(bytes)
+		case 7:
+			text := string(bytes)
+			m.Misrouted = &text
+		case 8:
+			m.PublicTemplate = string(bytes)
+		case 9:
+			text := string(bytes)
+			m.Audit = &text
+		case 10:
+			m.HasToken = true
+			ok = m.Token.read(bytes)
+		case 11:
+			m.MayCall, ok = true, len(bytes) == 0
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	if !m.HasToken {
+		m.Token = Token{}
+	}
+	return true
+}
+
+// Wait: The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` is answered so, at the latest until `until_ms`, and then resume.
+type Wait struct {
+	// When the wait ends even without a report, on the monotonic clock.
+	UntilMS uint64
+	// `NextCall` might be answered by a call.
+	MayCall bool
+}
+
+func (m *Wait) read(fields []byte) bool {
+	*m = Wait{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x6)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.UntilMS, ok = integer(bytes)
+		case 2:
+			m.MayCall, ok = true, len(bytes) == 0
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// CheckSignature: Check a signature, and report with `Checked` whether it is valid. The algorithm fits the key, and key and signature have a valid form and length.
+type CheckSignature struct {
+	// The algorithm, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash.
+	Algorithm string
+	// The key as a JWK with only its required members. Equal keys have equal strings. If it can't be imported, the signature is invalid.
+	Key string
+	// The token, whose first `signed` bytes are the signed ones.
+	Token []byte
+	// How many bytes of the token are signed.
+	Signed uint64
+	// The signature.
+	Signature []byte
+	// `NextCall` might be answered by a call.
+	MayCall bool
+}
+
+func (m *CheckSignature) read(fields []byte) bool {
+	old := *m
+	*m = CheckSignature{Token: old.Token[:0], Signature: old.Signature[:0]}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x7e)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.Algorithm = kept(old.Algorithm, bytes)
+		case critical | 2:
+			m.Key = kept(old.Key, bytes)
+		case critical | 3:
+			m.Token = append(m.Token, bytes...)
+		case critical | 4:
+			m.Signed, ok = integer(bytes)
+		case critical | 5:
+			m.Signature = append(m.Signature, bytes...)
+		case 6:
+			m.MayCall, ok = true, len(bytes) == 0
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Call: A call to make without following redirects. In any case, report the result with `Called`.
+type Call struct {
+	// The attempt that needs it.
+	Attempt uint64
+	// Its method.
+	Method string
+	// `https`, or a loopback address.
+	URL string
+	// Its headers. One of them can contain a secret, so don't log them.
+	Headers []CallHeader
+	// Its body, if it has one. It can contain a token, so don't log it.
+	Body []byte
+	// If the response hasn't arrived after this time, report `ORBGATE_FETCH_TIMEOUT`.
+	TimeoutMS uint64
+	// If the body is longer, stop reading and report `ORBGATE_FETCH_TOO_LARGE`.
+	MaxBytes uint64
+}
+
+func (m *Call) read(fields []byte) bool {
+	*m = Call{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0xee)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.Attempt, ok = integer(bytes)
+		case critical | 2:
+			m.Method = string(bytes)
+		case critical | 3:
+			m.URL = string(bytes)
+		case critical | 4:
+			var one CallHeader
+			ok = one.read(bytes)
+			m.Headers = append(m.Headers, one)
+		case critical | 5:
+			m.Body = append([]byte{}, bytes...)
+		case critical | 6:
+			m.TimeoutMS, ok = integer(bytes)
+		case critical | 7:
+			m.MaxBytes, ok = integer(bytes)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Over: Whether the wait of a step is over.
+type Over struct {
+	// The step can be resumed.
+	IsOver bool
+}
+
+func (m *Over) read(fields []byte) bool {
+	*m = Over{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x2)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.IsOver, ok = true, len(bytes) == 0
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// SecretSources: Where the secrets of a token configuration are, in the order of the issuers that have one.
+type SecretSources struct {
+	// The sources.
+	Sources []SecretSource
+}
+
+func (m *SecretSources) read(fields []byte) bool {
+	*m = SecretSources{}
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		fields = rest
+		switch tag {
+		case critical | 1:
+			var one SecretSource
+			ok = one.read(bytes)
+			m.Sources = append(m.Sources, one)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// KeyStatus: The status of the keys at one moment.
+type KeyStatus struct {
+	// The issuers, in the order of the configuration.
+	Issuers []IssuerStatus
+}
+
+func (m *KeyStatus) read(fields []byte) bool {
+	*m = KeyStatus{}
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		fields = rest
+		switch tag {
+		case 1:
+			var one IssuerStatus
+			ok = one.read(bytes)
+			m.Issuers = append(m.Issuers, one)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// RouteDifferences: The differences between the routes of a service and of its policy; empty if they are the same.
+type RouteDifferences struct {
+	// First the routes that the policy lacks, then those that the service lacks.
+	Differences []RouteDifference
+}
+
+func (m *RouteDifferences) read(fields []byte) bool {
+	*m = RouteDifferences{}
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		fields = rest
+		switch tag {
+		case critical | 1:
+			var one RouteDifference
+			ok = one.read(bytes)
+			m.Differences = append(m.Differences, one)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Diagnostic: An error of a configuration.
+type Diagnostic struct {
+	// Line, from 1.
+	Line uint64
+	// Column in characters, from 1.
+	Column uint64
+	// The message: lower case, no final period, without the position.
+	Message string
+}
+
+func (m *Diagnostic) read(fields []byte) bool {
+	*m = Diagnostic{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0xe)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case 1:
+			m.Line, ok = integer(bytes)
+		case 2:
+			m.Column, ok = integer(bytes)
+		case 3:
+			m.Message = string(bytes)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Token: A verified token.
+type Token struct {
+	// Its `OrbgateTokenKind`.
+	Kind uint64
+	// Its scopes, separated by single spaces.
+	Scopes string
+	// The issuer.
+	Issuer string
+	// The subject (`sub`).
+	Subject string
+	// The client that the token was issued to.
+	Client string
+	// The party that acts for the subject (`act`).
+	Actor string
+	// The token's own id (`jti`).
+	ID string
+	// An id that reveals nothing about the token: 16 hexadecimal digits.
+	Fingerprint string
+	// When the token expires, in milliseconds since 1970.
+	ExpiresMS uint64
+}
+
+func (m *Token) read(fields []byte) bool {
+	old := *m
+	*m = Token{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x3fe)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case 1:
+			m.Kind, ok = integer(bytes)
+		case 2:
+			m.Scopes = kept(old.Scopes, bytes)
+		case 3:
+			m.Issuer = kept(old.Issuer, bytes)
+		case 4:
+			m.Subject = string(bytes)
+		case 5:
+			m.Client = kept(old.Client, bytes)
+		case 6:
+			m.Actor = string(bytes)
+		case 7:
+			m.ID = string(bytes)
+		case 8:
+			m.Fingerprint = string(bytes)
+		case 9:
+			m.ExpiresMS, ok = integer(bytes)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// CallHeader: A header line of a call.
+type CallHeader struct {
+	// Its name.
+	Name string
+	// Its value.
+	Value string
+}
+
+func (m *CallHeader) read(fields []byte) bool {
+	*m = CallHeader{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x6)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.Name = string(bytes)
+		case critical | 2:
+			m.Value = string(bytes)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// SecretSource: Where a secret is. A configuration never contains the secret.
+type SecretSource struct {
+	// An `ORBGATE_SECRET_*` number.
+	Kind uint64
+	// The path of the file, or the name of the variable.
+	Name string
+}
+
+func (m *SecretSource) read(fields []byte) bool {
+	*m = SecretSource{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x6)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.Kind, ok = integer(bytes)
+		case critical | 2:
+			m.Name = string(bytes)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// IssuerStatus: The status of one issuer's keys.
+type IssuerStatus struct {
+	// The issuer.
+	Issuer string
+	// The number of usable keys. If it is 0 and `opaque` isn't true, every token of the issuer is rejected.
+	KeyCount uint64
+	// When the keys were fetched, on the monotonic clock; 0 if there aren't any.
+	FetchedMS uint64
+	// Why the last attempt failed; empty if it succeeded.
+	Failure string
+	// The keys that were left out, with the reasons: one line for each.
+	Warnings string
+	// The issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint.
+	Opaque bool
+}
+
+func (m *IssuerStatus) read(fields []byte) bool {
+	*m = IssuerStatus{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x7e)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case 1:
+			m.Issuer = string(bytes)
+		case 2:
+			m.KeyCount, ok = integer(bytes)
+		case 3:
+			m.FetchedMS, ok = integer(bytes)
+		case 4:
+			m.Failure = string(bytes)
+		case 5:
+			m.Warnings = string(bytes)
+		case 6:
+			m.Opaque, ok = true, len(bytes) == 0
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// RouteDifference: A route that only the service or only the policy has.
+type RouteDifference struct {
+	// An `ORBGATE_DIFFERENCE_*` number.
+	Kind uint64
+	// The route, for example `GET /users/export`.
+	Route string
+	// The policy's route that decides the requests of an undeclared route; empty if they are denied.
+	DecidedAs string
+}
+
+func (m *RouteDifference) read(fields []byte) bool {
+	*m = RouteDifference{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0xe)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.Kind, ok = integer(bytes)
+		case critical | 2:
+			m.Route = string(bytes)
+		case 3:
+			m.DecidedAs = string(bytes)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}

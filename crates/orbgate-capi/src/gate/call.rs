@@ -1,0 +1,437 @@
+//! The one call of gates: a message in, a message out. `docs/messages.md` describes the messages.
+
+use core::ffi::c_char;
+use core::time::Duration;
+use std::borrow::Cow;
+use std::time::UNIX_EPOCH;
+
+use orbgate_gate::{AuditLine, AuditToken, RoutesDiffer, Step, Undeclared, check_routes};
+use orbgate_token::{AttemptId, Fetch, Post, Response, VerifiedToken};
+
+use super::fetch::failure;
+use super::messages::*;
+use super::object::OrbgateGate;
+use super::options::{Options, invalid, number, templates};
+use super::request::{Asked, milliseconds, now};
+use super::routes::{ORBGATE_DIFFERENCE_UNDECLARED, ORBGATE_DIFFERENCE_UNSERVED};
+use super::secrets::{ORBGATE_SECRET_ENV, ORBGATE_SECRET_FILE, reader};
+use super::step::{OrbgateStep, State};
+use super::verifier::read_verifier;
+use super::wire::{MOST_BYTES, Writer};
+use crate::arguments::{Out, bytes, exclusive, optional, shared};
+use crate::decision::OrbgateDecision;
+use crate::engine::OrbgateEngine;
+use crate::error::OrbgateError;
+use crate::owners::into_owned;
+use crate::status::{OrStatus, OrbgateStatus, guard};
+use crate::text::OrbgateStr;
+
+const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
+
+/// Makes a step for `orbgate_gate_call`, which doesn't belong to a request yet. Use it for one request after another; a
+/// request that waits keeps its step until it is answered.
+///
+/// Ownership: the caller owns `*out` and frees it with `orbgate_step_free`.
+/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_step_new(out: *mut *mut OrbgateStep) -> OrbgateStatus {
+    guard(|| {
+        let out = Out::new(out)?;
+        // SAFETY: the caller guarantees it, see the preamble.
+        unsafe { out.write(into_owned(OrbgateStep::idle())) }
+        Ok(())
+    })
+}
+
+/// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides requests, and
+/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine` and `CheckRoutes`; otherwise it may be null.
+/// `gate` may be null for `Sources`, `Make`, `CheckRoutes` and `Drop`.
+///
+/// Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a step
+/// that isn't at this question, gives `ORBGATE_STATUS_INVALID_ARGUMENT`. If the status isn't `ORBGATE_STATUS_OK`, deny: a
+/// request that the step was for is over. Also deny if you don't know the number of the answer, or one of its critical fields.
+///
+/// Ownership: the step owns `*answer`, which is valid until the next call with it; `question` must not be in it, and no
+/// other thread may use the step meanwhile. Everything else is only read.
+/// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: token.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_gate_call(
+    gate: *const OrbgateGate,
+    engine: *const OrbgateEngine,
+    step: *mut OrbgateStep,
+    question: *const c_char,
+    question_len: usize,
+    answer: *mut OrbgateStr,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller guarantees it, see the preamble.
+        let (gate, engine, step, question) =
+            unsafe { (optional(gate)?, optional(engine)?, exclusive(step)?, bytes(question, question_len)?) };
+        let out = Out::new(answer)?;
+        step.memory.forget();
+        Asking { gate, engine, step }.answer(Question::read(question)?)?;
+        let written = step.memory.bytes();
+        if written.len() > MOST_BYTES {
+            return Err(INVALID);
+        }
+        // SAFETY: the caller guarantees it, see the preamble.
+        unsafe { out.write(OrbgateStr::of_bytes(written)) }
+        Ok(())
+    })
+}
+
+/// Copies the last answer of a step, for a host that can't read the library's memory fast. `len` is at least the answer's.
+///
+/// Ownership: nothing; `to` has room for `len` bytes.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_step_copy(step: *const OrbgateStep, to: *mut c_char, len: usize) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller guarantees it, see the preamble.
+        let answer = unsafe { shared(step) }?.memory.bytes();
+        let out = Out::array(to.cast::<u8>(), len)?;
+        if len < answer.len() {
+            return Err(INVALID);
+        }
+        // SAFETY: the caller guarantees that as many bytes may be written, and none of them is the library's.
+        unsafe { out.copy(answer) }
+        Ok(())
+    })
+}
+
+/// Takes the gate that the step's last question, a `Make`, has made. Otherwise returns `ORBGATE_STATUS_NOT_FOUND`.
+///
+/// Ownership: the caller owns `*out` and frees it with `orbgate_gate_free`.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_step_gate(step: *mut OrbgateStep, out: *mut *mut OrbgateGate) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller guarantees it, see the preamble.
+        let (step, out) = unsafe { (exclusive(step)?, Out::new(out)?) };
+        let State::Made(gate) = step.take() else {
+            return Err(OrbgateStatus::NotFound);
+        };
+        // SAFETY: the caller guarantees it, see the preamble.
+        unsafe { out.write(Box::into_raw(gate)) }
+        Ok(())
+    })
+}
+
+/// A call of `orbgate_gate_call`.
+struct Asking<'c> {
+    gate: Option<&'c OrbgateGate>,
+    engine: Option<&'c OrbgateEngine>,
+    step: &'c mut OrbgateStep,
+}
+
+impl<'c> Asking<'c> {
+    fn gate(&self) -> OrStatus<&'c OrbgateGate> {
+        self.gate.ok_or(INVALID)
+    }
+
+    fn engine(&self) -> OrStatus<&'c OrbgateEngine> {
+        self.engine.ok_or(INVALID)
+    }
+
+    fn to(&mut self) -> Writer<'_> {
+        self.step.memory.writer()
+    }
+
+    fn done(&mut self) -> OrStatus {
+        Done.write(&mut self.to())
+    }
+
+    fn answer(mut self, question: Question<'_>) -> OrStatus {
+        match question {
+            Question::Sources(sources) => self.sources(&sources),
+            Question::Make(make) => match made(&make) {
+                Ok(gate) => {
+                    self.step.state = State::Made(Box::new(gate));
+                    self.done()
+                }
+                Err(error) => self.failed(&error),
+            },
+            Question::Ask(ask) => {
+                self.step.state = State::Idle;
+                let (gate, engine, now) = (self.gate()?, self.engine()?, now(ask.unix_ms, ask.monotonic_ms)?);
+                let unix_ms = ask.unix_ms;
+                let asked = Asked::of(ask, gate.templates)?;
+                self.step.has_audit = asked.has_audit();
+                self.step(gate.gate.ask(engine.engine(), &asked.request(), now), unix_ms)
+            }
+            Question::Resume(Resume { unix_ms, monotonic_ms }) => {
+                let State::Wait(waiting) = self.step.take() else {
+                    return Err(INVALID);
+                };
+                let (gate, engine, now) = (self.gate()?, self.engine()?, now(unix_ms, monotonic_ms)?);
+                self.step(gate.gate.resume(engine.engine(), waiting, now), unix_ms)
+            }
+            Question::Checked(Checked { is_right, token_hash, unix_ms, monotonic_ms }) => {
+                let State::Check(checking) = self.step.take() else {
+                    return Err(INVALID);
+                };
+                let (gate, engine, now) = (self.gate()?, self.engine()?, now(unix_ms, monotonic_ms)?);
+                let checking = match token_hash {
+                    0 => checking,
+                    hash => checking.hashed(&hash.to_le_bytes()),
+                };
+                let answer = gate.gate.checked(engine.engine(), checking, is_right, now);
+                self.step(Step::Answer(answer), unix_ms)
+            }
+            Question::IsOver(IsOver { monotonic_ms }) => {
+                let (gate, State::Wait(waiting)) = (self.gate()?, &self.step.state) else {
+                    return Err(INVALID);
+                };
+                let is_over = gate.gate.is_over(waiting.wait(), Duration::from_millis(monotonic_ms));
+                Over { is_over }.write(&mut self.to())
+            }
+            Question::NextCall(NextCall { monotonic_ms }) => {
+                let next = self.gate()?.gate.next_fetch(Duration::from_millis(monotonic_ms));
+                self.call(next)
+            }
+            Question::Called(called) => self.called(&called),
+            Question::Warm(Warm { monotonic_ms }) => {
+                // The first tokens wait for the keys themselves.
+                let _ = self.gate()?.gate.warm(Duration::from_millis(monotonic_ms));
+                self.done()
+            }
+            Question::Revoke(Revoke { issuer, kid }) => {
+                let gate = self.gate()?;
+                gate.gate.keys().revoke(gate.issuer(issuer)?, kid);
+                self.done()
+            }
+            Question::Forget(Forget { issuer }) => {
+                let gate = self.gate()?;
+                // Nothing waits for a running attempt, because its result is discarded.
+                let _ = gate.gate.keys().forget(gate.issuer(issuer)?);
+                self.done()
+            }
+            Question::ReadSecrets(ReadSecrets { secrets }) => {
+                let keys = self.gate()?.gate.keys();
+                let given = given(&secrets);
+                match keys.read_secrets(reader(&given, keys.secrets().count())?) {
+                    Ok(()) => self.done(),
+                    Err(error) => self.failed(&OrbgateError::tokens(&error)),
+                }
+            }
+            Question::Status => self.status(),
+            Question::CheckEngine => {
+                let (gate, engine) = (self.gate()?, self.engine()?);
+                let public = gate.gate.rules().public.as_ref();
+                match public.map_or(Ok(()), |public| public.check(engine.engine())) {
+                    Ok(()) => self.done(),
+                    Err(error) => self.failed(&invalid(&error)),
+                }
+            }
+            Question::CheckRoutes(asked) => self.routes(&asked),
+            Question::Drop => {
+                self.step.state = State::Idle;
+                self.done()
+            }
+        }
+    }
+
+    /// Errors of a configuration are an answer, and others the status of the call.
+    fn failed(&mut self, error: &OrbgateError) -> OrStatus {
+        let (status, message, diagnostics) = error.parts();
+        if status != OrbgateStatus::InvalidConfiguration {
+            return Err(status);
+        }
+        let diagnostics = diagnostics.iter().map(|(line, column, message)| Diagnostic {
+            line: (*line).into(),
+            column: (*column).into(),
+            message,
+        });
+        let status = u64::try_from(status.number()).unwrap_or_default();
+        Failed { status, message, diagnostics: diagnostics.collect() }.write(&mut self.to())
+    }
+
+    fn sources(&mut self, Sources { tokens }: &Sources<'_>) -> OrStatus {
+        let verifier = match read_verifier(tokens) {
+            Ok(verifier) => verifier,
+            Err(error) => return self.failed(&error),
+        };
+        let sources = verifier.secrets().map(|source| {
+            let (kind, name) = match source {
+                orbgate_token::SecretSource::File(path) => (ORBGATE_SECRET_FILE, path),
+                orbgate_token::SecretSource::Env(name) => (ORBGATE_SECRET_ENV, name),
+            };
+            SecretSource { kind: kind.into(), name }
+        });
+        SecretSources { sources: sources.collect() }.write(&mut self.to())
+    }
+
+    /// Answers with a step, which stays unless it is the result.
+    fn step(&mut self, step: Step<'_>, unix_ms: u64) -> OrStatus {
+        let may_call = self.gate()?.gate.keys().may_fetch();
+        let state = match step {
+            Step::Answer(answer) => return self.decided(&answer, unix_ms, may_call),
+            Step::Wait(waiting) => {
+                let until_ms = milliseconds(waiting.wait().until);
+                Wait { until_ms, may_call }.write(&mut self.to())?;
+                State::Wait(waiting)
+            }
+            Step::CheckSignature(checking) => {
+                let check = checking.check();
+                let told = CheckSignature {
+                    algorithm: check.algorithm().as_str(),
+                    key: check.key(),
+                    token: check.token(),
+                    signed: u64::try_from(check.message().len()).unwrap_or_default(),
+                    signature: check.signature(),
+                    may_call,
+                };
+                told.write(&mut self.to())?;
+                State::Check(checking)
+            }
+        };
+        self.step.state = state;
+        Ok(())
+    }
+
+    fn decided(&mut self, answer: &orbgate_gate::Answer<'_>, unix_ms: u64, may_call: bool) -> OrStatus {
+        let audit = self.step.has_audit.then(|| {
+            let line = AuditLine::new(unix_ms, &answer.decision, AuditToken::from(&answer.credentials));
+            // Strings and numbers, which JSON can always represent.
+            serde_json::to_string(&line).map_err(|_| OrbgateStatus::Panic)
+        });
+        let audit = audit.transpose()?;
+        let denial = answer.denial.as_ref();
+        let fingerprint = answer.token().map(|token| token.fingerprint().to_string());
+        let told = Answer {
+            packed: OrbgateDecision::new(self.engine()?.policy(), &answer.decision).pack_with_about(),
+            http_status: denial.map_or(0, |denial| denial.status.into()),
+            preflight: answer.preflight,
+            www_authenticate: denial.and_then(|denial| denial.www_authenticate.as_deref()),
+            allow: denial.and_then(|denial| denial.allow.as_deref()),
+            refused: answer.refused().unwrap_or_default(),
+            misrouted: answer.misrouted.as_ref().map(|misrouted| &*misrouted.matched),
+            public_template: answer.public.as_deref().unwrap_or_default(),
+            audit: audit.as_deref(),
+            token: answer.token().map(|token| known(token, fingerprint.as_deref().unwrap_or_default())),
+            may_call,
+        };
+        told.write(&mut self.to())
+    }
+
+    fn call(&mut self, next: Option<Fetch>) -> OrStatus {
+        let Some(next) = next else {
+            return self.done();
+        };
+        let mut headers = vec![CallHeader { name: "Accept", value: "application/json" }];
+        if let Some(post) = &next.post {
+            headers.push(CallHeader { name: "Content-Type", value: Post::CONTENT_TYPE });
+            headers.push(CallHeader { name: "Authorization", value: post.authorization() });
+        }
+        let told = Call {
+            attempt: next.attempt.number(),
+            method: if next.post.is_some() { "POST" } else { "GET" },
+            url: &next.url,
+            headers,
+            body: next.post.as_ref().map(|post| post.body().as_bytes()),
+            timeout_ms: milliseconds(next.timeout),
+            max_bytes: u64::try_from(next.max_bytes).unwrap_or(u64::MAX),
+        };
+        told.write(&mut self.to())
+    }
+
+    fn called(&mut self, called: &Called<'_>) -> OrStatus {
+        let gate = self.gate()?;
+        let cache_control = cache_control(&called.headers);
+        let result = match number(called.failure)? {
+            0 => Ok(Response {
+                status: u16::try_from(called.status).map_err(|_| INVALID)?,
+                cache_control: cache_control.as_deref(),
+                body: called.body,
+            }),
+            code => Err(failure(code)?),
+        };
+        let now = Duration::from_millis(called.monotonic_ms);
+        let next = gate.gate.fetched(AttemptId::of(called.attempt), result, now);
+        self.call(next)
+    }
+
+    fn status(&mut self) -> OrStatus {
+        let status = self.gate()?.gate.keys().status();
+        let texts = status.iter().map(|of| {
+            let warnings: Vec<_> = of.warnings.iter().map(ToString::to_string).collect();
+            (of.failure.as_ref().map(ToString::to_string).unwrap_or_default(), warnings.join("\n"))
+        });
+        let texts = texts.collect::<Vec<_>>();
+        let issuers = status.iter().zip(&texts).map(|(of, (failure, warnings))| IssuerStatus {
+            issuer: &of.issuer,
+            key_count: u64::try_from(of.keys).unwrap_or(u64::MAX),
+            fetched_ms: of.fetched.map_or(0, milliseconds),
+            failure,
+            warnings,
+            opaque: of.is_opaque,
+        });
+        KeyStatus { issuers: issuers.collect() }.write(&mut self.to())
+    }
+
+    fn routes(&mut self, asked: &CheckRoutes<'_>) -> OrStatus {
+        let engine = self.engine()?;
+        let written = number(asked.templates)?;
+        let (public, style) = match self.gate {
+            None => (None, templates(written)?),
+            // The gate's options have it.
+            Some(_) if written != 0 => return Err(INVALID),
+            Some(gate) => (gate.gate.rules().public.as_deref(), gate.templates),
+        };
+        let routes: Vec<_> =
+            asked.routes.iter().map(|route| (route.method, style.in_policy(route.path_template))).collect();
+        let routes = routes.iter().map(|(method, template)| (*method, template.as_str()));
+        let differ = check_routes(engine.engine(), public, routes).err();
+        let differences = differ.as_ref().map(differences).unwrap_or_default();
+        RouteDifferences { differences }.write(&mut self.to())
+    }
+}
+
+fn made(make: &Make<'_>) -> Result<OrbgateGate, OrbgateError> {
+    let verifier = read_verifier(make.tokens)?;
+    OrbgateGate::new(&verifier, Options::of(make, given(&make.secrets))?)
+}
+
+fn given(secrets: &[Secret<'_>]) -> Vec<Option<Vec<u8>>> {
+    secrets.iter().map(|secret| secret.value.map(<[u8]>::to_vec)).collect()
+}
+
+fn known<'t>(token: &'t VerifiedToken, fingerprint: &'t str) -> Token<'t> {
+    Token {
+        kind: token.kind().number().into(),
+        scopes: token.scopes(),
+        issuer: token.issuer(),
+        subject: token.subject().unwrap_or_default(),
+        client: token.client().unwrap_or_default(),
+        actor: token.actor().unwrap_or_default(),
+        id: token.id().unwrap_or_default(),
+        fingerprint,
+        expires_ms: milliseconds(token.expires().duration_since(UNIX_EPOCH).unwrap_or_default()),
+    }
+}
+
+/// Every value of `Cache-Control`, joined by commas; a value that isn't a string is ignored.
+fn cache_control<'h>(headers: &[Header<'h>]) -> Option<Cow<'h, str>> {
+    let of = headers.iter().filter(|header| header.name.eq_ignore_ascii_case(b"cache-control"));
+    let mut values = of.filter_map(|header| str::from_utf8(header.value).ok());
+    let first = Cow::Borrowed(values.next()?);
+    Some(values.fold(first, |all, value| Cow::Owned(format!("{all}, {value}"))))
+}
+
+fn differences(differ: &RoutesDiffer) -> Vec<RouteDifference<'_>> {
+    let undeclared = differ.undeclared().iter().map(|Undeclared { route, decided_as, .. }| RouteDifference {
+        kind: ORBGATE_DIFFERENCE_UNDECLARED.into(),
+        route,
+        decided_as: decided_as.as_deref().unwrap_or_default(),
+    });
+    let unserved = differ.unserved().iter().map(|route| RouteDifference {
+        kind: ORBGATE_DIFFERENCE_UNSERVED.into(),
+        route,
+        decided_as: "",
+    });
+    undeclared.chain(unserved).collect()
+}

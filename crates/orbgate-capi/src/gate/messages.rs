@@ -1,0 +1,1160 @@
+//! The messages of gates.
+//!
+//! Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.
+#![cfg_attr(rustfmt, rustfmt_skip)]
+
+use super::wire::{CRITICAL, Fields, Seen, Value as _, Writer, message};
+use crate::status::{OrStatus, OrbgateStatus};
+
+/// A question to a gate.
+pub(super) enum Question<'a> {
+    Sources(Sources<'a>),
+    Make(Make<'a>),
+    Ask(Ask<'a>),
+    Resume(Resume),
+    Checked(Checked),
+    IsOver(IsOver),
+    NextCall(NextCall),
+    Called(Called<'a>),
+    Warm(Warm),
+    Revoke(Revoke<'a>),
+    Forget(Forget<'a>),
+    ReadSecrets(ReadSecrets<'a>),
+    Status,
+    CheckEngine,
+    CheckRoutes(CheckRoutes<'a>),
+    Drop,
+}
+
+impl<'a> Question<'a> {
+    pub(super) fn read(bytes: &'a [u8]) -> OrStatus<Self> {
+        let (number, fields) = message(bytes)?;
+        match number {
+            1 => Sources::read(fields).map(Self::Sources),
+            2 => Make::read(fields).map(Self::Make),
+            3 => Ask::read(fields).map(Self::Ask),
+            4 => Resume::read(fields).map(Self::Resume),
+            5 => Checked::read(fields).map(Self::Checked),
+            6 => IsOver::read(fields).map(Self::IsOver),
+            7 => NextCall::read(fields).map(Self::NextCall),
+            8 => Called::read(fields).map(Self::Called),
+            9 => Warm::read(fields).map(Self::Warm),
+            10 => Revoke::read(fields).map(Self::Revoke),
+            11 => Forget::read(fields).map(Self::Forget),
+            12 => ReadSecrets::read(fields).map(Self::ReadSecrets),
+            13 => fields.each(|_, _| Err(OrbgateStatus::InvalidArgument)).map(|()| Self::Status),
+            14 => fields.each(|_, _| Err(OrbgateStatus::InvalidArgument)).map(|()| Self::CheckEngine),
+            15 => CheckRoutes::read(fields).map(Self::CheckRoutes),
+            16 => fields.each(|_, _| Err(OrbgateStatus::InvalidArgument)).map(|()| Self::Drop),
+            _ => Err(OrbgateStatus::InvalidArgument),
+        }
+    }
+}
+
+/// Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate.
+#[derive(Default)]
+pub(super) struct Sources<'a> {
+    /// The token configuration, in YAML.
+    pub(super) tokens: &'a [u8],
+}
+
+impl<'a> Sources<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.tokens = bytes;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Makes a gate. Answered by `Done` or `Failed`; after `Done`, `orbgate_step_gate` returns the gate.
+#[derive(Default)]
+pub(super) struct Make<'a> {
+    /// The token configuration, in YAML: which tokens are accepted.
+    pub(super) tokens: &'a [u8],
+    /// Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope.
+    pub(super) flat_403: bool,
+    /// A `POST` counts as one even if a header names another method. Only safe if nothing in the service follows such headers.
+    pub(super) ignore_method_override: bool,
+    /// The host checks signatures. A library without cryptography, such as the WebAssembly module, always requires it.
+    pub(super) signatures_outside: bool,
+    /// No key is used after its time; `max_stale_ms` must be 0.
+    pub(super) no_stale_keys: bool,
+    /// The host sends calls that have a body. Without it, a configuration with an issuer of opaque tokens is rejected.
+    pub(super) introspection: bool,
+    /// An `ORBGATE_CHALLENGE_*` number: the `WWW-Authenticate` header of denials.
+    pub(super) challenge: u64,
+    /// An `ORBGATE_TEMPLATES_*` number: the router's syntax for parameters.
+    pub(super) templates: u64,
+    /// An `ORBGATE_CORS_PREFLIGHT_*` number, for `OPTIONS` with `Origin` and `Access-Control-Request-Method`.
+    pub(super) cors_preflight: u64,
+    /// The realm of a full challenge: printable ASCII without `"` and `\`.
+    pub(super) realm: &'a str,
+    /// The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`.
+    pub(super) resource_metadata: &'a str,
+    /// How long keys are fresh if the issuer sends no usable `Cache-Control`. 0 selects 600 s.
+    pub(super) ttl_ms: u64,
+    /// The shortest time that an issuer can set. 0 selects 60 s.
+    pub(super) ttl_min_ms: u64,
+    /// The longest time that an issuer can set. 0 selects 3,600 s.
+    pub(super) ttl_max_ms: u64,
+    /// The part of that time, in percent, after which a token starts a call without waiting for it. 0 selects 80.
+    pub(super) ahead_percent: u64,
+    /// How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s.
+    pub(super) max_stale_ms: u64,
+    /// The time between two attempts. 0 selects 30 s.
+    pub(super) cooldown_ms: u64,
+    /// How many attempts tokens with unknown keys can start at once, and again in every cooldown. 0 selects 4.
+    pub(super) burst: u64,
+    /// The time between two attempts while there are no keys. 0 selects 1 s.
+    pub(super) retry_ms: u64,
+    /// The time limit for one attempt. 0 selects 5 s.
+    pub(super) timeout_ms: u64,
+    /// Routes that need no token, such as `GET /healthz`, each written as in a policy with the whole path.
+    pub(super) public_routes: Vec<&'a str>,
+    /// The secrets of the clients that ask about opaque tokens, in the order of `SecretSources`. Empty: the library reads them all.
+    pub(super) secrets: Vec<Secret<'a>>,
+}
+
+impl<'a> Make<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.tokens = bytes;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.flat_403 = bool::read(bytes)?;
+                }
+                3 => {
+                    seen.first(number)?;
+                    read.ignore_method_override = bool::read(bytes)?;
+                }
+                4 => {
+                    seen.first(number)?;
+                    read.signatures_outside = bool::read(bytes)?;
+                }
+                5 => {
+                    seen.first(number)?;
+                    read.no_stale_keys = bool::read(bytes)?;
+                }
+                6 => {
+                    seen.first(number)?;
+                    read.introspection = bool::read(bytes)?;
+                }
+                7 => {
+                    seen.first(number)?;
+                    read.challenge = u64::read(bytes)?;
+                }
+                8 => {
+                    seen.first(number)?;
+                    read.templates = u64::read(bytes)?;
+                }
+                9 => {
+                    seen.first(number)?;
+                    read.cors_preflight = u64::read(bytes)?;
+                }
+                10 => {
+                    seen.first(number)?;
+                    read.realm = <&str>::read(bytes)?;
+                }
+                11 => {
+                    seen.first(number)?;
+                    read.resource_metadata = <&str>::read(bytes)?;
+                }
+                12 => {
+                    seen.first(number)?;
+                    read.ttl_ms = u64::read(bytes)?;
+                }
+                13 => {
+                    seen.first(number)?;
+                    read.ttl_min_ms = u64::read(bytes)?;
+                }
+                14 => {
+                    seen.first(number)?;
+                    read.ttl_max_ms = u64::read(bytes)?;
+                }
+                15 => {
+                    seen.first(number)?;
+                    read.ahead_percent = u64::read(bytes)?;
+                }
+                16 => {
+                    seen.first(number)?;
+                    read.max_stale_ms = u64::read(bytes)?;
+                }
+                17 => {
+                    seen.first(number)?;
+                    read.cooldown_ms = u64::read(bytes)?;
+                }
+                18 => {
+                    seen.first(number)?;
+                    read.burst = u64::read(bytes)?;
+                }
+                19 => {
+                    seen.first(number)?;
+                    read.retry_ms = u64::read(bytes)?;
+                }
+                20 => {
+                    seen.first(number)?;
+                    read.timeout_ms = u64::read(bytes)?;
+                }
+                21 => read.public_routes.push(<&str>::read(bytes)?),
+                22 => read.secrets.push(Secret::read(Fields::read(bytes)?)?),
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait` or `CheckSignature`.
+#[derive(Default)]
+pub(super) struct Ask<'a> {
+    /// The method.
+    pub(super) method: &'a [u8],
+    /// The target: path and query, in the bytes of the request line or of `:path`.
+    pub(super) target: &'a [u8],
+    /// Every value of `Authorization`, one item for each header line.
+    pub(super) authorization: Vec<&'a [u8]>,
+    /// The names of all headers, or at least those that contain `method`, in any letter case, because a header can override the method.
+    pub(super) header_names: Vec<&'a [u8]>,
+    /// Every value of `Upgrade`. A request that lists `h2c` is denied.
+    pub(super) upgrade: Vec<&'a [u8]>,
+    /// Every value of `Origin`.
+    pub(super) origin: Vec<&'a [u8]>,
+    /// Every value of `Access-Control-Request-Method`.
+    pub(super) access_control_request_method: Vec<&'a [u8]>,
+    /// An `ORBGATE_MATCHED_*` number: what a router before the gate has chosen.
+    pub(super) matched: u64,
+    /// With `ORBGATE_MATCHED_TEMPLATE`, the template that the router chose, including any prefix, in the gate's syntax.
+    pub(super) path_template: &'a str,
+    /// The request allows bonus orbs.
+    pub(super) allow_bonus_orbs: bool,
+    /// The answer has a line for an audit log.
+    pub(super) with_audit: bool,
+    /// A thread blocks while this request waits for keys. Only one such request waits for longer than a second.
+    pub(super) holds_thread: bool,
+    /// The time since 1970, which determines whether tokens are valid.
+    pub(super) unix_ms: u64,
+    /// The time since any moment, on a clock that is never set, which determines when keys are fetched.
+    pub(super) monotonic_ms: u64,
+}
+
+impl<'a> Ask<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.method = bytes;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.target = bytes;
+                }
+                3 => read.authorization.push(bytes),
+                4 => read.header_names.push(bytes),
+                5 => read.upgrade.push(bytes),
+                6 => read.origin.push(bytes),
+                7 => read.access_control_request_method.push(bytes),
+                8 => {
+                    seen.first(number)?;
+                    read.matched = u64::read(bytes)?;
+                }
+                9 => {
+                    seen.first(number)?;
+                    read.path_template = <&str>::read(bytes)?;
+                }
+                10 => {
+                    seen.first(number)?;
+                    read.allow_bonus_orbs = bool::read(bytes)?;
+                }
+                11 => {
+                    seen.first(number)?;
+                    read.with_audit = bool::read(bytes)?;
+                }
+                12 => {
+                    seen.first(number)?;
+                    read.holds_thread = bool::read(bytes)?;
+                }
+                13 => {
+                    seen.first(number)?;
+                    read.unix_ms = u64::read(bytes)?;
+                }
+                14 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Resumes a step after its `Wait` is over. The engine can be a later one. Answered like `Ask`.
+#[derive(Default)]
+pub(super) struct Resume {
+    /// The time since 1970.
+    pub(super) unix_ms: u64,
+    /// The time on the monotonic clock.
+    pub(super) monotonic_ms: u64,
+}
+
+impl Resume {
+    fn read(fields: Fields<'_>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.unix_ms = u64::read(bytes)?;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Resumes a step after the host has checked its signature. Answered by `Answer`.
+#[derive(Default)]
+pub(super) struct Checked {
+    /// The signature is valid.
+    pub(super) is_right: bool,
+    /// The first 8 bytes of the token's SHA-256 hash, if the host has instructions for it; 0 if the library must hash it.
+    pub(super) token_hash: u64,
+    /// The time since 1970.
+    pub(super) unix_ms: u64,
+    /// The time on the monotonic clock.
+    pub(super) monotonic_ms: u64,
+}
+
+impl Checked {
+    fn read(fields: Fields<'_>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.is_right = bool::read(bytes)?;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.token_hash = u64::read(bytes)?;
+                }
+                3 => {
+                    seen.first(number)?;
+                    read.unix_ms = u64::read(bytes)?;
+                }
+                4 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Asks whether the wait of a step is over: after each report of a call, and when `until_ms` is reached. Answered by `Over`.
+#[derive(Default)]
+pub(super) struct IsOver {
+    /// The time on the monotonic clock.
+    pub(super) monotonic_ms: u64,
+}
+
+impl IsOver {
+    fn read(fields: Fields<'_>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Asks for the next call. Ask after each other question until the answer is `Done`, or only after answers with `may_call`. Answered by `Call` or `Done`.
+#[derive(Default)]
+pub(super) struct NextCall {
+    /// The time on the monotonic clock.
+    pub(super) monotonic_ms: u64,
+}
+
+impl NextCall {
+    fn read(fields: Fields<'_>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Reports the result of a call. Answered by `Call`, the next one of the same attempt, or by `Done`, and then the steps that wait for it can be resumed. A report for an attempt that is already over has no effect.
+#[derive(Default)]
+pub(super) struct Called<'a> {
+    /// The attempt of the call.
+    pub(super) attempt: u64,
+    /// An `ORBGATE_FETCH_*` number if there is no response; otherwise 0.
+    pub(super) failure: u64,
+    /// The status of the response.
+    pub(super) status: u64,
+    /// Its headers, or at least each `Cache-Control`.
+    pub(super) headers: Vec<Header<'a>>,
+    /// Its body, which can be left out if the status isn't 200.
+    pub(super) body: &'a [u8],
+    /// The time on the monotonic clock.
+    pub(super) monotonic_ms: u64,
+}
+
+impl<'a> Called<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.attempt = u64::read(bytes)?;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.failure = u64::read(bytes)?;
+                }
+                3 => {
+                    seen.first(number)?;
+                    read.status = u64::read(bytes)?;
+                }
+                4 => read.headers.push(Header::read(Fields::read(bytes)?)?),
+                5 => {
+                    seen.first(number)?;
+                    read.body = bytes;
+                }
+                6 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Requests every issuer's keys, as far as the settings allow, so that the first token needn't wait. Answered by `Done`; then ask for the next call.
+#[derive(Default)]
+pub(super) struct Warm {
+    /// The time on the monotonic clock.
+    pub(super) monotonic_ms: u64,
+}
+
+impl Warm {
+    fn read(fields: Fields<'_>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Never uses an issuer's key again, even if the issuer still publishes it. Answered by `Done`; for an unknown issuer, the status is `ORBGATE_STATUS_NOT_FOUND`.
+#[derive(Default)]
+pub(super) struct Revoke<'a> {
+    /// The issuer.
+    pub(super) issuer: &'a [u8],
+    /// The key's `kid`.
+    pub(super) kid: &'a str,
+}
+
+impl<'a> Revoke<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.issuer = bytes;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.kid = <&str>::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Forgets an issuer's keys, or the answers about its tokens, if it has withdrawn one before it expired. Answered like `Revoke`.
+#[derive(Default)]
+pub(super) struct Forget<'a> {
+    /// The issuer.
+    pub(super) issuer: &'a [u8],
+}
+
+impl<'a> Forget<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.issuer = bytes;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Reads the secrets of the clients that ask about opaque tokens again. If one can't be read, all of them stay as they are. Answered by `Done` or `Failed`.
+#[derive(Default)]
+pub(super) struct ReadSecrets<'a> {
+    /// As in `Make`.
+    pub(super) secrets: Vec<Secret<'a>>,
+}
+
+impl<'a> ReadSecrets<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => read.secrets.push(Secret::read(Fields::read(bytes)?)?),
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Compares the routes of a service with those of the engine's policy, and with the gate's public ones if there is a gate. Answered by `RouteDifferences`.
+#[derive(Default)]
+pub(super) struct CheckRoutes<'a> {
+    /// The routes of the service.
+    pub(super) routes: Vec<ServiceRoute<'a>>,
+    /// Without a gate, an `ORBGATE_TEMPLATES_*` number: the syntax of the templates.
+    pub(super) templates: u64,
+}
+
+impl<'a> CheckRoutes<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => read.routes.push(ServiceRoute::read(Fields::read(bytes)?)?),
+                2 => {
+                    seen.first(number)?;
+                    read.templates = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// A secret that the host passes.
+#[derive(Default)]
+pub(super) struct Secret<'a> {
+    /// The secret; absent if the library reads it from its file or environment variable.
+    pub(super) value: Option<&'a [u8]>,
+}
+
+impl<'a> Secret<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.value = Some(bytes);
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// A header line.
+#[derive(Default)]
+pub(super) struct Header<'a> {
+    /// Its name, in any letter case.
+    pub(super) name: &'a [u8],
+    /// Its value.
+    pub(super) value: &'a [u8],
+}
+
+impl<'a> Header<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.name = bytes;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.value = bytes;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// A route of a service.
+#[derive(Default)]
+pub(super) struct ServiceRoute<'a> {
+    /// Its method.
+    pub(super) method: &'a str,
+    /// Its template.
+    pub(super) path_template: &'a str,
+}
+
+impl<'a> ServiceRoute<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.method = <&str>::read(bytes)?;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.path_template = <&str>::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// The question is done, and there is nothing to say.
+#[derive(Default)]
+pub(super) struct Done;
+
+impl Done {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(64, |_| Ok(()))
+    }
+}
+
+/// A configuration or an option has errors.
+#[derive(Default)]
+pub(super) struct Failed<'a> {
+    /// The `OrbgateStatus` of the error.
+    pub(super) status: u64,
+    /// All errors in one string, each on a line `line:column: message`.
+    pub(super) message: &'a str,
+    /// The errors that have a position, in the order of the file.
+    pub(super) diagnostics: Vec<Diagnostic<'a>>,
+}
+
+impl Failed<'_> {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(65, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.integer(CRITICAL | 1, self.status);
+        if !self.message.is_empty() {
+            to.bytes(2, self.message.as_bytes())?;
+        }
+        for one in &self.diagnostics {
+            to.fields(3, |to| one.put(to))?;
+        }
+        Ok(())
+    }
+}
+
+/// The result of a request. Only an allow without `http_status` permits it.
+#[derive(Default)]
+pub(super) struct Answer<'a> {
+    /// The decision, packed as with `ORBGATE_PACK_ABOUT`.
+    pub(super) packed: u64,
+    /// The status of the response to a denied request, which has no body; 0 for an allow.
+    pub(super) http_status: u64,
+    /// The request is allowed only as a CORS preflight: a handler that takes other methods than `OPTIONS` must not run.
+    pub(super) preflight: bool,
+    /// The `WWW-Authenticate` header of a denial.
+    pub(super) www_authenticate: Option<&'a str>,
+    /// The `Allow` header of a denial.
+    pub(super) allow: Option<&'a str>,
+    /// Why the token is rejected, such as `expired`: only for logs and counters.
+    pub(super) refused: &'a str,
+    /// The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it.
+    pub(super) misrouted: Option<&'a str>,
+    /// The template of an allowed request that needs no token, because its decision names no route.
+    pub(super) public_template: &'a str,
+    /// With `with_audit`, a JSON line for an audit log, without a line feed.
+    pub(super) audit: Option<&'a str>,
+    /// The verified token; absent without a valid token.
+    pub(super) token: Option<Token<'a>>,
+    /// `NextCall` might be answered by a call.
+    pub(super) may_call: bool,
+}
+
+impl Answer<'_> {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(66, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.integer(CRITICAL | 1, self.packed);
+        to.integer(CRITICAL | 2, self.http_status);
+        to.boolean(CRITICAL | 3, self.preflight);
+        if let Some(one) = &self.www_authenticate {
+            to.bytes(4, one.as_bytes())?;
+        }
+        if let Some(one) = &self.allow {
+            to.bytes(5, one.as_bytes())?;
+        }
+        if !self.refused.is_empty() {
+            to.bytes(6, self.refused.as_bytes())?;
+        }
+        if let Some(one) = &self.misrouted {
+            to.bytes(7, one.as_bytes())?;
+        }
+        if !self.public_template.is_empty() {
+            to.bytes(8, self.public_template.as_bytes())?;
+        }
+        if let Some(one) = &self.audit {
+            to.bytes(9, one.as_bytes())?;
+        }
+        if let Some(one) = &self.token {
+            to.fields(10, |to| one.put(to))?;
+        }
+        to.boolean(11, self.may_call);
+        Ok(())
+    }
+}
+
+/// The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` is answered so, at the latest until `until_ms`, and then resume.
+#[derive(Default)]
+pub(super) struct Wait {
+    /// When the wait ends even without a report, on the monotonic clock.
+    pub(super) until_ms: u64,
+    /// `NextCall` might be answered by a call.
+    pub(super) may_call: bool,
+}
+
+impl Wait {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(67, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.integer(CRITICAL | 1, self.until_ms);
+        to.boolean(2, self.may_call);
+        Ok(())
+    }
+}
+
+/// Check a signature, and report with `Checked` whether it is valid. The algorithm fits the key, and key and signature have a valid form and length.
+#[derive(Default)]
+pub(super) struct CheckSignature<'a> {
+    /// The algorithm, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash.
+    pub(super) algorithm: &'a str,
+    /// The key as a JWK with only its required members. Equal keys have equal strings. If it can't be imported, the signature is invalid.
+    pub(super) key: &'a str,
+    /// The token, whose first `signed` bytes are the signed ones.
+    pub(super) token: &'a [u8],
+    /// How many bytes of the token are signed.
+    pub(super) signed: u64,
+    /// The signature.
+    pub(super) signature: &'a [u8],
+    /// `NextCall` might be answered by a call.
+    pub(super) may_call: bool,
+}
+
+impl CheckSignature<'_> {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(68, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        if !self.algorithm.is_empty() {
+            to.bytes(CRITICAL | 1, self.algorithm.as_bytes())?;
+        }
+        if !self.key.is_empty() {
+            to.bytes(CRITICAL | 2, self.key.as_bytes())?;
+        }
+        if !self.token.is_empty() {
+            to.bytes(CRITICAL | 3, self.token)?;
+        }
+        to.integer(CRITICAL | 4, self.signed);
+        if !self.signature.is_empty() {
+            to.bytes(CRITICAL | 5, self.signature)?;
+        }
+        to.boolean(6, self.may_call);
+        Ok(())
+    }
+}
+
+/// A call to make without following redirects. In any case, report the result with `Called`.
+#[derive(Default)]
+pub(super) struct Call<'a> {
+    /// The attempt that needs it.
+    pub(super) attempt: u64,
+    /// Its method.
+    pub(super) method: &'a str,
+    /// `https`, or a loopback address.
+    pub(super) url: &'a str,
+    /// Its headers. One of them can contain a secret, so don't log them.
+    pub(super) headers: Vec<CallHeader<'a>>,
+    /// Its body, if it has one. It can contain a token, so don't log it.
+    pub(super) body: Option<&'a [u8]>,
+    /// If the response hasn't arrived after this time, report `ORBGATE_FETCH_TIMEOUT`.
+    pub(super) timeout_ms: u64,
+    /// If the body is longer, stop reading and report `ORBGATE_FETCH_TOO_LARGE`.
+    pub(super) max_bytes: u64,
+}
+
+impl Call<'_> {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(69, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.integer(CRITICAL | 1, self.attempt);
+        if !self.method.is_empty() {
+            to.bytes(CRITICAL | 2, self.method.as_bytes())?;
+        }
+        if !self.url.is_empty() {
+            to.bytes(CRITICAL | 3, self.url.as_bytes())?;
+        }
+        for one in &self.headers {
+            to.fields(CRITICAL | 4, |to| one.put(to))?;
+        }
+        if let Some(one) = &self.body {
+            to.bytes(CRITICAL | 5, one)?;
+        }
+        to.integer(CRITICAL | 6, self.timeout_ms);
+        to.integer(CRITICAL | 7, self.max_bytes);
+        Ok(())
+    }
+}
+
+/// Whether the wait of a step is over.
+#[derive(Default)]
+pub(super) struct Over {
+    /// The step can be resumed.
+    pub(super) is_over: bool,
+}
+
+impl Over {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(70, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.boolean(CRITICAL | 1, self.is_over);
+        Ok(())
+    }
+}
+
+/// Where the secrets of a token configuration are, in the order of the issuers that have one.
+#[derive(Default)]
+pub(super) struct SecretSources<'a> {
+    /// The sources.
+    pub(super) sources: Vec<SecretSource<'a>>,
+}
+
+impl SecretSources<'_> {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(71, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        for one in &self.sources {
+            to.fields(CRITICAL | 1, |to| one.put(to))?;
+        }
+        Ok(())
+    }
+}
+
+/// The status of the keys at one moment.
+#[derive(Default)]
+pub(super) struct KeyStatus<'a> {
+    /// The issuers, in the order of the configuration.
+    pub(super) issuers: Vec<IssuerStatus<'a>>,
+}
+
+impl KeyStatus<'_> {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(72, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        for one in &self.issuers {
+            to.fields(1, |to| one.put(to))?;
+        }
+        Ok(())
+    }
+}
+
+/// The differences between the routes of a service and of its policy; empty if they are the same.
+#[derive(Default)]
+pub(super) struct RouteDifferences<'a> {
+    /// First the routes that the policy lacks, then those that the service lacks.
+    pub(super) differences: Vec<RouteDifference<'a>>,
+}
+
+impl RouteDifferences<'_> {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(73, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        for one in &self.differences {
+            to.fields(CRITICAL | 1, |to| one.put(to))?;
+        }
+        Ok(())
+    }
+}
+
+/// An error of a configuration.
+#[derive(Default)]
+pub(super) struct Diagnostic<'a> {
+    /// Line, from 1.
+    pub(super) line: u64,
+    /// Column in characters, from 1.
+    pub(super) column: u64,
+    /// The message: lower case, no final period, without the position.
+    pub(super) message: &'a str,
+}
+
+impl Diagnostic<'_> {
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.integer(1, self.line);
+        to.integer(2, self.column);
+        if !self.message.is_empty() {
+            to.bytes(3, self.message.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// A verified token.
+#[derive(Default)]
+pub(super) struct Token<'a> {
+    /// Its `OrbgateTokenKind`.
+    pub(super) kind: u64,
+    /// Its scopes, separated by single spaces.
+    pub(super) scopes: &'a str,
+    /// The issuer.
+    pub(super) issuer: &'a str,
+    /// The subject (`sub`).
+    pub(super) subject: &'a str,
+    /// The client that the token was issued to.
+    pub(super) client: &'a str,
+    /// The party that acts for the subject (`act`).
+    pub(super) actor: &'a str,
+    /// The token's own id (`jti`).
+    pub(super) id: &'a str,
+    /// An id that reveals nothing about the token: 16 hexadecimal digits.
+    pub(super) fingerprint: &'a str,
+    /// When the token expires, in milliseconds since 1970.
+    pub(super) expires_ms: u64,
+}
+
+impl Token<'_> {
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.integer(1, self.kind);
+        if !self.scopes.is_empty() {
+            to.bytes(2, self.scopes.as_bytes())?;
+        }
+        if !self.issuer.is_empty() {
+            to.bytes(3, self.issuer.as_bytes())?;
+        }
+        if !self.subject.is_empty() {
+            to.bytes(4, self.subject.as_bytes())?;
+        }
+        if !self.client.is_empty() {
+            to.bytes(5, self.client.as_bytes())?;
+        }
+        if !self.actor.is_empty() {
+            to.bytes(6, self.actor.as_bytes())?;
+        }
+        if !self.id.is_empty() {
+            to.bytes(7, self.id.as_bytes())?;
+        }
+        if !self.fingerprint.is_empty() {
+            to.bytes(8, self.fingerprint.as_bytes())?;
+        }
+        to.integer(9, self.expires_ms);
+        Ok(())
+    }
+}
+
+/// A header line of a call.
+#[derive(Default)]
+pub(super) struct CallHeader<'a> {
+    /// Its name.
+    pub(super) name: &'a str,
+    /// Its value.
+    pub(super) value: &'a str,
+}
+
+impl CallHeader<'_> {
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        if !self.name.is_empty() {
+            to.bytes(CRITICAL | 1, self.name.as_bytes())?;
+        }
+        if !self.value.is_empty() {
+            to.bytes(CRITICAL | 2, self.value.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// Where a secret is. A configuration never contains the secret.
+#[derive(Default)]
+pub(super) struct SecretSource<'a> {
+    /// An `ORBGATE_SECRET_*` number.
+    pub(super) kind: u64,
+    /// The path of the file, or the name of the variable.
+    pub(super) name: &'a str,
+}
+
+impl SecretSource<'_> {
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.integer(CRITICAL | 1, self.kind);
+        if !self.name.is_empty() {
+            to.bytes(CRITICAL | 2, self.name.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// The status of one issuer's keys.
+#[derive(Default)]
+pub(super) struct IssuerStatus<'a> {
+    /// The issuer.
+    pub(super) issuer: &'a str,
+    /// The number of usable keys. If it is 0 and `opaque` isn't true, every token of the issuer is rejected.
+    pub(super) key_count: u64,
+    /// When the keys were fetched, on the monotonic clock; 0 if there aren't any.
+    pub(super) fetched_ms: u64,
+    /// Why the last attempt failed; empty if it succeeded.
+    pub(super) failure: &'a str,
+    /// The keys that were left out, with the reasons: one line for each.
+    pub(super) warnings: &'a str,
+    /// The issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint.
+    pub(super) opaque: bool,
+}
+
+impl IssuerStatus<'_> {
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        if !self.issuer.is_empty() {
+            to.bytes(1, self.issuer.as_bytes())?;
+        }
+        to.integer(2, self.key_count);
+        to.integer(3, self.fetched_ms);
+        if !self.failure.is_empty() {
+            to.bytes(4, self.failure.as_bytes())?;
+        }
+        if !self.warnings.is_empty() {
+            to.bytes(5, self.warnings.as_bytes())?;
+        }
+        to.boolean(6, self.opaque);
+        Ok(())
+    }
+}
+
+/// A route that only the service or only the policy has.
+#[derive(Default)]
+pub(super) struct RouteDifference<'a> {
+    /// An `ORBGATE_DIFFERENCE_*` number.
+    pub(super) kind: u64,
+    /// The route, for example `GET /users/export`.
+    pub(super) route: &'a str,
+    /// The policy's route that decides the requests of an undeclared route; empty if they are denied.
+    pub(super) decided_as: &'a str,
+}
+
+impl RouteDifference<'_> {
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.integer(CRITICAL | 1, self.kind);
+        if !self.route.is_empty() {
+            to.bytes(CRITICAL | 2, self.route.as_bytes())?;
+        }
+        if !self.decided_as.is_empty() {
+            to.bytes(3, self.decided_as.as_bytes())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,552 @@
+//! The one call of gates, tested from the inside, including under Miri: what a message asks and answers, and bytes that are
+//! no message. Signature checks are only pretended.
+
+use core::ptr::{null, null_mut};
+
+use proptest::prelude::*;
+
+use super::{INVALID, OK, SHOP, compiled, external};
+use crate::engine::{OrbgateEngine, orbgate_engine_free};
+use crate::gate::call::*;
+use crate::gate::object::OrbgateGate;
+use crate::gate::options::*;
+use crate::gate::question::orbgate_gate_free;
+use crate::gate::request::*;
+use crate::gate::step::{OrbgateStep, orbgate_step_free};
+use crate::status::OrbgateStatus;
+use crate::text::OrbgateStr;
+
+const TIME: u64 = 1_800_000_000_000;
+const ISSUER: &str = "https://id.example.com";
+const TOKENS: &str = include_str!("../../../orbgate-token/testdata/token.yaml");
+const TOKEN: &str = include_str!("../../../orbgate-token/testdata/token.jwt");
+const CRITICAL: u32 = 1 << 31;
+
+/// A field.
+fn put(number: u32, bytes: &[u8]) -> Vec<u8> {
+    let len = bytes.len() as u32;
+    [&number.to_le_bytes()[..], &len.to_le_bytes(), bytes].concat()
+}
+
+fn integer(number: u32, value: u64) -> Vec<u8> {
+    put(number, &value.to_le_bytes())
+}
+
+fn question(number: u32, fields: &[Vec<u8>]) -> Vec<u8> {
+    put(number, &fields.concat())
+}
+
+/// An answer's number and its fields.
+#[derive(Debug, PartialEq, Eq)]
+struct Said(u32, Vec<(u32, Vec<u8>)>);
+
+impl Said {
+    fn read(mut bytes: &[u8]) -> Vec<(u32, Vec<u8>)> {
+        let mut fields = Vec::new();
+        while bytes.len() >= 8 {
+            let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+            let (number, end) = (word(0), 8 + word(4) as usize);
+            fields.push((number, bytes[8..end].to_vec()));
+            bytes = &bytes[end..];
+        }
+        assert!(bytes.is_empty());
+        fields
+    }
+
+    fn whole(bytes: &[u8]) -> Self {
+        let [(number, fields)] = &Self::read(bytes)[..] else { panic!("an answer is one field") };
+        Self(*number, Self::read(fields))
+    }
+
+    fn all(&self, number: u32) -> Vec<&[u8]> {
+        self.1.iter().filter(|field| field.0 & !CRITICAL == number).map(|field| &*field.1).collect()
+    }
+
+    fn bytes(&self, number: u32) -> Option<&[u8]> {
+        self.all(number).first().copied()
+    }
+
+    fn text(&self, number: u32) -> String {
+        String::from_utf8(self.bytes(number).unwrap_or_default().to_vec()).unwrap()
+    }
+
+    fn integer(&self, number: u32) -> u64 {
+        self.bytes(number).map_or(0, |bytes| u64::from_le_bytes(bytes.try_into().unwrap()))
+    }
+
+    fn part(&self, number: u32) -> Self {
+        Self(number, Self::read(self.bytes(number).unwrap()))
+    }
+}
+
+/// A gate, an engine and a step.
+struct Host {
+    gate: *mut OrbgateGate,
+    engine: *mut OrbgateEngine,
+    step: *mut OrbgateStep,
+}
+
+impl Host {
+    fn without_gate() -> Self {
+        let mut step = null_mut();
+        assert_eq!(unsafe { orbgate_step_new(&mut step) }, OK);
+        Self { gate: null_mut(), engine: external(), step }
+    }
+
+    /// With a gate of these options.
+    fn new(options: &[Vec<u8>]) -> Self {
+        let mut host = Self::without_gate();
+        let made = host.say(2, &[&[put(1, TOKENS.as_bytes()), put(4, &[])], options].concat());
+        assert_eq!(made, Ok(Said(64, Vec::new())));
+        assert_eq!(unsafe { orbgate_step_gate(host.step, &mut host.gate) }, OK);
+        host
+    }
+
+    /// With another engine.
+    fn over(mut self, engine: *mut OrbgateEngine) -> Self {
+        unsafe { orbgate_engine_free(std::mem::replace(&mut self.engine, engine)) }
+        self
+    }
+
+    fn say(&self, number: u32, fields: &[Vec<u8>]) -> Result<Said, OrbgateStatus> {
+        self.send(&question(number, fields))
+    }
+
+    fn send(&self, message: &[u8]) -> Result<Said, OrbgateStatus> {
+        match self.call(message) {
+            (OK, bytes) => Ok(Said::whole(&bytes)),
+            (status, _) => Err(status),
+        }
+    }
+
+    /// The status and the answer, which is copied in both ways.
+    fn call(&self, message: &[u8]) -> (OrbgateStatus, Vec<u8>) {
+        let mut answer = OrbgateStr { data: null(), len: 77 };
+        let (data, len) = (message.as_ptr().cast(), message.len());
+        let status = unsafe { orbgate_gate_call(self.gate, self.engine, self.step, data, len, &mut answer) };
+        if status != OK {
+            assert!(answer.data.is_null() && answer.len == 77, "an output is written only with OK");
+            return (status, Vec::new());
+        }
+        let bytes = unsafe { std::slice::from_raw_parts(answer.data.cast::<u8>(), answer.len) };
+        let mut copied = vec![7; answer.len + 1];
+        let copy = |to: &mut [u8]| unsafe { orbgate_step_copy(self.step, to.as_mut_ptr().cast(), to.len()) };
+        assert_eq!(copy(&mut copied[..answer.len - 1]), INVALID);
+        assert_eq!(copy(&mut copied), OK);
+        assert_eq!(copied.split_last(), Some((&7, bytes)), "nothing is written after it");
+        (status, bytes.to_vec())
+    }
+
+    fn ask(&self, target: &str, more: &[Vec<u8>]) -> Said {
+        let bearer = format!("Bearer {}", TOKEN.trim());
+        let fields =
+            [put(1, b"GET"), put(2, target.as_bytes()), put(3, bearer.as_bytes()), integer(13, TIME), integer(14, 5)];
+        self.say(3, &[&fields, more].concat()).unwrap()
+    }
+
+    /// Makes the gate's calls, and returns what it called.
+    fn serve(&self) -> Vec<String> {
+        let discovery = format!(r#"{{"issuer":"{ISSUER}","jwks_uri":"{ISSUER}/jwks"}}"#);
+        let mut urls = Vec::new();
+        loop {
+            let mut next = self.say(7, &[integer(1, 6)]).unwrap();
+            if next.0 == 64 {
+                return urls;
+            }
+            while next.0 == 69 {
+                let url = next.text(3);
+                let body = match url.ends_with("/jwks") {
+                    true => include_str!("../../../orbgate-token/testdata/jwks.json"),
+                    false => &discovery,
+                };
+                urls.push(format!("{} {url}", next.text(2)));
+                let attempt = integer(1, next.integer(1));
+                let called = [attempt, integer(3, 200), put(5, body.as_bytes()), integer(6, 6)];
+                next = self.say(8, &called).unwrap();
+            }
+            assert_eq!(next, Said(64, Vec::new()));
+        }
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        unsafe {
+            orbgate_gate_free(self.gate);
+            orbgate_step_free(self.step);
+            orbgate_engine_free(self.engine);
+        }
+    }
+}
+
+const ACCOUNT: &str = "/api/v1/external/account";
+
+#[test]
+fn one_step_serves_a_request_until_it_is_answered() {
+    let host = Host::new(&[]);
+    let wait = host.ask(ACCOUNT, &[put(11, &[])]);
+    assert_eq!((wait.0, wait.integer(1), wait.bytes(2)), (67, 5005, Some(&b""[..])), "it may call");
+    assert_eq!(host.say(6, &[integer(1, 6)]), Ok(Said(70, Vec::new())));
+    assert_eq!(
+        host.serve(),
+        ["GET https://id.example.com/.well-known/openid-configuration", "GET https://id.example.com/jwks"]
+    );
+    assert_eq!(host.say(6, &[integer(1, 6)]), Ok(Said(70, vec![(CRITICAL | 1, Vec::new())])));
+    let check = host.say(4, &[integer(1, TIME), integer(2, 6)]).unwrap();
+    assert_eq!((check.0, check.text(1), check.bytes(5).unwrap().len()), (68, "ES256".to_owned(), 64));
+    assert!(check.text(2).contains("\"x\":\"iZZVRpXPK-"));
+    assert_eq!(check.text(3), TOKEN.trim());
+    let (signed, _) = TOKEN.trim().rsplit_once('.').unwrap();
+    assert_eq!((check.integer(4), check.bytes(6)), (signed.len() as u64, None));
+    let answer = host.say(5, &[put(1, &[]), integer(3, TIME), integer(4, 6)]).unwrap();
+    assert_eq!((answer.0, answer.integer(1) & 3, answer.integer(2), answer.text(6)), (66, 2, 0, String::new()));
+    let token = answer.part(10);
+    assert_eq!((token.integer(1), token.text(2)), (1, "read:account write:voxies".to_owned()));
+    assert_eq!((token.text(3), token.text(4), token.text(8).len()), (ISSUER.to_owned(), "user-7".to_owned(), 16));
+    assert!(token.integer(9) > TIME && answer.text(9).contains(&token.text(8)));
+    // The same step, for another request.
+    let denied = host.say(3, &[put(1, b"GET"), put(2, ACCOUNT.as_bytes())]).unwrap();
+    assert_eq!((denied.integer(2), denied.text(4), denied.bytes(9)), (401, "Bearer".to_owned(), None));
+}
+
+/// The host can hash the token.
+#[test]
+fn a_hash_names_the_token() {
+    let host = Host::new(&[]);
+    assert_eq!(host.ask(ACCOUNT, &[]).0, 67);
+    assert_eq!(host.serve().len(), 2);
+    let fingerprint = |hash: u64| {
+        assert_eq!(host.ask(ACCOUNT, &[]).0, 68);
+        let answer = host.say(5, &[put(1, &[]), integer(2, hash), integer(3, TIME)]).unwrap();
+        answer.part(10).text(8)
+    };
+    assert_eq!(fingerprint(0x0807_0605_0403_0201), "0102030405060708");
+    let own = fingerprint(0);
+    assert_ne!(own, "0000000000000000");
+    assert_eq!(host.ask(ACCOUNT, &[]).0, 68);
+    let refused = host.say(5, &[integer(3, TIME)]).unwrap();
+    assert_eq!((refused.integer(2), refused.text(6)), (401, "signature".to_owned()));
+}
+
+/// What is wrong with a question, and the question.
+fn refused_questions() -> Vec<(&'static str, Vec<u8>)> {
+    let lying = |number: u32, len: u32| [number.to_le_bytes(), len.to_le_bytes()].concat();
+    vec![
+        ("nothing", Vec::new()),
+        ("half of a head", vec![3, 0, 0, 0]),
+        ("an unknown question", question(18, &[])),
+        ("the number 0", question(0, &[])),
+        ("an answer", question(66, &[])),
+        ("a critical question", question(CRITICAL | 3, &[])),
+        ("shorter than it says", lying(3, 8)),
+        ("the largest length", lying(3, u32::MAX)),
+        ("longer than it says", [question(9, &[]), vec![0]].concat()),
+        ("two questions", question(9, &[]).repeat(2)),
+        ("an unknown field", question(9, &[integer(2, 1)])),
+        ("an unknown field of a question without fields", question(13, &[put(1, &[])])),
+        ("a critical field", question(9, &[integer(CRITICAL | 1, 1)])),
+        ("the field 0", question(9, &[put(0, &[])])),
+        ("the largest number", question(9, &[put(u32::MAX, &[])])),
+        ("a field twice", question(9, &[integer(1, 1), integer(1, 1)])),
+        ("an integer of 7 bytes", question(9, &[put(1, &[0; 7])])),
+        ("an integer of 9 bytes", question(9, &[put(1, &[0; 9])])),
+        ("a flag with a byte", question(3, &[put(10, &[1])])),
+        ("a text that is no UTF-8", question(3, &[put(9, b"\xff")])),
+        ("a length beyond the end", question(9, &[lying(1, 8)])),
+        ("half of a field's head", question(9, &[vec![1, 0, 0]])),
+        ("a part with half of a head", question(12, &[put(1, &[1, 0, 0])])),
+        ("a part with an unknown field", question(12, &[put(1, &put(2, &[]))])),
+        ("a part with a field twice", question(12, &[put(1, &put(1, &[]).repeat(2))])),
+        ("a part that reaches beyond its end", question(12, &[put(1, &lying(1, 8)), vec![0; 8]])),
+        ("an unknown number of a router", question(3, &[integer(8, 3)])),
+        ("a number of more than 32 bits", question(3, &[integer(8, 1 << 32)])),
+        ("a template without its number", question(3, &[put(9, b"/x")])),
+        ("a wait that isn't one", question(4, &[])),
+        ("a signature that nobody asked for", question(5, &[])),
+        ("the end of no wait", question(6, &[])),
+        ("a status of more than 16 bits", question(8, &[integer(3, 1 << 16)])),
+        ("an unknown failure", question(8, &[integer(2, 5)])),
+        ("a gate's routes in a syntax of their own", question(15, &[integer(2, 1)])),
+    ]
+}
+
+#[test]
+fn questions_are_read_strictly() {
+    let host = Host::new(&[]);
+    for (what, message) in refused_questions() {
+        assert_eq!(host.send(&message), Err(INVALID), "{what}");
+    }
+    // Each cut of a right question.
+    let right = question(3, &[put(1, b"GET"), put(2, b"/"), integer(14, 1)]);
+    assert!(host.send(&right).is_ok());
+    for len in 0..right.len() {
+        assert_eq!(host.send(&right[..len]), Err(INVALID), "{len}");
+    }
+    let no_gate = Host::without_gate();
+    for number in 3..=14 {
+        assert_eq!(no_gate.say(number, &[]), Err(INVALID), "{number}");
+    }
+    let no_engine = Host::new(&[]).over(null_mut());
+    for number in [3, 14, 15] {
+        assert_eq!(no_engine.say(number, &[]), Err(INVALID), "{number}");
+    }
+}
+
+#[test]
+fn a_message_has_a_largest_size() {
+    let host = Host::new(&[]);
+    let of = |len: usize| host.say(3, &[put(1, b"GET"), put(4, &vec![b'x'; len - 27])]);
+    assert!(of(2 << 20).is_ok());
+    assert_eq!(of((2 << 20) + 1), Err(INVALID));
+}
+
+/// A question that isn't for the step ends its request, and a step outlives its gate.
+#[test]
+fn a_step_is_at_one_question() {
+    let mut host = Host::new(&[]);
+    assert_eq!(host.ask(ACCOUNT, &[]).0, 67);
+    assert_eq!(host.say(5, &[put(1, &[])]), Err(INVALID), "it waits");
+    assert_eq!(host.say(4, &[]), Err(INVALID), "it's over");
+    assert_eq!(host.ask(ACCOUNT, &[]).0, 67);
+    // Questions that need no step leave it.
+    assert_eq!(host.say(9, &[]), Ok(Said(64, Vec::new())));
+    assert_eq!(host.serve().len(), 3);
+    let gate = std::mem::replace(&mut host.gate, null_mut());
+    assert_eq!(host.say(4, &[]), Err(INVALID), "it has no gate");
+    host.gate = gate;
+    assert_eq!(host.ask(ACCOUNT, &[]).0, 68);
+    assert_eq!(host.say(16, &[]), Ok(Said(64, Vec::new())));
+    assert_eq!(host.say(5, &[put(1, &[])]), Err(INVALID), "it's dropped");
+    assert_eq!(host.ask(ACCOUNT, &[]).0, 68);
+    unsafe { orbgate_gate_free(std::mem::replace(&mut host.gate, null_mut())) }
+}
+
+#[test]
+fn a_gate_is_taken_once() {
+    let host = Host::new(&[]);
+    let mut gate = null_mut();
+    assert_eq!(unsafe { orbgate_step_gate(host.step, &mut gate) }, OrbgateStatus::NotFound);
+    // One that nobody takes is freed with the step.
+    assert_eq!(host.say(2, &[put(1, TOKENS.as_bytes()), put(4, &[])]), Ok(Said(64, Vec::new())));
+}
+
+#[test]
+fn errors_of_a_configuration_are_an_answer() {
+    let host = Host::without_gate();
+    for number in [1, 2] {
+        let failed = host.say(number, &[put(1, b"orbgate_token: 1\nissuers: []\nunknown: 1\n")]).unwrap();
+        assert_eq!((failed.0, failed.integer(1)), (65, 6));
+        let places = failed.all(3).into_iter().map(Said::read).map(|fields| Said(3, fields));
+        let places: Vec<_> = places.map(|place| (place.integer(1), place.integer(2), place.text(3))).collect();
+        assert!(places.iter().any(|place| (place.0, place.1) == (3, 1)), "{places:?}");
+        assert!(places.iter().all(|place| failed.text(2).contains(&place.2)));
+        let failed = host.say(number, &[put(1, b"\xff")]).unwrap();
+        assert!(failed.text(2).starts_with("the token configuration is not UTF-8"), "{}", failed.text(2));
+    }
+    let make = |more: Vec<u8>| host.say(2, &[put(1, TOKENS.as_bytes()), put(4, &[]), more]);
+    assert_eq!(make(put(21, b"get /x")).map(|failed| failed.0), Ok(65));
+    for (number, value) in [(7, 3), (8, 3), (9, 2), (12, 1 << 32), (15, 256), (18, 1 << 32)] {
+        assert_eq!(make(integer(number, value)), Err(INVALID), "{number}");
+    }
+    assert_eq!(make(put(10, b"realm")), Err(INVALID), "not of a full challenge");
+    assert_eq!(make([put(5, &[]), integer(16, 5)].concat()), Err(INVALID), "never stale, for 5 ms");
+    assert_eq!(make(put(22, &[])), Err(INVALID), "a secret too many");
+}
+
+/// Each option does its own.
+#[test]
+fn options_reach_the_gate() {
+    let denied = |options: &[Vec<u8>], method: &str, target: &str, more: &[Vec<u8>]| {
+        let host = Host::new(options);
+        let fields = [put(1, method.as_bytes()), put(2, target.as_bytes())];
+        let said = host.say(3, &[&fields, more].concat()).unwrap();
+        (said.integer(2), said.bytes(4).map(|_| said.text(4)))
+    };
+    let nowhere = "/nowhere";
+    let bearer = |text: &str| Some(text.to_owned());
+    assert_eq!(denied(&[], "GET", ACCOUNT, &[]), (401, bearer("Bearer")));
+    assert_eq!(denied(&[put(2, &[])], "GET", nowhere, &[]).0, 403, "flat");
+    assert_eq!(denied(&[integer(7, ORBGATE_CHALLENGE_NONE.into())], "GET", ACCOUNT, &[]), (403, None));
+    let full = [integer(7, ORBGATE_CHALLENGE_FULL.into()), put(10, b"orbs"), put(11, b"https://a.example/m")];
+    let (_, challenge) = denied(&full, "GET", ACCOUNT, &[]);
+    assert!(challenge.unwrap().contains("realm=\"orbs\""));
+    assert_eq!(denied(&[put(21, b"GET /healthz")], "GET", "/healthz", &[]), (0, None));
+    let overriding = [put(4, b"X-HTTP-Method-Override")];
+    assert_eq!(denied(&[], "GET", ACCOUNT, &overriding).0, 400);
+    assert_eq!(denied(&[put(3, &[])], "GET", ACCOUNT, &overriding).0, 401);
+    assert_eq!(denied(&[], "GET", ACCOUNT, &[put(5, b"h2c")]).0, 400);
+    let preflight = [put(6, b"https://a.example"), put(7, b"GET")];
+    assert_eq!(denied(&[], "OPTIONS", ACCOUNT, &preflight).0, 401);
+    let pass = [integer(9, ORBGATE_CORS_PREFLIGHT_PASS.into())];
+    assert_eq!(denied(&pass, "OPTIONS", ACCOUNT, &preflight).0, 0);
+    let host = Host::new(&pass);
+    let passed = host.say(3, &[&[put(1, b"OPTIONS"), put(2, ACCOUNT.as_bytes())], &preflight[..]].concat()).unwrap();
+    assert_eq!((passed.bytes(3), passed.text(8)), (Some(&b""[..]), ACCOUNT.to_owned()));
+    let public = Host::new(&[put(21, b"GET /a/{id}"), integer(8, ORBGATE_TEMPLATES_COLONS.into())]);
+    let routed = |matched: u32, template: &str| {
+        let template = if template.is_empty() { Vec::new() } else { put(9, template.as_bytes()) };
+        let said = public.say(3, &[put(1, b"GET"), put(2, b"/a/1"), integer(8, matched.into()), template]).unwrap();
+        (said.integer(2), said.bytes(7).map(|_| said.text(7)))
+    };
+    assert_eq!(routed(ORBGATE_MATCHED_NOTHING, ""), (0, None));
+    assert_eq!(routed(ORBGATE_MATCHED_TEMPLATE, "/a/:x"), (0, None));
+    assert_eq!(routed(ORBGATE_MATCHED_TEMPLATE, "/b"), (404, bearer("/b")));
+    assert_eq!(routed(ORBGATE_MATCHED_UNKNOWN, ""), (404, bearer("")));
+}
+
+const OPAQUE: &str = "
+orbgate_token: 1
+issuers:
+  - issuer: https://id.example.com
+    audience: https://api.example.com
+    kind: user
+    opaque: { endpoint: 'https://id.example.com/ask', client_id: my-api, client_secret_env: ORBGATE_NO_SUCH_VARIABLE }
+  - issuer: https://login.example.org
+    audience: https://api.example.com
+    kind: user
+    opaque: { endpoint: 'https://login.example.org/ask', client_id: a, client_secret_file: /no/such/file, prefix: ory_ }
+";
+
+#[test]
+fn secrets_cross_in_the_order_of_their_sources() {
+    let mut host = Host::without_gate();
+    let sources = host.say(1, &[put(1, OPAQUE.as_bytes())]).unwrap();
+    let listed: Vec<_> = sources.all(1).into_iter().map(|bytes| Said(1, Said::read(bytes))).collect();
+    let listed: Vec<_> = listed.iter().map(|source| (source.integer(1), source.text(2))).collect();
+    assert_eq!(listed, [(2, "ORBGATE_NO_SUCH_VARIABLE".to_owned()), (1, "/no/such/file".to_owned())]);
+    let secret = |text: &str, number: u32| put(number, &put(1, text.as_bytes()));
+    let make = |host: &Host, more: &[Vec<u8>]| host.say(2, &[&[put(1, OPAQUE.as_bytes())], more].concat());
+    let both = [secret("pass word\n", 22), secret("b", 22)];
+    assert_eq!(make(&host, &both).map(|said| said.0), Ok(65), "the host can't ask");
+    assert_eq!(make(&host, &[&both[..], &[put(6, &[])]].concat()), Ok(Said(64, Vec::new())));
+    assert_eq!(unsafe { orbgate_step_gate(host.step, &mut host.gate) }, OK);
+    let ask = || {
+        let asked = [put(1, b"GET"), put(2, ACCOUNT.as_bytes()), put(3, b"Bearer a+b"), integer(13, TIME)];
+        assert_eq!(host.say(3, &asked).unwrap().0, 67);
+        let call = host.say(7, &[]).unwrap();
+        let headers = call.all(4).into_iter().map(|bytes| Said(4, Said::read(bytes)));
+        let headers: Vec<_> = headers.map(|header| format!("{}: {}", header.text(1), header.text(2))).collect();
+        let failed = [integer(1, call.integer(1)), integer(2, 1)];
+        assert_eq!(host.say(8, &failed), Ok(Said(64, Vec::new())));
+        assert_eq!(host.say(4, &[integer(1, TIME)]).unwrap().text(6), "unanswered");
+        (call.text(2), call.text(3), headers, call.text(5))
+    };
+    let expected = |credentials: &str| {
+        let type_of = "Content-Type: application/x-www-form-urlencoded".to_owned();
+        let headers =
+            vec!["Accept: application/json".to_owned(), type_of, format!("Authorization: Basic {credentials}")];
+        let body = "token=a%2Bb&token_type_hint=access_token".to_owned();
+        ("POST".to_owned(), "https://id.example.com/ask".to_owned(), headers, body)
+    };
+    assert_eq!(ask(), expected("bXktYXBpOnBhc3MlMjB3b3Jk"));
+    assert_eq!(host.say(12, &[secret("other", 1)]), Err(INVALID), "one too few");
+    assert_eq!(host.say(12, &[secret("other", 1), put(1, &put(1, b"hid\xff"))]).unwrap().0, 65);
+    assert_eq!(host.say(12, &[secret("other", 1), secret("b", 1)]), Ok(Said(64, Vec::new())));
+    assert_eq!(ask(), expected("bXktYXBpOm90aGVy"));
+    // A host that prints a step prints no secret.
+    assert_eq!(
+        unsafe { format!("{:?}", *host.step) },
+        "OrbgateStep { state: Idle, has_audit: false, memory: Memory { .. } }"
+    );
+    let status = host.say(13, &[]).unwrap();
+    let issuer = Said(1, Said::read(status.all(1)[0]));
+    assert_eq!((issuer.text(1), issuer.integer(2), issuer.bytes(6)), (ISSUER.to_owned(), 0, Some(&b""[..])));
+    assert!(!issuer.text(4).is_empty());
+}
+
+#[test]
+fn keys_are_listed_revoked_and_forgotten() {
+    let host = Host::new(&[]);
+    assert_eq!(host.say(9, &[]), Ok(Said(64, Vec::new())));
+    assert_eq!(host.serve().len(), 3);
+    let keys = || {
+        let status = host.say(13, &[]).unwrap();
+        let issuer = Said(1, Said::read(status.all(1)[0]));
+        assert_eq!((issuer.text(1), issuer.bytes(6)), (ISSUER.to_owned(), None));
+        (issuer.integer(2) > 0, issuer.integer(3))
+    };
+    assert_eq!(keys(), (true, 6));
+    for number in [10, 11] {
+        assert_eq!(host.say(number, &[put(1, b"\xff")]), Err(OrbgateStatus::NotFound));
+    }
+    assert_eq!(host.say(10, &[put(1, ISSUER.as_bytes()), put(2, b"no such key")]), Ok(Said(64, Vec::new())));
+    assert_eq!(host.say(11, &[put(1, ISSUER.as_bytes())]), Ok(Said(64, Vec::new())));
+    assert_eq!(keys(), (false, 0));
+}
+
+/// The values of `Cache-Control` in several lines, in any letter case, count together.
+#[test]
+fn an_issuer_says_how_long_its_keys_are_fresh() {
+    // Whether a token starts another call in these seconds: it does after 80 % of the time.
+    let due = |headers: &[(&str, &[u8])], seconds: [u64; 2]| {
+        let host = Host::new(&[]);
+        assert_eq!(host.ask(ACCOUNT, &[]).0, 67);
+        let discovery = host.say(7, &[integer(1, 0)]).unwrap();
+        let body = format!(r#"{{"issuer":"{ISSUER}","jwks_uri":"{ISSUER}/jwks"}}"#);
+        let attempt = discovery.integer(1);
+        let next = host.say(8, &[integer(1, attempt), integer(3, 200), put(5, body.as_bytes())]).unwrap();
+        let header = |(name, value): &(&str, &[u8])| put(4, &[put(1, name.as_bytes()), put(2, value)].concat());
+        let headers = headers.iter().map(header).collect::<Vec<_>>().concat();
+        let body = put(5, include_str!("../../../orbgate-token/testdata/jwks.json").as_bytes());
+        let called = [integer(1, next.integer(1)), integer(3, 200), body, headers];
+        assert_eq!(host.say(8, &called), Ok(Said(64, Vec::new())));
+        assert_eq!(host.say(7, &[]), Ok(Said(64, Vec::new())));
+        seconds.map(|second| {
+            let bearer = format!("Bearer {}", TOKEN.trim());
+            let asked = [put(1, b"GET"), put(2, ACCOUNT.as_bytes()), put(3, bearer.as_bytes()), integer(13, TIME)];
+            let check = host.say(3, &[&asked[..], &[integer(14, second * 1000)]].concat()).unwrap();
+            assert_eq!(check.0, 68);
+            check.bytes(6).is_some()
+        })
+    };
+    assert_eq!(due(&[], [479, 480]), [false, true]);
+    let other: &[(&str, &[u8])] = &[("x", b"max-age=1000"), ("cache-control", b"max-age=\xff")];
+    assert_eq!(due(other, [479, 480]), [false, true]);
+    let lines: &[(&str, &[u8])] = &[("cache-CONTROL", b"public"), ("Cache-Control", b"max-age=1000")];
+    assert_eq!(due(lines, [799, 800]), [false, true]);
+}
+
+#[test]
+fn routes_and_engines_are_compared() {
+    let engine = compiled(SHOP);
+    let host = Host::new(&[put(21, b"GET /healthz")]).over(engine);
+    let route =
+        |method: &str, template: &str| put(1, &[put(1, method.as_bytes()), put(2, template.as_bytes())].concat());
+    let served =
+        [route("GET", "/v1/orders"), route("POST", "/v1/orders"), route("PUT", "/v1/orders"), route("GET", "/healthz")];
+    let found = host.say(15, &[&served[..], &[route("GET", "/v1/orders/export")]].concat()).unwrap();
+    let found: Vec<_> = found.all(1).into_iter().map(|bytes| Said(1, Said::read(bytes))).collect();
+    let found: Vec<_> = found.iter().map(|one| (one.integer(1), one.text(2), one.text(3))).collect();
+    let difference = |kind, route: &str, decided: &str| (kind, route.to_owned(), decided.to_owned());
+    assert_eq!(
+        found,
+        [difference(1, "GET /v1/orders/export", "GET /v1/orders/{id}"), difference(2, "GET /v1/orders/{id}", ""),]
+    );
+    assert_eq!(host.say(14, &[]), Ok(Said(64, Vec::new())));
+    assert_eq!(Host::new(&[put(21, b"GET /v1/orders")]).say(14, &[]).map(|said| said.0), Ok(64));
+    let overlapping = Host::new(&[put(21, b"GET /v1/orders/{x}")]).over(compiled(SHOP));
+    assert_eq!(overlapping.say(14, &[]).map(|said| said.0), Ok(65));
+    let alone = Host::without_gate().over(compiled(SHOP));
+    let colons = integer(2, ORBGATE_TEMPLATES_COLONS.into());
+    let all = [&served[..3], &[route("GET", "/v1/orders/:id"), colons]].concat();
+    assert_eq!(alone.say(15, &all), Ok(Said(73, Vec::new())));
+    assert_eq!(alone.say(15, &[integer(2, 3)]), Err(INVALID));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: if cfg!(miri) { 4 } else { 400 }, ..ProptestConfig::default() })]
+
+    /// Whatever bytes a host sends, it gets a status or an answer.
+    #[test]
+    fn any_bytes_are_answered_or_refused(
+        number in 0..20_u32,
+        fields in prop::collection::vec((0..24_u32, prop::collection::vec(any::<u8>(), 0..12)), 0..6),
+        cut in 0..200_usize,
+    ) {
+        let host = Host::new(&[]);
+        let fields: Vec<_> = fields.iter().map(|(number, bytes)| put(*number, bytes)).collect();
+        let mut message = question(number, &fields);
+        message.truncate(cut);
+        prop_assert!(!matches!(host.send(&message), Err(OrbgateStatus::Panic)));
+    }
+}

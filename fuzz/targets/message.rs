@@ -1,0 +1,152 @@
+//! Any messages to a gate, one after the other with one step: each is refused or answered, and an answer is a message.
+#![no_main]
+
+use core::ptr::{null, null_mut};
+
+use libfuzzer_sys::arbitrary::{self, Arbitrary};
+use libfuzzer_sys::fuzz_target;
+use orbgate_capi::engine::{OrbgateEngine, orbgate_engine_external, orbgate_engine_free};
+use orbgate_capi::gate::call::{orbgate_gate_call, orbgate_step_gate, orbgate_step_new};
+use orbgate_capi::gate::object::OrbgateGate;
+use orbgate_capi::gate::question::orbgate_gate_free;
+use orbgate_capi::gate::step::{OrbgateStep, orbgate_step_free};
+use orbgate_capi::status::OrbgateStatus;
+use orbgate_capi::text::OrbgateStr;
+
+#[derive(Arbitrary, Debug)]
+enum Question<'a> {
+    Bytes(&'a [u8]),
+    Fields(u8, Vec<Field<'a>>),
+    /// About a path of the policy with a token, so that it comes to keys and signatures.
+    Ask { with_token: bool, unix_s: u32, monotonic_ms: u16, more: Vec<Field<'a>> },
+    /// Gives the key set or the metadata for the next call.
+    Serve { monotonic_ms: u16 },
+}
+
+#[derive(Arbitrary, Debug)]
+enum Field<'a> {
+    Bytes(u8, &'a [u8]),
+    Integer(u8, u64),
+    Part(u8, Vec<(u8, &'a [u8])>),
+    /// With a length that needn't be its own.
+    Lying(u32, u32, &'a [u8]),
+}
+
+const ISSUER: &str = "https://id.example.com";
+const TOKENS: &str = include_str!("../../crates/orbgate-token/testdata/token.yaml");
+const TOKEN: &str = include_str!("../../crates/orbgate-token/testdata/token.jwt");
+const KEYS: &str = include_str!("../../crates/orbgate-token/testdata/jwks.json");
+
+fn lying(number: u32, len: u32, bytes: &[u8]) -> Vec<u8> {
+    [&number.to_le_bytes()[..], &len.to_le_bytes(), bytes].concat()
+}
+
+fn put(number: u32, bytes: &[u8]) -> Vec<u8> {
+    lying(number, bytes.len() as u32, bytes)
+}
+
+fn integer(number: u32, value: u64) -> Vec<u8> {
+    put(number, &value.to_le_bytes())
+}
+
+impl Field<'_> {
+    fn written(&self) -> Vec<u8> {
+        match self {
+            Self::Bytes(number, bytes) => put((*number).into(), bytes),
+            Self::Integer(number, value) => integer((*number).into(), *value),
+            Self::Part(number, fields) => {
+                let fields: Vec<_> = fields.iter().map(|(number, bytes)| put((*number).into(), bytes)).collect();
+                put((*number).into(), &fields.concat())
+            }
+            Self::Lying(number, len, bytes) => lying(*number, *len, bytes),
+        }
+    }
+}
+
+fn all(fields: &[Field<'_>]) -> Vec<u8> {
+    fields.iter().map(Field::written).collect::<Vec<_>>().concat()
+}
+
+/// The fields of these bytes, which are right.
+fn fields(mut bytes: &[u8]) -> Vec<(u32, &[u8])> {
+    let mut found = Vec::new();
+    while !bytes.is_empty() {
+        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        let (number, end) = (word(0), 8 + word(4) as usize);
+        found.push((number, &bytes[8..end]));
+        bytes = &bytes[end..];
+    }
+    found
+}
+
+struct Host {
+    gate: *mut OrbgateGate,
+    engine: *mut OrbgateEngine,
+    step: *mut OrbgateStep,
+}
+
+impl Host {
+    fn say(&self, message: &[u8]) -> Option<Vec<u8>> {
+        let mut answer = OrbgateStr { data: null(), len: 0 };
+        // SAFETY: the pointers are null or alive, and the length is that of the slice.
+        let bytes = unsafe {
+            let (data, len) = (message.as_ptr().cast(), message.len());
+            let status = orbgate_gate_call(self.gate, self.engine, self.step, data, len, &mut answer);
+            assert_ne!(status, OrbgateStatus::Panic);
+            if status != OrbgateStatus::Ok {
+                return None;
+            }
+            core::slice::from_raw_parts(answer.data.cast::<u8>(), answer.len).to_vec()
+        };
+        let [(_, inner)] = fields(&bytes)[..] else { panic!("an answer is one field") };
+        fields(inner);
+        Some(bytes)
+    }
+
+    fn run(&self, question: &Question<'_>) {
+        match question {
+            Question::Bytes(bytes) => drop(self.say(bytes)),
+            Question::Fields(number, fields) => drop(self.say(&put((*number).into(), &all(fields)))),
+            Question::Ask { with_token, unix_s, monotonic_ms, more } => {
+                let bearer = format!("Bearer {}", TOKEN.trim());
+                let unix_ms = 1_800_000_000_000 + u64::from(*unix_s);
+                let mut asked = [put(1, b"GET"), put(2, b"/api/v1/external/account"), integer(13, unix_ms)].concat();
+                if *with_token {
+                    asked.extend(put(3, bearer.as_bytes()));
+                }
+                asked.extend(integer(14, (*monotonic_ms).into()));
+                asked.extend(all(more));
+                drop(self.say(&put(3, &asked)));
+            }
+            Question::Serve { monotonic_ms } => {
+                let now = u64::from(*monotonic_ms);
+                let call = self.say(&put(7, &integer(1, now))).unwrap_or_default();
+                let Some((69, call)) = fields(&call).first().copied() else { return };
+                let call = fields(call);
+                let (_, attempt) = call[0];
+                let is_keys = call.iter().any(|(_, bytes)| bytes.ends_with(b"/jwks") || bytes.ends_with(b"/keys"));
+                let body = match is_keys {
+                    true => KEYS.to_owned(),
+                    false => format!(r#"{{"issuer":"{ISSUER}","jwks_uri":"{ISSUER}/jwks"}}"#),
+                };
+                let called = [put(1, attempt), integer(3, 200), put(5, body.as_bytes()), integer(6, now)].concat();
+                drop(self.say(&put(8, &called)));
+            }
+        }
+    }
+}
+
+fuzz_target!(|questions: Vec<Question<'_>>| {
+    let mut host = Host { gate: null_mut(), engine: null_mut(), step: null_mut() };
+    // SAFETY: each pointer is where a pointer goes, and each owner is freed once.
+    unsafe {
+        assert_eq!(orbgate_engine_external(&mut host.engine), OrbgateStatus::Ok);
+        assert_eq!(orbgate_step_new(&mut host.step), OrbgateStatus::Ok);
+        assert!(host.say(&put(2, &[put(1, TOKENS.as_bytes()), put(4, &[])].concat())).is_some());
+        assert_eq!(orbgate_step_gate(host.step, &mut host.gate), OrbgateStatus::Ok);
+        questions.iter().take(32).for_each(|question| host.run(question));
+        orbgate_gate_free(host.gate);
+        orbgate_step_free(host.step);
+        orbgate_engine_free(host.engine);
+    }
+});
