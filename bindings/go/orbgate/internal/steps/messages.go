@@ -545,25 +545,25 @@ func (r *Reply) Read(message []byte) bool {
 	r.Number = number
 	switch {
 	case !ok:
-	case number == ValueTypeDone:
+	case number == KindDone:
 		ok = skip(fields)
-	case number == ValueTypeFailed:
+	case number == KindFailed:
 		ok = r.Failed.read(fields)
-	case number == ValueTypeAnswer:
+	case number == KindAnswer:
 		ok = r.Answer.read(fields)
-	case number == ValueTypeWait:
+	case number == KindWait:
 		ok = r.Wait.read(fields)
-	case number == ValueTypeCheckSignature:
+	case number == KindCheckSignature:
 		ok = r.CheckSignature.read(fields)
-	case number == ValueTypeCall:
+	case number == KindCall:
 		ok = r.Call.read(fields)
-	case number == ValueTypeOver:
+	case number == KindOver:
 		ok = r.Over.read(fields)
-	case number == ValueTypeSecretSources:
+	case number == KindSecretSources:
 		ok = r.SecretSources.read(fields)
-	case number == ValueTypeKeyStatus:
+	case number == KindKeyStatus:
 		ok = r.KeyStatus.read(fields)
-	case number == ValueTypeRouteDifferences:
+	case number == KindRouteDifferences:
 		ok = r.RouteDifferences.read(fields)
 	default:
 		ok = false

@@ -23,8 +23,8 @@ pub(super) fn messages(messages: &Messages) -> String {
     for (_, answer) in messages.answers() {
         let name = answer.name;
         text += &match answer.fields.is_empty() {
-            true => format!("\tcase number == ValueType{name}:\n\t\tok = skip(fields)\n"),
-            false => format!("\tcase number == ValueType{name}:\n\t\tok = r.{name}.read(fields)\n"),
+            true => format!("\tcase number == Kind{name}:\n\t\tok = skip(fields)\n"),
+            false => format!("\tcase number == Kind{name}:\n\t\tok = r.{name}.read(fields)\n"),
         };
     }
     text += "\tdefault:\n\t\tok = false\n\t}\n\tif !ok {\n\t\t*r = Reply{}\n\t}\n\treturn ok\n}\n";
