@@ -376,6 +376,7 @@ impl<'h> OfInterest<'h> {
         let mut found = Self::default();
         for (name, value) in headers {
             let (name, value) = (name.as_bytes(), value.as_bytes());
+            found.names.push(name);
             let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
             if is("authorization") {
                 found.authorization.push(value);
@@ -385,8 +386,6 @@ impl<'h> OfInterest<'h> {
                 found.origin.push(value);
             } else if is("access-control-request-method") {
                 found.requested_method.push(value);
-            } else if matches!(name.first(), Some(b'x' | b'X' | b'h' | b'H')) {
-                found.names.push(name);
             }
         }
         found
