@@ -24,9 +24,6 @@ pub(crate) const OVERLOADED: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 /// The one status that every proxy reads as an allow. Envoy denies on a 204.
 pub(crate) const ALLOWED: StatusCode = StatusCode::OK;
 
-/// Envoy removes the headers listed here from the request that it forwards.
-pub(crate) const REMOVE: HeaderName = HeaderName::from_static("x-envoy-auth-headers-to-remove");
-
 /// The status of a denial in a mode, given the status that the rules determine.
 pub(crate) fn shown(mode: Mode, status: u16) -> StatusCode {
     let status = StatusCode::from_u16(status).unwrap_or(REFUSED);
@@ -53,9 +50,6 @@ pub(crate) fn answer<T: Verified>(mode: Mode, promises: &Promises, answer: &Answ
         *kind = HeaderValue::from_static(token.token().kind.as_str());
     }
     promises.write(said, headers);
-    if is_allow && matches!(mode, Mode::EnvoyHttp | Mode::EnvoyGrpc) {
-        headers.insert(REMOVE, promises.aliases().clone());
-    }
     for (name, value) in denial.into_iter().flat_map(explained) {
         headers.insert(name, value);
     }

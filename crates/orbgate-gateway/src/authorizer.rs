@@ -76,7 +76,7 @@ impl Authorizer {
     pub(crate) async fn ask(&self, question: Result<Question<'_>, RequestError>) -> HttpAnswer {
         let state = self.current.load_full();
         let promises = &state.config.promises;
-        match question {
+        match question.and_then(|question| question.unforged(promises)) {
             Ok(question) => {
                 let request = question.request();
                 let asked = state.gate.ask(request, |it| answer(self.mode, promises, &it));

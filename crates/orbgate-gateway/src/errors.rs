@@ -24,6 +24,8 @@ pub(crate) enum RequestError {
     Repeated(&'static str),
     /// A header names a method or a target in the form of another protocol.
     Foreign,
+    /// A header of the client that some backend reads as one of the gateway's own, and that proxies don't replace.
+    Forged,
     /// The headers of a request, or those in a message, exceed the limit.
     HeadersTooLarge,
     /// A message exceeds the limit.
@@ -35,7 +37,7 @@ pub(crate) enum RequestError {
 
 impl RequestError {
     /// The number of variants.
-    const COUNT: usize = 11;
+    const COUNT: usize = 12;
 
     const fn index(self) -> usize {
         match self {
@@ -50,6 +52,7 @@ impl RequestError {
             Self::ConnectionDropped => 8,
             Self::HeadersTooLarge => 9,
             Self::MessageTooLarge => 10,
+            Self::Forged => 11,
         }
     }
 
@@ -63,6 +66,7 @@ impl RequestError {
             Self::Missing(_) => "missing_header",
             Self::Repeated(_) => "repeated_header",
             Self::Foreign => "foreign_header",
+            Self::Forged => "forged_header",
             Self::HeadersTooLarge => "headers_too_large",
             Self::MessageTooLarge => "message_too_large",
             Self::Unclear => "unclear_message",
@@ -89,6 +93,7 @@ impl fmt::Display for RequestError {
                 "the message is not whole, has no HTTP request, or its path has a `!`, which Envoy also writes for other bytes: over gRPC set `encode_raw_headers`",
             ),
             Self::Foreign => f.write_str("a header of another protocol names a method or a target"),
+            Self::Forged => f.write_str("a client's header is one of the gateway's to some backends, in another spelling"),
         }
     }
 }

@@ -22,7 +22,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use prost::Message as _;
 
-use crate::answers::{ALLOWED, HttpAnswer, OVERLOADED, REMOVE};
+use crate::answers::{ALLOWED, HttpAnswer, OVERLOADED};
 use crate::authorizer::Authorizer;
 use crate::body::{Unread, whole};
 use crate::config::Limits;
@@ -213,14 +213,7 @@ fn message(answer: &HttpAnswer) -> CheckResponse {
     };
     let headers = options(answer.headers());
     let http_response = if is_allow {
-        let removed = answer.headers().get(REMOVE);
-        let removed = removed.and_then(|names| names.to_str().ok());
-        let removed = removed.unwrap_or_default().split(',');
-        HttpResponse::OkResponse(OkHttpResponse {
-            headers,
-            headers_to_remove: removed.map(str::to_owned).collect(),
-            ..OkHttpResponse::default()
-        })
+        HttpResponse::OkResponse(OkHttpResponse { headers, ..OkHttpResponse::default() })
     } else {
         HttpResponse::DeniedResponse(DeniedHttpResponse {
             status: Some(HttpStatus { code: i32::from(answer.status().as_u16()) }),
@@ -261,7 +254,7 @@ fn metadata(headers: &HeaderMap) -> Struct {
 
 fn texts(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
     let said = headers.iter();
-    let said = said.filter(|(name, _)| **name != REMOVE && **name != CONTENT_LENGTH);
+    let said = said.filter(|(name, _)| **name != CONTENT_LENGTH);
     said.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
 }
 
@@ -346,20 +339,15 @@ mod tests {
         assert_eq!((charge("unstated"), charge("-")), (None, None));
     }
 
-    /// The client's copies of the promised headers are replaced, and their other spellings removed.
+    /// The client's copies of the promised headers are replaced; their other spellings are denied.
     #[test]
     fn an_allow_replaces_the_headers_of_the_client() {
         let mut answer = HttpAnswer::default();
-        for (name, value) in [
-            ("x-orb-scope", "read:orbs"),
-            ("x-envoy-auth-headers-to-remove", "x_orb_scope,x_orb-status"),
-            ("content-length", "0"),
-        ] {
+        for (name, value) in [("x-orb-scope", "read:orbs"), ("content-length", "0")] {
             let value = http::HeaderValue::from_static(value);
             answer.headers_mut().insert(name, value);
         }
         let Some(HttpResponse::OkResponse(allowed)) = message(&answer).http_response else { panic!("no allow") };
-        assert_eq!(allowed.headers_to_remove, ["x_orb_scope", "x_orb-status"]);
         let [option] = &*allowed.headers else { panic!("{:?}", allowed.headers) };
         let header = option.header.as_ref().unwrap();
         let both = (header.key.as_str(), header.value.as_str());

@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use orbgate_gateway::{StartError, check, probe, run};
+use orbgate_gateway::{OLDEST, StartError, check, probe, run};
 
 const USAGE: &str = "\
 usage: orbgate-gateway [--check] --config FILE
@@ -121,6 +121,7 @@ fn found(result: Result<Vec<String>, StartError>) -> ExitCode {
         }
         Ok(findings) => {
             println!("{}", findings.join("\n"));
+            eprintln!("a cause besides the configuration is a proxy older than {OLDEST}");
             ExitCode::from(1)
         }
         Err(error) => {

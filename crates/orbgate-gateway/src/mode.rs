@@ -1,5 +1,7 @@
 //! The protocols of proxies, and the headers in which each sends method and target.
 
+use orbgate_gate::same_header;
+
 orbgate_yaml::document! {
     /// The protocol of a listener. Each listener has exactly one mode, and reads no header of
     /// another mode.
@@ -51,11 +53,10 @@ const NAMING: [&str; 9] = [
 
 /// Whether a header, in lower case, names a method or a target in a form that this mode doesn't read.
 ///
-/// Many servers treat `X_Original_URI` like `X-Original-URI`, so a mode never reads a name with
-/// underscores.
+/// A mode reads exactly one spelling of a name. A backend might not distinguish the others, such as `X_Original_URI`
+/// and `X.Original.URI`, from it.
 pub(crate) fn is_foreign(name: &str, mode: Mode) -> bool {
-    let dashed = |byte: u8| if byte == b'_' { b'-' } else { byte };
-    let same = |known: &&str| known.bytes().eq(name.bytes().map(dashed));
+    let same = |known: &&str| same_header(known.as_bytes(), name.as_bytes());
     let read = mode.headers().is_some_and(|read| read.contains(&name));
     !read && NAMING.iter().any(same)
 }
@@ -73,6 +74,7 @@ mod tests {
             assert_eq!(read, own, "{name}");
             assert!(is_foreign("x_original_uri", mode));
             assert!(is_foreign("x-original_url", mode));
+            assert!(is_foreign("x.rewrite.url", mode) && is_foreign("x!forwarded~uri", mode));
             assert!(!is_foreign("x-forwarded-for", mode));
         }
     }

@@ -3,10 +3,14 @@
 
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use orbgate::{Charge, Decision};
+use orbgate_gate::same_header;
 
 /// The contents of the promised headers, in this order: the words after the prefix.
 pub(crate) const WORDS: [&str; 8] =
     ["Decision", "Status", "Reason", "Scope", "Route", "Charge", "Policy", "Token-Kind"];
+
+/// The words of headers that tell a backend who calls. No client may send them.
+const IDENTITY: [&str; 3] = ["Token-Subject", "Token-Client", "Token-Issuer"];
 
 /// The value of a promised header without a value. Caddy treats an empty value as a missing header, and would leave the
 /// client's copy in place.
@@ -16,9 +20,8 @@ const NOTHING: &str = "-";
 #[derive(Clone, Debug)]
 pub(crate) struct Promises {
     names: [HeaderName; WORDS.len()],
-    /// Their spellings with underscores, which many servers treat as equal, for proxies that can remove
-    /// headers.
-    aliases: HeaderValue,
+    /// Those that aren't written.
+    identity: [HeaderName; IDENTITY.len()],
 }
 
 /// The values of one response.
@@ -42,14 +45,7 @@ impl Promises {
         if TAKEN.iter().any(|taken| lower.starts_with(taken)) {
             return Err("proxies have a meaning for it");
         }
-        let names = WORDS.map(|word| format!("{lower}{}", word.to_ascii_lowercase()));
-        let aliases: Vec<_> = names.iter().flat_map(|name| aliases(name)).collect();
-        let header = |name: String| HeaderName::try_from(name).ok();
-        let parsed: Vec<_> = names.into_iter().filter_map(header).collect();
-        let names = parsed.try_into().map_err(|_| "it is no header name")?;
-        let aliases = HeaderValue::try_from(aliases.join(","));
-        let aliases = aliases.map_err(|_| "it is no header name")?;
-        Ok(Self { names, aliases })
+        Ok(Self { names: names(&lower, WORDS)?, identity: names(&lower, IDENTITY)? })
     }
 
     /// Writes all headers.
@@ -64,9 +60,25 @@ impl Promises {
         self.names.iter().map(HeaderName::as_str)
     }
 
-    pub(crate) const fn aliases(&self) -> &HeaderValue {
-        &self.aliases
+    /// The names that no client may send, whether they are written or not.
+    pub(crate) fn reserved(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().chain(&self.identity).map(HeaderName::as_str)
     }
+
+    /// Whether a client's header, with its name in lower case, could reach a backend as one of the gateway's.
+    ///
+    /// Proxies replace the headers that the gateway writes, but only in this spelling. Whatever else a backend might
+    /// read as one of them is forged.
+    pub(crate) fn is_forged(&self, name: &[u8]) -> bool {
+        self.reserved().any(|own| same_header(own.as_bytes(), name)) && !self.names().any(|own| own.as_bytes() == name)
+    }
+}
+
+/// The names of headers with this prefix.
+fn names<const N: usize>(prefix: &str, words: [&str; N]) -> Result<[HeaderName; N], &'static str> {
+    let names = words.map(|word| HeaderName::try_from(format!("{prefix}{}", word.to_ascii_lowercase())));
+    let names = names.into_iter().collect::<Result<Vec<_>, _>>();
+    names.ok().and_then(|names| names.try_into().ok()).ok_or("it is no header name")
 }
 
 /// The promised values for a decision.
@@ -112,32 +124,28 @@ fn charge(charge: Option<Charge>) -> String {
     }
 }
 
-/// All spellings of a name in which at least one `-` is a `_`.
-fn aliases(name: &str) -> Vec<String> {
-    let parts = name.split('-');
-    let spellings = parts.fold(Vec::new(), |spellings: Vec<String>, part| match spellings.is_empty() {
-        true => vec![part.to_owned()],
-        false => {
-            let longer = |joint| spellings.iter().map(move |start| format!("{start}{joint}{part}"));
-            longer('-').chain(longer('_')).collect()
-        }
-    });
-    let with_one = |spelling: &String| spelling.contains('_');
-    spellings.into_iter().filter(with_one).collect()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Promises, aliases};
+    use super::Promises;
 
     #[test]
-    fn every_spelling_with_an_underscore_is_an_alias() {
-        assert_eq!(aliases("x-a-b"), ["x_a-b", "x-a_b", "x_a_b"]);
+    fn a_client_may_send_only_what_is_replaced() {
         let promises = Promises::new(Promises::PREFIX).unwrap();
-        // Three spellings for each of the seven names with two dashes, and seven for the name with
-        // three.
-        let count = promises.aliases().to_str().unwrap().split(',').count();
-        assert_eq!(count, 7 * 3 + 7);
+        for name in promises.names() {
+            assert!(!promises.is_forged(name.as_bytes()), "{name}");
+            for other in ["_", ".", "!", "~"] {
+                assert!(promises.is_forged(name.replace('-', other).as_bytes()), "{name} {other}");
+                assert!(promises.is_forged(name.replacen('-', other, 1).as_bytes()), "{name} {other}");
+            }
+        }
+        for name in ["x-orb-token-subject", "x-orb-token-client", "x.orb_token-issuer"] {
+            assert!(promises.is_forged(name.as_bytes()), "{name}");
+        }
+        for name in ["x-orb-client", "x-orb-scopes", "xorbscope", "authorization", "x_acme_scope"] {
+            assert!(!promises.is_forged(name.as_bytes()), "{name}");
+        }
+        let acme = Promises::new("X-Acme-").unwrap();
+        assert!(acme.is_forged(b"x_acme_scope") && !acme.is_forged(b"x_orb_scope"));
     }
 
     #[test]

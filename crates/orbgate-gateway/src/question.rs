@@ -5,6 +5,7 @@ use http::request::Parts;
 
 use crate::errors::RequestError;
 use crate::mode::{Mode, is_foreign};
+use crate::promises::Promises;
 
 /// An authorization request, in the bytes that the proxy sent.
 #[derive(Debug)]
@@ -71,6 +72,14 @@ impl<'q> Question<'q> {
     /// Makes a request from its parts.
     pub(crate) const fn new(method: &'q [u8], target: &'q [u8], headers: Headers<'q>) -> Self {
         Self { method, target, headers }
+    }
+
+    /// The same request, unless the client has forged one of the gateway's headers.
+    pub(crate) fn unforged(self, promises: &Promises) -> Result<Self, RequestError> {
+        match self.headers.names.iter().any(|name| promises.is_forged(name)) {
+            true => Err(RequestError::Forged),
+            false => Ok(self),
+        }
     }
 
     /// The request in the form that the gate takes.

@@ -27,9 +27,9 @@ end
 core.register_action("orbgate", { "http-req" }, function(txn)
     local came = txn.http:req_get_headers()
     local asked = {}
-    -- X- headers can name another method or target for the backend: the gateway must know that they came.
+    -- X- headers can name another method or target for the backend, in spellings such as `x.`: the gateway must know that they came.
     for name in pairs(came) do
-        if ASKED[name] or name:find("^x[-_]") then
+        if ASKED[name] or name:find("^x[^a-z0-9]") then
             asked[name] = values(came, name)
         end
     end

@@ -11,15 +11,18 @@ use std::path::Path;
 use std::sync::mpsc::Receiver;
 
 use orbgate::{Engine, Request, Token, TokenKind};
-use orbgate_gate::PublicRoutes;
+use orbgate_gate::{PublicRoutes, same_header};
 
-use self::tries::{SUFFIXES, UPGRADES, concrete, lies, spellings};
+use self::tries::{Header, SUFFIXES, UPGRADES, WEBSOCKET, concrete, lies, names, spellings};
 use self::wire::{Arrived, exchange, exchange_all, reachable, receive};
 use crate::promises::Promises;
 use crate::state::{StartError, State};
 
 /// The value that a client writes into headers that it must not set.
 const LIE: &str = "client";
+
+/// The oldest proxies with which the tests of the examples pass. Older ones might do something that no line of an example prevents.
+pub const OLDEST: &str = "nginx 1.22, HAProxy 2.6, Caddy 2.6, Traefik 3.5, Envoy 1.36";
 
 /// Where requests are sent, where they arrive, and how they are checked.
 struct Probe<'p> {
@@ -106,16 +109,29 @@ impl Probe<'_> {
         }
         self.locations_of_their_own(&open);
         for headers in UPGRADES {
+            let headers: Vec<_> = headers.iter().map(|(name, value)| ((*name).into(), *value)).collect();
             for with_token in [true, false] {
-                self.send(method, &target, with_token, headers);
+                self.send(method, &target, with_token, &headers);
             }
         }
         self.connect(&target);
-        let names = self.promises.names().map(str::to_owned).collect::<Vec<_>>();
-        for name in names {
-            for name in [name.clone(), name.replace('-', "_")] {
-                self.send(method, &target, true, &[(&name, LIE)]);
+        self.promised(method, &target);
+    }
+
+    /// The client sends the promised headers itself, or names them in `Connection` so that a proxy removes them.
+    fn promised(&mut self, method: &str, target: &str) {
+        let promises = self.promises;
+        for name in promises.reserved() {
+            for name in names(name) {
+                self.send(method, target, true, &[(name, LIE)]);
             }
+        }
+        for name in promises.names() {
+            self.send(method, target, true, &[("Connection".into(), &format!("close, {name}"))]);
+            let named = format!("Upgrade, {name}");
+            let handshake = [("Connection", named.as_str()), ("Upgrade", "websocket")].into_iter().chain(WEBSOCKET);
+            let handshake: Vec<_> = handshake.map(|(name, value)| (name.into(), value)).collect();
+            self.send(method, target, true, &handshake);
         }
     }
 
@@ -166,9 +182,9 @@ impl Probe<'_> {
     }
 
     /// Sends a request, checks the requests that arrive, and returns whether any did.
-    fn send(&mut self, method: &str, target: &str, with_token: bool, headers: &[(&str, &str)]) -> bool {
+    fn send(&mut self, method: &str, target: &str, with_token: bool, headers: &[Header<'_>]) -> bool {
         let mut request = format!("{method} {target} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n");
-        if !headers.iter().any(|(name, _)| *name == "Connection") {
+        if !headers.iter().any(|(name, _)| name == "Connection") {
             request.push_str("Connection: close\r\n");
         }
         if with_token {
@@ -188,7 +204,7 @@ impl Probe<'_> {
     }
 
     /// Checks the requests that arrived after this was sent, and returns whether any did.
-    fn judge_all(&mut self, method: &str, target: &str, headers: &[(&str, &str)]) -> bool {
+    fn judge_all(&mut self, method: &str, target: &str, headers: &[Header<'_>]) -> bool {
         let arrived: Vec<_> = self.arrived.try_iter().collect();
         let with = headers.first().map_or_else(String::new, |(name, value)| format!(" with {name}: {value}"));
         for arrived in &arrived {
@@ -219,10 +235,14 @@ impl Probe<'_> {
                 }
             }
         }
-        let is_promised =
-            |own: &str| self.promises.names().any(|name| own.replace('_', "-").eq_ignore_ascii_case(name));
+        let is_promised = |own: &str| self.promises.reserved().any(|name| same_header(own.as_bytes(), name.as_bytes()));
         if arrived.headers.iter().any(|(name, value)| value == LIE && is_promised(name)) {
             return Some("a promised header is the client's");
+        }
+        let connections = arrived.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("Connection"));
+        let mut named = connections.flat_map(|(_, value)| value.split(',').map(str::trim));
+        if named.any(|own| self.promises.names().any(|name| own.eq_ignore_ascii_case(name))) {
+            return Some("the client's `Connection` names a promised header: a proxy behind this one would remove it");
         }
         let [allowed, _, reason, scope, route, _, policy, kind] = said.as_slice() else {
             return Some("a promised header is missing");
@@ -271,7 +291,7 @@ fn is_denial(status: u16) -> bool {
 }
 
 /// How a backend could misread the headers of an allowed request: as another protocol, or as another call.
-fn misleading(arrived: &Arrived, sent: &[(&str, &str)]) -> Option<Cow<'static, str>> {
+fn misleading(arrived: &Arrived, sent: &[Header<'_>]) -> Option<Cow<'static, str>> {
     let mut upgrades = arrived.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("Upgrade"));
     let is_websocket = |value: &str| value.eq_ignore_ascii_case("websocket");
     match (upgrades.next(), upgrades.next()) {
@@ -283,9 +303,9 @@ fn misleading(arrived: &Arrived, sent: &[(&str, &str)]) -> Option<Cow<'static, s
         return Some("the client's `HTTP2-Settings` arrives, which belongs to an upgrade to `h2c`".into());
     }
     let mut lies = sent.iter().filter(|(name, value)| name.starts_with('X') && *value != LIE);
-    let arrives = |(name, value): &&(&str, &str)| {
+    let arrives = |(name, value): &&Header<'_>| {
         let mut headers = arrived.headers.iter();
-        headers.any(|(own, said)| own.replace('_', "-").eq_ignore_ascii_case(&name.replace('_', "-")) && said == value)
+        headers.any(|(own, said)| same_header(own.as_bytes(), name.as_bytes()) && said == value)
     };
     let (name, _) = lies.find(arrives)?;
     Some(format!("the client's `{name}` arrives, and names another call to backends that read it").into())
@@ -293,20 +313,29 @@ fn misleading(arrived: &Arrived, sent: &[(&str, &str)]) -> Option<Cow<'static, s
 
 #[cfg(test)]
 mod tests {
-    use super::{Arrived, LIE, misleading};
+    use super::{Arrived, LIE, OLDEST, misleading};
+
+    #[test]
+    fn the_page_has_the_oldest_versions() {
+        let page = include_str!("../../../../docs/gateway/proxies.md");
+        let (_, rows) = page.split_once("| at least |\n|---|---|\n").unwrap();
+        let rows: Vec<_> = rows.lines().map_while(|row| row.strip_prefix("| ")?.strip_suffix(" |")).collect();
+        assert_eq!(rows.join(", ").replace(" | ", " "), OLDEST);
+    }
 
     type Lines<'l> = &'l [(&'l str, &'l str)];
 
     #[test]
     fn only_a_header_that_changes_what_a_backend_does_misleads() {
         let method = [("X-HTTP-Method-Override", "DELETE")];
-        let table: [(Lines<'_>, Lines<'_>, bool); 10] = [
+        let table: [(Lines<'_>, Lines<'_>, bool); 11] = [
             (&[], &[], false),
             (&[("Upgrade", "WebSocket")], &[], false),
             (&[("upgrade", "h2c")], &[], true),
             (&[("http2-settings", "AAMAAABk")], &[], true),
             (&[("Upgrade", "websocket"), ("Upgrade", "h2c")], &[], true),
             (&[("x_http_method-override", "DELETE")], &method, true),
+            (&[("x.http!method_override", "DELETE")], &method, true),
             (&[("X-HTTP-Method-Override", "GET")], &method, false),
             (&[("X-Orb-Scope", "DELETE")], &method, false),
             (&[("Connection", "close")], &[("Connection", "close")], false),
@@ -316,7 +345,8 @@ mod tests {
             let headers = headers.iter();
             let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
             let arrived = Arrived { method: "GET".to_owned(), target: "/".to_owned(), headers: headers.collect() };
-            let found = misleading(&arrived, sent).is_some();
+            let sent: Vec<_> = sent.iter().map(|(name, value)| ((*name).into(), *value)).collect();
+            let found = misleading(&arrived, &sent).is_some();
             assert_eq!(found, misleads, "{arrived:?} {sent:?}");
         }
     }

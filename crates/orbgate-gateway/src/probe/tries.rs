@@ -1,5 +1,7 @@
 //! The test requests: calls, alternative spellings of them, and misleading headers.
 
+use std::borrow::Cow;
+
 /// A target of a template, with this value for each parameter.
 pub(super) fn concrete(template: &str, value: &str) -> String {
     let segments = template.split('/');
@@ -23,16 +25,17 @@ pub(super) fn spellings(target: &str) -> Vec<String> {
     spellings
 }
 
+/// A header of a request.
+pub(super) type Header<'h> = (Cow<'h, str>, &'h str);
+
 /// Headers in which some server or proxy reads another method or target, separately and combined.
-pub(super) fn lies<'l>(method: &'l str, target: &'l str) -> Vec<Vec<(&'static str, &'l str)>> {
-    let alone = [
+pub(super) fn lies<'l>(method: &'l str, target: &'l str) -> Vec<Vec<Header<'l>>> {
+    let named = [
         ("X-Original-URI", target),
-        ("X_Original_URI", target),
         ("X-Original-URL", target),
         ("X-Original-Method", method),
         ("X-Rewrite-URL", target),
         ("X-Forwarded-Uri", target),
-        ("X_Forwarded_Uri", target),
         ("X-Forwarded-Method", method),
         ("X-Forwarded-Prefix", target),
         ("X-Envoy-Original-Path", target),
@@ -40,31 +43,37 @@ pub(super) fn lies<'l>(method: &'l str, target: &'l str) -> Vec<Vec<(&'static st
         ("X-HTTP-Method-Override", method),
         ("X-HTTP-Method", method),
         ("X-Method-Override", method),
-        ("Connection", "close, X-Original-URI, X-Forwarded-Uri"),
-        ("Connection", "close, Authorization"),
     ];
+    let hops = ["close, X-Original-URI, X-Forwarded-Uri", "close, Authorization"];
     let together = [
-        vec![("X-Original-URI", target), ("X-Original-Method", method)],
-        vec![("X-Forwarded-Uri", target), ("X-Forwarded-Method", method)],
+        [("X-Original-URI", target), ("X-Original-Method", method)],
+        [("X-Forwarded-Uri", target), ("X-Forwarded-Method", method)],
     ];
-    let alone = alone.into_iter().map(|lie| vec![lie]);
-    alone.chain(together).collect()
+    let named = named.iter().flat_map(|(name, value)| names(name).map(|name| vec![(name, *value)]));
+    let hops = hops.into_iter().map(|value| vec![("Connection".into(), value)]);
+    let together = together.map(|pair| pair.map(|(name, value)| (name.into(), value)).into());
+    named.chain(hops).chain(together).collect()
+}
+
+/// A header's name in spellings that some server doesn't distinguish.
+pub(super) fn names(name: &str) -> impl Iterator<Item = Cow<'_, str>> {
+    let others = ["_", ".", "!"].into_iter().map(|byte| name.replace('-', byte).into());
+    core::iter::once(name.into()).chain(others)
 }
 
 /// Path suffixes that configurations often serve from a separate location.
 pub(super) const SUFFIXES: [&str; 9] = [".png", ".css", ".js", ".html", ".php", ".json", ".svg", ".ico", ".txt"];
+
+/// The other headers of a WebSocket handshake than `Upgrade` and `Connection`.
+pub(super) const WEBSOCKET: [(&str, &str); 2] =
+    [("Sec-WebSocket-Version", "13"), ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ==")];
 
 /// Headers that request another protocol, in which nothing would be authorized.
 pub(super) const UPGRADES: [&[(&str, &str)]; 6] = [
     // A proxy removes it if `Connection` lists it.
     &[("HTTP2-Settings", "AAMAAABkAAQAAP__")],
     &[("Upgrade", "h2c"), ("Connection", "Upgrade, HTTP2-Settings"), ("HTTP2-Settings", "AAMAAABkAAQAAP__")],
-    &[
-        ("Upgrade", "websocket"),
-        ("Connection", "Upgrade"),
-        ("Sec-WebSocket-Version", "13"),
-        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
-    ],
+    &[("Upgrade", "websocket"), ("Connection", "Upgrade"), WEBSOCKET[0], WEBSOCKET[1]],
     &[("Upgrade", "websocket, h2c"), ("Connection", "Upgrade, HTTP2-Settings"), ("HTTP2-Settings", "AAMAAABkAAQAAP__")],
     &[
         ("Upgrade", "websocket"),
@@ -98,9 +107,12 @@ mod tests {
         for lie in [
             &[("X-Rewrite-URL", "/files/a")][..],
             &[("X-HTTP-Method-Override", "DELETE")],
+            &[("X.HTTP.Method.Override", "DELETE")],
+            &[("X_Forwarded_Uri", "/files/a")],
             &[("X-Original-URI", "/files/a"), ("X-Original-Method", "DELETE")],
         ] {
-            let times = all.iter().filter(|it| it.as_slice() == lie).count();
+            let lie = lie.iter().map(|(name, value)| ((*name).into(), *value)).collect::<Vec<_>>();
+            let times = all.iter().filter(|it| **it == lie).count();
             assert_eq!(times, 1, "{lie:?}");
         }
     }

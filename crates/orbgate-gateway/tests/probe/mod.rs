@@ -10,7 +10,7 @@ use std::thread;
 
 use self::proxy::{Mistake, answers, asks, none, sends, unasked};
 use crate::support::wire::first;
-use crate::support::{Gateway, Issuer, PROMISED, folder, free_port, run};
+use crate::support::{Gateway, IDENTITY, Issuer, PROMISED, folder, free_port, run};
 
 /// The token of the tests holds the first scope.
 const POLICY: &str = "orbgate: 1\napis: { a: { base_path: /v1, scopes: { 'read:a': { orbs: 2, routes: [GET /a, 'GET /a/{id}'] }, \
@@ -74,6 +74,7 @@ const MISSING: &str =
     "a promised header is missing, or there twice: `auth_request`, `forward_auth`, `ext_authz` or the list of headers";
 const OTHER: &str = "another call was allowed than this one";
 const CLIENTS: &str = "a promised header is the client's";
+const REMOVED: &str = "the client's `Connection` names a promised header: a proxy behind this one would remove it";
 const ANOTHER: &str = "another policy decided";
 const NAMED: &str = "the client's `NAME` arrives, and names another call to backends that read it";
 const UPGRADES: &str = "the backend can upgrade it, and nothing decides what comes then";
@@ -240,13 +241,11 @@ fn a_way_around_the_question_is_found() {
     assert_eq!(bench.probe(handshakes), expected);
 }
 
-const TARGETS: [&str; 8] = [
+const TARGETS: [&str; 6] = [
     "X-Original-URI",
-    "X_Original_URI",
     "X-Original-URL",
     "X-Rewrite-URL",
     "X-Forwarded-Uri",
-    "X_Forwarded_Uri",
     "X-Forwarded-Prefix",
     "X-Envoy-Original-Path",
 ];
@@ -259,31 +258,40 @@ const METHODS: [&str; 6] = [
     "X-Method-Override",
 ];
 
+/// The names in each spelling that is probed.
+fn spelled<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+    let spellings = |name: &str| ["-", "_", ".", "!"].map(|byte| name.replace('-', byte));
+    names.into_iter().flat_map(spellings).collect()
+}
+
 #[test]
 fn a_decision_about_the_call_in_a_header_is_found() {
     let bench = Bench::start("probe-asked");
-    let found = bench.probe(asks(|it| {
+    let (targets, methods) = (spelled(TARGETS), spelled(METHODS));
+    let names = (targets.clone(), methods.clone());
+    let found = bench.probe(asks(move |it| {
         let headers = it.headers.clone();
-        let one = |name: &&&str| headers.iter().any(|(own, _)| own == **name);
-        if let Some(name) = TARGETS.iter().find(one) {
+        let one = |name: &&String| headers.iter().any(|(own, _)| own == *name);
+        if let Some(name) = names.0.iter().find(one) {
             it.target = first(&headers, name).to_owned();
         }
-        if let Some(name) = METHODS.iter().find(one) {
+        if let Some(name) = names.1.iter().find(one) {
             it.method = first(&headers, name).to_owned();
             it.remove(name);
         }
     }));
-    let one = |request, names: &[&str], value| {
+    let one = |request, names: &[String], value| {
         let headers = names.iter().map(|name| format!("{name}: {value}"));
         with(request, headers.collect::<Vec<_>>(), OTHER)
     };
+    let both = ["X-Original-URI", "X-Forwarded-Uri"].map(str::to_owned);
     let expected = [
-        one("GET /v1/b", &TARGETS, "/v1/a"),
-        one("GET /v1/a", &TARGETS, "/v1/a/1"),
-        one("DELETE /v1/a/1", &METHODS, "GET"),
+        one("GET /v1/b", &targets, "/v1/a"),
+        one("GET /v1/a", &targets, "/v1/a/1"),
+        one("DELETE /v1/a/1", &methods, "GET"),
         // Two headers name the whole of another call; a finding has the first.
-        one("POST /v1/c", &["X-Original-URI", "X-Forwarded-Uri"], "/v1/a"),
-        one("DELETE /v1/a/1", &["X-Original-URI", "X-Forwarded-Uri"], "/v1/a"),
+        one("POST /v1/c", &both, "/v1/a"),
+        one("DELETE /v1/a/1", &both, "/v1/a"),
     ];
     let expected = expected.into_iter().flatten().collect();
     assert_eq!(found, expected);
@@ -298,9 +306,10 @@ fn a_header_that_names_another_call_to_the_backend_is_found() {
         sent.headers.extend(named);
     }));
     let others = ["/v1/b", "/v1/c", "/v1/a/1"];
-    let targets = TARGETS.iter().flat_map(|name| others.map(|other| format!("{name}: {other}")));
-    let asked = METHODS.iter().filter(|name| !name.contains("HTTP") && **name != "X-Method-Override");
-    let methods = asked.flat_map(|name| ["GET", "POST", "DELETE"].map(|other| format!("{name}: {other}")));
+    let targets = spelled(TARGETS).into_iter().flat_map(|name| others.map(|other| format!("{name}: {other}")));
+    let asked = METHODS.into_iter().filter(|name| !name.contains("HTTP") && *name != "X-Method-Override");
+    let methods = spelled(asked).into_iter();
+    let methods = methods.flat_map(|name| ["GET", "POST", "DELETE"].map(|other| format!("{name}: {other}")));
     assert_eq!(passes, with("GET /v1/a", targets.chain(methods), NAMED));
 
     let rewrites = bench.probe(sends(|client, sent| {
@@ -316,26 +325,41 @@ fn a_header_that_names_another_call_to_the_backend_is_found() {
 fn a_promised_header_that_is_wrong_is_found() {
     let bench = Bench::start("probe-promised");
     let names = PROMISED.map(|word| format!("x-orb-{word}"));
+    let identity = IDENTITY.map(|word| format!("x-orb-{word}"));
     let dashes = names.iter().map(|name| format!("{name}: client"));
-    let lines = names.iter().map(|name| format!("{}: client", name.replace('-', "_")));
+    let more = identity.iter().map(|name| format!("{name}: client"));
+    let others = spelled(names.iter().chain(&identity).map(String::as_str)).into_iter();
+    let others = others.filter(|name| !name.contains('-')).map(|name| format!("{name}: client"));
 
     // The client's copy arrives in place of the gateway's, next to it, or under a name that servers take for the same.
     let in_place = sends(|client, sent| {
-        for (name, value) in client.starting("x-orb-").filter(|(name, _)| !name.contains('_')) {
+        for (name, value) in client.starting("x-orb-").filter(|(name, _)| name.contains('-')) {
             sent.set(&name, &value);
         }
     });
-    assert_eq!(bench.probe(in_place), with("GET /v1/a", dashes.clone(), CLIENTS));
+    assert_eq!(bench.probe(in_place), with("GET /v1/a", dashes.clone().chain(more.clone()), CLIENTS));
     let next_to_it = sends(|client, sent| {
-        let own = client.starting("x-orb-").filter(|(name, _)| !name.contains('_'));
+        let own = client.starting("x-orb-").filter(|(name, _)| name.contains('-'));
         sent.headers.extend(own);
     });
-    assert_eq!(bench.probe(next_to_it), with("GET /v1/a", dashes, MISSING));
-    let underscores = sends(|client, sent| {
-        let own = client.starting("x-orb-").filter(|(name, _)| name.contains('_'));
+    let expected: BTreeSet<_> =
+        with("GET /v1/a", dashes, MISSING).into_iter().chain(with("GET /v1/a", more, CLIENTS)).collect();
+    assert_eq!(bench.probe(next_to_it), expected);
+    let spelled_otherwise = sends(|client, sent| {
+        let own = client.starting("x-orb-").filter(|(name, _)| !name.contains('-'));
         sent.headers.extend(own);
     });
-    assert_eq!(bench.probe(underscores), with("GET /v1/a", lines, CLIENTS));
+    assert_eq!(bench.probe(spelled_otherwise), with("GET /v1/a", others, CLIENTS));
+    // The client names one in `Connection`, and the proxy takes it away.
+    let hops = names.iter().flat_map(|name| ["close", "Upgrade"].map(|other| format!("Connection: {other}, {name}")));
+    let hop_by_hop = sends(|client, sent| {
+        for (_, named) in client.starting("connection") {
+            named.split(", ").for_each(|name| sent.remove(name));
+        }
+    });
+    assert_eq!(bench.probe(hop_by_hop), with("GET /v1/a", hops.clone(), MISSING));
+    let passed_on = sends(|client, sent| sent.headers.extend(client.starting("connection")));
+    assert_eq!(bench.probe(passed_on), with("GET /v1/a", hops, REMOVED));
 
     let calls = ["GET /v1/a", "GET /v1/a/1"].map(str::to_owned);
     let about = |found: BTreeSet<String>, why: &str| {

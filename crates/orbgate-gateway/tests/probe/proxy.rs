@@ -3,6 +3,8 @@
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
 
+use orbgate_gate::same_header;
+
 use crate::support::wire::{self, Answer, ask, first};
 
 #[derive(Clone, Debug, Default)]
@@ -47,13 +49,12 @@ impl Message {
         self.headers.retain(|(own, _)| !own.eq_ignore_ascii_case(name));
     }
 
-    /// The client's headers whose names begin like this, with `_` for `-` or not.
+    /// The client's headers whose names begin like this in some spelling.
     pub(super) fn starting(&self, start: &str) -> impl Iterator<Item = (String, String)> {
-        let is_it = move |(name, _): &&(String, String)| {
-            let name = name.replace('_', "-").to_ascii_lowercase();
-            name.starts_with(start)
+        let begins = move |name: &str| {
+            name.get(..start.len()).is_some_and(|name| same_header(name.as_bytes(), start.as_bytes()))
         };
-        self.headers.iter().filter(is_it).cloned()
+        self.headers.iter().filter(move |(name, _)| begins(name)).cloned()
     }
 }
 

@@ -165,6 +165,7 @@ fn everything(kind: Program) {
         // What HTTP/2 forbids, and what ends a message in HTTP/1.
         &[(b"X-Upper", b"x")],
         &[(b"connection", b"x-orb-decision")],
+        &[(b"connection", b"x-orb-charge, close")],
         &[(b"transfer-encoding", b"chunked")],
         &[(b"content-length", b"5")],
         &[(b"content-length", b"0"), (b"content-length", b"5")],
@@ -180,12 +181,16 @@ fn everything(kind: Program) {
         // Lies, in every spelling that is one.
         &[(b"x-orb-decision", b"client"), (b"x-orb-scope", b"client")],
         &[(b"x_orb_scope", b"client"), (b"x-orb_token-kind", b"client")],
+        &[(b"x.orb.scope", b"client")],
+        &[(b"x!orb!token~subject", b"client")],
+        &[(b"x-orb-token-subject", b"client")],
         &[(b"X-Orb-Scope", b"client")],
         &[(b"x-forwarded-uri", SECRET), (b"x-forwarded-method", b"PUT")],
         &[(b"x-original-uri", SECRET), (b"x-original-method", b"PUT")],
         &[(b"x-rewrite-url", SECRET)],
         &[(b"x-envoy-original-path", SECRET)],
         &[(b"x-http-method-override", b"DELETE")],
+        &[(b"x.http.method.override", b"DELETE")],
     ];
     for fields in tables {
         call(&bench, fields);

@@ -142,7 +142,7 @@ pub(super) fn get(address: &str) {
     ask(address, request);
 }
 
-/// The program; none, and said why, if it cannot be had. In CI that is a failure.
+/// The program; none, and said why, if it cannot be had.
 pub(super) fn find(kind: Program) -> Option<PathBuf> {
     let found = match kind {
         Program::Nginx => system("nginx"),
@@ -151,17 +151,56 @@ pub(super) fn find(kind: Program) -> Option<PathBuf> {
         Program::Traefik => package("bin/traefik"),
         Program::EnvoyHttp | Program::EnvoyGrpc => package("envoy/_bin/envoy"),
     };
+    or_skip(&format!("{kind:?}"), found.and_then(|path| not_too_old(kind, path)))
+}
+
+/// The program, unless it is older than the page says.
+fn not_too_old(kind: Program, path: PathBuf) -> Result<PathBuf, String> {
+    let (name, argument) = match kind {
+        Program::Nginx => ("nginx", "-v"),
+        Program::Haproxy => ("HAProxy", "-v"),
+        Program::Caddy => ("Caddy", "version"),
+        Program::Traefik => ("Traefik", "version"),
+        Program::EnvoyHttp | Program::EnvoyGrpc => ("Envoy", "--version"),
+    };
+    let page = include_str!("../../../../docs/gateway/proxies.md");
+    let mut rows = page.lines().filter_map(|row| row.strip_prefix(&format!("| {name} | ")));
+    let oldest = version(rows.next().unwrap()).unwrap();
+    let output = Command::new(&path).arg(argument).output().map_err(|error| format!("{}: {error}", path.display()))?;
+    let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    match version(&said) {
+        Some(version) if version >= oldest => Ok(path),
+        version => Err(format!("{name} {version:?} is older than {oldest:?}")),
+    }
+}
+
+/// The first two numbers in a text with a dot between them.
+fn version(text: &str) -> Option<(u32, u32)> {
+    let mut words = text.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
+    words.find_map(|word| {
+        let mut numbers = word.split('.').map(str::parse);
+        Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+    })
+}
+
+/// A program of the system that is no proxy.
+pub(super) fn installed(name: &str) -> Option<PathBuf> {
+    or_skip(name, system(name))
+}
+
+/// Says why something is skipped. In CI that is a failure.
+fn or_skip(name: &str, found: Result<PathBuf, String>) -> Option<PathBuf> {
     match found {
         Ok(path) => Some(path),
         Err(why) => {
             let in_ci = std::env::var("CI").is_ok_and(|ci| !["", "0", "false"].contains(&&*ci));
             assert!(!in_ci, "{why}");
             // Not `println!`: a passing test hides it. `cargo xtask test` counts what is in the file.
-            let word = format!("skipped: {kind:?}: {why}\n");
+            let word = format!("skipped: {name}: {why}\n");
             std::io::stderr().write_all(word.as_bytes()).unwrap();
             if let Some(list) = std::env::var_os("ORBGATE_SKIPPED") {
                 let mut list = fs::File::options().append(true).open(list).unwrap();
-                writeln!(list, "{kind:?}: {why}").unwrap();
+                writeln!(list, "{name}: {why}").unwrap();
             }
             None
         }

@@ -226,6 +226,10 @@ fn only_websockets_are_tunnelled(kind: Program) {
         let is_echoed = answer.body.ends_with(echoed);
         assert_eq!(is_echoed, status == 101, "{kind:?} {answer:?}");
     }
+    // The gateway's headers stay, whatever the handshake names.
+    let named = WEBSOCKET.replace("Connection: Upgrade", "Connection: Upgrade, X-Orb-Charge, X-Orb-Scope");
+    let answer = before.attempt(&format!("GET {ORBS}"), &named, Some(CALLER), sent);
+    assert_eq!(answer.status, 101, "{kind:?} {answer:?}");
     let answer = before.attempt(&format!("GET {ORBS}"), JAVA, Some(CALLER), b"");
     assert_eq!((answer.status, answer.body.as_str()), (200, "reached"));
 }

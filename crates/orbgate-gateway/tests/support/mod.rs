@@ -24,6 +24,9 @@ use self::wire::{Answer, ask};
 pub(crate) const PROMISED: [&str; 8] =
     ["decision", "status", "reason", "scope", "route", "charge", "policy", "token-kind"];
 
+/// The words of the headers that name the caller.
+pub(crate) const IDENTITY: [&str; 3] = ["token-subject", "token-client", "token-issuer"];
+
 /// How long anything may take on the busiest machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
