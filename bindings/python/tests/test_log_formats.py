@@ -314,3 +314,51 @@ def test_a_byte_order_mark_costs_no_row(name: str, text: str, tmp_path: Path) ->
     (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + text.encode())
     assert pa.table(logs.read(tmp_path / name, format=format)).to_pylist() == wanted
     assert [(row["method"], row["target"], row["error"]) for row in wanted] == [("GET", "/", None)]
+
+
+SERVERS = {
+    "W3C": "#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query c-ip cs(X-Scopes) sc-status\n"
+    "2026-11-12 11:49:08 10.0.0.1 GET /api/v1/external/orbs - 203.0.113.1 read:orbs 200\n"
+    "#Remark: a restart\n",
+    "ALB": "h2 2026-11-12T11:49:08Z app/lb-a/30118 203.0.113.1:13624 198.51.100.1:8000 0.000 0.177 0.000 200 200 961 2071 "
+    '"GET https://shop.example:443/api/v1/external/orbs HTTP/2.0" "curl/8" TLS_AES TLSv1.3 arn:x "Root=1-66" "shop.example" "arn:y" 10160 -\n',
+    "HAProxy": "203.0.113.1:33317 [12/Nov/2026:11:49:08.000] http-in static/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 {read:orbs} "
+    '"GET /api/v1/external/orbs HTTP/1.1"\n',
+    "Envoy": '[2026-11-12T11:49:08Z] "GET /api/v1/external/orbs HTTP/2" 200 - 0 17 3 2 "203.0.113.1" "curl/8" "1b6c" "shop.example" "10.0.0.1:80"\n',
+}
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_the_logs_of_other_servers(tmp_path: Path, server: str, policy: Policy, monkeypatch: pytest.MonkeyPatch) -> None:
+    scopes = {"W3C": {"scopes": "cs(X-Scopes)"}, "HAProxy": {"scopes": "extra1"}}.get(server)
+    options: dict[str, Any] = {"columns": scopes} if scopes else {"scopes": "read:orbs"}
+    for piece in (1, 1 << 20):
+        # A header counts for the blocks after its own.
+        monkeypatch.setattr(_input, "PIECE", piece)
+        [row] = read_rows(tmp_path / "access.log", SERVERS[server].encode(), kind="user", **options)
+        assert (row["method"], row["target"], row["scopes"]) == ("GET", "/api/v1/external/orbs", "read:orbs")
+        assert (row["caller"], row["served_status"], str(row["time"])) == ("203.0.113.1", 200, "2026-11-12 11:49:08+00:00")
+    summary = logs.replay(logs.read(tmp_path / "access.log", kind="user", **options), policy)
+    assert summary.to_dict()["allowed"] == 1
+
+
+def test_a_broken_line_names_its_format(tmp_path: Path) -> None:
+    for server, log in SERVERS.items():
+        broken = log.replace("200 ", "x ", 1).replace("/orbs -", "/orbs x -")
+        [row] = read_rows(tmp_path / "access.log", broken.encode())
+        assert row["error"].startswith(f"{server}: ") and row["method"] is None, row["error"]
+    # A header belongs to its file.
+    (tmp_path / "1.log").write_text(SERVERS["W3C"])
+    (tmp_path / "2.log").write_text("# no comment\n")
+    errors = pa.table(logs.read([tmp_path / "1.log", tmp_path / "2.log"])).column("error").to_pylist()
+    assert errors[0] is None and errors[1].endswith("no time in brackets between the user and the request's quotes")
+
+
+def test_a_compressed_log_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    line = b'{"method":"GET","target":"/"}\n'
+    monkeypatch.setattr(_input, "DECOMPRESSED_LIMIT", len(line) * 3)
+    for compress in (gzip.compress, zstd):
+        assert len(read_rows(tmp_path / "a.jsonl", compress(line * 3))) == 3
+        with pytest.raises(TableError, match="longer than 64 GiB when decompressed"):
+            read_rows(tmp_path / "a.jsonl", compress(line * 4))
+    assert len(read_rows(tmp_path / "a.jsonl", line * 4)) == 4

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use orbgate::TokenKind;
 use orbgate_analysis::ask::answers::MOST_SHOWN;
-use orbgate_log::{AccessLine, BLANK, Field, RequestLine, Subject, TOO_LONG};
+use orbgate_log::{AccessLine, AccessLog, BLANK, Field, RequestLine, Subject, TOO_LONG};
 
 use crate::log::{Length, Log};
 use crate::output::{self, Stop, count};
@@ -27,7 +27,7 @@ pub(crate) enum Asked<'l> {
 
 /// Which field of an access log contains the tokens' scopes, the kind of the tokens, and whether lines that can't have a
 /// token are unusable.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Tokens {
     pub(crate) field: Option<Field>,
     pub(crate) kind: TokenKind,
@@ -60,56 +60,75 @@ impl Unusable {
     }
 }
 
-/// Reads the calls in a log, each with its line. Returns the number of unusable lines.
-pub(crate) fn each(path: &Path, tokens: Tokens, mut take: impl FnMut(u64, Call<'_>)) -> Result<u64, Stop> {
+/// How many lines a log has, and how many of them are unusable.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Lines {
+    pub(crate) all: u64,
+    pub(crate) unusable: u64,
+}
+
+/// Reads the calls in a log, each with its line. The log is read to its end.
+pub(crate) fn each(path: &Path, tokens: &Tokens, mut take: impl FnMut(u64, Call<'_>)) -> Result<Lines, Stop> {
     let mut log = Log::open(path)?;
     let (mut line, mut number) = (Vec::new(), 0_u64);
-    let mut unusable = Unusable::default();
+    let (mut access, mut unusable) = (AccessLog::new(), Unusable::default());
     loop {
         let length = log.read(&mut line).map_err(Stop::Error)?;
-        number = number.saturating_add(1);
         log.bar.set_position(log.position);
         let parsed = match length {
             Length::End => break,
             Length::TooLong => Err(TOO_LONG.to_owned()),
-            Length::Fits => parse(&line, tokens),
+            Length::Fits => parse(&line, &mut access, tokens),
         };
+        number = number.saturating_add(1);
         match parsed {
-            Ok(call) => take(number, call),
+            Ok(Some(call)) => take(number, call),
+            Ok(None) => {}
             Err(message) => unusable.report(&log, path, number, &message),
         }
     }
     log.bar.finish_and_clear();
-    Ok(unusable.finish())
+    Ok(Lines { all: number, unusable: unusable.finish() })
 }
 
-fn parse(line: &[u8], tokens: Tokens) -> Result<Call<'_>, String> {
+/// The call on a line. A directive of a W3C log is none.
+fn parse<'l>(line: &'l [u8], access: &mut AccessLog, tokens: &Tokens) -> Result<Option<Call<'l>>, String> {
     if line.trim_ascii().is_empty() {
         return Err(BLANK.to_owned());
     }
     if line.starts_with(b"{") {
-        return Ok(of_request(RequestLine::parse(line)?));
+        return Ok(Some(of_request(RequestLine::parse(line)?)));
     }
-    if line.contains(&b'"') {
-        return of_access(&AccessLine::parse(line)?, tokens);
+    if line.contains(&b'"') || access.recognise(line).is_some() {
+        return access.read(line)?.map(|line| of_access(&line, tokens)).transpose();
     }
     if tokens.are_needed {
         return Err("it is neither a request, as `orbgate replay` reads it, nor a line of an access log".to_owned());
     }
     let (asked, token, time) = (plain(line)?, None, None);
-    Ok(Call { asked, token, time })
+    Ok(Some(Call { asked, token, time }))
 }
 
-/// A call in the form `METHOD TARGET`.
+/// A call in the form `METHOD TARGET`, perhaps followed by the version, as in a request line.
 pub(crate) fn plain(call: &[u8]) -> Result<Asked<'_>, String> {
-    let call = call.strip_suffix(b"\r").unwrap_or(call);
-    let space = call.iter().position(|byte| *byte == b' ');
-    let parts = space.and_then(|space| call.split_at_checked(space));
-    match parts {
-        Some((method, [b' ', target @ ..])) if !target.is_empty() => Ok(Asked::Call(method.into(), target.into())),
+    let text = call.strip_suffix(b"\r").unwrap_or(call);
+    let words: Vec<&[u8]> = text.splitn(4, |byte| *byte == b' ').collect();
+    let is_method = |word: &[u8]| {
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+        word.first().is_some_and(u8::is_ascii_alphabetic) && word.iter().all(is_part)
+    };
+    let ends = words.get(2..).is_none_or(|rest| match rest {
+        [] => true,
+        [version] => version.starts_with(b"HTTP/"),
+        _ => false,
+    });
+    match *words {
+        [method, target, ..] if ends && is_method(method) && target.starts_with(b"/") => {
+            Ok(Asked::Call(method.into(), target.into()))
+        }
         _ => {
-            let start: Vec<u8> = call.iter().take(100).copied().collect();
-            Err(format!("`{}` is not a call: it is written `METHOD TARGET`", orbgate_log::shown(&start)))
+            let start: Vec<u8> = text.iter().take(100).copied().collect();
+            Err(format!("`{}` is not a call: it is written `METHOD /TARGET`", orbgate_log::shown(&start)))
         }
     }
 }
@@ -127,13 +146,13 @@ fn of_request(request: RequestLine<'_>) -> Call<'_> {
     Call { asked, token, time }
 }
 
-fn of_access<'l>(line: &AccessLine<'l>, tokens: Tokens) -> Result<Call<'l>, String> {
+fn of_access<'l>(line: &AccessLine<'l>, tokens: &Tokens) -> Result<Call<'l>, String> {
     let call = line.call()?;
-    let scopes = |field| line.field(field).unwrap_or_default();
+    let scopes = |field: &Field| line.field(field).unwrap_or_default();
     Ok(Call {
         asked: Asked::Call(call.method, call.target),
-        token: tokens.field.map(|field| (tokens.kind, scopes(field))),
-        time: line.field(Field::Time),
+        token: tokens.field.as_ref().map(|field| (tokens.kind, scopes(field))),
+        time: line.field(&Field::Time),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Reads a log line by line, in constant memory.
+//! Reads a log line by line, in constant memory. It can be compressed.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -6,6 +6,7 @@ use std::path::Path;
 use indicatif::ProgressBar;
 use orbgate_log::LINE_LIMIT;
 
+use crate::decompress::decompressed;
 use crate::input::{Input, cannot_read};
 use crate::output::Stop;
 use crate::progress;
@@ -37,6 +38,10 @@ pub(crate) enum Length {
 impl Log {
     pub(crate) fn open(file: &Path) -> Result<Self, Stop> {
         let Input { name, reader, size } = Input::open(file).map_err(Stop::Error)?;
+        let opened = decompressed(reader).map_err(|error| Stop::Error(cannot_read(&name, &error)))?;
+        let (reader, is_compressed) = opened;
+        // How much of a compressed file is left isn't known.
+        let size = size.filter(|_| !is_compressed);
         let reader = BufReader::with_capacity(BUFFER, reader);
         Ok(Self { name, reader, position: 0, bar: progress::bar(size) })
     }

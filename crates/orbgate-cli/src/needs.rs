@@ -10,10 +10,11 @@ use orbgate_analysis::ask::answers::{First, Needed, Needs};
 use orbgate_analysis::{scope_needed, scope_needed_by_name};
 
 use crate::answer::short;
-use crate::calls::{self, Asked, Tokens};
+use crate::calls::{self, Asked, Lines, Tokens};
 use crate::output::{self, DENY, Exit, FAINT, STRONG, Stop, count, one_line, print_json};
 use crate::policy_file::Source;
 use crate::question::{Kind, bytes};
+use crate::tolerate::Tolerance;
 
 /// The arguments of the command.
 #[derive(Debug, Args)]
@@ -26,6 +27,9 @@ pub(crate) struct Arguments {
     /// Read the calls from a log; `-` is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) log: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) tolerance: Tolerance,
 
     /// Kind of the token that makes the calls
     #[arg(long, value_name = "KIND", default_value = "user", hide_default_value = true)]
@@ -41,11 +45,11 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     let kind = TokenKind::from(arguments.token);
     let engine = source.engine();
     let mut needs = Needs::new(engine, kind);
-    let mut wrong = 0;
+    let mut lines = Lines::default();
     match &arguments.log {
         Some(log) => {
             let tokens = Tokens { field: None, kind, are_needed: false };
-            wrong = calls::each(log, tokens, |line, call| {
+            lines = calls::each(log, &tokens, |line, call| {
                 add(&mut needs, engine, kind, line, &call.asked);
             })?;
         }
@@ -62,11 +66,8 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     } else {
         output::print(|out| write(out, &needs, source, at))?;
     }
-    Ok(match wrong {
-        0 if needs.refusals.is_empty() => Exit::Fine,
-        0 => Exit::Findings,
-        _ => Exit::CouldNotRun,
-    })
+    let found = if needs.refusals.is_empty() { Exit::Fine } else { Exit::Findings };
+    Ok(arguments.tolerance.exit(lines.unusable, lines.all, found))
 }
 
 /// Adds a call.
@@ -108,15 +109,17 @@ calls, in the syntax of `--scopes`. The lines below list for each scope how many
 calls need it, and the first of them, which is denied without the scope. Calls
 that no scope could allow are listed with their reason.
 
-A line of a log is a request as `orbgate replay` reads it, a line of a web
-server's access log, or `METHOD TARGET`. Without --token it is a user's.
+A line of a log is a request as `orbgate replay` reads it, `METHOD TARGET`, or a
+line of an access log: common, combined, W3C (IIS, CloudFront), ALB, HAProxy or
+Envoy. It can be compressed with gzip or zstd. Without --token it is a user's.
 
 Examples:
   orbgate needs 'GET /api/v1/external/voxies' 'POST /api/v1/external/vox/run'
-  orbgate needs --log access.log --token organisation
+  orbgate needs --log access.log --token organisation --tolerate 1%
   grep 'app=billing' access.log | orbgate needs --log - --json
 
 Exit codes:
   0  every call can be allowed
   1  no scope could allow some call
-  2  could not run: bad usage, policy or log, or a line that is not a call";
+  2  could not run: bad usage, policy or log, or more lines that are not
+     calls than --tolerate accepts";

@@ -75,6 +75,12 @@ pub(crate) fn error(message: &str) {
     let _ = writeln!(anstream::stderr(), "{ERROR}error:{ERROR:#} {message}");
 }
 
+/// Prints a sentence on standard error that is no error.
+pub(crate) fn note(message: &str) {
+    // As above.
+    let _ = writeln!(anstream::stderr(), "{}", one_line(message));
+}
+
 /// Prints a help text or a usage error. Returns its exit code: 0 for `--help`, 2 for an error.
 pub(crate) fn usage(usage: &clap::Error) -> ExitCode {
     match print_usage(usage) {

@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use orbgate::{Decision, Engine};
 use orbgate_analysis::{Disagreeing, Shadowed};
 use orbgate_gate::PublicRoutes;
-use orbgate_log::{RequestLine, Subject, TOO_LONG};
+use orbgate_log::{AccessLog, Format, RequestLine, Subject, TOO_LONG};
 use serde::Serialize;
 
 use crate::input::STANDARD_INPUT;
@@ -17,6 +17,7 @@ use crate::output::{self, Exit, Stop};
 use crate::policy_file::Source;
 use crate::progress::Screen;
 use crate::tally::Tally;
+use crate::tolerate::Tolerance;
 
 /// The arguments of the command.
 #[derive(Debug, Args)]
@@ -43,6 +44,9 @@ pub(crate) struct Arguments {
     /// Its calls are decided as `public_route`.
     #[arg(long, value_name = "ROUTE")]
     pub(crate) public: Vec<String>,
+
+    #[command(flatten)]
+    pub(crate) tolerance: Tolerance,
 }
 
 impl Arguments {
@@ -90,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     // The summary is optional: if standard error is closed, the decisions are still valid.
     let _ = write!(anstream::stderr(), "{}", tally.summary(start.elapsed()));
     end?;
-    Ok(if tally.errors == 0 { Exit::Fine } else { Exit::CouldNotRun })
+    Ok(arguments.tolerance.exit(tally.errors, tally.lines, Exit::Fine))
 }
 
 fn decide_all(
@@ -101,6 +105,7 @@ fn decide_all(
     tally: &mut Tally,
 ) -> Result<(), Stop> {
     let (mut line, mut answer) = (Vec::new(), Vec::new());
+    let mut access = AccessLog::new();
     loop {
         // If the log arrives line by line, write each decision before waiting for the next line.
         if !log.has_line() {
@@ -120,7 +125,12 @@ fn decide_all(
         tally.lines = tally.lines.saturating_add(1);
         let request = match length {
             Length::TooLong => Err(TOO_LONG.to_owned()),
-            _ => RequestLine::parse(&line),
+            _ => RequestLine::parse(&line).map_err(|message| match format_of(&line, &mut access) {
+                Some(format) => {
+                    format!("{message}; it is a line of an access log ({format}), which `orbgate needs` reads")
+                }
+                None => message,
+            }),
         };
         answer.clear();
         let written = match &request {
@@ -136,6 +146,14 @@ fn decide_all(
         out.write_all(&answer)?;
     }
     Ok(out.flush()?)
+}
+
+/// The format of a line that isn't a request, if it is one of an access log.
+fn format_of(line: &[u8], access: &mut AccessLog) -> Option<Format> {
+    match access.read(line) {
+        Ok(Some(line)) => Some(line.format()),
+        Ok(None) | Err(_) => access.recognise(line),
+    }
 }
 
 /// The policies that make the decisions.
@@ -233,4 +251,4 @@ Examples:
 
 Exit codes:
   0  every line was decided, be it allowed or denied
-  2  could not run, or a line was no request";
+  2  could not run, or more lines were no requests than --tolerate accepts";

@@ -12,6 +12,7 @@ use crate::calls::{self, Asked, Tokens};
 use crate::output::{self, DENY, Exit, FAINT, STRONG, Stop, count, one_line, print_json};
 use crate::policy_file::Source;
 use crate::question::Kind;
+use crate::tolerate::Tolerance;
 
 /// The arguments of the command.
 #[derive(Debug, Args)]
@@ -24,6 +25,9 @@ pub(crate) struct Arguments {
     /// Access log field that contains the scopes, such as `extra1` or `user`
     #[arg(long, value_name = "FIELD")]
     pub(crate) field: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) tolerance: Tolerance,
 
     /// Kind of the tokens of an access log
     #[arg(long, value_name = "KIND", default_value = "user", hide_default_value = true)]
@@ -46,11 +50,11 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
         };
     let mut counted = Unused::new(source.engine());
     let tokens = Tokens { field, kind, are_needed: true };
-    let wrong = calls::each(&arguments.log, tokens, |line, call| {
+    let lines = calls::each(&arguments.log, &tokens, |line, call| {
         add(&mut counted, source.engine(), line, call);
     })?;
     let answer = counted.answer();
-    if answer.scopes.is_empty() && wrong == 0 {
+    if answer.scopes.is_empty() && lines.unusable == 0 {
         return Err(Stop::Error(nothing_known(&counted, arguments)));
     }
     if arguments.json {
@@ -58,11 +62,8 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     } else {
         output::print(|out| write(out, &counted, &answer.scopes))?;
     }
-    Ok(match wrong {
-        0 if answer.unused.is_empty() => Exit::Fine,
-        0 => Exit::Findings,
-        _ => Exit::CouldNotRun,
-    })
+    let found = if answer.unused.is_empty() { Exit::Fine } else { Exit::Findings };
+    Ok(arguments.tolerance.exit(lines.unusable, lines.all, found))
 }
 
 /// Counts a call.
@@ -79,8 +80,7 @@ fn add<'e>(counted: &mut Unused<'e>, engine: &'e Engine, line: u64, call: calls:
         };
         (decision, &**scopes)
     });
-    let time = call.time.as_deref();
-    counted.count(line, decided, || time.map(|time| String::from_utf8_lossy(time).into_owned()));
+    counted.count(line, decided, call.time.as_deref());
 }
 
 /// Why there is no result. If no scope was seen, "every scope is used" would be misleading.
@@ -110,8 +110,8 @@ fn write(out: &mut dyn Write, counted: &Unused<'_>, rows: &[Carried]) -> io::Res
         let last = match &row.last {
             None if row.in_policy => "never".to_owned(),
             None => "never, not in the policy".to_owned(),
-            Some(LastUse { line, time: None }) => format!("line {line}"),
-            Some(LastUse { line, time: Some(time) }) => format!("line {line}, {}", one_line(time)),
+            Some(LastUse { line, time: None, .. }) => format!("line {line}"),
+            Some(LastUse { line, time: Some(time), .. }) => format!("line {line}, {}", one_line(time)),
         };
         let (granted, used) = (row.granted, row.used);
         writeln!(out, "{style}{scope:width$}{style:#}  {granted:>10}  {used:>10}  {last}")?;
@@ -129,13 +129,16 @@ fn number(number: u64) -> usize {
 
 const HELP: &str = "\
 Every scope that some token carried, with the number of calls that carried it
-and of those that it allowed, and the last of these. Unused ones come first.
+and of those that it allowed, and the latest of these: by the log's times, or
+without times the last line. Unused ones come first.
 
 A line is a request as `orbgate replay` reads it, or a line of an access log
-with the scopes in a field of their own: `vhost`, `host`, `identity`, `user`,
-`time`, `status`, `size`, `referer`, `agent`, and `extra1`, `extra2` and so on
-for those after.
-The tokens of an access log are users' without --token.
+(common, combined, W3C, ALB, HAProxy or Envoy) with the scopes in a field of
+their own: `vhost`, `host`, `identity`, `user`, `time`, `status`, `size`,
+`referer`, `agent`, and `extra1`, `extra2` and so on for those after, or for
+the headers that HAProxy captured; in a W3C log also each name in `#Fields:`.
+The tokens of an access log are users' without --token. A log can be compressed
+with gzip or zstd.
 
 Examples:
   orbgate unused requests.jsonl
@@ -145,5 +148,5 @@ Examples:
 Exit codes:
   0  every scope was used
   1  some scope was never used
-  2  could not run: bad usage, policy or log, a line that is not a call, or no
-     call that carries a scope";
+  2  could not run: bad usage, policy or log, more lines that are not calls than
+     --tolerate accepts, or no call that carries a scope";

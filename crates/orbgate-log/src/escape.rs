@@ -18,6 +18,25 @@ pub(crate) fn unescape(field: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(bytes)
 }
 
+/// Undoes the escapes of HAProxy, `#` and two hexadecimal digits.
+pub(crate) fn unescape_number(field: &[u8]) -> Cow<'_, [u8]> {
+    if !field.contains(&b'#') {
+        return Cow::Borrowed(field);
+    }
+    let mut bytes = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some((&byte, after)) = rest.split_first() {
+        let escaped = match rest {
+            [b'#', high, low, after @ ..] => hexadecimal(*high, *low).map(|byte| (byte, after)),
+            _ => None,
+        };
+        let (byte, after) = escaped.unwrap_or((byte, after));
+        bytes.push(byte);
+        rest = after;
+    }
+    Cow::Owned(bytes)
+}
+
 /// The byte of an escape, and the rest of the string.
 fn escaped(text: &[u8]) -> Option<(u8, &[u8])> {
     Some(match text {

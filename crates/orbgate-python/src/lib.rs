@@ -62,6 +62,10 @@ mod _native {
         least_scopes, least_scopes_of_table, reach, route_of, routes, scope_usage, scope_usage_of_table, scopes,
         table_rows, who_may,
     };
+    /// The most bytes to which a compressed log is decompressed.
+    #[pymodule_export]
+    const DECOMPRESSED_LIMIT: u64 = orbgate_log::DECOMPRESSED_LIMIT;
+
     /// The maximum length of a line in a log, in bytes.
     #[pymodule_export]
     const LINE_LIMIT: usize = orbgate_log::LINE_LIMIT;
@@ -77,7 +81,7 @@ mod _native {
     const FALSE: [&str; 4] = super::column::FALSE;
 
     #[pymodule_export]
-    use super::lines::{read_access, read_delimited, read_requests};
+    use super::lines::{AccessLog, read_delimited, read_requests};
     #[pymodule_export]
     use super::openapi::{openapi_check, openapi_export, openapi_import};
     #[pymodule_export]

@@ -7,7 +7,7 @@ use arrow_array::builder::{BinaryBuilder, BooleanBuilder, StringBuilder};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, RecordBatch, RecordBatchIterator};
 use arrow_schema::ArrowError;
-use orbgate_log::{AccessLine, DelimitedRow, Field, LINE_LIMIT, RequestLine, ScopeStrings, Subject, TOO_LONG};
+use orbgate_log::{DelimitedRow, Field, LINE_LIMIT, RequestLine, ScopeStrings, Subject, TOO_LONG};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule};
 
@@ -28,32 +28,45 @@ pub(crate) fn read_requests<'py>(lines: &Bound<'py, PyBytes>) -> PyResult<Bound<
     })
 }
 
-/// Reads the lines of an access log into a stream of Arrow's C interface: method, target, the requested fields
-/// under the given names (all as bytes), and the error in a line.
-#[pyfunction]
-pub(crate) fn read_access<'py>(
-    lines: &Bound<'py, PyBytes>,
-    fields: Vec<(String, String)>,
-) -> PyResult<Bound<'py, PyCapsule>> {
-    guarded(|| {
-        let py = lines.py();
-        let fields = fields.into_iter().map(|(column, name)| {
-            let field = Field::from_name(&name);
-            field.map(|field| (column, field)).ok_or_else(|| {
-                let fields = Field::NAMES.join("`, `");
-                let message = format!(
-                    "an access log has no field `{name}`; the fields are `{fields}`, and after them `extra1`, `extra2` and so on"
-                );
-                error::table(py, &message)
+/// The access log of one file, which is read in blocks of lines.
+#[pyclass(module = "orbgate._native")]
+#[derive(Debug, Default)]
+pub(crate) struct AccessLog(orbgate_log::AccessLog);
+
+#[pymethods]
+impl AccessLog {
+    #[new]
+    fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads lines into a stream of Arrow's C interface: method, target, the requested fields under the given names (all
+    /// as bytes), and the error in a line. Directives of a W3C log are left out.
+    fn read<'py>(
+        &mut self,
+        lines: &Bound<'py, PyBytes>,
+        fields: Vec<(String, String)>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        guarded(|| {
+            let py = lines.py();
+            let fields = fields.into_iter().map(|(column, name)| {
+                let field = Field::from_name(&name);
+                field.map(|field| (column, field)).ok_or_else(|| {
+                    let fields = Field::NAMES.join("`, `");
+                    let message = format!(
+                        "an access log has no field `{name}`; the fields are `{fields}`, and after them `extra1`, `extra2` and so on"
+                    );
+                    error::table(py, &message)
+                })
+            });
+            let mut columns = AccessColumns::new(fields.collect::<PyResult<_>>()?);
+            let (text, log) = (lines.as_bytes(), &mut self.0);
+            stream(py, || {
+                each_line(text).for_each(|line| columns.append(line, log));
+                columns.finish()
             })
-        });
-        let mut columns = AccessColumns::new(fields.collect::<PyResult<_>>()?);
-        let text = lines.as_bytes();
-        stream(py, || {
-            each_line(text).for_each(|line| columns.append(line));
-            columns.finish()
         })
-    })
+    }
 }
 
 /// Reads rows of delimited values from complete lines into a stream of Arrow's C interface: the values at these
@@ -207,11 +220,15 @@ impl AccessColumns {
     }
 
     /// A line without a request still has its fields.
-    fn append(&mut self, line: Result<&[u8], String>) {
-        let line = line.and_then(AccessLine::parse);
+    fn append(&mut self, line: Result<&[u8], String>, log: &mut orbgate_log::AccessLog) {
+        let line = match line.and_then(|line| log.read(line)) {
+            Ok(None) => return,
+            Ok(Some(line)) => Ok(line),
+            Err(error) => Err(error),
+        };
         for (_, field, column) in &mut self.fields {
             let line = line.as_ref().ok();
-            column.append_option(line.and_then(|line| line.field(*field)));
+            column.append_option(line.and_then(|line| line.field(field)));
         }
         let (method, target, error) = match line.and_then(|line| line.call()) {
             Ok(call) => (Some(call.method), Some(call.target), None),

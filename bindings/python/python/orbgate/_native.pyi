@@ -11,12 +11,14 @@ from ._frames import ArrowArray, ArrowStream
 from ._terms import Detail, Effect, Reason, TokenKind
 
 __all__ = [
+    "DECOMPRESSED_LIMIT",
     "FALSE",
     "LINE_LIMIT",
     "MAX_POLICY_BYTES",
     "MOST_LINES",
     "TRUE",
     "VERSION",
+    "AccessLog",
     "Answer",
     "BearerToken",
     "Charge",
@@ -50,7 +52,6 @@ __all__ = [
     "properties",
     "prove",
     "reach",
-    "read_access",
     "read_delimited",
     "read_requests",
     "reason",
@@ -65,6 +66,7 @@ __all__ = [
     "who_may",
 ]
 
+DECOMPRESSED_LIMIT: int
 FALSE: list[str]
 LINE_LIMIT: int
 MAX_POLICY_BYTES: int
@@ -208,7 +210,6 @@ def decide_table(
 ) -> DecisionTable: ...
 def table_of(data: ArrowStream | ArrowArray) -> DecisionTable: ...
 def read_requests(lines: bytes) -> object: ...
-def read_access(lines: bytes, fields: list[tuple[str, str]]) -> object: ...
 def read_delimited(
     lines: bytes, delimiter: int, fields: list[tuple[str, int]], width: int, line: int, is_end: bool
 ) -> tuple[object, int, int, int]: ...

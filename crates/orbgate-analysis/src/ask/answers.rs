@@ -208,13 +208,15 @@ pub struct Unused<'e> {
     pub without_token: u64,
 }
 
-/// The last use of a scope.
+/// The latest use of a scope: by time, or by position if no use has a time that can be read.
 #[derive(Clone, Debug, Serialize)]
 pub struct LastUse {
     /// Its position, from 1.
     pub line: u64,
     /// The time, as the log writes it.
     pub time: Option<String>,
+    #[serde(skip)]
+    instant: Option<i64>,
 }
 
 /// A scope that some tokens had.
@@ -259,7 +261,7 @@ impl<'e> Unused<'e> {
 
     /// Counts a call: its position, its decision together with its token's scopes (separated by spaces), and its time.
     /// Pass no decision if the token's kind isn't known.
-    pub fn count(&mut self, line: u64, decided: Option<(Decision<'e>, &[u8])>, time: impl FnOnce() -> Option<String>) {
+    pub fn count(&mut self, line: u64, decided: Option<(Decision<'e>, &[u8])>, time: Option<&[u8]>) {
         self.calls = self.calls.saturating_add(1);
         let Some((decision, scopes)) = decided else {
             self.without_token = self.without_token.saturating_add(1);
@@ -268,8 +270,12 @@ impl<'e> Unused<'e> {
         self.usage.count_decision(&decision, scopes, 1);
         let held = decision.reason() == Reason::ScopeHeld;
         if let Some(scope) = decision.scope().filter(|_| held) {
-            let last = LastUse { line, time: time() };
-            self.last.insert(scope.name(), last);
+            let instant = time.and_then(orbgate_log::instant);
+            // Files of a rotated log can come newest first.
+            if self.last.get(scope.name()).is_none_or(|last| last.instant <= instant) {
+                let time = time.map(|time| String::from_utf8_lossy(time).into_owned());
+                self.last.insert(scope.name(), LastUse { line, time, instant });
+            }
         }
     }
 

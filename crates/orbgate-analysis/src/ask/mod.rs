@@ -292,7 +292,7 @@ fn unused(engine: &Engine, arguments: &UnusedArguments<'_>) -> Result<String, As
         let token = token.filter(|token| token.kind != TokenKind::Unknown);
         let scopes = token.map(TokenObject::joined);
         let decided = scopes.as_deref().map(|scopes| (call.decide(engine), scopes.as_bytes()));
-        unused.count(at, decided, || None);
+        unused.count(at, decided, None);
     }
     written(&unused.answer())
 }

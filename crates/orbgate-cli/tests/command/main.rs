@@ -20,6 +20,7 @@ mod hostile;
 mod init;
 mod layout;
 mod lint;
+mod logs;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod openapi;

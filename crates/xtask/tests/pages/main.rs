@@ -138,7 +138,7 @@ fn every_list_has_the_fields_of_an_access_log() {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         text.replace(" and agent", ", agent")
     };
-    let home = plain("crates/orbgate-log/src/access_line.rs");
+    let home = plain("crates/orbgate-log/src/access/field.rs");
     let (_, names) = home.split_once("NAMES: [&str; 9] = [").unwrap();
     let names = names.split(']').next().unwrap().trim();
     for list in [

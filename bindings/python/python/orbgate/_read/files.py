@@ -16,7 +16,7 @@ FORMATS = {
     "tsv": "tab-separated values with a header",
     "requests": "JSON Lines: requests as `orbgate replay` reads them",
     "json": "JSON Lines: objects with a member for each column",
-    "access": "access log in the common or combined format",
+    "access": "access log: common or combined, W3C (IIS, CloudFront), ALB, HAProxy, Envoy",
 }
 
 SUFFIXES = {

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from .._errors import TableError
 from .._extras import needs
-from .._native import LINE_LIMIT
+from .._native import DECOMPRESSED_LIMIT, LINE_LIMIT
 
 STANDARD_INPUT = "-"
 # Rare items are dropped only after rows whose number is a multiple of this, so the result doesn't depend on how a log is split.
@@ -138,12 +138,15 @@ class Input(io.RawIOBase):
         # Kept, because the stream closes the file when it is garbage collected.
         self._stream = self._decompressed()
         parts: list[bytes] = []
-        size, broken = 0, None
+        size, broken, left = 0, None, DECOMPRESSED_LIMIT
         while True:
             try:
                 part = self._stream.read1(PIECE)
             except BROKEN as error:
                 part, broken = b"", TableError(f"cannot read {self.name}: {error}")
+            left -= len(part) if self._is_compressed else 0
+            if left < 0:
+                part, broken = b"", TableError(f"cannot read {self.name}: it is longer than 64 GiB when decompressed; pass it decompressed, on standard input")
             if self.text_sha256 is not None and self._is_compressed:
                 self.text_sha256.update(part)
                 self._has_text = self._has_text or bool(part)

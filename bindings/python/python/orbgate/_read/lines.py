@@ -10,7 +10,7 @@ from typing import Any
 from .._columns import NAMES
 from .._errors import TableError
 from .._extras import needs
-from .._native import LINE_LIMIT, read_access, read_requests
+from .._native import LINE_LIMIT, AccessLog, read_requests
 from .columns import OTHER, Layout, joined
 from .input import Input
 
@@ -44,14 +44,18 @@ def _with_hint(errors: Any) -> Any:
 
 
 def access(log: Input, layout: Layout) -> Iterator[Columns]:
-    """Reads an access log in the common or combined format, including other fields."""
+    """Reads an access log in any format that is recognised by its lines, including other fields."""
     for name in ("method", "target", "by_scope"):
         if name in layout.columns:
             raise TableError(f"an access log takes `{name}` from its request, so no other field can be mapped to it")
     fields = {"time": "time", "caller": "host", "served_status": "status", **layout.columns}
     others, extras = _other_fields(fields) if layout.keeps_others else {}, None
+    reader = AccessLog()
     for block in log.blocks():
-        columns = from_capsule(read_access(block, [*fields.items(), *others.items()]))
+        columns = from_capsule(reader.read(block, [*fields.items(), *others.items()]))
+        if not len(columns["error"]):
+            # Only directives of a W3C log.
+            continue
         if others and extras is None:
             # The extra fields of the first lines, and one more, which shows if later lines have more.
             extras = [name for name, field in others.items() if field.startswith("extra") and columns[name].null_count < len(columns[name])]

@@ -55,7 +55,8 @@ def read(
     `columns` maps `method`, `target`, `kind`, `scopes`, `allow_bonus_orbs_use`, `time`, `caller`, `by_scope` and
     `served_status` to the log's names, which are the same by default; `token.kind` is a member of a structure. An
     access log has the fields `vhost`, `host`, `identity`, `user`, `time`, `status`, `size`, `referer`, `agent`, and
-    after them `extra1`, `extra2` and so on. By default, `caller` is its `host`, and `served_status` its `status`.
+    after them, or captured by HAProxy, `extra1`, `extra2` and so on; a W3C log also has the names in `#Fields:`, such
+    as `cs(X-Scopes)`. By default, `caller` is its `host`, and `served_status` its `status`.
 
     `kind`, `scopes` and `allow_bonus_orbs_use` set one value for all requests, for logs without these columns.
     `time_unit` is the unit of numeric times: `s`, `ms`, `us` or `ns`. `time_zone` is the zone of times without a
