@@ -91,7 +91,7 @@ pub(crate) fn each(path: &Path, tokens: &Tokens, mut take: impl FnMut(u64, Call<
     Ok(Lines { all: number, unusable: unusable.finish() })
 }
 
-/// The call on a line. A directive of a W3C log is none.
+/// The call on a line. A directive of a W3C log has no call.
 fn parse<'l>(line: &'l [u8], access: &mut AccessLog, tokens: &Tokens) -> Result<Option<Call<'l>>, String> {
     if line.trim_ascii().is_empty() {
         return Err(BLANK.to_owned());

@@ -130,7 +130,7 @@ pub struct AccessLine<'a> {
 enum Request<'a> {
     /// `METHOD TARGET VERSION`.
     Line(&'a [u8]),
-    /// Method, path and query. The query is `-` if there is none.
+    /// Method, path and query. The query is `-` if the URL has none.
     Parts(&'a [u8], &'a [u8], &'a [u8]),
 }
 
