@@ -34,7 +34,7 @@
  *                batch     one decision per row
  *                policy    linear in the size of the policy or of the token configuration: milliseconds for
  *                          thousands of routes
- *                token     reading a token of at most 8,192 bytes, and one decision; tens of microseconds if the
+ *                token     reading a token of at most 65,536 bytes, and one decision; tens of microseconds if the
  *                          library checks its signature
  *                keys      linear in the size of a document, such as a key set of at most 262,144 bytes
  *

@@ -14,7 +14,7 @@ use orbgate_tower::{Engines, GateLayer, LoadError, PublicRoutesError, Watch, Wat
 use rustls::ServerConfig;
 
 use crate::audit::OpenAudit;
-use crate::config::Config;
+use crate::config::{Config, Limits};
 use crate::files::{self, Ending};
 use crate::listen::Address;
 use crate::tls::TlsFiles;
@@ -43,11 +43,12 @@ pub(crate) struct Keys {
     /// The file's contents. While they are unchanged, fetched keys are kept.
     text: String,
     pub(crate) fetcher: KeyFetcher,
-    /// The issuers whose keys can never be fetched.
-    unfetchable: Vec<String>,
     /// The files with the secrets of the clients that ask about opaque tokens.
     secrets: Vec<PathBuf>,
 }
+
+/// The bytes of a request's head that remain for everything but its token.
+const BESIDES_TOKEN: usize = 4096;
 
 /// The active policy, and the thread that follows its file.
 #[derive(Clone, Debug)]
@@ -95,8 +96,7 @@ impl State {
         let error = config.ending.error_after(ended, require_seal);
         errors.extend(error.map(|error| StartError::Incomplete(file.to_owned(), error)));
         let tls: Vec<_> = tls.filter_map(|tls| kept(tls, &mut errors)).collect();
-        let keys =
-            Keys::load(&config.tokens, require_seal, config.limits.connections, former.map(|former| &former.keys));
+        let keys = Keys::load(&config.tokens, require_seal, config.limits, former.map(|former| &former.keys));
         let keys = kept(keys, &mut errors);
         let same_policy = former.filter(|former| former.config.policy == config.policy);
         let policy = match same_policy {
@@ -158,12 +158,7 @@ impl State {
 
     /// Warnings about settings that are probably mistakes.
     pub(crate) fn warnings(&self) -> Vec<String> {
-        let mut warnings = self.config.warnings();
-        let unfetchable = self.keys.unfetchable.iter();
-        warnings.extend(unfetchable.map(|issuer| {
-            format!("the keys of `{issuer}` can never be fetched: that needs `https`, a `jwks_uri` with it, or an issuer on this machine")
-        }));
-        warnings
+        self.config.warnings()
     }
 
     /// Reopens the audit log's file by its name for the next line.
@@ -208,7 +203,7 @@ impl Config {
 impl Keys {
     /// A request that waits for keys holds a connection, so at most as many can wait as there can be connections, and
     /// half of them only for a second. Keys of unchanged issuers are kept.
-    fn load(file: &Path, require_seal: bool, connections: usize, former: Option<&Self>) -> Result<Self, StartError> {
+    fn load(file: &Path, require_seal: bool, limits: Limits, former: Option<&Self>) -> Result<Self, StartError> {
         let text = read(file)?;
         let ended = former.map_or_else(Ending::default, |former| Ending::of(former.text.as_bytes()));
         if let Some(error) = Ending::of(text.as_bytes()).error_after(ended, require_seal) {
@@ -221,9 +216,17 @@ impl Keys {
         }
         let verifier = Verifier::from_yaml(&text);
         let verifier = verifier.map_err(|error| StartError::Invalid(error.in_file(&file.display().to_string())))?;
+        // A longer token would get a 431, and so never the 401 that its caller can do something about.
+        let (token, all) = (verifier.longest_token(), limits.header_bytes);
+        if all.saturating_sub(token) < BESIDES_TOKEN {
+            return Err(StartError::Invalid(format!(
+                "{}: tokens of {token} bytes (`max_token_bytes`) leave less than {BESIDES_TOKEN} of the {all} bytes of \
+                 `limits.header_bytes`: reduce the first or increase the second",
+                file.display()
+            )));
+        }
         let verifier = verifier.with_secrets(SecretSource::read);
         let verifier = verifier.map_err(|error| StartError::Invalid(format!("{}: {error}", file.display())))?;
-        let unfetchable = verifier.unfetchable().map(str::to_owned).collect();
         let secrets = verifier.secrets().filter_map(|source| match source {
             SecretSource::File(path) => Some(PathBuf::from(path)),
             SecretSource::Env(_) => None,
@@ -233,15 +236,15 @@ impl Keys {
             Some(former) => former.fetcher.replaced_by(verifier),
             None => {
                 let settings = FetchSettings {
-                    max_waiting: u32::try_from(connections).unwrap_or(u32::MAX),
+                    max_waiting: u32::try_from(limits.connections).unwrap_or(u32::MAX),
                     ..FetchSettings::default()
                 };
                 let tls = KeyFetcher::system_tls().map_err(StartError::Certificates)?;
                 KeyFetcher::with(verifier, settings, tls)
             }
         };
-        let fetcher = fetcher.map_err(|error| StartError::Certificates(io::Error::other(error)))?;
-        Ok(Self { text, fetcher, unfetchable, secrets })
+        let fetcher = fetcher.map_err(|error| StartError::Invalid(format!("{}: {error}", file.display())))?;
+        Ok(Self { text, fetcher, secrets })
     }
 }
 

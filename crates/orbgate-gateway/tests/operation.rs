@@ -390,24 +390,29 @@ fn a_check_warns_of_what_is_probably_not_meant() {
     let folder = folder("warnings");
     let tokens = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gateway/tokens.yaml"));
     let tokens = tokens.unwrap();
-    let check = |admin: &str, tokens: &str| {
+    let checked = |admin: &str, tokens: &str, code: i32| {
         fs::write(folder.join("tokens.yaml"), tokens).unwrap();
         let settings = format!("orbgate_gateway: 1\ntokens: tokens.yaml\nadmin: {admin}\n");
         fs::write(folder.join("gateway.yaml"), config("127.0.0.1:1", "127.0.0.1", &settings)).unwrap();
-        let (code, _, said) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
-        assert_eq!(code, Some(0), "{said}");
+        let (found, _, said) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
+        assert_eq!(found, Some(code), "{said}");
         said
     };
+    let check = |admin: &str, tokens: &str| checked(admin, tokens, 0);
     assert_eq!(check("127.0.0.1:2", &tokens), "");
     for admin in ["0.0.0.0:2", "'[::]:2'"] {
         let said = check(admin, &tokens);
         assert!(said.starts_with("warning: `admin: "), "{said}");
     }
     let plain = tokens.replace("https://id.example.com", "http://id.example.com");
-    let said = check("127.0.0.1:2", &plain);
     let mut expected = Expected::default();
-    expected.add("jwks_uri: http://id.example.com", [said]);
-    expected.keep(env!("CARGO_MANIFEST_DIR"), "check: warnings");
+    expected.add("issuer: http://id.example.com", [checked("127.0.0.1:2", &plain, 2)]);
+    // The usual limit of a head is 32768 bytes.
+    let at_most =
+        |bytes: usize| tokens.replace("orbgate_token: 1\n", &format!("orbgate_token: 1\nmax_token_bytes: {bytes}\n"));
+    expected.add("max_token_bytes: 28673", [checked("127.0.0.1:2", &at_most(28_673), 2)]);
+    assert_eq!(check("127.0.0.1:2", &at_most(28_672)), "");
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "check: what can't work");
     let elsewhere = plain.replace("    audience:", "    jwks_uri: https://id.example.com/jwks\n    audience:");
     assert_eq!(check("127.0.0.1:2", &elsewhere), "");
     // As many files as all connections may need, and one less.

@@ -58,6 +58,15 @@ pub(crate) fn diagnostics(issuers: &[Issuer]) -> Vec<KeyDiagnostic> {
     diagnostics.list
 }
 
+/// Why no fetch from this URL can succeed, or none would be safe from tampering; `None` for a usable one.
+pub(crate) fn url_error(url: &str) -> Option<&'static str> {
+    let is_of_url = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?#[]@!$&'()*+,;=%".contains(&byte);
+    if !url.bytes().all(is_of_url) {
+        return Some("has a character that no URL has: replace any placeholder, such as `{tenantid}`");
+    }
+    (!is_safe_url(url)).then_some("must start with `https://`, or lead to this very machine")
+}
+
 /// Whether a fetch from this URL is safe from tampering: `https`, or a loopback address.
 ///
 /// Our own code, because it recognises only two forms. The crate `url` repairs input that is rejected here, such as
@@ -99,9 +108,14 @@ impl Diagnostics {
             self.push("audience", message);
         }
         self.claim_name("audience_claim", &issuer.audience_claim);
-        if issuer.jwks_uri.as_ref().is_some_and(|url| !is_safe_url(url)) {
-            let message = "`jwks_uri` must start with `https://`, or lead to this very machine";
-            self.push("jwks_uri", message);
+        // `{tenant}` has an error of its own.
+        if issuer.issuer.replace("{tenant}", "").contains(['{', '}']) {
+            let message = "`issuer` has a placeholder: no token's `iss` has braces. Write the tenant, or `{tenant}` and `tenants`";
+            self.push("issuer", message);
+        }
+        let url = issuer.jwks_uri.as_ref().map(|url| url.replace("{tenant}", ""));
+        if let Some(error) = url.as_deref().and_then(url_error) {
+            self.push("jwks_uri", format!("`jwks_uri` {error}"));
         }
         if issuer.algorithms.is_empty() {
             self.push("algorithms", "`algorithms` is empty: every token would be refused");
@@ -155,9 +169,8 @@ impl Diagnostics {
     }
 
     fn opaque(&mut self, issuer: &Issuer, opaque: &Opaque) {
-        if !is_safe_url(&opaque.endpoint) {
-            let message = "`endpoint` must start with `https://`, or lead to this very machine";
-            self.push("endpoint", message);
+        if let Some(error) = url_error(&opaque.endpoint) {
+            self.push("endpoint", format!("`endpoint` {error}"));
         }
         if opaque.client.is_empty() {
             self.push("client_id", "`client_id` is empty");

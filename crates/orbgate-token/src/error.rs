@@ -9,7 +9,7 @@ orbgate::codes! {
     /// are frozen: a later release can add one, but never renames or removes one.
     #[non_exhaustive]
     pub enum TokenError {
-        TooLong: "too_long", "the token has more than 8192 bytes";
+        TooLong: "too_long", "the token has more bytes than `max_token_bytes`";
         /// A part is empty (RFC 7515 §7.1), or there aren't three. Encrypted tokens also give this
         /// error.
         NotCompact: "not_compact", "the token is not a compact JWS: three parts between dots";

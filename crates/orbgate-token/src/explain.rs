@@ -7,12 +7,13 @@ use orbgate::TokenKind;
 use orbgate_yaml::quoted;
 use serde_json::Value;
 
+use crate::algorithm::Algorithm;
 use crate::claims::Claims;
-use crate::compact::Compact;
+use crate::compact::{Compact, Header};
 use crate::error::TokenError;
 use crate::issuer::Issuer;
 use crate::json::Member;
-use crate::keys::Keys;
+use crate::keys::{KeySet, Keys};
 use crate::kind::KindRules;
 use crate::opaque::Opaque;
 use crate::scope::ScopeFormat;
@@ -58,10 +59,13 @@ impl Verifier {
             Some(keys) => self.judged(token, keys, now),
             None => self.unsigned(token, now),
         };
-        Explanation {
-            is_signature_checked: keys.is_some() && cfg!(feature = "aws-lc-rs"),
-            ..Explanation::of(judged, |error| self.hint(error, token, now))
-        }
+        let is_signature_checked = keys.is_some() && cfg!(feature = "aws-lc-rs");
+        let explanation = Explanation::of(judged, |error| self.hint(error, token, keys, now));
+        let compact = self.parse(token);
+        let claims = compact.as_ref().ok().and_then(|compact| Claims::parse(&compact.payload).ok());
+        let issuer = claims.as_ref().and_then(|claims| Some(self.issuer_of(claims).ok()?.1));
+        let explanation = explanation.with_absent_scopes(claims.as_ref(), issuer);
+        Explanation { is_signature_checked, ..explanation }
     }
 
     /// The same for a token of an [opaque](Issuer::opaque) issuer, with what its introspection endpoint answers.
@@ -77,12 +81,13 @@ impl Verifier {
         let judged = self
             .answered(answer, of)
             .and_then(|(issuer, name, stated)| stated.judge(issuer, name, Fingerprint::of(token), since_epoch(now)?));
-        Explanation::of(judged, |error| {
-            let claims = Claims::parse(answer).ok()?;
-            let issuer = match of {
-                Some(index) => self.named(index)?.0,
-                None => self.issuer_of(&claims).ok()?.1,
-            };
+        let claims = Claims::parse(answer).ok();
+        let issuer = claims.as_ref().and_then(|claims| match of {
+            Some(index) => Some(self.named(index)?.0),
+            None => Some(self.issuer_of(claims).ok()?.1),
+        });
+        let explanation = Explanation::of(judged, |error| {
+            let (claims, issuer) = (claims.as_ref()?, issuer?);
             match error {
                 TokenError::Inactive => {
                     let has = shown(claims.0.get("active"));
@@ -97,15 +102,16 @@ impl Verifier {
                     let has = shown(claims.0.get("token_type"));
                     Some(format!("the answer's `token_type` {has}, and a plain access token's is `Bearer`"))
                 }
-                _ => claims_hint(error, &claims, issuer, since_epoch(now).ok()?),
+                _ => claims_hint(error, claims, issuer, since_epoch(now).ok()?),
             }
-        })
+        });
+        explanation.with_absent_scopes(claims.as_ref(), issuer)
     }
 
     /// The issuer that is asked about this token, if one is.
     fn asked(&self, token: &[u8]) -> Option<usize> {
         self.opaque_issuer(token).or_else(|| {
-            let compact = Compact::parse(token).ok()?;
+            let compact = self.parse(token).ok()?;
             let opened = self.open(&compact).ok()?;
             opened.issuer.opaque.is_some().then_some(opened.index)
         })
@@ -130,7 +136,7 @@ impl Verifier {
 
     /// The result without checking the key and the signature.
     fn unsigned(&self, token: &[u8], now: SystemTime) -> Judged {
-        let compact = Compact::parse(token)?;
+        let compact = self.parse(token)?;
         let opened = self.open(&compact)?;
         let allowed = &opened.issuer.algorithms;
         let algorithm = compact.header.algorithm.as_ref();
@@ -141,9 +147,14 @@ impl Verifier {
         opened.stated().judge(opened.issuer, opened.name, fingerprint, since_epoch(now)?)
     }
 
-    fn hint(&self, error: TokenError, token: &[u8], now: SystemTime) -> Option<String> {
-        let Ok(compact) = Compact::parse(token) else {
-            return form(error, token);
+    fn hint(&self, error: TokenError, token: &[u8], keys: Option<&Keys>, now: SystemTime) -> Option<String> {
+        let compact = match self.parse(token) {
+            Ok(compact) => compact,
+            Err(TokenError::TooLong) => {
+                let (has, most) = (token.len(), self.longest_token());
+                return Some(format!("it has {has} bytes, and `max_token_bytes` is {most}"));
+            }
+            Err(_) => return form(error, token),
         };
         let Ok(opened) = self.open(&compact) else {
             return self.header(error, &compact);
@@ -157,16 +168,19 @@ impl Verifier {
                 let wants = wants.join(", ");
                 Some(format!("its `alg` is {has}, and `algorithms` is [{wants}]"))
             }
-            TokenError::NoKeys => Some("the keys are another issuer's".to_owned()),
+            TokenError::NoKeys => Some(format!("there are no keys of its issuer, {}", quoted(&issuer.issuer))),
             TokenError::KeyUnknown
             | TokenError::KeyIdMissing
             | TokenError::KeyAmbiguous
             | TokenError::KeyMismatch
-            | TokenError::KeyRevoked => Some(match &compact.header.kid {
-                Some(kid) => format!("its `kid` is {}: are the keys fresh, and the issuer's own?", quoted(kid)),
-                None => "it has no `kid`".to_owned(),
+            | TokenError::KeyRevoked => Some(key_hint(error, &compact.header, keys?.of(&issuer.issuer)?)),
+            TokenError::Signature => Some(match &compact.header.kid {
+                Some(kid) => format!(
+                    "the token was changed, or the issuer now has another key with its `kid`, {}: are the keys fresh?",
+                    quoted(kid)
+                ),
+                None => "the token was changed, or another key signed it: are the keys fresh?".to_owned(),
             }),
-            TokenError::Signature => Some("the token was changed, or another key has the name of its key".to_owned()),
             _ => claims_hint(error, &opened.claims, issuer, since_epoch(now).ok()?),
         }
     }
@@ -193,9 +207,10 @@ impl Verifier {
             TokenError::Issuer => {
                 let claims = Claims::parse(&compact.payload).ok()?;
                 let known: Vec<_> = self.issuers().map(quoted).collect();
-                let has = match claims.issuer() {
-                    Ok(issuer) => format!("its `iss` is {}", quoted(issuer)),
-                    Err(_) => "it has no `iss`".to_owned(),
+                let has = match claims.0.get("iss") {
+                    None => "it has no `iss`".to_owned(),
+                    Some(Member::Text(issuer)) => format!("its `iss` is {}", quoted(issuer)),
+                    value => format!("its `iss` {}, not a string", present(value)),
                 };
                 Some(format!("{has}, and the issuers are {}", known.join(", ")))
             }
@@ -221,14 +236,68 @@ impl Explanation {
             is_signature_checked: false,
         }
     }
+
+    /// With a hint if the token is accepted and doesn't have the claim with the scopes.
+    fn with_absent_scopes(mut self, claims: Option<&Claims<'_>>, issuer: Option<&Issuer>) -> Self {
+        if let (Some(kind), Some(claims), Some(issuer)) = (self.kind, claims, issuer)
+            && self.refused.is_none()
+        {
+            let scopes = issuer.scopes_of(kind);
+            let (key, name) = (scopes.key(), &scopes.claim.claim);
+            if claims.0.get(name).is_none() {
+                let others = ["scope", "scp", "scopes", "permissions", "roles", "authorities"].into_iter();
+                let others = others.filter(|other| claims.0.get(other).is_some()).map(quoted);
+                let others = match others.collect::<Vec<_>>() {
+                    others if others.is_empty() => String::new(),
+                    others => format!("; it has {}", others.join(", ")),
+                };
+                self.hint = Some(format!("it has no `{name}`, the `claim` of `{key}`, and so no scopes{others}"));
+            }
+        }
+        self
+    }
 }
 
 type Judged = Result<VerifiedToken, TokenError>;
+
+/// Which keys there are instead of the one that the token needs.
+fn key_hint(error: TokenError, header: &Header, keys: &KeySet) -> String {
+    let alg = header.algorithm.map_or("", |algorithm| algorithm.as_str());
+    let names = |algorithms: Vec<Algorithm>| {
+        let names: Vec<_> = algorithms.iter().map(|it| it.as_str()).collect();
+        names.join(", ")
+    };
+    let Some(kid) = &header.kid else {
+        return match names(keys.algorithms(None)) {
+            all if all.split(", ").any(|one| one == alg) => {
+                format!("it has no `kid`, and several keys are for its `alg`, {alg}")
+            }
+            all => format!("it has no `kid`, its `alg` is {alg}, and the keys are for {all}"),
+        };
+    };
+    let left_out: Vec<_> = keys.left_out(kid).map(ToString::to_string).collect();
+    let named = match error {
+        TokenError::KeyAmbiguous => {
+            format!("several keys have its `kid`, {}, and are for its `alg`, {alg}", quoted(kid))
+        }
+        TokenError::KeyRevoked => format!("its `kid` is {}, which is revoked", quoted(kid)),
+        TokenError::KeyMismatch => {
+            let are = names(keys.algorithms(Some(kid)));
+            format!("its `alg` is {alg}, and the keys with its `kid`, {}, are for {are}", quoted(kid))
+        }
+        _ if left_out.is_empty() => {
+            format!("no key has its `kid`, {}: are the keys fresh, and the issuer's own?", quoted(kid))
+        }
+        _ => format!("no usable key has its `kid`, {}", quoted(kid)),
+    };
+    core::iter::once(named).chain(left_out).collect::<Vec<_>>().join("; ")
+}
 
 /// The hint for a token that can't be parsed.
 fn form(error: TokenError, token: &[u8]) -> Option<String> {
     let dots = memchr::memchr_iter(b'.', token).count();
     let said = match (error, dots) {
+        (TokenError::NotCompact, 0) if token.is_empty() => "it is empty",
         (TokenError::NotCompact, 0) => {
             "it has no dots, so it is an opaque token: if its issuer has an introspection endpoint, write `opaque`"
         }
@@ -254,9 +323,9 @@ fn claims_hint(error: TokenError, claims: &Claims<'_>, issuer: &Issuer, now: Dur
             Some(format!("its `{name}` {has}, and `audience` is {wants}"))
         }
         TokenError::BadTime => {
-            let names = ["exp", "nbf", "iat"].map(|name| {
-                let value = claims.0.get(name);
-                format!("`{name}` {}", shown(value))
+            let names = ["exp", "nbf", "iat"].map(|name| match claims.0.get(name) {
+                Some(Member::Text(text)) => format!("`{name}` is {}, a string instead of a number", quoted(text)),
+                value => format!("`{name}` {}", shown(value)),
             });
             Some(names.join(", "))
         }

@@ -20,11 +20,11 @@ const KEYS: usize = 64;
 ///
 /// Immutable, `Send + Sync`, and cheap to share in an `Arc`. Its `Debug` shows no key.
 pub struct KeySet {
-    /// The keys whose `kid` is unique.
+    /// One entry for each pair of a `kid` and a key.
     keys: Vec<Key>,
-    /// The index of each `kid` in `keys`; `None` if several keys share it.
-    by_kid: HashMap<String, Option<usize>>,
     warnings: Vec<KeyWarning>,
+    /// The `kid` of each warning's key.
+    left_out: Vec<Option<String>>,
 }
 
 /// A key that was left out of a [`KeySet`], and the reason. It quotes nothing from the key.
@@ -47,8 +47,11 @@ impl KeySet {
     ///
     /// Keys for another purpose, of an unknown type, weak or malformed are left out with a
     /// [warning](Self::warnings). So are secrets, because anyone who reads a secret can sign tokens, and
-    /// private keys, because a published key isn't private any more. Keys that share a `kid` are not
-    /// used.
+    /// private keys, because a published key isn't private any more.
+    ///
+    /// Several keys can share a `kid` (RFC 7517 §4.5): a token's `alg` then chooses between them. The same key (RFC 7638),
+    /// listed several times, is one key for all the algorithms listed. If two different keys with a token's `kid` are for
+    /// its `alg`, that token is rejected with [`TokenError::KeyAmbiguous`].
     ///
     /// # Errors
     ///
@@ -77,7 +80,8 @@ impl KeySet {
         if jwks.len() > KEYS {
             return Err(KeySetError::TooManyKeys);
         }
-        Self::collect(jwks.iter().map(|jwk| Key::from_jwk(jwk, rules)))
+        let kid = |jwk: &Value| jwk.get("kid").and_then(Value::as_str).map(str::to_owned);
+        Self::collect(jwks.iter().map(|jwk| Key::from_jwk(jwk, rules).map_err(|message| (message, kid(jwk)))))
     }
 
     /// Makes a set of secrets that the issuer and this service share. Each has a `kid`, an
@@ -92,40 +96,52 @@ impl KeySet {
     pub fn from_secrets<'a>(
         secrets: impl IntoIterator<Item = (&'a str, Algorithm, &'a [u8])>,
     ) -> Result<Self, KeySetError> {
-        Self::collect(secrets.into_iter().map(|(kid, algorithm, secret)| Key::from_secret(kid, algorithm, secret)))
+        Self::collect(secrets.into_iter().map(|(kid, algorithm, secret)| {
+            Key::from_secret(kid, algorithm, secret).map_err(|message| (message, Some(kid.to_owned())))
+        }))
     }
 
-    fn collect(keys: impl Iterator<Item = Result<Key, &'static str>>) -> Result<Self, KeySetError> {
-        let mut set = Self { keys: Vec::new(), by_kid: HashMap::new(), warnings: Vec::new() };
+    fn collect(keys: impl Iterator<Item = Result<Key, LeftOut>>) -> Result<Self, KeySetError> {
+        let mut set = Self { keys: Vec::new(), warnings: Vec::new(), left_out: Vec::new() };
         // The position of each of `set.keys` in the document.
         let mut indices = Vec::new();
+        let mut left_out = Vec::new();
         for (index, key) in keys.enumerate() {
             match key {
-                Ok(key) => set.add(key, index, &mut indices),
-                Err(message) => set.warnings.push(KeyWarning { index, message }),
+                Ok(key) => indices.extend(set.add(key).then_some(index)),
+                Err((message, kid)) => left_out.push((KeyWarning { index, message }, kid)),
             }
         }
-        set.warnings.sort_by_key(|warning| warning.index);
+        for (key, index) in set.keys.iter().zip(indices).filter(|(key, _)| !set.can_be_chosen(key)) {
+            let message = "another key has its `kid` and is for the same algorithms";
+            left_out.push((KeyWarning { index, message }, key.kid.clone()));
+        }
+        left_out.sort_by_key(|(warning, _)| warning.index);
+        (set.warnings, set.left_out) = left_out.into_iter().unzip();
         if set.is_empty() {
             return Err(KeySetError::NoUsableKey(set.warnings.into()));
         }
         Ok(set)
     }
 
-    fn add(&mut self, key: Key, index: usize, indices: &mut Vec<usize>) {
-        if let Some(kid) = &key.kid {
-            if let Some(other) = self.by_kid.get_mut(kid) {
-                // The first of them was added before the others were read.
-                let first = other.take().and_then(|other| indices.get(other).copied());
-                let message = "another key has its `kid`, and neither is used";
-                let both = first.into_iter().chain([index]);
-                self.warnings.extend(both.map(|index| KeyWarning { index, message }));
-                return;
+    /// Adds a key, unless the same one with the same `kid` is there: then that one gets the algorithms of both.
+    fn add(&mut self, key: Key) -> bool {
+        match self.keys.iter_mut().find(|other| other.kid == key.kid && other.text == key.text) {
+            Some(same) => {
+                same.unite(key);
+                false
             }
-            self.by_kid.insert(kid.clone(), Some(self.keys.len()));
+            None => {
+                self.keys.push(key);
+                true
+            }
         }
-        self.keys.push(key);
-        indices.push(index);
+    }
+
+    /// Whether a token that names the key can mean no other.
+    fn can_be_chosen(&self, key: &Key) -> bool {
+        let others = || self.keys.iter().filter(|other| other.kid == key.kid && other.text != key.text);
+        key.kid.is_none() || key.uses.iter().any(|usage| others().all(|other| other.fit(usage.algorithm).is_none()))
     }
 
     /// The number of usable keys.
@@ -146,11 +162,31 @@ impl KeySet {
         &self.warnings
     }
 
-    /// The keys whose `kid` is unique and not revoked.
-    fn usable(&self, revoked: Option<&HashSet<String>>) -> impl Iterator<Item = &Key> {
-        let is_revoked = move |kid| revoked.is_some_and(|revoked| revoked.contains(kid));
-        self.keys.iter().filter(move |key| {
-            key.kid.as_ref().is_none_or(|kid| self.by_kid.get(kid).is_some_and(Option::is_some) && !is_revoked(kid))
+    /// Why the keys with this `kid` were left out.
+    pub(crate) fn left_out<'k>(&'k self, kid: &'k str) -> impl Iterator<Item = &'k KeyWarning> {
+        let named = self.left_out.iter().zip(&self.warnings);
+        named.filter(move |(name, _)| name.as_deref() == Some(kid)).map(|(_, warning)| warning)
+    }
+
+    /// The algorithms of the keys with this `kid`; of all keys without one.
+    pub(crate) fn algorithms(&self, kid: Option<&str>) -> Vec<Algorithm> {
+        let named = self.keys.iter().filter(|key| kid.is_none() || key.kid.as_deref() == kid);
+        let mut all: Vec<_> = named.flat_map(|key| &key.uses).map(|usage| usage.algorithm).collect();
+        all.sort_by_key(|algorithm| Algorithm::ALL.iter().position(|other| other == algorithm));
+        all.dedup();
+        all
+    }
+
+    /// The keys that a token can name and that aren't revoked.
+    fn usable(&self, revoked: Option<&Revoked>) -> impl Iterator<Item = &Key> {
+        self.keys.iter().filter(move |key| self.can_be_chosen(key) && !self.is_revoked(key, revoked))
+    }
+
+    /// Whether the key is revoked, under this `kid` or another one: whoever has stolen it can write any.
+    fn is_revoked(&self, key: &Key, revoked: Option<&Revoked>) -> bool {
+        revoked.is_some_and(|revoked| {
+            let is_named = |key: &Key| key.kid.as_ref().is_some_and(|kid| revoked.kids.contains(kid));
+            revoked.keys.contains(&key.text) || self.keys.iter().any(|other| other.text == key.text && is_named(other))
         })
     }
 
@@ -159,28 +195,35 @@ impl KeySet {
         &self,
         token: &Compact<'_>,
         allowed: &[Algorithm],
-        revoked: Option<&HashSet<String>>,
+        revoked: Option<&Revoked>,
     ) -> Result<Chosen<'_>, TokenError> {
         let algorithm = token.header.algorithm;
         let algorithm = algorithm.filter(|algorithm| allowed.contains(algorithm)).ok_or(TokenError::Algorithm)?;
-        match &token.header.kid {
-            Some(kid) if revoked.is_some_and(|revoked| revoked.contains(kid)) => Err(TokenError::KeyRevoked),
-            Some(kid) => {
-                let index = self.by_kid.get(kid).ok_or(TokenError::KeyUnknown)?;
-                let key = index.and_then(|index| self.keys.get(index));
-                let key = key.ok_or(TokenError::KeyAmbiguous)?;
-                key.fit(algorithm).ok_or(TokenError::KeyMismatch)
-            }
-            None => {
-                let mut fitting = self.usable(revoked).filter_map(|key| key.fit(algorithm));
-                match (fitting.next(), fitting.next()) {
-                    (Some(chosen), None) => Ok(chosen),
-                    _ => Err(TokenError::KeyIdMissing),
-                }
-            }
+        let Some(kid) = &token.header.kid else {
+            let mut fitting = self.keys.iter().filter(|key| !self.is_revoked(key, revoked));
+            let mut fitting = fitting.by_ref().filter_map(|key| key.fit(algorithm));
+            let chosen = fitting.next().ok_or(TokenError::KeyIdMissing)?;
+            // One key can be listed with several names.
+            let is_only = fitting.all(|other| other.text == chosen.text);
+            return is_only.then_some(chosen).ok_or(TokenError::KeyIdMissing);
+        };
+        if revoked.is_some_and(|revoked| revoked.kids.contains(kid)) {
+            return Err(TokenError::KeyRevoked);
+        }
+        let named = || self.keys.iter().filter(|key| key.kid.as_ref() == Some(kid));
+        let mut fitting = named().filter(|key| key.fit(algorithm).is_some());
+        match (fitting.next(), fitting.next()) {
+            (Some(key), None) if self.is_revoked(key, revoked) => Err(TokenError::KeyRevoked),
+            (Some(key), None) => key.fit(algorithm).ok_or(TokenError::KeyMismatch),
+            (Some(_), Some(_)) => Err(TokenError::KeyAmbiguous),
+            (None, _) if named().next().is_some() => Err(TokenError::KeyMismatch),
+            (None, _) => Err(TokenError::KeyUnknown),
         }
     }
 }
+
+/// Why a key is left out, and its `kid`.
+type LeftOut = (&'static str, Option<String>);
 
 /// A key, together with a token's algorithm.
 pub(crate) struct Chosen<'k> {
@@ -189,6 +232,13 @@ pub(crate) struct Chosen<'k> {
 }
 
 impl Key {
+    /// Adds the algorithms of the same key, listed again.
+    fn unite(&mut self, same: Self) {
+        let new = same.uses.into_iter().filter(|usage| self.fit(usage.algorithm).is_none());
+        let new: Vec<_> = new.collect();
+        self.uses.extend(new);
+    }
+
     fn fit(&self, algorithm: Algorithm) -> Option<Chosen<'_>> {
         let usage = self.uses.iter().find(|usage| usage.algorithm == algorithm)?;
         let text = &self.text;
@@ -247,8 +297,22 @@ impl core::error::Error for KeySetError {}
 #[derive(Clone, Debug, Default)]
 pub struct Keys {
     by_issuer: HashMap<String, Arc<KeySet>>,
-    /// The revoked `kid`s of each issuer, which aren't used even if the issuer publishes them.
-    revoked: HashMap<String, HashSet<String>>,
+    revoked: HashMap<String, Revoked>,
+}
+
+/// The keys of an issuer that aren't used even if it publishes them.
+#[derive(Clone, Default)]
+pub(crate) struct Revoked {
+    kids: HashSet<String>,
+    /// The keys that had such a `kid` when it was revoked.
+    keys: HashSet<Arc<str>>,
+}
+
+// Written by hand: a key can be a secret.
+impl fmt::Debug for Revoked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Revoked").field("kids", &self.kids).finish_non_exhaustive()
+    }
 }
 
 impl Keys {
@@ -272,17 +336,22 @@ impl Keys {
         self
     }
 
-    /// A copy that never uses the issuer's key with this `kid`, even if a later key set contains it.
-    /// Call it if a private key was stolen. Tokens that name the key are rejected with
-    /// [`TokenError::KeyRevoked`].
+    /// A copy that never uses the issuer's keys with this `kid`, even if a later key set contains them: neither under that
+    /// `kid` nor, as far as the current set shows which keys they are, under another one. Call it if a private key was
+    /// stolen. Tokens that name such a key are rejected with [`TokenError::KeyRevoked`].
     #[must_use]
     pub fn revoke(mut self, issuer: impl Into<String>, kid: impl Into<String>) -> Self {
-        self.revoked.entry(issuer.into()).or_default().insert(kid.into());
+        let (issuer, kid) = (issuer.into(), kid.into());
+        let known = self.by_issuer.get(&issuer).map(|set| set.keys.as_slice()).unwrap_or_default();
+        let named = known.iter().filter(|key| key.kid.as_ref() == Some(&kid));
+        let revoked = self.revoked.entry(issuer).or_default();
+        revoked.keys.extend(named.map(|key| Arc::clone(&key.text)));
+        revoked.kids.insert(kid);
         self
     }
 
-    /// The revoked `kid`s of an issuer.
-    pub(crate) fn revoked(&self, issuer: &str) -> Option<&HashSet<String>> {
+    /// What is revoked of an issuer's keys.
+    pub(crate) fn revoked(&self, issuer: &str) -> Option<&Revoked> {
         self.revoked.get(issuer)
     }
 

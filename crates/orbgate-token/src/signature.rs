@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::algorithm::{Algorithm, Family};
+use crate::cache::{Refusal, Refusals};
 use crate::claims::Stated;
-use crate::compact::Compact;
 use crate::error::TokenError;
 use crate::keys::{Chosen, Keys};
 use crate::verified::{Fingerprint, VerifiedToken};
@@ -32,6 +32,8 @@ pub struct SignatureCheck {
     stated: Stated,
     /// The fingerprint of the token, if the program has hashed it.
     fingerprint: Option<Fingerprint>,
+    /// Tells the cache of keys that the signature is wrong.
+    refusal: Option<Refusal>,
 }
 
 impl Verifier {
@@ -43,7 +45,7 @@ impl Verifier {
     /// The first rule that the token breaks. [`TokenError::KeyUnknown`] might be resolved by
     /// fetching keys again.
     pub fn check(&self, token: impl AsRef<[u8]>, keys: &Keys, now: SystemTime) -> Result<SignatureCheck, TokenError> {
-        let compact = Compact::parse(token.as_ref())?;
+        let compact = self.parse(token.as_ref())?;
         self.open(&compact)?.check(keys, now)
     }
 }
@@ -66,11 +68,18 @@ impl Opened<'_> {
             issuer: self.index,
             stated: self.stated(),
             fingerprint: None,
+            refusal: None,
         })
     }
 }
 
 impl SignatureCheck {
+    /// The same, for a token that the cache with these refusals has judged.
+    pub(crate) fn of(mut self, refusals: &Arc<Refusals>) -> Self {
+        self.refusal = Some(refusals.by(self.issuer));
+        self
+    }
+
     /// The algorithm.
     #[must_use]
     pub const fn algorithm(&self) -> Algorithm {
@@ -111,7 +120,8 @@ impl SignatureCheck {
         self
     }
 
-    /// The verified token, if its signature is valid, as the caller states, and its claims are valid now.
+    /// The verified token, if its signature is valid, as the caller states, and its claims are valid now. Call
+    /// [`KeyCache::next_fetch`](crate::KeyCache::next_fetch) afterwards, because a wrong signature can start a fetch.
     ///
     /// # Errors
     ///
@@ -119,6 +129,9 @@ impl SignatureCheck {
     pub fn finish(self, is_right: bool, now: SystemTime) -> Result<VerifiedToken, TokenError> {
         let now = since_epoch(now)?;
         if !is_right {
+            if let Some(refusal) = &self.refusal {
+                refusal.note();
+            }
             return Err(TokenError::Signature);
         }
         let (issuer, name) = self.verifier.named(self.issuer).ok_or(TokenError::Issuer)?;

@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::check;
 use crate::claims::{Claims, Rest, Stated};
-use crate::compact::{Compact, TOKEN_BYTES};
+use crate::compact::Compact;
 use crate::config::ConfigError;
 use crate::error::TokenError;
 use crate::issuer::Issuer;
@@ -28,7 +28,12 @@ pub struct Verifier {
     issuers: Arc<[(Issuer, Arc<str>)]>,
     has_opaque: bool,
     remember: usize,
+    max_token_bytes: usize,
 }
+
+/// The longest token that is read, and the longest that a configuration can allow.
+const TOKEN_BYTES: usize = 16_384;
+pub(crate) const MOST_TOKEN_BYTES: usize = 65_536;
 
 /// The maximum number of remembered signatures, about 80 MB.
 pub(crate) const MOST_REMEMBERED: usize = 1_000_000;
@@ -58,6 +63,7 @@ impl Verifier {
             has_opaque: issuers.iter().any(|issuer| issuer.opaque.is_some()),
             issuers: issuers.into_iter().map(named).collect(),
             remember: 0,
+            max_token_bytes: TOKEN_BYTES,
         }
     }
 
@@ -79,6 +85,20 @@ impl Verifier {
         self.remember
     }
 
+    /// Sets the longest token that is read, of any form. Default: 16,384. Maximum: 65,536. A longer token is rejected as
+    /// [`TokenError::TooLong`] unread. The server in front must accept headers of that size; docs/issuers.md has a table.
+    #[must_use]
+    pub const fn max_token_bytes(mut self, most: usize) -> Self {
+        self.max_token_bytes = if most < MOST_TOKEN_BYTES { most } else { MOST_TOKEN_BYTES };
+        self
+    }
+
+    /// The longest token that is read, in bytes.
+    #[must_use]
+    pub const fn longest_token(&self) -> usize {
+        self.max_token_bytes
+    }
+
     /// The configured issuers, by their exact `iss`.
     pub fn issuers(&self) -> impl Iterator<Item = &str> {
         self.issuers.iter().map(|(_, name)| &**name)
@@ -92,7 +112,7 @@ impl Verifier {
                 return true;
             }
             let url = issuer.jwks_uri.as_ref().unwrap_or(&issuer.issuer);
-            check::is_safe_url(url)
+            check::url_error(url).is_none()
         };
         let issuers = self.issuers.iter();
         let without = issuers.filter(move |(issuer, _)| !fetchable(issuer));
@@ -110,7 +130,7 @@ impl Verifier {
     /// fetching keys again.
     #[cfg(feature = "aws-lc-rs")]
     pub fn verify(&self, token: impl AsRef<[u8]>, keys: &Keys, now: SystemTime) -> Result<VerifiedToken, TokenError> {
-        let compact = Compact::parse(token.as_ref())?;
+        let compact = self.parse(token.as_ref())?;
         self.open(&compact)?.judge(keys, now, None)
     }
 
@@ -173,7 +193,7 @@ impl Verifier {
     /// The issuer that is to be asked about a token that isn't a JWT: the one whose prefix is the longest of those that the token
     /// begins with.
     pub(crate) fn opaque_issuer(&self, token: &[u8]) -> Option<usize> {
-        if !self.has_opaque || is_jwt_shaped(token) || token.len() > TOKEN_BYTES {
+        if !self.has_opaque || is_jwt_shaped(token) || token.len() > self.max_token_bytes {
             return None;
         }
         let of = |(index, (issuer, _)): (usize, &(Issuer, Arc<str>))| {
@@ -221,6 +241,14 @@ impl Verifier {
         }
         self.issuers = issuers.into();
         Ok(self)
+    }
+
+    /// Splits a token, unless it is too long.
+    pub(crate) fn parse<'t>(&self, token: &'t [u8]) -> Result<Compact<'t>, TokenError> {
+        if token.len() > self.max_token_bytes {
+            return Err(TokenError::TooLong);
+        }
+        Compact::parse(token)
     }
 
     /// Reads a token, which needs no keys.

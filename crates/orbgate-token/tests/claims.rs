@@ -5,8 +5,10 @@ use core::time::Duration;
 use orbgate::TokenKind;
 use orbgate_testing::expected::Expected;
 use orbgate_testing::signer;
-use orbgate_testing::signer::{AUDIENCE, ISSUER, NOW, World, claims, header, issuer, now, verifier, with, without};
-use orbgate_token::{Issuer, TokenError, VerifiedToken, Verifier};
+use orbgate_testing::signer::{
+    AUDIENCE, ISSUER, NOW, Signer, World, base64url, claims, header, issuer, keys, now, verifier, with, without,
+};
+use orbgate_token::{Algorithm, Issuer, TokenError, VerifiedToken, Verifier};
 use serde_json::{Value, json};
 
 #[test]
@@ -317,4 +319,46 @@ fn an_explanation_names_the_claim_of_its_kind() {
         expected.add(&members.to_string(), hint(&members));
     }
     expected.keep(env!("CARGO_MANIFEST_DIR"), "claims: hints");
+}
+
+/// What a person reads who asks why everything is 401: each cause by its name.
+#[test]
+fn an_explanation_names_the_cause() {
+    let (signer, other, rsa) = (Signer::p256(), Signer::p256(), Signer::rsa());
+    let verifier = verifier(issuer().algorithms([Algorithm::Es256, Algorithm::Rs256]));
+    let explain = |token: &str, jwks: &[Value]| {
+        let explained = verifier.explain(token, Some(&keys(jwks)), now());
+        let code = explained.refused.map_or("accepted", |refused| refused.as_str());
+        format!("{code}: {}", explained.hint.unwrap_or_default())
+    };
+    let own = signer.jwk("key-1");
+    let token = |header: &Value, claims: &Value| signer.token(header, claims);
+    let right = token(&header(), &claims());
+    let short = json!({"kty": "RSA", "kid": "key-1", "e": "AQAB", "n": base64url([0xff; 128])});
+    let (nameless, second) = (without(header(), "kid"), other.jwk("key-2"));
+    let mut expected = Expected::default();
+    let rows = [
+        ("two keys with its name", right.clone(), vec![own.clone(), other.jwk("key-1"), second.clone()]),
+        ("a key that is too short", right.clone(), vec![short, second.clone()]),
+        ("a key for encryption", right.clone(), vec![with(own.clone(), "use", "enc"), second.clone()]),
+        ("a key for another algorithm", right.clone(), vec![rsa.jwk("key-1")]),
+        ("no such key", right.clone(), vec![second.clone()]),
+        ("another key of its name", right, vec![other.jwk("key-1")]),
+        ("no name, and two keys", token(&nameless, &claims()), vec![own.clone(), second]),
+        ("no name, and a key for another algorithm", token(&nameless, &claims()), vec![rsa.jwk("key-1")]),
+        ("an end that is text", token(&header(), &with(claims(), "exp", "1800000600")), vec![own.clone()]),
+        ("an issuer in a list", token(&header(), &with(claims(), "iss", json!([ISSUER]))), vec![own.clone()]),
+        ("an empty file", String::new(), vec![own.clone()]),
+        ("a token that is too long", "a".repeat(16_385), vec![own.clone()]),
+        ("no claim with scopes", token(&header(), &without(claims(), "scope")), vec![own.clone()]),
+        (
+            "scopes in other claims",
+            token(&header(), &with(without(claims(), "scope"), "permissions", json!(["a"]))),
+            vec![own],
+        ),
+    ];
+    for (what, token, jwks) in rows {
+        expected.add(what, [explain(&token, &jwks)]);
+    }
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "hints: the cause");
 }

@@ -6,7 +6,10 @@ use orbgate::TokenKind;
 use orbgate_testing::expected::Expected;
 use orbgate_testing::signer;
 use orbgate_testing::signer::{Signer, claims, header, keys, now, verifier, with};
-use orbgate_token::{Algorithm, ClaimTest, Issuer, KeyRules, KindRules, Opaque, ScopeClaim, SecretSource, Verifier};
+use orbgate_token::{
+    Algorithm, ClaimTest, FetchSettings, Issuer, KeyCache, KeyRules, KindRules, Opaque, ScopeClaim, SecretSource,
+    Verifier,
+};
 
 const EXAMPLE: &str = include_str!("../testdata/token.yaml");
 
@@ -189,6 +192,21 @@ remember_signatures: 10000000000
 }
 
 #[test]
+fn a_file_says_how_long_a_token_can_be() {
+    let example = include_str!("../testdata/token.yaml");
+    let with = |text: &str| Verifier::from_yaml(&format!("{example}max_token_bytes: {text}\n"));
+    assert_eq!(Verifier::from_yaml(example).unwrap().longest_token(), 16_384);
+    for (text, number) in [("1", 1), ("8192", 8_192), ("65536", 65_536)] {
+        assert_eq!(with(text).unwrap().longest_token(), number);
+    }
+    let mut expected = Expected::default();
+    for text in ["0", "65537", "-1"] {
+        expected.add(text, [with(text).unwrap_err()]);
+    }
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "configuration: the longest token");
+}
+
+#[test]
 fn an_issuer_of_tenants_is_one_issuer_for_each() {
     let yaml = |issuer: &str, tenants: &str| {
         format!(
@@ -327,9 +345,40 @@ fn keys_are_fetched_over_https_or_from_this_machine() {
         "http://127.0.0.2:80x/",
         "file:///etc/passwd",
         "//localhost/",
+        "https://login.example.com/{tenantid}/keys",
+        "https://id.example.com/my keys",
+        "https://id.example.com/kéys",
     ] {
         assert!(!accepts(url), "{url}");
     }
+}
+
+/// An issuer whose tokens would all be refused, in every language: a cache of keys is what their gates have.
+#[test]
+fn an_issuer_whose_keys_can_never_be_fetched_is_an_error_of_every_gate() {
+    let mut expected = Expected::default();
+    let kind = || KindRules::Always(TokenKind::User);
+    for name in ["http://id.example.com", "id.example.com", "urn:example:id", "https://id.example.com/a b"] {
+        let all = [Issuer::new(name, "b", kind()), Issuer::new("https://id.example.com", "b", kind())];
+        let verifier = Verifier::new(all.clone()).unwrap();
+        assert_eq!(verifier.unfetchable().collect::<Vec<_>>(), [name]);
+        let error = KeyCache::new(verifier, FetchSettings::default()).unwrap_err();
+        expected.add(name, [error.to_string()]);
+        // With the keys at another URL, or its tokens checked elsewhere, its name can be anything.
+        let [first, second] = all;
+        let secret = SecretSource::Env("A".to_owned());
+        let opaque = first.clone().opaque(Opaque::new("https://id.example.com/introspect", "c", secret));
+        let opaque = Verifier::new([opaque]).unwrap().with_secrets(|_| Ok(b"s".to_vec())).unwrap();
+        let elsewhere = Verifier::new([first.jwks_uri("https://id.example.com/keys"), second]).unwrap();
+        for verifier in [opaque, elsewhere] {
+            assert!(KeyCache::new(verifier, FetchSettings::default()).is_ok());
+        }
+    }
+    for name in ["https://login.microsoftonline.com/{tenantid}/v2.0", "https://id.example.com/{tenant}/{x}"] {
+        let error = Verifier::new([Issuer::new(name, "b", kind()).jwks_uri("https://id.example.com/keys")]);
+        expected.add(name, [error.unwrap_err().to_string()]);
+    }
+    expected.keep(env!("CARGO_MANIFEST_DIR"), "configuration: keys that can never be fetched");
 }
 
 #[test]

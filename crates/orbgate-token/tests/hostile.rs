@@ -57,7 +57,7 @@ fn the_serialisation_has_one_spelling() {
         (token.replacen('.', "%.", 1), BadEncoding),
         (token.replacen('.', "~.", 1), BadEncoding),
         (json!({"payload": body, "protected": head, "signature": signature}).to_string(), NotCompact),
-        ("a".repeat(8193), TooLong),
+        ("a".repeat(16_385), TooLong),
     ];
     for (token, error) in table {
         assert_eq!(world.verify(&token).err(), Some(error), "{token}");
@@ -66,7 +66,7 @@ fn the_serialisation_has_one_spelling() {
 }
 
 #[test]
-fn a_token_has_8192_bytes_at_most() {
+fn a_token_has_16384_bytes_at_most_or_as_many_as_configured() {
     let world = World::new();
     // No number of bytes is encoded in 4n + 1 characters, so the header may have to grow, too.
     let of_length = |length: usize| {
@@ -81,9 +81,25 @@ fn a_token_has_8192_bytes_at_most() {
         let mut tokens = near.map(|(header, claims)| token(header, claims_fill - 4 + claims));
         tokens.find(|token| token.len() == length).unwrap()
     };
-    assert_eq!(world.verify(&of_length(8191)).err(), None);
-    assert_eq!(world.verify(&of_length(8192)).err(), None);
-    assert_eq!(world.verify(&of_length(8193)).err(), Some(TokenError::TooLong));
+    for most in [None, Some(8_192), Some(65_536), Some(usize::MAX)] {
+        let verifier = match most {
+            None => verifier(issuer()),
+            Some(most) => verifier(issuer()).max_token_bytes(most),
+        };
+        let most = most.unwrap_or(16_384).min(65_536);
+        assert_eq!(verifier.longest_token(), most);
+        let keys = keys(&[world.signer.jwk("key-1")]);
+        let verify = |length: usize| {
+            let token = of_length(length);
+            let verified = verifier.verify(&token, &keys, now()).err();
+            let checked = verifier.check(&token, &keys, now()).err();
+            assert_eq!(verified, checked);
+            verified
+        };
+        assert_eq!(verify(most - 1), None);
+        assert_eq!(verify(most), None);
+        assert_eq!(verify(most + 1), Some(TokenError::TooLong));
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use orbgate_testing::expected::Expected;
 use orbgate_testing::signer;
 use orbgate_testing::signer::{Signer, base64url, claims, header, issuer, keys, now, verifier, with, without};
-use orbgate_token::{KeySet, KeySetError, TokenError};
+use orbgate_token::{Algorithm, KeySet, KeySetError, TokenError};
 use serde_json::{Value, json};
 
 /// The warning about the second of two keys has this word; `None` if both are used.
@@ -122,12 +122,13 @@ fn leading_zeros_of_a_modulus_do_not_count() {
     let jwk = with(jwk.clone(), "n", format!("AAAA{modulus}"));
     let keys = keys(&[jwk]);
     let token = rsa.token(&with(header(), "alg", "RS256"), &claims());
-    let verifier = verifier(issuer().algorithms([orbgate_token::Algorithm::Rs256]));
+    let verifier = verifier(issuer().algorithms([Algorithm::Rs256]));
     assert!(verifier.verify(token, &keys, now()).is_ok());
 }
 
+/// Two different keys that a token's header fits equally: that token is refused, and no other.
 #[test]
-fn of_keys_with_one_name_none_is_used() {
+fn of_two_keys_that_fit_none_is_used() {
     let (one, two, other) = (Signer::p256(), Signer::p256(), Signer::p256());
     let verifier = verifier(issuer());
     let same = [one.jwk("key-1"), two.jwk("key-1"), other.jwk("key-2")];
@@ -135,11 +136,11 @@ fn of_keys_with_one_name_none_is_used() {
     let left_out: Vec<_> = set.warnings().iter().map(|warning| warning.index).collect();
     assert_eq!((set.len(), left_out), (1, vec![0, 1]));
     let keys = keys(&same);
-    for signer in [&one, &two] {
+    for signer in [&one, &two, &other] {
         let verify = |header| verifier.verify(signer.token(&header, &claims()), &keys, now());
         assert_eq!(verify(header()).err(), Some(TokenError::KeyAmbiguous));
-        // Nor is one of them used as the only key that fits.
-        assert_eq!(verify(without(header(), "kid")).err(), Some(TokenError::Signature));
+        // Three keys fit a token without a `kid`.
+        assert_eq!(verify(without(header(), "kid")).err(), Some(TokenError::KeyIdMissing));
     }
     let token = other.token(&with(header(), "kid", "key-2"), &claims());
     assert!(verifier.verify(token, &keys, now()).is_ok());
@@ -151,11 +152,60 @@ fn of_keys_with_one_name_none_is_used() {
     assert_eq!(warnings.len(), 3);
 }
 
+/// As Keycloak and ForgeRock list one key for several algorithms; and as RFC 7517 §4.5 lists keys of two types.
+#[test]
+fn one_name_can_have_several_keys_and_one_key_several_entries() {
+    let (rsa, ec, second) = (Signer::rsa(), Signer::p256(), Signer::rsa());
+    let all = [Algorithm::Rs256, Algorithm::Rs384, Algorithm::Rs512, Algorithm::Es256];
+    let verifier = verifier(issuer().algorithms(all));
+    let of = |signer: &Signer, alg: &str| with(signer.jwk("key-1"), "alg", alg);
+    let three = [of(&rsa, "RS256"), of(&rsa, "RS384"), of(&rsa, "RS512")];
+    let two = [of(&rsa, "RS256"), rsa.jwk("key-1")];
+    let twice = [rsa.jwk("key-1"), rsa.jwk("key-1")];
+    let leading = rsa.jwk("key-1")["n"].as_str().unwrap().to_owned();
+    let spelled = [rsa.jwk("key-1"), with(rsa.jwk("key-1"), "n", format!("AAAA{leading}"))];
+    let types = [rsa.jwk("key-1"), ec.jwk("key-1")];
+    let names = [rsa.jwk("key-1"), rsa.jwk("key-2"), without(rsa.jwk("-"), "kid")];
+    let partly = [rsa.jwk("key-1"), of(&second, "RS384")];
+    let ambiguous = Some(TokenError::KeyAmbiguous);
+    let mismatch = Some(TokenError::KeyMismatch);
+    let missing = Some(TokenError::KeyIdMissing);
+    // The keys, the signer, its algorithm, and the results for a token with the `kid` and for one without.
+    type Row<'a> = (&'a [Value], &'a Signer, &'a str, Option<TokenError>, Option<TokenError>);
+    let table: &[Row<'_>] = &[
+        (&three, &rsa, "RS256", None, None),
+        (&three, &rsa, "RS384", None, None),
+        (&three, &rsa, "RS512", None, None),
+        (&three[..2], &rsa, "RS512", mismatch, missing),
+        (&two, &rsa, "RS512", None, None),
+        (&twice, &rsa, "RS256", None, None),
+        (&spelled, &rsa, "RS256", None, None),
+        (&types, &rsa, "RS256", None, None),
+        (&types, &ec, "ES256", None, None),
+        (&names, &rsa, "RS256", None, None),
+        // Only the algorithm of both is ambiguous, and a second key is never tried.
+        (&partly, &rsa, "RS256", None, None),
+        (&partly, &second, "RS256", Some(TokenError::Signature), Some(TokenError::Signature)),
+        (&partly, &rsa, "RS384", ambiguous, missing),
+        (&partly, &second, "RS384", ambiguous, missing),
+    ];
+    for (index, (jwks, signer, alg, named, unnamed)) in table.iter().enumerate() {
+        let keys = keys(jwks);
+        let header = with(header(), "alg", *alg);
+        let verify = |header| verifier.verify(signer.token(&header, &claims()), &keys, now()).err();
+        assert_eq!(verify(header.clone()), *named, "{index}");
+        assert_eq!(verify(without(header, "kid")), *unnamed, "{index}, no kid");
+    }
+    let warnings = |jwks: &[Value]| signer::key_set(jwks).warnings().iter().map(|it| it.index).collect::<Vec<_>>();
+    assert_eq!((warnings(&three), warnings(&types), warnings(&partly)), (vec![], vec![], vec![1]));
+    assert_eq!(signer::key_set(&three).len(), 1);
+}
+
 #[test]
 fn a_set_without_a_key_to_use_says_why_key_by_key() {
-    let (ec, rsa) = (Signer::p256().jwk("a"), Signer::rsa().jwk("b"));
+    let (ec, other, rsa) = (Signer::p256().jwk("a"), Signer::p256().jwk("a"), Signer::rsa().jwk("b"));
     let keys =
-        [with(ec.clone(), "use", "enc"), with(rsa, "e", "Aw"), json!({"kty": "oct", "k": "c2VjcmV0"}), ec.clone(), ec];
+        [with(ec.clone(), "use", "enc"), with(rsa, "e", "Aw"), json!({"kty": "oct", "k": "c2VjcmV0"}), ec, other];
     let error = |keys: &[Value]| {
         let set = json!({ "keys": keys }).to_string();
         KeySet::from_jwks(set.as_bytes()).unwrap_err().to_string()
@@ -188,6 +238,26 @@ fn a_revoked_key_checks_nothing() {
     assert_eq!(verify(&two, &unnamed, &keys), None);
     let keys = keys.revoke(signer::ISSUER, "key-2");
     assert_eq!(verify(&two, &unnamed, &keys), Some(TokenError::KeyIdMissing));
+    // All keys of the name, whatever their type, and those keys under any other name.
+    let rsa = Signer::rsa();
+    let set = [one.jwk("key-1"), rsa.jwk("key-1"), one.jwk("key-3"), two.jwk("key-2"), without(one.jwk("-"), "kid")];
+    let keys = signer::keys(&set).revoke(signer::ISSUER, "key-1");
+    let verifier = orbgate_token::Verifier::new([issuer().algorithms([Algorithm::Es256, Algorithm::Rs256])]).unwrap();
+    let verify = |signer: &Signer, header: &Value, keys: &orbgate_token::Keys| {
+        verifier.verify(signer.token(header, &claims()), keys, now()).err()
+    };
+    let third = with(header(), "kid", "key-3");
+    for keys in [keys.clone(), keys.with(signer::ISSUER, signer::key_set(&set[2..]))] {
+        assert_eq!(verify(&one, &first, &keys), Some(TokenError::KeyRevoked));
+        assert_eq!(verify(&rsa, &with(first.clone(), "alg", "RS256"), &keys), Some(TokenError::KeyRevoked));
+        assert_eq!(verify(&one, &third, &keys), Some(TokenError::KeyRevoked));
+        assert_eq!(verify(&one, &unnamed, &keys), Some(TokenError::Signature), "the other key is the only one");
+        assert_eq!(verify(&two, &second, &keys), None);
+    }
+    // A name that is revoked before its key is known.
+    let keys = orbgate_token::Keys::new().revoke(signer::ISSUER, "key-1").with(signer::ISSUER, signer::key_set(&set));
+    assert_eq!(verify(&one, &third, &keys), Some(TokenError::KeyRevoked));
+    let set = [one.jwk("key-1"), two.jwk("key-2")];
     // Another issuer's key of that name is another key.
     let keys = signer::keys(&set).revoke("https://other.example.com", "key-1");
     assert_eq!(verify(&one, &first, &keys), None);

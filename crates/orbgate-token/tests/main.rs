@@ -24,6 +24,7 @@ mod oracle;
 mod properties;
 #[cfg(feature = "fetch")]
 mod provider_tokens;
+mod refused;
 mod remembered;
 #[cfg(feature = "fetch")]
 mod server;

@@ -316,6 +316,9 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 			isRight := g.keys.verify(step)
 			unixMS, monotonicMS = g.now()
 			step, err = g.raw.Checked(engine, step, isRight, unixMS, monotonicMS)
+			if err != nil || step.MayFetch { // A wrong signature can mean a new key.
+				g.startFetches()
+			}
 		default:
 			until := g.start.Add(time.Duration(step.UntilMS) * time.Millisecond)
 			isOver := func() bool { return g.raw.IsOver(step, g.monotonicMS()) }

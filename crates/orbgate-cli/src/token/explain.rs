@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::{Args, ValueHint};
-use orbgate_token::{Explanation, KeySet, Keys, Verifier};
+use orbgate_token::{Explanation, KeySet, KeyWarning, Keys, Verifier};
 use serde::Serialize;
 
 use crate::input::{self, STANDARD_INPUT};
@@ -47,18 +47,20 @@ const MOST: u64 = 1 << 20;
 /// Prints the rule.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let verifier = verifier(&arguments.config)?;
-    let keys = match &arguments.keys {
-        Some(path) => Some(keys(path, &verifier)?),
+    let set = match &arguments.keys {
+        Some(path) => Some(key_set(path)?),
         None => None,
     };
+    let keys = set.as_ref().map(|set| keys(set, &verifier));
+    let left_out = set.as_ref().map_or(&[][..], |set| set.warnings());
     let token = read(&arguments.token)?;
     let token = token.trim_ascii();
     let token = token.strip_prefix(b"Bearer ").unwrap_or(token);
     let explanation = verifier.explain(token, keys.as_ref(), SystemTime::now());
     if arguments.json {
-        print_json(&Json::of(&explanation))?;
+        print_json(&Json::of(&explanation, left_out))?;
     } else {
-        output::print(|out| write(out, &explanation, keys.is_some()))?;
+        output::print(|out| write(out, &explanation, keys.is_some(), left_out))?;
     }
     Ok(match explanation.refused {
         None => Exit::Fine,
@@ -81,16 +83,17 @@ fn verifier(path: &Path) -> Result<Verifier, Stop> {
     Verifier::from_yaml(&text).map_err(|error| Stop::Diagnostics(error.in_file(&one_line(&name))))
 }
 
-/// The keys, assigned to the issuer that signed the token.
-fn keys(path: &Path, verifier: &Verifier) -> Result<Keys, Stop> {
+fn key_set(path: &Path) -> Result<Arc<KeySet>, Stop> {
     let set = KeySet::from_jwks(&read(path)?);
-    let set = set.map_err(|error| Stop::Error(format!("`{}`: {error}", path.display())))?;
-    let set = Arc::new(set);
-    let all = verifier.issuers();
-    Ok(all.fold(Keys::new(), |keys, issuer| keys.with(issuer, Arc::clone(&set))))
+    set.map(Arc::new).map_err(|error| Stop::Error(format!("`{}`: {error}", path.display())))
 }
 
-fn write(out: &mut dyn Write, explanation: &Explanation, has_keys: bool) -> io::Result<()> {
+/// The keys, assigned to the issuer that signed the token.
+fn keys(set: &Arc<KeySet>, verifier: &Verifier) -> Keys {
+    verifier.issuers().fold(Keys::new(), |keys, issuer| keys.with(issuer, Arc::clone(set)))
+}
+
+fn write(out: &mut dyn Write, explanation: &Explanation, has_keys: bool, left_out: &[KeyWarning]) -> io::Result<()> {
     match explanation.refused {
         Some(refused) => writeln!(out, "{DENY}refused{DENY:#}: {}: {refused}", refused.as_str())?,
         None => {
@@ -105,6 +108,9 @@ fn write(out: &mut dyn Write, explanation: &Explanation, has_keys: bool) -> io::
     }
     if let Some(hint) = &explanation.hint {
         writeln!(out, "  {}", one_line(hint))?;
+    }
+    for warning in left_out {
+        writeln!(out, "  {FAINT}--keys: {warning}{FAINT:#}")?;
     }
     match (explanation.is_signature_checked, has_keys) {
         (true, _) => Ok(()),
@@ -123,11 +129,13 @@ struct Json<'a> {
     kind: Option<&'static str>,
     scopes: Option<&'a str>,
     is_signature_checked: bool,
+    keys_left_out: Vec<String>,
 }
 
 impl<'a> Json<'a> {
-    fn of(explanation: &'a Explanation) -> Self {
+    fn of(explanation: &'a Explanation, left_out: &[KeyWarning]) -> Self {
         Self {
+            keys_left_out: left_out.iter().map(ToString::to_string).collect(),
             refused: explanation.refused.map(|refused| refused.as_str()),
             explanation: explanation.refused.map(|refused| refused.explanation()),
             hint: explanation.hint.as_deref(),

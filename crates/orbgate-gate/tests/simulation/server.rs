@@ -27,12 +27,14 @@ pub(super) struct Flight {
     pub(super) kids: Vec<u64>,
     pub(super) max_age: u64,
     pub(super) discarded: bool,
+    /// A wrong signature has started it.
+    pub(super) aside: bool,
 }
 
 impl World {
     pub(super) fn jwks(&self, kids: &[u64]) -> Vec<u8> {
         let keys = kids.iter().map(|kid| {
-            let mut jwk = self.jwk.clone();
+            let mut jwk = self.jwks[usize::try_from(*kid).unwrap()].clone();
             jwk["kid"] = kid.to_string().into();
             jwk
         });
@@ -53,23 +55,52 @@ impl World {
             let path = if known.discovers { "/.well-known/openid-configuration" } else { "/jwks" };
             assert_eq!(fetch.url, format!("{}{path}", known.name));
             assert_eq!((fetch.max_bytes, fetch.timeout), (262_144, self.settings.timeout));
-            let delay = MS(self.random.below(3_000));
-            known.flight = Some(Flight {
-                due: (known.server != Server::Lost).then_some(self.monotonic + delay),
-                fetch,
-                began: self.monotonic,
-                server: known.server,
-                kids: known.published.clone(),
-                max_age: known.max_age,
-                discarded: false,
-            });
+            self.take_off(issuer, fetch, false);
         }
+    }
+
+    /// Takes what there is to fetch after a wrong signature: one attempt in a cooldown, unless one is under way.
+    pub(super) fn start_aside(&mut self, issuer: usize) {
+        let known = &self.issuers[issuer];
+        let rested = known.refused.is_none_or(|at| self.monotonic >= at + self.settings.cooldown);
+        let may = rested && known.flight.is_none() && known.aside.is_none();
+        let fetch = self.gate.next_fetch(self.monotonic);
+        assert_eq!(fetch.is_some(), may, "{:?} after {:?}", self.monotonic, known.refused);
+        if let Some(fetch) = fetch {
+            assert!(fetch.attempt.number() > self.latest, "attempts are numbered");
+            self.latest = fetch.attempt.number();
+            assert!(fetch.url.starts_with(&format!("{}/", known.name)));
+            assert_eq!(self.gate.next_fetch(self.monotonic), None);
+            self.issuers[issuer].refused = Some(self.monotonic);
+            self.take_off(issuer, fetch, true);
+            self.meet("for a wrong signature");
+        }
+    }
+
+    fn take_off(&mut self, issuer: usize, fetch: Fetch, aside: bool) {
+        let known = &mut self.issuers[issuer];
+        let delay = MS(self.random.below(3_000));
+        let flight = Flight {
+            due: (known.server != Server::Lost).then_some(self.monotonic + delay),
+            fetch,
+            began: self.monotonic,
+            server: known.server,
+            kids: known.published.clone(),
+            max_age: known.max_age,
+            discarded: false,
+            aside,
+        };
+        known.put(flight);
     }
 
     /// An attempt that nobody reports is over when its time is.
     pub(super) fn see_expiry(&mut self, issuer: usize) {
         let known = &mut self.issuers[issuer];
         let is_over = |flight: &Flight| self.monotonic >= flight.began + self.settings.timeout;
+        let is_aside_over = known.aside.as_ref().is_some_and(is_over);
+        if is_aside_over {
+            known.aside = None;
+        }
         if known.flight.as_ref().is_some_and(is_over) {
             known.flight = None;
             self.meet("expired");
@@ -79,11 +110,10 @@ impl World {
     /// Hands over what servers have answered by now.
     pub(super) fn deliver(&mut self) {
         for issuer in 0..self.issuers.len() {
-            let Some(flight) = &self.issuers[issuer].flight else {
-                continue;
-            };
-            if flight.due.is_some_and(|due| due <= self.monotonic) {
-                let flight = self.issuers[issuer].flight.take().unwrap();
+            let is_due = |flight: &mut Flight| flight.due.is_some_and(|due| due <= self.monotonic);
+            let known = &mut self.issuers[issuer];
+            let due = [known.flight.take_if(is_due), known.aside.take_if(is_due)];
+            for flight in due.into_iter().flatten() {
                 self.answer(issuer, flight);
             }
         }
@@ -104,7 +134,7 @@ impl World {
                 assert_eq!(next.timeout, until - now);
                 flight.fetch = next;
                 flight.due = Some(now + MS(self.random.below(3_000)));
-                self.issuers[issuer].flight = Some(flight);
+                self.issuers[issuer].put(flight);
             }
             return;
         }
@@ -118,8 +148,12 @@ impl World {
         };
         assert_eq!(self.gate.fetched(flight.fetch.attempt, result, now), None);
         let after = self.gate.keys().status()[issuer].clone();
-        if flight.discarded {
-            assert_eq!(after, before, "what is discarded changes nothing");
+        let known = &mut self.issuers[issuer];
+        if flight.discarded || now < until && known.brought > flight.fetch.attempt.number() {
+            assert_eq!(after, before, "what is discarded, or older than the keys, changes nothing");
+            if !flight.discarded {
+                self.meet("older than the keys");
+            }
         } else if flight.server != Server::Good {
             assert!(after.failure.is_some());
             assert_eq!((after.keys, after.fetched), (before.keys, before.fetched));
@@ -127,10 +161,20 @@ impl World {
             assert_eq!(after.fetched, before.fetched, "what comes too late does not count");
         } else {
             assert_eq!((after.failure, after.fetched), (None, Some(now)));
-            self.issuers[issuer].held =
+            known.brought = flight.fetch.attempt.number();
+            known.held =
                 Some(Held { kids: flight.kids, since: now, ttl: Duration::from_secs(flight.max_age.clamp(60, 3600)) });
         }
         self.meet("fetched");
+    }
+}
+
+impl Known {
+    fn put(&mut self, flight: Flight) {
+        match flight.aside {
+            true => self.aside = Some(flight),
+            false => self.flight = Some(flight),
+        }
     }
 }
 

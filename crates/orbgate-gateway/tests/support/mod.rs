@@ -83,7 +83,7 @@ impl Issuer {
         format!(
             "orbgate_token: 1\nissuers:\n  - issuer: http://{0}\n    audience: {1}\n    jwks_uri: http://{0}/jwks\n    \
              algorithms: [ES256]\n    kind:\n      user: [{{ claim: token_kind, equals: user }}]\n      \
-             organisation: [{{ claim: token_kind, equals: organisation }}]\nremember_signatures: 100\n",
+             organisation: [{{ claim: token_kind, equals: organisation }}]\nmax_token_bytes: 4096\nremember_signatures: 100\n",
             self.address,
             signer::AUDIENCE
         )

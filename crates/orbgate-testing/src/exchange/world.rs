@@ -29,12 +29,13 @@ pub struct World {
 }
 
 /// Every issuer, and how it behaves.
-pub(crate) const ISSUERS: [(&str, Conduct); 16] = [
+pub(crate) const ISSUERS: [(&str, Conduct); 17] = [
     ("main", Conduct::Right),
     ("rotating", Conduct::Right),
     ("asked", Conduct::Right),
     ("directory", Conduct::Right),
     ("twins", Conduct::SaysTwins),
+    ("listed", Conduct::Right),
     ("closes", Conduct::Closes),
     ("drips", Conduct::Drips),
     ("crowded", Conduct::Drips),
@@ -47,6 +48,9 @@ pub(crate) const ISSUERS: [(&str, Conduct); 16] = [
     ("elsewhere", Conduct::SaysElsewhere),
     ("secret", Conduct::SaysSecret),
 ];
+
+/// The longest token: less than by default, because not every server takes a header that long.
+const TOKEN_BYTES: usize = 8_192;
 
 /// The project's root.
 pub(crate) fn root() -> &'static Path {
@@ -83,6 +87,15 @@ impl World {
             let issuer = match name {
                 "main" => issuer.with([second.jwk("main-2"), rsa.jwk("main-rsa")]),
                 "twins" => issuer.with([second.jwk("twins-2")]),
+                "listed" => {
+                    let again = issuer.signer.jwk("listed-1");
+                    let rsa = ["RS256", "RS384", "RS512"].map(|alg| {
+                        let mut jwk = rsa.jwk("listed-1");
+                        jwk["alg"] = alg.into();
+                        jwk
+                    });
+                    issuer.with([again]).with(rsa)
+                }
                 _ => issuer,
             };
             issuers.add(name, issuer);
@@ -101,7 +114,7 @@ impl World {
         let mut all: Vec<Value> = ISSUERS.map(|(name, _)| world.configuration(name)).into();
         all.push(world.configuration("down"));
         // JSON is also YAML.
-        let text = json!({"orbgate_token": 1, "issuers": all});
+        let text = json!({"orbgate_token": 1, "issuers": all, "max_token_bytes": TOKEN_BYTES});
         fs::write(world.tokens(), format!("{text:#}"))?;
         Ok(world)
     }

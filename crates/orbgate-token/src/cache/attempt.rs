@@ -91,8 +91,12 @@ pub struct Wait {
 pub(super) struct Schedule {
     pub(super) attempts: Attempts,
     pub(super) flight: Option<Flight>,
-    /// The latest attempt that is over.
-    pub(super) ended: Option<AttemptId>,
+    /// An attempt that a rejected token has started. Nothing waits for it, so it delays no other attempt.
+    pub(super) aside: Option<Flight>,
+    /// The latest attempt that is over, if a token could wait for it.
+    ended: Option<AttemptId>,
+    /// The latest attempt that brought keys.
+    brought: Option<AttemptId>,
 }
 
 /// An attempt that is under way.
@@ -132,17 +136,33 @@ impl Schedule {
         self.ended.is_some_and(|ended| ended > before)
     }
 
-    /// The attempt under way, if it is this one.
-    pub(super) fn flight_of(&mut self, id: AttemptId) -> Option<&mut Flight> {
-        self.flight.as_mut().filter(|flight| flight.id == id)
+    /// The attempts under way.
+    pub(super) fn flights(&mut self) -> impl Iterator<Item = &mut Flight> {
+        self.flight.iter_mut().chain(&mut self.aside)
     }
 
-    /// The attempt under way is over; what it brought counts unless it is discarded.
-    pub(super) fn end(&mut self) -> bool {
-        let Some(flight) = self.flight.take() else {
+    /// An attempt whose time is over.
+    pub(super) fn late(&mut self, now: Duration) -> Option<AttemptId> {
+        let late = self.flights().find(|flight| now >= flight.until);
+        late.map(|flight| flight.id)
+    }
+
+    /// The attempt under way with this number.
+    pub(super) fn flight_of(&mut self, id: AttemptId) -> Option<&mut Flight> {
+        self.flights().find(|flight| flight.id == id)
+    }
+
+    /// An attempt is over. What it brought counts, unless it is discarded or a later attempt has brought keys.
+    pub(super) fn end(&mut self, id: AttemptId, brings_keys: bool) -> bool {
+        let is_it = |flight: &mut Flight| flight.id == id;
+        let flight = self.flight.take_if(is_it).inspect(|flight| self.ended = Some(flight.id));
+        let Some(flight) = flight.or_else(|| self.aside.take_if(is_it)) else {
             return false;
         };
-        self.ended = Some(flight.id);
-        !flight.discarded
+        let counts = !flight.discarded && self.brought.is_none_or(|brought| brought < id);
+        if counts && brings_keys {
+            self.brought = Some(id);
+        }
+        counts
     }
 }

@@ -11,6 +11,7 @@ mod error;
 mod introspect;
 mod places;
 mod progress;
+mod refusals;
 mod settings;
 mod snapshot;
 mod verdicts;
@@ -34,9 +35,9 @@ use self::attempt::Schedule;
 use self::discovery::{Found, Stage};
 use self::introspect::Introspection;
 use self::places::{Places, Ticket};
+pub(crate) use self::refusals::{Refusal, Refusals};
 use self::snapshot::{Snapshot, State};
 use self::when::{Cause, Times};
-use crate::compact::Compact;
 use crate::error::TokenError;
 use crate::keys::{KEY_SET_BYTES, Keys};
 #[cfg(feature = "aws-lc-rs")]
@@ -68,6 +69,7 @@ pub struct KeyCache {
     begun: AtomicU64,
     /// Whether an attempt might have a URL that isn't being fetched yet.
     has_queued: AtomicBool,
+    refusals: Arc<Refusals>,
     places: Arc<Places>,
     /// The tokens that wait for an introspection endpoint.
     asking_places: Arc<Places>,
@@ -142,10 +144,11 @@ impl KeyCache {
     ///
     /// # Errors
     ///
-    /// Returns every setting that is out of range, or every [missing secret](Verifier::missing_secrets).
+    /// Returns every setting that is out of range, or every issuer whose keys [can never be fetched](Verifier::unfetchable)
+    /// and every [missing secret](Verifier::missing_secrets).
     pub fn new(verifier: Verifier, settings: FetchSettings) -> Result<Self, SettingsError> {
         settings.check()?;
-        SettingsError::of_missing(verifier.missing_secrets())?;
+        SettingsError::of_verifier(&verifier)?;
         let count = verifier.issuers().count();
         let opaque = (0..count).map(|index| verifier.named(index)?.0.opaque.as_ref());
         let introspections = opaque.map(|opaque| Some(Introspection::new(opaque?)));
@@ -160,6 +163,7 @@ impl KeyCache {
             introspections,
             begun: AtomicU64::new(0),
             has_queued: AtomicBool::new(false),
+            refusals: Arc::new(Refusals::of(count)),
             places: Arc::default(),
             asking_places: Arc::default(),
             outside: !cfg!(feature = "aws-lc-rs"),
@@ -224,7 +228,7 @@ impl KeyCache {
         if let Some(issuer) = self.verifier.opaque_issuer(text) {
             return self.introspect(issuer, text, asked, now);
         }
-        let compact = match Compact::parse(text) {
+        let compact = match self.verifier.parse(text) {
             Ok(compact) => compact,
             Err(error) => return Judged::Verdict(Err(error)),
         };
@@ -273,11 +277,16 @@ impl KeyCache {
         if !self.outside {
             let remembered = self.remembered.as_ref();
             let remembered = remembered.map(|remembered| (remembered, now.monotonic));
-            return Judged::Verdict(token.judge(keys, now.time, remembered));
+            let verdict = token.judge(keys, now.time, remembered);
+            self.refusals.note(token.index, verdict.as_ref().err());
+            return Judged::Verdict(verdict);
         }
         match token.check(keys, now.time) {
-            Ok(check) => Judged::CheckSignature(check),
-            Err(error) => Judged::Verdict(Err(error)),
+            Ok(check) => Judged::CheckSignature(check.of(&self.refusals)),
+            Err(error) => {
+                self.refusals.note(token.index, Some(&error));
+                Judged::Verdict(Err(error))
+            }
         }
     }
 
@@ -309,13 +318,19 @@ impl KeyCache {
     /// Whether [`KeyCache::next_fetch`] might return a fetch.
     #[must_use]
     pub fn may_fetch(&self) -> bool {
-        self.has_queued.load(Ordering::SeqCst)
+        self.has_queued.load(Ordering::SeqCst) || self.refusals.has_any()
     }
 
     /// The next fetch, if there is one. Perform it, and report the result to [`KeyCache::fetched`].
     pub fn next_fetch(&self, now: Duration) -> Option<Fetch> {
         // Read first: nearly always there is nothing, and then no thread takes the flag from another.
-        if !self.may_fetch() || !self.has_queued.swap(false, Ordering::SeqCst) {
+        if !self.may_fetch() {
+            return None;
+        }
+        for issuer in self.refusals.take() {
+            self.refused(issuer, now);
+        }
+        if !self.has_queued.swap(false, Ordering::SeqCst) {
             return None;
         }
         for issuer in 0..self.schedules.len() {
@@ -327,8 +342,7 @@ impl KeyCache {
             }
             let mut schedule = self.lock(issuer)?;
             self.expire(issuer, &mut schedule, now);
-            let flight = schedule.flight.as_mut();
-            if let Some(flight) = flight.filter(|flight| !flight.taken) {
+            if let Some(flight) = schedule.flights().find(|flight| !flight.taken) {
                 flight.taken = true;
                 self.has_queued.store(true, Ordering::SeqCst);
                 return Some(flight.fetch(KEY_SET_BYTES, now, self.settings.timeout));
@@ -369,7 +383,7 @@ impl KeyCache {
             }
             Ok(Found::Keys(keys, ttl)) => {
                 let (keys, times) = (Arc::new(keys), Times::new(now, ttl, &self.settings));
-                if schedule.end() {
+                if schedule.end(attempt, true) {
                     self.change(issuer, |next, name| {
                         next.put(issuer, name, Arc::clone(&keys), times);
                         next.set_failure(issuer, None, false);
@@ -378,7 +392,7 @@ impl KeyCache {
                 None
             }
             Err(failure) => {
-                self.fail(issuer, &mut schedule, &failure, now);
+                self.fail(issuer, &mut schedule, attempt, &failure, now);
                 None
             }
         }
@@ -423,6 +437,7 @@ impl KeyCache {
         let mut schedule = self.lock(issuer)?;
         self.drop_keys(issuer, |_| true);
         schedule.attempts.forget();
+        schedule.aside = None;
         let flight = schedule.flight.as_mut()?;
         flight.discarded = true;
         Some(flight.wait())

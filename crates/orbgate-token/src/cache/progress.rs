@@ -127,7 +127,11 @@ impl KeyCache {
         let begun = self.begun.fetch_add(1, Ordering::SeqCst);
         let first = discovery::first(rules);
         let (stage, url) = first.clone().unwrap_or((Stage::Keys, String::new()));
-        let flight = schedule.flight.insert(Flight {
+        let place = match cause {
+            Cause::Refused => &mut schedule.aside,
+            Cause::NoKeys | Cause::Due | Cause::UnknownKey(_) => &mut schedule.flight,
+        };
+        let flight = place.insert(Flight {
             id: self.id(begun.saturating_add(1), issuer),
             until: now.saturating_add(self.settings.timeout),
             stage,
@@ -137,7 +141,7 @@ impl KeyCache {
         });
         let wait = flight.wait();
         if let Err(failure) = first {
-            self.fail(issuer, schedule, &failure, now);
+            self.fail(issuer, schedule, wait.attempt, &failure, now);
             return None;
         }
         self.has_queued.store(true, Ordering::SeqCst);
@@ -156,19 +160,40 @@ impl KeyCache {
         usize::try_from(issuer).ok()
     }
 
-    /// Ends an attempt whose time is over without a report.
-    pub(super) fn expire(&self, issuer: usize, schedule: &mut Schedule, now: Duration) {
-        if schedule.flight.as_ref().is_some_and(|flight| now >= flight.until) {
-            self.fail(issuer, schedule, &FetchError::Timeout, now);
+    /// Starts an attempt because a token of this issuer was rejected for its key or signature, unless one is under way.
+    pub(super) fn refused(&self, issuer: usize, now: Duration) {
+        let Some(mut schedule) = self.lock(issuer) else {
+            return;
+        };
+        self.expire(issuer, &mut schedule, now);
+        if schedule.flights().next().is_none() {
+            self.begin(issuer, &mut schedule, Cause::Refused, now);
         }
     }
 
-    /// The attempt under way has failed: the keys stay, and the failure is noted.
-    pub(super) fn fail(&self, issuer: usize, schedule: &mut Schedule, failure: &FetchError, now: Duration) {
-        let left = |flight: &Flight| flight.until.saturating_sub(now);
-        let left = schedule.flight.as_ref().map_or(Duration::ZERO, left);
-        let is_slow = self.settings.timeout.saturating_sub(left) >= BRIEF.min(self.settings.timeout);
-        if schedule.end() {
+    /// Ends attempts whose time is over without a report.
+    pub(super) fn expire(&self, issuer: usize, schedule: &mut Schedule, now: Duration) {
+        while let Some(late) = schedule.late(now) {
+            self.fail(issuer, schedule, late, &FetchError::Timeout, now);
+        }
+    }
+
+    /// This attempt has failed: the keys stay, and the failure is noted.
+    pub(super) fn fail(
+        &self,
+        issuer: usize,
+        schedule: &mut Schedule,
+        attempt: AttemptId,
+        failure: &FetchError,
+        now: Duration,
+    ) {
+        // Nothing waits for the other attempt, so it doesn't matter how long it took.
+        let waited = schedule.flight.as_ref().filter(|flight| flight.id == attempt);
+        let is_slow = waited.is_some_and(|flight| {
+            let left = flight.until.saturating_sub(now);
+            self.settings.timeout.saturating_sub(left) >= BRIEF.min(self.settings.timeout)
+        });
+        if schedule.end(attempt, false) {
             self.change(issuer, |next, _| {
                 next.set_failure(issuer, Some(failure.clone()), is_slow);
             });

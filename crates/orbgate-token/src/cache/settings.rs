@@ -3,9 +3,11 @@
 use core::fmt;
 use core::time::Duration;
 
+use orbgate_yaml::quoted;
+
 #[cfg(feature = "fetch")]
 use crate::config::ConfigError;
-use crate::opaque::SecretSource;
+use crate::verifier::Verifier;
 
 /// The intervals and time limits of fetches. The defaults suit every provider that we know of.
 ///
@@ -120,19 +122,26 @@ impl FetchSettings {
     }
 }
 
-/// All settings that are out of range, or all secrets that are missing or can't be read.
+/// All settings that are out of range, or all issuers whose keys can't be fetched and secrets that are missing or can't be read.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SettingsError {
-    /// The purpose of the settings; empty for secrets, which name their own keys.
+    /// The purpose of the settings; empty for errors of the configuration, which name their own keys.
     about: &'static str,
     diagnostics: Vec<String>,
 }
 
 impl SettingsError {
-    /// The error for secrets that haven't been read.
-    pub(super) fn of_missing<'s>(missing: impl Iterator<Item = &'s SecretSource>) -> Result<(), Self> {
+    /// The error for issuers whose keys can't be fetched, and for secrets that haven't been read.
+    pub(super) fn of_verifier(verifier: &Verifier) -> Result<(), Self> {
+        let unfetchable = verifier.unfetchable().map(|issuer| {
+            format!(
+                "the keys of {} can never be fetched: its tokens would all be refused. Write a `jwks_uri` that starts with \
+                 `https://`, or leads to this very machine",
+                quoted(issuer)
+            )
+        });
         let says = |source| format!("{source} has not been read: this gate can't ask about opaque tokens");
-        let diagnostics: Vec<String> = missing.map(says).collect();
+        let diagnostics: Vec<String> = unfetchable.chain(verifier.missing_secrets().map(says)).collect();
         match diagnostics.is_empty() {
             true => Ok(()),
             false => Err(Self { about: "", diagnostics }),
@@ -149,7 +158,8 @@ impl SettingsError {
 
 impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.about, self.diagnostics.join(", "))
+        let separator = if self.about.is_empty() { "\n" } else { ", " };
+        write!(f, "{}{}", self.about, self.diagnostics.join(separator))
     }
 }
 

@@ -72,12 +72,17 @@ pub(super) enum Cause {
     Due,
     /// A token names a key that the issuer did not have; any client can write such a token.
     UnknownKey(Fingerprint),
+    /// No key fits a token, or its signature is wrong: the issuer might have another key under the same name now. Any client
+    /// can write such a token, so none waits for the attempt.
+    Refused,
 }
 
 /// The attempts to fetch an issuer's keys so far.
 #[derive(Debug, Default)]
 pub(super) struct Attempts {
     last: Option<Duration>,
+    /// The last attempt for [`Cause::Refused`]. No other attempt depends on it.
+    refused: Option<Duration>,
     /// When each of the attempts of the budget can be made again.
     spent: Vec<Duration>,
     /// When the issuer was asked for a `kid` that it did not have.
@@ -90,14 +95,17 @@ const MISSING: usize = 1024;
 impl Attempts {
     /// Whether an attempt may be made now; if so, it counts as made.
     pub(super) fn may(&mut self, cause: Cause, now: Duration, settings: &FetchSettings) -> bool {
-        let rested = |pause: Duration| self.last.is_none_or(|last| now.saturating_sub(last) >= pause);
+        let rested = |last: Option<Duration>, pause| last.is_none_or(|last| now.saturating_sub(last) >= pause);
         let may = match cause {
-            Cause::NoKeys => rested(settings.retry),
-            Cause::Due => rested(settings.cooldown),
+            Cause::NoKeys => rested(self.last, settings.retry),
+            Cause::Due => rested(self.last, settings.cooldown),
             Cause::UnknownKey(kid) => !self.is_missing(kid, now, settings) && self.spend(now, settings),
+            Cause::Refused => rested(self.refused, settings.cooldown),
         };
-        if may {
-            self.last = Some(now);
+        match cause {
+            _ if !may => {}
+            Cause::Refused => self.refused = Some(now),
+            Cause::NoKeys | Cause::Due | Cause::UnknownKey(_) => self.last = Some(now),
         }
         may
     }
@@ -275,6 +283,24 @@ mod tests {
         assert_eq!(note(0..2_000, 0), (MISSING, false));
         assert_eq!(note(5_000..5_001, 29), (MISSING, false));
         assert_eq!(note(5_000..5_001, 30), (1, true));
+    }
+
+    /// Forgeries have a budget of their own: they take nothing from the others, nor the others from them.
+    #[test]
+    fn wrong_signatures_have_a_budget_of_their_own() {
+        let (clock, mut attempts) = (Clock::new(), Attempts::default());
+        let made = (0..10_000_u32).filter(|number| {
+            let at = clock.after(Duration::from_millis(9).saturating_mul(*number));
+            attempts.may(Cause::Refused, at, &SETTINGS)
+        });
+        assert_eq!(made.collect::<Vec<_>>(), [0, 3_334, 6_668], "one in 30 s");
+        let unknown = (0..10).filter(|number| attempts.may(Cause::UnknownKey(kid(*number)), clock.at(90), &SETTINGS));
+        assert_eq!(unknown.count(), 4);
+        assert!(attempts.may(Cause::Refused, clock.at(91), &SETTINGS));
+        let mut attempts = Attempts::default();
+        assert!(attempts.may(Cause::Refused, clock.at(0), &SETTINGS));
+        assert!(attempts.may(Cause::Due, clock.at(0), &SETTINGS));
+        assert!(!attempts.may(Cause::Refused, clock.at(29), &SETTINGS));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The configuration file as plain data: what both YAML readings must agree on. Nothing here is validated beyond its shape.
 //! The README's table of keys is made of it.
 
+use core::num::NonZeroU64;
+
 use orbgate_yaml::{Content, Location, Node, Owner, Shape, Spanned, Value, Values, Version, document};
 use serde::Deserialize;
 
@@ -11,6 +13,8 @@ document! {
         pub(super) orbgate_token: Version,
         /// The issuers. A token of any other issuer is refused.
         pub(super) issuers: Spanned<Vec<IssuerDocument>>,
+        /// The longest token that is read, in bytes, opaque or not; 16384 if absent, 65536 at most.
+        pub(super) max_token_bytes: Option<Spanned<NonZeroU64>>,
         /// How many checked signatures a cache of keys remembers for a minute; 0 if absent, 1000000 at most.
         pub(super) remember_signatures: Option<Spanned<u64>>,
     }

@@ -16,12 +16,20 @@ use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules};
 use crate::opaque::{Opaque, SecretSource};
 use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
-use crate::verifier::{MOST_REMEMBERED, Verifier};
+use crate::verifier::{MOST_REMEMBERED, MOST_TOKEN_BYTES, Verifier};
 
 /// The verifier that a document describes, and every error in it.
 pub(super) fn verifier(document: &Document, diagnostics: &mut Diagnostics) -> Verifier {
     let issuers = issuers(document, diagnostics);
     let mut verifier = Verifier::of(issuers);
+    if let Some(said) = &document.max_token_bytes {
+        let most = usize::try_from(said.value.get()).unwrap_or(usize::MAX);
+        if most > MOST_TOKEN_BYTES {
+            let message = format!("`max_token_bytes` is over {MOST_TOKEN_BYTES}, which is the limit");
+            diagnostics.push(said.location, message);
+        }
+        verifier = verifier.max_token_bytes(most);
+    }
     if let Some(said) = &document.remember_signatures {
         let most = usize::try_from(said.value).unwrap_or(usize::MAX);
         if most > MOST_REMEMBERED {
