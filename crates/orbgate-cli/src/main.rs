@@ -28,6 +28,7 @@ mod lsp;
 mod manual;
 mod needs;
 mod openapi;
+mod orbs;
 mod output;
 mod policy_file;
 mod progress;
@@ -102,6 +103,8 @@ enum Command {
     Openapi(openapi::Arguments),
     /// Find out why a token is rejected
     Token(token::Arguments),
+    /// Grant, hold and charge orbs in a ledger, and list what moved
+    Orbs(orbs::Arguments),
     /// Validate run requests or run records against the specification
     Validate(validate::Arguments),
     /// Show all scopes and routes, with orbs and token kinds
@@ -152,6 +155,8 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Test(arguments) => test::run(arguments, policy),
         // The policy isn't used, because no call is decided.
         Command::Token(arguments) => token::run(arguments),
+        // A ledger knows nothing of policies.
+        Command::Orbs(arguments) => orbs::run(arguments),
         // Requests and records are the same for every policy.
         Command::Validate(arguments) => validate::run(arguments),
         // It decides in the browser.
@@ -188,7 +193,7 @@ impl Command {
             Self::Needs(arguments) => return arguments.log.iter().map(PathBuf::as_path).collect(),
             Self::Decide(_) | Self::Explain(_) | Self::Reach(_) => return Vec::new(),
             Self::Init(_) | Self::Table(_) | Self::Lsp(_) | Self::Serve(_) => return Vec::new(),
-            Self::Completions(_) => return Vec::new(),
+            Self::Completions(_) | Self::Orbs(_) => return Vec::new(),
             #[cfg(feature = "manual")]
             Self::Manual(_) => return Vec::new(),
         };
@@ -205,6 +210,7 @@ const WITHOUT_POLICY: &[&str] = &[
     "diff",
     "fmt",
     "openapi",
+    "orbs",
     "review",
     "explore",
     "lsp",
@@ -357,6 +363,7 @@ mod tests {
             arguments.push(value(argument));
         }
         let more: &[&str] = match path.first().map(String::as_str) {
+            Some("orbs") if path.iter().any(|name| name == "settle") => &["--void"],
             Some("decide" | "explain") => &["GET", "/"],
             Some("needs") => &["GET /"],
             Some("diff" | "review") => &["2"],

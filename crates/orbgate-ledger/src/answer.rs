@@ -1,11 +1,11 @@
 //! What a ledger answers: receipts, denials, balances and entries.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
 
 /// The answer to a command.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "one for each command")]
 pub enum Answer {
@@ -26,7 +26,7 @@ pub enum Answer {
 }
 
 /// A receipt, and whether the command had been done before.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Done<R> {
     /// The receipt of the first time.
@@ -37,7 +37,7 @@ pub struct Done<R> {
 }
 
 /// The receipt of a grant.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Granted {
     /// The grant.
@@ -55,7 +55,7 @@ pub struct Granted {
 }
 
 /// The receipt of a revocation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Revoked {
     /// The command.
@@ -71,7 +71,7 @@ pub struct Revoked {
 }
 
 /// The answer to a hold. A denial is a value: it isn't stored, and asking again checks again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "hold", rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a hold is admitted or denied")]
@@ -91,7 +91,7 @@ pub enum HoldAnswer {
 }
 
 /// The receipt of a hold.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Held {
     /// The hold.
@@ -109,7 +109,7 @@ pub struct Held {
 }
 
 /// A hold that wasn't admitted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Denied {
     /// The orbs that the hold needs.
@@ -123,7 +123,7 @@ pub struct Denied {
 }
 
 /// Why a hold is denied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "frozen: they are the details of a decision")]
@@ -149,7 +149,7 @@ impl Denial {
 }
 
 /// The receipt of an extension.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Extended {
     /// The command.
@@ -163,7 +163,7 @@ pub struct Extended {
 }
 
 /// The receipt of a settlement.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Settled {
     /// The hold.
@@ -187,7 +187,7 @@ pub struct Settled {
 }
 
 /// The state of a hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "the states of a hold")]
@@ -227,7 +227,7 @@ impl State {
 }
 
 /// The orbs of an account.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Balance {
     /// The account.
@@ -245,7 +245,7 @@ pub struct Balance {
 }
 
 /// A pending hold.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Pending {
     /// The hold.
@@ -263,7 +263,7 @@ pub struct Pending {
 }
 
 /// A movement of orbs. Entries are written once and never changed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Entry {
     /// The account.
@@ -291,7 +291,7 @@ pub struct Entry {
 }
 
 /// What moved orbs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "one for each command that moves orbs, and two for time")]
@@ -335,7 +335,7 @@ impl Cause {
 }
 
 /// The change of one grant. What leaves `available` and `held` and isn't captured has expired or was revoked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Line {
     /// The grant.

@@ -3,7 +3,7 @@
 use core::error;
 use core::fmt::{self, Display};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::answer::{Settled, State};
 
@@ -39,7 +39,7 @@ impl Display for Invalid {
 impl error::Error for Invalid {}
 
 /// Why a command wasn't done. Nothing has changed, except after [`Error::Unknown`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Error {

@@ -4,10 +4,13 @@
 mod answer;
 mod command;
 mod error;
+mod event;
 mod ledger;
 mod log;
 mod model;
 mod plan;
+#[cfg(feature = "schema")]
+mod schema;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 pub mod suite;
@@ -21,8 +24,11 @@ pub use crate::answer::{
 };
 pub use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle, Settlement};
 pub use crate::error::{Error, Invalid};
+pub use crate::event::Event;
 pub use crate::ledger::{Clock, Ledger, Reply, SystemClock};
 pub use crate::model::Model;
+#[cfg(feature = "schema")]
+pub use crate::schema::schema;
 #[cfg(feature = "sqlite")]
 pub use crate::sqlite::Sqlite;
 pub use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs, Order};

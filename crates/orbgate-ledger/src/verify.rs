@@ -2,18 +2,21 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use crate::answer::{Cause, State};
 use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow};
 use crate::value::{AccountId, Bucket, Id, Millis, Orbs};
 
-/// What a verification found. It is empty if the ledger is consistent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What a verification found.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Faults {
     /// How many accounts were checked.
     pub accounts: u64,
     /// How many entries were checked.
     pub entries: u64,
-    /// Each contradiction, in words: at most 100.
+    /// Each contradiction, in words: at most 100. None if the ledger is consistent.
     pub found: Vec<String>,
 }
 

@@ -14,7 +14,11 @@
 )]
 
 mod conformance;
+#[cfg(all(feature = "sqlite", target_os = "linux"))]
+mod crash;
 mod properties;
+#[cfg(feature = "schema")]
+mod schema;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod support;

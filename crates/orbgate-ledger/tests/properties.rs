@@ -102,7 +102,7 @@ impl Shadow {
     }
 }
 
-/// The grants of the steps. An id that comes twice is a conflict unless it is the same.
+/// The grants of the steps. An id that appears twice is a conflict unless it is the same.
 fn grants(steps: &[Step], model: &mut Model) -> BTreeMap<Id, Grant> {
     let mut grants = BTreeMap::new();
     for Step { now, command } in steps {

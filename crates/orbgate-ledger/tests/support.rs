@@ -75,3 +75,28 @@ pub(crate) fn hold(name: impl Into<String>, of: &str, amount: u64) -> Hold {
 pub(crate) fn capture(name: impl Into<String>, amount: u64) -> Settle {
     Settle { hold: id(name), settlement: Settlement::Capture(orbs(amount)) }
 }
+
+/// Random numbers that are the same for a seed.
+#[derive(Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below a bound.
+    pub(crate) const fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+}
+
+/// Notes that something isn't tested: `cargo xtask test` lists it.
+pub(crate) fn skipped(what: &str) {
+    eprintln!("skipped: {what}");
+    if let Some(list) = std::env::var_os("ORBGATE_SKIPPED") {
+        let list = std::fs::File::options().append(true).open(list).unwrap();
+        std::io::Write::write_all(&mut &list, format!("{what}\n").as_bytes()).unwrap();
+    }
+}

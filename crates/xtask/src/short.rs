@@ -9,11 +9,12 @@ use crate::kit::program::Program;
 const COMMANDS: [(&str, &str, &[&str]); 4] = [
     (
         "schema",
-        "Writes the JSON Schemas: of the policy format, of the run request and of the run record",
+        "Writes the JSON Schemas: of the policy format, the run request, the run record and the answers of a ledger",
         // The crates' own tests have the generator and the comparison.
         &[
             "ORBGATE_UPDATE=1 cargo test -p orbgate --all-features --test all schema::",
             "ORBGATE_UPDATE=1 cargo test -p orbgate-contract --all-features --test all schema::",
+            "ORBGATE_UPDATE=1 cargo test -p orbgate-ledger --all-features --test all schema::",
         ],
     ),
     (

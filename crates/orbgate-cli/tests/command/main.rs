@@ -24,6 +24,8 @@ mod logs;
 #[cfg(feature = "lsp")]
 mod lsp;
 mod openapi;
+#[cfg(feature = "orbs")]
+mod orbs;
 mod questions;
 mod readme;
 mod replay;

@@ -52,8 +52,17 @@ fn the_tutorial_shows_what_the_command_prints() {
     check(&page, 5, folder.path());
 }
 
+/// A reader starts in an empty folder.
+#[cfg(feature = "orbs")]
+#[test]
+fn the_page_of_orbs_shows_what_the_command_prints() {
+    if let Some(page) = of_the_repository("docs/orbs.md") {
+        check(&page, 10, tempfile::tempdir().unwrap().path());
+    }
+}
+
 /// The help of every command, as released packages have them.
-#[cfg(all(feature = "lsp", feature = "token"))]
+#[cfg(all(feature = "lsp", feature = "orbs", feature = "token"))]
 #[test]
 fn the_page_of_all_options_is_the_help() {
     let Some(page) = of_the_repository("docs/cli.md") else {

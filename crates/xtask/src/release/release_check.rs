@@ -39,10 +39,11 @@ const GUIDES: [&str; 4] =
     ["bindings/c/README.md", "bindings/java/README.md", "bindings/node/README.md", "crates/orbgate-cli/README.md"];
 
 /// Compare what is generated with what is committed.
-const GENERATED: [&str; 3] = [
+const GENERATED: [&str; 4] = [
     "cargo test -p orbgate --all-features --test all schema::",
     "cargo test -p orbgate-contract --all-features --test all schema::",
     "cargo test -p orbgate-capi -- codes header layout messages",
+    "cargo test -p orbgate-ledger --all-features --test all schema::",
 ];
 
 impl ReleaseCheck {

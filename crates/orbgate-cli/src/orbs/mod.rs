@@ -1,0 +1,301 @@
+//! `orbgate orbs`: a ledger on the command line.
+
+#[cfg(feature = "orbs")]
+mod run;
+#[cfg(feature = "orbs")]
+mod show;
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args, Subcommand, ValueEnum, ValueHint};
+
+use crate::output::{Exit, Stop};
+
+/// The arguments of the command.
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    /// Ledger: a SQLite file
+    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    db: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, global = true)]
+    json: bool,
+
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Add orbs to an account; creates the ledger if it doesn't exist
+    Grant(Grant),
+    /// Take back the part of a grant that is neither held nor spent
+    Revoke(Revoke),
+    /// Reserve orbs before a call
+    Hold(Hold),
+    /// Give a pending hold more time
+    Extend(Extend),
+    /// Capture or void a hold after the call
+    Settle(Settle),
+    /// List the pending holds of an account
+    Holds(Account),
+    /// Show the balance of an account
+    Balance(Account),
+    /// List what moved orbs, in the order of commits
+    Entries(Entries),
+    /// Recompute everything from the entries, and report differences
+    Verify(Verify),
+    /// Copy the ledger into a new file while it is used
+    Backup(Backup),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = GRANT)]
+struct Grant {
+    /// Account
+    account: String,
+    /// Number of orbs
+    amount: u64,
+    /// Your id of the grant: the same id grants once
+    #[arg(long)]
+    id: String,
+    /// They are bonus orbs, which only calls that permit it use
+    #[arg(long)]
+    bonus: bool,
+    /// Time from which they can't be spent, such as `2027-01-01T00:00:00Z`
+    #[arg(long, value_name = "TIME")]
+    expires: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = REVOKE)]
+struct Revoke {
+    /// Account
+    account: String,
+    /// Id of the grant
+    grant: String,
+    /// Your id of the revocation
+    #[arg(long)]
+    id: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = HOLD)]
+struct Hold {
+    /// Account
+    account: String,
+    /// Number of orbs
+    amount: u64,
+    /// Your id of the hold: the same id holds once
+    #[arg(long)]
+    id: String,
+    /// Bonus orbs may be used
+    #[arg(long)]
+    bonus: bool,
+    /// Time until the hold expires
+    #[arg(long, value_name = "DURATION", default_value = "60s")]
+    ttl: String,
+    /// What it is for, such as a route
+    #[arg(long, default_value = "", hide_default_value = true)]
+    note: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXTEND)]
+struct Extend {
+    /// Id of the hold
+    hold: String,
+    /// The hold expires this long after now, or later
+    #[arg(long, value_name = "DURATION")]
+    ttl: String,
+    /// Your id of the extension; a new one without it
+    #[arg(long)]
+    id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = SETTLE, group = ArgGroup::new("how").required(true).args(["capture", "void"]))]
+struct Settle {
+    /// Id of the hold
+    hold: String,
+    /// Spend this many orbs, and release the rest
+    #[arg(long, value_name = "N")]
+    capture: Option<u64>,
+    /// Release all of them
+    #[arg(long)]
+    void: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = ACCOUNT)]
+struct Account {
+    /// Account
+    account: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = ENTRIES)]
+struct Entries {
+    /// Only those after this cursor, which an earlier run has printed
+    #[arg(long, value_name = "CURSOR", default_value = "", hide_default_value = true)]
+    after: String,
+    /// At most this many
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+    /// Output format
+    #[arg(long, default_value = "text", hide_default_value = true)]
+    format: Format,
+    /// Source of CloudEvents: a URI that identifies the ledger
+    #[arg(long, value_name = "URI", default_value = "/orbgate/ledger")]
+    source: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A table
+    Text,
+    /// One line of JSON for each entry, with its cursor
+    Json,
+    /// One CloudEvent on each line
+    Cloudevents,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = VERIFY)]
+struct Verify {}
+
+#[derive(Debug, Args)]
+#[command(after_help = BACKUP)]
+struct Backup {
+    /// New file
+    #[arg(value_hint = ValueHint::FilePath)]
+    file: PathBuf,
+}
+
+/// Runs the command.
+#[cfg(feature = "orbs")]
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
+    run::run(arguments)
+}
+
+/// Explains how to get a command that includes the ledger.
+#[cfg(not(feature = "orbs"))]
+pub(crate) fn run(_: &Arguments) -> Result<Exit, Stop> {
+    let message = "this `orbgate` was built without the ledger, which the packages have; \
+                   from a clone: cargo install --locked --path crates/orbgate-cli --features orbs";
+    Err(Stop::Error(message.to_owned()))
+}
+
+const HELP: &str = "\
+A ledger has accounts of orbs. Hold orbs before a call, and capture or void the
+hold after it. A command that is sent again with the same id changes nothing.
+A command that was built without the feature `orbs` prints how to get it.
+
+Examples:
+  orbgate orbs --db orbs.db grant alice 100 --id invoice-7
+  orbgate orbs --db orbs.db hold alice 30 --id call-1
+  orbgate orbs --db orbs.db settle call-1 --capture 12
+  orbgate orbs --db orbs.db balance alice
+  orbgate orbs --db orbs.db entries
+
+Exit codes:
+  0  done, or done before with the same content
+  1  denied, a conflict, or already settled otherwise
+  2  could not run: bad usage, an unknown hold, a ledger that can't be opened";
+
+const GRANT: &str = "\
+Examples:
+  orbgate orbs --db orbs.db grant alice 100 --id invoice-7
+  orbgate orbs --db orbs.db grant alice 20 --id welcome --bonus \\
+      --expires 2027-01-01T00:00:00Z
+
+Exit codes:
+  0  granted, or granted before
+  1  the id belongs to another grant
+  2  could not run: bad usage, too many orbs";
+
+const REVOKE: &str = "\
+Examples:
+  orbgate orbs --db orbs.db revoke alice invoice-7 --id refund-7
+
+Exit codes:
+  0  revoked, or revoked before
+  1  the id belongs to another revocation
+  2  could not run: bad usage, an unknown grant";
+
+const HOLD: &str = "\
+Examples:
+  orbgate orbs --db orbs.db hold alice 30 --id call-1
+  orbgate orbs --db orbs.db hold alice 30 --id call-2 --bonus --ttl 5m
+
+Exit codes:
+  0  held, or held before
+  1  denied, the id belongs to another hold, or the hold is settled
+  2  could not run: bad usage";
+
+const EXTEND: &str = "\
+Examples:
+  orbgate orbs --db orbs.db extend call-1 --ttl 60s
+
+Exit codes:
+  0  extended, or extended before
+  1  the hold isn't pending, or the id belongs to another extension
+  2  could not run: bad usage, an unknown hold";
+
+const SETTLE: &str = "\
+A capture of more than was held takes the rest from what is available. What is
+missing is the shortfall. A void of an unknown hold refuses the hold if it comes
+later.
+
+Examples:
+  orbgate orbs --db orbs.db settle call-1 --capture 12
+  orbgate orbs --db orbs.db settle call-2 --void
+
+Exit codes:
+  0  settled, or settled before in the same way
+  1  already settled otherwise
+  2  could not run: bad usage, an unknown hold";
+
+const ACCOUNT: &str = "\
+Examples:
+  orbgate orbs --db orbs.db balance alice --json
+  orbgate orbs --db orbs.db holds alice
+
+Exit codes:
+  0  fine
+  2  could not run: bad usage, a ledger that can't be opened";
+
+const ENTRIES: &str = "\
+With `--format json`, each line has a cursor: give the last one to `--after` to
+read what has come since. The id of a CloudEvent is that of the hold and its
+state, so a receiver that deduplicates events counts each once.
+
+Examples:
+  orbgate orbs --db orbs.db entries
+  orbgate orbs --db orbs.db entries --after 41 --format json
+  orbgate orbs --db orbs.db entries --format cloudevents
+
+Exit codes:
+  0  fine
+  2  could not run: bad usage, a ledger that can't be opened";
+
+const VERIFY: &str = "\
+Examples:
+  orbgate orbs --db orbs.db verify
+
+Exit codes:
+  0  consistent
+  1  something differs from the entries
+  2  could not run: a ledger that can't be read";
+
+const BACKUP: &str = "\
+A restored backup forgets what came after it: holds, settlements and ids.
+
+Examples:
+  orbgate orbs --db orbs.db backup orbs-2026-11-27.db
+
+Exit codes:
+  0  copied
+  2  could not run: the file exists or can't be written";

@@ -1,0 +1,168 @@
+//! Opens the ledger, and does one command.
+
+use core::time::Duration;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use orbgate_ledger::{
+    AccountId, Bucket, Cursor, Error, Extend, Grant, Hold, HoldAnswer, Id, Invalid, Ledger, Millis, Note, Orbs, Revoke,
+    Settle, Settlement, Sqlite, State,
+};
+
+use super::{Arguments, Entries, What, show};
+use crate::output::{Exit, Stop, error};
+
+/// Entries that are read at a time.
+const PAGE: usize = 1000;
+
+pub(super) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
+    let ledger = open(arguments)?;
+    match done(&ledger, arguments) {
+        Ok(exit) => Ok(exit),
+        Err(Failed::Stop(stop)) => Err(stop),
+        Err(Failed::Invalid(invalid)) => Err(Stop::Error(invalid.to_string())),
+        Err(Failed::Ledger(why)) => match why {
+            Error::Conflict | Error::Settled(_) | Error::NotPending(_) => {
+                error(&why.to_string());
+                Ok(Exit::Findings)
+            }
+            _ => Err(Stop::Error(why.to_string())),
+        },
+    }
+}
+
+/// Why a command failed.
+enum Failed {
+    Stop(Stop),
+    Invalid(Invalid),
+    Ledger(Error),
+}
+
+impl From<Stop> for Failed {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+impl From<Invalid> for Failed {
+    fn from(invalid: Invalid) -> Self {
+        Self::Invalid(invalid)
+    }
+}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self::Ledger(error)
+    }
+}
+
+fn open(arguments: &Arguments) -> Result<Sqlite, Stop> {
+    let Some(db) = &arguments.db else {
+        return Err(Stop::Error("`--db FILE` is missing: the ledger".to_owned()));
+    };
+    // A slip in a name isn't an empty ledger.
+    if !matches!(arguments.what, What::Grant(_)) && !Path::new(db).exists() {
+        return Err(Stop::Error(format!("cannot read `{}`: there is no ledger; `grant` creates one", db.display())));
+    }
+    Sqlite::open(db).map_err(|error| Stop::Error(error.to_string()))
+}
+
+fn done(ledger: &Sqlite, arguments: &Arguments) -> Result<Exit, Failed> {
+    let out = show::Out { json: arguments.json };
+    match &arguments.what {
+        What::Grant(given) => {
+            let bucket = if given.bonus { Bucket::Bonus } else { Bucket::Paid };
+            let expires_at = given.expires.as_deref().map(time).transpose()?;
+            let (id, account, amount) = (id(&given.id)?, account(&given.account)?, Orbs::new(given.amount)?);
+            out.granted(&ledger.grant(Grant { id, account, amount, bucket, expires_at })?)?;
+        }
+        What::Revoke(given) => {
+            let (id, account, grant) = (id(&given.id)?, account(&given.account)?, id(&given.grant)?);
+            out.revoked(&ledger.revoke(Revoke { id, account, grant })?)?;
+        }
+        What::Hold(given) => {
+            let (id, account, amount) = (id(&given.id)?, account(&given.account)?, Orbs::new(given.amount)?);
+            let (bonus, ttl, note) = (given.bonus, duration(&given.ttl)?, Note::new(&given.note)?);
+            let answer = ledger.hold(Hold { id, account, amount, bonus, ttl, note })?;
+            out.hold(&answer)?;
+            // A hold that was released covers no call.
+            let is_held = matches!(answer, HoldAnswer::Held { state: State::Pending | State::Captured, .. });
+            return Ok(if is_held { Exit::Fine } else { Exit::Findings });
+        }
+        What::Extend(given) => {
+            let extension = given.id.as_deref().map_or_else(new_id, id)?;
+            let (hold, ttl) = (id(&given.hold)?, duration(&given.ttl)?);
+            out.extended(&ledger.extend(Extend { id: extension, hold, ttl })?)?;
+        }
+        What::Settle(given) => {
+            let settlement = match given.capture {
+                Some(amount) => Settlement::Capture(Orbs::new(amount)?),
+                None => Settlement::Void,
+            };
+            out.settled(&ledger.settle(Settle { hold: id(&given.hold)?, settlement })?)?;
+        }
+        What::Holds(given) => out.holds(&ledger.holds(account(&given.account)?)?)?,
+        What::Balance(given) => out.balance(&ledger.balance(account(&given.account)?)?)?,
+        What::Entries(given) => entries(ledger, given, out)?,
+        What::Verify(_) => {
+            let faults = ledger.verify()?;
+            out.verified(&faults)?;
+            return Ok(if faults.found.is_empty() { Exit::Fine } else { Exit::Findings });
+        }
+        What::Backup(given) => ledger.backup(&given.file)?,
+    }
+    Ok(Exit::Fine)
+}
+
+/// Prints entries page by page, so that a long log takes no memory.
+fn entries(ledger: &Sqlite, given: &Entries, out: show::Out) -> Result<(), Failed> {
+    let mut after = Cursor::new(&given.after);
+    let mut rest = given.limit.unwrap_or(usize::MAX);
+    let mut is_first = true;
+    while rest > 0 {
+        let page = ledger.entries(&after, rest.min(PAGE))?.entries;
+        let Some((last, _)) = page.last() else {
+            break;
+        };
+        after = last.clone();
+        rest = rest.saturating_sub(page.len());
+        out.entries(&page, given, is_first)?;
+        is_first = false;
+    }
+    Ok(())
+}
+
+fn id(text: &str) -> Result<Id, Invalid> {
+    Id::new(text)
+}
+
+fn account(text: &str) -> Result<AccountId, Invalid> {
+    AccountId::new(text)
+}
+
+/// An id that no other process uses at this nanosecond.
+fn new_id() -> Result<Id, Invalid> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Id::new(format!("extend-{}-{}", now.as_nanos(), std::process::id()))
+}
+
+fn time(text: &str) -> Result<Millis, Stop> {
+    let wrong = || Stop::Error(format!("`{text}` is not a time such as `2027-01-01T00:00:00Z`"));
+    let time = humantime::parse_rfc3339(text).map_err(|_| wrong())?;
+    millis(time.duration_since(UNIX_EPOCH).map_err(|_| wrong())?).ok_or_else(wrong)
+}
+
+fn duration(text: &str) -> Result<Millis, Stop> {
+    let wrong = || Stop::Error(format!("`{text}` is not a duration such as `60s` or `5m`"));
+    millis(humantime::parse_duration(text).map_err(|_| wrong())?).ok_or_else(wrong)
+}
+
+fn millis(duration: Duration) -> Option<Millis> {
+    Millis::new(u64::try_from(duration.as_millis()).ok()?).ok()
+}
+
+impl From<std::io::Error> for Failed {
+    fn from(error: std::io::Error) -> Self {
+        Self::Stop(Stop::from(error))
+    }
+}

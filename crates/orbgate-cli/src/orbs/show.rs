@@ -1,0 +1,178 @@
+//! Prints answers as sentences and tables, or as JSON.
+
+use std::io::{self, Write};
+
+use orbgate_ledger::{
+    Balance, Bucket, Cursor, Done, Entry, Event, Extended, Faults, Granted, HoldAnswer, Pending, Revoked, Settled,
+    State,
+};
+use serde::Serialize;
+
+use super::{Entries, Format};
+use crate::output::{self, ALLOW, DENY, FAINT, STRONG, Stop, count, one_line, print_json, write_json};
+
+/// How to print.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Out {
+    pub(super) json: bool,
+}
+
+/// An entry with its cursor.
+#[derive(Serialize)]
+struct Row<'e> {
+    cursor: &'e str,
+    #[serde(flatten)]
+    entry: &'e Entry,
+}
+
+impl Out {
+    fn print(self, answer: &impl Serialize, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Stop> {
+        if self.json { print_json(answer) } else { output::print(write) }
+    }
+
+    pub(super) fn granted(self, done: &Done<Granted>) -> Result<(), Stop> {
+        let Granted { account, amount, bucket, .. } = &done.receipt;
+        let kind = if *bucket == Bucket::Bonus { "bonus" } else { "paid" };
+        let account = one_line(account.as_str()).into_owned();
+        self.print(done, |out| {
+            writeln!(out, "{ALLOW}granted{ALLOW:#} {amount} {kind} orbs to {account}{}", before(done.repeated))
+        })
+    }
+
+    pub(super) fn revoked(self, done: &Done<Revoked>) -> Result<(), Stop> {
+        let Revoked { amount, grant, .. } = &done.receipt;
+        self.print(done, |out| {
+            writeln!(out, "{ALLOW}revoked{ALLOW:#} {amount} orbs of {grant}{}", before(done.repeated))
+        })
+    }
+
+    pub(super) fn hold(self, answer: &HoldAnswer) -> Result<(), Stop> {
+        self.print(answer, |out| match answer {
+            HoldAnswer::Held { receipt, repeated, state } => {
+                let (amount, bonus) = (receipt.amount, receipt.bonus);
+                let state = match (repeated, state) {
+                    (true, State::Pending) => " (done before)".to_owned(),
+                    (true, state) => format!(" (done before; the hold is {})", state.name()),
+                    (false, _) => String::new(),
+                };
+                writeln!(out, "{ALLOW}held{ALLOW:#} {amount} orbs, {bonus} of them bonus orbs{state}")
+            }
+            HoldAnswer::Denied(denied) => {
+                let (needed, available, reason) = (denied.needed, denied.available, denied.reason.name());
+                writeln!(out, "{DENY}denied{DENY:#} {reason}: needs {needed} orbs, {available} are available")
+            }
+        })
+    }
+
+    pub(super) fn extended(self, done: &Done<Extended>) -> Result<(), Stop> {
+        self.print(done, |out| {
+            let until = done.receipt.expires_at.rfc3339();
+            writeln!(out, "{ALLOW}extended{ALLOW:#} until {until}{}", before(done.repeated))
+        })
+    }
+
+    pub(super) fn settled(self, done: &Done<Settled>) -> Result<(), Stop> {
+        self.print(done, |out| {
+            let Settled { state, captured, shortfall, .. } = &done.receipt;
+            let state = state.name();
+            write!(out, "{ALLOW}{state}{ALLOW:#}")?;
+            if done.receipt.state == State::Captured {
+                write!(out, " {captured} orbs")?;
+            }
+            if shortfall.get() > 0 {
+                write!(out, ", {shortfall} are missing")?;
+            }
+            writeln!(out, "{}", before(done.repeated))
+        })
+    }
+
+    pub(super) fn balance(self, balance: &Balance) -> Result<(), Stop> {
+        self.print(balance, |out| {
+            let Balance { posted, held, available, paid, bonus, .. } = balance;
+            for (name, orbs) in
+                [("posted", posted), ("held", held), ("available", available), ("paid", paid), ("bonus", bonus)]
+            {
+                writeln!(out, "{name:9}  {STRONG}{:>16}{STRONG:#}", orbs.get())?;
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn holds(self, holds: &[Pending]) -> Result<(), Stop> {
+        self.print(&holds, |out| {
+            let width = holds.iter().map(|hold| hold.id.as_str().len()).max().unwrap_or(0).clamp(4, 60);
+            writeln!(
+                out,
+                "{FAINT}{:width$}  {:>16}  {:>16}  {:24}  NOTE{FAINT:#}",
+                "HOLD", "ORBS", "BONUS", "EXPIRES"
+            )?;
+            for hold in holds {
+                let (id, amount, bonus) = (hold.id.as_str(), hold.amount.get(), hold.bonus.get());
+                let (expires, note) = (hold.expires_at.rfc3339(), one_line(hold.note.as_str()));
+                writeln!(out, "{STRONG}{id:width$}{STRONG:#}  {amount:>16}  {bonus:>16}  {expires}  {note}")?;
+            }
+            Ok(())
+        })
+    }
+
+    pub(super) fn entries(self, page: &[(Cursor, Entry)], given: &Entries, is_first: bool) -> Result<(), Stop> {
+        match given.format {
+            Format::Text if !self.json => output::print(|out| table(out, page, is_first)),
+            Format::Text | Format::Json => {
+                lines(page.iter().map(|(cursor, entry)| Row { cursor: cursor.as_str(), entry }))
+            }
+            Format::Cloudevents => lines(page.iter().map(|(_, entry)| Event::new(entry, &given.source))),
+        }
+    }
+
+    pub(super) fn verified(self, faults: &Faults) -> Result<(), Stop> {
+        self.print(faults, |out| {
+            for found in &faults.found {
+                writeln!(out, "{}", one_line(found))?;
+            }
+            let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+            let (accounts, entries) =
+                (count(number(faults.accounts), "account"), count(number(faults.entries), "entry"));
+            match faults.found.len() {
+                0 => writeln!(out, "{ALLOW}consistent{ALLOW:#}: {accounts}, {entries}"),
+                found => writeln!(out, "{DENY}{}{DENY:#}: {accounts}, {entries}", count(found, "difference")),
+            }
+        })
+    }
+}
+
+const fn before(repeated: bool) -> &'static str {
+    if repeated { " (done before)" } else { "" }
+}
+
+fn lines(rows: impl Iterator<Item = impl Serialize>) -> Result<(), Stop> {
+    output::print_raw(|out| {
+        for row in rows {
+            write_json(&mut *out, &row)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    })
+}
+
+fn table(out: &mut dyn Write, page: &[(Cursor, Entry)], is_first: bool) -> io::Result<()> {
+    if is_first {
+        writeln!(
+            out,
+            "{FAINT}{:24}  {:13}  {:>10}  {:>10}  {:>10}  ID, ACCOUNT{FAINT:#}",
+            "TIME", "CAUSE", "AVAILABLE", "HELD", "CAPTURED"
+        )?;
+    }
+    for (_, entry) in page {
+        let sum = |of: fn(&orbgate_ledger::Line) -> i64| entry.lines.iter().map(of).fold(0, i64::saturating_add);
+        let (available, held, captured) =
+            (sum(|line| line.available), sum(|line| line.held), sum(|line| line.captured));
+        let (time, cause) = (entry.at.rfc3339(), entry.cause.name());
+        let (id, account) = (entry.id.as_str(), one_line(entry.account.as_str()));
+        writeln!(
+            out,
+            "{time}  {STRONG}{cause:13}{STRONG:#}  {available:>+10}  {held:>+10}  {captured:>+10}  {id}, {account}"
+        )?;
+    }
+    Ok(())
+}

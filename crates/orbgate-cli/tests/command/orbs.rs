@@ -1,0 +1,151 @@
+//! `orbgate orbs`.
+
+use serde_json::{Value, json};
+
+use crate::{Ran, orbgate};
+
+/// A new ledger, in a folder that is removed at the end.
+struct Ledger(tempfile::TempDir);
+
+impl Ledger {
+    fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    fn path(&self) -> String {
+        self.0.path().join("orbs.db").display().to_string()
+    }
+
+    fn run(&self, line: &str) -> Ran {
+        let path = self.path();
+        let words: Vec<_> = ["orbs", "--db", &path].into_iter().chain(line.split(' ')).collect();
+        orbgate(&words)
+    }
+
+    fn json(&self, line: &str) -> (i32, Value) {
+        let ran = self.run(&format!("{line} --json"));
+        let json = serde_json::from_str(&ran.out).unwrap_or_else(|_| panic!("{ran:?}"));
+        (ran.code, json)
+    }
+}
+
+#[test]
+fn each_command_has_its_exit_code() {
+    let ledger = Ledger::new();
+    for (line, code, said) in [
+        ("grant alice 100 --id g1", 0, "granted 100 paid orbs to alice\n"),
+        ("grant alice 100 --id g1", 0, "(done before)"),
+        ("grant alice 101 --id g1", 1, "the id belongs to a command with other content"),
+        ("grant alice 5 --id g2 --bonus --expires 2999-01-01T00:00:00Z", 0, "5 bonus orbs"),
+        ("hold alice 30 --id h1", 0, "held 30 orbs, 0 of them bonus orbs\n"),
+        ("hold alice 30 --id h1", 0, "(done before)\n"),
+        ("hold alice 31 --id h1", 1, "other content"),
+        ("hold alice 101 --id h2", 1, "denied insufficient: needs 101 orbs, 70 are available\n"),
+        ("hold alice 75 --id h2", 1, "denied temporarily_held"),
+        ("hold alice 106 --id h2 --bonus", 1, "denied insufficient"),
+        ("extend h1 --ttl 2h", 0, "extended until 2"),
+        ("holds alice", 0, "h1 "),
+        ("settle h1 --capture 40", 0, "captured 40 orbs\n"),
+        ("settle h1 --capture 40", 0, "(done before)"),
+        ("settle h1 --void", 1, "the hold was already captured"),
+        ("hold alice 30 --id h1", 0, "the hold is captured"),
+        ("hold alice 65 --id h3", 1, "bonus_not_allowed"),
+        ("settle h4 --void", 0, "voided\n"),
+        ("hold alice 1 --id h4", 1, "the hold was already voided"),
+        ("extend h4 --ttl 1s", 1, "the hold is voided, not pending"),
+        ("settle h5 --capture 1", 2, "no hold has this id"),
+        ("revoke alice g1 --id r1", 0, "revoked 60 orbs of g1"),
+        ("revoke alice g9 --id r2", 2, "the account has no grant of this id"),
+        ("hold bob 1 --id h6", 1, "insufficient"),
+        ("hold alice 1 --id h7 --ttl soon", 2, "`soon` is not a duration such as `60s` or `5m`"),
+        ("grant alice 1 --id g3 --expires tomorrow", 2, "`tomorrow` is not a time such as"),
+        ("grant alice 9007199254740992 --id g3", 2, "from 0 to 9007199254740991"),
+        ("settle h1", 2, "--capture"),
+        ("entries --after x", 2, "the cursor isn't from this ledger"),
+        ("verify", 0, "consistent: 1 account, 5 entries\n"),
+    ] {
+        let ran = ledger.run(line);
+        let both = [&*ran.out, &*ran.err].concat();
+        assert!(ran.code == code && both.contains(said), "{line}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_balance_is_what_the_design_says() {
+    let ledger = Ledger::new();
+    ledger.run("grant alice 100 --id g1");
+    ledger.run("grant alice 5 --id g2 --bonus");
+    ledger.run("hold alice 30 --id h1");
+    let expected = json!({"account": "alice", "posted": 105, "held": 30, "available": 75, "paid": 70, "bonus": 5});
+    assert_eq!(ledger.json("balance alice"), (0, expected));
+    let text = ledger.run("balance alice").out;
+    assert!(text.lines().count() == 5 && text.contains("available") && text.contains("75"), "{text}");
+}
+
+#[test]
+fn json_has_the_receipt() {
+    let ledger = Ledger::new();
+    ledger.run("grant alice 100 --id g1");
+    let (code, held) = ledger.json("hold alice 30 --id h1 --note GET");
+    assert_eq!(
+        (code, &held["hold"], &held["amount"], &held["state"]),
+        (0, &json!("held"), &json!(30), &json!("pending"))
+    );
+    let (code, denied) = ledger.json("hold alice 300 --id h2");
+    let expected =
+        json!({"hold": "denied", "needed": 300, "available": 70, "reason": "insufficient", "retry_at": null});
+    assert_eq!((code, denied), (1, expected));
+    let (_, holds) = ledger.json("holds alice");
+    assert_eq!(holds[0]["note"], json!("GET"));
+    let (_, settled) = ledger.json("settle h1 --capture 10");
+    assert_eq!((&settled["captured"], &settled["repeated"]), (&json!(10), &json!(false)));
+    let (_, verified) = ledger.json("verify");
+    assert_eq!(verified, json!({"accounts": 1, "entries": 3, "found": []}));
+}
+
+#[test]
+fn entries_are_read_from_a_cursor_and_events_have_the_same_ids_again() {
+    let ledger = Ledger::new();
+    for line in ["grant alice 100 --id g1", "hold alice 30 --id h1", "settle h1 --capture 12"] {
+        assert_eq!(ledger.run(line).code, 0);
+    }
+    let rows = |line: &str| -> Vec<Value> {
+        ledger.run(line).out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    };
+    let all = rows("entries --format json");
+    let causes: Vec<_> = all.iter().map(|row| row["cause"].clone()).collect();
+    assert_eq!(causes, [json!("grant"), json!("hold"), json!("capture")]);
+    let after = format!("entries --format json --after {}", all[1]["cursor"].as_str().unwrap());
+    assert_eq!(rows(&after), all[2..]);
+    assert_eq!(rows("entries --json --limit 1"), all[..1]);
+    let events = rows("entries --format cloudevents --source urn:orbs");
+    assert_eq!(events, rows("entries --format cloudevents --source urn:orbs"));
+    let captured = &events[2];
+    assert_eq!(captured["id"], json!("h1/captured"));
+    assert_eq!((&captured["source"], &captured["subject"]), (&json!("urn:orbs"), &json!("alice")));
+    assert_eq!((&captured["data"]["amount"], &captured["specversion"]), (&json!(12), &json!("1.0")));
+    assert_eq!(ledger.run("entries").out.lines().count(), 4);
+}
+
+#[test]
+fn a_ledger_that_is_not_there_is_not_created_by_a_slip() {
+    let ledger = Ledger::new();
+    for line in ["balance alice", "hold alice 1 --id h1", "verify", "entries"] {
+        let ran = ledger.run(line);
+        assert!(ran.code == 2 && ran.err.contains("there is no ledger; `grant` creates one"), "{ran:?}");
+    }
+    assert!(!std::path::Path::new(&ledger.path()).exists());
+    let ran = orbgate(&["orbs", "verify"]);
+    assert!(ran.code == 2 && ran.err.contains("`--db FILE` is missing"), "{ran:?}");
+}
+
+#[test]
+fn a_backup_is_a_ledger() {
+    let ledger = Ledger::new();
+    ledger.run("grant alice 100 --id g1");
+    let copy = ledger.0.path().join("copy.db").display().to_string();
+    assert_eq!(ledger.run(&format!("backup {copy}")).code, 0);
+    assert_eq!(orbgate(&["orbs", "--db", &copy, "verify"]).out, "consistent: 1 account, 1 entry\n");
+    let again = ledger.run(&format!("backup {copy}"));
+    assert!(again.code == 2 && again.err.contains("the file exists"), "{again:?}");
+}

@@ -1,0 +1,40 @@
+//! The JSON Schema of what the command `orbgate orbs --json` and services print.
+
+use schemars::generate::SchemaSettings;
+use schemars::{JsonSchema, SchemaGenerator};
+
+use crate::answer::{Balance, Done, Entry, Extended, Granted, HoldAnswer, Pending, Revoked, Settled};
+use crate::event::Event;
+use crate::verify::Faults;
+
+/// The JSON Schema of answers, each by its name, such as `#/$defs/hold`.
+#[must_use]
+pub fn schema() -> serde_json::Value {
+    let mut generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut named = serde_json::Map::new();
+    add::<Done<Granted>>(&mut generator, &mut named, "grant");
+    add::<Done<Revoked>>(&mut generator, &mut named, "revoke");
+    add::<HoldAnswer>(&mut generator, &mut named, "hold");
+    add::<Done<Extended>>(&mut generator, &mut named, "extend");
+    add::<Done<Settled>>(&mut generator, &mut named, "settle");
+    add::<Balance>(&mut generator, &mut named, "balance");
+    add::<Vec<Pending>>(&mut generator, &mut named, "holds");
+    add::<Entry>(&mut generator, &mut named, "entry");
+    add::<Event>(&mut generator, &mut named, "event");
+    add::<Faults>(&mut generator, &mut named, "verify");
+    let mut definitions = generator.take_definitions(true);
+    definitions.append(&mut named);
+    serde_json::json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "What a ledger of orbs answers: `#/$defs/grant`, `revoke`, `hold`, `extend`, `settle`, `balance`, `holds`, `entry`, `event`, `verify`. Times are milliseconds since 1970",
+        "$defs": definitions,
+    })
+}
+
+fn add<T: JsonSchema>(
+    generator: &mut SchemaGenerator,
+    named: &mut serde_json::Map<String, serde_json::Value>,
+    name: &str,
+) {
+    named.insert(name.to_owned(), T::json_schema(generator).to_value());
+}
