@@ -56,7 +56,9 @@ impl Service for Admin {
     }
 
     async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {
-        let (status, text) = match (request.method(), request.uri().path()) {
+        // A server sends no body in response to `HEAD`.
+        let asked = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+        let (status, text) = match (asked, request.uri().path()) {
             (&Method::GET, "/healthz") => (StatusCode::OK, "ok\n".to_owned()),
             (&Method::GET, "/readyz") => match self.current.load().is_ready() {
                 true => (StatusCode::OK, "ready\n".to_owned()),

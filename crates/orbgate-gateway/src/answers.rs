@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use http::header::{ALLOW, WWW_AUTHENTICATE};
+use http::header::{ALLOW, CACHE_CONTROL, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 use orbgate_gate::{Answer, Denial};
@@ -23,6 +23,9 @@ pub(crate) const OVERLOADED: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 
 /// The one status that every proxy reads as an allow. Envoy denies on a 204.
 pub(crate) const ALLOWED: StatusCode = StatusCode::OK;
+
+/// Every denial has it, because caches may otherwise keep a 404 or a 405, and some keep a 403.
+const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
 
 /// The status of a denial in a mode, given the status that the rules determine.
 pub(crate) fn shown(mode: Mode, status: u16) -> StatusCode {
@@ -50,6 +53,9 @@ pub(crate) fn answer<T: Verified>(mode: Mode, promises: &Promises, answer: &Answ
         *kind = HeaderValue::from_static(token.token().kind.as_str());
     }
     promises.write(said, headers);
+    if !is_allow {
+        headers.insert(CACHE_CONTROL, NO_STORE);
+    }
     for (name, value) in denial.into_iter().flat_map(explained) {
         headers.insert(name, value);
     }
@@ -67,7 +73,9 @@ pub(crate) fn explained(denial: &Denial) -> impl Iterator<Item = (HeaderName, He
 pub(crate) fn refused(promises: &Promises, status: StatusCode) -> HttpAnswer {
     let mut response = HttpAnswer::default();
     *response.status_mut() = status;
-    promises.write(denied(None), response.headers_mut());
+    let headers = response.headers_mut();
+    promises.write(denied(None), headers);
+    headers.insert(CACHE_CONTROL, NO_STORE);
     response
 }
 

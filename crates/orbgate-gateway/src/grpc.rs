@@ -364,7 +364,7 @@ mod tests {
             assert_eq!(message.status.unwrap().code, code);
             let Some(HttpResponse::DeniedResponse(denied)) = message.http_response else { panic!("{status}") };
             assert_eq!(denied.status.unwrap().code, i32::from(status.as_u16()));
-            assert_eq!(denied.headers.len(), 8);
+            assert_eq!(denied.headers.len(), 9);
         }
         // Only the status decides; hyper's default response is 200.
         let allowed = message(&HttpAnswer::default());

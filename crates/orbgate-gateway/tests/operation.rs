@@ -372,6 +372,21 @@ fn connections_of_operators_silence_no_listener() {
 }
 
 #[test]
+fn operators_may_ask_by_head() {
+    let issuer = Issuer::start();
+    let settings = config(&format!("127.0.0.1:{}", free_port()), "127.0.0.1", "");
+    let gateway = Gateway::start(folder("head"), &issuer, &settings);
+    for (path, length) in [(&b"/healthz"[..], "3"), (b"/readyz", "6")] {
+        let answers = [&b"GET"[..], b"HEAD"].map(|method| ask(&gateway.admin, &request(method, path, &[])));
+        let [get, head] = &answers;
+        assert_eq!((get.status, head.status, head.body.as_str()), (200, 200, ""));
+        assert_eq!(head.header("content-length"), length);
+        assert_eq!(get.header("content-length"), length);
+    }
+    assert_eq!(ask(&gateway.admin, &request(b"POST", b"/healthz", &[])).status, 404);
+}
+
+#[test]
 fn operators_past_their_connections_are_told() {
     let issuer = Issuer::start();
     let address = format!("127.0.0.1:{}", free_port());

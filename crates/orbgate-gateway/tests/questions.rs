@@ -85,6 +85,7 @@ fn each_mode_answers_in_its_own_terms_and_keeps_every_promise() {
                 _ => ["deny", &unflattened, "-", "-", "-", "-", "-", "-"],
             };
             assert_eq!(promised(&answer), expected, "{address}");
+            assert_eq!(answer.header("cache-control"), if statuses[at] == 200 { "" } else { "no-store" }, "{address}");
             let challenge = answer.header("www-authenticate");
             assert_eq!(!challenge.is_empty(), [401, 403].contains(&statuses[2]), "{address}");
             assert_eq!(answer.header("allow"), if statuses[2] == 405 { "GET" } else { "" });
@@ -101,6 +102,21 @@ fn each_mode_answers_in_its_own_terms_and_keeps_every_promise() {
     assert_eq!(audit.lines().count(), 7 * 3);
     for text in [audit, running.said()] {
         assert!(!text.contains("secret") && !text.contains("eyJ"), "{text}");
+    }
+}
+
+#[test]
+fn no_cache_may_keep_a_denial_that_explains_nothing() {
+    let issuer = Issuer::start();
+    for setting in ["flat_403: true\n", "challenge: none\n"] {
+        let (_gateway, addresses) = gateway("unexplained", &issuer, setting);
+        for target in [ORBS, "/secret", "//"] {
+            for (address, question) in addresses.iter().zip(questions("GET", target, &[])) {
+                let answer = ask(address, &question);
+                let told = (answer.status, answer.header("cache-control"));
+                assert_eq!(told, (403, "no-store"), "{setting} {target} {address}");
+            }
+        }
     }
 }
 
@@ -164,6 +180,7 @@ fn what_is_no_question_of_the_mode_is_denied_counted_and_said() {
         assert_eq!(answer.status, 403, "{at} {error}");
         let expected = ["deny", "-", "-", "-", "-", "-", "-", "-"];
         assert_eq!(promised(&answer), expected);
+        assert_eq!(answer.header("cache-control"), "no-store");
         assert_eq!(gateway.counted(&words), before.saturating_add(1), "{at} {error}");
     }
     for error in ["foreign_header", "forged_header", "missing_header", "repeated_header"] {

@@ -15,7 +15,7 @@ end
 
 local function deny(txn, status, headers)
     local reply = txn:reply({ status = status })
-    for _, name in ipairs({ "www-authenticate", "allow" }) do
+    for _, name in ipairs({ "www-authenticate", "allow", "cache-control" }) do
         local value = headers and headers[name] and headers[name][0]
         if value then
             reply:add_header(name, value)

@@ -30,6 +30,8 @@ fn every_route(bench: &Bench) {
             let called = bench.call(method, target, caller, &[]);
             let location = format!("{} {:?}", route.as_str(), called.answer);
             assert_eq!(called.answer.status, status, "{location}");
+            let cached = if status == 200 { "" } else { "no-store" };
+            assert_eq!(called.answer.header("cache-control"), cached, "{location}");
             assert_eq!(called.reached.len(), usize::from(status == 200), "{location}");
         }
         count += 1;
@@ -50,6 +52,7 @@ fn every_status(bench: &Bench) {
         let called = bench.call(method, target, Some(USUAL), &[]);
         assert!(called.reached.is_empty());
         assert_eq!(called.answer.status, status, "{:?}", called.answer);
+        assert_eq!(called.answer.header("cache-control"), "no-store", "{:?}", called.answer);
     }
 }
 

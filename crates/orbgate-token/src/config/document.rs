@@ -69,7 +69,7 @@ document! {
         pub(super) client_secret_env: Option<Spanned<String>>,
         /// What the issuer's opaque tokens begin with; one issuer may go without, and gets the rest.
         pub(super) prefix: Option<Spanned<String>>,
-        /// How long an answer is used at most, and so how long a revoked token may be accepted; 60 if absent, 3600 at most.
+        /// How long an answer is used at most, and so how long a revoked token may be accepted; 60 if absent, otherwise 1 to 3600.
         pub(super) max_cache_seconds: Option<Spanned<u64>>,
     }
 
