@@ -66,7 +66,7 @@ for (const [name, express] of EXPRESSES) {
       request.url = request.url.replace("me", "7");
       next();
     });
-    app.use("/orders", (request, response) => void response.send(`${request.method} ${allowed(request).decision.route} ${findAllowed(request) !== undefined}`));
+    app.use((request, response) => void response.send(`${request.method} ${allowed(request).decision.route} ${findAllowed(request) !== undefined}`));
     /** @type {import("express").ErrorRequestHandler} */
     const failed = ({ message }, request, response, _next) => void response.status(500).send(`${message} ${findAllowed(request)}`);
     const port = await served(context, app.use(failed));
@@ -85,7 +85,7 @@ for (const [name, express] of EXPRESSES) {
   test(`${name}: a request has one line and one count`, async (context) => {
     const lines = /** @type {string[]} */ ([]);
     const { gate, counted, bearer } = await gated(context, orders(), { audit: (line) => void lines.push(line) });
-    const app = express().use(middleware(gate)).use("/orders/9", (_, response) => void response.send("without a route"));
+    const app = express().use(middleware(gate)).use((request, response, next) => void (request.url === "/orders/9" ? response.send("without a route") : next()));
     app.get("/orders/export", () => assert.fail("reached")).get("/orders/:id", middleware(gate), (_, response) => void response.send("order"));
     const port = await served(context, app);
     for (const [target, status, effect] of /** @type {const} */ ([["export", 404, "deny"], ["7", 200, "allow"], ["9", 200, "allow"], ["export", 404, "deny"]])) {
@@ -95,6 +95,79 @@ for (const [name, express] of EXPRESSES) {
       }
       assert.deepEqual([target, audited(lines), effects(counted)[0]?.split(" ")[0]], [target, [effect], effect]);
     }
+  });
+}
+
+test("a service of Koa is told what its gate knows, and nothing compares its handlers", async (context) => {
+  const { gate, bearer } = await gated(context, orders());
+  const app = new (/** @type {any} */ (require(/** @type {string} */ ("koa"))))();
+  app.use((/** @type {any} */ koa) => {
+    koa.body = `${koa.path} ${allowed(koa.req).decision.route}`;
+  });
+  const port = await served(context, listener(gate, app.callback()));
+  assert.equal((await ask(port, "GET", "/orders/secret", bearer("read"))).body, "/orders/secret GET /orders/{id}");
+  assert.equal((await ask(port, "GET", "/orders/secret")).status, 401);
+  assert.equal((await ask(port, "GET", "/nowhere", bearer("read"))).status, 404);
+});
+
+for (const [name, express] of EXPRESSES) {
+  test(`${name}: a mounted handler gets only requests whose decided route is below its path`, async (context) => {
+    const lines = /** @type {string[]} */ ([]);
+    const { gate, counted, bearer } = await gated(context, orders(), { audit: (line) => void lines.push(line), corsPreflight: "pass" });
+    const secret = (/** @type {any} */ _, /** @type {any} */ response) => void response.send("secret");
+    const Router = () => express.Router();
+    /** @typedef {import("express").Express} App */
+    /** @type {[string, (app: App) => unknown, string | null][]} */
+    const table = [
+      ["a literal", (app) => app.use("/orders/secret", secret), null],
+      ["one in another case", (app) => app.use("/Orders/Secret", secret), null],
+      ["the path of the literals", (app) => app.use("/orders", secret), "secret"],
+      ["a parameter", (app) => app.use("/orders/:id", secret), "secret"],
+      ["a parameter for a literal", (app) => app.use("/:any/:id", secret), "secret"],
+      ["everywhere", (app) => app.use(secret), "secret"],
+      ["the root", (app) => app.use("/", secret), "secret"],
+      ["several paths", (app) => app.use(["/orders/secret", "/other"], secret), null],
+      ["an expression", (app) => app.use(/^\/orders\/s[^/]+/, secret), null],
+      ["after a second gate", (app) => app.use("/orders/secret", middleware(gate), secret), null],
+      ["in a router", (app) => app.use("/orders", Router().use("/secret", secret)), null],
+      ["in a router with a parameter", (app) => app.use("/orders", Router().use("/:id", secret)), "secret"],
+      ["in a router below a parameter", (app) => app.use("/:any", Router().use("/secret", secret)), null],
+      ["in a router everywhere", (app) => app.use(Router().use("/orders/secret", secret)), null],
+      ["in a router of a router", (app) => app.use("/orders", Router().use(Router().use("/secret", secret))), null],
+      ["in a router with the gate", (app) => app.use("/orders", Router().use(middleware(gate)).use("/secret", secret)), null],
+      ["in an application", (app) => app.use("/orders", express().use("/secret", secret)), null],
+      ["an application", (app) => app.use("/orders/secret", express().use(secret)), null],
+      ["middleware", (app) => app.use("/orders/:id", (_, __, next) => void next()), "order"],
+      ["middleware of another path", (app) => app.use("/other", secret), "order"],
+      ["a handler of errors", (app) => app.use("/orders/secret", (/** @type {any} */ _, /** @type {any} */ __, /** @type {any} */ response, /** @type {any} */ ___) => response.send("secret")), "order"],
+    ];
+    for (const [how, add, body] of table) {
+      const app = express().use(middleware(gate));
+      add(app);
+      app.get("/orders/:id", (_, response) => void response.send("order"));
+      const before = JSON.stringify(routesOf(app));
+      const port = await served(context, app);
+      for (let round = 1; round <= 2; round++) {
+        const found = await ask(port, "GET", "/orders/secret", bearer("read"));
+        assert.deepEqual([how, found.status, found.body], [how, body === null ? 404 : 200, body ?? ""]);
+        while (lines.length === 0) {
+          await new Promise(setImmediate);
+        }
+        assert.deepEqual([how, audited(lines), effects(counted).includes("misrouted")], [how, [body === null ? "deny" : "allow"], body === null]);
+      }
+      assert.equal((await ask(port, "GET", "/orders/secret")).status, 401);
+      assert.equal(JSON.stringify(routesOf(app)), before, how);
+      lines.splice(0);
+      counted.splice(0);
+    }
+    const app = express().use(middleware(gate)).use("/orders", Router());
+    const port = await served(context, app);
+    assert.equal((await ask(port, "GET", "/orders/secret", bearer("read"))).status, 404);
+    app.use("/orders/secret", () => assert.fail("reached"));
+    assert.equal((await ask(port, "GET", "/orders/secret", bearer("read"))).body, "");
+    const cors = require("cors")({ origin: PREFLIGHT.origin });
+    const browser = await served(context, express().use(middleware(gate)).use("/orders", cors).get("/orders/:id", secret));
+    assert.equal((await ask(browser, "OPTIONS", "/orders/7", PREFLIGHT)).status, 204);
   });
 }
 
@@ -219,6 +292,62 @@ test("a hook of Fastify cannot change a request on its way to its handler", asyn
   }
 });
 
+test("a handler that another package adds to Fastify gets only requests whose decided route is below its path", async (context) => {
+  const { gate, counted, bearer } = await gated(context, orders());
+  const secret = (/** @type {any} */ _, /** @type {any} */ response) => void response.end("secret");
+  const goOn = (/** @type {any} */ _, /** @type {any} */ __, /** @type {() => void} */ next) => void next();
+  const started = async (/** @type {(app: any) => unknown} */ add, prefix = "") => {
+    const app = /** @type {any} */ (require("fastify").fastify());
+    context.after(() => app.close());
+    await add(app);
+    app.register(async (/** @type {any} */ child) => {
+      child.get("/orders/:id".slice(prefix.length), async () => "order");
+      return prefix === "" ? undefined : child.use("/secret", secret);
+    }, { prefix });
+    await app.listen({ port: 0 });
+    return (/** @type {Record<string, string>} */ headers, target = "/orders/secret") => ask(portOf(app.server), "GET", target, headers);
+  };
+  const packages = ["middie", "express"].map((/** @type {any} */ name) => [name, require(`@fastify/${name}`)]);
+  for (const [name, plugin] of packages) {
+    const inside = (/** @type {any} */ app) => app.register(fastify(gate)).register(plugin);
+    /** @type {[string, (app: any) => unknown, string | null][]} */
+    const table = [
+      ["a literal", (app) => app.use("/orders/secret", secret), null],
+      ["several paths", (app) => app.use(["/other", "/orders/secret"], secret), null],
+      ["several handlers", (app) => app.use("/orders/secret", [goOn, secret]), null],
+      ["the path of the literals", (app) => app.use("/orders", secret), "secret"],
+      ["a parameter", (app) => app.use("/orders/:id", secret), "secret"],
+      ["everywhere", (app) => app.use(secret), "secret"],
+      ["middleware", (app) => app.use(goOn).use("/orders", goOn), "order"],
+      ["an application of Express", (app) => app.use(express5().get("/orders/secret", secret)), null],
+      ["a router of Express", (app) => app.use("/orders", express5.Router().get("/secret", secret)), null],
+      ["a mount in one", (app) => app.use("/orders", express5.Router().use("/secret", secret)), null],
+      ["a route of Express", (app) => app.use(express5().get("/orders/:id", secret)), "secret"],
+    ];
+    for (const [how, add, body] of table) {
+      const asked = await started(async (app) => {
+        await inside(app);
+        add(app);
+      });
+      const found = await asked(bearer("read"));
+      assert.deepEqual([name, how, found.status, found.body], [name, how, body === null ? 404 : 200, body ?? ""]);
+      assert.equal(effects(counted).includes("misrouted"), body === null);
+      assert.equal((await asked({})).status, 401);
+      counted.splice(0);
+    }
+    const below = await started(inside, "/orders");
+    assert.deepEqual([(await below(bearer("read"))).status, (await below(bearer("read"), "/orders/7")).body], [404, "order"]);
+    const before = started(async (app) => {
+      await app.register(plugin);
+      await app.register(fastify(gate));
+      app.use(goOn).use("/docs", secret);
+    });
+    await assert.rejects(async () => before, / does not see handlers of `use`, .*: \/docs$/);
+  }
+  const proxy = started((app) => app.register(fastify(gate)).register(require("@fastify/http-proxy"), { upstream: "http://127.0.0.1:1", prefix: "/orders" }));
+  await assert.rejects(async () => proxy, / lacks .* GET \/orders\/\{\*\} \(decided as GET \/orders\/\{id\}\)/);
+});
+
 test("a CORS preflight reaches only routes of Fastify that take just OPTIONS", async (context) => {
   const { gate } = await gated(context, orders(), { corsPreflight: "pass" });
   const asked = async (/** @type {any} */ method) => {
@@ -269,6 +398,10 @@ test("a handler of Hono with `next` answers at the decided route only", async (c
     ["at the route", (app) => app.all("/orders/:id", goOn), 200],
     ["middleware everywhere", (app) => app.use(goOn), 200],
     ["middleware below a path", (app) => app.use("/orders/*", goOn), 200],
+    ["middleware below a parameter", (app) => app.use("/:any/*", goOn).use("/*/:id/*", goOn), 200],
+    ["with next, below another path", (app) => app.use("/orders/export/*", withNext), 404],
+    ["for all methods, below another path", (app) => app.all("/orders/:id{ex.*}/*", withNext), 404],
+    ["below another path, after the route", (app) => app.get("/orders/:id", order).use("/orders/export/*", withNext), 200],
   ];
   for (const [name, add, status] of table) {
     const app = new Hono().use(hono(gate));

@@ -1,5 +1,6 @@
 "use strict";
 // The routes of an application or a router of Express, and whether a gate sees their requests.
+const { VALUE, handlerOf, isEverywhere, stackOf } = require("./mounts.js");
 const { gateOf, isGate } = require("./seen.js");
 
 /** @typedef {import("../../gate.js").ServedRoute} ServedRoute */
@@ -10,12 +11,6 @@ const mounts = new WeakMap();
 
 /** Where an application has others mounted, which do not say which layer is theirs. @type {WeakMap<object, Map<object, Covers>>} */
 const applications = new WeakMap();
-
-/** What stands for the value of a parameter. */
-const VALUE = "orbgate-value";
-
-/** An application has a router: of Express 4, where `router` is an error, it is `_router`. @type {(router: any) => any[]} */
-const stackOf = (router) => router?.stack ?? (router?._router ?? router?.router)?.stack ?? [];
 
 /**
  * The template of a route of Express below a prefix; none if it is a pattern.
@@ -67,10 +62,11 @@ function routesOfExpress(router, prefix) {
     if (layer.route !== undefined) {
       return routesOfLayer(layer.route, prefix, covers);
     }
-    if (isGate(layer.handle) || stackOf(layer.handle).some((inner) => isEverywhere(inner) && isGate(inner.handle))) {
+    const handler = handlerOf(layer);
+    if (isGate(handler) || stackOf(handler).some((inner) => isEverywhere(inner) && isGate(inner.handle))) {
       gates.push((path) => Boolean(layer.match(path)));
     } else {
-      const [known, below] = layer.name === "mounted_app" ? [applications, router] : [mounts, layer.handle];
+      const [known, below] = layer.name === "mounted_app" ? [applications, router] : [mounts, handler];
       known.set(below, (known.get(below) ?? new Map()).set(layer, covers));
     }
     return [];
@@ -109,15 +105,10 @@ function gateWithin(handler, known = new Set()) {
     return gateOf(handler);
   }
   known.add(handler);
-  // Of Express 4, `router` is an error until it has a route.
-  const layers = handler?.lazyrouter !== undefined && handler._router === undefined ? [] : stackOf(handler);
-  return layers.map((layer) => gateWithin(layer.route?.stack === undefined ? layer.handle : layer.route, known)).find((gate) => gate !== undefined);
+  return stackOf(handler).map((layer) => gateWithin(layer.route?.stack === undefined ? handlerOf(layer) : layer.route, known)).find((gate) => gate !== undefined);
 }
 
 /** A path of a template. */
 const sample = (/** @type {string} */ template) => template.split("/").map((segment) => segment.replace(/^:.*/, VALUE).replace(/\\(.)/g, "$1")).join("/");
-
-/** Whether a layer is for every path. */
-const isEverywhere = (/** @type {any} */ { slash, regexp }) => slash === true || regexp?.fast_slash === true;
 
 module.exports = { gateWithin, routesOfExpress, takenOf };

@@ -4,19 +4,25 @@ const { subscribe } = require("#system");
 const { FAILURE } = require("./answer.js");
 const { logOf } = require("./gate.js");
 const { isGuarded } = require("./guard.js");
-const { guard, isOpen, isRewritten, misroute, pass, questionOf, refuse } = require("./http.js");
+const { compare: compareHandlers, guard, isOpen, isRewritten, misroute, pass, questionOf, refuse, sameAs, templateOf } = require("./http.js");
+const { covers, prepare } = require("./mounts.js");
 const { settle, settleAtEnd } = require("./passed.js");
 
 /** @typedef {InstanceType<typeof import("./gate.js").Gate>} Gate */
 /** A route, the instance that it was added to, and whether a gate sees it. @typedef {{ instance: object, options: any, isGated: boolean }} Added */
 
-/** The routes of every application, by its server. A plugin itself sees only those that are added after it. @type {WeakMap<object, Added[]>} */
+/** A handler that is mounted with `use`, and the instance that it was added to. @typedef {{ instance: object, path: string }} Mounted */
+
+/** What was added to an application, by its server. A plugin itself sees only what is added after it. @type {WeakMap<object, { routes: Added[], mounts: Mounted[] }>} */
 const applications = new WeakMap();
 
 /** Where the configuration of a route has its options. */
 const OPTIONS = Symbol("orbgate");
 
-/** What a gate let through, for the route's handler. @typedef {{ isSame: () => boolean, settle: () => void, refuse: (response: any) => void }} Passed */
+/**
+ * What a gate let through, for the route's handler and those of mounts.
+ * @typedef {{ template: string, isSame: () => boolean, settle: () => void, refuse: (response: any) => void }} Passed
+ */
 
 /** By the request of the server. @type {WeakMap<object, Passed[]>} */
 const passed = new WeakMap();
@@ -24,7 +30,13 @@ const passed = new WeakMap();
 subscribe("fastify.initialization", (/** @type {any} */ { fastify: application }) => {
   /** @type {Added[]} */
   const routes = [];
-  applications.set(application.server, routes);
+  /** @type {Mounted[]} */
+  const mounts = [];
+  applications.set(application.server, { routes, mounts });
+  const { decorate } = application;
+  application.decorate = /** @this {object} */ function decorating(/** @type {string} */ name, /** @type {any} */ value, /** @type {any[]} */ ...others) {
+    return decorate.call(this, name, name === "use" && typeof value === "function" ? mounting(value, mounts) : value, ...others);
+  };
   application.addHook("onRoute", /** @this {object} */ function onRoute(/** @type {any} */ options) {
     routes.push({ instance: this, options, isGated: false });
     options.config = { ...options.config, [OPTIONS]: options };
@@ -63,6 +75,34 @@ function compared(handler) {
   return /** @type {any} */ (comparing);
 }
 
+/**
+ * The `use` of @fastify/middie or @fastify/express, whose handlers run only where the decided template is below their path.
+ * @param {Function} use
+ * @param {Mounted[]} mounts
+ */
+function mounting(use, mounts) {
+  return /** @this {any} */ function using(/** @type {any[]} */ ...all) {
+    const [path, handler] = all.length > 1 ? all : ["/", ...all];
+    const paths = [path].flat(Infinity).map((one) => (typeof one === "string" ? `${this.prefix}/${one}` : one));
+    if (all.length > 1) {
+      mounts.push(...paths.map((one) => ({ instance: this, path: String(one).replace(/\/+/g, "/") })));
+    }
+    // The application of @fastify/express compares its handlers itself.
+    const compared = this.express === undefined ? [[handler].flat(Infinity).map((one) => comparedAt(paths, one))] : all.slice(-1);
+    return use.call(this, ...all.slice(0, -1), ...compared);
+  };
+}
+
+/**
+ * @param {unknown[]} paths
+ * @param {Function} handler
+ */
+const comparedAt = (paths, handler) => (/** @type {any} */ request, /** @type {any} */ response, /** @type {Function} */ next) => {
+  prepare(handler); // It may be a router of Express.
+  const other = (passed.get(request) ?? []).find(({ template }) => !paths.some((path) => covers(path, template)));
+  return other === undefined ? handler(request, response, next) : other.refuse(response);
+};
+
 /** A reply, as the gate writes it. @param {any} reply */
 const responseOf = (reply) => ({
   writeHead: (/** @type {number} */ status, /** @type {object} */ headers) => reply.code(status).headers(headers),
@@ -77,10 +117,12 @@ const isConstrained = (/** @type {any} */ options) => Object.keys(options?.const
  * @param {import("../../gate.js").FastifyOptions} [options]
  */
 function fastify(gate, { check = true, compare = true } = {}) {
+  /** @type {Set<string>} */
+  const agreed = new Set();
   const plugin = (/** @type {any} */ instance, /** @type {object} */ _options, /** @type {(error?: Error) => void} */ done) => {
     const { server } = instance;
-    const routes = applications.get(server);
-    if (routes === undefined) {
+    const { routes, mounts } = applications.get(server) ?? {};
+    if (routes === undefined || mounts === undefined) {
       return done(new Error("the application was created before `orbgate/gate` was loaded, so its routes are unknown: load it first"));
     }
     // A server that listens at several addresses passes its upgrades to this one.
@@ -96,7 +138,9 @@ function fastify(gate, { check = true, compare = true } = {}) {
         route.isGated = true;
       }
     });
-    instance.addHook("onReady", async () => (check ? refuseDifferent(gate, instance, routes) : undefined));
+    // Their hook is before the gate's.
+    const open = instance.use === undefined ? [] : mounts;
+    instance.addHook("onReady", async () => (check ? refuseDifferent(gate, instance, routes, open) : undefined));
     instance.addHook("onRequest", (/** @type {any} */ request, /** @type {any} */ reply, /** @type {() => void} */ next) => {
       const { raw, is404, routeOptions } = request;
       const response = responseOf(reply);
@@ -111,13 +155,14 @@ function fastify(gate, { check = true, compare = true } = {}) {
       const question = questionOf(raw, template);
       const { method, url } = raw;
       const isSame = () => raw.method === method && raw.url === url;
-      return pass(gate, raw, response, question, isSame, ({ preflight }) => {
-        if (preflight && !methods.every((one) => one === "OPTIONS")) {
+      return pass(gate, raw, response, question, isSame, (answer) => {
+        if (answer.preflight && !methods.every((one) => one === "OPTIONS")) {
           return misroute(gate, raw, response, question);
         }
         settleAtEnd(gate, raw, reply.raw);
         const refuseOther = (/** @type {any} */ last) => misroute(gate, raw, last, question);
-        passed.set(raw, [...passed.get(raw) ?? [], { isSame, settle: () => settle(gate, raw), refuse: refuseOther }]);
+        passed.set(raw, [...passed.get(raw) ?? [], { template: templateOf(answer), isSame, settle: () => settle(gate, raw), refuse: refuseOther }]);
+        compareHandlers(gate, raw, reply.raw, question, answer, sameAs(raw), agreed);
         return next();
       });
     });
@@ -132,9 +177,11 @@ function fastify(gate, { check = true, compare = true } = {}) {
  * @param {Gate} gate
  * @param {object} instance that the gate is registered with
  * @param {Added[]} routes of the application
+ * @param {Mounted[]} open that the gate does not see
  */
-function refuseDifferent(gate, instance, routes) {
-  const within = routes.filter((one) => one.instance === instance || Object.prototype.isPrototypeOf.call(instance, one.instance));
+function refuseDifferent(gate, instance, routes, open) {
+  const isWithin = (/** @type {{ instance: object }} */ one) => one.instance === instance || Object.prototype.isPrototypeOf.call(instance, one.instance);
+  const within = routes.filter(isWithin);
   const differences = gate.checkRoutes(within.flatMap(servedOf));
   const problems = /** @type {const} */ ([
     ["undeclared", "the policy lacks routes that the service has"],
@@ -147,6 +194,10 @@ function refuseDifferent(gate, instance, routes) {
   const constrained = within.filter(({ options }) => isConstrained(options)).flatMap(servedOf);
   if (constrained.length > 0) {
     problems.push(`routes with constraints cannot be compared with the policy: ${constrained.map(nameOf).join(", ")}`);
+  }
+  const mounted = open.filter(isWithin).map(({ path }) => path);
+  if (mounted.length > 0) {
+    problems.push(`the gate does not see handlers of \`use\`, whose plugin was registered before it: ${mounted.join(", ")}`);
   }
   if (problems.length > 0) {
     throw new Error(problems.join("; "));

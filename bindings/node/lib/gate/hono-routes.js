@@ -33,18 +33,20 @@ const answering = (/** @type {Route[]} */ routes) => routes.filter((route) => !i
 
 /**
  * The templates of the handlers that may answer a request, up to the first that must; `null` for one of another method, because
- * middleware has replaced the one that came. None: nothing says who answers. Whether all of them are only for `OPTIONS`, and how many routes
- * may run.
+ * middleware has replaced the one that came. None: nothing says who answers. Whether all of them are only for `OPTIONS`, how many routes
+ * may run, and where those are mounted that may go on.
  * @param {Route[]} routes that fit, in their order
  * @param {string} method
  */
 function taken(routes, method) {
   const end = routes.findIndex(answers);
-  const all = answering(end < 0 ? routes : routes.slice(0, end + 1));
+  const running = end < 0 ? routes : routes.slice(0, end + 1);
+  const all = answering(running);
+  const mounts = running.filter((route) => !all.includes(route) && !isGate(unwrapped(route.handler))).map(({ path }) => path.replace(/\/?\*$/, ""));
   // Hono has the routes of `GET` answer `HEAD`.
   const methods = ["ALL", method, method === "HEAD" ? "GET" : method];
   const templates = new Set(all.map((route) => (methods.includes(route.method) ? templateOf(route.path) : null)));
-  return { templates: templates.size === 0 ? [null] : [...templates], isForOptions: all.every((route) => route.method === "OPTIONS"), count: end < 0 ? routes.length : end + 1 };
+  return { templates: templates.size === 0 ? [null] : [...templates], isForOptions: all.every((route) => route.method === "OPTIONS"), count: running.length, mounts };
 }
 
 /**

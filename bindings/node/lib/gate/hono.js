@@ -42,10 +42,10 @@ function hono(gate, { compare = true } = {}) {
   expect(gate);
   return asGate(gate, async (/** @type {any} */ context, /** @type {() => Promise<void>} */ next) => {
     const { raw, matchedRoutes, routeIndex } = context.req;
-    const { templates, isForOptions, count } = taken(matchedRoutes.slice(routeIndex + 1), raw.method);
+    const { templates, isForOptions, count, mounts } = taken(matchedRoutes.slice(routeIndex + 1), raw.method);
     // Node's server is known by the request that it has made this one of.
     const incoming = context.env?.incoming;
-    const response = await refused(gate, raw, { templates: compare ? templates : [undefined], isForOptions }, incoming);
+    const response = await refused(gate, raw, compare ? { templates, isForOptions, mounts } : { templates: [undefined], isForOptions, mounts: [] }, incoming);
     if (response === undefined && compare) {
       stopAfter(context.req, routeIndex + count, () => misrouted(gate, raw, incoming));
     }

@@ -6,6 +6,7 @@ const { FAILURE } = require("./answer.js");
 const { gateWithin, takenOf } = require("./express-routes.js");
 const { logOf } = require("./gate.js");
 const { guardBy, intercept, isGuarded, unguarded } = require("./guard.js");
+const { compareMounts } = require("./mounts.js");
 const { again, askOnce, settle, settleAtEnd } = require("./passed.js");
 const { compareRoutes, isForOptions } = require("./routed.js");
 const { anyUnplaced, asGate, place } = require("./seen.js");
@@ -263,9 +264,47 @@ function sameAs(request) {
   return () => request.method === method && came(request) === path && !isRewritten(request);
 }
 
+/**
+ * The template that a request was decided by.
+ * @param {Answer} answer
+ */
+const templateOf = ({ decision: { route }, publicTemplate }) => publicTemplate ?? route?.split(" ")[1] ?? "";
+
+/**
+ * Compares what Express has handle a request that the gate has let through, from now on: each route, and each mount.
+ * @param {Gate} gate
+ * @param {Request} request
+ * @param {Response} response
+ * @param {Question} question
+ * @param {Answer} answer
+ * @param {() => boolean} isSame
+ * @param {Set<string>} agreed what routers have taken where it was the decided one, so that they are compared once
+ */
+function compare(gate, request, response, question, answer, isSame, agreed) {
+  const { decision, publicTemplate, preflight } = answer;
+  compareRoutes(request, (goOn) => {
+    // A handler that sees another method or path was not decided about.
+    const template = isSame() && !(preflight && !isForOptions(request.route)) ? routeOf(request) ?? null : null;
+    const pair = `${decision.policy} ${decision.route ?? publicTemplate} ${template}`;
+    const taken = () => {
+      settle(gate, request);
+      agreed.add(pair);
+      goOn();
+    };
+    return agreed.has(pair) ? taken() : answered(gate, () => again(gate, request, { ...question, template }), response, taken);
+  });
+  compareMounts(request, (covers) => {
+    const isDecided = isSame() && covers(templateOf(answer));
+    if (!isDecided) {
+      misroute(gate, request, response, question);
+    }
+    return isDecided;
+  });
+}
+
 /** @param {Gate} gate */
 function middleware(gate) {
-  /** What routers have taken where it was the decided one, so that they are compared once. @type {Set<string>} */
+  /** @type {Set<string>} */
   const agreed = new Set();
 
   return asGate(gate, (/** @type {any} */ request, /** @type {any} */ response, /** @type {() => void} */ next) => {
@@ -274,26 +313,15 @@ function middleware(gate) {
     }
     const question = questionOf(request, isRewritten(request) ? null : routeOf(request));
     const isSame = sameAs(request);
-    return pass(gate, request, response, question, isSame, ({ decision, publicTemplate, preflight }) => {
-      const isRefused = () => preflight && !isForOptions(request.route);
-      if (request.route && isRefused()) {
+    return pass(gate, request, response, question, isSame, (answer) => {
+      if (request.route && answer.preflight && !isForOptions(request.route)) {
         return misroute(gate, request, response, question);
       }
       settleAtEnd(gate, request, response);
-      compareRoutes(request, (goOn) => {
-        // A handler that sees another method or path was not decided about.
-        const template = isSame() && !isRefused() ? routeOf(request) ?? null : null;
-        const pair = `${decision.policy} ${decision.route ?? publicTemplate} ${template}`;
-        const taken = () => {
-          settle(gate, request);
-          agreed.add(pair);
-          goOn();
-        };
-        return agreed.has(pair) ? taken() : answered(gate, () => again(gate, request, { ...question, template }), response, taken);
-      });
+      compare(gate, request, response, question, answer, isSame, agreed);
       next();
     });
   });
 }
 
-module.exports = { VALUES, guard, isOpen, isRewritten, listener, middleware, misroute, namesOf, pass, questionOf, refuse, sameAs };
+module.exports = { VALUES, compare, guard, isOpen, isRewritten, listener, middleware, misroute, namesOf, pass, questionOf, refuse, sameAs, templateOf };

@@ -3,7 +3,8 @@
 const { Allowed, allow } = require("./allowed.js");
 const { FAILURE } = require("./answer.js");
 const { logOf } = require("./gate.js");
-const { VALUES, isOpen, namesOf } = require("./http.js");
+const { VALUES, isOpen, namesOf, templateOf } = require("./http.js");
+const { covers } = require("./mounts.js");
 const { again, askOnce, settle } = require("./passed.js");
 
 /**
@@ -43,12 +44,12 @@ function misrouted(gate, request, incoming) {
 /**
  * @param {InstanceType<typeof import("./gate.js").Gate>} gate
  * @param {any} request
- * @param {{ templates: (string | null | undefined)[], isForOptions: boolean }} taken by a router: templates, each of which must be the
- * decided one; and whether their handlers are only for `OPTIONS`
+ * @param {{ templates: (string | null | undefined)[], isForOptions: boolean, mounts: string[] }} taken by a router: templates, each of which must
+ * be the decided one; whether their handlers are only for `OPTIONS`; and paths, each of which must have all of the decided one
  * @param {any} [incoming] the request of `node:http` that it was made of
  * @returns {Promise<any>} `undefined` for a request that may go on
  */
-async function refused(gate, request, { templates: [first, ...others], isForOptions }, incoming) {
+async function refused(gate, request, { templates: [first, ...others], isForOptions, mounts }, incoming) {
   let answer;
   try {
     if (incoming !== undefined && isOpen(gate, incoming)) {
@@ -58,7 +59,9 @@ async function refused(gate, request, { templates: [first, ...others], isForOpti
     const question = first === undefined ? asked : { ...asked, template: first };
     const server = incoming ?? request;
     answer = await askOnce(gate, server, question);
-    for (const template of answer.preflight && !isForOptions ? [null] : others) {
+    const decided = templateOf(answer);
+    const isOther = (answer.preflight && !isForOptions) || !mounts.every((path) => covers(path, decided));
+    for (const template of isOther ? [null] : others) {
       answer = answer.isAllow ? await again(gate, server, { ...asked, template: template ?? null }) : answer;
     }
     if (answer.isAllow) {
@@ -82,6 +85,6 @@ const responseOf = ({ httpStatus, headers }) => (
  * @param {InstanceType<typeof import("./gate.js").Gate>} gate
  * @param {any} request
  */
-const refusal = (gate, request) => refused(gate, request, { templates: [undefined], isForOptions: true });
+const refusal = (gate, request) => refused(gate, request, { templates: [undefined], isForOptions: true, mounts: [] });
 
 module.exports = { misrouted, refusal, refused };
