@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <stdexcept>
 
+#include "orbgate_connection.hpp"
 #include "orbgate_gate.hpp"
 
 namespace orbgate {
@@ -141,12 +142,6 @@ enum class Body { none, read, unclear };
 // the next request.
 inline Body body_of(const httplib::Request &request)
 {
-    // A proxy might read `Transfer-Encoding : chunked`, which the server doesn't know (RFC 9112 §5.1).
-    for (const auto &header : request.headers) {
-        if (header.first.find_last_of(" \t") != std::string::npos) {
-            return Body::unclear;
-        }
-    }
     const std::size_t lengths = request.get_header_value_count("Content-Length");
     const std::size_t codings = request.get_header_value_count("Transfer-Encoding");
     const std::string length = request.get_header_value("Content-Length"), coding = request.get_header_value("Transfer-Encoding");
@@ -154,7 +149,8 @@ inline Body body_of(const httplib::Request &request)
         return Body::none;
     }
     const bool is_number = !length.empty() && length.find_first_not_of("0123456789") == std::string::npos;
-    const bool is_clear = lengths + codings == 1 && (codings == 1 ? coding == "chunked" : is_number);
+    // A proxy of HTTP/1.0 knows no coding (RFC 9112 §6.1).
+    const bool is_clear = lengths + codings == 1 && (codings == 1 ? coding == "chunked" && request.version != "HTTP/1.0" : is_number);
     const bool is_read = has_content(request.method) && (request.method != "DELETE" || lengths == 1);
     return is_clear && is_read ? Body::read : Body::unclear;
 }
@@ -482,6 +478,62 @@ private:
                 detail::close_after(response);
             }
         });
+    }
+
+    // Serves the requests of a connection, as the base class does, but each only once its whole head is clear.
+    bool process_and_close_socket(socket_t socket) override
+    {
+        limit(socket, SO_RCVTIMEO, this->read_timeout_sec_, this->read_timeout_usec_);
+        limit(socket, SO_SNDTIMEO, this->write_timeout_sec_, this->write_timeout_usec_);
+        bool is_served = false;
+#ifdef CPPHTTPLIB_OPENSSL_SUPPORT
+        if constexpr (std::is_base_of_v<httplib::SSLServer, Base>) {
+            detail::TlsSocket tls(this->ssl_context(), socket);
+            is_served = tls.accept() && serve(tls, [&tls](Request &request) { request.ssl = tls.ssl(); });
+            if (is_served) {
+                tls.end();
+            }
+        } else
+#endif
+        {
+            detail::PlainSocket plain(socket);
+            is_served = serve(plain, nullptr);
+        }
+#ifdef _WIN32
+        ::shutdown(socket, SD_BOTH);
+        ::closesocket(socket);
+#else
+        ::shutdown(socket, SHUT_RDWR);
+        ::close(socket);
+#endif
+        return is_served;
+    }
+
+    template <typename Socket>
+    bool serve(Socket &socket, const std::function<void(Request &)> &set_up)
+    {
+        detail::Connection<Socket> connection(socket, this->write_timeout_sec_);
+        bool is_served = false, is_closed = false;
+        for (std::size_t left = this->keep_alive_max_count_; left > 0 && !is_closed && this->svr_sock_ != INVALID_SOCKET; --left) {
+            if (!connection.next(this->keep_alive_timeout_sec_)) {
+                break;
+            }
+            is_served = this->process_request(connection, left == 1, is_closed, set_up);
+            is_closed = is_closed || !is_served || connection.is_broken();
+        }
+        return is_served;
+    }
+
+    static void limit(socket_t socket, int option, std::time_t seconds, std::time_t microseconds)
+    {
+#ifdef _WIN32
+        const auto time = static_cast<DWORD>(seconds * 1000 + microseconds / 1000);
+#else
+        timeval time{};
+        time.tv_sec = seconds;
+        time.tv_usec = static_cast<decltype(time.tv_usec)>(microseconds);
+#endif
+        ::setsockopt(socket, SOL_SOCKET, option, reinterpret_cast<const char *>(&time), sizeof time);
     }
 
     static Engine engine_of(const Engine &policy) { return policy.share(); }
