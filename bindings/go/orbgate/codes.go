@@ -172,21 +172,17 @@ func (s Status) String() string {
 // rejected.
 const (
 	// cargo xtask codes: numbers
-	abiVersion           = 65536
-	effectInvalid        = 0
-	effectDeny           = 1
-	effectAllow          = 2
-	defaultHTTPStatus    = 403
-	maxPolicyBytes       = 8388608
-	chargeStated         = 1
-	chargeConsumes       = 2
-	chargeAmountStated   = 4
-	chargeBonusAllowed   = 8
-	allowBonusOrbs       = 1
-	packAbout            = 2
-	differenceUndeclared = 1
-	differenceUnserved   = 2
-	secretFile           = 1
-	secretEnv            = 2
+	abiVersion         = 65536
+	effectInvalid      = 0
+	effectDeny         = 1
+	effectAllow        = 2
+	defaultHTTPStatus  = 403
+	maxPolicyBytes     = 8388608
+	chargeStated       = 1
+	chargeConsumes     = 2
+	chargeAmountStated = 4
+	chargeBonusAllowed = 8
+	allowBonusOrbs     = 1
+	packAbout          = 2
 	// end of numbers
 )

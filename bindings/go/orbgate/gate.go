@@ -15,31 +15,21 @@ func init() {
 
 // The library's gate: see gate_cgo.go and wasm_gate.go.
 type libraryGate interface {
-	ask(e engine, request *steps.Request, unixMS, monotonicMS uint64) (*steps.Step, Status)
-	resume(e engine, step *steps.Step, unixMS, monotonicMS uint64) (*steps.Step, Status)
-	checked(e engine, step *steps.Step, isRight bool, unixMS, monotonicMS uint64) (*steps.Step, Status)
+	// Asks a question that this engine decides; nil if it needs none. An answer is read into the step.
+	call(e *engine, question steps.Question, step *steps.Step) Status
 	drop(step *steps.Step)
-	isOver(step *steps.Step, monotonicMS uint64) bool
-	nextFetch(monotonicMS uint64) *steps.Fetch
-	fetched(attempt uint64, status int, cacheControl string, body []byte, monotonicMS uint64) *steps.Fetch
-	fetchFailed(attempt uint64, failure uint32, monotonicMS uint64)
-	warm(monotonicMS uint64)
-	revoke(issuer, kid string) Status
-	forget(issuer string) Status
-	readSecrets() error
-	status() []steps.Issuer
+	// The secrets of opaque issuers that the library can't read itself.
+	secrets() ([]steps.Secret, error)
 	allowsBonusOrbs(body []byte) bool
-	checkEngine(e engine) error
 	checkWider(active, next engine) error
-	checkRoutes(e engine, methods, templates []string) ([]steps.Difference, Status)
 	free()
 }
 
-func newGate(tokens string, options *steps.Options) (steps.Gate, error) {
+func newGate(make *steps.Make) (steps.Gate, error) {
 	if _, err := loaded(); err != nil {
 		return nil, err
 	}
-	made, err := openGate(tokens, options)
+	made, err := openGate(make)
 	if err != nil {
 		return nil, err
 	}
@@ -66,95 +56,74 @@ func (g *gateOf) open(call func()) bool {
 }
 
 // Asks with an engine's policy, which stays until the call has ended, and reads the decision with its table.
-func (g *gateOf) with(of any, question func(engine) (*steps.Step, Status)) (found *steps.Step, err error) {
+func (g *gateOf) Ask(of any, question steps.Question, step *steps.Step) error {
+	g.mutex.RLock()
+	defer g.mutex.RUnlock()
+	if g.closed {
+		return ErrClosed
+	}
+	if of == nil {
+		return replied(g.library.call(nil, question, step), step)
+	}
 	policy := of.(*Engine).current()
-	if !g.open(func() { found, err = ask(policy, question) }) {
-		return nil, ErrClosed
+	lane := policy.enter()
+	if lane == nil {
+		g.library.drop(step)
+		return ErrClosed
 	}
-	if err == nil && found.Kind == steps.StepAnswer {
-		found.Decision = Decision{policy.table, found.Packed}
+	defer policy.leave(lane)
+	err := replied(g.library.call(&policy.engine, question, step), step)
+	if err == nil && step.Number == steps.KindAnswer {
+		step.Decision = Decision{policy.table, step.Answer.Packed}
 	}
-	return found, err
+	return err
 }
 
-func (g *gateOf) Ask(of any, request *steps.Request, unixMS, monotonicMS uint64) (*steps.Step, error) {
-	return g.with(of, func(e engine) (*steps.Step, Status) { return g.library.ask(e, request, unixMS, monotonicMS) })
+// The error of a question.
+func replied(status Status, step *steps.Step) error {
+	if status != statusOK {
+		return status
+	}
+	if step.Number == steps.KindFailed {
+		return failed(&step.Failed)
+	}
+	return nil
 }
 
-func (g *gateOf) Resume(of any, step *steps.Step, unixMS, monotonicMS uint64) (*steps.Step, error) {
-	defer g.Drop(step) // if it is not taken
-	return g.with(of, func(e engine) (*steps.Step, Status) { return g.library.resume(e, step, unixMS, monotonicMS) })
+func failed(failed *steps.Failed) error {
+	err := &Error{Status: Status(failed.Status), Message: failed.Message}
+	for _, one := range failed.Diagnostics {
+		err.Diagnostics = append(err.Diagnostics, Diagnostic{int(one.Line), int(one.Column), one.Message})
+	}
+	if len(err.Diagnostics) > 0 {
+		err.Line, err.Column = err.Diagnostics[0].Line, err.Diagnostics[0].Column
+	}
+	return err
 }
 
-func (g *gateOf) Checked(of any, step *steps.Step, isRight bool, unixMS, monotonicMS uint64) (*steps.Step, error) {
-	defer g.Drop(step) // if it is not taken
-	return g.with(of, func(e engine) (*steps.Step, Status) { return g.library.checked(e, step, isRight, unixMS, monotonicMS) })
+// Whether the library keeps something for a step after this answer.
+func isHeld(step *steps.Step) bool {
+	switch step.Number {
+	case steps.KindWait, steps.KindCheckSignature, steps.KindOver:
+		return true
+	}
+	return false
 }
 
 // A step can be freed also after its gate.
-func (g *gateOf) Drop(step *steps.Step) {
-	if step.Held != nil {
-		g.library.drop(step)
-	}
-}
-
-func (g *gateOf) IsOver(step *steps.Step, monotonicMS uint64) bool {
-	over := true
-	g.open(func() { over = g.library.isOver(step, monotonicMS) })
-	return over
-}
-
-func (g *gateOf) NextFetch(monotonicMS uint64) (next *steps.Fetch) {
-	g.open(func() { next = g.library.nextFetch(monotonicMS) })
-	return next
-}
-
-func (g *gateOf) Fetched(attempt uint64, status int, cacheControl string, body []byte, monotonicMS uint64) (next *steps.Fetch) {
-	g.open(func() { next = g.library.fetched(attempt, status, cacheControl, body, monotonicMS) })
-	return next
-}
-
-func (g *gateOf) FetchFailed(attempt uint64, failure uint32, monotonicMS uint64) {
-	g.open(func() { g.library.fetchFailed(attempt, failure, monotonicMS) })
-}
-
-func (g *gateOf) Warm(monotonicMS uint64) {
-	g.open(func() { g.library.warm(monotonicMS) })
-}
-
-func (g *gateOf) Revoke(issuer, kid string) error {
-	err := error(ErrClosed)
-	g.open(func() { err = g.library.revoke(issuer, kid).err() })
-	return err
-}
-
-func (g *gateOf) Forget(issuer string) error {
-	err := error(ErrClosed)
-	g.open(func() { err = g.library.forget(issuer).err() })
-	return err
-}
+func (g *gateOf) Drop(step *steps.Step) { g.library.drop(step) }
 
 func (g *gateOf) ReadSecrets() error {
-	err := error(ErrClosed)
-	g.open(func() { err = g.library.readSecrets() })
-	return err
+	secrets, err := g.library.secrets()
+	if err != nil {
+		return err
+	}
+	return g.Ask(nil, &steps.ReadSecrets{Secrets: secrets}, new(steps.Step))
 }
 
 func (g *gateOf) AllowsBonusOrbs(body []byte) (allows bool) {
 	g.open(func() { allows = g.library.allowsBonusOrbs(body) })
 	return allows
-}
-
-func (g *gateOf) CheckEngine(of any) error {
-	err := error(ErrClosed)
-	policy := of.(*Engine).current()
-	g.open(func() {
-		var found error
-		if _, err = ask(policy, func(e engine) (bool, Status) { found = g.library.checkEngine(e); return true, statusOK }); err == nil {
-			err = found
-		}
-	})
-	return err
 }
 
 func (g *gateOf) CheckWider(active, next any) error {
@@ -174,20 +143,6 @@ func (g *gateOf) CheckWider(active, next any) error {
 		}
 	})
 	return err
-}
-
-func (g *gateOf) CheckRoutes(of any, methods, templates []string) (found []steps.Difference, err error) {
-	err = ErrClosed
-	policy := of.(*Engine).current()
-	g.open(func() {
-		found, err = ask(policy, func(e engine) ([]steps.Difference, Status) { return g.library.checkRoutes(e, methods, templates) })
-	})
-	return found, err
-}
-
-func (g *gateOf) Status() (issuers []steps.Issuer) {
-	g.open(func() { issuers = g.library.status() })
-	return issuers
 }
 
 func (g *gateOf) Close() {

@@ -1,13 +1,13 @@
 package gate
 
 import (
+	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
@@ -31,9 +31,13 @@ func clientOf(client *http.Client) *http.Client {
 	return &own
 }
 
-// Starts pending fetches in separate goroutines, so that a fetch continues if the request that caused it is cancelled.
-func (g *Gate) startFetches() {
-	for fetch := g.raw.NextFetch(g.monotonicMS()); fetch != nil; fetch = g.raw.NextFetch(g.monotonicMS()) {
+// Starts pending calls in separate goroutines, so that a call continues if the request that caused it is cancelled.
+func (g *Gate) startCalls() {
+	for {
+		step := new(steps.Step)
+		if g.raw.Ask(nil, &steps.NextCall{MonotonicMS: g.monotonicMS()}, step) != nil || step.Number != steps.KindCall {
+			return
+		}
 		g.mutex.Lock()
 		if g.closed {
 			g.mutex.Unlock()
@@ -41,27 +45,29 @@ func (g *Gate) startFetches() {
 		}
 		g.fetching++
 		g.mutex.Unlock()
-		go g.run(fetch)
+		go g.run(step)
 	}
 }
 
 // Runs an attempt to its end.
-func (g *Gate) run(fetch *steps.Fetch) {
-	for fetch != nil {
-		response, failure, err := g.get(fetch)
+func (g *Gate) run(step *steps.Step) {
+	for step.Number == steps.KindCall {
+		call := &step.Call
+		called, err := g.send(call)
 		if err != nil {
 			message := "keys cannot be fetched"
-			if fetch.Body != "" {
+			if call.Body != nil {
 				message = "an opaque token cannot be asked about"
 			}
-			g.config.Logger.Warn(message, "url", fetch.URL, "error", err)
-			g.raw.FetchFailed(fetch.Attempt, failure, g.monotonicMS())
+			g.config.Logger.Warn(message, "url", call.URL, "error", err)
+		}
+		called.Attempt, called.MonotonicMS = call.Attempt, g.monotonicMS()
+		if g.raw.Ask(nil, &called, step) != nil {
 			break
 		}
-		fetch = g.raw.Fetched(fetch.Attempt, response.status, response.cacheControl, response.body, g.monotonicMS())
 	}
 	// Another token might have waited for its turn.
-	g.startFetches()
+	g.startCalls()
 	g.mutex.Lock()
 	defer g.mutex.Unlock()
 	g.fetching--
@@ -69,59 +75,48 @@ func (g *Gate) run(fetch *steps.Fetch) {
 	g.ended = make(chan struct{})
 }
 
-type response struct {
-	status       int
-	cacheControl string
-	body         []byte
-}
-
 var errTooLarge = errors.New("the answer is too large")
 
-func (g *Gate) get(fetch *steps.Fetch) (read response, failure uint32, err error) {
-	ctx, cancel := context.WithTimeout(g.background, time.Duration(fetch.TimeoutMS)*time.Millisecond)
+// Makes a call, and returns what to report.
+func (g *Gate) send(call *steps.Call) (called steps.Called, err error) {
+	ctx, cancel := context.WithTimeout(g.background, time.Duration(call.TimeoutMS)*time.Millisecond)
 	defer cancel()
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			err = fmt.Errorf("gate.Config.Client panicked: %v", panicked)
 		}
-		if failure = steps.FetchUnreachable; errors.Is(err, errTooLarge) {
-			failure = steps.FetchTooLarge
-		} else if errors.Is(err, context.DeadlineExceeded) {
-			failure = steps.FetchTimeout
+		switch {
+		case err == nil:
+		case errors.Is(err, errTooLarge):
+			called = steps.Called{Failure: steps.FetchTooLarge}
+		case errors.Is(err, context.DeadlineExceeded):
+			called = steps.Called{Failure: steps.FetchTimeout}
+		default:
+			called = steps.Called{Failure: steps.FetchUnreachable}
 		}
 	}()
-	request, err := newRequest(ctx, fetch)
+	request, err := http.NewRequestWithContext(ctx, call.Method, call.URL, bytes.NewReader(call.Body))
 	if err != nil {
-		return response{}, 0, err
+		return called, err
+	}
+	for _, header := range call.Headers {
+		request.Header.Set(header.Name, header.Value)
 	}
 	answer, err := g.client.Do(request)
 	if err != nil {
-		return response{}, 0, err
+		return called, err
 	}
 	defer answer.Body.Close()
-	read = response{status: answer.StatusCode, cacheControl: strings.Join(answer.Header.Values("Cache-Control"), ",")}
-	read.body, err = io.ReadAll(io.LimitReader(answer.Body, int64(fetch.MaxBytes)+1))
-	if err == nil && len(read.body) > fetch.MaxBytes {
+	called.Status = uint64(answer.StatusCode)
+	for _, value := range answer.Header.Values("Cache-Control") {
+		called.Headers = append(called.Headers, steps.Header{Name: "Cache-Control", Value: value})
+	}
+	body, err := io.ReadAll(io.LimitReader(answer.Body, int64(call.MaxBytes)+1))
+	if err == nil && uint64(len(body)) > call.MaxBytes {
 		err = errTooLarge
 	}
-	return read, 0, err
-}
-
-func newRequest(ctx context.Context, fetch *steps.Fetch) (*http.Request, error) {
-	method, body := http.MethodGet, io.Reader(nil)
-	if fetch.Body != "" {
-		method, body = http.MethodPost, strings.NewReader(fetch.Body)
-	}
-	request, err := http.NewRequestWithContext(ctx, method, fetch.URL, body)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Accept", "application/json")
-	if fetch.Body != "" {
-		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		request.Header.Set("Authorization", fetch.Authorization)
-	}
-	return request, nil
+	called.Body = string(body)
+	return called, err
 }
 
 // Waits until isSo is true, which can become so whenever an attempt has ended, and at that time if it isn't zero. An

@@ -130,30 +130,27 @@ func New(config Config) (*Gate, error) {
 	if config.Policy == nil {
 		return nil, errors.New("gate: there is no policy")
 	}
-	options := steps.Options{
-		Templates: uint32(config.Templates), Realm: config.Challenge.Realm, ResourceMetadata: config.Challenge.ResourceMetadata,
-		Public: config.Public, Flags: steps.GateIntrospection,
+	asked := steps.Make{
+		Tokens: config.Tokens, Templates: uint64(config.Templates), Realm: config.Challenge.Realm, ResourceMetadata: config.Challenge.ResourceMetadata,
+		PublicRoutes: config.Public, Flat403: config.Flat403, Introspection: true,
 	}
 	if config.CorsPreflight {
-		options.CorsPreflight = steps.CorsPreflightPass
+		asked.CorsPreflight = steps.CorsPreflightPass
 	}
 	switch {
 	case config.Challenge.Full:
-		options.Challenge = steps.ChallengeFull
+		asked.Challenge = steps.ChallengeFull
 	case config.Challenge.None:
-		options.Challenge = steps.ChallengeNone
+		asked.Challenge = steps.ChallengeNone
 	}
-	if config.Flat403 {
-		options.Flags |= steps.GateFlat403
-	}
-	raw, err := steps.New(config.Tokens, &options)
+	raw, err := steps.New(&asked)
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
 	engine := config.Policy.Load()
 	defer engine.Close()
 	// Without a policy, every request is denied.
-	if err := raw.CheckEngine(engine); err != nil && !errors.Is(err, orbgate.ErrClosed) {
+	if err := raw.Ask(engine, &steps.CheckEngine{}, new(steps.Step)); err != nil && !errors.Is(err, orbgate.ErrClosed) {
 		raw.Close()
 		return nil, fmt.Errorf("gate: %w", err)
 	}
@@ -226,20 +223,22 @@ type Request struct {
 type Answer struct {
 	// Decision is the engine's.
 	Decision orbgate.Decision
-	// Status is the status of a denial, which must be sent with an empty body; 0 for an allow. WWWAuthenticate and Allow
-	// are its headers, if they aren't empty.
-	Status                 int
-	WWWAuthenticate, Allow string
-	// Refused is why the token was rejected: a code for logs. Don't send it to callers.
+	// cargo xtask codes: answer
+	// The status of the response to a denied request, which has no body; 0 for an allow.
+	Status int
+	// The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
+	Preflight bool
+	// The `WWW-Authenticate` header of a denial.
+	WWWAuthenticate string
+	// The `Allow` header of a denial.
+	Allow string
+	// Why the token is rejected, such as `expired`, only for logs and counters.
 	Refused string
+	// The template of an allowed request that needs no token, because its decision names no route.
+	PublicTemplate string
+	// end of answer
 	// Token is the verified token; nil without a valid token, and on a public route.
 	Token *Token
-	// PublicTemplate is the template of an allowed request that needs no token, whose decision has no route; otherwise
-	// empty.
-	PublicTemplate string
-	// Preflight is whether the request is allowed only as a CORS preflight ([Config.CorsPreflight]): don't run a handler
-	// that takes other methods than OPTIONS.
-	Preflight bool
 	// Err is why there is no result: the caller has disconnected, or the gate or the engine is closed. The
 	// request is denied.
 	Err error
@@ -252,15 +251,26 @@ func (a Answer) IsAllow() bool { return a.Err == nil && a.Status == 0 && a.Decis
 
 // A Token is a verified token.
 type Token struct {
+	// cargo xtask codes: token
+	// Its kind.
 	Kind orbgate.TokenKind
-	// Scopes are separated by single spaces.
+	// Its scopes, separated by single spaces.
 	Scopes string
+	// The issuer.
 	Issuer string
-	// Subject, Client, Actor and ID are empty if the token doesn't state them.
-	Subject, Client, Actor, ID string
-	// Fingerprint identifies the token in logs, and reveals nothing about it.
+	// The subject (`sub`); empty if the token doesn't state it.
+	Subject string
+	// The client that the token was issued to; empty if the token doesn't state it.
+	Client string
+	// The party that acts for the subject (`act`); empty if the token doesn't state it.
+	Actor string
+	// The token's own id (`jti`); empty if the token doesn't state it.
+	ID string
+	// An id that reveals nothing about the token.
 	Fingerprint string
-	Expires     time.Time
+	// When the token expires.
+	Expires time.Time
+	// end of token
 }
 
 // Ask decides a request. It waits for the network only if keys must be fetched first, and no longer than the context.
@@ -274,54 +284,52 @@ func (g *Gate) AllowsBonusOrbs(body []byte) bool { return g.raw.AllowsBonusOrbs(
 func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 	engine := g.config.Policy.Load()
 	defer func() { engine.Close() }()
-	asked := steps.Request{
+	unixMS, monotonicMS := g.now()
+	asked := steps.Ask{
 		Method: request.Method, Target: request.Target, Authorization: request.Authorization, HeaderNames: request.HeaderNames,
 		Upgrade: request.Upgrade, Origin: request.Origin, AccessControlRequestMethod: request.AccessControlRequestMethod,
-	}
-	if request.AllowBonusOrbs {
-		asked.Flags |= steps.AllowBonusOrbs
-	}
-	if g.config.Audit != nil {
-		asked.Flags |= steps.WithAudit
+		AllowBonusOrbs: request.AllowBonusOrbs, WithAudit: g.config.Audit != nil, UnixMS: unixMS, MonotonicMS: monotonicMS,
 	}
 	if request.Routed {
-		asked.Matched, asked.Template = steps.MatchedTemplate, request.Template
+		asked.Matched, asked.PathTemplate = steps.MatchedTemplate, request.Template
 		if request.Template == "" {
 			asked.Matched = steps.MatchedUnknown
 		}
 	}
-	unixMS, monotonicMS := g.now()
-	step, err := g.raw.Ask(engine, &asked, unixMS, monotonicMS)
-	if err != nil || step.MayFetch {
-		g.startFetches()
+	step := spareSteps.Get().(*steps.Step)
+	err := g.raw.Ask(engine, &asked, step)
+	if err != nil || mayCall(step) {
+		g.startCalls()
 	}
 	for {
 		if err != nil {
 			return Answer{Status: http.StatusForbidden, Err: err}, nil
 		}
-		switch step.Kind {
-		case steps.StepAnswer:
-			if step.Misrouted != nil {
+		switch step.Number {
+		case steps.KindAnswer:
+			if step.Answer.Misrouted != nil {
 				// The route that the request matches is the one that allowed it.
-				g.misrouted(engine.Decide(request.Method, request.Target, orbgate.NoToken()).About(), *step.Misrouted)
+				g.misrouted(engine.Decide(request.Method, request.Target, orbgate.NoToken()).About(), *step.Answer.Misrouted)
 			}
 			answer := answerOf(step)
 			answer.method, answer.target = request.Method, request.Target
 			// The policy allows a misrouted request, so there is nothing to explain.
-			if step.Misrouted == nil {
+			if step.Answer.Misrouted == nil {
 				g.explain(engine, answer)
 			}
 			return answer, step
-		case steps.StepCheckSignature:
-			isRight := g.keys.verify(step)
+		case steps.KindCheckSignature:
+			isRight, hash := g.keys.verify(&step.CheckSignature)
 			unixMS, monotonicMS = g.now()
-			step, err = g.raw.Checked(engine, step, isRight, unixMS, monotonicMS)
-			if err != nil || step.MayFetch { // A wrong signature can mean a new key.
-				g.startFetches()
+			err = g.raw.Ask(engine, &steps.Checked{IsRight: isRight, TokenHash: hash, UnixMS: unixMS, MonotonicMS: monotonicMS}, step)
+			if err != nil || mayCall(step) { // A wrong signature can mean a new key.
+				g.startCalls()
 			}
-		default:
-			until := g.start.Add(time.Duration(step.UntilMS) * time.Millisecond)
-			isOver := func() bool { return g.raw.IsOver(step, g.monotonicMS()) }
+		case steps.KindWait:
+			until := g.start.Add(time.Duration(step.Wait.UntilMS) * time.Millisecond)
+			isOver := func() bool {
+				return g.raw.Ask(nil, &steps.IsOver{MonotonicMS: g.monotonicMS()}, step) != nil || step.Over.IsOver
+			}
 			if gone := g.wait(ctx, until, isOver); gone != nil {
 				g.raw.Drop(step)
 				return Answer{Status: http.StatusForbidden, Err: gone}, nil
@@ -330,31 +338,56 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 			engine.Close()
 			engine = g.config.Policy.Load()
 			unixMS, monotonicMS = g.now()
-			step, err = g.raw.Resume(engine, step, unixMS, monotonicMS)
-			g.startFetches()
+			err = g.raw.Ask(engine, &steps.Resume{UnixMS: unixMS, MonotonicMS: monotonicMS}, step)
+			g.startCalls()
+		default:
+			// An answer to another question.
+			return Answer{Status: http.StatusForbidden, Err: orbgate.StatusPanic}, nil
 		}
 	}
 }
 
+// Steps that have been answered: one that is used again keeps the strings that answer after answer has.
+var spareSteps = sync.Pool{New: func() any { return new(steps.Step) }}
+
+func mayCall(step *steps.Step) bool {
+	switch step.Number {
+	case steps.KindAnswer:
+		return step.Answer.MayCall
+	case steps.KindCheckSignature:
+		return step.CheckSignature.MayCall
+	}
+	return true
+}
+
 func answerOf(step *steps.Step) Answer {
-	text := func(text *string) string {
-		if text == nil {
-			return ""
-		}
-		return *text
-	}
+	from := &step.Answer
 	answer := Answer{
-		Decision: step.Decision.(orbgate.Decision), Status: step.HTTPStatus,
-		WWWAuthenticate: text(step.WWWAuthenticate), Allow: text(step.Allow), Refused: step.Refused,
-		PublicTemplate: step.PublicTemplate, Preflight: step.Preflight,
+		Decision: step.Decision.(orbgate.Decision),
+		// cargo xtask codes: answer values
+		Status: int(from.HTTPStatus), Preflight: from.Preflight, WWWAuthenticate: or(from.WWWAuthenticate), Allow: or(from.Allow), Refused: from.Refused, PublicTemplate: from.PublicTemplate,
+		// end of answer values
 	}
-	if kind := orbgate.TokenKind(step.TokenKind); kind != orbgate.KindNone {
-		answer.Token = &Token{
-			Kind: kind, Scopes: step.Scopes, Issuer: step.Issuer, Subject: step.Subject, Client: step.Client, Actor: step.Act, ID: step.ID,
-			Fingerprint: step.Fingerprint, Expires: time.UnixMilli(int64(step.ExpiresMS)),
-		}
+	if from.HasToken {
+		answer.Token = tokenOf(&from.Token)
 	}
 	return answer
+}
+
+func tokenOf(from *steps.Token) *Token {
+	return &Token{
+		// cargo xtask codes: token values
+		Kind: orbgate.TokenKind(from.Kind), Scopes: from.Scopes, Issuer: from.Issuer, Subject: from.Subject, Client: from.Client, Actor: from.Actor, ID: from.ID, Fingerprint: from.Fingerprint, Expires: time.UnixMilli(int64(from.ExpiresMS)),
+		// end of token values
+	}
+}
+
+// An absent string as an empty one.
+func or(text *string) string {
+	if text == nil {
+		return ""
+	}
+	return *text
 }
 
 // Reports a result to the counters, the log and the audit.
@@ -370,8 +403,11 @@ func (g *Gate) seen(answer Answer, step *steps.Step) Answer {
 			g.count(terms.TokensRefusedTotal, Label{terms.LabelReason, answer.Refused})
 		}
 	}
-	if step != nil && step.Audit != nil {
-		g.write(*step.Audit)
+	if step != nil {
+		if step.Answer.Audit != nil {
+			g.write(*step.Answer.Audit)
+		}
+		spareSteps.Put(step)
 	}
 	return answer
 }
@@ -421,7 +457,7 @@ func (g *Gate) Reload(path string) error {
 		result = terms.LoadUnfinished
 		err = &orbgate.Error{Status: orbgate.StatusInvalidPolicy, Path: path, Message: path + ": the policy has no end marker, the line `...`: it may be half-written"}
 	default:
-		if err = g.raw.CheckEngine(engine); err != nil {
+		if err = g.raw.Ask(engine, &steps.CheckEngine{}, new(steps.Step)); err != nil {
 			result = terms.LoadRefused
 		} else if result, err = g.checkWider(path, engine); err != nil {
 			break
@@ -443,11 +479,15 @@ func (g *Gate) Reload(path string) error {
 
 // Revoke never uses the issuer's key with this kid again, even if the issuer still publishes it. Call it if a private
 // key was stolen. The error for an unknown issuer is [orbgate.ErrNotFound].
-func (g *Gate) Revoke(issuer, kid string) error { return g.raw.Revoke(issuer, kid) }
+func (g *Gate) Revoke(issuer, kid string) error {
+	return g.raw.Ask(nil, &steps.Revoke{Issuer: issuer, Kid: kid}, new(steps.Step))
+}
 
 // Forget drops an issuer's keys. Call it if the issuer has withdrawn a key before it expired. The next token waits for
 // new keys. The error for an unknown issuer is [orbgate.ErrNotFound].
-func (g *Gate) Forget(issuer string) error { return g.raw.Forget(issuer) }
+func (g *Gate) Forget(issuer string) error {
+	return g.raw.Ask(nil, &steps.Forget{Issuer: issuer}, new(steps.Step))
+}
 
 // An Issuer is the status of an issuer's keys.
 type Issuer struct {
@@ -465,14 +505,22 @@ type Issuer struct {
 // Status returns the status of each issuer's keys, for logs and health checks.
 func (g *Gate) Status() []Issuer {
 	var issuers []Issuer
-	for _, raw := range g.raw.Status() {
-		issuer := Issuer{Name: raw.Name, Keys: raw.Keys, Opaque: raw.Opaque, Failure: raw.Failure, Warnings: raw.Warnings}
-		if raw.Keys > 0 {
+	for _, raw := range g.status() {
+		issuer := Issuer{Name: raw.Issuer, Keys: int(raw.KeyCount), Opaque: raw.Opaque, Failure: raw.Failure, Warnings: raw.Warnings}
+		if raw.KeyCount > 0 {
 			issuer.Fetched = g.start.Add(time.Duration(raw.FetchedMS) * time.Millisecond)
 		}
 		issuers = append(issuers, issuer)
 	}
 	return issuers
+}
+
+func (g *Gate) status() []steps.IssuerStatus {
+	step := new(steps.Step)
+	if g.raw.Ask(nil, &steps.Status{}, step) != nil {
+		return nil
+	}
+	return step.KeyStatus.Issuers
 }
 
 // The time since 1970, and on a monotonic clock.
@@ -485,15 +533,16 @@ func (g *Gate) monotonicMS() uint64 { return uint64(time.Since(g.start).Millisec
 
 // Warm fetches every issuer's keys, so that the first request needn't wait. The error names the issuers without keys.
 func (g *Gate) Warm(ctx context.Context) error {
-	g.raw.Warm(g.monotonicMS())
-	g.startFetches()
+	// A closed gate has no keys, which the status says.
+	_ = g.raw.Ask(nil, &steps.Warm{MonotonicMS: g.monotonicMS()}, new(steps.Step))
+	g.startCalls()
 	if err := g.wait(ctx, time.Time{}, func() bool { return g.fetching == 0 }); err != nil {
 		return err
 	}
 	var missing []string
-	for _, issuer := range g.raw.Status() {
-		if issuer.Keys == 0 && !issuer.Opaque {
-			missing = append(missing, fmt.Sprintf("%s: %s", issuer.Name, issuer.Failure))
+	for _, issuer := range g.status() {
+		if issuer.KeyCount == 0 && !issuer.Opaque {
+			missing = append(missing, fmt.Sprintf("%s: %s", issuer.Issuer, issuer.Failure))
 		}
 	}
 	if missing != nil {

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
 )
 
 // A Route is a route of a service.
@@ -51,19 +53,19 @@ func (e *RoutesError) Error() string {
 // CheckRoutes compares the routes of the service, in its router's syntax, with the routes of the policy. Call it at
 // startup, and in tests. The error is a [*RoutesError].
 func (g *Gate) CheckRoutes(routes []Route) error {
-	var methods, templates []string
+	asked := new(steps.CheckRoutes)
 	for _, route := range routes {
-		methods, templates = append(methods, route.Method), append(templates, route.Template)
+		asked.Routes = append(asked.Routes, steps.ServiceRoute{Method: route.Method, PathTemplate: route.Template})
 	}
 	engine := g.config.Policy.Load()
 	defer engine.Close()
-	differences, err := g.raw.CheckRoutes(engine, methods, templates)
-	if err != nil || len(differences) == 0 {
+	step := new(steps.Step)
+	if err := g.raw.Ask(engine, asked, step); err != nil || len(step.RouteDifferences.Differences) == 0 {
 		return err
 	}
 	found := new(RoutesError)
-	for _, difference := range differences {
-		if difference.Undeclared {
+	for _, difference := range step.RouteDifferences.Differences {
+		if difference.Kind == steps.DifferenceUndeclared {
 			found.Undeclared = append(found.Undeclared, UndeclaredRoute{difference.Route, difference.DecidedAs})
 		} else {
 			found.Unserved = append(found.Unserved, difference.Route)

@@ -28,14 +28,14 @@ type keyring struct {
 // More keys than issuers have at one time. When the limit is reached, the map is emptied.
 const mostKeys = 1024
 
-// Checks the signature of a step's message, and hashes its token, which begins with the message. Usually one hash is an
-// intermediate state of the other.
-func (k *keyring) verify(step *steps.Step) bool {
-	algorithm, message, signature := step.Algorithm, step.Message, step.Signature
+// Checks a signature, and hashes the token, which begins with the signed bytes. Usually one hash is an intermediate state of the other.
+func (k *keyring) verify(check *steps.CheckSignature) (isRight bool, tokenHash uint64) {
+	algorithm, signature := check.Algorithm, check.Signature
 	hash, known := hashes[algorithm]
-	if !known {
-		return false
+	if !known || check.Signed > uint64(len(check.Token)) {
+		return false, 0
 	}
+	message, rest := check.Token[:check.Signed], check.Token[check.Signed:]
 	var digest []byte
 	sums := make([]byte, 0, 2*sha256.Size)
 	token := sha256.New()
@@ -50,9 +50,13 @@ func (k *keyring) verify(step *steps.Step) bool {
 		hasher.Write(message)
 		digest = hasher.Sum(nil)
 	}
-	token.Write(step.Token[len(message):])
-	step.TokenHash = binary.LittleEndian.Uint64(token.Sum(sums)[len(sums):])
-	switch key := k.key(step.Key).(type) {
+	token.Write(rest)
+	tokenHash = binary.LittleEndian.Uint64(token.Sum(sums)[len(sums):])
+	return k.isRight(algorithm, check.Key, hash, message, digest, signature), tokenHash
+}
+
+func (k *keyring) isRight(algorithm, jwk string, hash crypto.Hash, message, digest, signature []byte) bool {
+	switch key := k.key(jwk).(type) {
 	case *rsa.PublicKey:
 		if algorithm[0] == 'P' {
 			options := &rsa.PSSOptions{SaltLength: rsa.PSSSaltLengthEqualsHash}

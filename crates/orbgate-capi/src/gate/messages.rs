@@ -747,13 +747,13 @@ pub(super) struct Answer<'a> {
     pub(super) packed: u64,
     /// The status of the response to a denied request, which has no body; 0 for an allow.
     pub(super) http_status: u64,
-    /// The request is allowed only as a CORS preflight: a handler that takes other methods than `OPTIONS` must not run.
+    /// The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
     pub(super) preflight: bool,
     /// The `WWW-Authenticate` header of a denial.
     pub(super) www_authenticate: Option<&'a str>,
     /// The `Allow` header of a denial.
     pub(super) allow: Option<&'a str>,
-    /// Why the token is rejected, such as `expired`: only for logs and counters.
+    /// Why the token is rejected, such as `expired`, only for logs and counters.
     pub(super) refused: &'a str,
     /// The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it.
     pub(super) misrouted: Option<&'a str>,
@@ -1011,23 +1011,23 @@ impl Diagnostic<'_> {
 /// A verified token.
 #[derive(Default)]
 pub(super) struct Token<'a> {
-    /// Its `OrbgateTokenKind`.
+    /// Its kind: an `OrbgateTokenKind`.
     pub(super) kind: u64,
     /// Its scopes, separated by single spaces.
     pub(super) scopes: &'a str,
     /// The issuer.
     pub(super) issuer: &'a str,
-    /// The subject (`sub`).
+    /// The subject (`sub`); empty if the token doesn't state it.
     pub(super) subject: &'a str,
-    /// The client that the token was issued to.
+    /// The client that the token was issued to; empty if the token doesn't state it.
     pub(super) client: &'a str,
-    /// The party that acts for the subject (`act`).
+    /// The party that acts for the subject (`act`); empty if the token doesn't state it.
     pub(super) actor: &'a str,
-    /// The token's own id (`jti`).
+    /// The token's own id (`jti`); empty if the token doesn't state it.
     pub(super) id: &'a str,
     /// An id that reveals nothing about the token: 16 hexadecimal digits.
     pub(super) fingerprint: &'a str,
-    /// When the token expires, in milliseconds since 1970.
+    /// When the token expires: in milliseconds since 1970.
     pub(super) expires_ms: u64,
 }
 

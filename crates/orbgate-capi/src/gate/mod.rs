@@ -13,6 +13,4 @@ pub mod routes;
 pub mod secrets;
 pub mod step;
 pub mod verifier;
-#[cfg(target_family = "wasm")]
-pub mod wasm;
 mod wire;

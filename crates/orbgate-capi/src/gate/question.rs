@@ -127,21 +127,6 @@ pub unsafe extern "C" fn orbgate_gate_checked(
     monotonic_ms: u64,
     out: *mut *mut OrbgateStep,
 ) -> OrbgateStatus {
-    let time = (unix_ms, monotonic_ms);
-    // SAFETY: the caller guarantees it, see the preamble.
-    unsafe { checked(gate, engine, step, is_right, None, time, out) }
-}
-
-/// The result, after the caller has checked a signature and perhaps hashed the token.
-pub(super) unsafe fn checked(
-    gate: *const OrbgateGate,
-    engine: *const OrbgateEngine,
-    step: *mut OrbgateStep,
-    is_right: u8,
-    hash: Option<[u8; 8]>,
-    (unix_ms, monotonic_ms): (u64, u64),
-    out: *mut *mut OrbgateStep,
-) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let step = unsafe { taken(step) }?;
@@ -156,10 +141,6 @@ pub(super) unsafe fn checked(
         let has_audit = step.has_audit;
         let State::Check(checking) = step.state else {
             return Err(OrbgateStatus::InvalidArgument);
-        };
-        let checking = match hash {
-            Some(hash) => checking.hashed(&hash),
-            None => checking,
         };
         let core = engine.engine();
         let answer = Step::Answer(gate.gate.checked(core, checking, is_right, now));

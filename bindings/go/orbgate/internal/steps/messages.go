@@ -539,7 +539,7 @@ type Reply struct {
 	RouteDifferences
 }
 
-// Read reads an answer over an earlier one; false if it is none, or if it has something that must be known.
+// Read reads an answer over an earlier one; false if it isn't one, or if it has something unknown and critical.
 func (r *Reply) Read(message []byte) bool {
 	number, fields, ok := open(message)
 	r.Number = number
@@ -623,13 +623,13 @@ type Answer struct {
 	Packed uint64
 	// The status of the response to a denied request, which has no body; 0 for an allow.
 	HTTPStatus uint64
-	// The request is allowed only as a CORS preflight: a handler that takes other methods than `OPTIONS` must not run.
+	// The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
 	Preflight bool
 	// The `WWW-Authenticate` header of a denial.
 	WWWAuthenticate *string
 	// The `Allow` header of a denial.
 	Allow *string
-	// Why the token is rejected, such as `expired`: only for logs and counters.
+	// Why the token is rejected, such as `expired`, only for logs and counters.
 	Refused string
 	// The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it.
 	Misrouted *string
@@ -1014,23 +1014,23 @@ func (m *Diagnostic) read(fields []byte) bool {
 
 // Token: A verified token.
 type Token struct {
-	// Its `OrbgateTokenKind`.
+	// Its kind: an `OrbgateTokenKind`.
 	Kind uint64
 	// Its scopes, separated by single spaces.
 	Scopes string
 	// The issuer.
 	Issuer string
-	// The subject (`sub`).
+	// The subject (`sub`); empty if the token doesn't state it.
 	Subject string
-	// The client that the token was issued to.
+	// The client that the token was issued to; empty if the token doesn't state it.
 	Client string
-	// The party that acts for the subject (`act`).
+	// The party that acts for the subject (`act`); empty if the token doesn't state it.
 	Actor string
-	// The token's own id (`jti`).
+	// The token's own id (`jti`); empty if the token doesn't state it.
 	ID string
 	// An id that reveals nothing about the token: 16 hexadecimal digits.
 	Fingerprint string
-	// When the token expires, in milliseconds since 1970.
+	// When the token expires: in milliseconds since 1970.
 	ExpiresMS uint64
 }
 

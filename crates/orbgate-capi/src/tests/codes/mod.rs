@@ -29,16 +29,15 @@ fn every_language_has_the_codes() {
         let (first, rest) = name.split_once('_').unwrap();
         first.to_lowercase() + &go_name(&rest.to_lowercase())
     };
-    // Package gate needs the codes that only gates use. Both packages need one.
-    let of_gates = |(name, _): &&(String, String)| {
-        let starts = ["FETCH_", "GATE_", "CHALLENGE_", "TEMPLATES_", "MATCHED_"];
-        let more = ["STEP_", "WITH_AUDIT", "HOLDS_THREAD", "CORS_PREFLIGHT_"];
-        starts.iter().chain(&more).any(|start| name.starts_with(start))
-    };
-    let of_engines = numbers_of_go.iter().filter(|code| !of_gates(code));
+    // Package gate needs the codes of messages, and nothing needs those of the gate's structs.
+    let starts_with = |code: &(String, String), starts: &[&str]| starts.iter().any(|start| code.0.starts_with(start));
+    let of_structs = ["GATE_", "STEP_", "WITH_AUDIT", "HOLDS_THREAD"];
+    let of_messages = ["FETCH_", "CHALLENGE_", "TEMPLATES_", "MATCHED_", "CORS_PREFLIGHT_", "DIFFERENCE_", "SECRET_"];
+    let of_gates = |code: &&(String, String)| starts_with(code, &of_messages);
+    let of_engines = numbers_of_go.iter().filter(|code| !of_gates(code) && !starts_with(code, &of_structs));
     let of_engines = of_engines.map(|(name, number)| (unexported(name), number));
     compare_section(go, "numbers", &go_constants(of_engines));
-    let of_gates = numbers_of_go.iter().filter(|code| of_gates(code) || code.0 == "ALLOW_BONUS_ORBS");
+    let of_gates = numbers_of_go.iter().filter(|code| of_gates(code));
     let of_gates = of_gates.map(|(name, number)| (go_name(&name.to_lowercase()), number));
     let steps = "bindings/go/orbgate/internal/steps/steps.go";
     compare_section(steps, "numbers", &go_constants(of_gates));

@@ -17,7 +17,7 @@ pub(super) fn messages(messages: &Messages) -> String {
     for (_, answer) in messages.answers().filter(|(_, answer)| !answer.fields.is_empty()) {
         text += &format!("\n\t{}\n", answer.name);
     }
-    text += "}\n\n// Read reads an answer over an earlier one; false if it is none, or if it has something that must be known.\n";
+    text += "}\n\n// Read reads an answer over an earlier one; false if it isn't one, or if it has something unknown and critical.\n";
     text += "func (r *Reply) Read(message []byte) bool {\n\tnumber, fields, ok := open(message)\n\tr.Number = number\n";
     text += "\tswitch {\n\tcase !ok:\n";
     for (_, answer) in messages.answers() {
@@ -182,4 +182,35 @@ fn take(field: &Field) -> String {
         _ => format!("{own} = string(bytes)\n"),
     };
     lines.lines().map(|line| format!("\t\t\t{line}\n")).collect()
+}
+
+/// Fields of an answer that callers don't see, or see as something else.
+const HIDDEN: [&str; 5] = ["packed", "misrouted", "audit", "token", "may_call"];
+
+/// A field as callers see it: its name, its type, and its value. An absent string is empty.
+fn shown(field: &Field) -> [String; 3] {
+    let from = format!("from.{}", name(field));
+    match (field.name, field.kind) {
+        ("http_status", _) => ["Status", "int", "int(from.HTTPStatus)"].map(str::to_owned),
+        ("kind", _) => ["Kind", "orbgate.TokenKind", "orbgate.TokenKind(from.Kind)"].map(str::to_owned),
+        ("expires_ms", _) => ["Expires", "time.Time", "time.UnixMilli(int64(from.ExpiresMS))"].map(str::to_owned),
+        (_, ValueType::Integer) => [name(field), "uint64".to_owned(), from],
+        (_, ValueType::Boolean) => [name(field), "bool".to_owned(), from],
+        _ if field.optional => [name(field), "string".to_owned(), format!("or(from.{})", name(field))],
+        _ => [name(field), "string".to_owned(), from],
+    }
+}
+
+/// The fields that callers see, and their values.
+pub(super) fn public(message: &Message) -> [String; 2] {
+    let fields = message.fields.iter().filter(|field| !HIDDEN.contains(&field.name));
+    // What is said after a colon is about the form that it has in the message.
+    let about = |field: &Field| match field.about.split_once(": ") {
+        Some((first, _)) => format!("{first}."),
+        None => field.about.to_owned(),
+    };
+    let fields: Vec<_> = fields.map(|field| (about(field), shown(field))).collect();
+    let lines = fields.iter().map(|(about, [name, kind, _])| format!("\t// {about}\n\t{name} {kind}\n"));
+    let values: Vec<_> = fields.iter().map(|(_, [name, _, value])| format!("{name}: {value},")).collect();
+    [lines.collect(), format!("\t\t{}\n", values.join(" "))]
 }

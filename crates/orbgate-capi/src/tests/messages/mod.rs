@@ -5,7 +5,7 @@ mod hostile;
 mod reference;
 mod rust;
 
-use super::committed::compare;
+use super::committed::{compare, compare_section};
 
 /// What a comment of each made file says.
 const MADE: &str =
@@ -179,5 +179,10 @@ fn every_language_has_the_messages() {
     compare("crates/orbgate-capi/messages.tsv", &reference::numbers(&messages));
     compare("docs/messages.md", &reference::page(&messages));
     compare("bindings/go/orbgate/internal/steps/messages.go", &go::messages(&messages));
+    for (message, section) in [("Answer", "answer"), ("Token", "token")] {
+        let [fields, values] = go::public(messages.find(message));
+        compare_section("bindings/go/orbgate/gate/gate.go", section, &fields);
+        compare_section("bindings/go/orbgate/gate/gate.go", &format!("{section} values"), &values);
+    }
     compare("crates/orbgate-capi/testdata/answers.tsv", &hostile::rows(&messages));
 }
