@@ -1,5 +1,5 @@
 //! Which issuers' tokens were rejected for their key or signature since the last look: a flag for each issuer, because any client can
-//! send such a token, and because a program that checks signatures itself reports them to the check alone.
+//! send such a token, and because a program that checks signatures itself reports them only to the check.
 
 use core::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Arc;
