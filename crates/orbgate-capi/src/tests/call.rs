@@ -293,6 +293,7 @@ fn questions_are_read_strictly() {
 }
 
 #[test]
+#[cfg(not(miri))] // two million bytes
 fn a_message_has_a_largest_size() {
     let host = Host::new(&[]);
     let of = |len: usize| host.say(3, &[put(1, b"GET"), put(4, &vec![b'x'; len - 27])]);
