@@ -575,6 +575,11 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_SECRET_ENV 2
 
 /**
+ * In `OrbgateSecretSource.kind`: not a secret, but a file with an issuer's public keys, by its absolute path.
+ */
+#define ORBGATE_SECRET_KEYS 3
+
+/**
  * In `OrbgateStepInfo.kind`: the result.
  */
 #define ORBGATE_STEP_ANSWER 1

@@ -10,7 +10,7 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
 )
 
-// What wasmGate has of opaque tokens: the secrets of the clients that ask about them, which the module can't read.
+// What wasmGate reads for the module, which can't: the secrets of the clients that ask about opaque tokens, and files with keys.
 
 // Reads the secrets. The error names each that can't be read.
 func readSecrets(sources []steps.SecretSource) (secrets []steps.Secret, err error) {
@@ -39,7 +39,11 @@ func readSecret(source steps.SecretSource) (string, error) {
 	}
 	text, err := readRegular(source.Name)
 	if err != nil {
-		return "", fmt.Errorf("`client_secret_file` %s: %w", source.Name, err)
+		key := "client_secret_file"
+		if source.Kind == steps.SecretKeys {
+			key = "jwks_file"
+		}
+		return "", fmt.Errorf("`%s` %s: %w", key, source.Name, err)
 	}
 	return string(text), nil
 }

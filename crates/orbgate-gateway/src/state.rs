@@ -228,7 +228,7 @@ impl Keys {
         let verifier = verifier.with_secrets(SecretSource::read);
         let verifier = verifier.map_err(|error| StartError::Invalid(format!("{}: {error}", file.display())))?;
         let secrets = verifier.secrets().filter_map(|source| match source {
-            SecretSource::File(path) => Some(PathBuf::from(path)),
+            SecretSource::File(path) | SecretSource::Keys(path) => Some(PathBuf::from(path)),
             SecretSource::Env(_) => None,
         });
         let secrets = secrets.collect();

@@ -117,6 +117,14 @@ impl Diagnostics {
         if let Some(error) = url.as_deref().and_then(url_error) {
             self.push("jwks_uri", format!("`jwks_uri` {error}"));
         }
+        if let Some(file) = &issuer.jwks_file {
+            if let Some((key, message)) = file.source.diagnostic() {
+                self.push(key, message);
+            }
+            if issuer.jwks_uri.is_some() {
+                self.push("jwks_file", "`jwks_file` and `jwks_uri` are both there: leave out one of them");
+            }
+        }
         if issuer.algorithms.is_empty() {
             self.push("algorithms", "`algorithms` is empty: every token would be refused");
         }
@@ -193,6 +201,7 @@ impl Diagnostics {
         }
         let useless = [
             ("jwks_uri", issuer.jwks_uri.is_some()),
+            ("jwks_file", issuer.jwks_file.is_some()),
             ("algorithms", issuer.algorithms != [Algorithm::Rs256]),
             ("extra_types", !issuer.extra_types.is_empty()),
             ("rsa_exponent_min", issuer.key_rules != KeyRules::default()),

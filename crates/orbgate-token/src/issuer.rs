@@ -4,8 +4,9 @@ use core::time::Duration;
 
 use crate::algorithm::Algorithm;
 use crate::jwk::KeyRules;
+use crate::key_file::JwksFile;
 use crate::kind::{ClaimTest, KindRules};
-use crate::opaque::Opaque;
+use crate::opaque::{Opaque, SecretSource};
 use crate::scope::ScopeClaim;
 
 /// An issuer, and the rules for its tokens. [`Verifier::new`](crate::Verifier::new) checks it.
@@ -34,6 +35,7 @@ pub struct Issuer {
     pub(crate) allow_unverified_cnf: bool,
     pub(crate) key_rules: KeyRules,
     pub(crate) jwks_uri: Option<String>,
+    pub(crate) jwks_file: Option<JwksFile>,
     pub(crate) opaque: Option<Opaque>,
 }
 
@@ -58,6 +60,7 @@ impl Issuer {
             allow_unverified_cnf: false,
             key_rules: KeyRules::default(),
             jwks_uri: None,
+            jwks_file: None,
             opaque: None,
         }
     }
@@ -162,12 +165,19 @@ impl Issuer {
         self
     }
 
+    /// Where its client's secret, or its keys, must be read from.
+    pub(crate) fn secret(&self) -> Option<&SecretSource> {
+        let opaque = self.opaque.as_ref().map(|opaque| &opaque.source);
+        opaque.or_else(|| self.jwks_file.as_ref().map(|file| &file.source))
+    }
+
     /// The same issuer for one tenant, whose name replaces the placeholder.
     pub(crate) fn of_tenant(&self, place: &str, tenant: &str) -> Self {
         let of = |text: &String| text.replace(place, tenant);
         Self {
             issuer: of(&self.issuer),
             jwks_uri: self.jwks_uri.as_ref().map(of),
+            jwks_file: self.jwks_file.as_ref().map(|file| JwksFile::new(of(&file.path))),
             opaque: self.opaque.clone().map(|opaque| Opaque {
                 endpoint: of(&opaque.endpoint),
                 prefix: opaque.prefix.as_ref().map(of),
@@ -181,6 +191,16 @@ impl Issuer {
     #[must_use]
     pub fn jwks_uri(mut self, url: impl Into<String>) -> Self {
         self.jwks_uri = Some(url.into());
+        self
+    }
+
+    /// A file with its public keys as a JWK set, by its absolute path, instead of a URL. It is read when
+    /// [`Verifier::with_secrets`](crate::Verifier::with_secrets) and
+    /// [`KeyCache::read_secrets`](crate::KeyCache::read_secrets) are called, and never fetched: the keys don't expire, and
+    /// an unknown `kid` causes no request. A private key or a secret in the file is an error.
+    #[must_use]
+    pub fn jwks_file(mut self, path: impl Into<String>) -> Self {
+        self.jwks_file = Some(JwksFile::new(path.into()));
         self
     }
 

@@ -56,15 +56,19 @@ impl Use {
     }
 }
 
+/// Why secrets and private keys are left out.
+pub(crate) const SECRET: &str = "a secret does not belong in a public key set";
+pub(crate) const PRIVATE: &str = "a private key does not belong in a public key set";
+
 impl Key {
     pub(crate) fn from_jwk(jwk: &Value, rules: &KeyRules) -> Result<Self, &'static str> {
         let jwk = Jwk(jwk.as_object().ok_or("it is not an object")?);
         let kind = jwk.text("kty")?.ok_or("it has no `kty`")?;
         if kind == "oct" {
-            return Err("a secret does not belong in a public key set");
+            return Err(SECRET);
         }
         if ["d", "p", "q", "dp", "dq", "qi", "oth", "k"].iter().any(|name| jwk.0.contains_key(*name)) {
-            return Err("a private key does not belong in a public key set");
+            return Err(PRIVATE);
         }
         jwk.is_for_signatures()?;
         let (text, uses) = match kind {

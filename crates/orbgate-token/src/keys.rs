@@ -10,7 +10,7 @@ use crate::algorithm::Algorithm;
 use crate::compact::Compact;
 use crate::error::TokenError;
 use crate::json::{JsonError, Member, Object};
-use crate::jwk::{Key, KeyRules, Use};
+use crate::jwk::{Key, KeyRules, PRIVATE, SECRET, Use};
 
 /// A larger key set is rejected without reading it.
 pub(crate) const KEY_SET_BYTES: usize = 256 * 1024;
@@ -160,6 +160,11 @@ impl KeySet {
     #[must_use]
     pub fn warnings(&self) -> &[KeyWarning] {
         &self.warnings
+    }
+
+    /// A key that was left out because it isn't public.
+    pub(crate) fn unpublished(&self) -> Option<&KeyWarning> {
+        self.warnings.iter().find(|warning| [SECRET, PRIVATE].contains(&warning.message))
     }
 
     /// Why the keys with this `kid` were left out.

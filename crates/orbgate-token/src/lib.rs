@@ -16,6 +16,7 @@ mod generations;
 mod issuer;
 mod json;
 mod jwk;
+mod key_file;
 mod keys;
 mod kind;
 #[cfg(feature = "aws-lc-rs")]

@@ -116,6 +116,9 @@ pub enum SecretSource {
     File(String),
     /// An environment variable with this name.
     Env(String),
+    /// Not a secret: a file with an [issuer's public keys](crate::Issuer::jwks_file), with this absolute path. Programs read it
+    /// as they read secrets, at the start and on reload.
+    Keys(String),
 }
 
 impl SecretSource {
@@ -128,7 +131,7 @@ impl SecretSource {
     #[expect(clippy::disallowed_methods, reason = "secrets are read when a host asks for it, never for a token")]
     pub fn read(&self) -> std::io::Result<Vec<u8>> {
         match self {
-            Self::File(path) => PolicyFile::read(path).map(PolicyFile::into_bytes),
+            Self::File(path) | Self::Keys(path) => PolicyFile::read(path).map(PolicyFile::into_bytes),
             Self::Env(name) => match std::env::var(name) {
                 Ok(value) => Ok(value.into_bytes()),
                 // Its error would show a value that isn't Unicode.
@@ -149,6 +152,9 @@ impl SecretSource {
             Self::Env(name) if name.is_empty() || name.contains(['=', '\0']) => {
                 Some(("client_secret_env", "`client_secret_env` must be the name of a variable"))
             }
+            Self::Keys(path) if !is_absolute(path) => {
+                Some(("jwks_file", "`jwks_file` must be an absolute path: it depends on no working directory then"))
+            }
             _ => None,
         }
     }
@@ -165,6 +171,7 @@ impl fmt::Display for SecretSource {
         match self {
             Self::File(path) => write!(f, "`client_secret_file` {path}"),
             Self::Env(name) => write!(f, "`client_secret_env` {name}"),
+            Self::Keys(path) => write!(f, "`jwks_file` {path}"),
         }
     }
 }

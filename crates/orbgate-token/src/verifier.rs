@@ -86,7 +86,7 @@ impl Verifier {
     }
 
     /// Sets the longest token that is read, of any form. Default: 16,384. Maximum: 65,536. A longer token is rejected as
-    /// [`TokenError::TooLong`] unread. The server in front must accept headers of that size; docs/issuers.md has a table.
+    /// [`TokenError::TooLong`] unread. The server in front must accept headers of that size.
     #[must_use]
     pub const fn max_token_bytes(mut self, most: usize) -> Self {
         self.max_token_bytes = if most < MOST_TOKEN_BYTES { most } else { MOST_TOKEN_BYTES };
@@ -108,7 +108,7 @@ impl Verifier {
     /// neither the issuer's name nor its `jwks_uri` is such an address.
     pub fn unfetchable(&self) -> impl Iterator<Item = &str> {
         let fetchable = |issuer: &Issuer| {
-            if issuer.opaque.is_some() {
+            if issuer.secret().is_some() {
                 return true;
             }
             let url = issuer.jwks_uri.as_ref().unwrap_or(&issuer.issuer);
@@ -205,26 +205,34 @@ impl Verifier {
         Some(index)
     }
 
-    /// The locations of clients' secrets that haven't been read yet: see [`Verifier::with_secrets`].
+    /// The locations of clients' secrets, and of files with keys, that haven't been read yet: see [`Verifier::with_secrets`].
     pub fn missing_secrets(&self) -> impl Iterator<Item = &SecretSource> {
-        let opaque = self.issuers.iter().flat_map(|(issuer, _)| &issuer.opaque);
-        let missing = opaque.filter(|opaque| opaque.authorization.is_none());
-        missing.map(|opaque| &opaque.source)
+        self.issuers.iter().filter_map(|(issuer, _)| match (&issuer.opaque, &issuer.jwks_file) {
+            (Some(opaque), _) if opaque.authorization.is_none() => Some(&opaque.source),
+            (None, Some(file)) if file.keys.is_none() => Some(&file.source),
+            _ => None,
+        })
     }
 
-    /// The locations of all clients' secrets, for a program that watches them for changes.
+    /// The locations of all clients' secrets and of all files with keys, for a program that watches them for changes.
     pub fn secrets(&self) -> impl Iterator<Item = &SecretSource> {
-        let opaque = self.issuers.iter().flat_map(|(issuer, _)| &issuer.opaque);
-        opaque.map(|opaque| &opaque.source)
+        self.issuers.iter().filter_map(|(issuer, _)| issuer.secret())
     }
 
-    /// Adds the secrets with which clients ask introspection endpoints, because a configuration never contains them.
-    /// [`SecretSource::read`] reads a secret from this system. Without all secrets,
+    /// Whether any issuer's tokens are opaque, so that the program must ask about them.
+    #[must_use]
+    pub const fn has_opaque(&self) -> bool {
+        self.has_opaque
+    }
+
+    /// Adds the secrets with which clients ask introspection endpoints, because a configuration never contains them, and the
+    /// keys of issuers with a [`jwks_file`](crate::Issuer::jwks_file).
+    /// [`SecretSource::read`] reads either from this system. Without all of them,
     /// [`KeyCache::new`](crate::KeyCache::new) fails.
     ///
     /// # Errors
     ///
-    /// Returns the location of every secret that can't be read. No message quotes a secret.
+    /// Returns the location of every secret and file that can't be read or used. No message quotes a secret.
     pub fn with_secrets(
         mut self,
         mut read: impl FnMut(&SecretSource) -> std::io::Result<Vec<u8>>,
@@ -233,9 +241,17 @@ impl Verifier {
             return Ok(self);
         }
         let mut issuers = self.issuers.to_vec();
-        let opaque = issuers.iter_mut().flat_map(|(issuer, _)| &mut issuer.opaque);
-        let read = opaque.filter_map(|opaque| opaque.read_secret(&mut read).err());
-        let diagnostics: Vec<String> = read.collect();
+        let mut diagnostics = Vec::new();
+        for (issuer, _) in &mut issuers {
+            let done = match (&mut issuer.opaque, &mut issuer.jwks_file) {
+                (Some(opaque), _) => opaque.read_secret(&mut read),
+                (None, Some(file)) if file.keys.is_none() => {
+                    file.read(&issuer.key_rules, &mut read).map(|keys| file.keys = Some(keys))
+                }
+                _ => Ok(()),
+            };
+            diagnostics.extend(done.err());
+        }
         if !diagnostics.is_empty() {
             return Err(ConfigError::of_secrets(diagnostics));
         }

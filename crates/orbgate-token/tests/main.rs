@@ -18,6 +18,7 @@ mod configuration;
 mod fetch;
 mod hostile;
 mod issuers;
+mod key_file;
 mod keys;
 mod opaque;
 mod oracle;

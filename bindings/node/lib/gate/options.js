@@ -82,7 +82,7 @@ function optionsOf(options) {
 }
 
 /**
- * The secrets of the clients that ask about opaque tokens, as a gate's options have them. The shared library reads them itself; WebAssembly
+ * The secrets of the clients that ask about opaque tokens, and files with keys, as a gate's options have them. The shared library reads them itself; WebAssembly
  * can't.
  * @param {number} verifier
  */
@@ -95,8 +95,7 @@ function secretsOf(verifier) {
     try {
       secret = readSecret(source.isFile, source.name);
     } catch (error) {
-      const named = `\`client_secret_${source.isFile ? "file" : "env"}\` ${source.name}`;
-      failures.push(`${named}: ${error instanceof Error ? error.message : error}`);
+      failures.push(`\`${source.key}\` ${source.name}: ${error instanceof Error ? error.message : error}`);
     }
     secrets.push({ data: whole(secret), len: lengthOf(secret) });
   }
@@ -116,7 +115,9 @@ function sourceOf(verifier, at) {
     return null;
   }
   const { kind, name } = /** @type {any} */ (info);
-  return { isFile: kind === CODES.SECRET_FILE, name: text(name) ?? "" };
+  const isFile = kind !== CODES.SECRET_ENV;
+  const key = kind === CODES.SECRET_KEYS ? "jwks_file" : `client_secret_${isFile ? "file" : "env"}`;
+  return { isFile, key, name: text(name) ?? "" };
 }
 
 module.exports = { optionsOf, secretsOf, given };

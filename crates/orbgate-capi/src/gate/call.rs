@@ -14,7 +14,7 @@ use super::object::OrbgateGate;
 use super::options::{Options, invalid, number, templates};
 use super::request::{Asked, milliseconds, now};
 use super::routes::{ORBGATE_DIFFERENCE_UNDECLARED, ORBGATE_DIFFERENCE_UNSERVED};
-use super::secrets::{ORBGATE_SECRET_ENV, ORBGATE_SECRET_FILE, reader};
+use super::secrets::{ORBGATE_SECRET_ENV, ORBGATE_SECRET_FILE, ORBGATE_SECRET_KEYS, reader};
 use super::step::{OrbgateStep, State};
 use super::verifier::read_verifier;
 use super::wire::{MOST_BYTES, Writer};
@@ -259,6 +259,7 @@ impl<'c> Asking<'c> {
             let (kind, name) = match source {
                 orbgate_token::SecretSource::File(path) => (ORBGATE_SECRET_FILE, path),
                 orbgate_token::SecretSource::Env(name) => (ORBGATE_SECRET_ENV, name),
+                orbgate_token::SecretSource::Keys(path) => (ORBGATE_SECRET_KEYS, path),
             };
             SecretSource { kind: kind.into(), name }
         });

@@ -16,6 +16,9 @@ pub const ORBGATE_SECRET_FILE: u32 = 1;
 /// In `OrbgateSecretSource.kind`: an environment variable.
 pub const ORBGATE_SECRET_ENV: u32 = 2;
 
+/// In `OrbgateSecretSource.kind`: not a secret, but a file with an issuer's public keys, by its absolute path.
+pub const ORBGATE_SECRET_KEYS: u32 = 3;
+
 /// Where the secret of an introspecting client is. A configuration never contains the secret.
 #[derive(Debug)]
 #[repr(C)]
@@ -53,6 +56,7 @@ pub unsafe extern "C" fn orbgate_verifier_secret(
         let (kind, name) = match source.ok_or(OrbgateStatus::NotFound)? {
             SecretSource::File(path) => (ORBGATE_SECRET_FILE, path),
             SecretSource::Env(name) => (ORBGATE_SECRET_ENV, name),
+            SecretSource::Keys(path) => (ORBGATE_SECRET_KEYS, path),
         };
         let source = OrbgateSecretSource { struct_size: 0, kind, name: OrbgateStr::new(name) };
         // SAFETY: the caller guarantees it, see the preamble.
@@ -79,7 +83,7 @@ pub(super) fn reader(
 pub(super) fn with_secrets(verifier: &Verifier, options: &Options) -> Result<Verifier, OrbgateError> {
     let count = verifier.secrets().count();
     let secret = reader(&options.secrets, count)?;
-    if count > 0 && !options.introspection {
+    if verifier.has_opaque() && !options.introspection {
         let message = format!(
             "`opaque`: this program can't ask about opaque tokens, because it doesn't set ORBGATE_GATE_INTROSPECTION \
              ({ORBGATE_GATE_INTROSPECTION})"

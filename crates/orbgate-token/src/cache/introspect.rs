@@ -220,8 +220,18 @@ impl KeyCache {
         mut read: impl FnMut(&SecretSource) -> std::io::Result<Vec<u8>>,
     ) -> Result<(), ConfigError> {
         let (mut found, mut diagnostics) = (Vec::new(), Vec::new());
-        let issuers = 0..self.introspections.len();
-        for (of, opaque) in issuers.filter_map(|issuer| self.introspection(issuer)) {
+        let mut files = Vec::new();
+        for issuer in 0..self.introspections.len() {
+            let Some((of, opaque)) = self.introspection(issuer) else {
+                let rules = self.verifier.named(issuer).map(|(rules, _)| rules);
+                if let Some((rules, file)) = rules.and_then(|rules| Some((rules, rules.jwks_file.as_ref()?))) {
+                    match file.read(&rules.key_rules, &mut read) {
+                        Ok(keys) => files.push((issuer, keys)),
+                        Err(diagnostic) => diagnostics.push(diagnostic),
+                    }
+                }
+                continue;
+            };
             let mut opaque = opaque.clone();
             opaque.authorization = None;
             match opaque.read_secret(&mut read) {
@@ -234,6 +244,9 @@ impl KeyCache {
         }
         for (of, authorization) in found {
             of.ask_with(authorization);
+        }
+        for (issuer, keys) in files {
+            self.change(issuer, |next, name| next.put(issuer, name, Arc::clone(&keys), None));
         }
         Ok(())
     }

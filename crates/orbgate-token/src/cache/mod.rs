@@ -153,12 +153,14 @@ impl KeyCache {
         let opaque = (0..count).map(|index| verifier.named(index)?.0.opaque.as_ref());
         let introspections = opaque.map(|opaque| Some(Introspection::new(opaque?)));
         let introspections = introspections.collect();
+        let mut snapshot = Snapshot::of(count);
+        snapshot.put_files(&verifier);
         Ok(Self {
             #[cfg(feature = "aws-lc-rs")]
             remembered: Remembered::at_most(verifier.remembered_signatures()),
             verifier,
             settings,
-            snapshot: ArcSwap::from_pointee(Snapshot::of(count)),
+            snapshot: ArcSwap::from_pointee(snapshot),
             schedules: core::iter::repeat_with(Mutex::default).take(count).collect(),
             introspections,
             begun: AtomicU64::new(0),
@@ -205,6 +207,8 @@ impl KeyCache {
                 None => next.keys = core::mem::take(&mut next.keys).without(name),
             }
         }
+        // As they were read for this verifier, and so lately.
+        next.put_files(&self.verifier);
         self.snapshot.store(Arc::new(next));
         self
     }
@@ -239,6 +243,9 @@ impl KeyCache {
         let issuer = token.index;
         if token.issuer.opaque.is_some() {
             return self.introspect(issuer, text, asked, now);
+        }
+        if token.issuer.jwks_file.is_some() {
+            return self.judge_with(&token, &self.snapshot.load().keys, now);
         }
         if let Some(wait) = self.refresh(issuer, asked, now.monotonic) {
             return Judged::Wait(wait);
@@ -294,8 +301,8 @@ impl KeyCache {
     /// wait. Afterwards, perform the fetches of [`KeyCache::next_fetch`]. Returns the attempts to wait for.
     pub fn warm(&self, now: Duration) -> Vec<Wait> {
         let snapshot = self.snapshot.load();
-        let with_keys = |issuer: &usize| self.introspection(*issuer).is_none();
-        let issuers = (0..self.schedules.len()).filter(with_keys);
+        let fetches = |issuer: &usize| self.verifier.named(*issuer).is_some_and(|(rules, _)| rules.secret().is_none());
+        let issuers = (0..self.schedules.len()).filter(fetches);
         let waits = issuers.filter_map(|issuer| {
             let mut schedule = self.lock(issuer)?;
             self.under_way(issuer, &mut schedule, snapshot.cause(issuer), now)
@@ -426,13 +433,16 @@ impl KeyCache {
 
     /// Forgets the keys of this issuer. Call it if the issuer has withdrawn a key before it expired. The next token waits for
     /// a fetch; until one succeeds, every token of the issuer is rejected. If its tokens are opaque, this forgets the responses
-    /// of its endpoint.
+    /// of its endpoint. Keys from a file stay: [`KeyCache::read_secrets`] reads it again.
     ///
     /// Returns the running attempt, whose result is discarded, because it might have begun before the issuer's change.
     pub fn forget(&self, issuer: &str) -> Option<Wait> {
         let issuer = self.verifier.issuers().position(|name| name == issuer)?;
         if let Some((of, _)) = self.introspection(issuer) {
             return of.forget();
+        }
+        if self.verifier.named(issuer)?.0.jwks_file.is_some() {
+            return None;
         }
         let mut schedule = self.lock(issuer)?;
         self.drop_keys(issuer, |_| true);

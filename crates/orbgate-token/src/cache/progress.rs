@@ -121,7 +121,7 @@ impl KeyCache {
     /// Begins an attempt, unless it is too early for one.
     fn begin(&self, issuer: usize, schedule: &mut Schedule, cause: Cause, now: Duration) -> Option<Wait> {
         let (rules, _) = self.verifier.named(issuer)?;
-        if !schedule.attempts.may(cause, now, &self.settings) {
+        if rules.jwks_file.is_some() || !schedule.attempts.may(cause, now, &self.settings) {
             return None;
         }
         let begun = self.begun.fetch_add(1, Ordering::SeqCst);

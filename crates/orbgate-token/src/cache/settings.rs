@@ -7,6 +7,7 @@ use orbgate_yaml::quoted;
 
 #[cfg(feature = "fetch")]
 use crate::config::ConfigError;
+use crate::opaque::SecretSource;
 use crate::verifier::Verifier;
 
 /// The intervals and time limits of fetches. The defaults suit every provider that we know of.
@@ -136,11 +137,14 @@ impl SettingsError {
         let unfetchable = verifier.unfetchable().map(|issuer| {
             format!(
                 "the keys of {} can never be fetched: its tokens would all be refused. Write a `jwks_uri` that starts with \
-                 `https://`, or leads to this very machine",
+                 `https://` or leads to this very machine, or a `jwks_file`",
                 quoted(issuer)
             )
         });
-        let says = |source| format!("{source} has not been read: this gate can't ask about opaque tokens");
+        let says = |source: &SecretSource| match source {
+            SecretSource::Keys(_) => format!("{source} has not been read: every token of its issuer would be refused"),
+            _ => format!("{source} has not been read: this gate can't ask about opaque tokens"),
+        };
         let diagnostics: Vec<String> = unfetchable.chain(verifier.missing_secrets().map(says)).collect();
         match diagnostics.is_empty() {
             true => Ok(()),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::error::FetchError;
 use super::when::{Cause, Due, Times};
 use crate::keys::{KeySet, KeyWarning, Keys};
+use crate::verifier::Verifier;
 
 /// The state at one moment; readers take it as a whole.
 #[derive(Clone, Default)]
@@ -74,6 +75,16 @@ impl Snapshot {
         self.change(issuer, times);
     }
 
+    /// The keys that this verifier has from files.
+    pub(super) fn put_files(&mut self, verifier: &Verifier) {
+        let named = (0..self.issuers.len()).filter_map(|issuer| Some((issuer, verifier.named(issuer)?)));
+        for (issuer, (rules, name)) in named {
+            if let Some(keys) = rules.jwks_file.as_ref().and_then(|file| file.keys.as_ref()) {
+                self.put(issuer, name, Arc::clone(keys), None);
+            }
+        }
+    }
+
     /// No keys for an issuer.
     pub(super) fn remove(&mut self, issuer: usize, name: &str) {
         self.keys = core::mem::take(&mut self.keys).without(name);
@@ -111,7 +122,7 @@ pub struct KeyStatus<T = std::time::Instant> {
     pub is_opaque: bool,
     /// The number of usable keys.
     pub keys: usize,
-    /// When they were fetched; `None` if there aren't any.
+    /// When they were fetched; `None` if there aren't any, or if they are from a file.
     pub fetched: Option<T>,
     /// The keys that were left out, with the reasons.
     pub warnings: Vec<KeyWarning>,

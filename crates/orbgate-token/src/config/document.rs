@@ -23,7 +23,7 @@ document! {
     pub(super) struct IssuerDocument ("this issuer") {
         /// The exact `iss` of its tokens. With `{tenant}` in it, one for each of the `tenants`.
         pub(super) issuer: Spanned<String>,
-        /// The tenants whose tokens count: each takes the place of `{tenant}` in `issuer` and `jwks_uri`.
+        /// The tenants whose tokens count: each takes the place of `{tenant}` in `issuer`, `jwks_uri` and `jwks_file`.
         pub(super) tenants: Option<Spanned<Vec<Spanned<String>>>>,
         /// Must be in `aud`; of several, one of them.
         pub(super) audience: Spanned<Audiences>,
@@ -33,6 +33,8 @@ document! {
         pub(super) kind: Spanned<KindDocument>,
         /// The URL of its keys; found by OIDC discovery if absent.
         pub(super) jwks_uri: Option<Spanned<String>>,
+        /// The regular file with its public keys as a JWK set, by its absolute path, instead of `jwks_uri`; read again on reload.
+        pub(super) jwks_file: Option<Spanned<String>>,
         /// The accepted signature algorithms, only those with public keys; `RS256` if absent.
         pub(super) algorithms: Option<Spanned<Vec<Spanned<String>>>>,
         /// Values of `typ` that are accepted as well as `at+jwt`; `""` is a token without `typ`.

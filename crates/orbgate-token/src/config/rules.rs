@@ -110,6 +110,7 @@ impl IssuerDocument {
             "audience_claim" => of(&self.audience_claim),
             "kind" => Some(self.kind.location),
             "jwks_uri" => of(&self.jwks_uri),
+            "jwks_file" => of(&self.jwks_file),
             "algorithms" => of(&self.algorithms),
             "scopes" => of(&self.scopes),
             "organisation_scopes" => of(&self.organisation_scopes),
@@ -170,6 +171,9 @@ fn issuer(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Issuer {
     }
     if let Some(url) = &document.jwks_uri {
         issuer = issuer.jwks_uri(&url.value);
+    }
+    if let Some(path) = &document.jwks_file {
+        issuer = issuer.jwks_file(&path.value);
     }
     if let Some(names) = &document.algorithms {
         let algorithms = algorithms(&names.value, diagnostics);

@@ -23,6 +23,7 @@ const (
 	DifferenceUnserved   = 2
 	SecretFile           = 1
 	SecretEnv            = 2
+	SecretKeys           = 3
 	// end of numbers
 )
 

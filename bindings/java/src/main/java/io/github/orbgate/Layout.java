@@ -88,6 +88,7 @@ final class Layout {
     static final int DIFFERENCE_UNSERVED = 2;
     static final int SECRET_FILE = 1;
     static final int SECRET_ENV = 2;
+    static final int SECRET_KEYS = 3;
     static final int STEP_ANSWER = 1;
     static final int STEP_WAIT = 2;
     static final int STEP_CHECK_SIGNATURE = 3;
