@@ -6,7 +6,9 @@ use orbgate::{Location, Orbs};
 use orbgate_analysis::shown::{lines, one_line};
 use orbgate_yaml::{Diagnostics, Entry, Node, Owner, Values, quoted};
 
-use crate::node::{Cause, Problem, at, base_path, entries, get, is_visible, location, malformed, orbs, text, word};
+use crate::node::{
+    Cause, NoteKind, Problem, at, base_path, entries, get, is_visible, location, malformed, orbs, text, urls, word,
+};
 use crate::scheme::{Schemes, diagnostic, location_of};
 use crate::tree::{self, MERGE};
 use crate::{Options, security, sheet, template};
@@ -30,7 +32,7 @@ pub(super) struct Document {
 pub(super) struct PolicyFacts {
     pub(super) name: Option<String>,
     pub(super) target: Option<String>,
-    /// Whether all paths end in a slash. Without `x-orbs-policy`, whether the document's paths do.
+    /// Whether all paths end in a slash. Without `x-orbs-policy`, whether most of the document's paths do.
     pub(super) trailing_slash: bool,
     pub(super) headings: Vec<String>,
 }
@@ -43,7 +45,13 @@ pub(super) struct Operation {
     pub(super) method: Option<String>,
     /// The path, including the servers' path.
     pub(super) path: String,
+    /// What the document has after the path, which never reaches a server: `#` and what follows it.
+    pub(super) fragment: String,
     pub(super) need: Result<Need, Problem>,
+    /// The number of the operation whose route decides its calls, with the same requirement.
+    pub(super) same_call_as: Option<usize>,
+    /// What users should know if it is imported.
+    pub(super) notes: Vec<(NoteKind, String)>,
     /// Further human-readable information in the document, on one line.
     pub(super) note: Option<String>,
 }
@@ -63,12 +71,20 @@ pub(super) struct Need {
     pub(super) own: bool,
 }
 
+impl Need {
+    /// Whether a call needs the same and consumes the same.
+    pub(super) fn requires_what(&self, other: &Self) -> bool {
+        self.scheme == other.scheme && self.scope == other.scope && self.orbs == other.orbs
+    }
+}
+
 impl Operation {
     /// The operation's display name.
     pub(super) fn name(&self) -> String {
+        let Self { path, fragment, .. } = self;
         match &self.method {
-            Some(method) => format!("{method} {}", self.path),
-            None => self.path.clone(),
+            Some(method) => format!("{method} {path}{fragment}"),
+            None => format!("{path}{fragment}"),
         }
     }
 }
@@ -114,7 +130,7 @@ fn document(root: &Node<'_>, options: &Options, diagnostics: &mut Diagnostics) -
     }
     let mut policy = policy(root, diagnostics);
     if get(root, "x-orbs-policy").is_none() {
-        policy.trailing_slash = has_slashes(root);
+        policy.trailing_slash = has_mostly_slashes(root);
     }
     let components = get(root, "components");
     let declared = components.and_then(|components| get(components, "securitySchemes"));
@@ -134,6 +150,7 @@ fn document(root: &Node<'_>, options: &Options, diagnostics: &mut Diagnostics) -
         options,
         schemes: &schemes,
         security: get(root, "security"),
+        servers: get(root, "servers"),
         base_path: &base_path,
         trailing_slash: policy.trailing_slash,
         operations: Vec::new(),
@@ -193,12 +210,18 @@ fn policy(root: &Node<'_>, diagnostics: &mut Diagnostics) -> PolicyFacts {
     }
 }
 
-/// Whether all paths end in a slash, and at least one of them is longer than `/`.
-fn has_slashes(root: &Node<'_>) -> bool {
+/// Whether most paths that are longer than `/` end in a slash. The others are left out.
+fn has_mostly_slashes(root: &Node<'_>) -> bool {
     let paths = get(root, "paths").and_then(entries).unwrap_or_default();
-    let paths = paths.iter().map(|entry| entry.key.text.as_ref());
-    let mut paths = paths.filter(|path| path.starts_with('/') && *path != "/");
-    paths.clone().next().is_some() && paths.all(|path| path.ends_with('/'))
+    let paths = paths.iter().map(|entry| without_fragment(&entry.key.text).0);
+    let (slashed, others): (Vec<_>, Vec<_>) =
+        paths.filter(|path| path.starts_with('/') && *path != "/").partition(|path| path.ends_with('/'));
+    slashed.len() > others.len()
+}
+
+/// A path, and its fragment.
+fn without_fragment(path: &str) -> (&str, &str) {
+    path.split_at(path.find('#').unwrap_or(path.len()))
 }
 
 fn is_extension(key: &str) -> bool {
@@ -210,6 +233,7 @@ struct Reader<'r> {
     schemes: &'r Schemes,
     /// The requirements of operations without their own `security`.
     security: Option<&'r Node<'r>>,
+    servers: Option<&'r Node<'r>>,
     base_path: &'r str,
     /// Whether all paths end in a slash.
     trailing_slash: bool,
@@ -310,32 +334,44 @@ impl Reader<'_> {
     }
 
     fn leave_out(&mut self, entry: &Entry<'_>, method: Option<&str>, path: &str, problem: Problem) {
+        let (path, fragment) = without_fragment(path);
         self.operations.push(Operation {
             location: at(entry.key_location),
             method: method.map(str::to_owned),
             path: format!("{}{path}", self.base_path),
+            fragment: fragment.to_owned(),
             need: Err(problem),
+            same_call_as: None,
+            notes: Vec::new(),
             note: None,
         });
     }
 
     fn operation(&mut self, entry: &Entry<'_>, method: &str, path: &str, own_servers: Option<&Node<'_>>) {
+        let (path, fragment) = without_fragment(path);
         let servers = get(&entry.value, "servers").or(own_servers);
+        // Those of the document have the path of the document, which can come from an option.
+        let all = self.servers.map(urls).unwrap_or_default();
+        let servers = servers.filter(|servers| urls(servers).iter().any(|url| !all.contains(url)));
         let base_path = servers.map(|servers| base_path(Some(servers)));
         let shown = match &base_path {
             Some(Ok(own)) => own,
             _ => self.base_path,
         };
         let path_shown = format!("{shown}{path}");
+        let mut notes = Vec::new();
         let need = self
             .has_no_other_servers(servers, base_path)
             .and_then(|()| own_path(&entry.value, path))
-            .and_then(|own| self.need(entry, method, own.as_deref().unwrap_or(path)));
+            .and_then(|own| self.need(entry, method, own.as_deref().unwrap_or(path), &mut notes));
         self.operations.push(Operation {
             location: at(entry.key_location),
             method: Some(method.to_owned()),
             path: path_shown,
+            fragment: fragment.to_owned(),
             need,
+            same_call_as: None,
+            notes,
             note: note(&entry.value),
         });
     }
@@ -356,7 +392,13 @@ impl Reader<'_> {
         Err(Problem::new(Cause::Servers, location(servers), message))
     }
 
-    fn need(&self, entry: &Entry<'_>, method: &str, path: &str) -> Result<Need, Problem> {
+    fn need(
+        &self,
+        entry: &Entry<'_>,
+        method: &str,
+        path: &str,
+        notes: &mut Vec<(NoteKind, String)>,
+    ) -> Result<Need, Problem> {
         let operation = &entry.value;
         let key = at(entry.key_location);
         let full = &format!("{}{path}", self.base_path);
@@ -376,8 +418,7 @@ impl Reader<'_> {
             return Err(reference(elsewhere));
         }
         let security = get(operation, "security").or(self.security);
-        let default = self.options.default_scope.as_deref();
-        let needed = security::needed(security, key, self.schemes, default)?;
+        let needed = security::needed(security, key, self.schemes, self.options, notes)?;
         let scheme = self.schemes.all.get(needed.scheme);
         let api = scheme.and_then(|scheme| scheme.api.as_ref());
         let template = match api.and_then(|api| api.base_path.as_deref()) {

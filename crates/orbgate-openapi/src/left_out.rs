@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use orbgate::Orbs;
 use orbgate_yaml::quoted;
 
-use crate::document::Document;
-use crate::node::{Cause, Problem};
+use crate::document::{Document, Operation};
+use crate::node::{Cause, NoteKind, Problem};
 use crate::template::{Template, shape};
 
 /// Leaves out all operations that share a method and a shape, because it is unknown which of them
-/// decides.
+/// decides. If they differ only in their fragments, and need the same, one of them stays for all.
 pub(super) fn duplicates(document: &mut Document) {
     let mut alike: HashMap<(String, String), Vec<usize>> = HashMap::new();
     for (number, operation) in document.operations.iter().enumerate() {
@@ -20,6 +20,9 @@ pub(super) fn duplicates(document: &mut Document) {
         }
     }
     for numbers in alike.into_values().filter(|numbers| numbers.len() > 1) {
+        if share_a_route(document, &numbers) {
+            continue;
+        }
         let [first, second] = [0, 1].map(|at| numbers.get(at).copied().unwrap_or_default());
         for number in &numbers {
             // The first operation's message names the second; all other messages name the first.
@@ -29,10 +32,39 @@ pub(super) fn duplicates(document: &mut Document) {
             let Some((name, location)) = other else {
                 continue;
             };
-            let message = format!("{name} (line {}) is the same except for the names of parameters", location.line);
+            let message =
+                format!("{name} (line {}) is the same call, except for the names of parameters", location.line);
             leave_out(document, *number, Cause::Duplicate, message);
         }
     }
+}
+
+/// Gives operations that are one call on the wire, and need the same, one route: that of the operation without a fragment, or
+/// the first one's. False if they aren't.
+fn share_a_route(document: &mut Document, numbers: &[usize]) -> bool {
+    let operation = |number: &usize| document.operations.get(*number);
+    let is_plain = |number: &&usize| operation(number).is_some_and(|operation| operation.fragment.is_empty());
+    let need = |number| operation(number).and_then(|operation| operation.need.as_ref().ok());
+    let mut plain = numbers.iter().filter(is_plain);
+    let Some(route) = plain.next().or(numbers.first()).filter(|_| plain.next().is_none()) else {
+        return false;
+    };
+    let is_alike = |number| need(number).zip(need(route)).is_some_and(|(one, other)| one.requires_what(other));
+    let Some((name, line)) = operation(route).map(|one| (quoted(&one.name()), one.location.line)) else {
+        return false;
+    };
+    if !numbers.iter().all(is_alike) {
+        return false;
+    }
+    for number in numbers.iter().filter(|number| *number != route) {
+        let message = format!("it is the same call as {name} (line {line}), because a fragment never reaches a server");
+        leave_out(document, *number, Cause::Duplicate, message.clone());
+        if let Some(operation) = document.operations.get_mut(*number) {
+            operation.same_call_as = Some(*route);
+            operation.notes.push((NoteKind::Fragment, message));
+        }
+    }
+    true
 }
 
 /// Leaves out the operations of each scope for which some calls are free and others aren't.
@@ -66,12 +98,19 @@ pub(super) fn contradictions(document: &mut Document) {
 ///
 /// For example, without `GET /users/me`, `GET /users/{id}` would decide its calls, with another scope.
 pub(super) fn takeovers(document: &mut Document) {
-    let paths: Vec<_> = document.operations.iter().map(|operation| operation.path.clone()).collect();
+    let slash = if document.policy.trailing_slash { "/" } else { "" };
+    let path = |operation: &Operation| {
+        let path = operation.path.strip_suffix(slash).filter(|path| !path.is_empty());
+        path.unwrap_or(&operation.path).to_owned()
+    };
+    let paths: Vec<_> = document.operations.iter().map(path).collect();
     let kept = |number: &usize| {
         let operation = document.operations.get(*number);
         operation.is_some_and(|operation| operation.need.is_ok())
     };
-    let numbers = 0..document.operations.len();
+    let has_route =
+        |number: &usize| document.operations.get(*number).is_some_and(|operation| operation.same_call_as.is_none());
+    let numbers = (0..document.operations.len()).filter(has_route);
     let (kept, mut gone): (Vec<_>, Vec<_>) = numbers.partition(kept);
     // Templates of different lengths never match the same path.
     let mut by_length: HashMap<usize, Vec<(usize, Template<'_>)>> = HashMap::new();

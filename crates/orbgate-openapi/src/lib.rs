@@ -12,13 +12,15 @@ mod sheet;
 mod template;
 mod tree;
 
+use std::collections::HashSet;
+
 use orbgate::policy::Diagnostic;
 use orbgate::{Location, Orbs};
 
 // The public interface is:
 pub use crate::drift::{Drift, DriftKind, check};
 pub use crate::export::export;
-pub use crate::node::Cause;
+pub use crate::node::{Cause, NoteKind};
 pub use crate::tree::MAX_BYTES;
 
 /// Settings that a document doesn't contain.
@@ -34,6 +36,9 @@ pub struct Options {
     pub default_scope: Option<String>,
     /// The orbs that a call consumes if `x-orbs` doesn't state them.
     pub orbs: Option<Orbs>,
+    /// Whether an operation whose security is optional (one alternative is `{}`) needs its other alternative. The policy
+    /// then denies callers without a token. If false, these operations are left out.
+    pub require_optional: bool,
 }
 
 /// A policy imported from a document.
@@ -47,6 +52,8 @@ pub struct Imported {
     pub operations: usize,
     /// The operations that were left out, in document order.
     pub left_out: Vec<LeftOut>,
+    /// Operations that were imported, with something that you should know, in document order.
+    pub notes: Vec<Note>,
 }
 
 /// An operation that was left out, because no policy can express it.
@@ -60,6 +67,21 @@ pub struct LeftOut {
     pub operation: String,
     /// The reason.
     pub kind: Cause,
+    /// A message for users: lower case, no final period.
+    pub message: String,
+}
+
+/// What you should know of an operation that was imported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct Note {
+    /// The location in the document.
+    pub location: Location,
+    /// Method and path.
+    pub operation: String,
+    /// The kind of note.
+    pub kind: NoteKind,
     /// A message for users: lower case, no final period.
     pub message: String,
 }
@@ -108,18 +130,33 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnosti
         return Err(vec![Diagnostic { location: operation.location, message: message.to_owned() }]);
     }
     let policy = settled(&mut document)?;
-    let mut left_out = Vec::new();
+    let (mut left_out, mut notes) = (Vec::new(), Vec::new());
+    let mut undeclared = HashSet::new();
     for operation in &document.operations {
-        if let Err(problem) = &operation.need {
-            left_out.push(LeftOut {
+        let route = operation.same_call_as.and_then(|route| document.operations.get(route));
+        match &operation.need {
+            Err(problem) if !route.is_some_and(|route| route.need.is_ok()) => left_out.push(LeftOut {
                 location: problem.location,
                 operation: operation.name(),
                 kind: problem.kind,
                 message: problem.message.clone(),
-            });
+            }),
+            _ => {
+                let new = operation.notes.iter().filter(|(kind, message)| {
+                    // Of a scope, one operation is enough.
+                    *kind != NoteKind::UndeclaredScope || undeclared.insert(message.clone())
+                });
+                notes.extend(new.map(|(kind, message)| Note {
+                    location: operation.location,
+                    operation: operation.name(),
+                    kind: *kind,
+                    message: message.clone(),
+                }));
+            }
         }
     }
-    Ok(Imported { policy, operations: document.operations.len().saturating_sub(left_out.len()), left_out })
+    let operations = document.operations.len().saturating_sub(left_out.len());
+    Ok(Imported { policy, operations, left_out, notes })
 }
 
 /// Whether input that isn't a policy is an OpenAPI document of any version. Costs as much as parsing it.

@@ -31,6 +31,20 @@ orbgate::codes! {
 
 orbgate::texts!(Cause);
 
+orbgate::codes! {
+    /// What you should know of an operation that was imported. A later release can add a kind, but never renames or removes
+    /// one.
+    #[derive(PartialOrd, Ord)]
+    #[non_exhaustive]
+    pub enum NoteKind {
+        Fragment: "fragment", "another operation with the same requirement is the same call, because a fragment never reaches a server";
+        RequiredOptional: "required_optional", "security is optional, and the policy requires it: `--optional require`";
+        UndeclaredScope: "undeclared_scope", "the security scheme doesn't declare the scope";
+    }
+}
+
+orbgate::texts!(NoteKind);
+
 /// Why no policy can express an operation, with the location in the document.
 #[derive(Clone, Debug)]
 pub(super) struct Problem {
@@ -133,8 +147,11 @@ pub(super) fn base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {
             return Err(malformed(server, "a server must be a mapping with a `url`"));
         };
         let written = text(url, "`url`")?;
-        let path = path(&written).map_err(|why| {
-            let message = format!("the path of server {} {why}", quoted(&written));
+        let of_host = without_variables_of_host(&written, get(server, "variables"));
+        let path = path(&of_host).map_err(|why| {
+            let proposed = proposed(&written, get(server, "variables"));
+            let proposed = proposed.map(|path| format!("; with its defaults, it is {}", quoted(&path)));
+            let message = format!("the path of server {} {why}{}", quoted(&written), proposed.unwrap_or_default());
             Problem::new(Cause::Servers, location(url), message)
         })?;
         match &first {
@@ -147,6 +164,55 @@ pub(super) fn base_path(servers: Option<&Node<'_>>) -> Result<String, Problem> {
         }
     }
     Ok(first.unwrap_or_default())
+}
+
+/// The address with the defaults of the variables before its path. They don't change the path, unless one of their values has
+/// a slash.
+fn without_variables_of_host(url: &str, variables: Option<&Node<'_>>) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return url.to_owned();
+    };
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let is_in_host = |variable: &Node<'_>| {
+        let values = get(variable, "enum").map_or(&[][..], |values| match &values.kind {
+            Value::Sequence(values) => values,
+            _ => &[],
+        });
+        let default = get(variable, "default").into_iter();
+        default.chain(values).all(|value| word(value).is_some_and(|word| !word.contains(['/', '?', '#', '{'])))
+    };
+    let known = |text: &str| with_defaults(text, variables, is_in_host);
+    match (known(scheme), known(host)) {
+        (Some(scheme), Some(host)) => format!("{scheme}://{host}{path}"),
+        _ => url.to_owned(),
+    }
+}
+
+/// A string with the defaults of its variables; `None` if one isn't declared, or isn't like this.
+fn with_defaults(text: &str, variables: Option<&Node<'_>>, is: impl Fn(&Node<'_>) -> bool) -> Option<String> {
+    let mut pieces = text.split('{');
+    let mut replaced = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (name, rest) = piece.split_once('}')?;
+        let variable = get(variables?, name).filter(|variable| is(variable))?;
+        replaced.push_str(word(get(variable, "default")?)?);
+        replaced.push_str(rest);
+    }
+    Some(replaced)
+}
+
+/// The path of an address if every variable has its default.
+fn proposed(url: &str, variables: Option<&Node<'_>>) -> Option<String> {
+    let url = with_defaults(url, variables, |_| true)?;
+    path(&url).ok().map(str::to_owned)
+}
+
+/// The addresses of servers, for a comparison.
+pub(super) fn urls<'n>(servers: &'n Node<'_>) -> Vec<&'n str> {
+    match &servers.kind {
+        Value::Sequence(servers) => servers.iter().filter_map(|server| word(get(server, "url")?)).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The path of a server's address, or why it is unknown.

@@ -1,6 +1,6 @@
 //! The security schemes of a document, and their `x-orbs-api`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use orbgate::policy::Diagnostic;
 use orbgate::{Location, Orbs};
@@ -15,6 +15,8 @@ pub(super) struct Scheme {
     pub(super) name: String,
     pub(super) location: Location,
     pub(super) flavour: Flavour,
+    /// The scopes that its flows declare.
+    pub(super) declared: HashSet<String>,
     /// What scopes permit, in words for users.
     pub(super) permits: HashMap<String, String>,
     pub(super) api: Option<ApiFacts>,
@@ -75,6 +77,7 @@ impl Schemes {
                 Flavour::Http { .. } if asked == Some(&entry.key.text) => Flavour::Scopes,
                 flavour => flavour,
             },
+            declared: listed(&entry.value).map(|entry| entry.key.text.clone().into_owned()).collect(),
             permits: permits(&entry.value),
             api: get(&entry.value, "x-orbs-api").and_then(|node| api(node, diagnostics)),
         };
@@ -87,6 +90,7 @@ impl Schemes {
                 name: "api".to_owned(),
                 location: Location { line: 1, column: 1 },
                 flavour: Flavour::Scopes,
+                declared: HashSet::new(),
                 permits: HashMap::new(),
                 api: None,
             });
@@ -157,12 +161,17 @@ fn flavour(scheme: &Node<'_>) -> Flavour {
     }
 }
 
-/// The flows' descriptions of their scopes. The first flow with a description counts.
-fn permits(scheme: &Node<'_>) -> HashMap<String, String> {
+/// The scopes that the flows list, each with its description.
+fn listed<'n, 'a>(scheme: &'n Node<'a>) -> impl Iterator<Item = &'n orbgate_yaml::Entry<'a>> {
     let flows = get(scheme, "flows").and_then(entries).unwrap_or_default();
     let scopes = flows.iter().filter_map(|flow| get(&flow.value, "scopes"));
+    scopes.flat_map(|scopes| entries(scopes).unwrap_or_default())
+}
+
+/// The flows' descriptions of their scopes. The first flow with a description counts.
+fn permits(scheme: &Node<'_>) -> HashMap<String, String> {
     let mut permits = HashMap::new();
-    for entry in scopes.flat_map(|scopes| entries(scopes).unwrap_or_default()) {
+    for entry in listed(scheme) {
         let text = word(&entry.value).map(str::trim);
         let fits = |text: &&str| !text.is_empty() && is_visible(text) && takes_permits(text);
         if let Some(text) = text.filter(fits) {

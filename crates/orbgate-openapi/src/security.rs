@@ -3,7 +3,8 @@
 use orbgate::Location;
 use orbgate_yaml::{Content as Value, Node, quoted};
 
-use crate::node::{Cause, Problem, at, entries, location, malformed, text};
+use crate::Options;
+use crate::node::{Cause, NoteKind, Problem, at, entries, location, malformed, text};
 use crate::scheme::{Flavour, Schemes};
 
 /// A scope of a scheme.
@@ -24,8 +25,10 @@ pub(super) fn needed(
     security: Option<&Node<'_>>,
     operation: Location,
     schemes: &Schemes,
-    default_scope: Option<&str>,
+    options: &Options,
+    notes: &mut Vec<(NoteKind, String)>,
 ) -> Result<Needed, Problem> {
+    let default_scope = options.default_scope.as_deref();
     let Some(node) = security else {
         return default(schemes, default_scope).ok_or_else(|| {
             let message = "neither the operation nor the document has `security`";
@@ -33,7 +36,15 @@ pub(super) fn needed(
         });
     };
     let problem = |kind, message: String| Problem::new(kind, location(node), message);
-    let requirements = read(node)?;
+    let mut requirements = read(node)?;
+    let count = requirements.len();
+    if options.require_optional && requirements.iter().any(|requirement| !requirement.is_empty()) {
+        requirements.retain(|requirement| !requirement.is_empty());
+        if requirements.len() < count {
+            let message = "callers without a token are denied, although one way to be allowed is `{}`";
+            notes.push((NoteKind::RequiredOptional, message.to_owned()));
+        }
+    }
     let requirement = the_one(requirements, schemes).map_err(|(kind, message)| problem(kind, message))?;
     let [(name, scopes)] = requirement.as_slice() else {
         let message = format!("all of this is needed: {}", shown(&requirement));
@@ -49,7 +60,13 @@ pub(super) fn needed(
         return Err(problem(Cause::OtherScheme, message));
     }
     match (scopes.as_slice(), default_scope) {
-        ([scope], _) => Ok(Needed { scheme, scope: scope.clone() }),
+        ([scope], _) => {
+            if !declared.declared.is_empty() && !declared.declared.contains(scope) {
+                let message = format!("scheme {shown_name} doesn't declare scope {}", quoted(scope));
+                notes.push((NoteKind::UndeclaredScope, message));
+            }
+            Ok(Needed { scheme, scope: scope.clone() })
+        }
         ([], Some(scope)) => Ok(Needed { scheme, scope: scope.to_owned() }),
         ([], None) => {
             let message = format!("{shown_name} is needed without a scope");
@@ -69,8 +86,10 @@ fn the_one(mut requirements: Vec<Requirement>, schemes: &Schemes) -> Result<Requ
         return Err((Cause::Open, message.to_owned()));
     }
     if requirements.iter().any(Vec::is_empty) {
-        let message = "one way to be allowed is `{}`: security is optional";
-        return Err((Cause::Optional, message.to_owned()));
+        let is_only = requirements.iter().all(Vec::is_empty);
+        let advice = if is_only { "" } else { "; with `--optional require`, the policy requires it" };
+        let message = format!("one way to be allowed is `{{}}`: security is optional{advice}");
+        return Err((Cause::Optional, message));
     }
     if let Some(asked) = &schemes.asked {
         // The policy allows nothing to callers of other schemes.

@@ -168,6 +168,8 @@ fn write(document: &Document) -> (Sheet, Vec<Vec<usize>>) {
             sheet.line(Owner::Head, 2, &format!("- {}", scalar(heading)));
         }
     }
+    // A policy that a reload reads must be complete.
+    sheet.line(Owner::Head, 0, "...");
     (sheet, operations)
 }
 

@@ -29,7 +29,7 @@ pub(super) struct Template<'t> {
 impl<'t> Template<'t> {
     /// `None` for a path with an empty segment, because such a path is never allowed.
     pub(super) fn new(path: &'t str) -> Option<Self> {
-        let end = path.find(['?', '#']);
+        let end = path.find('?');
         let has_query = end.is_some();
         let path = path.get(..end.unwrap_or(path.len())).unwrap_or_default();
         let path = path.strip_prefix('/').unwrap_or(path);

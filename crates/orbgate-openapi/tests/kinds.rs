@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use orbgate_openapi::{Cause, import};
+use orbgate_openapi::{Cause, NoteKind, import};
 
 use super::free;
 use crate::support::expected::Expected;
@@ -101,8 +101,10 @@ fn the_page_explains_every_kind() {
         assert!(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml.orig").exists());
         return;
     };
-    for kind in Cause::ALL {
-        let row = format!("| `{kind}` | {} |", kind.explanation().replace('|', "\\|"));
+    let causes = Cause::ALL.map(|kind| (kind.as_str(), kind.explanation()));
+    let notes = NoteKind::ALL.map(|kind| (kind.as_str(), kind.explanation()));
+    for (kind, explanation) in causes.into_iter().chain(notes) {
+        let row = format!("| `{kind}` | {} |", explanation.replace('|', "\\|"));
         assert!(page.contains(&row), "{row}");
     }
 }

@@ -53,6 +53,7 @@ apis:
           - route: PUT /items/{id}
             orbs: 5
           - DELETE /items/{id}
+...
 ";
     let options = Options { orbs: Some(Orbs::Amount(2)), ..nothing() };
     assert_eq!(imported(document, &options).unwrap(), expected);
@@ -164,7 +165,7 @@ fn a_default_scope_needs_no_scheme() {
             "paths: { /a: { get: {} }, /b: { get: { security: [{ api: [s] }] } }, /c: { get: { security: [{ key: [] }] } } }",
         );
         let imported = import(document.as_bytes(), &options).unwrap();
-        let api = "  api:\n    base_path: \"\"\n    scopes:\n      basic:\n        orbs: false\n        routes:\n          - GET /a\n";
+        let api = "  api:\n    base_path: \"\"\n    scopes:\n      basic:\n        orbs: false\n        routes:\n          - GET /a\n...\n";
         assert!(imported.policy.ends_with(api), "{}", imported.policy);
         assert_eq!(imported.left_out.len(), 2);
         let policy = Policy::from_yaml(&imported.policy).unwrap();
@@ -236,6 +237,174 @@ fn a_default_scope_is_for_what_says_nothing_and_not_for_what_is_open() {
         orbs: false
         routes:
           - GET /own
+...
 ";
     assert!(policy.ends_with(scopes), "{policy}");
+}
+
+/// A variable before the path doesn't change it, unless one of its values has a slash.
+#[test]
+fn variables_of_the_host_leave_the_path_known() {
+    let get = "paths: { /a: { get: { security: [{ login: [s] }] } } }";
+    for (url, variables, base_path) in [
+        ("https://{region}.example.com", "region: { default: us, enum: [us, de] }", Some("")),
+        ("https://{host}:{port}/v2/", "host: { default: a.example }, port: { default: '443' }", Some("/v2")),
+        ("{scheme}://a.example/v2", "scheme: { default: https, enum: [http, https] }", Some("/v2")),
+        ("https://{host}/v2", "", None),
+        ("https://{host}/v2", "other: { default: a }", None),
+        ("https://{host}/v2", "host: { enum: [a] }", None),
+        ("https://{host}/v2", "host: { default: a, enum: [a, b/c] }", None),
+        ("https://{host}/v2", "host: { default: 'a?b' }", None),
+        ("https://{host}/v2", "host: { default: '{b}' }", None),
+        ("https://{host}/v2", "host: { default: 1 }", Some("/v2")),
+        ("https://{host}/v2", "host: { default: [a] }", None),
+        ("https://{host", "host: { default: a }", None),
+        ("https://a.example/{version}", "version: { default: v2 }", None),
+        ("{root}/v2", "root: { default: 'https://a.example' }", None),
+    ] {
+        let server = format!("servers: [{{ url: '{url}', variables: {{ {variables} }} }}]\n{get}");
+        let found = imported(&with(LOGIN, &server), &free());
+        match base_path {
+            Some(path) => {
+                let path = if path.is_empty() { "\"\"" } else { path };
+                assert!(
+                    found.as_ref().is_ok_and(|policy| policy.contains(&format!("base_path: {path}\n"))),
+                    "{url} {found:?}"
+                );
+            }
+            None => assert!(found.unwrap_err().contains("has a variable"), "{url} {variables}"),
+        }
+    }
+    // What is unknown is proposed.
+    let server = format!(
+        "servers: [{{ url: '{{root}}/v2', variables: {{ root: {{ default: 'https://a.example/x' }} }} }}]\n{get}"
+    );
+    let message = imported(&with(LOGIN, &server), &free()).unwrap_err();
+    assert!(message.contains("with its defaults, it is `/x/v2`: set the option"), "{message}");
+}
+
+#[test]
+fn servers_of_an_operation_that_are_the_documents_have_its_base_path() {
+    let servers = "servers: [{ url: 'https://a.example/{x}' }, { url: /y }]";
+    let document = with(
+        LOGIN,
+        &format!(
+            "{servers}\nsecurity: [{{ login: [s] }}]\npaths:\n  /a: {{ get: {{ {servers} }} }}\n  /b: {{ get: {{ servers: [{{ url: /y }}] }} }}\n  /c: {{ get: {{ servers: [{{ url: /z }}] }}, put: {{}} }}"
+        ),
+    );
+    let options = Options { base_path: Some("/v1".to_owned()), ..free() };
+    let found = import(document.as_bytes(), &options).unwrap();
+    let left: Vec<_> = found.left_out.iter().map(|left| (left.kind.as_str(), &*left.operation)).collect();
+    assert_eq!(left, [("servers", "GET /z/c")], "{}", found.policy);
+    assert_eq!(found.operations, 3);
+}
+
+#[test]
+fn a_fragment_never_reaches_a_server() {
+    let paths = |of_link: &str| {
+        format!(
+            "security: [{{ login: [s] }}]\npaths:\n  /f/{{id}}: {{ get: {{}}, put: {{}} }}\n  '/f/{{link}}#link': {{ get: {{ {of_link} }} }}\n  '/g#one': {{ get: {{}} }}\n  '/g#two': {{ get: {{}} }}\n  /{{a}}/{{b}}: {{ get: {{}} }}\n"
+        )
+    };
+    let ran = |document: &str| {
+        let imported = import(document.as_bytes(), &free()).unwrap();
+        let left: Vec<_> = imported.left_out.iter().map(|left| format!("{} {}", left.kind, left.operation)).collect();
+        let notes: Vec<_> = imported.notes.iter().map(|note| format!("{} {}", note.kind, note.operation)).collect();
+        let policy = Policy::from_yaml(&imported.policy).unwrap();
+        let drift = check(document.as_bytes(), &free(), &policy).unwrap();
+        assert!(drift.iter().all(|drift| drift.kind == DriftKind::Unclear), "{drift:?}");
+        (left, notes, imported.policy)
+    };
+    let (left, notes, policy) = ran(&with(LOGIN, &paths("")));
+    assert_eq!(left, [""; 0]);
+    assert_eq!(notes, ["fragment GET /f/{link}#link", "fragment GET /g#two"]);
+    for route in ["GET /f/{id}", "PUT /f/{id}", "GET /g", "GET /{a}/{b}"] {
+        assert!(policy.contains(&format!("- {route}\n")), "{policy}");
+    }
+    // If they need different scopes, the call might be either.
+    let (left, _, policy) = ran(&with(LOGIN, &paths("security: [{ login: [t] }]")));
+    assert_eq!(left, ["duplicate GET /f/{id}", "duplicate GET /f/{link}#link", "takes_over GET /{a}/{b}"]);
+    assert!(policy.contains("- PUT /f/{id}\n"), "{policy}");
+}
+
+#[test]
+fn most_paths_say_whether_all_end_in_a_slash() {
+    let get = |paths: &[&str]| {
+        let paths = paths.iter().map(|path| format!("  '{path}': {{ get: {{}}, put: {{ security: [] }} }}\n"));
+        with(LOGIN, &format!("security: [{{ login: [s] }}]\npaths:\n{}", paths.collect::<String>()))
+    };
+    for (paths, kept, is_always) in [
+        (&["/a/", "/b/{id}/", "/c"][..], 2, true),
+        (&["/a/#x", "/b/#y", "/c"], 2, true),
+        (&["/a/", "/c"], 1, false),
+        (&["/a/", "/c", "/d"], 2, false),
+        (&["/", "/a/"], 2, true),
+    ] {
+        let imported = import(get(paths).as_bytes(), &free()).unwrap();
+        assert_eq!(
+            (imported.operations, imported.policy.contains("trailing_slash: always")),
+            (kept, is_always),
+            "{paths:?}"
+        );
+    }
+    // What is left out is not decided by another path, either.
+    let document = with(
+        LOGIN,
+        "paths: { '/a/{id}/': { get: { security: [{ login: [s] }] } }, /a/me/: { get: { security: [] } } }",
+    );
+    let imported = import(document.as_bytes(), &free()).unwrap();
+    let left: Vec<_> = imported.left_out.iter().map(|left| left.kind.as_str()).collect();
+    assert_eq!((imported.operations, left), (0, vec!["takes_over", "open"]), "{}", imported.policy);
+}
+
+#[test]
+fn an_optional_scope_may_be_required() {
+    let document = with(
+        &format!("{LOGIN}, key: {{ type: apiKey }}"),
+        "paths:
+  /a: { get: { security: [{}, { login: [s] }] } }
+  /b: { get: { security: [{ login: [s] }, { key: [] }, {}] } }
+  /c: { get: { security: [{}] } }
+  /d: { get: { security: [] } }",
+    );
+    let left = |options: &Options| {
+        let imported = import(document.as_bytes(), options).unwrap();
+        let policy = Policy::from_yaml(&imported.policy).unwrap();
+        let drift = check(document.as_bytes(), options, &policy).unwrap();
+        assert!(drift.iter().all(|drift| drift.kind == DriftKind::Unclear), "{drift:?}");
+        let left: Vec<_> = imported.left_out.iter().map(|left| left.kind.as_str()).collect();
+        let notes: Vec<_> = imported.notes.iter().map(|note| format!("{} {}", note.kind, note.operation)).collect();
+        (left.join(" "), notes.join(", "), imported.left_out[0].message.clone())
+    };
+    let (kinds, notes, message) = left(&free());
+    assert_eq!((&*kinds, &*notes), ("optional optional optional open", ""));
+    assert!(message.ends_with("; with `--optional require`, the policy requires it"), "{message}");
+    let options = Options { require_optional: true, ..free() };
+    assert_eq!(left(&options).0, "alternatives optional open");
+    assert_eq!(left(&options).1, "required_optional GET /a");
+    let options = Options { scheme: Some("login".to_owned()), ..options };
+    assert_eq!(left(&options).0, "optional open");
+    assert_eq!(left(&options).1, "required_optional GET /a, required_optional GET /b");
+    // Callers without a token are denied.
+    let policy = Policy::from_yaml(&import(document.as_bytes(), &options).unwrap().policy).unwrap();
+    let engine = orbgate::Engine::new(&policy);
+    let call = orbgate::Request { method: b"GET", target: b"/a", token: None, allow_bonus_orbs_use: false };
+    assert_eq!(engine.decide(&call).reason().as_str(), "no_token");
+}
+
+#[test]
+fn a_scope_that_its_scheme_does_not_declare_is_noted_once() {
+    let scheme =
+        |scopes: &str| format!("login: {{ type: oauth2, flows: {{ password: {{ scopes: {{ {scopes} }} }} }} }}");
+    let paths = "paths: { /a: { get: { security: [{ login: [s] }] }, put: { security: [{ login: [t] }] }, delete: { security: [{ login: [t] }] } } }";
+    let notes = |scopes: &str| {
+        let imported = import(with(&scheme(scopes), paths).as_bytes(), &free()).unwrap();
+        assert_eq!(imported.operations, 3);
+        let notes = imported.notes.iter().map(|note| format!("{} {}: {}", note.kind, note.operation, note.message));
+        notes.collect::<Vec<_>>()
+    };
+    assert_eq!(notes("s: x"), ["undeclared_scope PUT /a: scheme `login` doesn't declare scope `t`"]);
+    assert_eq!(notes("s: x, t: y"), [""; 0]);
+    assert_eq!(notes(""), [""; 0]);
+    assert_eq!(import(with(LOGIN, paths).as_bytes(), &free()).unwrap().notes, []);
 }

@@ -71,7 +71,8 @@ impl Operation {
             _ => 3,
         };
         let ranks = |operation: &Self| operation.segments.iter().map(rank).collect::<Vec<_>>();
-        if !other.query.is_empty() {
+        // A fragment never reaches a server, so it doesn't make a path a different one.
+        if other.query.starts_with('?') {
             return false;
         }
         let (own, other) = (ranks(self), ranks(other));

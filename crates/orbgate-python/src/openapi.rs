@@ -15,9 +15,10 @@ pub(crate) struct ImportedAnswer {
     policy: String,
     operations: usize,
     left_out: Vec<LeftOutRow>,
+    notes: Vec<LeftOutRow>,
 }
 
-/// `orbgate.openapi.LeftOut`.
+/// `orbgate.openapi.LeftOut`, and `Note`.
 #[derive(IntoPyObject)]
 pub(crate) struct LeftOutRow {
     operation: String,
@@ -45,6 +46,7 @@ pub(crate) struct Open {
     base_path: Option<String>,
     default_scope: Option<String>,
     orbs: Option<GivenOrbs>,
+    require_optional: bool,
 }
 
 /// The orbs of a call, in the policy's syntax.
@@ -61,7 +63,13 @@ impl From<Open> for Options {
             GivenOrbs::Consumes(false) | GivenOrbs::Amount(0) => Orbs::Free,
             GivenOrbs::Amount(amount) => Orbs::Amount(amount),
         });
-        Self { scheme: open.scheme, base_path: open.base_path, default_scope: open.default_scope, orbs }
+        Self {
+            scheme: open.scheme,
+            base_path: open.base_path,
+            default_scope: open.default_scope,
+            orbs,
+            require_optional: open.require_optional,
+        }
     }
 }
 
@@ -78,7 +86,19 @@ pub(crate) fn openapi_import(py: Python<'_>, document: Text<'_>, open: Open) -> 
             line: left.location.line,
             column: left.location.column,
         });
-        Ok(ImportedAnswer { policy: imported.policy, operations: imported.operations, left_out: left_out.collect() })
+        let notes = imported.notes.into_iter().map(|note| LeftOutRow {
+            operation: note.operation,
+            kind: note.kind.as_str(),
+            message: note.message,
+            line: note.location.line,
+            column: note.location.column,
+        });
+        Ok(ImportedAnswer {
+            policy: imported.policy,
+            operations: imported.operations,
+            left_out: left_out.collect(),
+            notes: notes.collect(),
+        })
     })
 }
 

@@ -31,7 +31,7 @@ from ._rows import Rows
 if TYPE_CHECKING:
     from ._policy import Policy
 
-__all__ = ["Drift", "Imported", "LeftOut", "check", "export_policy", "import_policy"]
+__all__ = ["Drift", "Imported", "LeftOut", "Note", "check", "export_policy", "import_policy"]
 
 
 class LeftOut(NamedTuple):
@@ -47,14 +47,27 @@ class LeftOut(NamedTuple):
     column: int
 
 
+class Note(NamedTuple):
+    """What you should know of an operation that was imported: `kind` is "fragment", "required_optional" or
+    "undeclared_scope".
+    """
+
+    operation: str
+    kind: str
+    message: str
+    line: int
+    column: int
+
+
 class Imported(NamedTuple):
-    """A policy imported from a document: its YAML, the number of operations in it, and the operations that were left
-    out.
+    """A policy imported from a document: its YAML, the number of operations in it, the operations that were left out,
+    and notes about the others.
     """
 
     policy: str
     operations: int
     left_out: Rows[LeftOut]
+    notes: Rows[Note]
 
 
 class Drift(NamedTuple):
@@ -78,18 +91,21 @@ def import_policy(
     base_path: str | None = None,
     default_scope: str | None = None,
     orbs: bool | int | None = None,
+    require_optional: bool = False,
 ) -> Imported:
     """Converts an OpenAPI 3.0 or 3.1 document, in JSON or YAML, to a policy.
 
     The policy never allows anything that the document doesn't: an operation is either expressed exactly or left out.
     `scheme` is the security scheme whose scopes are used. `base_path` replaces the servers' path before every path.
     `default_scope` is the scope of operations that name none. `orbs` is what a call consumes without `x-orbs`: False,
-    True, or an amount from 1.
+    True, or an amount from 1. `require_optional` imports operations whose security is optional (`{}`) with their other
+    requirement, so callers without a token are denied; otherwise they are left out.
 
     Raises `PolicyError` with all errors in the document, or in the options for it.
     """
-    found = _native.openapi_import(document, _open(scheme, base_path, default_scope, orbs))
-    return Imported(found["policy"], found["operations"], Rows(LeftOut, (LeftOut(**row) for row in found["left_out"])))
+    found = _native.openapi_import(document, _open(scheme, base_path, default_scope, orbs, require_optional))
+    left_out = Rows(LeftOut, (LeftOut(**row) for row in found["left_out"]))
+    return Imported(found["policy"], found["operations"], left_out, Rows(Note, (Note(**row) for row in found["notes"])))
 
 
 def export_policy(policy: Policy, *, json: bool = False) -> str:
@@ -105,17 +121,18 @@ def check(
     base_path: str | None = None,
     default_scope: str | None = None,
     orbs: bool | int | None = None,
+    require_optional: bool = False,
 ) -> Rows[Drift]:
     """Compares a document with a policy. The options are those of `import_policy`.
 
     Raises `PolicyError` with all errors in the document.
     """
-    found = _native.openapi_check(document, policy.text, _open(scheme, base_path, default_scope, orbs))
+    found = _native.openapi_check(document, policy.text, _open(scheme, base_path, default_scope, orbs, require_optional))
     return Rows(Drift, (Drift(**row) for row in found))
 
 
-def _open(scheme: str | None, base_path: str | None, default_scope: str | None, orbs: bool | int | None) -> dict[str, Any]:
+def _open(scheme: str | None, base_path: str | None, default_scope: str | None, orbs: bool | int | None, require_optional: bool) -> dict[str, Any]:
     """The settings that a document doesn't contain."""
     if orbs is not None and not isinstance(orbs, bool) and not (isinstance(orbs, int) and 0 < orbs < 1 << 63):
         raise ValueError(f"`orbs` is False, True or a whole number from 1 on, not {orbs!r}")
-    return {"scheme": scheme, "base_path": base_path, "default_scope": default_scope, "orbs": orbs}
+    return {"scheme": scheme, "base_path": base_path, "default_scope": default_scope, "orbs": orbs, "require_optional": require_optional}

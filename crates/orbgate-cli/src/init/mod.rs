@@ -58,7 +58,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     }
     if outcome == Exit::Fine {
         output::explain(|err| {
-            writeln!(err, "Next: put your routes into policy.yaml, then run `orbgate test policy.test.yaml`.")
+            writeln!(
+                err,
+                "Next: put your routes into policy.yaml, then run `orbgate test policy.test.yaml`.\n\
+                 The workflow and the hooks use the release v{} of Orbgate: they fail until it is published.",
+                env!("CARGO_PKG_VERSION")
+            )
         });
     }
     Ok(outcome)
@@ -82,7 +87,9 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
 const HELP: &str = "\
 It writes a small policy (policy.yaml), a test file and a property for it
 (policy.test.yaml), a workflow for GitHub that reviews changes of the policy,
-and hooks for pre-commit. A file that exists already stays as it is.
+and hooks for pre-commit. Both use the release of Orbgate with this program's
+version, so they need it to be published. A file that exists already stays as it
+is.
 
 Examples:
   orbgate init

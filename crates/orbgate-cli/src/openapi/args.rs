@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use orbgate::Orbs;
 
 #[derive(Debug, Args)]
@@ -102,9 +102,22 @@ pub(crate) struct Open {
     #[arg(long, value_name = "S")]
     pub(crate) default_scope: Option<String>,
 
+    /// `require` the scope where security is optional: `{}` is one alternative
+    ///
+    /// Callers without a token are then denied. Without it, such operations are
+    /// left out.
+    #[arg(long, value_name = "require")]
+    pub(crate) optional: Option<OptionalSecurity>,
+
     /// Orbs of calls without `x-orbs`: `false`, `true` or a number
     #[arg(long, value_parser = orbs)]
     pub(crate) orbs: Option<Orbs>,
+}
+
+/// What to do with operations whose security is optional.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum OptionalSecurity {
+    Require,
 }
 
 /// The orbs of a call, in the syntax of a policy.
@@ -138,7 +151,8 @@ FILE:LINE:COLUMN: left out[KIND]: METHOD PATH: why. An operation is left out
 where a policy has no equal for it: several scopes, several ways to be allowed,
 none at all, a parameter within a segment. So is one that would decide the
 calls of another that is left out. Nothing is guessed: the policy allows no
-call for less than the document says. No `$ref` is followed.
+call for less than the document says. No `$ref` is followed. A line note[KIND]
+says what you should know of an operation that is in the policy.
 
 Examples:
   orbgate openapi import openapi.yaml --orbs false > policy.yaml

@@ -42,7 +42,7 @@ fn import(import: &Import) -> Result<Exit, Stop> {
     })
 }
 
-/// Reports on standard error what is left out, because standard output contains the policy.
+/// Reports on standard error what is left out, and notes, because standard output contains the policy.
 fn report(file: &str, imported: &Imported) {
     let file = one_line(file);
     output::explain(|out| {
@@ -51,6 +51,11 @@ fn report(file: &str, imported: &Imported) {
             let why = format!("{}: {}", left.operation, left.message);
             let why = one_line(&why);
             writeln!(out, "{file}:{location}: {WARNING}left out[{kind}]{WARNING:#}: {why}")?;
+        }
+        for note in &imported.notes {
+            let (location, kind) = (note.location, note.kind);
+            let text = format!("{}: {}", note.operation, note.message);
+            writeln!(out, "{file}:{location}: note[{kind}]: {}", one_line(&text))?;
         }
         let operations = count(imported.operations, "operation");
         match imported.left_out.len() {
@@ -129,6 +134,7 @@ fn options(open: &Open) -> Options {
         base_path: open.base_path.clone(),
         default_scope: open.default_scope.clone(),
         orbs: open.orbs,
+        require_optional: open.optional.is_some(),
     }
 }
 

@@ -15,6 +15,9 @@ fn the_first_policy_passes_its_tests_and_lint() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let files = ["policy.yaml", "policy.test.yaml", ".github/workflows/policy.yaml", ".pre-commit-config.yaml"];
     assert_eq!(ran.out.lines().collect::<Vec<_>>(), files.map(path));
+    let pinned =
+        concat!("use the release v", env!("CARGO_PKG_VERSION"), " of Orbgate: they fail until it is published.\n");
+    assert!(ran.err.ends_with(pinned), "{}", ran.err);
     for name in &files[2..] {
         let text = fs::read_to_string(folder.join(name)).unwrap();
         let version = concat!("v", env!("CARGO_PKG_VERSION"));

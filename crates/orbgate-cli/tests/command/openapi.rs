@@ -21,6 +21,7 @@ apis:
         orbs: 3
         routes:
           - GET /a
+...
 ";
 
 #[test]
@@ -45,6 +46,33 @@ fn the_policy_is_on_standard_output_and_what_is_left_out_on_standard_error() {
     assert_eq!(answer["operations"], 1);
     assert_eq!(answer["left_out"][0]["kind"], "several_scopes");
     assert_eq!(answer["left_out"][0]["location"]["column"], 59);
+}
+
+/// What is imported can be reloaded, and `fmt` has nothing to change.
+#[test]
+fn an_imported_policy_is_complete() {
+    let document = file("openapi-complete.yaml", DOCUMENT);
+    let imported = orbgate(&["openapi", "import", &document, "--orbs", "3", "--allow-left-out"]);
+    let policy = file("openapi-complete-policy.yaml", imported.out);
+    assert_eq!(orbgate(&["fmt", "--check", &policy]).code, 0);
+}
+
+#[test]
+fn optional_security_is_required_where_that_is_asked_for() {
+    let document = file("openapi-optional.yaml", DOCUMENT.replace("[{ l: [s, t] }]", "[{}, { l: [s] }]"));
+    let left_out = orbgate(&["openapi", "import", &document, "--orbs", "3"]);
+    assert_eq!(left_out.code, 1);
+    assert!(left_out.err.contains(": left out[optional]: PUT /a: ") && left_out.err.contains("`--optional require`"));
+    let options = ["--orbs", "3", "--optional", "require"];
+    let ran = orbgate(&[&["openapi", "import", &document], &options[..]].concat());
+    assert_eq!(ran.code, 0);
+    let note = format!("{document}:4:42: note[required_optional]: PUT /a: ");
+    assert!(ran.err.starts_with(&note) && ran.err.ends_with(": ok: 2 operations\n"), "{}", ran.err);
+    let policy = file("openapi-optional-policy.yaml", ran.out);
+    let check = ["openapi", "check", &document, &policy];
+    assert_eq!(orbgate(&[&check, &options[..]].concat()).code, 0);
+    assert_eq!(orbgate(&[&check, &options[..2]].concat()).code, 1);
+    assert_eq!(orbgate(&["openapi", "import", &document, "--optional", "ignore"]).code, 2);
 }
 
 #[test]

@@ -418,6 +418,14 @@ mod action {
         repository.commit("policy.yaml", SHOP);
         let run = || repository.run_hook(&hook, &[]).code == 0;
         assert!(run(), "without a test file there is nothing to test");
+        // Other programs have test files of this name.
+        for (name, text) in [
+            ("prometheus.test.yaml", "rule_files: [alerts.yaml]\ntests: []\n"),
+            ("b.test.yml", "# orbgate_test: 1\na: b\n"),
+        ] {
+            repository.commit(name, text);
+            assert!(run(), "{name}");
+        }
         repository.commit(
             "in here/a.test.yaml",
             "orbgate_test: 1\npolicy: ../policy.yaml\ncases: [GET /v1/items | user read:items | allow]\n",
@@ -425,6 +433,12 @@ mod action {
         assert!(run());
         fs::write(repository.0.join("policy.yaml"), SHOP.replace("GET /items\n", "PUT /items\n")).unwrap();
         assert!(!run());
+        fs::remove_file(repository.0.join("in here/a.test.yaml")).unwrap();
+        assert!(run());
+        for text in ["  \"orbgate_test\" : 1\n", "{ orbgate_test: 2 }\n", "\u{feff}orbgate_test: 1\n"] {
+            repository.commit("c.test.yml", text);
+            assert!(!run(), "{text}");
+        }
     }
 
     /// A contributor names the files of a pull request, so a hook must never read a name as an option.

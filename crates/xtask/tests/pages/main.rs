@@ -151,6 +151,25 @@ fn every_list_has_the_fields_of_an_access_log() {
     }
 }
 
+/// A reload refuses a file that ends early, so what readers copy has its end marker.
+#[test]
+fn every_file_that_readers_copy_can_be_reloaded() {
+    let mut count = 0;
+    for page in files(&["bindings/*/README.md", "docs/**.md", "README.md", "policy/README.md"]) {
+        let text = read(&root().join(&page));
+        for block in text.split("```yaml\n").skip(1).filter_map(|block| block.split("```").next()) {
+            let is_file = |line: &str| ["orbgate: 1", "orbgate_token: 1", "orbgate_gateway: 1"].contains(&line);
+            let mut lines = block.lines().filter(|line| !line.starts_with('#')).map(|line| line.split(" #").next());
+            if lines.next().flatten().is_some_and(|line| is_file(line.trim_end())) {
+                let end = block.trim_end().lines().last().unwrap_or_default();
+                assert!(end.starts_with("..."), "{page}: a file without `...` at its end:\n{block}");
+                count += 1;
+            }
+        }
+    }
+    assert!(count >= 15, "{count} files");
+}
+
 /// The parts that bindings/README.md promises.
 #[test]
 fn every_binding_has_the_same_parts() {
