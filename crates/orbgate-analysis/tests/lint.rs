@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use crate::support::expected::Expected;
 use orbgate::{Engine, Policy, Reason};
-use orbgate_analysis::{Code, Findings, Level, lint, route_of};
+use orbgate_analysis::{Code, Findings, Level, Levels, lint, route_of};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -545,5 +545,33 @@ proptest! {
             prop_assert!(new, "twice: {}", finding);
         }
         prop_assert_eq!((overlaps, shadowed), oracle(&Engine::new(&Policy::from_yaml(&yaml(&valid)).unwrap()), &valid));
+    }
+}
+
+/// A literal with a method of the parameter's template is one of its values. With other methods only, it is an action.
+#[test]
+fn a_hidden_route_is_a_warning_only_if_the_templates_share_a_method() {
+    let policy = |routes: &[&str]| {
+        let routes: String = routes.iter().map(|route| format!("          - {route}\n")).collect();
+        format!(
+            "orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      s:\n        permits: x\n        orbs: false\n        routes:\n{routes}...\n"
+        )
+    };
+    let levels = |routes: &[&str]| {
+        let found = found(&policy(routes)).list.into_iter().filter(|found| found.code == Code::ShadowedRoute);
+        found.map(|found| (found.level.as_str(), found.location.line)).collect::<Vec<_>>()
+    };
+    assert_eq!(levels(&["GET /i/{id}", "POST /i/search"]), [("note", 10)]);
+    assert_eq!(levels(&["GET /i/{id}", "PUT /i/{id}", "GET /i/top"]), [("warning", 11)]);
+    assert_eq!(
+        levels(&["GET /i/{id}", "PUT /i/{id}", "GET /i/top", "POST /i/search"]),
+        [("note", 10), ("note", 11), ("warning", 11)]
+    );
+    assert_eq!(levels(&["GET /i/{id}", "GET /i/top"]), []);
+    // A level that is set counts for both.
+    let set: Levels = [Levels::read("shadowed_route", "error").unwrap()].into_iter().collect();
+    for finding in found(&policy(&["GET /i/{id}", "POST /i/search"])).list {
+        assert_eq!((finding.level, set.of_finding(&finding)), (Level::Note, Some(Level::Error)));
+        assert_eq!(Levels::default().of_finding(&finding), Some(Level::Note));
     }
 }

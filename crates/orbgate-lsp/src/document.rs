@@ -151,7 +151,7 @@ impl Document {
 fn lint(policy: &Policy, text: &str, levels: &Levels) -> Found {
     let findings = orbgate_analysis::lint(policy, text);
     let with_level = |mut finding: Finding| {
-        finding.level = levels.of(finding.code)?;
+        finding.level = levels.of_finding(&finding)?;
         finding.suppressed.is_none().then_some(finding)
     };
     let counts = |code: &Code| levels.of(*code) > Some(Level::Note);

@@ -135,7 +135,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnosti
     for operation in &document.operations {
         let route = operation.same_call_as.and_then(|route| document.operations.get(route));
         match &operation.need {
-            Err(problem) if !route.is_some_and(|route| route.need.is_ok()) => left_out.push(LeftOut {
+            Err(problem) if route.is_none_or(|route| route.need.is_err()) => left_out.push(LeftOut {
                 location: problem.location,
                 operation: operation.name(),
                 kind: problem.kind,

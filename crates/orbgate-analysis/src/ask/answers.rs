@@ -460,7 +460,7 @@ impl Linted {
         let found = policy.as_ref().map(|policy| lint(policy, text));
         let found = found.unwrap_or_default();
         let with_level = |mut finding: Finding| {
-            finding.level = levels.of(finding.code)?;
+            finding.level = levels.of_finding(&finding)?;
             Some(finding)
         };
         let cut: Vec<_> = found.cut.into_iter().filter_map(|code| levels.of(code)).collect();

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use orbgate_yaml::quoted;
 
+use super::Finding;
+
 /// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
@@ -91,6 +93,12 @@ impl Levels {
     #[must_use]
     pub fn of(&self, code: Code) -> Option<Level> {
         self.0.get(&code).copied().unwrap_or(Some(code.level()))
+    }
+
+    /// The level of a finding: the one that is set for its code, or else its own; `None` if the code is off.
+    #[must_use]
+    pub fn of_finding(&self, finding: &Finding) -> Option<Level> {
+        self.0.get(&finding.code).copied().unwrap_or(Some(finding.level))
     }
 }
 

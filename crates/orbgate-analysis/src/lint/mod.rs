@@ -24,7 +24,7 @@ pub use self::fix::{Fix, fixes};
 pub struct Finding {
     /// The kind of finding.
     pub code: Code,
-    /// The severity: the level of the code.
+    /// The severity: the level of the code, or a lower one.
     pub level: Level,
     /// The location.
     pub location: Location,
@@ -94,10 +94,16 @@ struct Found {
 impl Found {
     /// Records a finding, if there is room.
     fn push(&mut self, code: Code, location: Location, other: Option<Location>, message: String) {
+        self.record(Finding::new(code, location, other, message));
+    }
+
+    /// Records a finding, if there is room.
+    fn record(&mut self, finding: Finding) {
+        let code = finding.code;
         if !self.has_room(code) {
             return;
         }
-        self.list.push(Finding::new(code, location, other, message));
+        self.list.push(finding);
         let at = Code::ALL.iter().position(|known| *known == code);
         if let Some(count) = at.and_then(|at| self.counts.get_mut(at)) {
             *count = count.saturating_add(1);

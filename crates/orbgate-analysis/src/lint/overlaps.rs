@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use orbgate::{Engine, Orbs, Reason, Route};
 
-use super::{Code, Found};
+use super::{Code, Finding, Found, Level};
 use crate::meetings::meetings;
 use crate::questions::route_of;
 use crate::templates::{Spelling, Template, Templates, shape};
@@ -92,6 +92,9 @@ fn shadows(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, 
         let (specific, general) = (by_methods(&of(specific)), of(general));
         for hidden in general {
             for (methods, hiding) in &specific {
+                let is_shared = hidden.methods().iter().any(|method| methods.binary_search(method).is_ok());
+                // Then the literal is one of the parameter's values. Otherwise it is the name of an action.
+                let level = if is_shared { Level::Warning } else { Level::Note };
                 let lacking: Vec<_> = hidden
                     .routes()
                     .iter()
@@ -111,7 +114,7 @@ fn shadows(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, 
                     };
                     let target = spelling.of_both(hidden.shape(), hiding.shape());
                     for route in &lacking {
-                        shadow(engine, **route, &target, winner, found)?;
+                        shadow(engine, **route, &target, winner, level, found)?;
                     }
                 }
             }
@@ -150,7 +153,14 @@ fn by_methods<'t, 'e>(templates: &[&'t Template<'e>]) -> Vec<WithMethods<'t, 'e>
 
 /// Records a route that a template hides for the target, unless a third template decides the target. Ends the search
 /// if there is no room.
-fn shadow(engine: &Engine, route: Route<'_>, target: &str, winner: Route<'_>, found: &mut Found) -> ControlFlow<()> {
+fn shadow(
+    engine: &Engine,
+    route: Route<'_>,
+    target: &str,
+    winner: Route<'_>,
+    level: Level,
+    found: &mut Found,
+) -> ControlFlow<()> {
     let hides = route_of(engine, route.method(), target).is_err_and(|decision| {
         decision.reason() == Reason::MethodNotDeclared && decision.route_name() == Some(winner.template())
     });
@@ -174,6 +184,6 @@ fn shadow(engine: &Engine, route: Route<'_>, target: &str, winner: Route<'_>, fo
         named.join(", "),
         winner.location().line
     );
-    found.push(Code::ShadowedRoute, route.location(), None, message);
+    found.record(Finding { level, ..Finding::new(Code::ShadowedRoute, route.location(), None, message) });
     ControlFlow::Continue(())
 }
