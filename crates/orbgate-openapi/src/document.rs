@@ -71,6 +71,14 @@ pub(super) struct Need {
     pub(super) own: bool,
 }
 
+impl Document {
+    /// Whether the route of another operation, which is imported, decides the operation's calls.
+    pub(super) fn shares_a_route(&self, operation: &Operation) -> bool {
+        let route = operation.same_call_as.and_then(|route| self.operations.get(route));
+        route.is_some_and(|route| route.need.is_ok())
+    }
+}
+
 impl Need {
     /// Whether a call needs the same and consumes the same.
     pub(super) fn requires_what(&self, other: &Self) -> bool {

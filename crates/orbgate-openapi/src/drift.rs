@@ -65,7 +65,7 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
     let mut routes = routes(policy);
     let mut drift = Vec::new();
     // Operations of one call share a route, so one of them is compared.
-    let operations = document.operations.iter().zip(needs).filter(|(operation, _)| operation.same_call_as.is_none());
+    let operations = document.operations.iter().zip(needs).filter(|(operation, _)| !document.shares_a_route(operation));
     for (operation, said) in operations {
         let key = (operation.method.as_deref().unwrap_or_default(), shape(&operation.path));
         let route = match &operation.method {

@@ -133,9 +133,8 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnosti
     let (mut left_out, mut notes) = (Vec::new(), Vec::new());
     let mut undeclared = HashSet::new();
     for operation in &document.operations {
-        let route = operation.same_call_as.and_then(|route| document.operations.get(route));
         match &operation.need {
-            Err(problem) if route.is_none_or(|route| route.need.is_err()) => left_out.push(LeftOut {
+            Err(problem) if !document.shares_a_route(operation) => left_out.push(LeftOut {
                 location: problem.location,
                 operation: operation.name(),
                 kind: problem.kind,

@@ -313,6 +313,7 @@ fn a_fragment_never_reaches_a_server() {
         let policy = Policy::from_yaml(&imported.policy).unwrap();
         let drift = check(document.as_bytes(), &free(), &policy).unwrap();
         assert!(drift.iter().all(|drift| drift.kind == DriftKind::Unclear), "{drift:?}");
+        assert_eq!(drift.len(), left.len(), "{drift:?}");
         (left, notes, imported.policy)
     };
     let (left, notes, policy) = ran(&with(LOGIN, &paths("")));
@@ -321,6 +322,12 @@ fn a_fragment_never_reaches_a_server() {
     for route in ["GET /f/{id}", "PUT /f/{id}", "GET /g", "GET /{a}/{b}"] {
         assert!(policy.contains(&format!("- {route}\n")), "{policy}");
     }
+    // If their route is left out, so are both.
+    let mut document = with(LOGIN, &paths(""));
+    document = document.replace("  /{a}/{b}: { get: {} }", "  '/f/{x}.json': { get: { security: [] } }");
+    let (left, notes, _) = ran(&document);
+    let gone = ["takes_over GET /f/{id}", "duplicate GET /f/{link}#link", "open GET /f/{x}.json"];
+    assert_eq!((left, notes), (gone.map(str::to_owned).to_vec(), vec!["fragment GET /g#two".to_owned()]));
     // If they need different scopes, the call might be either.
     let (left, _, policy) = ran(&with(LOGIN, &paths("security: [{ login: [t] }]")));
     assert_eq!(left, ["duplicate GET /f/{id}", "duplicate GET /f/{link}#link", "takes_over GET /{a}/{b}"]);
