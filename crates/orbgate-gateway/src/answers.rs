@@ -7,7 +7,7 @@ use http::header::{ALLOW, CACHE_CONTROL, WWW_AUTHENTICATE};
 use http::{HeaderName, HeaderValue, Response, StatusCode};
 use http_body_util::Full;
 use orbgate_gate::{Answer, Denial};
-use orbgate_tower::Verified;
+use orbgate_token::VerifiedToken;
 
 use crate::mode::Mode;
 use crate::promises::{Promises, denied, values};
@@ -38,7 +38,7 @@ pub(crate) fn shown(mode: Mode, status: u16) -> StatusCode {
 }
 
 /// The response to an authorization request that was decided.
-pub(crate) fn answer<T: Verified>(mode: Mode, promises: &Promises, answer: &Answer<'_, T>) -> HttpAnswer {
+pub(crate) fn answer(mode: Mode, promises: &Promises, answer: &Answer<'_, VerifiedToken>) -> HttpAnswer {
     let mut response = HttpAnswer::default();
     let denial = answer.denial.as_ref();
     let mut said = values(&answer.decision, denial.map(|denial| denial.status));
@@ -49,10 +49,11 @@ pub(crate) fn answer<T: Verified>(mode: Mode, promises: &Promises, answer: &Answ
         Some(denial) => shown(mode, denial.status),
     };
     let headers = response.headers_mut();
-    if is_allow && let (Some(kind), Some(token)) = (said.last_mut(), answer.token()) {
+    let token = answer.token().filter(|_| is_allow);
+    if let (Some(kind), Some(token)) = (said.last_mut(), token) {
         *kind = HeaderValue::from_static(token.token().kind.as_str());
     }
-    promises.write(said, headers);
+    promises.write(said, token, headers);
     if !is_allow {
         headers.insert(CACHE_CONTROL, NO_STORE);
     }
@@ -74,7 +75,7 @@ pub(crate) fn refused(promises: &Promises, status: StatusCode) -> HttpAnswer {
     let mut response = HttpAnswer::default();
     *response.status_mut() = status;
     let headers = response.headers_mut();
-    promises.write(denied(None), headers);
+    promises.write(denied(None), None, headers);
     headers.insert(CACHE_CONTROL, NO_STORE);
     response
 }

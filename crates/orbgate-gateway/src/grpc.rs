@@ -29,6 +29,7 @@ use crate::config::Limits;
 use crate::connection::{Protocol, Service};
 use crate::errors::RequestError;
 use crate::mode::{Mode, is_foreign};
+use crate::promises::is_identity;
 use crate::question::{Headers, Question};
 
 /// gRPC status codes.
@@ -241,7 +242,8 @@ fn options(headers: &HeaderMap) -> Vec<HeaderValueOption> {
 /// The same values for other Envoy filters: logs, rate limits, RBAC. A charge is a number, as rate limits require, and
 /// is absent if no amount is stated.
 fn metadata(headers: &HeaderMap) -> Struct {
-    let fields = texts(headers).filter_map(|(name, value)| {
+    // Metadata gets into logs, so it doesn't tell who calls.
+    let fields = texts(headers).filter(|(name, _)| !is_identity(name)).filter_map(|(name, value)| {
         let kind = match name.ends_with("-charge") {
             true => Kind::NumberValue(value.parse().ok()?),
             false => Kind::StringValue(value.to_owned()),
@@ -339,6 +341,19 @@ mod tests {
         assert_eq!((charge("unstated"), charge("-")), (None, None));
     }
 
+    #[test]
+    fn the_metadata_never_tells_who_calls() {
+        let mut answer = HttpAnswer::default();
+        for name in ["x-orb-token-subject", "x-acme-token-client", "x-orb-token-issuer", "x-orb-token-kind"] {
+            answer.headers_mut().insert(name, http::HeaderValue::from_static("a"));
+        }
+        let message = message(&answer);
+        let fields = message.dynamic_metadata.unwrap().fields;
+        assert_eq!(fields.keys().collect::<Vec<_>>(), ["x-orb-token-kind"]);
+        let Some(HttpResponse::OkResponse(allowed)) = message.http_response else { panic!("no allow") };
+        assert_eq!(allowed.headers.len(), 4);
+    }
+
     /// The client's copies of the promised headers are replaced; their other spellings are denied.
     #[test]
     fn an_allow_replaces_the_headers_of_the_client() {
@@ -358,7 +373,7 @@ mod tests {
 
     #[test]
     fn no_message_allows_but_that_of_an_allow() {
-        let promises = Promises::new(Promises::PREFIX).unwrap();
+        let promises = Promises::new(Promises::PREFIX, false).unwrap();
         for (status, code) in [(REFUSED, 7), (OVERLOADED, 14), (http::StatusCode::UNAUTHORIZED, 16)] {
             let message = message(&refused(&promises, status));
             assert_eq!(message.status.unwrap().code, code);

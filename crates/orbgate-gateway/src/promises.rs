@@ -4,13 +4,17 @@
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use orbgate::{Charge, Decision};
 use orbgate_gate::same_header;
+use orbgate_token::VerifiedToken;
 
 /// The contents of the promised headers, in this order: the words after the prefix.
 pub(crate) const WORDS: [&str; 8] =
     ["Decision", "Status", "Reason", "Scope", "Route", "Charge", "Policy", "Token-Kind"];
 
-/// The words of headers that tell a backend who calls. No client may send them.
+/// The words of headers that tell a backend who calls, if `identity` is on.
 const IDENTITY: [&str; 3] = ["Token-Subject", "Token-Client", "Token-Issuer"];
+
+/// The longest value that tells who calls, in bytes.
+const LONGEST_IDENTITY: usize = 255;
 
 /// The value of a promised header without a value. Caddy treats an empty value as a missing header, and would leave the
 /// client's copy in place.
@@ -20,8 +24,9 @@ const NOTHING: &str = "-";
 #[derive(Clone, Debug)]
 pub(crate) struct Promises {
     names: [HeaderName; WORDS.len()],
-    /// Those that aren't written.
     identity: [HeaderName; IDENTITY.len()],
+    /// Whether the headers of identity are written.
+    tells_identity: bool,
 }
 
 /// The values of one response.
@@ -31,8 +36,8 @@ impl Promises {
     /// The default prefix.
     pub(crate) const PREFIX: &'static str = "X-Orb-";
 
-    /// The headers with this prefix. The error is a message.
-    pub(crate) fn new(prefix: &str) -> Result<Self, &'static str> {
+    /// The headers with this prefix, with or without those of identity. The error is a message.
+    pub(crate) fn new(prefix: &str, tells_identity: bool) -> Result<Self, &'static str> {
         const TAKEN: [&str; 3] = ["x-forwarded-", "x-original-", "x-envoy-"];
         let lower = prefix.to_ascii_lowercase();
         let inside = lower.strip_prefix("x-").and_then(|rest| rest.strip_suffix('-'));
@@ -45,19 +50,28 @@ impl Promises {
         if TAKEN.iter().any(|taken| lower.starts_with(taken)) {
             return Err("proxies have a meaning for it");
         }
-        Ok(Self { names: names(&lower, WORDS)?, identity: names(&lower, IDENTITY)? })
+        Ok(Self { names: names(&lower, WORDS)?, identity: names(&lower, IDENTITY)?, tells_identity })
     }
 
-    /// Writes all headers.
-    pub(crate) fn write(&self, values: Values, headers: &mut HeaderMap) {
+    /// Writes all headers. The token is that of an allowed call.
+    pub(crate) fn write(&self, values: Values, token: Option<&VerifiedToken>, headers: &mut HeaderMap) {
         for (name, value) in self.names.iter().zip(values) {
             headers.insert(name, value);
         }
+        let told = token.map(|token| [token.subject(), token.client(), Some(token.issuer())]);
+        for (name, text) in self.told().iter().zip(told.unwrap_or_default()) {
+            headers.insert(name, identity(text));
+        }
     }
 
-    /// The names, in the order of the values.
+    /// The headers of identity that are written.
+    const fn told(&self) -> &[HeaderName] {
+        if self.tells_identity { &self.identity } else { &[] }
+    }
+
+    /// The names that are written, in the order of the values.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.names.iter().map(HeaderName::as_str)
+        self.names.iter().chain(self.told()).map(HeaderName::as_str)
     }
 
     /// The names that no client may send, whether they are written or not.
@@ -79,6 +93,28 @@ fn names<const N: usize>(prefix: &str, words: [&str; N]) -> Result<[HeaderName; 
     let names = words.map(|word| HeaderName::try_from(format!("{prefix}{}", word.to_ascii_lowercase())));
     let names = names.into_iter().collect::<Result<Vec<_>, _>>();
     names.ok().and_then(|names| names.try_into().ok()).ok_or("it is no header name")
+}
+
+/// Whether this header, in lower case, tells who calls.
+pub(crate) fn is_identity(name: &str) -> bool {
+    IDENTITY.iter().any(|word| name.ends_with(&word.to_ascii_lowercase()))
+}
+
+/// A part of an identity as the value of a header, in which other bytes than these are escaped. A value that would be
+/// too long is left out, because half of one is another's.
+fn identity(text: Option<&str>) -> HeaderValue {
+    let mut value = String::new();
+    for byte in text.unwrap_or_default().bytes() {
+        let is_plain = byte.is_ascii_alphanumeric() || b"._~@|:/+=-".contains(&byte);
+        if is_plain && text != Some(NOTHING) {
+            value.push(char::from(byte));
+        } else {
+            value.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    let is_told = (1..=LONGEST_IDENTITY).contains(&value.len());
+    let value = is_told.then(|| HeaderValue::try_from(value).ok()).flatten();
+    value.unwrap_or(HeaderValue::from_static(NOTHING))
 }
 
 /// The promised values for a decision.
@@ -126,11 +162,36 @@ fn charge(charge: Option<Charge>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::Promises;
+    use super::{Promises, identity};
+
+    #[test]
+    fn an_identity_is_one_word_or_left_out() {
+        let long = "a".repeat(255);
+        let table = [
+            (None, "-"),
+            (Some(""), "-"),
+            (Some("-"), "%2D"),
+            (Some("--"), "--"),
+            (Some("auth0|user+1@a.example"), "auth0|user+1@a.example"),
+            (Some("https://id.example.com/a?b"), "https://id.example.com/a%3Fb"),
+            (Some("a b,%\r\n"), "a%20b%2C%25%0D%0A"),
+            (Some("\u{e9}"), "%C3%A9"),
+            (Some(long.as_str()), long.as_str()),
+            (Some(&long.replacen('a', " ", 1)), "-"),
+            (Some(&format!("{long}a")), "-"),
+        ];
+        for (text, value) in table {
+            assert_eq!(identity(text), value, "{text:?}");
+        }
+    }
 
     #[test]
     fn a_client_may_send_only_what_is_replaced() {
-        let promises = Promises::new(Promises::PREFIX).unwrap();
+        let told = Promises::new(Promises::PREFIX, true).unwrap();
+        assert_eq!(told.names().count(), 11);
+        assert!(told.names().all(|name| !told.is_forged(name.as_bytes())));
+        assert!(told.is_forged(b"x.orb.token.subject"));
+        let promises = Promises::new(Promises::PREFIX, false).unwrap();
         for name in promises.names() {
             assert!(!promises.is_forged(name.as_bytes()), "{name}");
             for other in ["_", ".", "!", "~"] {
@@ -144,14 +205,14 @@ mod tests {
         for name in ["x-orb-client", "x-orb-scopes", "xorbscope", "authorization", "x_acme_scope"] {
             assert!(!promises.is_forged(name.as_bytes()), "{name}");
         }
-        let acme = Promises::new("X-Acme-").unwrap();
+        let acme = Promises::new("X-Acme-", false).unwrap();
         assert!(acme.is_forged(b"x_acme_scope") && !acme.is_forged(b"x_orb_scope"));
     }
 
     #[test]
     fn a_prefix_is_one_of_its_own() {
         for prefix in ["X-Acme-", "x-a1-b2-c3-"] {
-            assert!(Promises::new(prefix).is_ok(), "{prefix}");
+            assert!(Promises::new(prefix, false).is_ok(), "{prefix}");
         }
         for prefix in [
             "",
@@ -167,7 +228,7 @@ mod tests {
             "X-é-",
             "X-a\r\nb-",
         ] {
-            assert!(Promises::new(prefix).is_err(), "{prefix}");
+            assert!(Promises::new(prefix, false).is_err(), "{prefix}");
         }
     }
 }

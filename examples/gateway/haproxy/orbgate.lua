@@ -3,6 +3,7 @@ local URL = "http://127.0.0.1:9182/"
 -- The last two make a CORS preflight.
 local ASKED = { authorization = true, origin = true, ["access-control-request-method"] = true }
 local PROMISED = { "decision", "status", "reason", "scope", "route", "charge", "policy", "token-kind" }
+local IDENTITY = { "token-subject", "token-client", "token-issuer" }
 
 -- The values of a header as a list from 1.
 local function values(headers, name)
@@ -49,6 +50,13 @@ core.register_action("orbgate", { "http-req" }, function(txn)
             return deny(txn, 503)
         end
         txn.http:req_set_header(name, value)
+    end
+    -- Without `identity: true`, the gateway sends none of these.
+    for _, word in ipairs(IDENTITY) do
+        local name = "x-orb-" .. word
+        if answer.headers[name] then
+            txn.http:req_set_header(name, answer.headers[name][0])
+        end
     end
     txn:set_var("txn.orbgate", "allow")
 end)

@@ -37,6 +37,8 @@ document! {
         pub(super) state: Option<Spanned<String>>,
         /// The prefix of the promised headers; `X-Orb-` if absent.
         pub(super) headers: Option<Spanned<String>>,
+        /// `true` adds headers that tell the backend who calls: see [responses](responses.md#identity).
+        pub(super) identity: Option<Spanned<bool>>,
         /// How much a denial explains in `WWW-Authenticate`. With `none`, every denial is a bare 403. `minimal` if absent.
         pub(super) challenge: Option<Spanned<ChallengeDocument>>,
         /// The challenge's `realm`; only with `challenge: full`.

@@ -35,7 +35,7 @@ pub(super) fn config(document: &Document, folder: &Path, diagnostics: &mut Diagn
     let listeners = listeners(document, folder, &authzen, diagnostics);
     let admin = document.admin.as_ref().and_then(|text| address(text, diagnostics));
     one_each(document, diagnostics);
-    let promises = promises(document.headers.as_ref(), diagnostics);
+    let promises = promises(document.headers.as_ref(), is_set(&document.identity), diagnostics);
     let challenge = challenge(document, diagnostics);
     let public = public(document, diagnostics);
     let limits = document.limits.as_ref();
@@ -172,11 +172,11 @@ fn one_each(document: &Document, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn promises(prefix: Option<&Spanned<String>>, diagnostics: &mut Diagnostics) -> Option<Promises> {
+fn promises(prefix: Option<&Spanned<String>>, identity: bool, diagnostics: &mut Diagnostics) -> Option<Promises> {
     let Some(prefix) = prefix else {
-        return Promises::new(Promises::PREFIX).ok();
+        return Promises::new(Promises::PREFIX, identity).ok();
     };
-    let promises = Promises::new(&prefix.value);
+    let promises = Promises::new(&prefix.value, identity);
     let refuse = |why: &&str| {
         let what = quoted(&prefix.value);
         diagnostics.push_new(prefix.location, format!("{what} is no prefix of headers: {why}"));

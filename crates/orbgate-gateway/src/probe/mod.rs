@@ -244,7 +244,7 @@ impl Probe<'_> {
         if named.any(|own| self.promises.names().any(|name| own.eq_ignore_ascii_case(name))) {
             return Some("the client's `Connection` names a promised header: a proxy behind this one would remove it");
         }
-        let [allowed, _, reason, scope, route, _, policy, kind] = said.as_slice() else {
+        let [allowed, _, reason, scope, route, _, policy, kind, ..] = said.as_slice() else {
             return Some("a promised header is missing");
         };
         if *policy != self.engine.digest().to_string() {

@@ -127,6 +127,39 @@ fn no_spelling_reaches_php(kind: Program) {
     assert!(passed >= PROMISED.len(), "{kind:?}: {passed}");
 }
 
+/// With `identity: true`, a backend gets who calls, and never what a client claims.
+fn the_identity_reaches_php(kind: Program) {
+    let (Some(binary), Some(php)) = (find(kind), Php::start()) else { return };
+    let issuer = Issuer::start();
+    let listen = format!("127.0.0.1:{}", free_port());
+    let gateway = gateway(&issuer.tokens_yaml(), &listen, kind.mode(), "identity: true\npublic: [GET /open]\n");
+    let mut proxy = Proxy::start(kind, &binary, &listen, &php.address);
+    proxy.wait_for(&gateway, get);
+    let bearer = format!("Bearer {}", issuer.token("user", "write:voxies"));
+    let claims = IDENTITY.map(|word| format!("X-Orb-{word}"));
+    let claims: Vec<_> = claims.iter().map(|name| (name.as_str(), FORGED)).collect();
+    let iss = issuer.tokens_yaml();
+    let iss = iss.lines().find_map(|line| line.trim().strip_prefix("- issuer: ")).unwrap();
+    let token = [("Authorization", bearer.as_str()), ("Content-Length", "0")];
+    for (is_public, expected) in [(false, ["user-7", "app-1", iss]), (true, ["-"; 3])] {
+        let (method, target) = if is_public { (&b"GET"[..], &b"/open"[..]) } else { (&b"POST"[..], VOXIES) };
+        let headers = if is_public { &[][..] } else { &token };
+        let answer = ask(&proxy.address, &request(method, target, &[headers, &claims].concat()));
+        assert_eq!(answer.status, 200, "{kind:?}: {answer:?}");
+        let seen = variables(&answer);
+        let told = ["SUBJECT", "CLIENT", "ISSUER"].map(|word| seen[&*format!("HTTP_X_ORB_TOKEN_{word}")]);
+        assert_eq!(told, expected, "{kind:?}");
+    }
+}
+
+through_proxies! { the_identity_reaches_php;
+    the_identity_reaches_php_through_nginx: Nginx,
+    the_identity_reaches_php_through_caddy: Caddy,
+    the_identity_reaches_php_through_traefik: Traefik,
+    the_identity_reaches_php_through_haproxy: Haproxy,
+    the_identity_reaches_php_through_envoy: EnvoyHttp EnvoyGrpc,
+}
+
 /// nginx compares a body's length with the limit of the location that asks, too, although the question has no body.
 #[test]
 #[ignore = "starts nginx: cargo xtask test gateway"]

@@ -13,7 +13,7 @@ pub(super) fn findings(kind: Program, start: impl FnOnce(&Path, &str, &str) -> P
     let binary = find(kind)?;
     let issuer = Issuer::start();
     let [address, backend] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
-    let gateway = gateway(&issuer.tokens_yaml(), &address, kind.mode(), "");
+    let gateway = gateway(&issuer.tokens_yaml(), &address, kind.mode(), "identity: true\n");
     let mut proxy = start(&binary, &address, &backend);
     proxy.wait_for_routes();
     let token = issuer.token("user", "read:orbs read:voxies");
@@ -138,7 +138,7 @@ fn the_probe_finds_what_is_wrong_with_traefik() {
             (
                 (
                     "authResponseHeadersRegex: \"(?i)^x[^a-z0-9]orb[^a-z0-9]\"",
-                    "authResponseHeaders: [X-Orb-Decision, X-Orb-Status, X-Orb-Reason, X-Orb-Route, X-Orb-Charge, X-Orb-Policy, X-Orb-Token-Kind]",
+                    "authResponseHeaders: [X-Orb-Decision, X-Orb-Status, X-Orb-Reason, X-Orb-Route, X-Orb-Charge, X-Orb-Policy, X-Orb-Token-Kind, X-Orb-Token-Subject, X-Orb-Token-Client, X-Orb-Token-Issuer]",
                 ),
                 CLIENTS,
             ),
