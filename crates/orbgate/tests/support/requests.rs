@@ -27,8 +27,8 @@ pub fn asks(model: &Model) -> impl Strategy<Value = Ask> + use<> {
     literals.push("a".to_owned());
     literals.sort();
     literals.dedup();
-    let fine = fine_values(literals).boxed();
-    let odd = odd_values(fine.clone()).boxed();
+    let fine = fine_values(literals.clone()).boxed();
+    let odd = odd_values(fine.clone(), literals).boxed();
     let twists = vec(twists(), 0..3).boxed();
     let near = (select(routes), prop::bool::weighted(0.6));
     let near = near.prop_flat_map(move |((method, template, scope), is_fine)| {
@@ -93,9 +93,23 @@ fn near_segment(segment: &str, value: &BoxedStrategy<String>) -> BoxedStrategy<S
         64 => Just(segment.to_owned()),
         1 => Just(segment.to_ascii_uppercase()),
         1 => Just(flip(segment)),
+        1 => escaped(Just(segment.to_owned())),
         2 => value.clone(),
     ]
     .boxed()
+}
+
+/// A word with one escape, of a mark if it has one: an escaped letter is refused before anything is compared with a literal.
+fn escaped(word: impl Strategy<Value = String>) -> impl Strategy<Value = String> {
+    (word, any::<Index>(), any::<bool>()).prop_map(|(mut word, at, is_lower)| {
+        let marks: Vec<_> =
+            word.match_indices(|mark: char| !mark.is_ascii_alphanumeric() && !"-._~".contains(mark)).collect();
+        let at = marks.get(at.index(marks.len().max(1))).map_or_else(|| at.index(word.len()), |(at, _)| *at);
+        let byte = word.as_bytes()[at];
+        let escape = if is_lower { format!("%{byte:02x}") } else { format!("%{byte:02X}") };
+        word.replace_range(at..=at, &escape);
+        word
+    })
 }
 
 /// Values that are well-formed: literals of the policy, what is nearly one, and strangers of any length.
@@ -134,12 +148,15 @@ fn fine_values(literals: Vec<String>) -> impl Strategy<Value = String> + Clone {
     .prop_map(|value| if value.bytes().all(|byte| byte == b'.') { "a".to_owned() } else { value })
 }
 
-/// The same, and now and then one that is refused or has escapes.
-fn odd_values(fine: BoxedStrategy<String>) -> impl Strategy<Value = String> {
+/// The same, and now and then one that is refused or has escapes, such as an escaped spelling of a literal.
+fn odd_values(fine: BoxedStrategy<String>, literals: Vec<String>) -> impl Strategy<Value = String> {
+    let marked = |word: &&String| word.bytes().any(|byte| b"!$&'()*+,=:@".contains(&byte));
+    let marked: Vec<_> = literals.iter().filter(marked).cloned().collect();
     let escapes = "(%[0-9a-fA-F]{2}|%20|%40me|%40ME|%40mE|a%2Bb|A%2bb|a%3Ab|[a-z.]){1,4}";
     let refused = &[".", "..", "...", "", "a..b", "%", "%2", "%u002e"][..];
     prop_oneof![
         16 => fine,
+        4 => escaped(select(if marked.is_empty() { literals } else { marked })),
         2 => string_regex(escapes).unwrap(),
         1 => select(refused).prop_map(str::to_owned),
         1 => (250..260_usize).prop_map(|length| "x".repeat(length)),
