@@ -231,34 +231,49 @@ fn a_router_that_goes_elsewhere_is_not_followed() {
     assert_eq!(ask(Matched::Unknown, b"/nowhere"), (none, None));
 }
 
+/// Every denial, as its status, its challenge and its methods; and the same under each setting that hides the reason.
 #[test]
 fn a_flat_answer_tells_nothing_apart() {
     let rules = |change: fn(&mut Rules)| {
         let mut rules = Rules::new();
         change(&mut rules);
-        rules
+        World::new(rules)
     };
-    let full = Challenge::Full(FullChallenge::new().realm("orbs").unwrap());
-    let mut with_full = Rules::new();
-    with_full.challenge = full;
-    let table = [
-        (rules(|rules| rules.flat_403 = true), (403, Some("Bearer")), (403, Some("Bearer"))),
-        (rules(|rules| rules.challenge = Challenge::None), (403, None), (403, None)),
-        (with_full, (404, None), (401, Some("Bearer realm=\"orbs\", error=\"invalid_request\""))),
+    let full = rules(|rules| rules.challenge = Challenge::Full(FullChallenge::new().realm("orbs").unwrap()));
+    let flat = rules(|rules| rules.flat_403 = true);
+    let none = rules(|rules| rules.challenge = Challenge::None);
+    let both = rules(|rules| (rules.flat_403, rules.challenge) = (true, Challenge::None));
+    let realm = |rest: &str| format!("Bearer realm=\"orbs\"{rest}");
+    let insufficient = realm(", error=\"insufficient_scope\", scope=\"read:orbs\"");
+    type Bearer = fn(&World) -> Option<String>;
+    let held: Bearer = |world| Some(world.bearer("read:orbs"));
+    // Each with its bearer; its status, full challenge and methods.
+    type Row = (Request<'static>, Bearer, u16, Option<String>, Option<&'static str>);
+    let table: [Row; 9] = [
+        (Request { target: b"//", ..get(&[]) }, held, 400, None, None),
+        (Request { upgrade: &[b"h2c"], ..get(&[]) }, held, 400, None, None),
+        (get(&[]), |_| None, 401, Some(realm("")), None),
+        (get(&[]), |_| Some("Bearer a.b.c".to_owned()), 401, Some(realm(", error=\"invalid_token\"")), None),
+        (Request { target: b"/nowhere", ..get(&[]) }, held, 404, None, None),
+        (Request { matched: Matched::Template("/elsewhere"), ..get(&[]) }, held, 404, None, None),
+        (Request { matched: Matched::Unknown, ..get(&[]) }, held, 404, None, None),
+        (Request { method: b"PUT", ..get(&[]) }, held, 405, None, Some("GET")),
+        (get(&[]), |world| Some(world.bearer("read:keys")), 403, Some(insufficient), None),
     ];
-    for (rules, nowhere, unreadable) in table {
-        let world = World::new(rules);
-        let told = |request: &Request<'_>| {
-            let denial = world.ask(request).denial.unwrap();
-            (denial.status, denial.www_authenticate)
+    for (request, bearer, status, challenge, methods) in &table {
+        let denied = |world: &World| {
+            let bearer = bearer(world);
+            let bearer: Vec<_> = bearer.iter().map(|bearer| bearer.as_bytes()).collect();
+            let denial = world.ask(&Request { authorization: &bearer, ..*request }).denial.unwrap();
+            (denial.status, denial.www_authenticate.map(String::from), denial.allow)
         };
-        let expected = |(status, challenge): (u16, Option<&'static str>)| (status, challenge.map(Into::into));
-        let request = Request { target: b"/nowhere", ..get(&[]) };
-        let bearer = world.bearer("read:orbs");
-        let known: &[&[u8]] = &[bearer.as_bytes()];
-        assert_eq!(told(&Request { authorization: known, ..request }), expected(nowhere));
-        assert_eq!(told(&get(&[b"Bearer"])), expected(unreadable));
+        assert_eq!(denied(&full), (*status, challenge.clone(), methods.map(str::to_owned)));
+        assert_eq!(denied(&flat), (403, Some("Bearer".to_owned()), None), "{status}");
+        assert_eq!(denied(&none), (403, None, None), "{status}");
+        assert_eq!(denied(&both), (403, None, None), "{status}");
     }
+    let unreadable = full.ask(&get(&[b"Bearer"])).denial.unwrap();
+    assert_eq!(unreadable.www_authenticate.as_deref(), Some("Bearer realm=\"orbs\", error=\"invalid_request\""));
 }
 
 #[test]

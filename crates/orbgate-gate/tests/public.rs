@@ -293,6 +293,57 @@ fn a_preflight_passes_for_declared_routes() {
     }
 }
 
+/// The handler of another route, or of none, would get it without a token.
+#[test]
+fn a_preflight_reaches_only_the_handler_of_its_route() {
+    let (mut rules, engine) = (rules(), engine("strict"));
+    rules.cors_preflight = CorsPreflight::Pass;
+    let matched = [
+        (Matched::Nothing, true),
+        (Matched::Template("/users/{any}"), true),
+        (Matched::Template("/users/export"), false),
+        (Matched::Template("/healthz"), false),
+        (Matched::Unknown, false),
+    ];
+    for (matched, is_allowed) in matched {
+        let preflight = Request {
+            origin: &[b"https://app.example"],
+            access_control_request_method: &[b"PUT"],
+            ..request("OPTIONS", "/users/7")
+        };
+        let before = ask(&rules, &engine, &Request { matched, ..preflight });
+        let afterwards = rules.routed(&engine, ask(&rules, &engine, &preflight), matched);
+        for answer in [before, afterwards] {
+            let found = (answer.decision.is_allow(), answer.preflight, answer.misrouted.is_none());
+            assert_eq!(found, (is_allowed, is_allowed, is_allowed), "{matched:?}");
+            assert_eq!(answer.denial.map(|denial| denial.status), (!is_allowed).then_some(404));
+        }
+    }
+}
+
+/// A route of the policy needs its scope, even where nobody has checked whether a public route overlaps it.
+#[test]
+fn a_route_of_the_policy_is_never_public() {
+    let public = PublicRoutes::new(["GET /users/{id}", "GET /users/me", "GET /healthz"]).unwrap();
+    let mut rules = Rules::new();
+    rules.public = Some(Arc::new(public.clone()));
+    let engine = engine("strict");
+    assert!(public.check(&engine).is_err());
+    for (method, target, is_public) in [
+        ("GET", "/users/7", false),
+        ("GET", "/users/me", false),
+        ("GET", "/healthz", true),
+        ("GET", "//healthz", false),
+        ("POST", "/users/7", false),
+        ("POST", "/healthz", false),
+    ] {
+        let decided = public.decide(&engine, method.as_bytes(), target.as_bytes());
+        let answer = ask(&rules, &engine, &request(method, target));
+        assert_eq!(decided.map(|it| it.reason()), is_public.then_some(Reason::PublicRoute), "{method} {target}");
+        assert_eq!(answer.decision.is_allow(), is_public, "{method} {target}");
+    }
+}
+
 #[test]
 fn credentials_change_nothing_of_a_public_route() {
     let engine = engine("strict");

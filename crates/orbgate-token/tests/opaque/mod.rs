@@ -226,6 +226,14 @@ fn a_revoked_token_is_refused_within_the_stated_time() {
     world.ms = 31_000;
     assert_eq!(world.says("t", &json!({"active": false})), Err(TokenError::Inactive));
     assert_eq!(world.known("t"), Some(Err(TokenError::Inactive)));
+    // A request from before both answers gets the later one.
+    let mut world = World::new(1);
+    let (mut before, _) = world.ask("t");
+    let fetch = world.fetch().unwrap();
+    world.report(&fetch, 200, active().to_string().as_bytes());
+    world.ms = 1_000;
+    assert_eq!(world.says("t", &json!({"active": false})), Err(TokenError::Inactive));
+    assert_eq!(world.again("t", &mut before), Some(Err(TokenError::Inactive)));
     // An operator who can't wait has everything forgotten, and an answer that is under way is discarded.
     let mut world = World::new(3_600);
     assert!(world.says("t", &active()).is_ok());
