@@ -39,6 +39,8 @@ pub(crate) enum Conduct {
     SaysSecret,
     /// Two keys with the same name.
     SaysTwins,
+    /// No response until its conduct changes.
+    Holds,
 }
 
 impl Conduct {
@@ -140,11 +142,13 @@ impl Issuers {
         let path = line.split(' ').nth(1)?.strip_prefix('/')?.to_owned();
         let (name, document) = path.split_once('/')?;
         let discovery = document == ".well-known/openid-configuration";
-        let (conduct, keys) = {
-            let mut all = self.all.lock().unwrap();
-            let issuer = all.get_mut(name)?;
-            issuer.asked += usize::from(!discovery);
-            (issuer.conduct, issuer.keys().to_string())
+        self.all.lock().unwrap().get_mut(name)?.asked += usize::from(!discovery);
+        let (conduct, keys) = loop {
+            let (conduct, keys) = self.with(name, |issuer| (issuer.conduct, issuer.keys().to_string()));
+            if conduct != Conduct::Holds || discovery {
+                break (conduct, keys);
+            }
+            std::thread::sleep(Duration::from_millis(5));
         };
         let found = match discovery {
             true => self.discovery(name, conduct).to_string(),

@@ -29,7 +29,7 @@ pub struct World {
 }
 
 /// Every issuer, and how it behaves.
-pub(crate) const ISSUERS: [(&str, Conduct); 17] = [
+pub(crate) const ISSUERS: [(&str, Conduct); 18] = [
     ("main", Conduct::Right),
     ("rotating", Conduct::Right),
     ("asked", Conduct::Right),
@@ -47,6 +47,7 @@ pub(crate) const ISSUERS: [(&str, Conduct); 17] = [
     ("another", Conduct::SaysAnother),
     ("elsewhere", Conduct::SaysElsewhere),
     ("secret", Conduct::SaysSecret),
+    ("holds", Conduct::Holds),
 ];
 
 /// The longest token: less than by default, because not every server takes a header that long.

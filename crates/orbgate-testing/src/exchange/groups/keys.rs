@@ -17,8 +17,9 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     let open = suite.open("external")?;
     let group = Keys { suite, open: &open };
     group.of("main", true)?;
-    let bad =
-        ISSUERS.iter().filter(|(name, conduct)| *conduct != Conduct::Right && !["twins", "crowded"].contains(name));
+    let bad = ISSUERS
+        .iter()
+        .filter(|(name, conduct)| *conduct != Conduct::Right && !["twins", "crowded", "holds"].contains(name));
     std::thread::scope(|scope| {
         let bad = bad.map(|(name, _)| scope.spawn(|| group.refuses(name)));
         let mut threads: Vec<_> = bad.collect();

@@ -10,9 +10,10 @@ use anyhow::{Result, ensure};
 use orbgate::{Engine, Policy};
 use serde_json::json;
 
+use crate::exchange::issuer::{Conduct, Issuer};
 use crate::exchange::recipe::Recipe;
 use crate::exchange::suite::{Expected, Open, Sent, Suite, token};
-use crate::exchange::wire::Connection;
+use crate::exchange::wire::{self, Connection};
 
 /// The same routes, needing these scopes.
 fn text(one: &str, export: &str) -> String {
@@ -65,6 +66,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     })?;
     open.saw(bodies.into_iter().flatten());
     half_written(suite, &mut open, &file, &versions[0])?;
+    waiting(suite, &mut open, &file, [WIDER, &versions[0]])?;
     open.close("reload")?;
     diagnostics(suite, &file)
 }
@@ -160,6 +162,33 @@ fn half_written(suite: &Suite, open: &mut Open<'_>, file: &Path, now: &str) -> R
         let said = open.running.tell("reload")?;
         ensure!(said == "reloaded", "reload: a right policy was answered by `{said}`");
         both(suite, open, statuses)?;
+    }
+    Ok(())
+}
+
+/// A request that waits for keys is decided by the policy that is active when they come.
+fn waiting(suite: &Suite, open: &mut Open<'_>, file: &Path, versions: [&str; 2]) -> Result<()> {
+    let (issuers, target) = (&suite.world.issuers, TARGETS[1]);
+    for (text, kid) in versions.into_iter().zip(["holds-2", "holds-3"]) {
+        issuers.add("holds", Issuer::new(kid, Conduct::Holds));
+        let bearer = suite.world.token(&Recipe::of("user", SCOPES).from("holds"))?;
+        let call: (&[u8], _) = (b"GET", target.as_bytes());
+        let sent = Sent::new(format!("reload: {target} waits for keys"), call, Some(&bearer), Some(("user", SCOPES)));
+        let address = open.running.address.clone();
+        let answer = thread::scope(|scope| {
+            let client = scope.spawn(|| wire::ask(&address, &sent.bytes));
+            let start = Instant::now();
+            while issuers.with("holds", |issuer| issuer.asked) == 0 && !client.is_finished() && start.elapsed() < LIMIT
+            {
+                thread::sleep(Duration::from_millis(1));
+            }
+            let said = fs::write(file, text).map_err(Into::into).and_then(|()| open.running.tell("reload"));
+            issuers.with("holds", |issuer| issuer.conduct = Conduct::Right);
+            ensure!(said? == "reloaded", "reload: a right policy was refused while a request waits");
+            Ok(client.join().unwrap()?)
+        })?;
+        open.engine = Engine::new(&Policy::from_yaml(text)?);
+        open.judge(&sent, &open.expects(&sent), &answer);
     }
     Ok(())
 }
