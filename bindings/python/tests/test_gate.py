@@ -166,6 +166,52 @@ def test_a_websocket_is_decided_as_its_handshake() -> None:
     assert call(app, ORBS, world.headers("read:account"), type="websocket", method=None)[0] == 1008
 
 
+@pytest.mark.once
+@pytest.mark.parametrize("ws", ["websockets-sansio", "wsproto"])
+def test_a_denied_handshake_has_its_status_and_headers(ws: str) -> None:
+    pytest.importorskip(ws.partition("-")[0])
+    uvicorn = pytest.importorskip("uvicorn")
+    world = World()
+
+    async def chat(scope: Any, receive: Any, send: Any) -> None:
+        assert scope["type"] == "websocket"
+        await send({"type": "websocket.accept"})
+        await send({"type": "websocket.close"})
+
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = uvicorn.Server(uvicorn.Config(asgi.GateMiddleware(chat, world.gate), ws=ws, log_level="warning", lifespan="off"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
+    thread.start()
+    handshake = {"connection": "Upgrade", "upgrade": "websocket", "sec-websocket-version": "13", "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ=="}
+
+    def opened(headers: list[tuple[bytes, bytes]], path: str = ORBS) -> tuple[int, str | None, str | None]:
+        connection = HTTPConnection("127.0.0.1", listener.getsockname()[1], timeout=30)
+        named = {name.decode(): value.decode() for name, value in headers}
+        connection.request("GET", path, headers=handshake | named)
+        response = connection.getresponse()
+        found = response.status, response.getheader("www-authenticate"), response.getheader("content-length")
+        assert response.status == 101 or response.read() == b""
+        connection.close()
+        return found
+
+    try:
+        assert opened([]) == (401, "Bearer", "0")
+        assert opened(world.headers("read:account")) == (403, "Bearer", "0")
+        assert opened(world.headers(), "/nowhere") == (404, None, "0")
+        assert opened([*world.headers(), (b"x-http-method", b"PUT")]) == (400, None, "0")
+        assert opened(world.headers())[0] == 101
+    finally:
+        server.should_exit = True
+        thread.join(60)
+
+
+def test_a_denial_of_a_handshake_needs_a_server_that_can_send_it() -> None:
+    app = asgi.GateMiddleware(service, World().gate)
+    denied = partial(call, app, ORBS, [], type="websocket", method=None)
+    assert denied(extensions={"websocket.http.response": {}}) == (401, {b"www-authenticate": b"Bearer", b"content-length": b"0"}, b"")
+    assert denied(extensions={}) == denied() == (1008, {}, b"")
+
+
 @pytest.mark.parametrize(
     ("changes", "status"),
     [

@@ -12,13 +12,16 @@ if TYPE_CHECKING:
     Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 
-async def deny(answer: Answer, status: int | None, kind: str, send: Send) -> None:
+async def deny(answer: Answer, status: int | None, scope: MutableMapping[str, Any], send: Send) -> None:
     """Sends the status and headers of a result, with an empty body."""
     headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers]
-    if kind == "websocket":
-        # Before the WebSocket is accepted, every server turns this into a 403 of the handshake.
-        await send({"type": "websocket.close", "code": 1008})
-        return
+    prefix = ""
+    if scope["type"] == "websocket":
+        prefix = "websocket."
+        if f"{prefix}http.response" not in (scope.get("extensions") or {}):
+            # Before the WebSocket is accepted, such a server turns this into a bare 403 of the handshake.
+            await send({"type": "websocket.close", "code": 1008})
+            return
     headers.append((b"content-length", b"0"))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": b""})
+    await send({"type": f"{prefix}http.response.start", "status": status, "headers": headers})
+    await send({"type": f"{prefix}http.response.body", "body": b""})

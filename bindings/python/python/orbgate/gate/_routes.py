@@ -38,7 +38,7 @@ class _Compared:
             template, only_options, is_last = self._chosen(found, scope)
             answer = found.compare(scope.get("method", "GET"), scope["path"], template, only_options=only_options, is_last=is_last)
             if not answer:
-                await deny(answer, answer.status, scope["type"], send)
+                await deny(answer, answer.status, scope, send)
                 return
         await self.app(scope, receive, send)
 
@@ -69,7 +69,7 @@ class _Same:
         method, path = scope.get("method", "GET"), scope["path"]
         if not found._is_for(method, path):
             answer = found.compare(method, path, "")
-            await deny(answer, answer.status, scope["type"], send)
+            await deny(answer, answer.status, scope, send)
             return
         found._note()
         await self.app(scope, receive, send)

@@ -72,7 +72,7 @@ class GateMiddleware:
             self.gate._note(answer, method, target or b"")
             # Not the caller's error. If every denial is a bare 403, so is this one.
             status = 500 if target is None and answer.status != 403 else answer.status
-            await deny(answer, status, scope["type"], send)
+            await deny(answer, status, scope, send)
             return
         found = scope["orbgate"] = Allowed(self.gate, answer, method, target or b"")._within(scope.get("orbgate"))
         app, router = find(self.app)
@@ -84,7 +84,7 @@ class GateMiddleware:
         if root_path != (own or self.root_path):
             self.gate.warn("requests are denied because the server's root path is `%s`, but the gate's `root_path` is `%s`", root_path, self.root_path)
             answer = found.compare(method, scope["path"], "")
-            await deny(answer, answer.status, scope["type"], send)
+            await deny(answer, answer.status, scope, send)
             return
         if router is not None:
             guard(router)
