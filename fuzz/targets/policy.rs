@@ -26,7 +26,24 @@ fn decides_its_own_routes(engine: &Engine) {
             if str::starts_with(segment, "{") { "~" } else { segment }
         };
         let target = route.template().split('/').map(value).collect::<Vec<_>>().join("/");
-        let token = Some(Token::user(route.scope().name()));
+        // No alternative contains another, so each needs all its scopes.
+        for scopes in route.requirement().alternatives() {
+            let names: Vec<_> = scopes.map(|scope| scope.name()).collect();
+            let allows = |names: &[&str]| {
+                let names = names.join(" ");
+                let decide = |token| engine.decide_route(route.id(), Some(token), true).is_allow();
+                let set = engine.scopes(&names);
+                assert_eq!(decide(Token::user(&set)), decide(Token::user(&names)), "{names}");
+                decide(Token::user(&names))
+            };
+            assert!(allows(&names), "{names:?}");
+            for lacking in 0..names.len() {
+                assert!(!allows(&[&names[..lacking], &names[lacking + 1..]].concat()), "{names:?}");
+            }
+        }
+        let owned: Vec<_> = route.requirement().of_owner().map(|scope| scope.name()).collect();
+        let owned = owned.join(" ");
+        let token = Some(Token::user(&owned));
         let request =
             Request { method: route.method().as_bytes(), target: target.as_bytes(), token, allow_bonus_orbs_use: true };
         let decision = engine.decide(&request);
@@ -35,7 +52,9 @@ fn decides_its_own_routes(engine: &Engine) {
         if decision.about() == Some(route) {
             assert_eq!(decision, by_id, "{target}");
         } else {
-            assert!(engine.routes().any(|other| other.template().split('/').any(|segment| segment == "~")), "{target}");
+            let templates = engine.routes().map(|route| route.template());
+            let mut templates = templates.chain(engine.closed().map(|closed| closed.template()));
+            assert!(templates.any(|other| other.split('/').any(|segment| segment == "~")), "{target}");
         }
         // Nothing without a token.
         assert!(!engine.decide(&Request { token: None, ..request }).is_allow());

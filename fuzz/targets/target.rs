@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
-use model::{Api, Model, Orbs, Route, Scope};
+use model::{Api, Keys, Model, Orbs, Route, Scope};
 use orbgate::Engine;
 use reference::Ask;
 
@@ -63,15 +63,21 @@ fuzz_target!(|input: Input| {
     assert_eq!(engine::answer(&engine::ask_engine(engine, &ask)), reference::decide(model, &ask), "{ask:?}");
 });
 
-/// Templates that overlap, differ in case, have characters that may be escaped, and an api for users.
+/// Templates that overlap, differ in case, have characters that may be escaped or are closed, an api for users, and routes
+/// that need several scopes or any of several.
 fn model(encoded_params: bool, trailing_slash: bool) -> Model {
     let route = |text: &str, orbs| {
         let (method, path) = text.split_once(" /").unwrap();
-        Route { method: method.to_owned(), segments: path.split('/').map(str::to_owned).collect(), orbs }
+        Route { method: method.to_owned(), segments: path.split('/').map(str::to_owned).collect(), orbs, keys: None }
+    };
+    let keys = |or: &[&str], and: &str| {
+        let names = |text: &&str| text.split_whitespace().map(str::to_owned).collect();
+        Some(Keys { or: or.iter().map(names).collect(), and: names(&and) })
     };
     let scope = |name: &str, orbs, routes: &[(&str, Option<u64>)]| Scope {
         name: name.to_owned(),
         orbs,
+        keys: None,
         routes: routes.iter().map(|(text, orbs)| route(text, *orbs)).collect(),
     };
     let api = |name: &str, base_path: &str, organisation, scopes: Vec<Scope>| Api {
@@ -79,8 +85,9 @@ fn model(encoded_params: bool, trailing_slash: bool) -> Model {
         base_path: base_path.to_owned(),
         organisation,
         scopes,
+        closed: vec![vec!["shut".to_owned()], vec!["a".to_owned(), "{id}".to_owned(), "shut".to_owned()]],
     };
-    Model {
+    let mut model = Model {
         encoded_params,
         trailing_slash,
         apis: vec![
@@ -107,7 +114,18 @@ fn model(encoded_params: bool, trailing_slash: bool) -> Model {
                 Some("deny"),
                 vec![scope("z", Orbs::Amount(3), &[("GET /{id}", None), ("GET /me", None)])],
             ),
-            api("three", "/u/o", Some("allow_without_scope"), vec![scope("y", Orbs::Yes, &[("GET /{id}", None)])]),
+            api(
+                "three",
+                "/u/o",
+                Some("allow_without_scope"),
+                vec![scope("y", Orbs::Yes, &[("GET /{id}", None)]), scope("x", Orbs::No, &[("GET /x", None)])],
+            ),
         ],
-    }
+    };
+    model.apis[0].scopes[0].keys = keys(&["w"], "");
+    model.apis[0].scopes[0].routes[1].keys = keys(&["v w", "v t"], "w t");
+    model.apis[0].scopes[0].routes[2].keys = keys(&[], "");
+    model.apis[0].scopes.extend([scope("v", Orbs::No, &[]), scope("t", Orbs::No, &[])]);
+    model.apis[2].scopes[0].keys = keys(&[], "x");
+    model
 }

@@ -1,8 +1,9 @@
 //! Explains a decision step by step.
 
-use orbgate::{Charge, Decision, Engine, Grant, MissingStep, Request, RouteId, Token};
+use orbgate::{Charge, Decision, Engine, Grant, MissingStep, Request, RouteId, Scopes, Token};
 
 use crate::near::{NearMiss, near_misses};
+use crate::questions::needed;
 use crate::rules::{TargetRule, in_order, target_rules};
 
 /// A decision, the steps that led to it, and the changes that would lead to a different decision.
@@ -15,7 +16,7 @@ pub struct Explanation<'e> {
     pub decision: Decision<'e>,
     /// The step that is missing for the denied call's scope.
     pub missing_step: Option<MissingStep>,
-    /// The orbs that the denied call would consume if a user's token with the scope made it.
+    /// The orbs that the denied call would consume if a user's token with the needed scopes made it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub orbs_if_allowed: Option<Charge>,
     /// The length of a malformed target's valid prefix, in bytes: see [`in_order`].
@@ -94,7 +95,7 @@ fn of_decision<'e>(
 ) -> Explanation<'e> {
     let decision = decide(token);
     Explanation {
-        missing_step: grant.missing_step(&decision),
+        missing_step: grant.missing_step(&decision, token.map_or(Scopes::Text(b""), |token| token.scopes)),
         orbs_if_allowed: charge_if_allowed(&decision, decide),
         decision,
         in_order: None,
@@ -110,8 +111,9 @@ fn charge_if_allowed<'e>(
     if decision.is_allow() {
         return None;
     }
-    let scope = decide(Some(Token::user(""))).scope()?;
-    match decide(Some(Token::user(scope.name()))) {
+    let denial = decide(Some(Token::user("")));
+    let scopes = needed(denial.scope()?, denial.requirement());
+    match decide(Some(Token::user(&scopes))) {
         Decision::Allow(allow) => allow.charge(),
         Decision::Deny(_) => None,
     }

@@ -8,7 +8,8 @@ use crate::questions::call;
 
 /// The least set of scopes with which a token of some kind can make a list of calls.
 ///
-/// It is irreducible: if any scope is removed, the call that is its evidence is denied.
+/// It is irreducible: if any scope is removed, the call that is its evidence is denied. A route with alternatives is
+/// exempt: the set has the scopes of the owner's, even if others of its scopes are enough.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeastScopes<'e> {
@@ -89,15 +90,16 @@ impl<'e> LeastScopes<'e> {
             token: kind.into().map(without_scopes),
             ..call(method.as_ref(), target.as_ref(), Token::user(""))
         };
-        let scope = match needed(engine.decide(&request)) {
-            Ok(Some(scope)) => scope,
-            Ok(None) => return,
+        let scopes = match needed(engine.decide(&request)) {
+            Ok(scopes) => scopes,
             Err(deny) => return self.refuse(at, deny),
         };
-        let position = *self.positions.entry(scope.name()).or_insert(self.needs.len());
-        match self.needs.get_mut(position) {
-            Some(need) => need.calls = need.calls.saturating_add(1),
-            None => self.needs.push(Need { scope, evidence: at, calls: 1 }),
+        for scope in scopes {
+            let position = *self.positions.entry(scope.name()).or_insert(self.needs.len());
+            match self.needs.get_mut(position) {
+                Some(need) => need.calls = need.calls.saturating_add(1),
+                None => self.needs.push(Need { scope, evidence: at, calls: 1 }),
+            }
         }
     }
 
@@ -110,30 +112,31 @@ impl<'e> LeastScopes<'e> {
     }
 }
 
-/// The scope that a token of this kind needs for a call; `None` if it needs none.
+/// The scopes that a token of this kind needs for a call; none if it needs none. If the route has alternatives, those of
+/// the owner's.
 ///
 /// # Errors
 ///
 /// The denial of a call that no scope allows.
-pub fn scope_needed<'e>(
+pub fn scopes_needed<'e>(
     engine: &'e Engine,
     kind: TokenKind,
     method: impl AsRef<[u8]>,
     target: impl AsRef<[u8]>,
-) -> Result<Option<Scope<'e>>, Deny<'e>> {
+) -> Result<Vec<Scope<'e>>, Deny<'e>> {
     needed(engine.decide(&call(method.as_ref(), target.as_ref(), without_scopes(kind))))
 }
 
-/// The scope that a token of this kind needs for a decision by scope, without a route.
+/// The scope that a token of this kind needs for a decision by scope, without a route; none if it needs none.
 ///
 /// # Errors
 ///
 /// The denial, if no scope changes it.
-pub fn scope_needed_by_name(
+pub fn scopes_needed_by_name(
     engine: &Engine,
     kind: TokenKind,
     scope: impl AsRef<[u8]>,
-) -> Result<Option<Scope<'_>>, Deny<'_>> {
+) -> Result<Vec<Scope<'_>>, Deny<'_>> {
     needed(engine.decide_scope(scope, Some(without_scopes(kind)), false))
 }
 
@@ -141,12 +144,15 @@ const fn without_scopes(kind: TokenKind) -> Token<'static> {
     Token { kind, scopes: Scopes::Text(b"") }
 }
 
-/// Denies a token without scopes. The denial names the required scope; a route needs exactly one.
-fn needed(decision: Decision<'_>) -> Result<Option<Scope<'_>>, Deny<'_>> {
+/// Denies a token without scopes. The denial names what the route needs.
+fn needed(decision: Decision<'_>) -> Result<Vec<Scope<'_>>, Deny<'_>> {
     match decision {
-        Decision::Allow(_) => Ok(None),
+        Decision::Allow(_) => Ok(Vec::new()),
         Decision::Deny(deny) => match (deny.reason(), deny.scope()) {
-            (Reason::ScopeMissing, Some(scope)) => Ok(Some(scope)),
+            (Reason::ScopeMissing, Some(scope)) => {
+                let requirement = decision.requirement();
+                Ok(requirement.map_or_else(|| vec![scope], |requirement| requirement.of_owner().collect()))
+            }
             _ => Err(deny),
         },
     }

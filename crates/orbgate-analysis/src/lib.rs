@@ -27,7 +27,7 @@ pub use crate::beside::{Beside, routes_beside};
 pub use crate::diff::{Asked, Caller, Change, Cost, Counts, Diff, Rule, Verdict, diff};
 pub use crate::explain::{Explanation, explain, explain_route, explain_scope};
 pub use crate::format::{format, format_and_seal, is_sealed};
-pub use crate::least::{LeastScopes, Need, Refusal, least_scopes, scope_needed, scope_needed_by_name};
+pub use crate::least::{LeastScopes, Need, Refusal, least_scopes, scopes_needed, scopes_needed_by_name};
 pub use crate::lint::{Code, Finding, Findings, Fix, Level, Levels, fixes, lint};
 pub use crate::near::{Miss, NearMiss, near_misses, near_scope};
 pub use crate::property::{Callers, Calls, Claim, Proof, Property, Witness};

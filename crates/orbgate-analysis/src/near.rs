@@ -118,10 +118,8 @@ pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<Ne
 
 /// The template in a denial, if it has one.
 fn decision_template<'e>(decision: &Decision<'e>) -> Option<&'e str> {
-    match decision {
-        Decision::Deny(deny) => deny.route().map(|route| route.template()),
-        Decision::Allow(_) => None,
-    }
+    let of_route = decision.route().filter(|_| !decision.is_allow()).map(|route| route.template());
+    of_route.or_else(|| decision.closed().map(|closed| closed.template()))
 }
 
 /// The segments of a target's path. For a malformed target, the segments that it seems to mean: without a server,

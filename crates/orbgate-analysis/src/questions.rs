@@ -1,6 +1,6 @@
 //! Questions about one policy that go beyond one decision, for audits.
 
-use orbgate::{Allow, Decision, Engine, Request, Route, Scope, Scopes, Token};
+use orbgate::{Allow, Decision, Engine, Request, Requirement, Route, Scope, Scopes, Token};
 
 /// A row of the table: a route with its scope, or a scope without routes in its api.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,12 @@ pub fn who_may<'e, 't>(
     let decide = |token| allowed(engine.decide(&call(method, target, token)));
     let tokens = tokens.into_iter().enumerate();
     tokens.filter_map(|(at, token)| Some((at, decide(token)?))).collect()
+}
+
+/// The scopes with which a user's token may make a call of this route: those of the owner's alternative, or just the scope.
+/// Separated by one space.
+pub(crate) fn needed(scope: Scope<'_>, requirement: Option<Requirement<'_>>) -> String {
+    requirement.map_or_else(|| scope.name().to_owned(), |requirement| requirement.of_owner().to_string())
 }
 
 /// A request for a call. Bonus orbs don't affect scopes.

@@ -6,7 +6,7 @@ use orbgate::Engine;
 
 pub(crate) use crate::meetings::Shape;
 
-/// A template and the methods that it declares.
+/// A template and the methods that it declares; a closed one declares none.
 pub(crate) struct Template<'e> {
     shape: Vec<Option<&'e str>>,
     methods: Vec<&'e str>,
@@ -73,17 +73,20 @@ impl<'e> Templates<'e> {
     pub(crate) fn of(engine: &'e Engine) -> Self {
         let mut templates = Self { list: Vec::new(), by_shape: HashMap::new() };
         for route in engine.routes() {
-            templates.add(shape(route.template()), route.method(), route.index());
+            templates.add(shape(route.template()), Some((route.method(), route.index())));
+        }
+        for closed in engine.closed() {
+            templates.add(shape(closed.template()), None);
         }
         templates
     }
 
-    fn add(&mut self, shape: Vec<Option<&'e str>>, method: &'e str, route: u32) {
+    fn add(&mut self, shape: Vec<Option<&'e str>>, route: Option<(&'e str, u32)>) {
         let at = *self.by_shape.entry(shape).or_insert_with_key(|shape| {
             self.list.push(Template { shape: shape.clone(), methods: Vec::new(), routes: Vec::new() });
             self.list.len().saturating_sub(1)
         });
-        if let Some(template) = self.list.get_mut(at) {
+        if let (Some(template), Some((method, route))) = (self.list.get_mut(at), route) {
             template.methods.push(method);
             template.routes.push(route);
         }

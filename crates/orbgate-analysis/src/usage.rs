@@ -1,6 +1,6 @@
 //! Finds which of the scopes in tokens are used.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use orbgate::{Decision, Engine, Reason, Request, Scopes, Token, TokenKind};
 
@@ -31,7 +31,8 @@ pub struct ScopeUse {
     pub scope: Vec<u8>,
     /// The number of calls with a token of a known kind that has it.
     pub granted: u64,
-    /// The number of these calls that were allowed because of it (`scope_held`).
+    /// The number of these calls that were allowed because of it (`scope_held`): it is in an alternative of the route that
+    /// the token had whole.
     pub used: u64,
     /// Whether the policy defines this scope.
     pub in_policy: bool,
@@ -73,8 +74,8 @@ impl<'e> ScopeUsage<'e> {
             Some(granted) => *granted = granted.saturating_add(times),
             None => drop(self.granted.insert(scopes.into(), times)),
         }
-        if let (Some(scope), Reason::ScopeHeld) = (decision.scope(), decision.reason()) {
-            let used = self.used.entry(scope.name()).or_default();
+        for scope in used(decision, scopes) {
+            let used = self.used.entry(scope).or_default();
             *used = used.saturating_add(times);
         }
     }
@@ -101,4 +102,19 @@ impl<'e> ScopeUsage<'e> {
         let used = found.and_then(|found| self.used.get(found.name()));
         ScopeUse { scope: scope.to_vec(), granted, used: used.copied().unwrap_or_default(), in_policy: found.is_some() }
     }
+}
+
+/// The scopes because of which a decision allows a call of a token with these scopes: those of the alternatives that the
+/// token has whole.
+pub(crate) fn used<'e>(decision: &Decision<'e>, scopes: &[u8]) -> BTreeSet<&'e str> {
+    let Some(scope) = decision.scope().filter(|_| decision.reason() == Reason::ScopeHeld) else {
+        return BTreeSet::new();
+    };
+    let Some(requirement) = decision.requirement() else {
+        return BTreeSet::from([scope.name()]);
+    };
+    let held: HashSet<_> = scopes.split(|byte| *byte == b' ').collect();
+    let alternatives = requirement.alternatives().map(|scopes| scopes.map(|scope| scope.name()));
+    let whole = alternatives.filter(|scopes| scopes.clone().all(|scope| held.contains(scope.as_bytes())));
+    whole.flatten().collect()
 }

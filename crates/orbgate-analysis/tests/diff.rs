@@ -227,13 +227,15 @@ pub fn policies() -> impl Strategy<Value = Model> {
     let rule = select(&[None, None, Some("deny"), Some("allow_without_scope")][..]);
     let orbs = vec(select(&[ModelOrbs::No, ModelOrbs::Yes, ModelOrbs::Amount(2)][..]), SCOPES.len());
     (any::<bool>(), rule, orbs, vec(route, 0..10)).prop_map(|(encoded_params, rule, orbs, routes)| {
-        let scope = |(name, orbs): (&&str, ModelOrbs)| Scope { name: (*name).to_owned(), orbs, routes: Vec::new() };
+        let scope =
+            |(name, orbs): (&&str, ModelOrbs)| Scope { name: (*name).to_owned(), orbs, keys: None, routes: Vec::new() };
         let scopes: Vec<_> = SCOPES.iter().zip(orbs).map(scope).collect();
         let api = |name: &str, organisation, scopes: &[Scope]| Api {
             name: name.to_owned(),
             base_path: String::new(),
             organisation,
             scopes: scopes.to_vec(),
+            closed: Vec::new(),
         };
         let apis = vec![api("one", None, &scopes[..2]), api("two", rule, &scopes[2..])];
         let mut model = Model { encoded_params, trailing_slash: false, apis };
@@ -245,7 +247,7 @@ pub fn policies() -> impl Strategy<Value = Model> {
             let mut with = model.clone();
             let scope = if scope < 2 { &mut with.apis[0].scopes[scope] } else { &mut with.apis[1].scopes[0] };
             let orbs = amount.filter(|_| scope.orbs != ModelOrbs::No);
-            scope.routes.push(Route { method: method.to_owned(), segments, orbs });
+            scope.routes.push(Route { method: method.to_owned(), segments, orbs, keys: None });
             // A route that conflicts with the others is left out.
             if Policy::from_yaml(&with.to_yaml()).is_ok() {
                 model = with;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use crate::support::model::{Model, is_parameter};
-use crate::support::policies::policies;
+use crate::support::policies::policies_of_single_scopes as policies;
 use crate::support::reference::Ask;
 use crate::support::requests::asks;
 use crate::support::strategies::{SCOPES, scopes};

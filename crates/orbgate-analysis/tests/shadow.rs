@@ -2,7 +2,7 @@
 
 use crate::support::engine::{answer, engine, request};
 use crate::support::model::Model;
-use crate::support::policies::policies;
+use crate::support::policies::policies_of_single_scopes as policies;
 use crate::support::reference::{Answer, Ask};
 use crate::support::requests::asks;
 use orbgate_analysis::{Disagreement, Verdict, diff, shadow};

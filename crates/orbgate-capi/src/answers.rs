@@ -41,7 +41,7 @@ impl Form for u64 {
     }
 }
 
-/// Prepared decisions of an engine, one per route, for a token that has the route's scope and a request that doesn't
+/// Prepared decisions of an engine, one per route, for a token that has what the route needs and a request that doesn't
 /// allow bonus orbs. Most calls have one of these, and copying it is faster than building it.
 #[derive(Debug)]
 pub(crate) struct Answers {
@@ -55,8 +55,8 @@ impl Answers {
     pub(crate) fn new(engine: &Engine, policy: u64) -> Self {
         let routes = (0..).map_while(|index| engine.route(index));
         let decisions = routes.map(|route| {
-            let token = Token::user(route.scope().name());
-            OrbgateDecision::new(policy, &engine.decide_route(route.id(), Some(token), false))
+            let scopes = route.requirement().of_owner().to_string();
+            OrbgateDecision::new(policy, &engine.decide_route(route.id(), Some(Token::user(&scopes)), false))
         });
         let decisions: Box<[_]> = decisions.collect();
         let packed = decisions.iter().map(OrbgateDecision::pack).collect();

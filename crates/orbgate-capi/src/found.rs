@@ -61,7 +61,7 @@ impl<'e> Found<'e> {
             0 => 0,
             _ => decision.charge & ORBGATE_CHARGE_BONUS_ALLOWED,
         };
-        self.go_together().then_some(OrbgateDecision {
+        self.go_together(engine).then_some(OrbgateDecision {
             effect: effect(self.reason.status().is_none()),
             charge: charge | bonus,
             http_status: self.reason.status().unwrap_or(0),
@@ -76,8 +76,11 @@ impl<'e> Found<'e> {
         })
     }
 
-    fn go_together(&self) -> bool {
+    fn go_together(&self, engine: &OrbgateEngine) -> bool {
+        let has_closed = || engine.engine().closed().next().is_some();
         let named = match (self.route, self.scope) {
+            // A closed template has no route.
+            (None, None) if self.reason == Reason::MethodNotDeclared && has_closed() => Named::Template,
             (None, None) => Named::Nothing,
             (Some(_), None) => Named::Template,
             (None, Some(_)) => Named::Scope,

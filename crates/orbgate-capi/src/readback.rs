@@ -1,6 +1,6 @@
 //! Reads decisions that callers pass back: their strings, their `Allow` header, and packed decisions.
 
-use orbgate::{Detail, Reason};
+use orbgate::{Detail, Reason, Route};
 
 use crate::arguments::{Out, Sized32, first_size, shared, write_sized};
 use crate::decision::OrbgateDecision;
@@ -106,8 +106,9 @@ pub unsafe extern "C" fn orbgate_engine_declared_methods(
         // SAFETY: the caller guarantees it, see the preamble.
         let (engine, decision, out) = unsafe { (shared(engine)?, shared(decision)?, Out::new(out)?) };
         let found = Found::of(engine, decision)?;
-        let route = found.route.filter(|_| found.reason == Reason::MethodNotDeclared);
-        let text = route.and_then(|route| engine.methods().of(&route));
+        let methods = |route: &Route<'_>| engine.methods().of(route);
+        let is_undeclared = found.reason == Reason::MethodNotDeclared;
+        let text = is_undeclared.then(|| found.route.as_ref().and_then(methods).unwrap_or_default());
         // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(OrbgateStr::optional(text)) }
         Ok(())

@@ -1,6 +1,6 @@
 //! Suggests a change that would allow a denied request.
 
-use orbgate::{Deny, Detail, Engine, Profile, Reason};
+use orbgate::{Decision, Deny, Detail, Engine, Profile, Reason, Requirement};
 
 use crate::output::one_line;
 use crate::policy_file::Source;
@@ -20,11 +20,17 @@ pub(crate) fn hint(question: &Question, deny: &Deny<'_>, source: &Source) -> Opt
             None => format!("`{}` lists the routes of the policy", table(source)),
         },
         Reason::MethodNotDeclared => {
-            let methods: Vec<_> = deny.route()?.methods().collect();
-            format!("declared here: {}", methods.join(", "))
+            let methods: Vec<_> = deny.route().into_iter().flat_map(|route| route.methods()).collect();
+            match methods.as_slice() {
+                [] => "this path is closed: the policy declares no method here".to_owned(),
+                methods => format!("declared here: {}", methods.join(", ")),
+            }
         }
         Reason::UserTokenRequired => "ask with a user's token: --token user".to_owned(),
-        Reason::ScopeMissing => scope_missing(question, deny.scope()?.name()),
+        Reason::ScopeMissing => {
+            let needed = Decision::Deny(*deny).requirement().map(|requirement| needed(&requirement));
+            scope_missing(question, needed.as_deref().unwrap_or(deny.scope()?.name()))
+        }
         _ => return None,
     })
 }
@@ -79,6 +85,15 @@ fn malformed(question: &Question, detail: Detail, engine: &Engine) -> Option<Str
         }
         _ => return None,
     })
+}
+
+/// `read:a and read:b, or admin`
+fn needed(requirement: &Requirement<'_>) -> String {
+    let alternatives = requirement.alternatives().map(|scopes| {
+        let names: Vec<_> = scopes.map(|scope| scope.name()).collect();
+        names.join(" and ")
+    });
+    alternatives.collect::<Vec<_>>().join(", or ")
 }
 
 fn scope_missing(question: &Question, needed: &str) -> String {

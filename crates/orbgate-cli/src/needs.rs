@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use orbgate::{Engine, TokenKind};
 use orbgate_analysis::ask::answers::{First, Needed, Needs};
-use orbgate_analysis::{scope_needed, scope_needed_by_name};
+use orbgate_analysis::{scopes_needed, scopes_needed_by_name};
 
 use crate::answer::short;
 use crate::calls::{self, Asked, Lines, Tokens};
@@ -73,8 +73,8 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
 /// Adds a call.
 fn add<'e>(needs: &mut Needs<'e>, engine: &'e Engine, kind: TokenKind, at: u64, asked: &Asked<'_>) {
     let needed = match asked {
-        Asked::Call(method, target) => scope_needed(engine, kind, method, target),
-        Asked::Scope(name) => scope_needed_by_name(engine, kind, &**name),
+        Asked::Call(method, target) => scopes_needed(engine, kind, method, target),
+        Asked::Scope(name) => scopes_needed_by_name(engine, kind, &**name),
     };
     needs.add(at, needed, || asked.shown());
 }

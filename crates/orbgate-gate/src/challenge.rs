@@ -61,22 +61,27 @@ impl FullChallenge {
             Refusal::Header => (Some("invalid_request"), None),
             Refusal::Decision(decision) => match decision.reason() {
                 Reason::InvalidToken => (Some("invalid_token"), None),
-                Reason::ScopeMissing | Reason::UserTokenRequired => {
-                    (Some("insufficient_scope"), decision.scope().map(|scope| scope.name()))
-                }
+                Reason::ScopeMissing | Reason::UserTokenRequired => (Some("insufficient_scope"), needed(decision)),
                 _ => (None, None),
             },
         };
         let parameters = [
             ("realm", self.realm.as_deref()),
             ("error", error),
-            ("scope", scope),
+            ("scope", scope.as_deref()),
             ("resource_metadata", self.resource_metadata.as_deref()),
         ];
         let stated = parameters.iter().filter_map(|(name, value)| Some(format!("{name}=\"{}\"", (*value)?)));
         let text = format!("Bearer {}", stated.collect::<Vec<_>>().join(", "));
         text.trim_end().to_owned()
     }
+}
+
+/// The scopes to ask for: the owner's alternative, whatever the token has. It is enough, and never sends a client for an
+/// administrator's scope.
+fn needed<'e>(decision: &Decision<'e>) -> Option<Cow<'e, str>> {
+    let owned = decision.requirement().map(|requirement| Cow::Owned(requirement.of_owner().to_string()));
+    owned.or_else(|| decision.scope().map(|scope| Cow::Borrowed(scope.name())))
 }
 
 /// Why a request is denied.
@@ -185,6 +190,26 @@ mod tests {
         let challenge = Challenge::Full(FullChallenge::new());
         let header = challenge.value(403, Refusal::Decision(&decision)).unwrap();
         assert_eq!(header, "Bearer error=\"insufficient_scope\", scope=\"read:a\"");
+    }
+
+    #[test]
+    fn the_scopes_of_the_owner_s_alternative_are_named_whatever_the_token_has() {
+        let policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { read:a: { orbs: false, or: [admin], and: read:b, \
+            routes: [GET /a, { route: GET /c, or: [admin] }] }, admin: { routes: [] }, read:b: { routes: [] } } } }\n";
+        let engine = Engine::new(&orbgate::Policy::from_yaml(policy).unwrap());
+        let challenge = Challenge::Full(FullChallenge::new());
+        for (target, held, named) in
+            [("/a", "", "read:a read:b"), ("/a", "read:b", "read:a read:b"), ("/c", "x", "read:a")]
+        {
+            let decision = engine.decide(&Request {
+                method: b"GET",
+                target: target.as_bytes(),
+                token: Some(Token::user(held)),
+                allow_bonus_orbs_use: false,
+            });
+            let header = challenge.value(403, Refusal::Decision(&decision)).unwrap();
+            assert_eq!(header, format!("Bearer error=\"insufficient_scope\", scope=\"{named}\""));
+        }
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Reads a value of the tree as a type, or reports its actual type.
 
+use core::cmp::Reverse;
+
 use crate::diagnostics::{Diagnostics, quoted};
 use crate::document::Value;
 use crate::node::{Content, Entry, Location, Node, Spanned};
@@ -249,10 +251,13 @@ pub fn is_empty_value(node: &Node<'_>) -> bool {
     matches!(&node.kind, Content::Scalar(scalar) if scalar.plain && scalar.text.is_empty())
 }
 
-/// The known key that was probably intended, if at most two letters differ.
+/// The known key that was probably intended, if at most two letters and half of it differ. Of two that are equally near,
+/// the one that starts like it for longer: `orb` is rather `orbs` than `or`.
 fn near(key: &str, known: &[&'static str]) -> Option<&'static str> {
-    let known = known.iter().map(|known| (distance(key, known), *known));
-    known.min().filter(|(edits, _)| *edits <= 2).map(|(_, known)| known)
+    let alike = |known: &str| known.chars().zip(key.chars()).take_while(|(a, b)| a == b).count();
+    let known = known.iter().map(|known| (distance(key, known), Reverse(alike(known)), *known));
+    let near = known.filter(|(edits, _, known)| *edits <= 2 && edits.saturating_mul(2) <= known.len());
+    near.min().map(|(_, _, known)| known)
 }
 
 fn unknown_key(key: &str, owner: &Owner<'_>, known: &[&'static str], near: Option<&'static str>) -> String {

@@ -18,7 +18,7 @@ pub use crate::engine::batch::Batch;
 pub use crate::engine::grant::{Grant, MissingStep};
 #[cfg(feature = "serde")]
 pub use crate::engine::table::Table;
-pub use crate::listing::{Route, Scope, ScopeInApi};
+pub use crate::listing::{Alternative, Closed, Requirement, Route, Scope, ScopeInApi};
 #[cfg(feature = "yaml")]
 pub use crate::policy::{Policy, PolicyError};
 #[doc(hidden)]
@@ -56,7 +56,7 @@ pub mod generated {
     pub use crate::tables::terms::OrganisationRule::{AllowWithoutScope, Deny};
     pub use crate::tables::terms::Profile::{EncodedParams, Strict};
     pub use crate::tables::{
-        ApiRow, Literal, LiteralRow, Prefix, RouteRow, Run, ScopeInApiRow, ScopeRow, Spelling, Tables, Template, Terms,
-        Tuple,
+        ApiRow, ClosedRow, Literal, LiteralRow, Prefix, RouteRow, Run, ScopeInApiRow, ScopeRow, Spelling, Tables,
+        Template, Terms, Tuple,
     };
 }

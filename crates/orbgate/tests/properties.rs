@@ -189,13 +189,23 @@ proptest! {
                     .split('/')
                     .map(|segment| if is_parameter(segment) { "no-literal-is-called-so" } else { segment })
                     .collect();
-                let decision = engine.decide(&Request {
+                let target = target.join("/");
+                let decide = |scopes: &[&str]| engine.decide(&Request {
                     method: route.method().as_bytes(),
-                    target: target.join("/").as_bytes(),
-                    token: Some(Token::user(scope.name())),
+                    target: target.as_bytes(),
+                    token: Some(Token::user(&scopes.join(" "))),
                     allow_bonus_orbs_use: false,
                 });
-                prop_assert!(decision.is_allow());
+                for scopes in route.requirement().alternatives() {
+                    let scopes: Vec<_> = scopes.map(|scope| scope.name()).collect();
+                    prop_assert!(decide(&scopes).is_allow());
+                    for lacking in 0..scopes.len() {
+                        prop_assert!(!decide(&[&scopes[..lacking], &scopes[lacking + 1..]].concat()).is_allow());
+                    }
+                }
+                let owned: Vec<_> = route.requirement().of_owner().map(|scope| scope.name()).collect();
+                prop_assert_eq!(owned[0], scope.name());
+                let decision = decide(&owned);
                 prop_assert_eq!(decision.route_name(), Some(route.as_str()));
                 prop_assert_eq!(decision.scope(), Some(scope));
                 prop_assert_eq!(decision.location(), Some(route.location()));

@@ -15,7 +15,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
 /// Policies, and requests of each.
-const POLICIES: usize = 1_500;
+const POLICIES: usize = 2_000;
 const REQUESTS: usize = 64;
 
 #[test]
@@ -66,6 +66,11 @@ fn everything() -> BTreeSet<String> {
         "33 segments",
         "33 segments behind a long prefix",
         "a route of a scope that several apis have",
+        "a closed template",
+        "scope_held, where one scope isn't all",
+        "scope_missing, where one scope isn't all",
+        "scope_not_applicable, where one scope isn't all",
+        "user_token_required, where one scope isn't all",
     ];
     let rest = rest.map(str::to_owned);
     let all = reasons.chain(details).chain(sizes).chain(mixtures).chain(deep).chain(literals);
@@ -119,8 +124,12 @@ impl Table {
             mark(detail.to_owned());
             self.refused(target, &segments, detail, mark);
         }
-        let Some((template, base)) = answer.route.as_ref().map(|route| &self.templates[route]) else {
-            return;
+        if answer.scopes.is_some() {
+            mark(format!("{}, where one scope isn't all", answer.reason));
+        }
+        let Some(route) = &answer.route else { return };
+        let Some((template, base)) = self.templates.get(route) else {
+            return mark("a closed template".to_owned());
         };
         mark(format!("a target of {} bytes that has a route", target.len()));
         mark(format!("a route among {} mixtures of its length", self.mixtures[&template.len()]));

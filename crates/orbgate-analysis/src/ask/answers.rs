@@ -81,20 +81,26 @@ impl<'e> Needs<'e> {
         }
     }
 
-    /// Adds a call: its position, and the result of [`scope_needed`](crate::scope_needed).
-    pub fn add(&mut self, at: u64, needed: Result<Option<Scope<'e>>, Deny<'e>>, call: impl FnOnce() -> String) {
+    /// Adds a call: its position, and the result of [`scopes_needed`](crate::scopes_needed).
+    pub fn add(&mut self, at: u64, needed: Result<Vec<Scope<'e>>, Deny<'e>>, call: impl Fn() -> String) {
         self.calls = self.calls.saturating_add(1);
         let first = || First { at, call: call() };
-        let calls = match needed {
-            // All callers may make this call.
-            Ok(None) => return,
-            Ok(Some(scope)) => {
-                let position = *self.by_scope.entry(scope.name()).or_insert_with(|| {
-                    self.scopes.push(scope.name());
-                    self.needs.push(Needed { scope: scope.name(), calls: 0, first: first() });
-                    self.needs.len().saturating_sub(1)
-                });
-                self.needs.get_mut(position).map(|needed| &mut needed.calls)
+        let count = |calls: Option<&mut u64>| {
+            if let Some(calls) = calls {
+                *calls = calls.saturating_add(1);
+            }
+        };
+        match needed {
+            // Without any, all callers may make this call.
+            Ok(scopes) => {
+                for scope in scopes {
+                    let position = *self.by_scope.entry(scope.name()).or_insert_with(|| {
+                        self.scopes.push(scope.name());
+                        self.needs.push(Needed { scope: scope.name(), calls: 0, first: first() });
+                        self.needs.len().saturating_sub(1)
+                    });
+                    count(self.needs.get_mut(position).map(|needed| &mut needed.calls));
+                }
             }
             Err(deny) => {
                 let (reason, detail) = (deny.reason(), deny.detail());
@@ -104,12 +110,8 @@ impl<'e> Needs<'e> {
                     self.refusals.push(Refused { reason, detail, route, calls: 0, first: first() });
                     self.refusals.len().saturating_sub(1)
                 });
-                let refused = self.refusals.get_mut(position);
-                refused.map(|refused| &mut refused.calls)
+                count(self.refusals.get_mut(position).map(|refused| &mut refused.calls));
             }
-        };
-        if let Some(calls) = calls {
-            *calls = calls.saturating_add(1);
         }
     }
 }
@@ -268,13 +270,12 @@ impl<'e> Unused<'e> {
             return;
         };
         self.usage.count_decision(&decision, scopes, 1);
-        let held = decision.reason() == Reason::ScopeHeld;
-        if let Some(scope) = decision.scope().filter(|_| held) {
-            let instant = time.and_then(orbgate_log::instant);
+        let instant = time.and_then(orbgate_log::instant);
+        for scope in crate::usage::used(&decision, scopes) {
             // Files of a rotated log can come newest first.
-            if self.last.get(scope.name()).is_none_or(|last| last.instant <= instant) {
+            if self.last.get(scope).is_none_or(|last| last.instant <= instant) {
                 let time = time.map(|time| String::from_utf8_lossy(time).into_owned());
-                self.last.insert(scope.name(), LastUse { line, time, instant });
+                self.last.insert(scope, LastUse { line, time, instant });
             }
         }
     }

@@ -93,6 +93,14 @@ impl<'e> Rule<'e> {
         Self { route: None, scope }
     }
 
+    /// The smallest sets of scopes that the rule allows on a token to which it applies, each separated by one space.
+    pub(crate) fn alternatives(&self) -> Vec<String> {
+        match self.route {
+            Some(route) => route.requirement().alternatives().map(|scopes| scopes.to_string()).collect(),
+            None => vec![self.scope.name().to_owned()],
+        }
+    }
+
     /// The orbs that a call consumes; `None` if the policy doesn't state it.
     #[must_use]
     pub fn orbs(&self) -> Option<Orbs> {

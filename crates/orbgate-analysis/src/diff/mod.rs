@@ -298,15 +298,18 @@ impl Search<'_, '_> {
 }
 
 impl<'o, 'n> Search<'o, 'n> {
-    /// Stores a change, if there is one. A decision depends only on the kind of the token and on whether it has the
-    /// one scope, so it is enough to test tokens with none or one of the two scopes.
+    /// Stores a change, if there is one. A decision depends only on the kind of the token and on whether it has all scopes
+    /// of an alternative. If one policy allows a token that the other denies, it allows the alternative alone, and the other
+    /// denies that, too. So it is enough to test tokens with none or one of the alternatives.
     fn compare(&mut self, asked: Asked, before: Option<Rule<'o>>, after: Option<Rule<'n>>) {
         let (mut wider, mut narrower, mut payer) = (None, None, None);
-        let needed = [before.map(|rule| rule.scope.name()), after.map(|rule| rule.scope.name())];
-        let both: BTreeSet<_> = needed.into_iter().flatten().collect();
+        let needed = [before.map(|rule| rule.alternatives()), after.map(|rule| rule.alternatives())];
+        let owned = needed.iter().flatten().filter_map(|alternatives| alternatives.first());
+        let both: BTreeSet<_> = owned.flat_map(|scopes| scopes.split(' ')).collect();
         let both = both.into_iter().collect::<Vec<_>>().join(" ");
+        let tried: Vec<_> = core::iter::once("").chain(needed.iter().flatten().flatten().map(String::as_str)).collect();
         for kind in [TokenKind::User, TokenKind::Organisation] {
-            for scopes in [Some(""), needed[0], needed[1]].into_iter().flatten() {
+            for scopes in tried.iter().copied() {
                 let allowed = self.allowed(&asked, kind, scopes);
                 let caller = || Some(Caller { kind, scopes: scopes.to_owned() });
                 match allowed {

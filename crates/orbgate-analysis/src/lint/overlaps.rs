@@ -54,8 +54,8 @@ fn overlaps(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>,
     let _ = meetings(&list, |one, two| differing(&of(one), &of(two), &mut list_pair));
 }
 
-/// The requirements of a route: its scope and orbs.
-type Requirement = (u16, Orbs);
+/// What a call of a route needs, and its orbs: the scope, and the alternatives if it isn't just that.
+type Needs = (u16, Vec<String>, Orbs);
 
 /// Visits each pair of routes from both lists that have the same method and different requirements. Routes
 /// with equal requirements, which are the great majority, are skipped.
@@ -64,15 +64,20 @@ fn differing<'e>(
     two: &[Route<'e>],
     mut visit: impl FnMut(Route<'e>, Route<'e>) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let requirement = |route: &Route<'_>| (route.scope().index(), route.orbs());
-    let mut by_method: HashMap<&str, BTreeMap<Requirement, Vec<Route<'e>>>> = HashMap::new();
+    let needs = |route: &Route<'_>| -> Needs {
+        let requirement = Some(route.requirement()).filter(|needs| !needs.is_one_scope());
+        let alternatives = requirement.iter().flat_map(|needs| needs.alternatives());
+        (route.scope().index(), alternatives.map(|scopes| scopes.to_string()).collect(), route.orbs())
+    };
+    let mut by_method: HashMap<&str, BTreeMap<Needs, Vec<Route<'e>>>> = HashMap::new();
     for route in two {
         let classes = by_method.entry(route.method()).or_default();
-        classes.entry(requirement(route)).or_default().push(*route);
+        classes.entry(needs(route)).or_default().push(*route);
     }
     for route in one {
         let classes = by_method.get(route.method()).into_iter().flatten();
-        for (_, others) in classes.filter(|(required, _)| **required != requirement(route)) {
+        let own = needs(route);
+        for (_, others) in classes.filter(|(others, _)| **others != own) {
             others.iter().try_for_each(|other| visit(*route, *other))?;
         }
     }

@@ -6,7 +6,7 @@ use orbgate::{Engine, TokenKind};
 use orbgate_yaml::quoted;
 
 use super::UNKNOWN_KIND;
-use crate::diff::Caller;
+use crate::diff::{Caller, Rule};
 use crate::near::lacking;
 
 /// Callers with tokens of one kind or both, and with given scopes or any.
@@ -38,17 +38,14 @@ impl Callers {
         kinds.into_iter().filter(move |kind| own.is_none_or(|own| own == *kind))
     }
 
-    /// The smallest sets of scopes with which one of these callers might need this scope: none, then the scope itself.
-    /// A decision depends on no other scope.
-    pub(super) fn with<'a>(&'a self, needed: &'a str) -> impl Iterator<Item = Caller> + 'a {
+    /// The smallest sets of scopes with which one of these callers might make a call by this rule: none, then each
+    /// alternative. A decision depends on no other scope.
+    pub(super) fn with(&self, rule: &Rule<'_>) -> impl Iterator<Item = Caller> + use<> {
         let scopes = match &self.scopes {
-            Some(scopes) => [Some(scopes.as_str()), None],
-            None => [Some(""), Some(needed)],
+            Some(scopes) => vec![scopes.clone()],
+            None => core::iter::once(String::new()).chain(rule.alternatives()).collect(),
         };
-        let callers = move |kind| {
-            let scopes = scopes.into_iter().flatten().map(str::to_owned);
-            scopes.map(move |scopes| Caller { kind, scopes })
-        };
+        let callers = move |kind| scopes.clone().into_iter().map(move |scopes| Caller { kind, scopes });
         self.kinds().flat_map(callers)
     }
 

@@ -2,8 +2,8 @@
 //!
 //! The rule that decides a path depends only on the templates that the path matches. Of all paths that match a template
 //! and a pattern, the most general path matches the fewest other templates, so the template decides some of these paths
-//! only if it decides that one. An allow depends on the rule, the kind and one scope. So one decision for each
-//! template, kind and scope is a proof.
+//! only if it decides that one. An allow depends on the rule, the kind and the alternatives of the rule. So one decision
+//! for each template, kind and alternative is a proof.
 
 use core::fmt;
 use std::borrow::Cow;
@@ -290,7 +290,7 @@ impl<'e, 'p> Search<'e, 'p> {
     /// Whether one of the callers may make one of these calls.
     fn may_call_any(&self, reached: &Reached<'e>) -> bool {
         reached.iter().any(|(asked, rule)| {
-            let mut callers = self.callers.with(rule.scope.name());
+            let mut callers = self.callers.with(rule);
             callers.any(|caller| self.allows(asked, &caller))
         })
     }
@@ -300,7 +300,7 @@ impl<'e, 'p> Search<'e, 'p> {
         let rules = reached.len();
         let wrong = reached.into_iter().filter(|(_, rule)| is_wrong(rule));
         let witnesses = wrong.filter_map(|(asked, rule)| {
-            let mut callers = self.callers.with(rule.scope.name());
+            let mut callers = self.callers.with(&rule);
             let caller = callers.find(|caller| self.allows(&asked, caller))?;
             let requests = vec![(asked, rule)];
             Some(Witness { caller, requests })
@@ -317,9 +317,12 @@ impl<'e, 'p> Search<'e, 'p> {
             let mut sets: Vec<_> = one.keys().chain(other.keys()).collect();
             sets.sort_unstable();
             sets.dedup();
-            // A token with any scopes may also make a call that needs no scope.
+            // A token with any scopes may also make a call that needs no scope, or fewer.
             let get = |first: &BTreeMap<String, (Asked, Rule<'e>)>, scopes: &str| {
-                first.get(scopes).or_else(|| first.get("")).cloned()
+                let has_all = |fewer: &str| fewer.split(' ').all(|scope| scopes.split(' ').any(|other| other == scope));
+                let by_fewer = || first.iter().find(|(fewer, _)| scopes.contains(' ') && has_all(fewer));
+                let found = first.get(scopes).or_else(|| first.get(""));
+                found.or_else(|| Some(by_fewer()?.1)).cloned()
             };
             for scopes in sets {
                 if let (Some(one), Some(other)) = (get(&one, scopes), get(&other, scopes)) {
@@ -333,14 +336,17 @@ impl<'e, 'p> Search<'e, 'p> {
         Proof { rules, witnesses, warning: None }
     }
 
-    /// The first request that a token of this kind may make, with the fewest scopes.
+    /// The first request that a token of this kind may make, by the smallest sets of scopes with which it may.
     fn first_by_scopes(&self, reached: &Reached<'e>, kind: TokenKind) -> BTreeMap<String, (Asked, Rule<'e>)> {
         let mut first = BTreeMap::new();
         for (asked, rule) in reached {
-            let callers = self.callers.with(rule.scope.name());
-            let mut callers = callers.filter(|caller| caller.kind == kind);
-            if let Some(caller) = callers.find(|caller| self.allows(asked, caller)) {
+            let callers = self.callers.with(rule).filter(|caller| caller.kind == kind);
+            for caller in callers.filter(|caller| self.allows(asked, caller)) {
+                let needs_none = caller.scopes.is_empty();
                 first.entry(caller.scopes).or_insert_with(|| (asked.clone(), *rule));
+                if needs_none {
+                    break;
+                }
             }
         }
         first

@@ -83,9 +83,9 @@ impl<'e> Coverage<'e> {
 
     /// The outcomes of the whole policy.
     pub fn of_the_policy(&self) -> impl Iterator<Item = Outcome> {
-        let has_routes = self.engine.routes().len() > 0;
-        // In a policy without routes, no path can have an undeclared method.
-        let possible = move |reason: &Reason| has_routes || *reason != Reason::MethodNotDeclared;
+        let has_templates = self.engine.routes().len() > 0 || self.engine.closed().next().is_some();
+        // In a policy without templates, no path can have an undeclared method.
+        let possible = move |reason: &Reason| has_templates || *reason != Reason::MethodNotDeclared;
         let reasons = OF_THE_POLICY.into_iter().filter(possible);
         reasons.map(|reason| Outcome {
             name: reason.as_str(),

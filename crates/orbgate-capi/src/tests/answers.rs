@@ -2,10 +2,13 @@
 
 use orbgate::{Decision, Token, TokenKind};
 
-use super::{SHOP, compiled, external};
+use super::{SHOP, compiled, external, said};
 use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::flags::Flags;
+use crate::readback::{orbgate_engine_declared_methods, orbgate_engine_unpack};
+use crate::status::OrbgateStatus;
+use crate::text::OrbgateStr;
 
 /// An organisation passes here without the scope, for a reason that no prepared decision has.
 const WITHOUT_SCOPE: &str = "
@@ -16,6 +19,25 @@ apis:
     token: user
     organisation: allow_without_scope
     scopes: { read: { orbs: 7, routes: [GET /a, GET /b, GET /c, GET /d] } }
+";
+
+/// Routes whose owner alone is not enough.
+const REQUIREMENTS: &str = "
+orbgate: 1
+apis:
+  a:
+    base_path: ''
+    closed: [/shut]
+    scopes:
+      read:
+        and: export
+        or: [admin, write log]
+        orbs: 7
+        routes: [GET /a, { route: GET /b, or: [] }, { route: GET /c, or: [admin] }, { route: GET /d, and: log }]
+      export: { routes: [] }
+      admin: { routes: [] }
+      write: { routes: [] }
+      log: { routes: [] }
 ";
 
 fn check(engine: &OrbgateEngine, decision: &Decision<'_>, bonus: bool) {
@@ -31,14 +53,40 @@ fn check(engine: &OrbgateEngine, decision: &Decision<'_>, bonus: bool) {
     }
 }
 
+/// A closed template has no number, and its `Allow` is empty.
+#[test]
+fn a_closed_template_is_read_back() {
+    let made = compiled(REQUIREMENTS);
+    let engine = unsafe { &*made };
+    let request = orbgate::Request {
+        method: b"GET",
+        target: b"/shut",
+        token: Some(Token::user("read")),
+        allow_bonus_orbs_use: false,
+    };
+    let decision = OrbgateDecision::new(engine.policy(), &engine.engine().decide(&request));
+    assert_eq!((decision.http_status, decision.route, decision.about), (405, 0, 0));
+    let (mut unpacked, mut methods) = (OrbgateDecision::default(), OrbgateStr::NULL);
+    assert_eq!(unsafe { orbgate_engine_unpack(made, decision.pack(), &mut unpacked) }, OrbgateStatus::Ok);
+    assert_eq!(unpacked, decision);
+    assert_eq!(unsafe { orbgate_engine_declared_methods(made, &decision, &mut methods) }, OrbgateStatus::Ok);
+    assert_eq!(said(methods), "");
+    unsafe { orbgate_engine_free(made) }
+}
+
 #[test]
 fn every_route_has_the_answer_of_its_decision() {
-    for made in [external(), compiled(SHOP), compiled(WITHOUT_SCOPE)] {
+    for made in [external(), compiled(SHOP), compiled(WITHOUT_SCOPE), compiled(REQUIREMENTS)] {
         let engine = unsafe { &*made };
         let core = engine.engine();
         let routes: Vec<_> = (0..).map_while(|index| core.route(index)).collect();
         assert!(routes.len() >= 4);
         for (route, bonus) in routes.iter().flat_map(|route| [(route, false), (route, true)]) {
+            for scopes in route.requirement().alternatives().map(|scopes| scopes.to_string()) {
+                let decision = core.decide_route(route.id(), Some(Token::user(&scopes)), bonus);
+                assert!(decision.is_allow());
+                check(engine, &decision, bonus);
+            }
             let scopes = route.scope().name();
             for kind in [TokenKind::User, TokenKind::Organisation, TokenKind::Unknown] {
                 for scopes in [scopes, "read:nothing"] {

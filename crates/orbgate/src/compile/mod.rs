@@ -6,6 +6,7 @@
 mod entries;
 mod hashes;
 mod literals;
+mod requirements;
 mod routes;
 mod templates;
 
@@ -18,7 +19,8 @@ use hashes::Unplaceable;
 
 use entries::{TextPool, id, runs, set};
 use literals::Literals;
-use routes::{methods, route_rows, templates_by_key, tuples};
+use requirements::Requirements;
+use routes::{closed_rows, methods, route_rows, templates_by_key, tuples};
 use templates::{Scope, Templates, terms};
 
 /// How often all hashes are tried with new seeds. The chance that one round fails is far below one in a
@@ -45,7 +47,7 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
     let scopes = scopes_in_apis(&apis);
     let by_name: Vec<_> = scopes.chunk_by(|a, b| a.id == b.id).collect();
 
-    let templates = Templates::of(&scopes);
+    let templates = Templates::of(&apis, &scopes);
     let mut text = TextPool::with_room(templates.literals.len().saturating_add(scopes.len()));
     let api_names = apis.iter().map(|api| text.span(api.name()));
     let api_rows: Vec<_> = api_names.map(|name| ApiRow { name }).collect();
@@ -54,12 +56,14 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
     let names = || by_name.iter().filter_map(|apis| Some(apis.first()?.rule.name()));
     let spans: Vec<_> = names().map(|name| text.span(name)).collect();
     let slash = policy.trailing_slash();
-    let routes = route_rows(&templates, &spans, slash, &mut text);
+    let names: Vec<_> = names().map(str::as_bytes).collect();
+    let requirements = Requirements::of_all(&templates, &names);
+    let routes = route_rows(&templates, &requirements, &spans, slash, &mut text);
+    let closed = closed_rows(&templates, slash, &mut text);
     let methods = methods(&templates);
-    let by_key = templates_by_key(salt, &templates, &literals, &methods)?;
+    let by_key = templates_by_key(salt, &templates, &literals, &requirements, &methods)?;
     let (tuple_runs, tuples) = tuples(&templates, &literals.fields);
     let scope_rows = scope_rows(&by_name, &spans, &mut text);
-    let names: Vec<_> = names().map(str::as_bytes).collect();
     let name = policy.name().map(|name| text.span(name));
     let prefix = prefix(&templates, common, &mut text).filter(|_| literals.is_packed);
     // No path starts with this prefix, so the fast path needs no further check.
@@ -81,10 +85,13 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
         tuples: tuples.into(),
         methods,
         routes: routes.into(),
+        closed: closed.into(),
         scopes: scope_rows.into(),
         scope_ids: scope_ids(salt, &names)?,
         scopes_in_apis: in_api_rows(&scopes).into(),
         scope_routes: scope_routes(&templates).into(),
+        requirements: requirements.rows.into(),
+        alternatives: requirements.scopes.into(),
         apis: api_rows.into(),
         headings: policy.headings().iter().map(|heading| text.span(heading)).collect::<Vec<_>>().into(),
         text: Text::Owned(text.all.into_boxed_str()),
@@ -162,8 +169,9 @@ fn scope_ids(salt: u64, names: &[&[u8]]) -> Result<PerfectHash<u16>, Unplaceable
 
 /// The ids of the routes, in the order of the scopes and, within each scope, of the file.
 fn scope_routes(templates: &Templates<'_>) -> Vec<u32> {
-    let mut ids = vec![NONE; templates.routes.len()];
-    for (id, template) in (0..).zip(&templates.routes) {
+    let routes = templates.routes.len().saturating_sub(templates.closed);
+    let mut ids = vec![NONE; routes];
+    for (id, template) in (0..).zip(templates.routes.iter().take(routes)) {
         set(&mut ids, index(template.position), id);
     }
     ids

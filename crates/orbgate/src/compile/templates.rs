@@ -7,8 +7,8 @@ use crate::policy::{Api, RouteRule, ScopeRule, common_segments, full_template, s
 use crate::tables::hash::Ends;
 use crate::tables::list::{Span, index};
 use crate::tables::seeded::SeededMap;
-use crate::tables::terms::Orbs;
-use crate::tables::{ORBS_UNKNOWN, ORBS_UNSTATED, Run, Terms, slice};
+use crate::tables::terms::{Location, Orbs};
+use crate::tables::{NONE, ORBS_UNKNOWN, ORBS_UNSTATED, Run, Terms, slice};
 
 /// A scope as one api defines it.
 #[derive(Clone, Copy)]
@@ -27,6 +27,7 @@ pub(super) fn terms(scope: Scope<'_>, name: Span, amount: Option<u64>) -> Terms 
     Terms {
         scope: name,
         organisation: scope.api.organisation(),
+        requirement: NONE,
         orbs: match amount.map(Orbs::Amount).or(scope.rule.orbs()) {
             None => ORBS_UNKNOWN,
             Some(Orbs::Free) => 0,
@@ -40,10 +41,13 @@ pub(super) fn terms(scope: Scope<'_>, name: Span, amount: Option<u64>) -> Terms 
 /// A parameter in the segments of a template. Literals are numbered from 1.
 pub(super) const PARAMETER: u32 = 0;
 
-/// The routes of all scopes with their full templates, sorted by segments and method.
+/// The routes of all scopes and the closed templates, with their full templates. The routes come first, sorted by
+/// segments and method, then the closed templates, sorted by segments.
 pub(super) struct Templates<'t> {
     pub(super) routes: Vec<Template<'t>>,
-    /// The run of routes of each template.
+    /// The number of closed templates.
+    pub(super) closed: usize,
+    /// The run of routes of each template, and of each closed template.
     pub(super) runs: Vec<Run>,
     /// The literals of all templates, sorted by position and string. Each literal's number is its position
     /// in this list, from 1. So templates compare as their segments do, and a parameter comes before every
@@ -53,13 +57,15 @@ pub(super) struct Templates<'t> {
     segments: Vec<u32>,
 }
 
-/// A route, with its api's base path prepended.
+/// A route or a closed template, with its api's base path prepended.
 #[derive(Clone, Copy)]
 pub(super) struct Template<'t> {
     /// Its position among the routes of all scopes, in their order.
     pub(super) position: u32,
-    pub(super) scope: Scope<'t>,
-    pub(super) rule: &'t RouteRule,
+    pub(super) api_id: u32,
+    pub(super) location: Location,
+    /// Its scope and what the file says of it; `None` if it is closed.
+    pub(super) route: Option<(Scope<'t>, &'t RouteRule)>,
     /// `/base/path` and `/{parameter}`.
     pub(super) path: [&'t str; 2],
     /// Its run in the list of all segments.
@@ -76,7 +82,7 @@ pub(super) struct Literal<'t> {
 }
 
 impl<'t> Templates<'t> {
-    pub(super) fn of(scopes: &[Scope<'t>]) -> Self {
+    pub(super) fn of(apis: &[&'t Api], scopes: &[Scope<'t>]) -> Self {
         let (mut routes, mut segments) = (Vec::new(), Vec::new());
         let mut literals = Literals::default();
         for scope in scopes {
@@ -86,18 +92,30 @@ impl<'t> Templates<'t> {
                 let path = full_template(base_path, rule.template());
                 routes.push(Template {
                     position: id(routes.len()),
-                    scope: *scope,
-                    rule,
+                    api_id: scope.api_id,
+                    location: rule.location(),
+                    route: Some((*scope, rule)),
                     path,
                     segments: literals.number(path, &mut segments),
                 });
             }
         }
+        let open = routes.len();
+        for (api_id, api) in (0..).zip(apis) {
+            for rule in api.closed() {
+                let path = full_template(api.base_path().unwrap_or_default(), rule.template());
+                let segments = literals.number(path, &mut segments);
+                let location = rule.location();
+                routes.push(Template { position: NONE, api_id, location, route: None, path, segments });
+            }
+        }
+        let closed = routes.len().saturating_sub(open);
         let literals = literals.sorted(&mut segments);
-        let sorted = sorted(&routes, &segments, literals.len());
+        let sorted = sorted(&routes, closed, &segments, literals.len());
         let own = |route: &Template<'_>| slice(&segments, route.segments);
         let of_each = sorted.chunk_by(|(start_of_a, a), (start_of_b, b)| start_of_a == start_of_b && own(a) == own(b));
         Self {
+            closed,
             runs: runs(of_each.map(<[_]>::len)),
             routes: sorted.iter().map(|(_, route)| **route).collect(),
             literals,
@@ -114,20 +132,34 @@ impl<'t> Templates<'t> {
     /// any.
     pub(super) fn common_segments(&self) -> usize {
         // The routes are sorted, so a prefix that the first and the last share is common to all. The first is also the
-        // shortest of those that have only this prefix.
-        let (Some(first), Some(last)) = (self.routes.first(), self.routes.last()) else {
-            return 0;
-        };
-        let (first, last) = (self.segments(first), self.segments(last));
-        let pairs = first.iter().zip(last);
-        let alike = pairs.take_while(|(a, b)| a == b && **a != PARAMETER);
-        alike.count().min(first.len().saturating_sub(1))
+        // shortest of those that have only this prefix. Likewise for the closed templates.
+        let (routes, closed) = self.routes.split_at(self.routes.len().saturating_sub(self.closed));
+        let ends = [routes.first(), routes.last(), closed.first(), closed.last()].into_iter().flatten();
+        let ends: Vec<_> = ends.map(|end| self.segments(end)).collect();
+        let Some(first) = ends.first() else { return 0 };
+        let alike = ends.iter().map(|end| {
+            let pairs = first.iter().zip(*end);
+            pairs.take_while(|(a, b)| a == b && **a != PARAMETER).count().min(end.len().saturating_sub(1))
+        });
+        alike.min().unwrap_or_default()
     }
 }
 
-/// Sorts by segment numbers and then by method. No two routes are equal in both. Each sort key packs as many of the
+impl Template<'_> {
+    /// The method; empty for a closed template.
+    pub(super) fn method(&self) -> &str {
+        self.route.map_or("", |(_, rule)| rule.method())
+    }
+}
+
+/// Sorts routes and then closed templates by segment numbers and then by method. No two routes are equal in both. Each sort key packs as many of the
 /// first segments as fit into a word, so few comparisons need to read the rest.
-fn sorted<'r, 't>(routes: &'r [Template<'t>], all: &[u32], literals: usize) -> Vec<(u64, &'r Template<'t>)> {
+fn sorted<'r, 't>(
+    routes: &'r [Template<'t>],
+    closed: usize,
+    all: &[u32],
+    literals: usize,
+) -> Vec<(u64, &'r Template<'t>)> {
     let bits = id(literals).saturating_add(1).ilog2().saturating_add(1);
     let count = index(u64::BITS.checked_div(bits).unwrap_or(1));
     let start = |route: &Template<'_>| {
@@ -139,12 +171,15 @@ fn sorted<'r, 't>(routes: &'r [Template<'t>], all: &[u32], literals: usize) -> V
         start.checked_shl(rest).unwrap_or_default()
     };
     let mut order: Vec<_> = routes.iter().map(|route| (start(route), route)).collect();
-    order.sort_unstable_by(|(start_of_a, a), (start_of_b, b)| {
-        let segments = |route: &Template<'_>| slice(all, route.segments);
-        let starts = start_of_a.cmp(start_of_b);
-        let templates = starts.then_with(|| segments(a).cmp(segments(b)));
-        templates.then_with(|| a.rule.method().cmp(b.rule.method()))
-    });
+    let (open, closed) = order.split_at_mut(routes.len().saturating_sub(closed));
+    for order in [open, closed] {
+        order.sort_unstable_by(|(start_of_a, a), (start_of_b, b)| {
+            let segments = |route: &Template<'_>| slice(all, route.segments);
+            let starts = start_of_a.cmp(start_of_b);
+            let templates = starts.then_with(|| segments(a).cmp(segments(b)));
+            templates.then_with(|| a.method().cmp(b.method()))
+        });
+    }
     order
 }
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::listing::{Route, Scope};
+use crate::listing::{Closed, Requirement, Route, Scope};
 use crate::tables::reason::{Detail, Reason};
 use crate::tables::terms::{Digest, Location};
 use crate::tables::{NO_SCOPE, NONE, ORBS_UNKNOWN, Tables};
@@ -38,7 +38,7 @@ pub struct Allow<'e> {
 pub struct Deny<'e> {
     tables: &'e Tables,
     /// [`NONE`] if no route was found or the decision was by scope; for `method_not_declared`, one of the
-    /// template's routes.
+    /// template's routes, or a closed template.
     route: u32,
     /// [`NONE`] if the request matches no route.
     about: u32,
@@ -136,7 +136,8 @@ impl<'e> Allow<'e> {
         Route::at(self.tables, self.route)
     }
 
-    /// The scope that the call needs. `None` for a public route.
+    /// The scope that owns the route, or that was asked for. The call needs it, or what [`Decision::requirement`] says.
+    /// `None` for a public route.
     #[must_use]
     pub fn scope(&self) -> Option<Scope<'e>> {
         (self.scope != NO_SCOPE).then_some(Scope::new(self.tables, self.scope))
@@ -176,7 +177,8 @@ impl<'e> Deny<'e> {
         Route::at(self.tables, self.route)
     }
 
-    /// The scope that the call needs, if one was found.
+    /// The scope that owns the route, or that was asked for, if one was found. The call needs it, or what
+    /// [`Decision::requirement`] says.
     #[must_use]
     pub fn scope(&self) -> Option<Scope<'e>> {
         (self.scope != NO_SCOPE).then_some(Scope::new(self.tables, self.scope))
@@ -251,14 +253,16 @@ impl<'e> Decision<'e> {
     }
 
     /// The api of the route. For a decision by scope, the scope's api ([the first](Scope::api) if there are several).
-    /// `None` if neither was found.
+    /// For a closed template, its api. `None` if nothing was found.
     #[must_use]
     pub fn api(&self) -> Option<&'e str> {
         let of_scope = || self.scope().map(|scope| scope.api());
-        self.route().map(|route| route.api()).or_else(of_scope)
+        let of_closed = || self.closed().map(|closed| closed.api());
+        self.route().map(|route| route.api()).or_else(of_scope).or_else(of_closed)
     }
 
-    /// The route, if one was found. For `method_not_declared`, it is one of the routes with the path's template.
+    /// The route, if one was found. For `method_not_declared`, it is one of the routes with the path's template; a
+    /// [closed](Decision::closed) one has none.
     #[must_use]
     pub fn route(&self) -> Option<Route<'e>> {
         match self {
@@ -271,14 +275,26 @@ impl<'e> Decision<'e> {
     /// template, because the method wasn't found.
     #[must_use]
     pub fn route_name(&self) -> Option<&'e str> {
-        let route = self.route()?;
+        let Some(route) = self.route() else {
+            return self.closed().map(|closed| closed.template());
+        };
         Some(match self.reason() {
             Reason::MethodNotDeclared => route.template(),
             _ => route.as_str(),
         })
     }
 
-    /// The scope that the call needs, if one was found.
+    /// The closed template that the request's path has, for a `method_not_declared` without a route.
+    #[must_use]
+    pub fn closed(&self) -> Option<Closed<'e>> {
+        match self {
+            Self::Allow(_) => None,
+            Self::Deny(deny) => Closed::at(deny.tables, deny.route),
+        }
+    }
+
+    /// The scope that owns the route, or that was asked for, if one was found. It is the policy's row, not what the token
+    /// holds: the call needs it, or what [`Decision::requirement`] says.
     #[must_use]
     pub fn scope(&self) -> Option<Scope<'e>> {
         match self {
@@ -287,11 +303,29 @@ impl<'e> Decision<'e> {
         }
     }
 
+    /// What the call's route needs, if that isn't just [`Decision::scope`].
+    #[must_use]
+    pub fn requirement(&self) -> Option<Requirement<'e>> {
+        self.scope()?;
+        Some(self.route()?.requirement()).filter(|needs| !needs.is_one_scope())
+    }
+
     /// The [index](Route::index) of the route, if one was found. For `method_not_declared`, it is the
     /// index of one of the routes with the path's template.
     #[inline]
     #[must_use]
-    pub const fn route_index(&self) -> Option<u32> {
+    pub fn route_index(&self) -> Option<u32> {
+        match self {
+            Self::Allow(_) => self.row(),
+            Self::Deny(deny) => self.row().filter(|_| Closed::at(deny.tables, deny.route).is_none()),
+        }
+    }
+
+    /// The index of the route or, past all routes, of the closed template.
+    #[doc(hidden)] // for Orbgate's own crates
+    #[inline]
+    #[must_use]
+    pub const fn row(&self) -> Option<u32> {
         let (Self::Allow(Allow { route, .. }) | Self::Deny(Deny { route, .. })) = *self;
         if route == NONE { None } else { Some(route) }
     }
@@ -347,11 +381,12 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// The location of the route in the policy file or, if there is no route, of the scope.
+    /// The location of the route in the policy file or, if there is no route, of the scope or closed template.
     #[must_use]
     pub fn location(&self) -> Option<Location> {
         let route = self.route().map(|route| route.location());
-        route.or_else(|| self.scope().map(|scope| scope.location()))
+        let of_scope = || self.scope().map(|scope| scope.location());
+        route.or_else(of_scope).or_else(|| self.closed().map(|closed| closed.location()))
     }
 }
 
@@ -374,6 +409,7 @@ impl PartialEq for Deny<'_> {
             && self.detail == other.detail
             && self.route() == other.route()
             && Route::at(self.tables, self.about) == Route::at(other.tables, other.about)
+            && Closed::at(self.tables, self.route) == Closed::at(other.tables, other.route)
             && self.scope() == other.scope()
     }
 }

@@ -474,8 +474,8 @@ pub(crate) fn find_exactly<'e>(tables: &'e Tables, path: &Path<'_>) -> Found<'e>
 /// Whether the template with this tuple fits a path exactly or, if it doesn't, whether it fits after decoding escapes
 /// and ignoring letter case. `None` if it fits neither way. A comparison stops at the first difference.
 fn fit(tables: &Tables, template: &Template, tuple: &Tuple, path: &Path<'_>, exactly: bool) -> Option<bool> {
-    let route = tables.routes.get(index(template.first_route));
-    let own = route.map_or(&[][..], |route| tables.text.bytes(route.template));
+    let own = tables.template_text(template.first_route);
+    let own = own.map_or(&[][..], |own| tables.text.bytes(own));
     // The root has a slash and no segment.
     let own = own.split(|byte| *byte == b'/').skip(1);
     let mut own = own.filter(|own| !own.is_empty());

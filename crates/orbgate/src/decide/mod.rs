@@ -14,7 +14,7 @@ pub(crate) mod vector;
 use crate::tables::list::index;
 use crate::tables::reason::{Detail, Reason};
 use crate::tables::terms::{MAX_TARGET_BYTES, is_method};
-use crate::tables::{NONE, Tables, Template, Terms, slice};
+use crate::tables::{NONE, Tables, Template, Terms, scope_in, slice};
 use decision::{Decision, Denial, Subject};
 use lookup::Found;
 use request::Request;
@@ -56,7 +56,7 @@ impl Tables {
         let (route, scope) = template.column(column);
         // The scope's row is likelier to be cached than the route's, and has the same terms.
         match self.scopes.get(usize::from(scope)) {
-            Some(row) => Some(Need { route: route?, scope, terms: &row.terms }),
+            Some(row) => Some(Need { route: route?, needed: u32::from(scope), terms: &row.terms }),
             None => self.need(route?),
         }
     }
@@ -103,21 +103,21 @@ impl Tables {
     #[inline(always)]
     pub(crate) fn need(&self, route: u32) -> Option<Need<'_>> {
         let row = self.routes.get(index(route))?;
-        Some(Need { route, scope: row.scope, terms: &row.terms })
+        Some(Need { route, needed: row.needed, terms: &row.terms })
     }
 
     /// The template's route for a method, even if the method has no column.
     fn find_route_of(&self, template: &Template, method: &[u8]) -> Option<u32> {
         let first = template.first_route;
-        let row = self.routes.get(index(first));
-        debug_assert!(row.is_some(), "a template of another table");
+        // A closed template has no route.
+        let row = self.routes.get(index(first))?;
         let at =
-            slice(&self.routes, row?.siblings).binary_search_by(|row| self.method(row).as_bytes().cmp(method)).ok()?;
+            slice(&self.routes, row.siblings).binary_search_by(|row| self.method(row).as_bytes().cmp(method)).ok()?;
         first.checked_add(u32::try_from(at).ok()?)
     }
 
     /// Decides the last step, when a route or scope was found and the token is valid: whether the token has the
-    /// scope.
+    /// scope, or what the route needs instead.
     #[inline(always)]
     pub(crate) fn decide_need<'e>(
         &'e self,
@@ -125,13 +125,14 @@ impl Tables {
         token: &Token<'_>,
         allow_bonus_orbs_use: bool,
     ) -> Decision<'e> {
-        let held = scopes::hold(self, token.scopes, need.scope, need.terms);
+        let held = scopes::hold(self, token.scopes, need.needed, need.terms);
         let reason = match need.terms.organisation {
             Some(rule) => inference::decide(token.kind, rule, held),
             None if held => Reason::ScopeHeld,
             None => Reason::ScopeMissing,
         };
-        let subject = Subject { route: need.route, about: need.route, scope: need.scope, orbs: need.terms.orbs };
+        let subject =
+            Subject { route: need.route, about: need.route, scope: scope_in(need.needed), orbs: need.terms.orbs };
         Decision::new(self, reason, subject, allow_bonus_orbs_use)
     }
 
@@ -146,6 +147,7 @@ impl Tables {
 pub(crate) struct Need<'e> {
     /// [`NONE`] if the call was looked up by scope.
     pub(crate) route: u32,
-    pub(crate) scope: u16,
+    /// As in [`RouteRow::needed`](crate::tables::RouteRow::needed).
+    pub(crate) needed: u32,
     pub(crate) terms: &'e Terms,
 }

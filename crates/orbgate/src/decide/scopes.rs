@@ -4,29 +4,50 @@
 
 use super::token::Scopes;
 use super::vector::{BLOCK, Native, Vector, end_in_block, positions_in_block};
-use crate::tables::{Tables, Terms};
+use crate::tables::{NO_SCOPE, Tables, Terms};
 
-/// Whether a token's scopes include the scope with these terms and this id (specification §5.3).
+/// Whether a token's scopes include what is needed under these terms: the scope with this id (specification §5.3), or what
+/// a route needs instead. The latter has no name and no word in a set, and is looked at only where that is noticed.
 #[inline(always)]
-pub(crate) fn hold(tables: &Tables, scopes: Scopes<'_>, scope: u16, terms: &Terms) -> bool {
+pub(crate) fn hold(tables: &Tables, scopes: Scopes<'_>, needed: u32, terms: &Terms) -> bool {
+    let otherwise = || meet(tables, scopes, terms);
     match scopes {
-        Scopes::Set(set) => set.holds(tables.policy_id(), scope),
-        Scopes::Text(text) => has_scope::<Native>(text, tables.text.bytes(terms.scope)),
+        Scopes::Set(set) => set.holds(tables.policy_id(), needed, otherwise),
+        Scopes::Text(text) => has_scope::<Native>(text, tables.text.bytes(terms.scope), otherwise),
     }
 }
 
-/// Whether one of the space-separated scopes in a string is exactly this one (specification §5.3). The scope isn't
-/// empty and contains no space.
+/// Whether a token's scopes include all scopes of one alternative. Bounded: a requirement has at most 256 names. An empty
+/// alternative is none.
+#[cold]
+#[inline(never)]
+fn meet(tables: &Tables, scopes: Scopes<'_>, terms: &Terms) -> bool {
+    let has = |scope: &u16| {
+        let row = tables.scopes.get(usize::from(*scope));
+        row.is_some_and(|row| match scopes {
+            Scopes::Set(set) => set.holds(tables.policy_id(), u32::from(*scope), || false),
+            Scopes::Text(text) => has_scope::<Native>(text, tables.text.bytes(row.terms.scope), || false),
+        })
+    };
+    let mut alternatives = tables.requirement(terms).split(|scope| *scope == NO_SCOPE);
+    alternatives.any(|alternative| !alternative.is_empty() && alternative.iter().all(has))
+}
+
+/// Whether one of the space-separated scopes in a string is exactly this one (specification §5.3). The scope contains no
+/// space; if it is empty, the answer is `otherwise`.
 ///
 /// Bits mark the scopes of a block that have the right length and middle byte, so rarely more than one is compared.
 /// The scope that a route needs is the last thing that a decision finds out, so a mispredicted branch here costs the
 /// most.
 #[inline(always)] // a call of its own would cost text an eighth
-fn has_scope<V: Vector>(text: &[u8], scope: &[u8]) -> bool {
+fn has_scope<V: Vector>(text: &[u8], scope: &[u8], otherwise: impl FnOnce() -> bool) -> bool {
     let length = scope.len();
     let half = length / 2;
+    let Some(middle) = scope.get(half) else {
+        return otherwise();
+    };
     let mut base = 0_usize;
-    while let (Some(middle), true) = (scope.get(half), text.len() >= V::BYTES && length < BLOCK) {
+    while text.len() >= V::BYTES && length < BLOCK {
         let positions = |byte| positions_in_block(text, base, |bytes: V| bytes.positions(byte));
         let (Some(spaces), Some(middles)) = (positions(b' '), positions(*middle)) else {
             break;
@@ -51,7 +72,7 @@ fn has_scope<V: Vector>(text: &[u8], scope: &[u8]) -> bool {
         }
     }
     let mut scopes = text.get(base..).unwrap_or_default().split(|byte| *byte == b' ');
-    !scope.is_empty() && (is_same(Some(text), scope) || scopes.any(|other| other == scope))
+    is_same(Some(text), scope) || scopes.any(|other| other == scope)
 }
 
 /// Whether this string is the scope. Most scopes have 8 to 16 bytes, which the first and last eight bytes
@@ -99,10 +120,10 @@ mod tests {
             for scope in asked.into_iter().filter(|scope| !scope.contains(&b' ')) {
                 let mut split = text.as_bytes().split(|byte| *byte == b' ');
                 let expected = !scope.is_empty() && split.any(|other| other == scope);
-                let found = has_scope::<Native>(text.as_bytes(), scope);
+                let found = has_scope::<Native>(text.as_bytes(), scope, || false);
                 prop_assert_eq!(found, expected, "{:?} in {:?}", scope, text);
                 #[cfg(not(orbgate_portable))]
-                prop_assert_eq!(has_scope::<Plain>(text.as_bytes(), scope), expected);
+                prop_assert_eq!(has_scope::<Plain>(text.as_bytes(), scope, || false), expected);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Tokens and their scopes.
 
 use crate::codes;
+use crate::tables::list::index;
 use crate::tables::reason::Reason;
 
 /// A *verified* bearer token (RFC 9068). The engine doesn't verify tokens; the token layer does.
@@ -118,16 +119,19 @@ impl ScopeSet {
         }
     }
 
-    /// Whether the set contains the scope with this id in this policy (specification §5.3).
+    /// Whether the set contains the scope with this id in this policy (specification §5.3). If no scope of the set's policy
+    /// has such an id, the answer is `otherwise`.
     #[inline(always)]
-    pub(crate) fn holds(&self, policy: u128, scope: u16) -> bool {
-        let word = usize::from(scope >> 6);
+    pub(crate) fn holds(&self, policy: u128, scope: u32, otherwise: impl FnOnce() -> bool) -> bool {
+        let word = index(scope >> 6);
         let word = match self.few.get(word) {
             Some(word) => Some(word),
             None => word.checked_sub(WORDS).and_then(|word| self.more.get(word)),
         };
-        let is_in = word.is_some_and(|word| word.wrapping_shr(u32::from(scope)) & 1 == 1);
-        self.policy == policy && is_in
+        match word {
+            Some(word) => self.policy == policy && word.wrapping_shr(scope) & 1 == 1,
+            None => otherwise(),
+        }
     }
 }
 

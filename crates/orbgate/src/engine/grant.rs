@@ -25,7 +25,7 @@ use crate::tables::reason::Reason;
 ///     allow_bonus_orbs_use: false,
 /// });
 /// let grant = Grant::new("read:voxies write:voxies", "read:voxies");
-/// assert_eq!(grant.missing_step(&decision), Some(MissingStep::NotRequested));
+/// assert_eq!(grant.missing_step(&decision, "read:voxies"), Some(MissingStep::NotRequested));
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Grant<'a> {
@@ -72,30 +72,62 @@ impl<'a> Grant<'a> {
         Some(engine.scope_set(carried.map(|scope| scope.name())))
     }
 
-    /// The missing step for a denied call. `None` if the call was allowed, or denied for a reason that neither
-    /// step can change.
+    /// The missing step for a denied call, given the scopes of its token. It is about the scope that the call needs. If
+    /// the route needs more or other than one scope, it is about those scopes of the
+    /// [owner's alternative](crate::Requirement::of_owner) that the token lacks: `both` also if one isn't declared and
+    /// another isn't requested. `None` if the call was allowed, or denied for a reason that neither step can change.
     #[must_use]
-    pub fn missing_step(&self, decision: &Decision<'_>) -> Option<MissingStep> {
+    pub fn missing_step<'t>(&self, decision: &Decision<'_>, held: impl Into<Scopes<'t>>) -> Option<MissingStep> {
         match decision.reason() {
             Reason::UserTokenRequired => Some(MissingStep::TokenKind),
-            Reason::ScopeMissing => Some(match self.steps(decision.scope()?) {
-                (Some(false), Some(false)) => MissingStep::Both,
-                (Some(false), _) => MissingStep::NotDeclared,
-                (_, Some(false)) => MissingStep::NotRequested,
-                (Some(true), Some(true)) => MissingStep::TokenOlder,
-                _ => MissingStep::NotKnown,
-            }),
+            Reason::ScopeMissing => {
+                let (scope, held) = (decision.scope()?, held.into());
+                Some(match decision.requirement() {
+                    None => step(self.steps(scope)),
+                    Some(requirement) => {
+                        let lacking = requirement.of_owner().filter(|scope| !has(*scope, held));
+                        step(lacking.map(|scope| self.steps(scope)).fold((Some(true), Some(true)), both))
+                    }
+                })
+            }
             _ => None,
         }
     }
 
     /// Whether each step was done for the scope, if known.
-    fn steps(&self, scope: Scope<'_>) -> (Option<bool>, Option<bool>) {
-        let done = |step: Option<Scopes<'_>>| {
-            let terms = &scope.row()?.terms;
-            Some(scopes::hold(scope.tables, step?, scope.index(), terms))
-        };
+    fn steps(&self, scope: Scope<'_>) -> Steps {
+        let done = |step: Option<Scopes<'_>>| Some(has(scope, step?));
         (done(self.declared), done(self.requested))
+    }
+}
+
+/// Whether these scopes include this one.
+fn has(scope: Scope<'_>, scopes: Scopes<'_>) -> bool {
+    let row = scope.row();
+    row.is_some_and(|row| scopes::hold(scope.tables, scopes, u32::from(scope.index()), &row.terms))
+}
+
+/// Whether each step was done for a scope, if known.
+type Steps = (Option<bool>, Option<bool>);
+
+/// The steps of two scopes that are both needed.
+fn both(one: Steps, other: Steps) -> Steps {
+    let both = |one, other| match (one, other) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (Some(true), Some(true)) => Some(true),
+        _ => None,
+    };
+    (both(one.0, other.0), both(one.1, other.1))
+}
+
+/// The step that is missing.
+const fn step(steps: Steps) -> MissingStep {
+    match steps {
+        (Some(false), Some(false)) => MissingStep::Both,
+        (Some(false), _) => MissingStep::NotDeclared,
+        (_, Some(false)) => MissingStep::NotRequested,
+        (Some(true), Some(true)) => MissingStep::TokenOlder,
+        _ => MissingStep::NotKnown,
     }
 }
 

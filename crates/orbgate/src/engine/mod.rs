@@ -13,7 +13,7 @@ use crate::decide::lookup::{self, KeyOf};
 use crate::decide::request::Request;
 use crate::decide::token::{ScopeSet, Token, read_token};
 use crate::decide::vector::Native;
-use crate::listing::{Route, Scope, ScopeInApi};
+use crate::listing::{Closed, Route, Scope, ScopeInApi};
 use crate::tables::reason::{Detail, Reason};
 use crate::tables::route_id::RouteId;
 use crate::tables::terms::{Digest, Profile};
@@ -109,7 +109,7 @@ impl Engine {
         allow_bonus_orbs_use: bool,
     ) -> Decision<'_> {
         let scope = self.scope_row(scope.as_ref());
-        let need = scope.map(|(scope, row)| Need { route: NONE, scope, terms: &row.terms });
+        let need = scope.map(|(scope, row)| Need { route: NONE, needed: u32::from(scope), terms: &row.terms });
         self.decide_found_need(need, token, allow_bonus_orbs_use)
     }
 
@@ -181,6 +181,19 @@ impl Engine {
     pub fn routes(&self) -> impl ExactSizeIterator<Item = Route<'_>> {
         let rows = self.tables.routes.iter().zip(0..NONE);
         rows.map(|(row, id)| Route::new(&self.tables, id, row))
+    }
+
+    /// The closed templates, which declare no method. The order is the same for every spelling of a policy.
+    pub fn closed(&self) -> impl Iterator<Item = Closed<'_>> {
+        let ids = (0..NONE).skip(self.tables.routes.len());
+        ids.map_while(|id| Closed::at(&self.tables, id))
+    }
+
+    /// The closed template with this index, which counts on from that of the last route.
+    #[doc(hidden)] // for Orbgate's own crates
+    #[must_use]
+    pub fn closed_at(&self, index: u32) -> Option<Closed<'_>> {
+        Closed::at(&self.tables, index)
     }
 
     /// The route at this position of [`Engine::routes`].

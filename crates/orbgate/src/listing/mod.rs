@@ -5,9 +5,12 @@ use core::fmt;
 use crate::tables::list::{Span, index};
 use crate::tables::route_id::RouteId;
 use crate::tables::terms::{Location, Orbs, OrganisationRule};
-use crate::tables::{ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeInApiRow, ScopeRow, Tables, slice};
+use crate::tables::{
+    ClosedRow, NO_SCOPE, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeInApiRow, ScopeRow, Tables, scope_in, slice,
+};
 
-/// A route of an engine: a method and a path template. Each route needs exactly one scope.
+/// A route of an engine: a method and a path template. One scope owns it. Nearly always, that is the one that it needs;
+/// [`Route::requirement`] has the alternatives.
 #[derive(Clone, Copy)]
 pub struct Route<'e> {
     tables: &'e Tables,
@@ -58,10 +61,21 @@ impl<'e> Route<'e> {
         self.tables.text.get(self.row.template)
     }
 
-    /// The one scope that the route needs (specification §5.3).
+    /// The scope that owns the route: the one that it needs (specification §5.3), unless its
+    /// [requirement](Route::requirement) says otherwise.
     #[must_use]
     pub const fn scope(&self) -> Scope<'e> {
-        Scope::new(self.tables, self.row.scope)
+        Scope::new(self.tables, scope_in(self.row.needed))
+    }
+
+    /// What the route needs: its alternatives, of which a token must have one whole.
+    #[must_use]
+    pub fn requirement(&self) -> Requirement<'e> {
+        Requirement {
+            tables: self.tables,
+            owner: scope_in(self.row.needed),
+            scopes: self.tables.requirement(&self.row.terms),
+        }
     }
 
     /// The api that the route belongs to.
@@ -94,9 +108,9 @@ impl<'e> Route<'e> {
 }
 
 impl PartialEq for Route<'_> {
-    /// Equal if method, template, scope and api are equal.
+    /// Equal if method, template, requirement, scope and api are equal.
     fn eq(&self, other: &Self) -> bool {
-        self.as_str() == other.as_str() && self.scope().name() == other.scope().name() && self.api() == other.api()
+        self.as_str() == other.as_str() && self.requirement() == other.requirement() && self.api() == other.api()
     }
 }
 
@@ -109,6 +123,142 @@ impl fmt::Debug for Route<'_> {
             .field("scope", &self.scope().name())
             .field("orbs", &self.orbs())
             .finish()
+    }
+}
+
+/// What a route needs: alternatives, each a set of scopes. A token needs all scopes of one.
+#[derive(Clone, Copy)]
+pub struct Requirement<'e> {
+    tables: &'e Tables,
+    owner: u16,
+    /// The alternatives, with [`NO_SCOPE`] between two; empty for only the owner.
+    scopes: &'e [u16],
+}
+
+impl<'e> Requirement<'e> {
+    /// Whether it is one scope, as for nearly every route.
+    #[must_use]
+    pub const fn is_one_scope(&self) -> bool {
+        self.scopes.is_empty()
+    }
+
+    /// The alternatives: the owner's first, the rest in the order of their bytes. At most 128, with 256 names together.
+    pub fn alternatives(&self) -> impl Iterator<Item = Alternative<'e>> + Clone + use<'e> {
+        let tables = self.tables;
+        let owner = Alternative { tables, owner: Some(self.owner), scopes: [].iter() };
+        let owner = self.is_one_scope().then_some(owner);
+        let others = self.scopes.split(|scope| *scope == NO_SCOPE).filter(|scopes| !scopes.is_empty());
+        owner.into_iter().chain(others.map(move |scopes| Alternative { tables, owner: None, scopes: scopes.iter() }))
+    }
+
+    /// The owner's alternative: the scope that owns the route and what the route needs in addition.
+    pub fn of_owner(&self) -> Alternative<'e> {
+        let owner = Alternative { tables: self.tables, owner: Some(self.owner), scopes: [].iter() };
+        self.alternatives().next().unwrap_or(owner)
+    }
+}
+
+impl PartialEq for Requirement<'_> {
+    /// Equal if the same scopes are enough, and the same scope owns the route.
+    fn eq(&self, other: &Self) -> bool {
+        let names = |own: &Self| own.alternatives().map(|scopes| scopes.map(|scope| scope.name()).collect::<Vec<_>>());
+        self.scopes.len() == other.scopes.len() && names(self).eq(names(other))
+    }
+}
+
+impl Eq for Requirement<'_> {}
+
+impl fmt::Debug for Requirement<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.alternatives()).finish()
+    }
+}
+
+/// The scopes of an alternative: in the owner's, the owner first; the rest in the order of their bytes.
+#[derive(Clone)]
+pub struct Alternative<'e> {
+    tables: &'e Tables,
+    /// Only the owner, where that is all.
+    owner: Option<u16>,
+    scopes: core::slice::Iter<'e, u16>,
+}
+
+impl<'e> Iterator for Alternative<'e> {
+    type Item = Scope<'e>;
+
+    fn next(&mut self) -> Option<Scope<'e>> {
+        let scope = self.owner.take().or_else(|| self.scopes.next().copied())?;
+        Some(Scope::new(self.tables, scope))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let length = self.scopes.len().saturating_add(usize::from(self.owner.is_some()));
+        (length, Some(length))
+    }
+}
+
+impl ExactSizeIterator for Alternative<'_> {}
+
+impl fmt::Display for Alternative<'_> {
+    /// The names, separated by one space, as in a token.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let separators = core::iter::once("").chain(core::iter::repeat(" "));
+        let mut names = separators.zip(self.clone());
+        names.try_for_each(|(separator, scope)| write!(f, "{separator}{}", scope.name()))
+    }
+}
+
+impl fmt::Debug for Alternative<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.clone().map(|scope| scope.name())).finish()
+    }
+}
+
+/// A closed template: a path template that declares no method, so each call of it is denied with
+/// `method_not_declared`.
+#[derive(Clone, Copy)]
+pub struct Closed<'e> {
+    tables: &'e Tables,
+    row: &'e ClosedRow,
+}
+
+impl<'e> Closed<'e> {
+    /// The closed template with this id.
+    pub(crate) fn at(tables: &'e Tables, id: u32) -> Option<Self> {
+        Some(Self { tables, row: tables.closed(id)? })
+    }
+
+    /// The path template, including the api's base path.
+    #[must_use]
+    pub fn template(&self) -> &'e str {
+        self.tables.text.get(self.row.template)
+    }
+
+    /// The api that the template belongs to.
+    #[must_use]
+    pub fn api(&self) -> &'e str {
+        api_name(self.tables, self.row.api)
+    }
+
+    /// The template's location in the policy file.
+    #[must_use]
+    pub const fn location(&self) -> Location {
+        self.row.location
+    }
+}
+
+impl PartialEq for Closed<'_> {
+    /// Equal if template and api are equal.
+    fn eq(&self, other: &Self) -> bool {
+        (self.template(), self.api()) == (other.template(), other.api())
+    }
+}
+
+impl Eq for Closed<'_> {}
+
+impl fmt::Debug for Closed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Closed").field("template", &self.template()).finish()
     }
 }
 
@@ -184,7 +334,7 @@ impl<'e> Scope<'e> {
         self.row()?.terms.organisation
     }
 
-    /// The routes that need the scope, sorted by the names of its apis and, within each api, in the order of
+    /// The routes that the scope owns, sorted by the names of its apis and, within each api, in the order of
     /// the policy file.
     pub fn routes(&self) -> impl Iterator<Item = Route<'e>> + use<'e> {
         self.apis().flat_map(|in_api| in_api.routes())
@@ -242,7 +392,7 @@ impl<'e> ScopeInApi<'e> {
         api_name(self.tables, self.row.api)
     }
 
-    /// The api's routes that need the scope, in the order of the policy file.
+    /// The api's routes that the scope owns, in the order of the policy file.
     pub fn routes(&self) -> impl Iterator<Item = Route<'e>> + use<'e> {
         let tables = self.tables;
         let ids = slice(&tables.scope_routes, self.row.routes).iter();

@@ -17,6 +17,7 @@ use crate::tables::terms::MAX_TARGET_BYTES;
 
 /// One route with its full template.
 pub(super) struct FullRoute<'p> {
+    /// Empty for a closed template.
     method: &'p str,
     /// The full template, in two parts.
     template: [&'p str; 2],
@@ -26,7 +27,11 @@ pub(super) struct FullRoute<'p> {
 impl<'p> FullRoute<'p> {
     /// The route in backticks.
     fn shown(&self) -> String {
-        quoted(&format!("{} {}", self.method, self.template.concat()))
+        quoted(format!("{} {}", self.method, self.template.concat()).trim_start())
+    }
+
+    const fn kind(&self) -> &'static str {
+        if self.method.is_empty() { "closed template" } else { "route" }
     }
 
     fn segments(&self) -> impl Iterator<Item = Option<&'p str>> {
@@ -40,17 +45,24 @@ fn literal(segment: &str) -> Option<&str> {
     (!segment.starts_with('{')).then_some(segment)
 }
 
-/// All routes of the policy, in the order of the file.
+/// All closed templates and then all routes of the policy, in the order of the file.
 fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
     let scopes = policy.apis.iter().flat_map(|api| &api.scopes);
     let mut routes = Vec::with_capacity(scopes.map(|scope| scope.routes.len()).sum());
-    for api in &policy.apis {
-        // Without a valid base path, the full templates aren't known.
-        if let Some(base_path) = &api.base_path {
-            routes.extend(routes_below(api, base_path));
-        }
-    }
+    // Without a valid base path, the full templates aren't known.
+    let apis = || policy.apis.iter().filter_map(|api| Some((api, api.base_path.as_ref()?)));
+    routes.extend(apis().flat_map(|(api, base_path)| closed_below(api, base_path)));
+    routes.extend(apis().flat_map(|(api, base_path)| routes_below(api, base_path)));
     routes
+}
+
+/// All closed templates of an api, in the order of the file.
+pub(super) fn closed_below<'p>(api: &'p Api, base_path: &'p str) -> impl Iterator<Item = FullRoute<'p>> {
+    api.closed.iter().map(move |closed| FullRoute {
+        method: "",
+        template: grammar::full_template(base_path, &closed.template),
+        location: closed.location,
+    })
 }
 
 /// All routes of an api, in the order of the file.
@@ -91,13 +103,14 @@ pub(super) fn full_routes_within_limit<'p>(
 }
 
 /// Reports routes that can't both be in a policy, and the first route of each length whose tuple exceeds the
-/// limit.
+/// limit. Closed templates come first.
 pub(super) fn check(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
     // If all letters are small, no two literals differ only in case.
     let is_needed = routes.iter().any(has_capital_literal);
     let mut tree = is_needed.then(|| Tree::with_room(routes.len()));
     let mut firsts = SeededMap::with_capacity_and_hasher(routes.len(), RandomSeed::default());
     let mut tuples = Tuples::new();
+    let has_closed = routes.first().is_some_and(|first| first.method.is_empty());
     for route in routes {
         let end = tree.as_mut().map(|tree| tree.walk(route, diagnostics));
         let tuple = tuple(route);
@@ -109,6 +122,15 @@ pub(super) fn check(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
                 free.insert(route);
             }
             Entry::Occupied(first) => diagnostics.push(route.location, collision(route, first.get())),
+        }
+        if !has_closed || route.method.is_empty() {
+            continue;
+        }
+        let closed = FullRoute { method: "", ..*route };
+        if let Some(closed) = firsts.get(&Shape { route: &closed, end }) {
+            let line = first_location(closed.location, route.location);
+            let (shown, closed) = (route.shown(), closed.shown());
+            diagnostics.push(route.location, format!("route {shown} is of the closed template {closed} ({line})"));
         }
     }
 }
@@ -177,11 +199,13 @@ fn where_too_many(policy: &Policy) -> Option<Location> {
     let mut left = ALL_TEMPLATES_BYTES;
     for api in &policy.apis {
         let base_path = api.base_path.as_ref().map_or(0, String::len);
-        for route in api.scopes.iter().flat_map(|scope| &scope.routes) {
+        let closed = api.closed.iter().map(|closed| (closed.template.as_str(), closed.location));
+        let routes = api.scopes.iter().flat_map(|scope| &scope.routes);
+        for (template, location) in closed.chain(routes.map(|route| (route.template(), route.location))) {
             let after_base = left.checked_sub(base_path);
-            match after_base.and_then(|left| left.checked_sub(route.template().len())) {
+            match after_base.and_then(|left| left.checked_sub(template.len())) {
                 Some(less) => left = less,
-                None => return Some(route.location),
+                None => return Some(location),
             }
         }
     }
@@ -191,10 +215,10 @@ fn where_too_many(policy: &Policy) -> Option<Location> {
 fn collision(route: &FullRoute<'_>, first: &FullRoute<'_>) -> String {
     let location = first_location(first.location, route.location);
     if route.template.concat() == first.template.concat() {
-        return format!("route {} is listed twice (first on {location})", route.shown());
+        return format!("{} {} is listed twice (first on {location})", route.kind(), route.shown());
     }
-    let (route, first) = (route.shown(), first.shown());
-    format!("route {route} and {first} ({location}) differ only in the names of their parameters")
+    let (kind, route, first) = (route.kind(), route.shown(), first.shown());
+    format!("{kind} {route} and {first} ({location}) differ only in the names of their parameters")
 }
 
 fn lower_case(text: &str) -> Cow<'_, str> {
@@ -241,6 +265,6 @@ impl<'t> Tree<'t> {
 fn respelling(literal: &str, (spelling, first): (&str, Location), route: &FullRoute<'_>) -> String {
     let (literal, spelling) = (quoted(literal), quoted(spelling));
     let first = first_location(first, route.location);
-    let route = route.shown();
-    format!("{literal} in route {route} differs only in case from {spelling} ({first})")
+    let (kind, route) = (route.kind(), route.shown());
+    format!("{literal} in {kind} {route} differs only in case from {spelling} ({first})")
 }

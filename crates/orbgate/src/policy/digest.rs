@@ -10,105 +10,148 @@
 //! trailing_slash always           only where the file says so
 //! heading TEXT                    one line for each heading
 //! api TEXT TEXT ORGANISATION      for each api: name, base path, and `deny`, `allow_without_scope` or `-`
+//! closed TEXT                     below its api, for each closed template: the template as written
 //! scope TEXT TEXT ORBS            below its api, for each scope: name, permits, and `true`, `false`, a number or `-`
 //! route TEXT TEXT ORBS            below its scope, for each route: method, template as written, and a number or `-`
+//! need TEXT                       below its route, for each alternative: scopes, sorted and separated by one space. None
+//!                                 for a route that needs only its scope
 //! ```
 //!
 //! `TEXT` is the string's length in bytes, in decimal, then a colon and the bytes, for example `4:deny`. So no string
 //! can pass for another, and a line feed in a string is kept. `-` stands for a value that the file doesn't state,
-//! unlike `0:`, the empty string. One space separates words on a line. Headings, apis, scopes and routes are sorted by
-//! the bytes of their whole line, together with the lines below it.
+//! unlike `0:`, the empty string. One space separates words on a line. Lines of one kind are sorted by their bytes, together
+//! with the lines below them. Where a requirement was written, on a scope or on a route, doesn't count.
 
 use sha2::{Digest as _, Sha256};
 
-use super::model::{Api, Policy, RouteRule, ScopeRule};
+use super::model::{Api, Policy, Requirement, RouteRule, ScopeRule};
 use crate::tables::terms::{Digest, Orbs, OrganisationRule};
 
 pub(super) fn digest(policy: &Policy) -> Digest {
-    Digest(Sha256::digest(canonical_form(policy)).into())
+    let (mut hash, mut waiting) = (Sha256::new(), String::new());
+    canonical_form(policy, &mut |lines| {
+        waiting.push_str(lines);
+        if waiting.len() >= HASHED {
+            hash.update(&waiting);
+            waiting.clear();
+        }
+    });
+    hash.update(&waiting);
+    Digest(hash.finalize().into())
 }
 
-fn canonical_form(policy: &Policy) -> String {
-    let mut form = String::from("orbgate 1\nname ");
-    push_optional(&mut form, policy.name.as_deref());
-    form.extend(["\ntarget ", policy.target.as_str(), "\n"]);
+/// The number of bytes that are hashed together: one line at a time would take longer.
+const HASHED: usize = 1 << 14;
+
+/// Receives the canonical form in pieces. Routes can share a long requirement, so the whole can be far longer than the
+/// file.
+type Sink<'s> = &'s mut dyn FnMut(&str);
+
+fn canonical_form(policy: &Policy, sink: Sink<'_>) {
+    let mut head = String::from("orbgate 1\nname ");
+    push_optional(&mut head, policy.name.as_deref());
+    head.extend(["\ntarget ", policy.target.as_str(), "\n"]);
     if policy.trailing_slash {
-        form.push_str("trailing_slash always\n");
+        head.push_str("trailing_slash always\n");
     }
-    push_sorted(&mut form, &policy.headings, |form, name| push_heading(form, name));
-    push_sorted(&mut form, &policy.apis, push_api);
-    form
+    sink(&head);
+    write_sorted(sink, &policy.headings, |line, name| push_named(line, "heading", name), |_, _| ());
+    write_sorted(sink, &policy.apis, push_api, |sink, api| {
+        write_sorted(sink, &api.closed, |line, closed| push_named(line, "closed", &closed.template), |_, _| ());
+        write_sorted(sink, &api.scopes, push_scope, write_routes);
+    });
 }
 
-fn push_heading(form: &mut String, name: &str) {
-    form.push_str("heading ");
-    push_text(form, name);
-    form.push('\n');
+fn write_routes(sink: Sink<'_>, scope: &ScopeRule) {
+    let shared = scope.requirement.as_deref().map(needs);
+    write_sorted(sink, &scope.routes, push_route, |sink, route| match (&route.requirement, &shared) {
+        (Some(own), _) if route.states_requirement => sink(&needs(own)),
+        (Some(_), Some(shared)) => sink(shared),
+        _ => {}
+    });
 }
 
-fn push_api(form: &mut String, api: &Api) {
-    form.push_str("api ");
-    push_text(form, &api.name);
-    form.push(' ');
-    push_optional(form, api.base_path.as_deref());
+fn push_named(line: &mut String, kind: &str, name: &str) {
+    line.extend([kind, " "]);
+    push_text(line, name);
+    line.push('\n');
+}
+
+fn push_api(line: &mut String, api: &Api) {
+    line.push_str("api ");
+    push_text(line, &api.name);
+    line.push(' ');
+    push_optional(line, api.base_path.as_deref());
     let organisation = api.organisation.map_or("-", OrganisationRule::as_str);
-    form.extend([" ", organisation, "\n"]);
-    push_sorted(form, &api.scopes, push_scope);
+    line.extend([" ", organisation, "\n"]);
 }
 
-fn push_scope(form: &mut String, scope: &ScopeRule) {
-    form.push_str("scope ");
-    push_text(form, &scope.name);
-    form.push(' ');
-    push_optional(form, scope.permits.as_deref());
+fn push_scope(line: &mut String, scope: &ScopeRule) {
+    line.push_str("scope ");
+    push_text(line, &scope.name);
+    line.push(' ');
+    push_optional(line, scope.permits.as_deref());
     match scope.orbs {
-        None => form.push_str(" -"),
-        Some(Orbs::Free) => form.push_str(" false"),
-        Some(Orbs::Unstated) => form.push_str(" true"),
-        Some(Orbs::Amount(amount)) => push_amount(form, amount),
+        None => line.push_str(" -"),
+        Some(Orbs::Free) => line.push_str(" false"),
+        Some(Orbs::Unstated) => line.push_str(" true"),
+        Some(Orbs::Amount(amount)) => push_amount(line, amount),
     }
-    form.push('\n');
-    push_sorted(form, &scope.routes, push_route);
+    line.push('\n');
 }
 
-fn push_route(form: &mut String, route: &RouteRule) {
-    form.push_str("route ");
-    push_text(form, route.method());
-    form.push(' ');
-    push_text(form, route.template());
+fn push_route(line: &mut String, route: &RouteRule) {
+    line.push_str("route ");
+    push_text(line, route.method());
+    line.push(' ');
+    push_text(line, route.template());
     match route.orbs {
-        None => form.push_str(" -"),
-        Some(amount) => push_amount(form, amount),
+        None => line.push_str(" -"),
+        Some(amount) => push_amount(line, amount),
     }
-    form.push('\n');
+    line.push('\n');
 }
 
-/// Names in sorted blocks are unique, so sorting whole blocks sorts their first lines.
-fn push_sorted<T>(form: &mut String, items: &[T], push: impl Fn(&mut String, &T)) {
-    // Builds all blocks in one string, because there are many.
-    let start = form.len();
-    let lengths = items.iter().map(|item| {
-        let before = form.len();
-        push(form, item);
-        form.len().saturating_sub(before)
+/// The lines of a requirement. The owner isn't marked: its scope's line is above.
+fn needs(requirement: &Requirement) -> String {
+    let lines = requirement.alternatives().map(|alternative| {
+        let mut scopes: Vec<_> = alternative.split(' ').collect();
+        scopes.sort_unstable();
+        let mut line = String::new();
+        push_named(&mut line, "need", &scopes.join(" "));
+        line
     });
-    let lengths: Vec<_> = lengths.collect();
-    let blocks = form.split_off(start);
-    let mut rest = blocks.as_str();
-    let blocks = lengths.into_iter().map_while(|length| {
-        let (block, after) = rest.split_at_checked(length)?;
-        rest = after;
-        Some((start_of(block), block))
-    });
-    let mut blocks: Vec<_> = blocks.collect();
-    blocks.sort_unstable();
-    form.extend(blocks.into_iter().map(|(_, block)| block));
+    let mut lines: Vec<_> = lines.collect();
+    lines.sort_unstable();
+    lines.concat()
 }
 
-/// The bytes after a block's first word, which is the same in all blocks, as numbers that sort like strings. Few
+/// Writes an entry's line and what is below it, sorted by the lines. Their names are unique, so no two are equal.
+fn write_sorted<T>(sink: Sink<'_>, items: &[T], push: impl Fn(&mut String, &T), below: impl Fn(Sink<'_>, &T)) {
+    // Builds all lines in one string, because there are many.
+    let mut lines = String::new();
+    let ends = items.iter().map(|item| {
+        push(&mut lines, item);
+        lines.len()
+    });
+    let ends: Vec<_> = ends.collect();
+    let mut start = 0;
+    let sorted = ends.into_iter().zip(items).filter_map(|(end, item)| {
+        let line = lines.get(core::mem::replace(&mut start, end)..end)?;
+        Some((start_of(line), line, item))
+    });
+    let mut sorted: Vec<_> = sorted.collect();
+    sorted.sort_unstable_by(|(start, line, _), (other_start, other, _)| (start, line).cmp(&(other_start, other)));
+    for (_, line, item) in sorted {
+        sink(line);
+        below(sink, item);
+    }
+}
+
+/// The bytes after a line's first word, which is the same in all lines, as numbers that sort like strings. Few
 /// comparisons need to read the rest.
-fn start_of(block: &str) -> [u64; 4] {
-    let bytes = block.as_bytes();
+fn start_of(line: &str) -> [u64; 4] {
+    let bytes = line.as_bytes();
     let word = bytes.iter().position(|byte| *byte == b' ');
     let after = bytes.get(word.unwrap_or(0)..).unwrap_or_default();
     let mut start = [0; 32];
@@ -171,8 +214,15 @@ apis:
     scopes:
       write:keys:
         orbs: true
-        routes: [{ route: "POST /keys/{id}", orbs: 5 }, GET /keys]
-      read:keys: { orbs: 7, routes: [] }
+        or: [admin]
+        routes:
+          - { route: "POST /keys/{id}", orbs: 5 }
+          - GET /keys
+          - { route: "PUT /keys/{id}", or: [admin zone], and: read:keys }
+      read:keys: { orbs: 7, routes: [GET /all] }
+      admin: { routes: [] }
+      zone: { routes: [] }
+    closed: [/keys/new, "/{id}"]
 "#,
         )
         .unwrap();
@@ -185,11 +235,25 @@ heading 3:a a
 api 5:users - deny
 scope 9:read:user 0: -
 api 8:external 0: -
+closed 5:/{id}
+closed 9:/keys/new
 scope 10:write:keys - true
 route 3:GET 5:/keys -
+need 10:write:keys
+need 5:admin
+route 3:PUT 10:/keys/{id} -
+need 10:admin zone
+need 20:read:keys write:keys
 route 4:POST 10:/keys/{id} 5
+need 10:write:keys
+need 5:admin
+scope 4:zone - -
+scope 5:admin - -
 scope 9:read:keys - 7
+route 3:GET 4:/all -
 ";
-        assert_eq!(canonical_form(&policy), expected);
+        let mut form = String::new();
+        canonical_form(&policy, &mut |lines| form.push_str(lines));
+        assert_eq!(form, expected);
     }
 }

@@ -12,6 +12,9 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 
 #[cfg(feature = "schema")]
 use super::grammar::{MAX_NAME, MAX_PERMITS, MAX_SCOPE};
+use super::read::ROUTES;
+#[cfg(feature = "schema")]
+use super::requirements::MAX_ALTERNATIVES;
 
 document! {
     /// A policy: which scope each route needs and whether a call consumes orbs.
@@ -59,13 +62,13 @@ document! {
         extend("dependentRequired" = schemars::json_schema!({ "token": ["organisation"], "organisation": ["token"] })),
         extend("anyOf" = [
             schemars::json_schema!({ "required": ["base_path"] }),
-            schemars::json_schema!({ "properties": { "scopes": { "additionalProperties": {
+            schemars::json_schema!({ "properties": { "closed": { "maxItems": 0 }, "scopes": { "additionalProperties": {
                 "properties": { "routes": { "maxItems": 0 } } } } } }),
         ])
     )]
     pub(super) struct ApiDocument {
         /// The literal path before every route, such as `/api/v1`, without a final `/`; can be `""`. Required if the api has a
-        /// route.
+        /// route or a closed template.
         #[schema(default, with = "String", extend("pattern" = BASE_PATH))]
         pub(super) base_path by read_base_path: Option<Spanned<String>>,
         /// `user`: the scopes of this api count only on a user's token.
@@ -74,6 +77,10 @@ document! {
         /// What an organisation's token gets in an api with `token: user`. Required there; there is no default.
         #[schema(default, with = "Organisation")]
         pub(super) organisation: Option<Spanned<Organisation>>,
+        /// Path templates below the base path that declare no method: every call of one is denied with
+        /// `method_not_declared`, even if a template with parameters also fits its path.
+        #[schema(default, with = "Vec<String>", inner(regex(pattern = TEMPLATE)), extend("uniqueItems" = true))]
+        pub(super) closed by read_closed: Option<Vec<Spanned<String>>>,
         /// The scopes by name (RFC 6749 §3.3): opaque, case-sensitive, no hierarchy. A scope of several apis is one scope:
         /// its settings must be equal in all of them.
         #[schema(extend("propertyNames" = pattern(SCOPE, MAX_SCOPE)))]
@@ -97,21 +104,35 @@ document! {
         /// route, unless the policy has `orbs: none`.
         #[schema(default, with = "OrbsDocument")]
         pub(super) orbs: Option<Spanned<OrbsDocument>>,
-        /// The routes that need this scope; can be `[]`. In flow style, a route with braces must be
+        /// Alternatives: each is enough instead of what the scope's routes need otherwise. A scope, or several that are all
+        /// needed, separated by one space. At most 127.
+        #[schema(default, with = "Vec<String>", inner(regex(pattern = SCOPES)), length(min = 1, max = MAX_ALTERNATIVES - 1), extend("uniqueItems" = true))]
+        pub(super) or by read_or: Option<Spanned<Vec<Spanned<String>>>>,
+        /// Scopes that this scope's routes need as well as this one, separated by one space.
+        #[schema(default, with = "String", extend("pattern" = SCOPES))]
+        pub(super) and: Option<Spanned<String>>,
+        /// The routes that this scope owns: a call needs it, or what `or` and `and` say; can be `[]`. In flow style, a route with braces must be
         /// quoted.
         #[schema(with = "Vec<RouteDocument>")]
         pub(super) routes: Routes,
     }
 
-    /// A route with its own amount of orbs.
-    #[schema(rename = "RouteWithOrbs")]
-    pub(super) struct PricedRoute ("this route") {
+    /// A route with keys of its own.
+    #[schema(rename = "RouteWithKeys")]
+    pub(super) struct RouteWithKeys ("this route") {
         /// Method and path template below the base path.
         #[schema(with = "String", extend("pattern" = ROUTE))]
         pub(super) route: Spanned<String>,
         /// How many orbs a call of this route consumes; only on a scope that consumes orbs.
         #[schema(default, with = "u64", extend("minimum" = 1, "maximum" = i64::MAX))]
         pub(super) orbs by read_route_orbs: Option<Spanned<u64>>,
+        /// Alternatives of this route, as on a scope. A route that states `or` or `and` states all that it needs: the
+        /// scope's `or` and `and` don't apply to it. `[]` for only the scope.
+        #[schema(default, with = "Vec<String>", inner(regex(pattern = SCOPES)), length(max = MAX_ALTERNATIVES - 1), extend("uniqueItems" = true))]
+        pub(super) or by read_or: Option<Spanned<Vec<Spanned<String>>>>,
+        /// Scopes that this route needs as well as its own, separated by one space.
+        #[schema(default, with = "String", extend("pattern" = SCOPES))]
+        pub(super) and: Option<Spanned<String>>,
     }
 
     /// Which spellings of a request target are accepted.
@@ -153,6 +174,23 @@ fn read_headings(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) ->
     Some(items.map(|item| values.text(item, "a heading")).collect())
 }
 
+fn read_closed(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Option<Vec<Spanned<String>>> {
+    let items = values.list(node, owner.what).iter();
+    let mut templates = Vec::new();
+    for item in items {
+        if !values.is_within("routes", ROUTES, item.location) {
+            break;
+        }
+        templates.push(values.text(item, "a closed template"));
+    }
+    Some(templates)
+}
+
+fn read_or(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Option<Spanned<Vec<Spanned<String>>>> {
+    let items = values.list(node, owner.what).iter();
+    Some(node.spanned(items.map(|item| values.text(item, "an alternative")).collect()))
+}
+
 fn read_base_path(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Option<Spanned<String>> {
     if is_null(node) {
         values.wrong(node, "`base_path` must be a string (`\"\"` for no base path)");
@@ -174,16 +212,15 @@ fn read_route_orbs(node: &Node<'_>, _: &Owner<'_>, values: &mut Values<'_>) -> O
 #[serde(transparent)]
 pub(super) struct Routes(pub(super) Vec<RouteDocument>);
 
-/// Method and path template, such as `GET /voxies/{voxieId}`, or a mapping with its own amount of
-/// orbs.
+/// Method and path template, such as `GET /voxies/{voxieId}`, or a mapping with keys of its own.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Route"))]
 pub(super) enum RouteDocument {
     /// Method and path template below the base path.
     Plain(#[cfg_attr(feature = "schema", schemars(with = "String", extend("pattern" = ROUTE)))] Spanned<String>),
-    /// A route with its own amount of orbs.
-    Priced(PricedRoute),
+    /// A route with keys of its own.
+    WithKeys(RouteWithKeys),
 }
 
 /// The orbs that a call consumes.
@@ -256,7 +293,11 @@ const TEXT: &str = r"^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061
 #[cfg(feature = "schema")]
 const SCOPE: &str = r"^[!#-\[\]-~]+$";
 #[cfg(feature = "schema")]
+const SCOPES: &str = r"^[!#-\[\]-~]+( [!#-\[\]-~]+)*$";
+#[cfg(feature = "schema")]
 const BASE_PATH: &str = r"^(/(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)*$";
+#[cfg(feature = "schema")]
+const TEMPLATE: &str = r"^(/|(/(\{[A-Za-z_][A-Za-z0-9_.-]*\}|(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+))+)$";
 #[cfg(feature = "schema")]
 const ROUTE: &str =
     r"^[A-Z]{1,16} (/|(/(\{[A-Za-z_][A-Za-z0-9_.-]*\}|(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+))+)$";

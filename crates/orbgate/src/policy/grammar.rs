@@ -18,10 +18,16 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
     if !is_method(method.as_bytes()) {
         return Err(format!("method {} must be 1 to 16 letters from `A` to `Z`", quoted(method)));
     }
+    if !template.starts_with('/') && template.trim_start_matches(' ').starts_with('/') {
+        return Err(format!("route {} has more than one space between its method and its path", quoted(text)));
+    }
+    self::template(template)?;
+    Ok((method, template))
+}
+
+/// Checks a path template.
+pub(super) fn template(template: &str) -> Result<(), String> {
     if !template.starts_with('/') {
-        if template.trim_start_matches(' ').starts_with('/') {
-            return Err(format!("route {} has more than one space between its method and its path", quoted(text)));
-        }
         return Err(format!("path {} must start with `/`", quoted(template)));
     }
     // `GET /` means the base path itself.
@@ -37,7 +43,7 @@ pub(super) fn route(text: &str) -> Result<(&str, &str), String> {
         });
         return Err(slashes.err().unwrap_or(diagnostic));
     }
-    Ok((method, template))
+    Ok(())
 }
 
 /// Checks the segments of a template. The template has no query, and its slashes are valid.
@@ -202,6 +208,17 @@ pub(super) fn scope(text: &str) -> Result<(), String> {
         }
         None => Ok(()),
     }
+}
+
+/// An alternative: scopes separated by one space, as in OAuth.
+pub(super) fn alternative(text: &str) -> Result<(), String> {
+    if text.is_empty() {
+        return Err("an alternative must not be empty".into());
+    }
+    if text.split(' ').any(str::is_empty) {
+        return Err(format!("one space separates the scopes of an alternative: {}", quoted(text)));
+    }
+    text.split(' ').try_for_each(scope)
 }
 
 /// A human-readable name: one line of visible characters.

@@ -16,6 +16,7 @@ mod grammar;
 mod model;
 mod prefixes;
 mod read;
+mod requirements;
 mod rules;
 #[cfg(feature = "schema")]
 mod schema;
@@ -27,7 +28,7 @@ pub use file::PolicyFile;
 #[doc(hidden)]
 pub use grammar::parameter_of_another_format;
 pub(crate) use grammar::{common_segments, full_template, segments};
-pub use model::{Api, Policy, RouteRule, ScopeRule};
+pub use model::{Api, ClosedRule, Policy, Requirement, RouteRule, ScopeRule};
 pub use prefixes::{Next, Prefixes};
 
 use orbgate_yaml::Diagnostics;
@@ -70,16 +71,21 @@ impl Policy {
 
 /// The policy that a document describes, with all its errors.
 fn judged(mut document: Document, diagnostics: &mut Diagnostics) -> Policy {
-    let policy = rules::policy(&mut document, diagnostics);
+    let mut policy = rules::policy(&mut document, diagnostics);
     shared::check(&document, diagnostics);
+    requirements::check(&document, &policy, diagnostics);
     drop(document);
     if let Some(routes) = conflicts::full_routes_within_limit(&policy, diagnostics) {
         conflicts::check(&routes, diagnostics);
         // If a base path has an error, the routes below it are compared only with each other.
         for api in policy.apis.iter().filter(|api| api.base_path.is_none()) {
-            let routes: Vec<_> = conflicts::routes_below(api, "").collect();
+            let routes = conflicts::closed_below(api, "").chain(conflicts::routes_below(api, ""));
+            let routes: Vec<_> = routes.collect();
             conflicts::check(&routes, diagnostics);
         }
+    }
+    if diagnostics.is_empty() {
+        policy.digest = digest::digest(&policy);
     }
     policy
 }

@@ -1,5 +1,7 @@
 //! The types of a validated policy. Values of these types are always valid: only the reader makes them.
 
+use std::sync::Arc;
+
 use orbgate_yaml::Location as YamlLocation;
 
 use super::diagnostic::location;
@@ -84,6 +86,7 @@ pub struct Api {
     pub(super) base_path_location: YamlLocation,
     pub(super) organisation: Option<OrganisationRule>,
     pub(super) scopes: Vec<ScopeRule>,
+    pub(super) closed: Vec<ClosedRule>,
 }
 
 impl Api {
@@ -117,6 +120,34 @@ impl Api {
     pub fn scopes(&self) -> &[ScopeRule] {
         &self.scopes
     }
+
+    /// The api's templates that declare no method, in the order of the file.
+    #[must_use]
+    pub fn closed(&self) -> &[ClosedRule] {
+        &self.closed
+    }
+}
+
+/// A template that declares no method, relative to the api's base path: every call of it is denied with
+/// `method_not_declared`.
+#[derive(Clone, Debug)]
+pub struct ClosedRule {
+    pub(super) template: String,
+    pub(super) location: YamlLocation,
+}
+
+impl ClosedRule {
+    /// The path template as written, without the api's base path.
+    #[must_use]
+    pub fn template(&self) -> &str {
+        &self.template
+    }
+
+    /// The template's location in the file.
+    #[must_use]
+    pub const fn location(&self) -> Location {
+        location(self.location)
+    }
 }
 
 /// A scope in its api: one opaque OAuth scope (RFC 6749 §3.3), the action that it permits, and the routes that need it.
@@ -126,6 +157,7 @@ pub struct ScopeRule {
     pub(super) name: String,
     pub(super) permits: Option<String>,
     pub(super) orbs: Option<Orbs>,
+    pub(super) requirement: Option<Arc<Requirement>>,
     pub(super) routes: Vec<RouteRule>,
     pub(super) location: YamlLocation,
 }
@@ -149,7 +181,13 @@ impl ScopeRule {
         self.orbs
     }
 
-    /// The routes that need this scope, in the order of the file.
+    /// What the scope's `or` and `and` state for its routes; `None` without them.
+    #[must_use]
+    pub fn requirement(&self) -> Option<&Requirement> {
+        self.requirement.as_deref()
+    }
+
+    /// The routes that this scope owns, in the order of the file.
     #[must_use]
     pub fn routes(&self) -> &[RouteRule] {
         &self.routes
@@ -170,6 +208,9 @@ pub struct RouteRule {
     /// The length of the method in bytes.
     pub(super) method_length: usize,
     pub(super) orbs: Option<u64>,
+    /// What it needs, wherever that was written; the scope alone if absent.
+    pub(super) requirement: Option<Arc<Requirement>>,
+    pub(super) states_requirement: bool,
     pub(super) location: YamlLocation,
 }
 
@@ -193,9 +234,64 @@ impl RouteRule {
         self.orbs
     }
 
+    /// What a call needs, as the route or its scope states it; `None` if it is the scope alone.
+    #[must_use]
+    pub fn requirement(&self) -> Option<&Requirement> {
+        self.requirement.as_deref()
+    }
+
+    /// Whether the route has keys `or` or `and` of its own, which replace its scope's.
+    #[must_use]
+    pub const fn states_requirement(&self) -> bool {
+        self.states_requirement
+    }
+
     /// The route's location in the file.
     #[must_use]
     pub const fn location(&self) -> Location {
         location(self.location)
+    }
+}
+
+/// What a route needs if that isn't one scope: alternatives, each a set of scopes. A token needs all scopes of one.
+#[derive(Clone, Debug)]
+pub struct Requirement {
+    /// The owner's first.
+    pub(super) alternatives: Vec<Alternative>,
+}
+
+impl Requirement {
+    /// The alternatives: scopes separated by one space. The first is the owner's, which begins with the owner; otherwise,
+    /// scopes and alternatives are sorted by their bytes.
+    pub fn alternatives(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.alternatives.iter().map(|alternative| alternative.text.as_str())
+    }
+
+    /// The total length of the alternatives, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.alternatives().map(str::len).sum()
+    }
+}
+
+impl PartialEq for Requirement {
+    /// Equal if tokens need the same, wherever it is written.
+    fn eq(&self, other: &Self) -> bool {
+        self.alternatives().eq(other.alternatives())
+    }
+}
+
+impl Eq for Requirement {}
+
+/// Scopes that are enough together.
+#[derive(Clone, Debug)]
+pub(super) struct Alternative {
+    /// Separated by one space.
+    pub(super) text: String,
+    pub(super) location: YamlLocation,
+}
+
+impl Alternative {
+    pub(super) fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.text.split(' ')
     }
 }

@@ -10,7 +10,7 @@ use orbgate_yaml::{
 };
 
 use super::document::{
-    ApiDocument, Document, Entries, OrbsDocument, PricedRoute, RouteDocument, Routes, ScopeDocument,
+    ApiDocument, Document, Entries, OrbsDocument, RouteDocument, RouteWithKeys, Routes, ScopeDocument,
 };
 use super::grammar;
 
@@ -23,7 +23,7 @@ pub(super) const FORMAT: Format = Format {
     key_with_colon: Some("a scope has no space"),
 };
 
-const ROUTES: usize = 200_000;
+pub(super) const ROUTES: usize = 200_000;
 const SCOPES: usize = 65_535;
 
 /// Reads as much of the tree as is valid. The document is complete if no error was found.
@@ -112,7 +112,7 @@ impl Value for OrbsDocument {
 
 /// Omits a route without a valid form.
 impl Value for Routes {
-    const SHAPE: Shape = Shape::List(&Shape::Either(&[String::SHAPE, PricedRoute::SHAPE]));
+    const SHAPE: Shape = Shape::List(&Shape::Either(&[String::SHAPE, RouteWithKeys::SHAPE]));
 
     fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
         let items = values.list(node, owner.what);
@@ -136,7 +136,7 @@ fn route(node: &Node<'_>, values: &mut Values<'_>) -> Option<RouteDocument> {
         return Some(RouteDocument::Plain(values.text(node, "a route")));
     };
     if let [Entry { key, value, .. }] = entries.as_slice()
-        && !PricedRoute::SHAPE.has_key(&key.text)
+        && !RouteWithKeys::SHAPE.has_key(&key.text)
     {
         let message = if let Some(route) = route_with_a_colon(key, value) {
             format!("a route must be a string, and `:` makes this one a mapping: write {}", quoted(&route))
@@ -155,9 +155,9 @@ fn route(node: &Node<'_>, values: &mut Values<'_>) -> Option<RouteDocument> {
         }
     }
     let owner = Owner { what: "this route", location: node.location };
-    let route = PricedRoute::read(node, &owner, values);
+    let route = RouteWithKeys::read(node, &owner, values);
     let is_there = entries.iter().any(|entry| entry.key.text == "route");
-    is_there.then_some(RouteDocument::Priced(route))
+    is_there.then_some(RouteDocument::WithKeys(route))
 }
 
 /// The intended route in `GET: /path` or `GET /path:`, which is how other formats write it.

@@ -2,14 +2,17 @@
 //! a route are consistent.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::document::{
-    ApiDocument, Document, OrbsDocument, Organisation, PricedRoute, RouteDocument, ScopeDocument, Target, TrailingSlash,
+    ApiDocument, Document, OrbsDocument, Organisation, RouteDocument, RouteWithKeys, ScopeDocument, Target,
+    TrailingSlash,
 };
-use super::model::{Api, Policy, RouteRule, ScopeRule};
-use super::{digest, grammar};
+use super::grammar;
+use super::model::{Api, ClosedRule, Policy, Requirement, RouteRule, ScopeRule};
+use super::requirements::Keys;
 use crate::tables::terms::{Digest, Orbs, OrganisationRule, Profile};
 
 /// The policy that the document describes, which is valid if no error was found earlier or here. Moves the routes'
@@ -24,7 +27,7 @@ pub(super) fn policy(document: &mut Document, diagnostics: &mut Diagnostics) -> 
     }
     let apis = document.apis.0.iter_mut();
     let apis = apis.map(|(name, api)| api_rule(name, api, diagnostics)).collect();
-    let mut policy = Policy {
+    Policy {
         name: document.name.as_ref().map(|name| name.value.clone()),
         target: match document.target.as_ref().map(|target| target.value) {
             None | Some(Target::Strict) => Profile::Strict,
@@ -36,9 +39,7 @@ pub(super) fn policy(document: &mut Document, diagnostics: &mut Diagnostics) -> 
         digest: Digest([0; 32]),
         has_end_marker: false,
         is_sealed: false,
-    };
-    policy.digest = digest::digest(&policy);
-    policy
+    }
 }
 
 /// `orbs: none` means `orbs: false` on every scope. Scopes and routes must not state `orbs` then.
@@ -46,7 +47,7 @@ fn without_orbs(document: &mut Document, diagnostics: &mut Diagnostics) {
     let apis = document.apis.0.iter_mut();
     for (name, scope) in apis.flat_map(|(_, api)| api.scopes.0.iter_mut()) {
         let of_routes = scope.routes.0.iter().filter_map(|route| match route {
-            RouteDocument::Priced(PricedRoute { orbs, .. }) => orbs.as_ref(),
+            RouteDocument::WithKeys(RouteWithKeys { orbs, .. }) => orbs.as_ref(),
             RouteDocument::Plain(_) => None,
         });
         let locations = of_routes.map(|orbs| orbs.location);
@@ -56,7 +57,7 @@ fn without_orbs(document: &mut Document, diagnostics: &mut Diagnostics) {
             diagnostics.push(location, message.to_owned());
         }
         for route in &mut scope.routes.0 {
-            if let RouteDocument::Priced(PricedRoute { orbs, .. }) = route {
+            if let RouteDocument::WithKeys(RouteWithKeys { orbs, .. }) = route {
                 *orbs = None;
             }
         }
@@ -91,6 +92,8 @@ fn api_rule(name: &Spanned<String>, api: &mut ApiDocument, diagnostics: &mut Dia
         judge(name, diagnostics, grammar::scope);
         scopes.push(scope_rule(name, scope, base_path.as_deref(), diagnostics));
     }
+    let closed = api.closed.take().into_iter().flatten();
+    let closed = closed.filter_map(|template| closed_rule(template, base_path.as_deref(), diagnostics)).collect();
     let organisation = api.organisation.as_ref().map(|organisation| match organisation.value {
         Organisation::Deny => OrganisationRule::Deny,
         Organisation::AllowWithoutScope => OrganisationRule::AllowWithoutScope,
@@ -101,6 +104,7 @@ fn api_rule(name: &Spanned<String>, api: &mut ApiDocument, diagnostics: &mut Dia
         base_path_location: api.base_path.as_ref().map_or(name.location, |base_path| base_path.location),
         organisation,
         scopes,
+        closed,
     }
 }
 
@@ -123,13 +127,15 @@ fn judge_organisation(name: &Spanned<String>, api: &ApiDocument, diagnostics: &m
     }
 }
 
-/// The base path of an api. Required if the api has routes.
+/// The base path of an api. Required if the api has routes or closed templates.
 fn base_path(name: &Spanned<String>, api: &ApiDocument, diagnostics: &mut Diagnostics) -> Option<String> {
     let has_routes = api.scopes.0.iter().any(|(_, scope)| !scope.routes.0.is_empty());
+    let has_closed = api.closed.as_ref().is_some_and(|closed| !closed.is_empty());
     match &api.base_path {
-        None if has_routes => {
+        None if has_routes || has_closed => {
             let shown = quoted(&name.value);
-            let message = format!("api {shown} has routes but is missing the key `base_path`");
+            let has = if has_routes { "routes" } else { "closed templates" };
+            let message = format!("api {shown} has {has} but is missing the key `base_path`");
             diagnostics.lacking(name.location, "base_path", message);
             None
         }
@@ -160,11 +166,18 @@ fn scope_rule(
         OrbsDocument::Consumes(true) => Orbs::Unstated,
         OrbsDocument::Amount(amount) => Orbs::Amount(amount),
     });
+    let keys = Keys::of_scope(scope);
+    let is_stated = keys.are_stated();
+    let requirement = is_stated.then(|| keys.requirement(name, diagnostics).map(Arc::new)).flatten();
+    if let Some(or) = scope.or.as_ref().filter(|or| or.value.is_empty()) {
+        diagnostics.push_new(or.location, format!("`or` of scope {shown} lists no alternative"));
+    }
     let mut routes = Vec::with_capacity(scope.routes.0.len());
     for route in &mut scope.routes.0 {
+        let own = route_requirement(route, name, is_stated, diagnostics);
         let (text, amount) = match route {
             RouteDocument::Plain(text) => (text, None),
-            RouteDocument::Priced(PricedRoute { route, orbs }) => (route, orbs.as_ref()),
+            RouteDocument::WithKeys(RouteWithKeys { route, orbs, .. }) => (route, orbs.as_ref()),
         };
         if let Some(amount) = amount
             && orbs == Some(Orbs::Free)
@@ -172,20 +185,54 @@ fn scope_rule(
         {
             diagnostics.push(amount.location, format!("a route's own `orbs` needs a scope that consumes orbs, and {shown} has `orbs: false`; give the route a scope of its own"));
         }
-        routes.extend(route_rule(text, amount.map(|amount| amount.value), base_path, diagnostics));
+        let requirement = (own.is_some(), own.unwrap_or_else(|| requirement.clone()));
+        routes.extend(route_rule(text, amount.map(|amount| amount.value), requirement, base_path, diagnostics));
     }
     ScopeRule {
         name: name.value.clone(),
         permits: scope.permits.as_ref().map(|permits| permits.value.clone()),
         orbs,
+        requirement,
         routes,
         location: name.location,
     }
 }
 
+/// What the route itself states, if it has keys for that.
+fn route_requirement(
+    route: &RouteDocument,
+    owner: &Spanned<String>,
+    of_scope: bool,
+    diagnostics: &mut Diagnostics,
+) -> Option<Option<Arc<Requirement>>> {
+    let RouteDocument::WithKeys(RouteWithKeys { or, .. }) = route else {
+        return None;
+    };
+    let keys = Keys::of_route(route);
+    if let Some(or) = or.as_ref().filter(|or| or.value.is_empty() && !of_scope) {
+        let message = format!("`or: []` replaces `or` and `and` of scope {}, which has neither", quoted(&owner.value));
+        diagnostics.push_new(or.location, message);
+    }
+    keys.are_stated().then(|| keys.requirement(owner, diagnostics).map(Arc::new))
+}
+
+fn closed_rule(
+    template: Spanned<String>,
+    base_path: Option<&str>,
+    diagnostics: &mut Diagnostics,
+) -> Option<ClosedRule> {
+    judge(&template, diagnostics, |text| {
+        grammar::template(text)?;
+        grammar::within_limits(base_path.unwrap_or_default(), text)
+    });
+    let Spanned { value, location } = template;
+    (!diagnostics.stand_at(location)).then_some(ClosedRule { template: value, location })
+}
+
 fn route_rule(
     text: &mut Spanned<String>,
     orbs: Option<u64>,
+    (states_requirement, requirement): (bool, Option<Arc<Requirement>>),
     base_path: Option<&str>,
     diagnostics: &mut Diagnostics,
 ) -> Option<RouteRule> {
@@ -197,9 +244,14 @@ fn route_rule(
         Ok(method.len())
     });
     match fitting {
-        Ok(method_length) => {
-            Some(RouteRule { text: core::mem::take(&mut text.value), method_length, orbs, location: text.location })
-        }
+        Ok(method_length) => Some(RouteRule {
+            text: core::mem::take(&mut text.value),
+            method_length,
+            orbs,
+            requirement,
+            states_requirement,
+            location: text.location,
+        }),
         Err(message) => {
             diagnostics.push(text.location, message);
             None

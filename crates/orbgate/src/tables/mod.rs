@@ -65,6 +65,8 @@ pub struct Tables {
     pub methods: Methods,
     /// The routes. Those of one template are neighbours, sorted by method.
     pub routes: List<RouteRow>,
+    /// The closed templates. Their ids count on from that of the last route.
+    pub closed: List<ClosedRow>,
     /// The scopes, sorted by name.
     pub scopes: List<ScopeRow>,
     /// Scope ids by name. Used once for each scope of a token, not in decisions.
@@ -73,6 +75,11 @@ pub struct Tables {
     pub scopes_in_apis: List<ScopeInApiRow>,
     /// The ids of the routes of each scope in each api, in the order of the file.
     pub scope_routes: List<u32>,
+    /// What some routes need instead of one scope: runs of the next table.
+    pub requirements: List<Run>,
+    /// The scopes of the requirements, with `NO_SCOPE` between two alternatives. The owner's alternative comes first, and
+    /// begins with the owner.
+    pub alternatives: List<u16>,
     /// The apis, sorted by name.
     pub apis: List<ApiRow>,
     /// Scope groups without routes, in the order of the file.
@@ -89,6 +96,23 @@ impl Tables {
             Some(half) => u128::from_ne_bytes(*half),
             None => 0,
         }
+    }
+
+    /// The closed template with this id.
+    pub(crate) fn closed(&self, id: u32) -> Option<&ClosedRow> {
+        self.closed.get(index(id).checked_sub(self.routes.len())?)
+    }
+
+    /// What a token needs under these terms instead of one scope, as in [`Tables::alternatives`]; empty if it is one scope.
+    pub(crate) fn requirement(&self, terms: &Terms) -> &[u16] {
+        let alternatives = self.requirements.get(index(terms.requirement));
+        slice(&self.alternatives, alternatives.copied().unwrap_or_default())
+    }
+
+    /// The template of a route, or the closed template, with this id.
+    pub(crate) fn template_text(&self, id: u32) -> Option<Span> {
+        let of_route = self.routes.get(index(id)).map(|row| row.template);
+        of_route.or_else(|| Some(self.closed(id)?.template))
     }
 
     /// The method of a route.
@@ -192,7 +216,7 @@ pub struct Template {
     /// The sum of its number of segments and the parts of its literals. No two templates have the same key. An unused
     /// slot has a key that no path has.
     pub key: u64,
-    /// The first of its routes in [`Tables::routes`].
+    /// The first of its routes in [`Tables::routes`]; of a closed template, its own id.
     pub first_route: u32,
     /// Four bits per column, the first column lowest: the number of routes before that method's route, or 15
     /// if the method isn't declared or if more routes come before it than fit.
@@ -237,8 +261,8 @@ pub struct RouteRow {
     pub template: Span,
     /// All routes of its template, including this one.
     pub siblings: Run,
-    /// The scope that it needs.
-    pub scope: u16,
+    /// The scope that owns it, plus 65,536 if that isn't what it needs.
+    pub needed: u32,
     /// Its api.
     pub api: u32,
     /// The terms of that scope, with the route's own amount if it has one.
@@ -247,13 +271,33 @@ pub struct RouteRow {
     pub location: Location,
 }
 
+/// A closed template: it declares no method.
+#[derive(Clone, Copy, Debug)]
+pub struct ClosedRow {
+    /// The template.
+    pub template: Span,
+    /// Its api.
+    pub api: u32,
+    /// Its location in the policy file.
+    pub location: Location,
+}
+
+/// The scope in such a number: [`RouteRow::needed`].
+#[inline(always)]
+#[allow(clippy::as_conversions, clippy::cast_possible_truncation, reason = "the mark is above the id")]
+pub(crate) const fn scope_in(needed: u32) -> u16 {
+    needed as u16
+}
+
 /// The terms on which a call is allowed, and what it consumes.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms {
-    /// The scope that a token needs.
+    /// The scope that a token needs; empty if there is a requirement.
     pub scope: Span,
     /// What an organisation's token gets, if the scope applies only to a user's token.
     pub organisation: Option<OrganisationRule>,
+    /// What a token needs instead of one scope, in [`Tables::requirements`]; `NONE` for nearly all routes.
+    pub requirement: u32,
     /// The orbs that a call consumes: an amount, 0 for nothing, or one of the two constants below.
     pub orbs: i64,
 }

@@ -79,13 +79,16 @@ fn methods_that_are_nearly_declared() {
     methods.extend((1..=16).map(|length| "Z".repeat(length)));
     methods.extend(["AAB", "ABA", "BAA", "AAAAAAAB", "AAAABAAA", "AAAAAAAAB", "GETGET", "GEGE"].map(str::to_owned));
     for count in [1, 2, 7, 8, 9, 14, 15, 16, 17, 20, methods.len()] {
-        let route = |method: &String| Route { method: method.clone(), segments: vec!["a".to_owned()], orbs: None };
-        let scope = |(at, method)| Scope { name: format!("s{at}"), orbs: Orbs::No, routes: vec![route(method)] };
+        let route =
+            |method: &String| Route { method: method.clone(), segments: vec!["a".to_owned()], orbs: None, keys: None };
+        let scope =
+            |(at, method)| Scope { name: format!("s{at}"), orbs: Orbs::No, keys: None, routes: vec![route(method)] };
         let mut scopes: Vec<_> = methods.iter().take(count).enumerate().map(scope).collect();
         // The last one is the most frequent, whatever stands before it in the alphabet.
         scopes.push(Scope {
             name: "more".to_owned(),
             orbs: Orbs::No,
+            keys: None,
             routes: ["b", "c"]
                 .map(|segment| Route { segments: vec![segment.to_owned()], ..route(&methods[count - 1]) })
                 .to_vec(),
@@ -93,7 +96,13 @@ fn methods_that_are_nearly_declared() {
         let model = Model {
             encoded_params: false,
             trailing_slash: false,
-            apis: vec![Api { name: "a".to_owned(), base_path: String::new(), organisation: None, scopes }],
+            apis: vec![Api {
+                name: "a".to_owned(),
+                base_path: String::new(),
+                organisation: None,
+                scopes,
+                closed: Vec::new(),
+            }],
         };
         let engine = engine(&model);
         let names = (0..count).map(|at| format!("s{at}")).collect::<Vec<_>>().join(" ");

@@ -28,13 +28,15 @@ impl Table {
             method: "GET".to_owned(),
             segments: segments(template.as_ref()),
             orbs: None,
+            keys: None,
         });
-        let scope = |(at, route)| Scope { name: format!("r{at}"), orbs: Orbs::No, routes: vec![route] };
+        let scope = |(at, route)| Scope { name: format!("r{at}"), orbs: Orbs::No, keys: None, routes: vec![route] };
         let api = Api {
             name: "edges".to_owned(),
             base_path: base.to_owned(),
             organisation: None,
             scopes: routes.enumerate().map(scope).collect(),
+            closed: Vec::new(),
         };
         let model = Model { encoded_params, trailing_slash: false, apis: vec![api] };
         let engine = engine(&model);

@@ -1,6 +1,6 @@
 //! The engine, asked through its public interface and read in the reference's terms.
 
-use orbgate::{Batch, Decision, Engine, Policy, Request, ScopeSet, Scopes, Token, TokenKind};
+use orbgate::{Alternative, Batch, Decision, Engine, Policy, Request, ScopeSet, Scopes, Token, TokenKind};
 
 use super::model::Model;
 use super::reference::{Answer, Ask};
@@ -43,6 +43,10 @@ pub fn answer(decision: &Decision<'_>) -> Answer {
         route: decision.route_name().map(str::to_owned),
         about: decision.about().map(|route| route.as_str().to_owned()),
         scope: decision.scope().map(|scope| scope.name().to_owned()),
+        scopes: decision.requirement().map(|requirement| {
+            let names = |scopes: Alternative<'_>| scopes.map(|scope| scope.name().to_owned()).collect();
+            requirement.alternatives().map(names).collect()
+        }),
         orbs: charge.map(|charge| (charge.consumes, charge.amount, charge.bonus_allowed)),
     }
 }

@@ -17,13 +17,38 @@ pub struct Api {
     /// `deny` or `allow_without_scope`, on an api for users' tokens.
     pub organisation: Option<&'static str>,
     pub scopes: Vec<Scope>,
+    /// The segments of templates that declare no method, below the base path.
+    pub closed: Vec<Vec<String>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scope {
     pub name: String,
     pub orbs: Orbs,
+    pub keys: Option<Keys>,
     pub routes: Vec<Route>,
+}
+
+/// What is stated by `or` and `and`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Keys {
+    pub or: Vec<Vec<String>>,
+    pub and: Vec<String>,
+}
+
+impl Keys {
+    /// The keys as YAML, each behind this indent. Those of a route include an empty `or` if there is nothing else.
+    fn to_yaml(&self, indent: &str) -> String {
+        let mut out = String::new();
+        if !self.or.is_empty() || self.and.is_empty() {
+            let or: Vec<_> = self.or.iter().map(|scopes| format!("\"{}\"", scopes.join(" "))).collect();
+            writeln!(out, "{indent}or: [{}]", or.join(", ")).unwrap();
+        }
+        if !self.and.is_empty() {
+            writeln!(out, "{indent}and: \"{}\"", self.and.join(" ")).unwrap();
+        }
+        out
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -40,6 +65,8 @@ pub struct Route {
     /// Below the base path: literals as they are, parameters in braces.
     pub segments: Vec<String>,
     pub orbs: Option<u64>,
+    /// Instead of the scope's.
+    pub keys: Option<Keys>,
 }
 
 impl Route {
@@ -52,8 +79,13 @@ impl Route {
 impl Api {
     /// The segments of a route's whole template.
     pub fn full<'a>(&'a self, route: &'a Route) -> Vec<&'a str> {
+        self.below_base(&route.segments)
+    }
+
+    /// These segments below those of the base path.
+    pub fn below_base<'a>(&'a self, segments: &'a [String]) -> Vec<&'a str> {
         let base = self.base_path.split('/').filter(|segment| !segment.is_empty());
-        base.chain(route.segments.iter().map(String::as_str)).collect()
+        base.chain(segments.iter().map(String::as_str)).collect()
     }
 }
 
@@ -88,6 +120,15 @@ impl Model {
         all
     }
 
+    /// Every closed template with its api.
+    pub fn closed(&self) -> Vec<(&Api, Vec<&str>)> {
+        let mut all = Vec::new();
+        for api in &self.apis {
+            all.extend(api.closed.iter().map(|segments| (api, api.below_base(segments))));
+        }
+        all
+    }
+
     /// The policy as YAML, every string quoted.
     pub fn to_yaml(&self) -> String {
         let mut out = String::from("orbgate: 1\n");
@@ -104,6 +145,10 @@ impl Model {
             if let Some(rule) = api.organisation {
                 writeln!(out, "    token: user\n    organisation: {rule}").unwrap();
             }
+            if !api.closed.is_empty() {
+                let closed = api.closed.iter().map(|segments| format!("\"/{}\"", segments.join("/")));
+                writeln!(out, "    closed: [{}]", closed.collect::<Vec<_>>().join(", ")).unwrap();
+            }
             out.push_str(if api.scopes.is_empty() { "    scopes: {}\n" } else { "    scopes:\n" });
             for scope in &api.scopes {
                 writeln!(out, "      \"{}\":", scope.name).unwrap();
@@ -113,16 +158,20 @@ impl Model {
                     Orbs::Yes => out.push_str("        orbs: true\n"),
                     Orbs::Amount(amount) => writeln!(out, "        orbs: {amount}").unwrap(),
                 }
+                out.extend(scope.keys.iter().map(|keys| keys.to_yaml("        ")));
                 let empty = scope.routes.is_empty();
                 out.push_str(if empty { "        routes: []\n" } else { "        routes:\n" });
                 for route in &scope.routes {
                     let text = format!("{} {}", route.method, route.template());
-                    match route.orbs {
-                        None => writeln!(out, "          - \"{text}\"").unwrap(),
-                        Some(amount) => {
-                            writeln!(out, "          - route: \"{text}\"\n            orbs: {amount}").unwrap();
-                        }
+                    if route.orbs.is_none() && route.keys.is_none() {
+                        writeln!(out, "          - \"{text}\"").unwrap();
+                        continue;
                     }
+                    writeln!(out, "          - route: \"{text}\"").unwrap();
+                    if let Some(amount) = route.orbs {
+                        writeln!(out, "            orbs: {amount}").unwrap();
+                    }
+                    out.extend(route.keys.iter().map(|keys| keys.to_yaml("            ")));
                 }
             }
         }

@@ -6,7 +6,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use super::model::{Api, Model, Orbs, Route, Scope, is_parameter};
+use super::model::{Api, Keys, Model, Orbs, Route, Scope, is_parameter};
 use super::strategies::{METHODS, SCOPES, SIZES, WORDS, long_word, long_words};
 
 /// A random valid policy. Routes that the format refuses beside another are dropped.
@@ -20,7 +20,7 @@ pub fn policies() -> impl Strategy<Value = Model> {
         Just(Orbs::Absent),
     ];
     let others = prop_oneof![2 => Just([false; 3]), 1 => any::<[bool; 3]>()];
-    let scopes = vec((orbs, any::<Index>(), others), SCOPES.len());
+    let scopes = vec((orbs, any::<Index>(), others, keys()), SCOPES.len());
     (any::<[bool; 2]>(), apis, scopes, words(), drafts()).prop_map(
         |([encoded_params, trailing_slash], apis, scopes, words, drafts)| {
             let api = |(at, (base_path, organisation))| Api {
@@ -29,16 +29,18 @@ pub fn policies() -> impl Strategy<Value = Model> {
                 base_path,
                 organisation,
                 scopes: Vec::new(),
+                closed: Vec::new(),
             };
             let mut model =
                 Model { encoded_params, trailing_slash, apis: apis.into_iter().enumerate().map(api).collect() };
-            for (name, (orbs, api, others)) in SCOPES.iter().zip(scopes) {
+            let keys: Vec<_> = scopes.iter().map(|(_, _, _, keys)| keys.clone()).collect();
+            for (name, (orbs, api, others, _)) in SCOPES.iter().zip(scopes) {
                 let first = api.index(model.apis.len());
                 let rule = model.apis[first].organisation;
                 for (at, api) in model.apis.iter_mut().enumerate() {
                     // Apis that share a scope say the same of tokens.
                     if at == first || others[at] && api.organisation == rule {
-                        api.scopes.push(Scope { name: (*name).to_owned(), orbs, routes: Vec::new() });
+                        api.scopes.push(Scope { name: (*name).to_owned(), orbs, keys: None, routes: Vec::new() });
                     }
                 }
             }
@@ -46,9 +48,69 @@ pub fn policies() -> impl Strategy<Value = Model> {
             for draft in drafts {
                 draft.add(&mut model, &words, &mut positions);
             }
+            state_keys(&mut model, &keys);
             model
         },
     )
+}
+
+/// The same, where each route needs just its scope, and nothing is closed.
+pub fn policies_of_single_scopes() -> impl Strategy<Value = Model> {
+    policies().prop_map(|mut model| {
+        for api in &mut model.apis {
+            api.closed.clear();
+            for scope in &mut api.scopes {
+                scope.keys = None;
+                scope.routes.iter_mut().for_each(|route| route.keys = None);
+            }
+        }
+        model
+    })
+}
+
+/// Keys before their policy: any scopes, of which those are kept that may stand there.
+fn keys() -> impl Strategy<Value = Option<Keys>> + Clone {
+    let scope = || select(SCOPES).prop_map(str::to_owned);
+    let keys = (vec(vec(scope(), 1..4), 0..5), vec(scope(), 0..3));
+    proptest::option::weighted(0.3, keys.prop_map(|(or, and)| Keys { or, and }))
+}
+
+/// Gives the scopes their keys, by the order of [`SCOPES`], and keeps of all keys what the format accepts.
+fn state_keys(model: &mut Model, of_scopes: &[Option<Keys>]) {
+    let rules = model.apis.iter().flat_map(|api| api.scopes.iter().map(|scope| (scope.name.clone(), api.organisation)));
+    let rules: HashMap<_, _> = rules.collect();
+    let accepted = |owner: &str, keys: &Keys| {
+        let fits = |scope: &String| rules.get(scope) == rules.get(owner);
+        let sorted = |scopes: &[String]| {
+            let mut scopes: Vec<_> = scopes.iter().filter(|scope| fits(scope)).cloned().collect();
+            scopes.sort();
+            scopes.dedup();
+            scopes
+        };
+        let and: Vec<_> = sorted(&keys.and).into_iter().filter(|scope| scope != owner).collect();
+        let mut kept = vec![[vec![owner.to_owned()], and.clone()].concat()];
+        for scopes in keys.or.iter().map(|scopes| sorted(scopes)) {
+            let is_in = |part: &[String], whole: &[String]| part.iter().all(|scope| whole.contains(scope));
+            if !scopes.is_empty() && !kept.iter().any(|other| is_in(other, &scopes) || is_in(&scopes, other)) {
+                kept.push(scopes);
+            }
+        }
+        Keys { or: kept.split_off(1), and }
+    };
+    for (name, keys) in SCOPES.iter().zip(of_scopes) {
+        let mut own: Vec<_> = model.apis.iter_mut().flat_map(|api| &mut api.scopes).collect();
+        own.retain(|scope| scope.name == *name);
+        let is_used = own.iter().any(|scope| scope.routes.iter().any(|route| route.keys.is_none()));
+        let keys = keys.as_ref().map(|keys| accepted(name, keys)).filter(|keys| is_used && *keys != Keys::default());
+        for scope in own {
+            scope.keys = keys.clone().filter(|_| !scope.routes.is_empty());
+            let of_scope = scope.keys.is_some();
+            for route in &mut scope.routes {
+                let own = route.keys.take().map(|keys| accepted(name, &keys));
+                route.keys = own.filter(|keys| of_scope || *keys != Keys::default());
+            }
+        }
+    }
 }
 
 /// Base paths: none, usual ones, and ones that leave a path hardly room for more.
@@ -96,6 +158,8 @@ struct Draft {
     amount: Option<u64>,
     /// How many bytes the whole template is to have: one more literal fills it up.
     size: Option<usize>,
+    keys: Option<Keys>,
+    is_closed: bool,
 }
 
 /// The routes of a policy: usual ones, deep ones, or many mixtures of literals and parameters in one length.
@@ -103,9 +167,22 @@ fn drafts() -> impl Strategy<Value = Vec<Draft>> {
     let segment = || proptest::option::weighted(0.6, any::<Index>());
     let amount = || proptest::option::of(1..9_u64);
     let size = proptest::option::weighted(0.1, select(SIZES));
-    let draft = |method, segments, scope, amount, size| Draft { method, segments, scope, amount, size };
-    let usual = (select(METHODS), vec(segment(), 0..5), any::<Index>(), amount(), size);
-    let usual = usual.prop_map(move |(m, segments, s, a, size)| draft(m, segments, s, a, size));
+    let draft = |method, segments, scope, amount, size| Draft {
+        method,
+        segments,
+        scope,
+        amount,
+        size,
+        keys: None,
+        is_closed: false,
+    };
+    let closed = proptest::bool::weighted(0.1);
+    let usual = (select(METHODS), vec(segment(), 0..5), any::<Index>(), amount(), size, keys(), closed);
+    let usual = usual.prop_map(move |(m, segments, s, a, size, keys, is_closed)| Draft {
+        keys,
+        is_closed,
+        ..draft(m, segments, s, a, size)
+    });
     let deep = (select(METHODS), vec(segment(), 5..33), any::<Index>(), amount());
     let deep = deep.prop_map(move |(m, segments, s, a)| draft(m, segments, s, a, None));
     let deep = prop_oneof![1 => usual.clone(), 2 => deep];
@@ -157,9 +234,13 @@ impl Draft {
                 _ => {}
             }
         }
-        let mut route = Route { method: self.method.to_owned(), segments, orbs: self.amount };
-        if !positions.take(&route.method, &api.full(&route), slash) {
+        let mut route = Route { method: self.method.to_owned(), segments, orbs: self.amount, keys: self.keys };
+        let method = if self.is_closed { "" } else { self.method };
+        if !positions.take(method, &api.full(&route), slash) {
             return;
+        }
+        if self.is_closed {
+            return api.closed.push(route.segments);
         }
         let scope = &mut api.scopes[scope];
         if scope.orbs == Orbs::No {
@@ -215,6 +296,12 @@ impl Locations {
                 new.push((position, segment.to_owned()));
             }
             prefix = format!("{prefix}/{}", if literal { segment } else { "{}" });
+        }
+        // A template is closed or has routes.
+        let clashes =
+            |(other, template): &(String, String)| *template == prefix && other.is_empty() != method.is_empty();
+        if self.taken.iter().any(clashes) {
+            return false;
         }
         let fresh = self.taken.insert((method.to_owned(), prefix));
         if fresh {

@@ -23,6 +23,8 @@ pub struct Answer {
     /// The route that the request is about, whatever the token.
     pub about: Option<String>,
     pub scope: Option<String>,
+    /// The alternatives, where one scope isn't all.
+    pub scopes: Option<Vec<Vec<String>>>,
     /// consumes, amount, bonus allowed
     pub orbs: Option<(bool, Option<u64>, bool)>,
 }
@@ -50,21 +52,26 @@ fn answer(policy: &Model, routes: &[Full<'_>], ask: &Ask) -> Answer {
         return Answer { detail: Some(detail), ..deny("malformed_request") };
     }
     let (path, is_spelt_so) = segments(policy, &ask.target);
+    let closed = policy.closed();
+    let templates = routes.iter().map(|(_, _, _, full)| full).chain(closed.iter().map(|(_, full)| full));
     // Under `trailing_slash: always`, a path without its slash has no route.
-    let routes = if is_spelt_so { routes } else { &[] };
-    let fitting = best(routes, |literal, position| literal.as_bytes() == path[position], path.len());
+    let templates: Vec<_> = templates.filter(|_| is_spelt_so).map(Vec::as_slice).collect();
+    let fitting = best(&templates, |literal, position| literal.as_bytes() == path[position], path.len());
     let (kind, held) = match &ask.token {
         None => return deny("no_token"),
         Some((kind, scopes)) if *kind == "user" || *kind == "organisation" => (*kind, scopes),
         Some(_) => return deny("invalid_token"),
     };
     // These read the policy: nobody without a token learns which literals exist.
-    if let Some(detail) = unsafe_beside_table(routes, &path, fitting) {
+    if let Some(detail) = unsafe_beside_table(&templates, &path, fitting) {
         return Answer { detail: Some(detail), ..deny("malformed_request") };
     }
     let Some(winner) = fitting else {
         return deny("no_route");
     };
+    if let Some((api, full)) = closed.iter().find(|(_, full)| literals(full).eq(literals(winner))) {
+        return Answer { api: Some(api.name.clone()), route: Some(policy.path(full)), ..deny("method_not_declared") };
+    }
     let mut same_shape: Vec<_> = routes.iter().filter(|(_, _, _, full)| literals(full).eq(literals(winner))).collect();
     same_shape.sort_by_key(|(_, _, route, _)| &route.method);
     let method_matches = |route: &Route| route.method.as_bytes() == ask.method;
@@ -101,7 +108,9 @@ pub fn decide_scope(policy: &Model, asked: &[u8], ask: &Ask) -> Answer {
 }
 
 fn by_scope(api: &Api, scope: &Scope, route: Option<(&Route, String)>, kind: &str, held: &[u8], bonus: bool) -> Answer {
-    let carries = held.split(|byte| *byte == b' ').any(|piece| piece == scope.name.as_bytes());
+    let alternatives = alternatives(scope, route.as_ref().map(|(route, _)| *route));
+    let has = |scope: &String| held.split(|byte| *byte == b' ').any(|piece| piece == scope.as_bytes());
+    let carries = alternatives.iter().any(|scopes| scopes.iter().all(has));
     let reason = match (api.organisation, kind) {
         (Some("deny"), "organisation") => "user_token_required",
         (Some(_), "organisation") => "scope_not_applicable",
@@ -123,8 +132,22 @@ fn by_scope(api: &Api, scope: &Scope, route: Option<(&Route, String)>, kind: &st
         route: route.map(|(_, text)| text),
         about: None,
         scope: Some(scope.name.clone()),
+        scopes: Some(alternatives).filter(|alternatives| alternatives.concat().len() > 1),
         orbs: orbs.filter(|_| allowed),
     }
+}
+
+/// What a token needs: all scopes of one of these. A route's own keys replace its scope's. By scope, no keys count.
+fn alternatives(scope: &Scope, route: Option<&Route>) -> Vec<Vec<String>> {
+    let keys = route.and_then(|route| route.keys.as_ref().or(scope.keys.as_ref())).cloned().unwrap_or_default();
+    let sorted = |mut scopes: Vec<String>| {
+        scopes.sort();
+        scopes
+    };
+    let mut others: Vec<_> = keys.or.into_iter().map(sorted).collect();
+    others.sort();
+    let own = [vec![scope.name.clone()], sorted(keys.and)].concat();
+    [vec![own], others].concat()
 }
 
 /// The segments of an accepted target, and whether it ends in a slash exactly if it has to.
@@ -221,9 +244,9 @@ fn bad_byte(policy: &Model, path: &[u8], at: usize) -> Option<&'static str> {
 }
 
 /// P19 and P21.
-fn unsafe_beside_table(routes: &[Full<'_>], path: &[&[u8]], winner: Option<&[&str]>) -> Option<&'static str> {
+fn unsafe_beside_table(templates: &[&[&str]], path: &[&[u8]], winner: Option<&[&str]>) -> Option<&'static str> {
     let decoded: Vec<_> = path.iter().map(|segment| decode(segment)).collect();
-    for (_, _, _, full) in routes {
+    for full in templates {
         for (position, segment) in full.iter().enumerate() {
             if full.len() == path.len()
                 && !is_parameter(segment)
@@ -236,7 +259,7 @@ fn unsafe_beside_table(routes: &[Full<'_>], path: &[&[u8]], winner: Option<&[&st
     }
     let winner = winner?;
     let folded = |literal: &str, at: usize| literal.as_bytes().eq_ignore_ascii_case(&decoded[at]);
-    let rival = best(routes, folded, path.len())?;
+    let rival = best(templates, folded, path.len())?;
     kinds(rival).ne(kinds(winner)).then_some("ambiguous_case")
 }
 
@@ -259,9 +282,9 @@ fn decode(segment: &[u8]) -> Vec<u8> {
 
 /// The most specific template of this length whose literals all fit: position by position, left to
 /// right, a literal beats a parameter.
-fn best<'r>(routes: &'r [Full<'_>], fits: impl Fn(&str, usize) -> bool, length: usize) -> Option<&'r [&'r str]> {
+fn best<'r>(templates: &[&'r [&'r str]], fits: impl Fn(&str, usize) -> bool, length: usize) -> Option<&'r [&'r str]> {
     let mut best: Option<&[&str]> = None;
-    for (_, _, _, full) in routes {
+    for full in templates.iter().copied() {
         let fitting = full.len() == length
             && full.iter().enumerate().all(|(at, segment)| is_parameter(segment) || fits(segment, at));
         // `false` sorts before `true`: a literal before a parameter.
