@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use orbgate::{Engine, Policy, Request, Token};
 use orbgate_bench::hostile::{self, Hostile};
-use orbgate_bench::stream::{self, Plan};
+use orbgate_bench::stream::{self, Ask, Plan};
 use orbgate_bench::table::Table;
 use orbgate_bench::{peers, support};
 
@@ -144,6 +144,14 @@ fn paths() -> Vec<Path> {
     let largest = |count| decide("100000", "hits", "orbgate-set", count);
     add("100000/hits/orbgate-set".to_owned(), Box::new(largest));
     add("external/decide_scope".to_owned(), Box::new(decide_scope));
+    add("external/decide_route-set".to_owned(), Box::new(|count| decide_route(count, |ask| Token::user(ask.set))));
+    add("external/decide_route-text".to_owned(), Box::new(|count| decide_route(count, |ask| Token::user(ask.scopes))));
+    for alternatives in [2, 128] {
+        for (form, is_text) in [("set", false), ("text", true)] {
+            let name = format!("requirement-{alternatives}/{form}");
+            add(name, Box::new(move |count| decide_requirement(alternatives, is_text, count)));
+        }
+    }
     for hostile in hostile::all() {
         let name = format!("hostile/{}", hostile.name);
         let hostile = leak(hostile);
@@ -202,6 +210,65 @@ fn decide_scope(count: usize) -> Work {
         decisions.filter(orbgate::Decision::is_allow).count()
     };
     assert!((1..count).contains(&decide()), "some are held, some not");
+    Work {
+        units: count,
+        run: Box::new(move || {
+            black_box(decide());
+        }),
+    }
+}
+
+/// Decisions by route, over the routes of the table.
+fn decide_route(count: usize, token: impl Fn(&Ask) -> Token<'_> + 'static) -> Work {
+    let table = leak(Table::named("external"));
+    let stream = stream::stream(table, plan("external", "mixed"), count);
+    let engine = table.engine;
+    let routes: Vec<_> = engine.routes().map(|route| route.id()).collect();
+    let pairs = stream.asks.into_iter().enumerate();
+    let pairs: Vec<_> = pairs.map(|(at, ask)| (routes[at % routes.len()], ask)).collect();
+    let decide = move || {
+        let decisions = pairs.iter().map(|(route, ask)| {
+            let token = Some(token(black_box(ask)));
+            engine.decide_route(black_box(*route), token, false)
+        });
+        decisions.filter(orbgate::Decision::is_allow).count()
+    };
+    assert!((1..count).contains(&decide()), "some are allowed, some not");
+    Work {
+        units: count,
+        run: Box::new(move || {
+            black_box(decide());
+        }),
+    }
+}
+
+/// Decisions on a route with this many alternatives of one scope, for tokens of five other scopes and, in turn, the
+/// owner, the last alternative and none.
+fn decide_requirement(alternatives: usize, is_text: bool, count: usize) -> Work {
+    let others: Vec<_> = (1..alternatives).map(|at| format!("read:item{at:03}")).collect();
+    let scopes = others.iter().map(|scope| format!("      {scope}: {{ routes: [] }}\n"));
+    let policy = Policy::from_yaml(&format!(
+        "orbgate: 1\napis:\n  a:\n    base_path: /api/v1\n    scopes:\n      read:item:\n        or: [{}]\n        orbs: false\n        \
+         routes: ['GET /items/{{id}}']\n{}",
+        others.join(", "),
+        scopes.collect::<String>(),
+    ));
+    let engine = leak(Engine::new(&policy.expect("a valid policy")));
+    let held = ["read:item", others.last().expect("two or more"), "none"];
+    let texts = held.map(|held| format!("openid profile email offline_access {held} read:other"));
+    let sets = texts.each_ref().map(|text| engine.scopes(text));
+    let decide = move || {
+        let decisions = (0..count).map(|at| {
+            let token = match is_text {
+                true => Token::user(black_box(&texts[at % 3])),
+                false => Token::user(black_box(&sets[at % 3])),
+            };
+            let target = black_box(b"/api/v1/items/12345678".as_slice());
+            engine.decide(&Request { method: b"GET", target, token: Some(token), allow_bonus_orbs_use: false })
+        });
+        decisions.filter(orbgate::Decision::is_allow).count()
+    };
+    assert_eq!(decide(), count - count / 3, "two of three hold an alternative");
     Work {
         units: count,
         run: Box::new(move || {
