@@ -18,7 +18,7 @@ pytestmark = pytest.mark.once
 
 POLICY = Policy.external()
 DAY = "2026-10-29"
-WARNING = "{} calls have a date without a time of day. First: row {}. Courses and numbers within an hour are therefore not reported."
+WARNING = "{} calls have a date without a time of day. First: row {}. Numbers within an hour are therefore not reported."
 
 
 def log(days: Sequence[str]) -> Any:
@@ -56,7 +56,7 @@ def test_they_are_counted_and_nothing_rests_on_an_hour(name: str) -> None:
     assert said in logs.replay(logs.read(table), POLICY).to_dict()["warnings"]
     assert said in audit.privileges(table, POLICY).warnings
     for group in made.figures.denials.groups:
-        assert (group.half_from, group.half_seconds, group.course, group.paths_in_hour, group.calls) == (None, None, None, None, 51)
+        assert (group.paths_in_hour, group.calls) == (None, 51)
         # Most of its calls are to other paths only where nothing else is in the log.
         assert group.looks_like == ("probe" if name in ("date32", "date64") else None)
     assert "of these paths within an hour" not in made.html
@@ -65,7 +65,7 @@ def test_they_are_counted_and_nothing_rests_on_an_hour(name: str) -> None:
 def test_the_same_calls_at_times_of_day_are_a_probe() -> None:
     found = report(log([f"{DAY}T00:00:00Z"] * 51), POLICY).figures
     [group] = found.denials.groups
-    assert (group.looks_like, group.paths_in_hour, group.course) == ("probe", 20, "burst") and not found.log.warnings
+    assert (group.looks_like, group.paths_in_hour) == ("probe", 20) and not found.log.warnings
 
 
 @pytest.mark.parametrize("write", ["csv", "json", "parquet"])
@@ -84,7 +84,7 @@ def test_a_file_says_it_as_its_table_does(tmp_path: Path, write: str) -> None:
         head = [",".join(table.column_names)] if write == "csv" else []
         path.write_text("\n".join([*head, *map(row, table.to_pylist())]) + "\n")
     found = report(path, POLICY, format="json" if write == "json" else None).figures
-    assert WARNING.format(40, 1) in found.log.warnings and [group.course for group in found.denials.groups] == [None]
+    assert WARNING.format(40, 1) in found.log.warnings and [group.paths_in_hour for group in found.denials.groups] == [None]
 
 
 def test_a_row_that_cannot_be_read_has_no_part_in_it(tmp_path: Path) -> None:

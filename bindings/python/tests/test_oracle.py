@@ -254,17 +254,6 @@ def check_orbs(found: Any, want: Expected) -> None:
 PATTERNS = {"missing scope", "no valid token", "unknown paths", "undeclared method", "older version"}
 
 
-def course_of(calls: int, seconds: int, found: Any) -> str | None:
-    whole = (found.times.last.replace(microsecond=0) - found.times.first.replace(microsecond=0)).total_seconds() + 1
-    if calls < 10 or whole < 3_600:
-        return None
-    return "burst" if seconds <= whole / 24 else "steady" if seconds >= whole / 4 else "uneven"
-
-
-def shortest(seconds: list[int], count: int) -> int:
-    return min(seconds[at + count - 1] - seconds[at] + 1 for at in range(len(seconds) - count + 1))
-
-
 def check_denials(found: Any, want: Expected) -> None:
     assert {(row.caller, row.pattern, row.scope): row.calls for row in found.denials.groups} == {key: len(of) for key, of in want.denials.items()}
     assert {row.pattern for row in found.denials.groups} == PATTERNS
@@ -281,20 +270,5 @@ def check_denials(found: Any, want: Expected) -> None:
         times = sorted(call.instant.replace(tzinfo=None) for _, call, _, _ in calls if call.instant is not None)
         assert (row.first, row.last) == ((times[0], times[-1]) if times else (None, None))
         unseen = len(calls) - len(times)
-        assert (row.without_time, row.outlying) == (unseen, 0)
-        # Half of the calls may be those without a time alone.
-        assert (row.half_seconds is None) == (not times or unseen > len(times))
-        if row.half_seconds is None:
-            assert row.half_from is row.half_least_seconds is row.course is None
-        else:
-            inside = [time for time in times if row.half_from <= time < row.half_from + timedelta(seconds=row.half_seconds)]
-            assert 2 * len(inside) >= len(calls)
-            # It starts and ends with a call.
-            ends = (row.half_from, row.half_from + timedelta(seconds=row.half_seconds - 1))
-            assert {time.replace(microsecond=0) for time in times}.issuperset(ends)
-            seconds = [int((time - datetime(1970, 1, 1)) // timedelta(seconds=1)) for time in times]
-            # As many of those with a time as half of all takes, if all others came in between, or if none did.
-            limits = [shortest(seconds, max(1, -(-(len(times) + sign * unseen) // 2))) for sign in (-1, 1)]
-            assert [row.half_least_seconds, row.half_seconds] == limits
-            courses = {course_of(len(times), limit, found) for limit in limits}
-            assert row.course == (courses.pop() if len(courses) == 1 else "not clear")
+        assert row.without_time == unseen and row.with_token == sum(call.values["kind"] in ("user", "organisation") for _, call, _, _ in calls)
+        assert row.targets == min(64, len(paths))

@@ -78,7 +78,7 @@ def test_what_is_left_out_is_said() -> None:
     assert tiles["Unknown scopes"][0] == "30" and tiles["Without a token"][0] == "1" and tiles["Flagged callers"] == ("1", "1 probe, from 1 group of denied calls")
     assert tiles["Changed decisions"] == ("0", "against the other policy: 0 only allowed here, 0 only denied here")
     words = " ".join(Page(made.html).texts)
-    for mark in ("steady if half", "a burst if", "uneven otherwise", "“–” a", "“…” replaces", "“At least” marks", "“(no route)” means"):
+    for mark in ("An attack makes", "from a time on", "“–” a", "“…” replaces", "“At least” marks", "“(no route)” means"):
         assert mark in words
 
 

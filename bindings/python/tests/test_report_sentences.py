@@ -150,7 +150,7 @@ def test_all_files_are_named_with_their_rows(tmp_path: Path) -> None:
 
 def test_signs_and_the_clients_that_have_them_are_counted_apart(expected: Expected) -> None:
     def lacks(caller: str | None, *targets: str) -> list[dict[str, Any]]:
-        return [{**CALL, "caller": caller, "scopes": "", "target": f"/api/v1/external/{target}", "time": START + timedelta(hours=at)} for target in targets for at in range(40)]
+        return [{**CALL, "caller": caller, "scopes": "", "served_status": 403, "target": f"/api/v1/external/{target}", "time": START + timedelta(hours=at)} for target in targets for at in range(40)]
 
     tile = re.compile(r"<dt>Flagged callers</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>")
     for found, callers, groups in (

@@ -20,7 +20,7 @@ pytest.importorskip("vl_convert")
 pytest.importorskip("jinja2")
 
 from made_up_calls import check_harmless  # noqa: E402
-from orbgate._report import bundle  # noqa: E402
+from orbgate._report import bundle, findings  # noqa: E402
 
 pytestmark = pytest.mark.once
 
@@ -31,26 +31,38 @@ GOOD = {"method": "GET", "target": "/items", "kind": "user", "scopes": "look", "
 
 
 def calls(*kinds: tuple[int, dict[str, Any]]) -> Any:
-    """A day of calls: of each kind so many, spread over it."""
-    rows = [{**GOOD, **call, "time": START + timedelta(days=at / count)} for count, call in kinds for at in range(count)]
+    """A day of calls: of each kind so many, spread over it; or, from a part of it given as `time` on, over a bit more than an hour."""
+    rows = [{**GOOD, **call, "time": START + timedelta(days=call["time"] + at / count / 20 if "time" in call else at / count)} for count, call in kinds for at in range(count)]
     return pa.Table.from_pylist(rows, pa.schema([*[(name, pa.string()) for name in ("method", "target", "kind", "scopes", "caller")], ("served_status", pa.int64()), ("time", pa.timestamp("us", "UTC"))]))
 
 
 LACKING = {"method": "POST", "caller": "cron", "served_status": 403}
+BOUGHT = {"method": "POST", "scopes": "buy"}
+GUESSED = {"method": "POST", "target": "/login", "kind": None, "scopes": None, "caller": "10.0.0.7", "served_status": 401}
 KINDS: dict[str, tuple[str, int, Any, dict[str, Any]]] = {
     "served_though_denied": ("high", 3, calls((40, {}), (3, {**LACKING, "served_status": 200})), {}),
     "refused_though_allowed": ("medium", 1, calls((40, {}), (1, {"served_status": 403})), {}),
     "misconfigured_client": ("medium", 1, calls((40, {}), (12, LACKING)), {}),
-    "stale_client": ("medium", 1, calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
+    "other_policy_client": ("medium", 1, calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
     "changes": ("medium", 11, calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
     "unread_rows": ("medium", 2, calls((40, {}), (2, {"method": None})), {}),
     "warnings": ("medium", 1, calls((40, {}), (1, {"served_status": 9})), {}),
     "no_calls": ("high", 1, calls(), {}),
+    "other_policy": ("medium", 120, calls((120, {"target": "/other/items"})), {}),
+    "broken_client": ("medium", 1, calls((40, {}), (12, {**BOUGHT, "caller": "cron", "time": 0.2}), (30, {**BOUGHT, "caller": "cron", "served_status": 400, "time": 0.5})), {}),
+    "recovered_client": ("low", 1, calls((40, {}), (12, {**BOUGHT, "caller": "cron", "time": 0.1}), (30, {**LACKING, "time": 0.3}), (12, {**BOUGHT, "caller": "cron", "time": 0.8})), {}),
+    "retries": ("low", 1, calls((40, {}), (150, {"kind": None, "scopes": None, "caller": "cron", "served_status": 401, "time": 0.5})), {}),
+    "attack": ("medium", 1, calls((40, {}), (150, {**GUESSED, "time": 0.5})), {"public": ["POST /login"]}),
+    "successful_attack": ("high", 1, calls((40, {}), (150, {**GUESSED, "time": 0.5}), (2, {**GUESSED, "served_status": 200, "time": 0.9})), {"public": ["POST /login"]}),
+    "preflights": ("low", 2, calls((40, {}), (2, {"method": "OPTIONS", "kind": None, "scopes": None, "served_status": 204})), {}),
+    "not_judged": ("medium", 40, calls((40, {"served_status": 503})), {}),
+    "charged_failures": ("low", 3, calls((40, {}), (3, {**BOUGHT, "served_status": 500})), {}),
     "unused_grants": ("low", 1, calls((40, {"scopes": "look buy"})), {}),
     "unknown_scopes": ("low", 1, calls((40, {"scopes": "look openid"})), {}),
 }
 PROBING = [{**GOOD, "target": f"/{name}", "caller": "10.0.0.9", "served_status": 404, "time": START + timedelta(seconds=at)} for at, name in enumerate("abcdefghijklmnopqrstuvwxyz")]
 KINDS["probe"] = ("high", 1, pa.concat_tables([calls((40, {})), calls((1, {})).from_pylist(PROBING, calls().schema)]), {})
+KINDS["scanner"] = ("low", 1, pa.concat_tables([calls((40, {})), calls((1, {})).from_pylist([{**row, "kind": None} for row in PROBING], calls().schema)]), {})
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -86,15 +98,17 @@ def test_a_warning_in_the_verdict_is_a_whole_sentence(expected: Expected) -> Non
 
 def test_every_kind_of_finding_is_tested() -> None:
     """All kinds that the code has."""
+    assert {*findings.KINDS} == {*KINDS, "broken_log", "properties"} and len(findings.KINDS) == len({*findings.KINDS})
     source = Path(report.__code__.co_filename).with_name("findings.py").read_text("utf-8")
-    kinds = set(re.findall(r'yield Finding\([A-Z]+, "?(\w+)"?,', source))
-    assert {kind.lower() for kind in kinds} == {*KINDS, "broken_log", "properties"}
+    named = re.findall(r'yield Finding\([^,]+, "(\w+)"', source)
+    assert len(named) > 10 and {*named} <= {*findings.KINDS}
 
 
 def test_the_most_severe_is_first_and_no_finding_is_lost() -> None:
     log = pa.concat_tables([calls((40, {"scopes": "look buy openid"}), (3, {**LACKING, "served_status": 200}), (12, LACKING), (1, {"served_status": 403}), (2, {"method": None})), calls().from_pylist(PROBING, calls().schema)])
     made = report(log, SHOP)
     found = made.figures.findings
+    assert {finding.kind for finding in found} <= {*findings.KINDS}
     assert [finding.level for finding in found] == sorted((finding.level for finding in found), key=["high", "medium", "low"].index)
     assert [finding.kind for finding in found][:2] == ["served_though_denied", "probe"] and len(found) == 7
     seen, _, folded = made.html.partition('<dl class="tiles">')[0].partition("<details>")
@@ -135,7 +149,7 @@ def test_the_command_prints_the_findings_and_can_fail_on_them(kind: str | None, 
     for options, code in zip(([], ["--fail-on", "high"], ["--fail-on", "medium"], ["--fail-on", "low"]), codes):
         assert main(["report", str(log), "--policy", str(policy), "--out", str(tmp_path / "page.html"), *options]) == code
         out = capsys.readouterr().out
-        assert "\nnothing to do\n" in out if kind is None else f"\n{KINDS[kind][0]}: {sentence} " in out
+        assert "\nnothing to do: 40 calls checked\n" in out if kind is None else f"\n{KINDS[kind][0]}: {sentence} " in out
 
 
 def test_a_grant_that_denied_calls_needed_is_not_to_be_revoked(expected: Expected) -> None:
@@ -161,7 +175,7 @@ def test_a_client_that_has_stopped_may_be_fixed(expected: Expected) -> None:
     def found(*rows: Any) -> tuple[str, str]:
         made = report(pa.concat_tables([day, *rows]), SHOP)
         [one] = made.figures.findings.where(lambda row: row.kind == "misconfigured_client")
-        assert ("(it has stopped, " in made.html) is ("stopped" in one.action)
+        assert ("; it has stopped)" in made.html) is ("stopped" in one.action)
         return one.sentence, one.action
 
     stopped, going = day.from_pylist(gone, day.schema), calls((48, LACKING))
@@ -178,7 +192,7 @@ def test_the_verdict_names_every_probe(expected: Expected) -> None:
     """It named one of two, as an example."""
     for count, names in ((1, ""), (2, ". The other: 10.0.0.1"), (8, ". The others: 10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4, 10.0.0.5, 2 more")):
         probing = [{**row, "caller": f"10.0.0.{at}"} for at in range(count) for row in PROBING]
-        made = report(calls().from_pylist(probing, calls().schema), SHOP)
+        made = report(pa.concat_tables([calls((40, {})), calls().from_pylist(probing, calls().schema)]), SHOP)
         [found] = made.figures.findings.where(lambda row: row.kind == "probe")
         assert found.sentence.endswith(f" 2026-11-02 00:00{names}.") and found.affected == count
         expected(found.sentence)

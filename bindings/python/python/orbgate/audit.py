@@ -207,7 +207,7 @@ def privileges(
         needs_token = pc.not_equal(part.decided["reason"], Reason.PUBLIC_ROUTE.value)
         callers.add(part.calls.filter(needs_token), part.decided.filter(needs_token))
     found = apart(callers.times.rows(), decided.where)
-    warnings = (*decided.warnings, *([f"{outlying(found.outlying)} These times do not count as last uses of scopes."] if found.outlying else []))
+    warnings = (*decided.lacks, *filter(None, [decided.other_policy]), *decided.warnings, *([f"{outlying(found.outlying)} These times do not count as last uses of scopes."] if found.outlying else []))
     return Privileges(
         callers.rows(found), policy.digest, callers.left_out, callers.without_caller, callers.with_unknown_token, callers.with_valid_token,
         decided.unread, decided.broken,
@@ -282,7 +282,7 @@ class _Callers:
         """Counts calls with their decisions, row by row."""
         from ._read import private
         from ._report.counting import texts
-        from ._report.usage import KINDS
+        from ._report.denials import KINDS
 
         pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
         calls = calls.set_column(calls.column_names.index("caller"), "caller", texts(calls["caller"]))

@@ -30,7 +30,7 @@ examples:
   python -m orbgate report requests.jsonl --out report.html
   python -m orbgate report access.log.gz --kind user --scopes 'read:orbs read:keys' --out report.html
   python -m orbgate report calls.parquet --column caller=client_id --out report.html --title 'November, first week'
-  python -m orbgate report calls.csv --policy new.yaml --base old.yaml --out new.html
+  python -m orbgate report calls.csv --policy current.yaml --base next.yaml --out next.html
   python -m orbgate report access.log --out report.html --properties policy.test.yaml
   python -m orbgate report access.log --out report.html --ocsf events.jsonl
   python -m orbgate report access.log --out report.html --bundle evidence.zip --sign auditor.key
@@ -53,8 +53,8 @@ def add_to(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_log_to(parser)
-    parser.add_argument("--policy", metavar="FILE", help="policy to use instead of the built-in one")
-    parser.add_argument("--base", metavar="FILE", help="policy to compare with; lists calls that it decides differently")
+    parser.add_argument("--policy", metavar="FILE", help="policy that decided the log (default: the built-in one)")
+    parser.add_argument("--base", metavar="FILE", help="any other policy, older or newer; lists calls that it decides differently, and when the server switched between the two")
     add_properties_to(parser)
     parser.add_argument("--out", metavar="FILE", required=True, help="where to write the page")
     parser.add_argument("--bundle", metavar="FILE", help="also write the page with its tables, the policies and a manifest as a ZIP archive")
@@ -80,6 +80,7 @@ def run(options: argparse.Namespace) -> int:
     check_needs()
     proved = prove(options, policy)
     from .._count.resume import Resume
+    from .._report.findings import nothing
     from .._report.ocsf import SCHEMA, writing
     from .._report.verify import sign
 
@@ -97,7 +98,8 @@ def run(options: argparse.Namespace) -> int:
     for finding in found.findings:
         print(f"{finding.level}: {shown(finding.sentence)} {finding.action}")
     if not found.findings:
-        print("nothing to do")
+        said = nothing(found)
+        print(f"{said[0].lower()}{said[1:].rstrip('.')}")
     if proved is not None:
         print(text(proved, options.properties), end="")
     if events is not None:

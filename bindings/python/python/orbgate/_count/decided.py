@@ -14,6 +14,7 @@ from .._read.input import ROWS_AT_ONCE
 from .._read.notes import NoColumnError, ResumeError, breaks_off
 from .._terms import Reason
 from .long import names, targets
+from .matches import Matches
 from .resume import restore, state_of
 from .tally import Changes
 from .unread import Kinds, count, first_rows
@@ -51,6 +52,7 @@ class Decided:
         self.unread = 0
         self.unread_kinds: Kinds = {}
         self.broken: str | None = None
+        self.matches = Matches()
         self._log = log
         self._unused = unused
         self._policy = policy
@@ -83,9 +85,18 @@ class Decided:
 
     @property
     def warnings(self) -> list[str]:
-        """Warnings about the log."""
-        lacks = [] if self.broken is None else [breaks_off(self._log.rows, self.broken)]
-        return [*lacks, *self._log.warnings_without(self._unused)]
+        """Warnings about how the log was read."""
+        return self._log.warnings_without(self._unused)
+
+    @property
+    def lacks(self) -> list[str]:
+        """A warning if the log breaks off."""
+        return [] if self.broken is None else [breaks_off(self._log.rows, self.broken)]
+
+    @property
+    def other_policy(self) -> str | None:
+        """A warning if the log and the policy don't belong together."""
+        return self.matches.warning(self._policy)
 
     @property
     def arguments(self) -> dict[str, object]:
@@ -108,13 +119,14 @@ class Decided:
 
     def state(self) -> list[Any]:
         """The progress as plain data."""
-        return [self._log.location(), state_of(self), self.changes and state_of(self.changes)]
+        return [self._log.location(), state_of(self), state_of(self.matches), self.changes and state_of(self.changes)]
 
     def restore(self, state: list[Any]) -> None:
         """Restores the progress. The rows before it are read again, but not decided."""
-        location, own, changes = state
+        location, own, matches, changes = state
         self._log.go_to(location, self._watch)
         restore(self, own)
+        restore(self.matches, matches)
         if self.changes is not None:
             restore(self.changes, changes)
 
@@ -135,6 +147,7 @@ class Decided:
                 if self._base is not None and self.changes is not None:
                     before = self._base.plain(self._base.decide(batch))
                     self.changes.count(batch, before, decided)
+                self.matches.add(calls, decided)
                 decided = self._sought(calls, decided)
                 is_read = pc.is_null(calls["error"])
                 self._set_aside(calls.filter(pc.invert(is_read)))

@@ -17,6 +17,7 @@ from .._read.notes import NoColumnError, ResumeError, breaks_off
 from .._terms import Reason
 from .._whole import is_same_file, whole
 from .bulk import warning
+from .matches import Matches
 from .served import REDIRECTED, REFUSED, SERVED, UNCLEAR
 from .tally import Changes, Tally
 from .unread import by_reason, first_rows, to_dicts
@@ -38,6 +39,7 @@ class Summary:
         self.policy = policy
         self.base = base
         self.broken: TableError | None = None
+        self.matches: Matches = Matches()
         self._tally = Tally()
         self._changes = None if base is None else Changes(examples)
         self._top, self._examples = top, examples
@@ -59,6 +61,7 @@ class Summary:
 
     def count(self, batch: Any, decided: Any, before: Any) -> None:
         """Counts a batch with its decisions, and those of the other policy."""
+        self.matches.add(batch, decided)
         self._tally.count(batch, decided)
         if self._changes is not None:
             self._changes.count(batch, before, decided)
@@ -67,13 +70,13 @@ class Summary:
         """The counts as plain data."""
         from .resume import state_of
 
-        return [state_of(counter) for counter in (self._tally, self._changes) if counter is not None]
+        return [state_of(counter) for counter in (self.matches, self._tally, self._changes) if counter is not None]
 
     def restore(self, state: list[Any]) -> None:
         """Restores the counts."""
         from .resume import restore
 
-        for counter, of in zip((self._tally, self._changes), state):
+        for counter, of in zip((self.matches, self._tally, self._changes), state):
             restore(counter, of)
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,7 +88,7 @@ class Summary:
             "log": self.log.path,
             "format": self.log.format,
             "arguments": {**self.log.arguments, "top": self._top, "examples": self._examples},
-            "warnings": [*self._lacks(), *self.log.warnings, *([warning(outlying)] if outlying else [])],
+            "warnings": [*self._lacks(), *filter(None, [self.matches.warning(self.policy)]), *self.log.warnings, *([warning(outlying)] if outlying else [])],
             "policy": self.policy.digest,
             "rows": tally.rows,
             "allowed": sum(count for row, count in rows if row["status"] is None),

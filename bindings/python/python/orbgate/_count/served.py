@@ -20,18 +20,20 @@ RULE = (
     f"A status below 300 counts as served, and so does {NOT_MODIFIED}. Other statuses below 400 are redirects, for example to a login; they are counted separately, "
     f"as neither served nor refused. {', '.join(str(status) for status in REFUSALS if status not in ERRORS)} count as refused, and so do "
     f"{' and '.join(map(str, ERRORS))} if the policy denies the call. If it allows the call, these might mean a missing object or an invalid body, "
-    "so they count as neither, like any other status"
+    "so they count as neither, like any other status. A public route’s own refusal, for example of a wrong password, also counts as neither"
 )
 
 
-def served(status: Any, is_allowed: Any) -> Any:
-    """Classifies statuses of calls that the policy allows or denies: `served`, `redirected`, `refused`, `unclear`, or null
-    without a status.
+def served(status: Any, is_allowed: Any, reason: Any) -> Any:
+    """Classifies statuses of calls that the policy allows or denies for a reason: `served`, `redirected`, `refused`, `unclear`,
+    or null without a status.
     """
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
     is_refused = pc.is_in(status, pa.array(REFUSALS, pa.int64()))
     is_error = pc.and_(pc.is_in(status, pa.array(ERRORS, pa.int64())), is_allowed.fill_null(False))
-    is_refused = pc.and_(is_refused, pc.invert(is_error))
+    # The policy lets a call to a public route in without a token, but the route might ask for a password.
+    is_own = pc.equal(reason, Reason.PUBLIC_ROUTE.value).fill_null(False)
+    is_refused = pc.and_not(pc.and_not(is_refused, is_error), is_own)
     is_redirected = pc.and_(pc.greater_equal(status, 300), pc.not_equal(status, NOT_MODIFIED))
     below = pc.if_else(is_redirected, REDIRECTED, SERVED)
     said = pc.if_else(pc.less(status, 400), below, pc.if_else(is_refused, REFUSED, UNCLEAR))
@@ -46,8 +48,8 @@ def mismatch(said: Any, is_allowed: Any) -> Any:
     return pc.if_else(denied.fill_null(False), SERVED_THOUGH_DENIED, pc.if_else(allowed.fill_null(False), REFUSED_THOUGH_ALLOWED, None))
 
 
-def served_though_denied(status: Any, decision: Any) -> Any:
+def served_though_denied(status: Any, decided: Any) -> Any:
     """Flags for calls that the server served although the policy denies them."""
     pc = needs("pyarrow.compute", "logs")
-    is_allowed = pc.equal(decision, Effect.ALLOW.value)
-    return pc.equal(mismatch(served(status, is_allowed), is_allowed), SERVED_THOUGH_DENIED).fill_null(False)
+    is_allowed = pc.equal(decided["decision"], Effect.ALLOW.value)
+    return pc.equal(mismatch(served(status, is_allowed, decided["reason"]), is_allowed), SERVED_THOUGH_DENIED).fill_null(False)

@@ -87,7 +87,7 @@ class Tally:
         pc = self._pc
         is_judged = pc.and_(pc.is_valid(status), pc.is_valid(decided["reason"]))
         is_allowed = pc.is_null(decided["status"])
-        found = self._pa.table({"said": served(status, is_allowed), "is_allowed": is_allowed}).filter(is_judged)
+        found = self._pa.table({"said": served(status, is_allowed, decided["reason"]), "is_allowed": is_allowed}).filter(is_judged)
         for row in found.group_by(["said", "is_allowed"]).aggregate([([], "count_all")]).to_pylist():
             self.served[row["said"], row["is_allowed"]] += row["count_all"]
 

@@ -205,7 +205,7 @@ class Reader(Iterator["_pa.RecordBatch"]):
         if (first := self._normaliser.times.first_day) is not None:
             said.append(
                 f"{number(self.days_alone, 'call')} {'has' if self.days_alone == 1 else 'have'} a date without a time of day. First: {self.where(first)}. "
-                "Courses and numbers within an hour are therefore not reported."
+                "Numbers within an hour are therefore not reported."
             )
         if (unread := self._normaliser.unread_statuses) and "served_status" not in columns:
             wrong = "is not an HTTP status" if unread == 1 else "are not HTTP statuses"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,8 @@ from .._count.unread import by_reason
 from .._read import private
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
-from .denials import DenialCounts
+from .denials import KINDS, OLDER_VERSION, PROBE, STALE, DenialCounts, Group, failed_as
+from .failures import NOWHERE, WITHOUT, Failure, Period, failures
 from .figures import (
     CallerCount,
     CallerDenial,
@@ -48,7 +50,9 @@ from .figures import (
 from .orbs import OrbCounts
 from .served import ServedCounts
 from .spans import spans
-from .usage import KINDS, Usage
+from .switch import SideCounts, Sides
+from .timelines import FEW, Timelines, second_of
+from .usage import Usage
 
 if TYPE_CHECKING:
     from .._policy import Policy
@@ -64,7 +68,8 @@ class Counted:
     def __init__(self, policy: Policy, has_base: bool) -> None:
         self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",), first=("row",), ends=True)
         self.usage, self.callers, self.served = Usage(policy), CallerCounts(), ServedCounts()
-        self.orbs, self.denials = OrbCounts(has_base), DenialCounts(has_base)
+        self.orbs, self.denials, self.timelines = OrbCounts(has_base), DenialCounts(has_base), Timelines()
+        self.sides = SideCounts()
         # Malformed calls are denied before their token is checked, so their reason is not `no_token` or `invalid_token`.
         self.malformed_without_token = self.malformed_with_invalid_token = 0
         self._waiting = (self.callers.calls, self.usage.texts, self.usage.held, self.served.by_caller, self.orbs.by_caller)
@@ -74,7 +79,7 @@ class Counted:
         calls, decided, _, at_end = part
         columns = {name: decided[name] for name in KEYS}
         columns |= {name: calls[name] for name in ("method", "target", "caller", "time", "row")}
-        columns["is_served"] = served_though_denied(calls["served_status"], decided["decision"])
+        columns["is_served"] = served_though_denied(calls["served_status"], decided)
         counted = pa.table(columns)
         is_malformed = pc.equal(decided["reason"], Reason.MALFORMED_REQUEST.value)
         kind = calls.filter(is_malformed)["kind"]
@@ -87,8 +92,11 @@ class Counted:
         self.served.add(calls, decided)
         self.orbs.add(part)
         self.denials.add(part)
+        self.timelines.see(part)
+        self.sides.add(part)
         if at_end:
             self.denials.settle()
+            self.timelines.fit()
             for waiting in self._waiting:
                 waiting.drop()
 
@@ -107,7 +115,7 @@ class Counted:
             restore(counter, of)
 
     def _counters(self) -> tuple[object, ...]:
-        return self, self.usage, self.callers, self.served, self.orbs, self.denials
+        return self, self.usage, self.callers, self.served, self.orbs, self.denials, self.sides
 
 
 def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resume | None = None, events: Events | None = None) -> Figures:
@@ -124,26 +132,56 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
         if events is not None:
             events.add(part)
     counted.end()
-    served, orbs, denials, usage, callers = counted.served, counted.orbs, counted.denials, counted.usage, counted.callers
+    served, orbs, denials, usage, callers, timelines = counted.served, counted.orbs, counted.denials, counted.usage, counted.callers, counted.timelines
     found = _outcomes(counted.outcomes)
     timed = [row for row in counted.times.rows() if row["time"] is not None]
     first, last, outlying = period = apart(timed, log.where)
     by_time, unit = spans([row for row in timed if period.has(row)])
     against = served.figures(unit)
     has_statuses = against.calls > 0
+    failed, looks = _looks(counted, log, policy, first, last)
     return Figures(
         decisions=Decisions(found, _reasons(found), _routes(found, policy)),
         served=against,
-        changes=None if base is None else _changes(log, base),
+        changes=None if base is None else _changes(log, base, counted.sides.sides()),
         times=CallTimes(by_time, unit, first, last, Rows(OutlyingTime, outlying), log.has_days_alone),
         orbs=orbs.figures(by_time, unit),
         scopes=Scopes(usage.rows(), usage.caller_rows(), usage.callers.is_exact, _missing(found)),
         unknown=Unknown(usage.unknown_rows(), usage.unknown_by_caller(), usage.unknown_held.is_exact, len(usage.unknown), usage.unknown.is_exact),
         unauthenticated=Unauthenticated(_probed(found), counted.malformed_without_token, counted.malformed_with_invalid_token),
         callers=Callers(callers.rows(has_statuses), callers.denial_rows(), len(callers.denials), callers.denials.is_exact, callers.without),
-        denials=Denials(denials.rows(first, last, callers.calls_of, usage.carried, log.has_days_alone, has_statuses), denials.groups.is_exact, denials.times(unit, first, last)),
+        denials=Denials(
+            denials.rows(looks, callers.calls_of, usage.carried, log.has_days_alone, has_statuses), denials.groups.is_exact,
+            denials.times(timelines, unit, first, last), failed, timelines.is_exact,
+        ),
         log=_log(log, outlying),
     )
+
+
+def _looks(counted: Counted, log: Decided, policy: Policy, first: datetime | None, last: datetime | None) -> tuple[Rows[Failure], Callable[[Group], str | None]]:
+    """The failures by caller, and what each group of denied calls looks like. With a policy of another service, nobody looks like
+    anything.
+    """
+    denials, calls_of, has_hours = counted.denials, counted.callers.calls_of, not log.has_days_alone
+    if log.other_policy is not None:
+        return Rows(Failure), lambda group: None
+    probes = {group for group, _ in denials.groups if denials.is_probe(group, calls_of, has_hours)}
+    stale = {group for group, entry in denials.groups if group[1] == OLDER_VERSION and entry.count >= FEW}
+    period = None if first is None or last is None else Period(second_of(first), second_of(last), has_hours)
+    scope_of = {str(route): route.scope for route in policy.routes()}
+    rows = failures(counted.timelines, period, scope_of, denials.details(probes.__contains__))
+    named = {_text(group[0]) if group[0] is not None else None for group in stale}
+    rows = rows.where(lambda row: not (row.caller in named and row.outcome in NOWHERE | WITHOUT))
+    by_caller: defaultdict[str | None, list[Failure]] = defaultdict(list)
+    for row in rows:
+        by_caller[row.caller].append(row)
+
+    def looks(group: Group) -> str | None:
+        if group in probes or group in stale:
+            return PROBE if group in probes else STALE
+        return failed_as(group, by_caller[None if group[0] is None else _text(group[0])])
+
+    return rows, looks
 
 
 def _log(log: Decided, outlying: Sequence[OutlyingTime]) -> LogFigures:
@@ -152,12 +190,13 @@ def _log(log: Decided, outlying: Sequence[OutlyingTime]) -> LogFigures:
         format=log.format,
         arguments=log.arguments,
         files=Rows(LogFile, (LogFile(*file, *rows) for file, rows in zip(log.files(), log.file_rows()))),
-        warnings=(*log.warnings, *([outlying_warning(outlying)] if outlying else [])),
+        warnings=(*log.lacks, *log.warnings, *([outlying_warning(outlying)] if outlying else [])),
         broken=log.broken,
         unread=log.unread,
         first_unread=Rows(UnreadRow, (UnreadRow(row, why) for row, why in log.first_unread)),
         unread_by_reason=Rows(UnreadRows, by_reasons),
         unread_times=log.unread_times,
+        other_policy=log.other_policy,
     )
 
 
@@ -275,7 +314,7 @@ def _probed(outcomes: Rows[Outcome]) -> Rows[ProbedRoute]:
     return Rows(ProbedRoute, sorted(rows, key=lambda row: (-row.calls, row.route)))
 
 
-def _changes(log: Decided, base: Policy) -> Changes | None:
+def _changes(log: Decided, base: Policy, sides: Sides) -> Changes | None:
     found = log.changes
     if found is None:
         return None
@@ -285,7 +324,7 @@ def _changes(log: Decided, base: Policy) -> Changes | None:
         detail = None if first["detail"] is None else Detail(first["detail"])
         rows.append(Change(before, after, route, calls, private.method(first["method"]), private.target(first["target"]), detail))
     rows.sort(key=lambda row: (-row.calls, row.route or "", row.before, row.after))
-    return Changes(base.digest, base.name, found.newly_allowed, found.newly_denied, found.otherwise_charged, found.otherwise_denied, Rows(Change, rows))
+    return Changes(base.digest, base.name, found.newly_allowed, found.newly_denied, found.otherwise_charged, found.otherwise_denied, Rows(Change, rows), sides)
 
 
 def _most(reasons: Counter[Reason]) -> Reason | None:

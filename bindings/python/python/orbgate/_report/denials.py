@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,8 +19,10 @@ from .._count.served import served_though_denied
 from .._number import number
 from .._read import private
 from .._rows import Rows
-from .._terms import Detail, Effect, Reason
-from .courses import BURST_PART, EPOCH, FEW, STEADY, GroupSeconds, Half, Period, Spans, second_of
+from .._terms import Detail, Effect, Reason, TokenKind
+from .served import unclear
+from .failures import ATTACK, BROKEN, LACKS, MISCONFIGURED, NOWHERE, RECOVERED, RETRIES, WITHOUT, Details, Failure
+from .timelines import EPOCH, FEW, Timelines
 
 if TYPE_CHECKING:
     from .._count.decided import Part
@@ -30,8 +32,10 @@ if TYPE_CHECKING:
 MISSING_SCOPE, OTHER_KIND, OLDER_VERSION = "missing scope", "other kind of token", "older version"
 UNKNOWN_PATHS, OTHER_METHOD, NO_TOKEN = "unknown paths", "undeclared method", "no valid token"
 # The kinds of flagged callers.
-MISCONFIGURED, STALE, PROBE = "misconfigured client", "stale client", "probe"
+STALE, PROBE = "client of the other policy", "probe"
 
+# The kinds of valid tokens.
+KINDS = pa.array([kind.value.encode() for kind in TokenKind if kind != TokenKind.UNKNOWN], pa.binary())
 # The most groups, and for each group the most rows and distinct paths.
 GROUPS, ROWS, PATHS = 5_000, 5, 64
 # The number of callers whose denials are listed by time.
@@ -41,16 +45,24 @@ PROBED_PATHS = 20
 # For each half hour, a group keeps the first and last second of each path, so that the paths within an hour are exact in any order
 # of rows. After a whole block, a group keeps its last 64 half hours.
 HOUR, SLOT, SLOTS = 3_600, 1_800, 64
-# A caller has stopped if it was silent at the log's end for more than this many times its average gap, and for more than a burst's
-# part of the log's time.
-SILENT_GAPS = 10
+# A caller has stopped if it was silent at the log's end for more than this many times its average gap, and for more than this part
+# of the log's time.
+SILENT_GAPS, SILENT_PART = 10, 24
 # A segment that is an id, possibly with a file extension, or a number anywhere. Paths that differ only in these have one template.
 ID = re.compile(rb"(?<=/)(?:[^/@]+(?:@|%40)[^/@]+(?=/|$)|(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?=[a-fA-F]*\d)[0-9a-fA-F]{8,}|(?:[a-z]+_)?(?=[A-Za-z]*\d)[A-Za-z0-9]{16,})(?=(?:\.[A-Za-z][A-Za-z0-9]{0,7})*(?:/|$)))|\d+")
 
-# The definitions on the page.
+# The names of several such callers, and the definitions on the page.
+SEVERAL = {
+    PROBE: "probes", ATTACK: "attacks", MISCONFIGURED: "misconfigured clients", BROKEN: "broken clients", STALE: "clients of the other policy",
+    RECOVERED: "recovered clients", RETRIES: "clients that retry",
+}  # fmt: skip
 RULES = {
-    MISCONFIGURED: f"makes {FEW} calls or more that lack one scope, or a user's token for it, steadily over the log's time. Other tokens of the caller might have the scope. A user who is probing a token's permissions looks the same",
-    STALE: f"makes {FEW} calls or more to routes that only the other policy has, which is assumed to be the older one",
+    MISCONFIGURED: f"makes {FEW} calls or more that lack a scope, or a user's token for it: nine of ten or more of its calls of this scope or route, from a time on. Before that, it made none, or {FEW} or more of which under 5% failed in this way. Other tokens of the caller might have the scope. A user who is probing a token's permissions looks the same",
+    BROKEN: "fails in another way from a time on, after calls that didn't: for example, the server answers with an error",
+    RECOVERED: f"failed like this between two times, and then made {FEW} or more calls most of which didn't fail in this way",
+    ATTACK: "makes 100 or more refused calls within an hour, which are nine of ten or more of its calls: with many wrong tokens or passwords, with many ids of one route or many routes without their scopes, or with unknown paths that differ only by a number",
+    RETRIES: "makes as many refused calls, but all to one path",
+    STALE: f"makes {FEW} calls or more to routes that only the other policy has",
     PROBE: (
         f"tries {PROBED_PATHS} or more different paths that are malformed or have no route, with or without a valid token, "
         "within an hour or in most of its calls. Paths count as one if they differ only in numbers, or in UUIDs, long ids or e-mail addresses that are a whole segment (apart from a file extension). "
@@ -75,22 +87,19 @@ class Denied(NamedTuple):
     the most of them within an hour, at most 20. It is a lower bound unless `paths_in_hour_is_exact`, because calls have no time
     or are far out of order.
 
+    `targets` counts all distinct paths, at most 64. `with_token` calls have a valid token.
+
     `caller_calls` is the number of all calls of the caller; None if it isn't exact. `caller_lacks` counts the scopes that its
     denied calls lacked, including those for which they lacked a user's token; a lower bound if some groups aren't counted.
     `caller_carried` counts its calls whose token had the scope, or whose user token had it for "other kind of token"; None if
     it isn't exact, or without a scope or a caller. `malformed` counts malformed calls, `base_allowed` calls that the other
     policy allows, and `served_though_denied` calls that the server served; None if the log has no statuses.
+    `unclear` calls were answered with an error of the server, or have no route and were neither served nor refused.
 
-    Half of the calls, without the `outlying` ones (None if their number isn't known), were made in the `half_seconds` from
-    `half_from` on, counting whole seconds and including the first and the last. There is no shorter time, unless
-    `half_least_seconds` is less: the shortest time is then between the two. `course` is "burst" if it is at most a 24th of the
-    log's time, "steady" if it is at least a quarter, "uneven" otherwise, and "not clear" if the two limits differ in this. It is
-    None for fewer than 10 calls with a time, or in a log of less than an hour. `without_time` calls have no time; if they are
-    more than the others, the fields about half of the calls are None. These fields and `paths_in_hour` are also None if some
-    times of the log are dates without a time of day.
+    `without_time` calls have no time. `paths_in_hour` is None if some times of the log are dates without a time of day.
 
     `rows` are the first rows, counted from 1. `method`, `target` (without its query) and `detail` are those of the first row.
-    `looks_like` is "misconfigured client", "stale client", "probe", or None if there is no likely cause.
+    `looks_like` is "probe", "client of the other policy", what `Failure` has, or None if there is no likely cause.
     """
 
     caller: str | None
@@ -101,20 +110,18 @@ class Denied(NamedTuple):
     paths: int
     paths_in_hour: int | None
     paths_in_hour_is_exact: bool
+    targets: int
+    with_token: int
     caller_calls: int | None
     caller_lacks: int
     caller_carried: int | None
     malformed: int
     base_allowed: int | None
     served_though_denied: int | None
+    unclear: int
     first: datetime | None
     last: datetime | None
-    half_from: datetime | None
-    half_least_seconds: int | None
-    half_seconds: int | None
-    course: str | None
     without_time: int
-    outlying: int | None
     rows: tuple[int, ...]
     method: str | None
     target: str | None
@@ -125,11 +132,17 @@ class Denied(NamedTuple):
 
 def has_stopped(row: Denied, first: datetime | None, last: datetime | None) -> bool:
     """Whether a caller stopped making these calls, in a log from `first` to `last`."""
-    if first is None or last is None or row.first is None or row.last is None or row.paths_in_hour is None or row.outlying != 0:
+    if first is None or last is None or row.first is None or row.last is None or row.paths_in_hour is None:
         return False
-    silence, whole = (last - row.last).total_seconds(), (last - first).total_seconds()
-    gaps = row.calls - row.without_time - 1
-    return gaps >= FEW - 1 and silence * gaps > SILENT_GAPS * (row.last - row.first).total_seconds() and BURST_PART * silence > whole
+    if row.first < first or row.last > last:
+        return False
+    return is_silent(row.first, row.last, row.calls - row.without_time, first, last)
+
+
+def is_silent(since: datetime, until: datetime, calls: int, first: datetime, last: datetime) -> bool:
+    """Whether no such call was made for long at the end of a log from `first` to `last`."""
+    silence, whole = (last - until).total_seconds(), (last - first).total_seconds()
+    return calls >= FEW and silence * (calls - 1) > SILENT_GAPS * (until - since).total_seconds() and SILENT_PART * silence > whole
 
 
 def hour_is_bound(rows: Rows[Denied]) -> str:
@@ -152,20 +165,19 @@ class DeniedSpan(NamedTuple):
 class Evidence:
     """The details of a group, apart from its number of calls."""
 
-    __slots__ = ("detail", "first", "last", "malformed", "method", "number", "paths", "paths_in_hour", "paths_in_hour_is_exact", "base_allowed", "routes", "rows", "served", "slots", "slots_from", "target")
+    __slots__ = ("detail", "first", "last", "malformed", "method", "paths", "paths_in_hour", "paths_in_hour_is_exact", "base_allowed", "routes", "rows", "served", "slots", "slots_from", "target", "targets", "unclear", "with_token", "without_time")
 
-    def __init__(self, number: int) -> None:
-        # The group's number in `GroupSeconds`.
-        self.number = number
+    def __init__(self) -> None:
         self.rows: list[int] = []
         self.routes: Counter[str] = Counter()
         self.paths: set[bytes] = set()
+        self.targets: set[bytes] = set()
         # For each half hour, the first and last second of each path, up to the number of a probe; and the first half hour since the last drop.
         self.slots: dict[int, dict[bytes, tuple[int, int]]] = {}
         self.slots_from: int | None = None
         self.paths_in_hour = 0
         self.paths_in_hour_is_exact = True
-        self.malformed = self.base_allowed = self.served = 0
+        self.malformed = self.base_allowed = self.served = self.unclear = self.with_token = self.without_time = 0
         self.first: datetime | None = None
         self.last: datetime | None = None
         self.method: bytes | None = None
@@ -208,83 +220,96 @@ class Evidence:
 
 
 Group = tuple["bytes | None", str, "str | None"]
-NO_SPANS = Spans((), (), ())
+# The reasons of the denials in a pattern.
+REASONS = {
+    MISSING_SCOPE: LACKS, OTHER_KIND: LACKS, NO_TOKEN: WITHOUT, UNKNOWN_PATHS: NOWHERE | WITHOUT, OTHER_METHOD: NOWHERE, OLDER_VERSION: NOWHERE | WITHOUT,
+}  # fmt: skip
 
+
+def failed_as(group: Group, failures: Sequence[Failure]) -> str | None:
+    """What the failures of a caller look like that include a group of its denied calls."""
+    _, pattern, scope = group
+    for row in failures:
+        if row.outcome in REASONS[pattern] and (scope is None or row.scope in (scope, None)):
+            return row.looks_like
+    return None
 
 class DenialCounts:
     """Counts denied calls by caller and pattern."""
 
     def __init__(self, has_base: bool) -> None:
         self.groups = Heavy(GROUPS)
-        self.seconds = GroupSeconds()
         self._has_base = has_base
         self._evidence: dict[Group, Evidence] = {}
-        self._numbered = 0
 
     def add(self, part: Part) -> None:
         """Counts calls with their decisions, row by row."""
         found = self._denied(part)
         if found.num_rows:
             self._count(found)
-            self._see_times(found)
+            self._see_targets(found)
             self._see_paths(found)
 
     def settle(self) -> None:
         """Drops the rare groups if there are too many."""
         self.groups.settle()
-        kept = {group: evidence for group, evidence in self._evidence.items() if group in self.groups}
-        if len(kept) < len(self._evidence):
-            self.seconds.keep({evidence.number for evidence in kept.values()})
-            self._evidence = kept
+        self._evidence = {group: evidence for group, evidence in self._evidence.items() if group in self.groups}
         for evidence in self._evidence.values():
             evidence.settle()
 
-    def rows(self, first: datetime | None, last: datetime | None, calls_of: Callable[[bytes | None], int | None], carried: Callable[[bytes, str, bool], int | None], has_days_alone: bool = False, has_statuses: bool = False) -> Rows[Denied]:
-        """The groups in a log from `first` to `last`: probes, then other flagged clients, then the rest by their calls.
+    def details(self, is_probe: Callable[[Group], bool]) -> dict[bytes | None, Details]:
+        """The details of each caller's denied calls."""
+        found: dict[bytes | None, Details] = {}
+        for group, evidence in self._evidence.items():
+            of = found.get(group[0], Details(0, 0, False, ""))
+            example = private.target(_text(evidence.target)) or "" if group[1] == UNKNOWN_PATHS else of.example
+            found[group[0]] = Details(of.targets + len(evidence.targets), of.shapes + len(evidence.paths), of.is_probe or is_probe(group), example)
+        return found
 
-        `calls_of` returns the number of all calls of a caller, or None if it isn't known. `carried` returns the number of calls
-        whose token, or user token, had a scope. With `has_days_alone`, gaps between calls aren't known.
+    def is_probe(self, group: Group, calls_of: Callable[[bytes | None], int | None], has_hours: bool) -> bool:
+        """Whether a group looks like a probe."""
+        evidence = self._evidence[group]
+        if group[1] != UNKNOWN_PATHS or len(evidence.paths) < PROBED_PATHS:
+            return False
+        entry, whole = self.groups.get(group), calls_of(group[0])
+        is_most = entry is not None and whole is not None and 2 * entry.count > whole
+        return is_most or (has_hours and evidence.most_in_hour() >= PROBED_PATHS)
+
+    def rows(self, looks: Callable[[Group], str | None], calls_of: Callable[[bytes | None], int | None], carried: Callable[[bytes, str, bool], int | None], has_days_alone: bool = False, has_statuses: bool = False) -> Rows[Denied]:
+        """The groups: probes, then other flagged clients, then the rest by their calls.
+
+        `looks` returns what a group looks like. `calls_of` returns the number of all calls of a caller, or None if it isn't
+        known. `carried` returns the number of calls whose token, or user token, had a scope. With `has_days_alone`, gaps between
+        calls aren't known.
         """
-        spans = self.seconds.by_group()
-        period = None if first is None or last is None else Period(second_of(first), second_of(last))
         lacked = Counter(caller for caller, _ in {(caller, scope) for (caller, _, scope), _ in self.groups if scope is not None})
         rows = []
         for group, entry in self.groups:
-            of = spans.get(self._evidence[group].number, NO_SPANS)
-            without_time = entry.count - sum(of.calls)
-            half: Half | None = None
-            outlying: int | None = 0
-            if period is not None:
-                half = None if has_days_alone else of.half(period, entry.missed + without_time)
-                outlying = of.out_of(period)
-            course = half and period and half.course(period)
             caller, pattern, scope = group
             had = None if caller is None or scope is None else carried(caller, scope, pattern == OTHER_KIND)
-            rows.append(self._row(group, entry, half, course, not has_days_alone, has_statuses, without_time, outlying, calls_of(caller), lacked[caller], had))
-        order = {PROBE: 0, MISCONFIGURED: 1, STALE: 2, None: 3}
+            rows.append(self._row(group, entry, looks(group), not has_days_alone, has_statuses, calls_of(caller), lacked[caller], had))
+        order = {what: at for at, what in enumerate((PROBE, ATTACK, MISCONFIGURED, BROKEN, STALE, RECOVERED, RETRIES, None))}
         return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
 
-    def times(self, unit: Unit | None, first: datetime | None, last: datetime | None) -> Rows[DeniedSpan]:
+    def times(self, timelines: Timelines, unit: Unit | None, first: datetime | None, last: datetime | None) -> Rows[DeniedSpan]:
         """The denials of the callers with the most denials, in spans of this unit."""
         if unit is None or first is None or last is None:
             return Rows(DeniedSpan)
-        of_caller: dict[bytes | None, list[tuple[Group, Any]]] = {}
-        for group, entry in self.groups:
-            of_caller.setdefault(group[0], []).append((group, entry))
-        counts = {caller: sum(entry.count for _, entry in groups) for caller, groups in of_caller.items()}
+        counts: Counter[bytes | None] = Counter()
+        for (caller, _, _), entry in self.groups:
+            counts[caller] += entry.count
         callers = sorted(counts, key=lambda caller: (-counts[caller], caller or b"", caller is not None))[:TIMED_CALLERS]
-        spans, period = self.seconds.by_group(), Period(second_of(first), second_of(last))
-        rows = []
-        for caller in callers:
-            found: Counter[datetime] = Counter()
-            is_exact = self.groups.is_exact
-            for group, entry in of_caller[caller]:
-                inside, across = spans.get(self._evidence[group].number, NO_SPANS).within(period)
-                starts, ends = ([unit.floor(EPOCH + timedelta(seconds=second)) for second in seconds] for seconds in (inside.firsts, inside.lasts))
-                is_exact = is_exact and entry.is_exact and not across and starts == ends
-                for start, end, calls in zip(starts, ends, inside.calls):
-                    found[start] += calls if start == end else 0
-            rows += [DeniedSpan(_text(caller), start, found[start], is_exact) for start in sorted(found) if found[start]]
+        found: dict[bytes | None, Counter[datetime]] = {caller: Counter() for caller in callers}
+        exact = {caller: self.groups.is_exact and timelines.is_exact for caller in callers}
+        for row in timelines.denials(callers, [reason.value for reason in Reason if reason.status is not None]):
+            caller, (start, end) = row["caller"], (EPOCH + timedelta(seconds=row[name]) for name in ("first", "last"))
+            if end < first or start > last:
+                continue
+            # A second can contain both ends of the period and calls out of it.
+            is_inside = unit.floor(start) == unit.floor(end)
+            exact[caller] = exact[caller] and is_inside
+            found[caller][unit.floor(max(start, first))] += row["calls"] if is_inside else 0
+        rows = (DeniedSpan(_text(caller), start, found[caller][start], exact[caller]) for caller in callers for start in sorted(found[caller]) if found[caller][start])
         return Rows(DeniedSpan, rows)
 
     def _denied(self, part: Part) -> Any:
@@ -314,15 +339,18 @@ class DenialCounts:
             "scope": pc.if_else(pc.or_(is_missing, is_other), decided["scope"], None),
             "detail": decided["detail"],
             "location": pc.coalesce(base_route, decided["route"], decided["about"]),
+            "with_token": pc.is_in(calls["kind"], KINDS),
+            "without_time": pc.is_null(calls["time"]),
             "is_malformed": pc.equal(reason, Reason.MALFORMED_REQUEST.value),
             "base_allowed": base_allowed,
-            "is_served": served_though_denied(calls["served_status"], decided["decision"]),
+            "is_served": served_though_denied(calls["served_status"], decided),
+            "is_unclear": pc.or_(*unclear(calls, decided)),
         }
         return pa.table(columns).filter(pc.equal(decided["decision"], Effect.DENY.value))
 
     def _count(self, found: Any) -> None:
         keys = ["caller", "pattern", "scope", "location"]
-        what = [([], "count_all"), ("row", "list"), ("is_malformed", "sum"), ("base_allowed", "sum"), ("is_served", "sum"), *((name, "first", FIRST) for name in ("method", "target", "detail")), ("time", "min"), ("time", "max")]
+        what = [([], "count_all"), ("row", "list"), ("is_malformed", "sum"), ("base_allowed", "sum"), ("is_served", "sum"), ("is_unclear", "sum"), ("with_token", "sum"), ("without_time", "sum"), *((name, "first", FIRST) for name in ("method", "target", "detail")), ("time", "min"), ("time", "max")]
         groups = found.group_by(keys, use_threads=False).aggregate(what)
         rows = groups["row_list"].combine_chunks()
         groups = groups.set_column(groups.column_names.index("row_list"), "row_list", pc.list_slice(rows, 0, ROWS))
@@ -331,8 +359,7 @@ class DenialCounts:
             self.groups.add(group, row["count_all"])
             evidence = self._evidence.get(group)
             if evidence is None:
-                self._numbered += 1
-                evidence = self._evidence[group] = Evidence(self._numbered)
+                evidence = self._evidence[group] = Evidence()
             if not evidence.rows or row["row_list"][0] < evidence.rows[0]:
                 evidence.method, evidence.target, evidence.detail = row["method_first"], _example(row["target_first"]), row["detail_first"]
             if len(evidence.rows) < ROWS or row["row_list"][0] < evidence.rows[-1]:
@@ -342,19 +369,22 @@ class DenialCounts:
             evidence.malformed += row["is_malformed_sum"]
             evidence.base_allowed += row["base_allowed_sum"] or 0
             evidence.served += row["is_served_sum"]
+            evidence.unclear += row["is_unclear_sum"]
+            evidence.with_token += row["with_token_sum"]
+            evidence.without_time += row["without_time_sum"]
             if row["time_min"] is not None:
                 evidence.first = min(evidence.first or row["time_min"], row["time_min"])
                 evidence.last = max(evidence.last or row["time_max"], row["time_max"])
 
-    def _see_times(self, found: Any) -> None:
-        timed = found.filter(pc.is_valid(found["time"]))
-        second = pc.floor_temporal(timed["time"], unit="second").cast(pa.int64())
-        timed = timed.append_column("second", pc.divide(second, 1_000_000))
-        groups = timed.group_by(["caller", "pattern", "scope"]).aggregate([("second", "list")])
-        seconds = groups["second_list"].combine_chunks()
-        keys = groups.select(["caller", "pattern", "scope"]).to_pylist()
-        numbers = pa.array([self._evidence[row["caller"], row["pattern"], row["scope"]].number for row in keys], pa.int64())
-        self.seconds.see(numbers.take(pc.list_parent_indices(seconds)), pc.list_flatten(seconds))
+    def _see_targets(self, found: Any) -> None:
+        """Notes the first distinct paths of each group. Only their number matters."""
+        named = found.filter(pc.is_valid(found["target"]))
+        path = pc.list_element(pc.split_pattern(named["target"], "?", max_splits=1), 0)
+        paths = pa.table({**{name: named[name] for name in ("caller", "pattern", "scope")}, "path": path})
+        for caller, pattern, scope, path in zip(*paths.group_by(["caller", "pattern", "scope", "path"]).aggregate([]).to_pydict().values()):
+            targets = self._evidence[caller, pattern, scope].targets
+            if len(targets) < PATHS:
+                targets.add(blake2b(path, digest_size=12).digest())
 
     def _see_paths(self, found: Any) -> None:
         unknown = found.filter(pc.equal(found["pattern"], UNKNOWN_PATHS))
@@ -374,26 +404,17 @@ class DenialCounts:
                 if is_timed:
                     evidence.see_path(shape, slot, row["second_min"], row["second_max"])
 
-    def _row(self, group: Group, entry: Any, half: Half | None, course: str | None, has_hours: bool, has_statuses: bool, without_time: int, outlying: int | None, whole: int | None, lacked: int, had: int | None) -> Denied:
+    def _row(self, group: Group, entry: Any, looks_like: str | None, has_hours: bool, has_statuses: bool, whole: int | None, lacked: int, had: int | None) -> Denied:
         caller, pattern, scope = group
         evidence = self._evidence[group]
         in_hour = evidence.most_in_hour() if has_hours else None
-        looks_like = None
-        if pattern in (MISSING_SCOPE, OTHER_KIND) and entry.count >= FEW and course == STEADY:
-            looks_like = MISCONFIGURED
-        elif pattern == OLDER_VERSION and entry.count >= FEW:
-            looks_like = STALE
-        elif pattern == UNKNOWN_PATHS and len(evidence.paths) >= PROBED_PATHS:
-            is_most = whole is not None and 2 * entry.count > whole
-            looks_like = PROBE if is_most or (in_hour or 0) >= PROBED_PATHS else None
         return Denied(
             _text(caller), pattern, scope, entry.count,
             tuple(sorted(evidence.routes, key=lambda route: (-evidence.routes[route], route))),
-            len(evidence.paths), in_hour, in_hour == PROBED_PATHS or (evidence.paths_in_hour_is_exact and not without_time and entry.is_exact), whole, lacked, had, evidence.malformed, evidence.base_allowed if self._has_base else None,
-            evidence.served if has_statuses else None,
+            len(evidence.paths), in_hour, in_hour == PROBED_PATHS or (evidence.paths_in_hour_is_exact and not evidence.without_time and entry.is_exact), len(evidence.targets), evidence.with_token, whole, lacked, had, evidence.malformed, evidence.base_allowed if self._has_base else None,
+            evidence.served if has_statuses else None, evidence.unclear,
             evidence.first, evidence.last,
-            half and half.start_time, half and half.least_seconds, half and half.most_seconds, course, without_time, outlying,
-            tuple(evidence.rows), private.method(_text(evidence.method)), private.target(_text(evidence.target)), None if evidence.detail is None else Detail(evidence.detail), looks_like, entry.is_exact,
+            evidence.without_time, tuple(evidence.rows), private.method(_text(evidence.method)), private.target(_text(evidence.target)), None if evidence.detail is None else Detail(evidence.detail), looks_like, entry.is_exact,
         )
 
 

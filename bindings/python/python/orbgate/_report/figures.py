@@ -11,10 +11,12 @@ from .._count.bulk import OutlyingTime
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
 from .denials import Denied, DeniedSpan
+from .failures import Failure
 from .orbs import Orbs
 from .proved import Properties
 from .served import Served
 from .spans import Span, Unit
+from .switch import Sides
 
 
 class Outcome(NamedTuple):
@@ -145,6 +147,7 @@ class Changes(NamedTuple):
 
     This policy allows `newly_allowed` calls that the other one denies, and denies `newly_denied` calls that the other one
     allows. Both allow `otherwise_charged` calls with different orbs, and deny `otherwise_denied` calls for different reasons.
+    `sides` states which of the two policies the server's responses agree with.
     """
 
     base: str
@@ -154,6 +157,7 @@ class Changes(NamedTuple):
     otherwise_charged: int
     otherwise_denied: int
     rows: Rows[Change]
+    sides: Sides
 
     @property
     def calls(self) -> int:
@@ -202,12 +206,15 @@ class Decisions(NamedTuple):
 
 class Denials(NamedTuple):
     """The denied calls by caller and pattern. Flagged callers come first. Unless `is_exact`, only the most frequent groups are
-    listed. `times` has the denials of the callers with the most denials, by span of time.
+    listed. `times` has the denials of the callers with the most denials, by span of time. `failures` are calls of a caller that
+    failed from a time on; unless `failures_is_exact`, some callers aren't counted.
     """
 
     groups: Rows[Denied]
     is_exact: bool
     times: Rows[DeniedSpan]
+    failures: Rows[Failure]
+    failures_is_exact: bool
 
 
 class Scopes(NamedTuple):
@@ -272,7 +279,10 @@ class CallTimes(NamedTuple):
 
 
 class LogFigures(NamedTuple):
-    """The options for reading the log, and its unreadable rows and times."""
+    """The options for reading the log, and its unreadable rows and times.
+
+    `other_policy` explains why the log and the policy don't belong together, if too few calls match a route.
+    """
 
     format: str
     arguments: dict[str, object]
@@ -283,6 +293,7 @@ class LogFigures(NamedTuple):
     first_unread: Rows[UnreadRow]
     unread_by_reason: Rows[UnreadRows]
     unread_times: int
+    other_policy: str | None
 
 
 class Finding(NamedTuple):

@@ -3,64 +3,97 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from .._count.served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
 from .._count.text import NO_CALLER
 from .._number import number
 from .._rows import Rows
-from .courses import SHORTEST, second_of
-from .denials import MISCONFIGURED, MISSING_SCOPE, OTHER_KIND, PATHS, PROBE, STALE, has_stopped, hour_is_bound
+from .._terms import Reason
+from .denials import PATHS, PROBE, SEVERAL, STALE, hour_is_bound, is_silent
+from .failures import ATTACK, BROKEN, CALLER, LACKS, MISCONFIGURED, RECOVERED, RETRIES, ROUTE, SCOPE
 from .figures import Finding
-from .numbers import HIGH, LEVELS, LOW, MEDIUM, before, bound, shown, when
-from .served import CALLERS
+from .numbers import HIGH, LEVELS, LOW, MEDIUM, before, bound, share, shown, when
+from .switch import AGAINST
+from .timelines import ERROR, FEW, OWN, REJECTED, second_of
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from .denials import Denied
+    from .failures import Failure
     from .figures import Changes, Figures
     from .served import Mismatch
+    from .switch import Switch
 
-# The most further callers that a finding about probes names.
-MOST_NAMES = 5
+# The most further callers that a finding names, and the most pairs of route and caller, or callers with their calls.
+MOST_NAMES, MOST_PAIRS = 5, 3
+OTHER_POLICY = "other_policy"
+# Calls that were not checked are a finding from this number on, if they are one in `UNJUDGED_PART` or more, or of all calls in a log with
+# fewer than `SMALL` one in ten. Nearly all calls with errors, nine of ten, are a medium one.
+UNJUDGED, UNJUDGED_PART, SMALL = 100, 100, 1_000
 # The sections with the details.
 SERVER, CAUSES, CHANGED, UNREAD, WARNINGS = "Server responses and policy decisions", "Likely causes of denials", "Changes against the other policy", "Unread rows", "Warnings"
-PROPERTIES, UNUSED, UNKNOWN, NO_CALLS = "Properties", "Unused grants", "Unknown scopes", "No calls"
+PROPERTIES, UNUSED, UNKNOWN, NO_CALLS, ORBS, ROUTES = "Properties", "Unused grants", "Unknown scopes", "No calls", "Orbs", "Routes"
+
+
+# The codes of all findings.
+KINDS = (
+    OTHER_POLICY, "broken_log", "no_calls", "unread_rows", "warnings", "served_though_denied", "refused_though_allowed", "preflights", "properties", "probe", "scanner", "attack",
+    "successful_attack", "misconfigured_client", "broken_client", "recovered_client", "retries", "other_policy_client", "changes", "not_judged", "charged_failures", "unused_grants", "unknown_scopes",
+)  # fmt: skip
 
 
 def findings(found: Figures) -> Rows[Finding]:
     """The findings, the most severe first. In each level, findings about wrongly served calls come first."""
-    every = (*_log(found), *_server(found), *_properties(found), *_clients(found), *_changes(found), *_scopes(found))
-    return Rows(Finding, sorted(every, key=lambda row: LEVELS.index(row.level)))
+    every = (*_log(found), *_server(found), *_properties(found), *_clients(found), *_changes(found), *_unjudged(found), *_orbs(found), *_scopes(found))
+    # With the policy of another service, nothing else on the page holds.
+    return Rows(Finding, sorted(every, key=lambda row: (row.kind != OTHER_POLICY, LEVELS.index(row.level))))
 
 
 def _server(found: Figures) -> Iterator[Finding]:
     served, refused = found.served.of(SERVED_THOUGH_DENIED), found.served.of(REFUSED_THOUGH_ALLOWED)
     if served:
+        other = _by_other(found, served, "served_as_other", "allowed")
         action = "Find out why the server lets these calls in: it might lack the check, or use another policy."
-        yield Finding(HIGH, "served_though_denied", served, True, f"{_were(served)} served although the policy denies {_them(served)}{_most(found, SERVED_THOUGH_DENIED)}.", action, SERVER)
+        yield Finding(HIGH, "served_though_denied", served, True, f"{_were(served)} served although the policy denies {_them(served)}{_most(found, SERVED_THOUGH_DENIED)}.{other}", action, SERVER)
     if refused:
+        changed = found.denials.failures.where(lambda row: row.outcome == REJECTED)
+        since = f"; {described(changed[0], found)}" if changed else ""
         action = "Check whether the server runs another version of the policy, or has its own rules."
-        yield Finding(MEDIUM, "refused_though_allowed", refused, True, f"{_were(refused)} rejected although the policy allows {_them(refused)}{_most(found, REFUSED_THOUGH_ALLOWED)}.", action, SERVER)
+        yield Finding(MEDIUM, "refused_though_allowed", refused, True, f"{_were(refused)} rejected although the policy allows {_them(refused)}{_most(found, REFUSED_THOUGH_ALLOWED)}{since}.{_by_other(found, refused, 'refused_as_other', 'denied')}", action, SERVER)
+    if preflights := found.served.of(SERVED_THOUGH_DENIED, is_preflight=True):
+        sentence = f"{number(preflights, 'preflight')} (OPTIONS without a token) {'was' if preflights == 1 else 'were'} served, which the policy does not allow."
+        yield Finding(LOW, "preflights", preflights, True, sentence, "Name the OPTIONS routes with --public if the server answers preflights.", SERVER)
 
 
 def _most(found: Figures, what: str) -> str:
-    """The route of most of these calls, with its first call. Calls with a route come first."""
-    rows = found.served.mismatches.where(lambda row: row.what == what)
-    # A call to a protected route matters more than one to an unknown path.
-    first = next((row for row in rows if row.route is not None), rows[0])
-    location = f"{'' if len(rows) == 1 else f'{number(first.calls)} of them '}{'to ' + first.route if first.route else 'without a route'}"
-    times = when(first.first, first.last, found.times.has_days_alone)
-    return f": {location}, with status {first.status}{_by(first)}, first in row {number(first.row)}{f', {times}' if times else ''}"
+    """The pairs of route and caller with the most of these calls, and the first call. Calls with a route come first."""
+    pairs = found.served.pairs.where(lambda row: row.what == what)
+    rows = found.served.mismatches.where(lambda row: row.what == what and not row.is_preflight)
+    named = [f"{bound(row.calls, row.is_exact)} {'to ' + row.route if row.route else 'without a route'} by {NO_CALLER if row.caller is None else shown(row.caller)}" for row in pairs[:MOST_PAIRS]]
+    # Of the routes in the sentence, the first call in the log.
+    first = min((row for row in rows if row.route == pairs[0].route), key=lambda row: row.row)
+    more = f", and others of {number(len(pairs) - MOST_PAIRS, 'more pair')} of route and caller" if len(pairs) > MOST_PAIRS else ""
+    times = when(*_ends(rows), found.times.has_days_alone)
+    return f": {', '.join(named)}{more}; the first with status {first.status} in row {number(first.row)}{f', {times}' if times else ''}"
 
 
-def _by(row: Mismatch) -> str:
-    """The first caller of these calls, and the number of others."""
-    if not row.first_callers:
+def _by_other(found: Figures, calls: int, field: str, decided: str) -> str:
+    """How many of these calls the other policy decides as the server did, and when the server switched."""
+    changes = found.changes
+    count = 0 if changes is None else getattr(changes.sides, field)
+    if changes is None or not count:
         return ""
-    more = f" and {bound(row.callers - 1, row.callers < CALLERS, 'more caller')}" if row.callers > 1 else ""
-    more += f" and {number(row.without_caller, 'call')} without a caller" if row.without_caller else ""
-    return f", by {shown(row.first_callers[0])}{more}"
+    of = f"All {number(count)} are" if count == calls and count > 1 else "It is" if count == calls else f"{number(count)} of them {'is' if count == 1 else 'are'}"
+    return f" {of} {decided} by the other policy{f'; the server {switched(changes.sides.switch)}' if changes.sides.switch is not None else ''}."
+
+
+def _ends(rows: Sequence[Mismatch]) -> tuple[datetime | None, datetime | None]:
+    """The times of the first and the last of these calls."""
+    return min((row.first for row in rows if row.first is not None), default=None), max((row.last for row in rows if row.last is not None), default=None)
 
 
 def _properties(found: Figures) -> Iterator[Finding]:
@@ -71,30 +104,102 @@ def _properties(found: Figures) -> Iterator[Finding]:
 
 
 def _clients(found: Figures) -> Iterator[Finding]:
-    rows = {what: found.denials.groups.where(lambda row: row.looks_like == what) for what in (PROBE, MISCONFIGURED, STALE)}
-    is_exact = found.denials.is_exact
-    if probes := rows[PROBE]:
-        first = max(probes, key=lambda row: (row.served_though_denied or 0, row.paths, row.calls))
-        served = f"; the server served {number(first.served_though_denied)} of them" if first.served_though_denied else ""
-        tried = f"{_who(first)} tried {bound(first.paths, first.paths < PATHS)} unknown paths in {bound(first.calls, first.is_exact, 'call')}{_when(first)}{served}"
-        others = [_who(row) for row in probes if row is not first]
-        names = [*others[:MOST_NAMES], *([f"{number(len(others) - MOST_NAMES)} more"] if len(others) > MOST_NAMES else [])]
-        also = f". The {'other' if len(others) == 1 else 'others'}: {', '.join(names)}" if names else ""
-        yield Finding(HIGH, PROBE, len(probes), is_exact, f"{_look_like(probes, is_exact, PROBE, 'probes')}: {tried}{also}.", "Find out who this is; block the caller unless it only uses a wrong base path.", CAUSES)
-    if lacking := rows[MISCONFIGURED]:
-        first = lacking[0]
-        lacked = "lacks" if first.pattern == MISSING_SCOPE else "has no user's token for"
-        example = f"{_who(first)} {lacked} {shown(first.scope)} in {bound(first.calls, first.is_exact, 'call')}{_when(first)}{_end(first, found)}"
-        callers = _callers(lacking)
-        sentence = f"{_look_like(callers, is_exact, MISCONFIGURED, 'misconfigured clients')}: {example}."
-        patterns = {row.pattern for row in lacking}
-        actions = [action for pattern, action in ((MISSING_SCOPE, "grant the scope"), (OTHER_KIND, "let the client use a user's token")) if pattern in patterns]
-        advice = f"{', or '.join(actions).capitalize()}, or stop the client from making these calls."
-        yield Finding(MEDIUM, "misconfigured_client", len(callers), is_exact, sentence, _action(lacking, found, advice), CAUSES)
-    if stale := rows[STALE]:
-        first, callers = stale[0], _callers(stale)
-        sentence = f"{_look_like(callers, is_exact, STALE, 'stale clients')}: {_who(first)} makes {bound(first.calls, first.is_exact, 'call')} to routes that only the other policy has{_when(first)}{_end(first, found)}."
-        yield Finding(MEDIUM, "stale_client", len(callers), is_exact, sentence, _action(stale, found, "Update the client to the routes of this policy."), CAUSES)
+    yield from _probes(found)
+    yield from _attacks(found)
+    for kind, (level, what, advice) in FAILING.items():
+        # The finding about refused calls has those that the server refused.
+        rows = found.denials.failures.where(lambda row: row.looks_like == what and row.outcome != REJECTED)
+        if rows:
+            callers = [*dict.fromkeys(row.caller for row in rows)]
+            said = "; ".join(described(row, found) for row in rows[:MOST_PAIRS])
+            others = [caller for caller in callers if caller not in {row.caller for row in rows[:MOST_PAIRS]}]
+            names = f". The {'other' if len(others) == 1 else 'others'}: {_named(others)}" if others else ""
+            sentence = f"{_look_like(callers, found.denials.failures_is_exact, what)}: {said}{names}."
+            yield Finding(level, kind, len(callers), found.denials.failures_is_exact, sentence, _action(rows, found, advice(rows)), CAUSES)
+    stale = found.denials.groups.where(lambda row: row.looks_like == STALE)
+    if stale:
+        first, clients = stale[0], _callers(stale)
+        sentence = f"{_look_like(clients, found.denials.is_exact, STALE)}: {_who(first.caller)} makes {bound(first.calls, first.is_exact, 'call')} to routes that only the other policy has{_when(first)}{_end(first, found)}."
+        action = "If the other policy is older, update the client to the routes of this policy; if it is newer, deploy it first."
+        yield Finding(MEDIUM, "other_policy_client", len(clients), found.denials.is_exact, sentence, action, CAUSES)
+
+
+def _probes(found: Figures) -> Iterator[Finding]:
+    """Probes. One that has no valid token and is always refused is what every server on the internet sees."""
+    rows = found.denials.groups.where(lambda row: row.looks_like == PROBE)
+    for level, probes in ((HIGH, rows.where(lambda row: not is_harmless(row))), (LOW, rows.where(is_harmless))):
+        if probes:
+            first = max(probes, key=lambda row: (row.served_though_denied or 0, row.paths, row.calls))
+            served = f"; the server served {number(first.served_though_denied)} of them" if first.served_though_denied else ""
+            valid = f" with a valid token in {bound(first.with_token, first.is_exact)} of them" if first.with_token else " without a valid token"
+            tried = f"{_who(first.caller)} tried {bound(first.paths, first.paths < PATHS)} unknown paths in {bound(first.calls, first.is_exact, 'call')}{valid}{_when(first)}{served}"
+            others = [row.caller for row in probes if row is not first]
+            names = f". The {'other' if len(others) == 1 else 'others'}: {_named(others)}" if others else ""
+            action = "Find out who this is; block the caller unless it only uses a wrong base path." if level == HIGH else "Every public server gets such calls; make sure that it refuses them."
+            sentence = f"{_look_like(probes, found.denials.is_exact, PROBE)}: {tried}{names}."
+            yield Finding(level, PROBE if level == HIGH else "scanner", len(probes), found.denials.is_exact, sentence, action, CAUSES)
+
+
+def is_harmless(row: Denied) -> bool:
+    """Whether a probe has no valid token and was never served."""
+    return not row.with_token and not row.served_though_denied
+
+
+def _attacks(found: Figures) -> Iterator[Finding]:
+    """Attacks on known routes, of which those that succeeded in the end are the most severe."""
+    rows = found.denials.failures.where(lambda row: row.looks_like == ATTACK)
+    for level, attacks in ((HIGH, rows.where(lambda row: row.succeeded > 0)), (MEDIUM, rows.where(lambda row: not row.succeeded))):
+        if attacks:
+            said = "; ".join(described(row, found) for row in attacks[:MOST_PAIRS])
+            others = [row.caller for row in attacks[MOST_PAIRS:]]
+            names = f". The {'other' if len(others) == 1 else 'others'}: {_named(others)}" if others else ""
+            action = "Find out what the calls after the refused ones did, and revoke their token." if level == HIGH else "Find out who this is, and block or limit the caller."
+            sentence = f"{_look_like(attacks, found.denials.failures_is_exact, ATTACK)}: {said}{names}."
+            yield Finding(level, "attack" if level == MEDIUM else "successful_attack", len(attacks), found.denials.failures_is_exact, sentence, action, CAUSES)
+
+
+def described(row: Failure, found: Figures) -> str:
+    """The failed calls of a caller: how many of which failed how, since when, and what came before and after."""
+    is_of_days = found.times.has_days_alone
+    of = {ROUTE: f" to {row.route}", SCOPE: f" that need {shown(row.scope)}" if row.outcome not in LACKS else "", CALLER: ""}[row.counted]
+    how = HOW.get(row.outcome) or (f"were answered with {row.outcome}" if row.outcome.isdigit() or row.outcome == ERROR else f"were denied for {row.outcome}")
+    if row.outcome in LACKS:
+        how = f"{'lack' if row.outcome == Reason.SCOPE_MISSING.value else 'have no user token for'} {'the scopes of their routes' if row.scope is None else shown(row.scope)}"
+    many = f", up to {number(row.in_hour)} within an hour" if row.pattern is not None and row.in_hour is not None else ""
+    pattern = f" {shown(row.pattern)}" if row.pattern is not None and row.looks_like == ATTACK else ""
+    return f"{_who(row.caller)}{pattern}: {number(row.failed)} of {number(row.calls, 'call')}{of} {how}{_times(row, found, is_of_days)}{many}{_around(row)}"
+
+
+def _times(row: Failure, found: Figures, is_of_days: bool) -> str:
+    """From when to when the calls failed. If nothing came after, it goes on."""
+    since, until = (f"{time:%Y-%m-%d}" if is_of_days else f"{time:%Y-%m-%d %H:%M}" for time in (row.since, row.until))
+    end = found.times.last
+    # A few calls after it, for example with an expired token, show nothing.
+    is_last = row.after < FEW and row.looks_like != ATTACK or not row.after
+    is_known = not is_of_days and end is not None and is_last
+    stopped = "; it has stopped" if is_last and is_gone(row, found) else ""
+    ago = f" ({before(second_of(row.until), second_of(end))}{stopped})" if is_known and end is not None and end - row.until >= timedelta(hours=1) else ""
+    if is_last and not is_gone(row, found):
+        return f" since {since}{f', the last on {until}{ago}' if ago else ''}"
+    return f" on {since}{ago}" if since == until else f" from {since} to {until}{ago}"
+
+
+def _around(row: Failure) -> str:
+    """What came before and after the failed calls."""
+    said = "no calls before (new)" if not row.before else f"before, {_some(row.before_failed, row.before)}"
+    if row.looks_like == ATTACK:
+        return f"; {said}; then {number(row.succeeded, 'call')} succeeded" if row.succeeded else f"; {said}"
+    return f"; {said}" if row.after < FEW else f"; {said}; after, {_some(row.after_failed, row.after)}"
+
+
+def _some(failed: int, calls: int) -> str:
+    return f"{number(failed) if failed else 'none'} of {number(calls)}"
+
+
+def is_gone(row: Failure, found: Figures) -> bool:
+    """Whether a caller has stopped making these calls."""
+    first, last = found.times.first, found.times.last
+    return not (first is None or last is None or found.times.has_days_alone) and is_silent(row.since, row.until, row.failed, first, last)
 
 
 def _when(row: Denied) -> str:
@@ -112,9 +217,11 @@ def _end(row: Denied, found: Figures) -> str:
     return f", last seen {before(second_of(row.last), second_of(end))}"
 
 
-def _action(rows: Sequence[Denied], found: Figures, advice: str) -> str:
+def _action(rows: Sequence[Failure], found: Figures, advice: str) -> str:
     """The advice for callers that still make such calls, and for those that have stopped."""
-    going = {row.caller for row in rows if not has_stopped(row, found.times.first, found.times.last)}
+    if rows[0].looks_like in (RECOVERED, RETRIES):
+        return advice
+    going = {row.caller for row in rows if row.after >= FEW or not is_gone(row, found)}
     stopped = len({row.caller for row in rows} - going)
     if not stopped:
         return advice
@@ -123,25 +230,125 @@ def _action(rows: Sequence[Denied], found: Figures, advice: str) -> str:
     return f"{advice} {number(stopped)} of the callers {'has' if stopped == 1 else 'have'} stopped: check whether {'it was' if stopped == 1 else 'they were'} fixed."
 
 
+def _of_misconfigured(rows: Sequence[Failure]) -> str:
+    patterns = {row.outcome for row in rows}
+    actions = [action for of, action in ((Reason.SCOPE_MISSING, "grant the scope"), (Reason.USER_TOKEN_REQUIRED, "let the client use a user's token")) if of.value in patterns]
+    return f"{', or '.join(actions).capitalize()}, or stop the client from making these calls."
+
+
+# The findings about clients whose calls fail: level, what a client looks like, and the advice.
+FAILING: dict[str, tuple[str, str, Callable[[Sequence[Failure]], str]]] = {
+    "misconfigured_client": (MEDIUM, MISCONFIGURED, _of_misconfigured),
+    "broken_client": (MEDIUM, BROKEN, lambda rows: "Find out what changed at that time, for example which version was deployed."),
+    "recovered_client": (LOW, RECOVERED, lambda rows: "Find out what happened then, if you do not know it."),
+    "retries": (LOW, RETRIES, lambda rows: "Let the client wait longer between attempts, or stop after a refusal."),
+}
+HOW = {
+    Reason.NO_TOKEN.value: "have no valid token", Reason.INVALID_TOKEN.value: "have no valid token", Reason.NO_ROUTE.value: "match no route",
+    Reason.METHOD_NOT_DECLARED.value: "have another method than the policy", Reason.MALFORMED_REQUEST.value: "are malformed",
+    REJECTED: "were refused by the server", OWN: "were refused",
+}  # fmt: skip
+
+
 def _callers(rows: Sequence[Denied]) -> list[str | None]:
     """The distinct callers. One client can lack several scopes."""
     return list(dict.fromkeys(row.caller for row in rows))
 
 
-def _who(row: Denied) -> str:
-    return NO_CALLER if row.caller is None else shown(row.caller)
+def _who(caller: str | None) -> str:
+    return NO_CALLER if caller is None else shown(caller)
 
 
-def _look_like(rows: Sequence[object], is_exact: bool, one: str, several: str) -> str:
-    return f"{bound(len(rows), is_exact, 'caller')} {f'looks like a {one}' if len(rows) == 1 else f'look like {several}, for example'}"
+def _named(callers: Sequence[str | None]) -> str:
+    """Further callers, at most a few of them."""
+    more = [f"{number(len(callers) - MOST_NAMES)} more"] if len(callers) > MOST_NAMES else []
+    return ", ".join([*map(_who, callers[:MOST_NAMES]), *more])
+
+
+def _look_like(rows: Sequence[object], is_exact: bool, what: str) -> str:
+    one = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
+    return f"{bound(len(rows), is_exact, 'caller')} {f'looks like {one}' if len(rows) == 1 else f'look like {SEVERAL[what]}, for example'}"
+
+
+def _unjudged(found: Figures) -> Iterator[Finding]:
+    """Calls about which the log shows too little."""
+    parts = unjudged(found)
+    count, calls = sum(parts.values()), found.calls
+    is_much = count >= UNJUDGED and UNJUDGED_PART * count >= calls if calls >= SMALL else count and 10 * count >= calls
+    if not is_much:
+        return
+    is_down = 10 * parts[WITH_ERROR] >= 9 * calls
+    said = ", ".join(f"{number(of)} {what}" for what, of in parts.items() if of)
+    sentence = f"{number(count)} of {number(calls, 'call')} ({share(count, calls)}) could not be judged: {said}."
+    action = "Find out why the server fails: its responses show nothing of the policy." if is_down else "Look at these calls: neither a cause nor a response shows that they are right."
+    yield Finding(MEDIUM if is_down else LOW, "not_judged", count, True, sentence, action, SERVER if found.served.calls and parts[WITH_ERROR] else CAUSES)
+
+
+WITH_ERROR = "were answered with an error of the server (5xx)"
+
+
+def unjudged(found: Figures) -> dict[str, int]:
+    """The calls that have no cause, and whose response proves nothing, by why."""
+    every = found.denials.groups
+    # Groups that aren't counted might have a cause.
+    denied = sum(row.calls - row.unclear - (row.served_though_denied or 0) for row in every if row.looks_like is None)
+    return {
+        WITH_ERROR: found.served.server_errors,
+        "were denied without a likely cause": denied,
+        "match no route and were not refused": found.served.unmatched,
+    }
+
+
+def _orbs(found: Figures) -> Iterator[Finding]:
+    """Charged calls that might have failed."""
+    rows = found.orbs.failed
+    if not rows:
+        return
+    calls, orbs = sum(row.calls for row in rows), sum(row.orbs for row in rows)
+    first = ", ".join(f"{number(row.calls)} to {row.route or shown(row.scope)} with status {row.status}, the first in row {number(row.row)}" for row in rows[:MOST_PAIRS])
+    more = f", and {number(len(rows) - MOST_PAIRS, 'more pair')} of route and status" if len(rows) > MOST_PAIRS else ""
+    what = f"{number(orbs, 'orb')} {'belongs' if orbs == 1 else 'belong'} to calls" if orbs else f"{number(calls, 'call')} that {'consumes' if calls == 1 else 'consume'} orbs"
+    sentence = f"{what} that may have failed: {first}{more}." if orbs else f"{what} may have failed: {first}{more}."
+    yield Finding(LOW, "charged_failures", calls, True, sentence, "Check whether these calls were charged, and return the orbs of those that failed.", ORBS)
 
 
 def _changes(found: Figures) -> Iterator[Finding]:
     changes = found.changes
     if changes is None or not changes.calls:
         return
-    sentence = f"The other policy decides {number(changes.calls, 'call')} differently: {directions(changes)}."
-    yield Finding(MEDIUM, "changes", changes.calls, True, sentence, "Check that each change is intended before you deploy this policy.", CHANGED)
+    sentence = f"The other policy decides {number(changes.calls, 'call')} differently: {directions(changes)}.{evidence(changes)}"
+    yield Finding(MEDIUM, "changes", changes.calls, True, sentence, _advice(changes), CHANGED)
+
+
+def evidence(changes: Changes) -> str:
+    """Which policy the server's responses agree with, for calls that only one of the two allows."""
+    sides = changes.sides
+    if (switch := sides.switch) is not None:
+        against = f"{number(switch.against)} against it" if switch.against else "none against it"
+        return f" The server {switched(switch)}: {number(switch.before, 'call')} before and {number(switch.after)} after show it, {against}."
+    if not sides.as_this and not sides.as_other:
+        return ""
+    if not sides.as_other:
+        return f" The server decided {number(sides.as_this)} of them, as far as its responses show, as this policy does."
+    if not sides.as_this:
+        return f" The server decided {number(sides.as_other)} of them, as far as its responses show, as the other policy does."
+    return f" The server decided {number(sides.as_this)} of them as this policy does, and {number(sides.as_other)} as the other does."
+
+
+def switched(switch: Switch) -> str:
+    """From which policy to which the server switched, and when."""
+    start, end = (f"{time:%Y-%m-%d %H:%M}" for time in (switch.last_before, switch.first_after))
+    when = f"at {start}" if start == end else f"between {start} and {end}"
+    return f"switches {'from the other policy to this one' if switch.is_to_this else 'from this policy to the other one'} {when}"
+
+
+def _advice(changes: Changes) -> str:
+    sides = changes.sides
+    if sides.switch is not None:
+        return "Each policy decided a part of the log: report on the part before the switch and the part after it separately, each with its policy as --policy."
+    if sides.as_other > AGAINST * sides.as_this:
+        return "The other policy decided this log: exchange --policy and --base."
+    return "If the other policy is to replace this one, check that each change is intended."
 
 
 def directions(found: Changes) -> str:
@@ -155,15 +362,19 @@ def _log(found: Figures) -> Iterator[Finding]:
     log = found.log
     if log.broken is not None:
         yield Finding(HIGH, "broken_log", 1, True, f"The log breaks off: {shown(log.broken)}.", "Read the whole log; the numbers cover only the rows before.", UNREAD)
-    if not found.calls:
+    elif not found.calls:
         yield Finding(HIGH, "no_calls", 1, True, "The log has no readable calls, so nothing was checked.", "Check that this is the right file, and that its format and columns are right.", UNREAD if log.unread else NO_CALLS)
+    if log.other_policy is not None:
+        action = "Give the policy that decided this log with --policy. Until then, no number on this page holds."
+        yield Finding(MEDIUM, OTHER_POLICY, found.calls, True, log.other_policy, action, ROUTES)
     if log.unread:
         of_all = f"{number(log.unread)} of {number(found.calls + log.unread, 'row')} could not be read"
         yield Finding(MEDIUM, "unread_rows", log.unread, True, f"{of_all}, so the results might be incomplete.", "Find out why these rows are unreadable: correct them and read the log again, or accept them with --tolerate.", UNREAD)
-    if log.warnings:
-        first = FIRST_SENTENCE.match(log.warnings[0])
-        rest = f"; and {number(len(log.warnings) - 1, 'more warning')}" if len(log.warnings) > 1 else ""
-        yield Finding(MEDIUM, "warnings", len(log.warnings), True, f"The log might have been read wrongly: {shown(first[1] if first else log.warnings[0], MOST_OF_A_WARNING)}{rest}.", "Read the warnings before you rely on the numbers.", WARNINGS)
+    # The first one is that the log breaks off.
+    if warnings := log.warnings[log.broken is not None :]:
+        first = FIRST_SENTENCE.match(warnings[0])
+        rest = f"; and {number(len(warnings) - 1, 'more warning')}" if len(warnings) > 1 else ""
+        yield Finding(MEDIUM, "warnings", len(warnings), True, f"The log might have been read wrongly: {shown(first[1] if first else warnings[0], MOST_OF_A_WARNING)}{rest}.", "Read the warnings before you rely on the numbers.", WARNINGS)
 
 
 # A warning can name a column of any length. Its other sentences are advice, which the section shows.
@@ -200,24 +411,36 @@ def _scopes(found: Figures) -> Iterator[Finding]:
 
 def checked(found: Figures) -> list[str]:
     """The checks that found nothing, and those that the log doesn't allow, a sentence each."""
-    if found.served.calls:
-        without = number(found.served.without_status, "call")
-        said = [f"The server's responses agree with the policy's decisions{f'; {without} without a status' if found.served.without_status else ''}."]
-    else:
-        said = ["The log has no statuses, so the server's responses were not compared with the policy."]
-    denied = f"{_were(found.denied)} denied, and no caller looks like a probe or a misconfigured client."
-    said.append(denied if found.denied else "No call was denied.")
+    said = [*(responses(found),), f"{_were(found.denied)} denied, and no caller looks like a probe or a misconfigured client." if found.denied else "No call was denied."]
     if bounds := hour_is_bound(found.denials.groups):
         said.append(bounds)
-    first, last = found.times.first, found.times.last
-    if first is None or last is None:
-        said.append("The log has no times, so misconfigured clients can't be recognised.")
-    elif (last - first).total_seconds() < SHORTEST:
-        said.append("The log is shorter than an hour, so misconfigured clients can't be recognised.")
+    if found.times.first is None:
+        said.append("The log has no times, so clients whose calls fail from a time on can't be recognised.")
     if not found.callers.counts:
         said.append("The log names no callers, so grants were compared for all calls together.")
     said.append("Every row could be read, every granted scope was used, and every scope in a valid token is in the policy.")
     return [*said, *(["Every property holds."] if found.properties is not None else [])]
+
+
+def nothing(found: Figures) -> str:
+    """The verdict without findings. A log whose responses prove nothing has none, but is not fine."""
+    calls = number(found.calls, "call")
+    return f"Nothing to do: {calls} checked." if found.served.proved else f"No finding in {calls}, but no response shows what the server did."
+
+
+def responses(found: Figures) -> str:
+    """What the server's responses prove: only those that served or refused a call."""
+    served = found.served
+    if not served.calls:
+        return "The log has no statuses, so the server's responses were not compared with the policy."
+    rest = [f"{number(served.server_errors)} answered with 5xx"] if served.server_errors else []
+    if others := served.calls - served.proved - served.server_errors:
+        rest.append(f"{number(others)} with another status, such as 302 or 404")
+    rest += [f"{number(served.without_status)} without a status"] if served.without_status else []
+    nothing = f"; {', '.join(rest)} prove nothing" if rest else ""
+    if not served.proved:
+        return f"No response shows whether the server let a call in{nothing}."
+    return f"In {number(served.proved, 'call')} whose response shows whether the server let it in, it agrees with the policy's decision{nothing}."
 
 
 def _were(count: int) -> str:

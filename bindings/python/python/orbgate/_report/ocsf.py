@@ -69,7 +69,7 @@ class Events:
         calls, decided = part.calls, part.decided
         self.without_time += calls["time"].null_count
         is_allowed = pc.equal(decided["decision"], Effect.ALLOW.value)
-        said = served(calls["served_status"], is_allowed)
+        said = served(calls["served_status"], is_allowed, decided["reason"])
         columns = [*(calls[name] for name in CALLED), pc.cast(calls["time"], pa.int64()), said, mismatch(said, is_allowed)]
         for call, of in zip(zip(*(column.to_pylist() for column in columns)), zip(*(decided[name].to_pylist() for name in DECIDED))):
             self._write(self._decision(call, dict(zip(DECIDED, of))))

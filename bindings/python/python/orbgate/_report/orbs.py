@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._count.counts import Counts, HeavyCounts, Times
 from .._count.heavy import Heavy
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 
 PARAMETER = re.compile(r"\{[^/]*\}")
+# A call that is answered with such a status or a greater one might have failed.
+FAILED = 400
 
 
 class Charged(NamedTuple):
@@ -152,10 +155,25 @@ class AnsweredOrbs(NamedTuple):
     unstated: int
 
 
+class FailedOrbs(NamedTuple):
+    """Calls that consume orbs and were answered with this `status` of 400 or above, so they might have failed. `row` is the first
+    of them, counted from 1. The other fields are those of `Charged`.
+    """
+
+    route: str | None
+    scope: str | None
+    status: int
+    calls: int
+    orbs: int
+    unstated: int
+    row: int
+
+
 class Orbs(NamedTuple):
     """The orbs of a log. Rows with the most stated orbs come first; `times` is in order.
 
-    `without_time` calls that consume orbs have no time, so they aren't in `times`. `answered` covers calls with a status.
+    `without_time` calls that consume orbs have no time, so they aren't in `times`. `answered` covers calls with a status, and
+    `failed` those that might have failed.
     """
 
     total: Charged
@@ -166,6 +184,7 @@ class Orbs(NamedTuple):
     times: Rows[SpanOrbs]
     without_time: int
     answered: Rows[AnsweredOrbs]
+    failed: Rows[FailedOrbs]
 
 
 class OrbCounts:
@@ -177,22 +196,25 @@ class OrbCounts:
         self._sides = (False, True) if has_base else (False,)
         self._locations = Counts(("is_base", "route", "scope", "amount", "answer"))
         self._times = Times(("is_base", "amount", "answer"))
+        self._failed = Counts(("route", "scope", "amount", "served_status"), least=("row",))
 
     def add(self, part: Part) -> None:
         """Counts calls with their decisions, row by row."""
         for is_base, decided in zip(self._sides, (part.decided, part.before)):
             columns = {name: decided[name] for name in ("route", "scope", "amount")}
-            columns |= {name: part.calls[name] for name in ("caller", "time")}
+            columns |= {name: part.calls[name] for name in ("caller", "time", "served_status", "row")}
             columns["is_base"] = pa.repeat(pa.scalar(is_base), decided.num_rows)
             # The server's responses apply only to this policy.
             status = part.calls["served_status"]
-            columns["answer"] = pa.nulls(len(status), pa.string()) if is_base else served(status, pa.repeat(True, len(status)))
+            columns["answer"] = pa.nulls(len(status), pa.string()) if is_base else served(status, pa.repeat(True, len(status)), decided["reason"])
             found = pa.table(columns).filter(decided["consumes"])
             if not found.num_rows:
                 continue
             self._locations.add(found)
             self._times.add(found)
             self.by_caller.add(found)
+            if not is_base:
+                self._failed.add(found.filter(pc.greater_equal(found["served_status"], FAILED)))
 
     def figures(self, times: Iterable[Span], unit: Unit | None) -> Orbs:
         """The figures, with times in the spans of the page."""
@@ -222,7 +244,16 @@ class OrbCounts:
             Rows(SpanOrbs, (SpanOrbs(span.start, span.end, *spans.get(span.start, nothing)) for span in times)),
             sum(row["calls"] for row in self._times.rows() if row["time"] is None and not row["is_base"]),
             Rows(AnsweredOrbs, self._answered(locations)),
+            Rows(FailedOrbs, self._failures()),
         )
+
+    def _failures(self) -> Iterable[FailedOrbs]:
+        found: dict[tuple[Any, ...], list[int]] = {}
+        for row in self._failed.rows():
+            of = found.setdefault((row["route"], row["scope"], row["served_status"]), [0, 0, 0, row["row"]])
+            of[:] = [of[0] + row["calls"], of[1] + row["calls"] * (row["amount"] or 0), of[2] + (row["calls"] if row["amount"] is None else 0), min(of[3], row["row"])]
+        rows = [FailedOrbs(*key, *of) for key, of in found.items()]
+        return sorted(rows, key=lambda row: (-row.orbs, -row.calls, row.route or "", row.scope or "", row.status))
 
     def _answered(self, locations: Sequence[dict[str, Any]]) -> Iterable[AnsweredOrbs]:
         sums = self._sums((row["answer"], row) for row in locations if not row["is_base"] and row["answer"] is not None)

@@ -18,8 +18,8 @@ from .._count.text import NO_CALLER, argument
 from .._native import VERSION
 from .._number import number
 from .._read.private import RULE
-from .denials import RULES
-from .findings import checked
+from .denials import RULES, SEVERAL
+from .findings import checked, nothing, responses
 from .numbers import TOP, bound, period, share, shown
 from .sections import sections
 from .sections.parts import anchor
@@ -85,7 +85,9 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         base_name=shown(found.changes.base_name or "without a name") if found.changes else "",
         findings=found.findings[:FIRST_FINDINGS],
         more_findings=found.findings[FIRST_FINDINGS:],
+        nothing=nothing(found),
         checked=[] if found.findings else checked(found),
+        lacks=responses(found) if found.calls and not found.served.calls else "",
         calls=number(found.calls, "call"),
         anchor=anchor,
         properties=found.properties,
@@ -203,15 +205,16 @@ def _changed(found: Figures) -> Sequence[Tile]:
 
 def _flagged(found: Figures) -> Sequence[Tile]:
     """The callers whose denied calls look like those of a probe or of a misconfigured or stale client."""
-    if not found.denied:
+    if not found.denied and not found.denials.failures:
         return []
-    signs = [(row.looks_like, row.caller) for row in found.denials.groups if row.looks_like is not None]
+    of_groups = [(row.looks_like, row.caller) for row in found.denials.groups if row.looks_like is not None]
+    signs = [*of_groups, *((row.looks_like, row.caller) for row in found.denials.failures)]
     # A client has a group for each scope that it lacks. Calls without a caller are not counted, because they might come from many callers.
     clients = Counter(what for what, caller in {*signs} if caller is not None)
-    said = [number(clients[what], what) for what in RULES if clients[what]]
-    said += [f"a {what}, {NO_CALLER}" for what in RULES if (what, None) in signs]
+    said = [number(clients[what], what, SEVERAL[what]) for what in RULES if clients[what]]
+    said += [f"{'an' if what[0] in 'aeiou' else 'a'} {what}, {NO_CALLER}" for what in RULES if (what, None) in signs]
     figure = bound(len({caller for _, caller in signs if caller is not None}), found.denials.is_exact)
-    groups = f", from {number(len(signs), 'group')} of denied calls" if said else "no group of denied calls looks like a probe or a misconfigured client"
+    groups = (f", from {number(len(of_groups), 'group')} of denied calls" if of_groups else "") if said else "no group of denied calls looks like a probe or a misconfigured client"
     return [Tile("Flagged callers", figure, f"{', '.join(said)}{groups}")]
 
 

@@ -13,7 +13,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._count.counts import Counts, HeavyCounts, Times
 from .._count.heavy import Heavy
-from .._count.served import REDIRECTED, REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED, mismatch, served
+from .._count.served import REDIRECTED, REFUSED, REFUSED_THOUGH_ALLOWED, SERVED, SERVED_THOUGH_DENIED, mismatch, served
 from .._read import private
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 # The most callers that are counted for each location, and the most that are named.
 CALLERS = 1_000
 NAMED = 4
-LOCATION = ("what", "served_status", "reason", "detail", "position", "scope")
+PROVED = pa.array([SERVED, REFUSED])
+LOCATION = ("what", "served_status", "reason", "detail", "position", "scope", "is_preflight")
 
 
 class ServedCount(NamedTuple):
@@ -40,7 +41,8 @@ class Mismatch(NamedTuple):
 
     `row` (counted from 1), `caller`, `method` and `target` (without its query) are those of the first call. `callers` is the
     number of distinct callers, at most 1,000, and `first_callers` has the first four. `without_caller` calls name no caller.
-    `first` is the earliest and `last` the latest time; None if no call has a time.
+    `first` is the earliest and `last` the latest time; None if no call has a time. `is_preflight` marks calls with the method
+    OPTIONS and without a token, to a path that the policy has with other methods.
     """
 
     what: str
@@ -59,6 +61,19 @@ class Mismatch(NamedTuple):
     without_caller: int
     first: datetime | None
     last: datetime | None
+    is_preflight: bool
+
+
+class MismatchedPair(NamedTuple):
+    """The mismatches of a caller at a route, without preflights; a lower bound unless `is_exact`. `route` is None for calls that
+    reached no route, and `caller` is None for calls that name no caller.
+    """
+
+    what: str
+    route: str | None
+    caller: str | None
+    calls: int
+    is_exact: bool
 
 
 class MismatchedCaller(NamedTuple):
@@ -79,22 +94,34 @@ class MismatchedSpan(NamedTuple):
 
 
 class Served(NamedTuple):
-    """The server's responses compared with the decisions. Calls without a status are left out."""
+    """The server's responses compared with the decisions. Calls without a status are left out.
+
+    `server_errors` calls were answered with 500 or above. `unmatched` calls match no route of the policy, and were neither
+    served nor refused nor answered so.
+    """
 
     counts: Rows[ServedCount]
     mismatches: Rows[Mismatch]
     callers: Rows[MismatchedCaller]
+    pairs: Rows[MismatchedPair]
     times: Rows[MismatchedSpan]
     without_status: int
+    server_errors: int
+    unmatched: int
 
     @property
     def calls(self) -> int:
         """The number of calls with a status."""
         return sum(row.calls for row in self.counts)
 
-    def of(self, what: str) -> int:
+    @property
+    def proved(self) -> int:
+        """The number of calls whose response shows whether the server let them in."""
+        return sum(row.calls for row in self.counts if row.served in (SERVED, REFUSED))
+
+    def of(self, what: str, is_preflight: bool = False) -> int:
         """The number of calls of a kind of mismatch."""
-        return sum(row.calls for row in self.mismatches if row.what == what)
+        return sum(row.calls for row in self.mismatches if row.what == what and row.is_preflight == is_preflight)
 
     @property
     def redirected(self) -> int:
@@ -106,8 +133,9 @@ class ServedCounts:
     """Counts calls by their statuses and decisions."""
 
     def __init__(self) -> None:
-        self.callers = Heavy()
-        self.by_caller = HeavyCounts(("caller", "what"), self._take, self.callers)
+        self.callers, self.pairs = Heavy(), Heavy()
+        self.by_caller = HeavyCounts(("caller", "what", "position", "is_preflight"), self._take, self.callers, self.pairs)
+        self.server_errors = self.unmatched = 0
         self._counts: Counter[tuple[str, str]] = Counter()
         self._positions = Counts(LOCATION, first=("row", "caller", "method", "target"), least=("earliest",), greatest=("latest",))
         self._times = Times(("what",))
@@ -124,15 +152,20 @@ class ServedCounts:
         if status.null_count == len(status):
             return
         is_allowed = pc.equal(decided["decision"], Effect.ALLOW.value)
-        said = served(status, is_allowed)
+        said = served(status, is_allowed, decided["reason"])
+        position = pc.coalesce(decided["route"], decided["about"])
+        is_error, is_unmatched = unclear(calls, decided)
+        self.server_errors += pc.sum(is_error).as_py() or 0
+        self.unmatched += pc.sum(is_unmatched).as_py() or 0
         rows = pa.table({"said": said, "decision": decided["decision"]}).filter(pc.is_valid(said))
         for row in rows.group_by(["said", "decision"]).aggregate([([], "count_all")]).to_pylist():
             self._counts[row["said"], row["decision"]] += row["count_all"]
         what = mismatch(said, is_allowed)
         columns = {name: calls[name] for name in ("served_status", "row", "caller", "method", "target", "time")}
         columns |= {"what": what, "reason": decided["reason"], "detail": decided["detail"], "scope": decided["scope"]}
-        position = pc.coalesce(decided["route"], decided["about"])
-        columns |= {"position": position, "earliest": calls["time"], "latest": calls["time"]}
+        is_options = pc.and_(pc.equal(calls["method"], b"OPTIONS"), pc.is_null(calls["kind"]))
+        is_preflight = pc.and_(is_options, pc.starts_with(position, "/")).fill_null(False)
+        columns |= {"position": position, "is_preflight": is_preflight, "earliest": calls["time"], "latest": calls["time"]}
         found = pa.table(columns).filter(pc.is_valid(what))
         if not found.num_rows:
             return
@@ -158,17 +191,24 @@ class ServedCounts:
             MismatchedCaller(_text(caller), entry.parts[SERVED_THOUGH_DENIED], entry.parts[REFUSED_THOUGH_ALLOWED], entry.is_exact)
             for caller, entry in self.callers
         )
+        pairs = (MismatchedPair(what, route, _text(caller), entry.count, entry.is_exact) for (what, route, caller), entry in self.pairs)
         return Served(
             Rows(ServedCount, sorted(counts, key=lambda row: (-row.calls, row.served, row.decision))),
             mismatches.sorted(lambda row: (row.what != SERVED_THOUGH_DENIED, -row.calls, row.row)),
             Rows(MismatchedCaller, sorted(callers, key=lambda row: (-row.served_though_denied, -row.refused_though_allowed, row.caller or "", row.caller is not None))),
+            # A call to a protected route matters more than one to an unknown path.
+            Rows(MismatchedPair, sorted(pairs, key=lambda row: (row.what != SERVED_THOUGH_DENIED, row.route is None, -row.calls, row.route or "", row.caller or "", row.caller is not None))),
             self._spans(unit),
             self._without,
+            self.server_errors,
+            self.unmatched,
         )
 
     def _take(self, rows: Iterable[dict[str, Any]]) -> None:
         for row in rows:
             self.callers.add(row["caller"], row["calls"]).parts[row["what"]] += row["calls"]
+            if not row["is_preflight"]:
+                self.pairs.add((row["what"], row["position"], row["caller"]), row["calls"])
 
     def _spans(self, unit: Unit | None) -> Rows[MismatchedSpan]:
         found: dict[datetime, Counter[str]] = {}
@@ -179,6 +219,16 @@ class ServedCounts:
             MismatchedSpan,
             (MismatchedSpan(start, found[start][SERVED_THOUGH_DENIED], found[start][REFUSED_THOUGH_ALLOWED]) for start in sorted(found)),
         )
+
+
+def unclear(calls: Any, decided: Any) -> tuple[Any, Any]:
+    """Which calls were answered with an error of the server, and which others match no route and were neither served nor refused."""
+    status = calls["served_status"]
+    said = served(status, pc.equal(decided["decision"], Effect.ALLOW.value), decided["reason"])
+    is_error = pc.greater_equal(status, 500).fill_null(False)
+    is_nowhere = pc.and_(pc.is_null(pc.coalesce(decided["route"], decided["about"])), pc.is_null(calls["by_scope"]))
+    is_open = pc.and_not(pc.and_not(pc.is_valid(said), pc.is_in(said, PROVED)), is_error)
+    return is_error, pc.and_(is_nowhere, is_open)
 
 
 def _mismatch(row: dict[str, Any], callers: dict[bytes, None], without_caller: int) -> Mismatch:
@@ -199,6 +249,7 @@ def _mismatch(row: dict[str, Any], callers: dict[bytes, None], without_caller: i
         without_caller,
         row["earliest"],
         row["latest"],
+        row["is_preflight"],
     )
 
 

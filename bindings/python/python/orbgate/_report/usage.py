@@ -16,6 +16,7 @@ from .._count.heavy import Heavy
 from .._read import private
 from .._rows import Rows
 from .._terms import Reason, TokenKind
+from .denials import KINDS
 from .figures import CallerScope, UnknownScope, UnknownScopeBy
 
 if TYPE_CHECKING:
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 UNKNOWN_SCOPES = 10_000
 # The most callers whose scopes are counted separately.
 CALLERS = 10_000
-# A token of another kind is invalid, so its scopes grant nothing.
-KINDS = pa.array([kind.value.encode() for kind in TokenKind if kind != TokenKind.UNKNOWN], pa.binary())
 USER = pa.array([TokenKind.USER.value.encode()], pa.binary())
 # The most scope strings in the cache.
 TEXTS = 50_000

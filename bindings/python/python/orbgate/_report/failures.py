@@ -1,0 +1,229 @@
+"""Tells which clients fail since when, and which callers look like an attack or a client that only retries."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from .._rows import Rows
+from .._terms import Reason
+from .timelines import ERROR, HOUR, LET_IN, OK, OWN, Piece, Timelines, Window, pieces, time_of, window
+
+# What a caller looks like.
+MISCONFIGURED, BROKEN, RECOVERED, ATTACK, RETRIES = "misconfigured client", "broken client", "recovered client", "attack", "client that retries"
+# The calls that are counted.
+CALLER, SCOPE, ROUTE = "caller", "scope", "route"
+# The fewest refused calls within an hour of an attack, and of calls without a caller, how often an average hour must have fewer.
+IN_HOUR, OUTSTANDING = 100, 10
+# The fewest different ids, paths or tokens, and the fewest different routes, of an attack.
+MANY, MANY_ROUTES, FEW_SHAPES = 20, 5, 2
+# An outage of the server that is shorter than this says nothing of a client.
+SHORT = 600
+
+LACKS = frozenset({Reason.SCOPE_MISSING.value, Reason.USER_TOKEN_REQUIRED.value})
+WITHOUT = frozenset({Reason.NO_TOKEN.value, Reason.INVALID_TOKEN.value, OWN})
+NOWHERE = frozenset({Reason.NO_ROUTE.value, Reason.METHOD_NOT_DECLARED.value, Reason.MALFORMED_REQUEST.value})
+
+
+class Failure(NamedTuple):
+    """Calls of a caller that failed from a time on, or between two times.
+
+    `caller` is None for all calls that name no caller. `counted` states which of its calls are counted: all of the `caller`, those
+    that need the `scope`, or those to the `route`. The failed ones have this scope and route in common, or None. `outcome` is the most frequent way in which they failed: a denial's reason, a status of an allowed
+    call such as `404`, `5xx`, `refused` by the server although allowed, or `refused by a public route`.
+
+    From `since` to `until`, `failed` of `calls` failed, at most `in_hour` of them within an hour (a lower bound if the log has
+    very many callers; None if some times are dates without a time of day). Of the calls before and after that, `before_failed`
+    and `after_failed` failed in the same way. `row` is the first failed call, counted from 1.
+
+    `looks_like` is "misconfigured client", "broken client", "recovered client", "attack" or "client that retries". `pattern`
+    describes an attack.
+    """
+
+    caller: str | None
+    counted: str
+    scope: str | None
+    route: str | None
+    outcome: str
+    failed: int
+    calls: int
+    since: datetime
+    until: datetime
+    in_hour: int | None
+    before: int
+    before_failed: int
+    after: int
+    after_failed: int
+    row: int
+    looks_like: str
+    pattern: str | None
+
+    @property
+    def succeeded(self) -> int:
+        """The number of calls after it that didn't fail in this way."""
+        return self.after - self.after_failed
+
+
+class Details(NamedTuple):
+    """The details of a caller's denied calls: the most of them are counted that a rule needs."""
+
+    targets: int
+    shapes: int
+    is_probe: bool
+    # An unknown path.
+    example: str
+
+
+class Period(NamedTuple):
+    """The first and the last second of a log without outlying times, and whether its times are only days."""
+
+    first: int
+    last: int
+    has_hours: bool
+
+
+def failures(timelines: Timelines, period: Period | None, scope_of: dict[str, str], details: dict[bytes | None, Details]) -> Rows[Failure]:
+    """The failures in a log, by caller. `scope_of` has the scope of each route."""
+    if period is None:
+        return Rows(Failure)
+    found = [failure for caller, rows in timelines.failing() for failure in _of_caller(caller, _of_log(rows, period, scope_of), period, details.get(caller))]
+    order = {ATTACK: 0, MISCONFIGURED: 1, BROKEN: 2, RECOVERED: 3, RETRIES: 4}
+    return Rows(Failure, sorted(found, key=lambda row: (order[row.looks_like], -row.failed, row.caller or "", row.caller is not None, row.scope or "", row.route or "")))
+
+
+def _of_log(rows: Iterable[dict[str, Any]], period: Period, scope_of: dict[str, str]) -> list[dict[str, Any]]:
+    """The rows in a period, with the scopes of their routes."""
+    inside = (row for row in rows if period.first <= row["first"] and row["last"] <= period.last)
+    return [{**row, "scope": row["scope"] or scope_of.get(row["location"] or "")} for row in inside]
+
+
+def _of_caller(caller: bytes | None, rows: list[dict[str, Any]], period: Period, details: Details | None) -> Iterator[Failure]:
+    if details is not None and details.is_probe:
+        return
+    attack = _attack(caller, rows, period, details) if period.has_hours else None
+    if attack is not None and attack.looks_like == ATTACK:
+        yield attack
+        return
+    found = [*_changes(caller, rows, period)]
+    yield from found or ([attack] if attack is not None else [])
+
+
+def _changes(caller: bytes | None, rows: list[dict[str, Any]], period: Period) -> Iterator[Failure]:
+    """The failures of all calls, or else those of a scope or route."""
+    # Different clients can make the calls that name no caller, so no time of theirs is that of a change.
+    whole = _first(caller, rows, period, CALLER)
+    if whole is not None and (whole.outcome not in LACKS or whole.scope is not None):
+        yield _narrowest(whole, caller, rows, period)
+        return
+    # A client can lack several scopes, and each is to be granted.
+    seen = set()
+    for scope in sorted({row["scope"] for row in rows if row["scope"] is not None}):
+        if found := _first(caller, of := [row for row in rows if row["scope"] == scope], period, SCOPE):
+            seen.add(scope)
+            yield _narrowest(found, caller, of, period)
+    for location in sorted({row["location"] for row in rows if row["location"] is not None and row["scope"] not in seen}):
+        if found := _first(caller, [row for row in rows if row["location"] == location], period, ROUTE):
+            yield found
+
+
+def _narrowest(found: Failure, caller: bytes | None, rows: list[dict[str, Any]], period: Period) -> Failure:
+    """The same failed calls among fewer others, if they have a scope or a route in common."""
+    for counted, name, value in ((ROUTE, "location", found.route), (SCOPE, "scope", found.scope)):
+        if value is not None and counted != found.counted:
+            narrow = _first(caller, [row for row in rows if row[name] == value], period, counted)
+            if narrow is not None and narrow.outcome == found.outcome and narrow.failed >= found.failed:
+                return narrow
+    return found
+
+
+def _first(caller: bytes | None, rows: list[dict[str, Any]], period: Period, counted: str) -> Failure | None:
+    """The first way in which these calls failed, if there is one: of calls that failed alike, or of all that failed."""
+    outcomes = {row["outcome"] for row in rows} - {OK, LET_IN}
+    alike = [*(group for group in (LACKS, WITHOUT, NOWHERE) if group & outcomes), *(frozenset({one}) for one in sorted(outcomes - LACKS - WITHOUT - NOWHERE))]
+    for group in [*alike, *([frozenset(outcomes)] if len(alike) > 1 else [])]:
+        found = window(pieces(rows, group))
+        if found is None or not (found.is_change or (found.is_new and (group == LACKS or (counted == CALLER and group == NOWHERE)))):
+            continue
+        if caller is None and group != LACKS:
+            continue
+        failed = _failed(rows, found, group)
+        # At night, a client might make only the calls that fail.
+        if counted == CALLER and 10 * found.failed < 9 * sum(row["calls"] for row in rows if row["outcome"] in group):
+            continue
+        if group == {ERROR} and found.is_over and found.until - found.since < SHORT:
+            continue
+        # Somebody who tries something once is no client that fails.
+        if not found.is_change and found.until - found.since < HOUR < period.last - found.until:
+            continue
+        looks_like = RECOVERED if found.is_over else MISCONFIGURED if group == LACKS else BROKEN
+        return _failure(caller, counted, found, failed, looks_like, None, period)
+    return None
+
+
+def _attack(caller: bytes | None, rows: list[dict[str, Any]], period: Period, details: Details | None) -> Failure | None:
+    """A caller nearly all of whose calls are refused, very many within an hour."""
+    for group in (WITHOUT, LACKS, NOWHERE):
+        of = pieces(rows, group)
+        found = window(of)
+        if found is None or found.in_hour < IN_HOUR or found.is_change:
+            continue
+        failed = _failed(rows, found, group)
+        is_own = sum(row["calls"] for row in failed if row["outcome"] == OWN) * 2 > found.failed
+        if not is_own and 10 * found.failed < 9 * sum(row["calls"] for row in rows):
+            continue
+        if caller is None and not _stands_out(of, found):
+            continue
+        if pattern := _pattern(group, failed, details or Details(0, 0, False, ""), is_own):
+            return _failure(caller, CALLER, found, failed, RETRIES if pattern == RETRIES else ATTACK, pattern, period)
+    return None
+
+
+def _stands_out(of: Sequence[Piece], found: Window) -> bool:
+    """Whether the hour with the most failures has many times those of an average hour."""
+    hours = (of[-1].last - of[0].first) // HOUR
+    rest = sum(piece.failed for piece in of) - found.in_hour
+    return hours >= 3 and found.in_hour * (hours - 1) >= OUTSTANDING * rest
+
+
+def _pattern(group: frozenset[str], failed: list[dict[str, Any]], details: Details, is_own: bool) -> str | None:
+    """What the refused calls of an attack have in common; or that a client only retries."""
+    calls: Counter[str | None] = Counter()
+    for row in failed:
+        calls[row["location"]] += row["calls"]
+    route, most = min(calls.items(), key=lambda item: (-item[1], item[0] or ""))
+    if is_own:
+        return f"guesses credentials at {route}"
+    if group == LACKS:
+        if 10 * most >= 9 * calls.total() and details.targets >= MANY:
+            return f"walks ids of {route} without its scope"
+        return f"tries {len(calls)} routes with a token that lacks their scopes" if len(calls) >= MANY_ROUTES else None
+    if details.targets <= 1:
+        return RETRIES
+    # A client with a wrong base path has more of them.
+    if 0 < details.shapes <= FEW_SHAPES and details.targets >= MANY and most * 2 > calls.total() and route is None:
+        return f"tries unknown paths that differ only by a number, such as {details.example}"
+    if group == WITHOUT and route is not None and (details.targets >= MANY or len(calls) >= MANY_ROUTES):
+        return f"tries {len([one for one in calls if one is not None])} routes without a valid token"
+    return None
+
+
+def _failed(rows: Iterable[dict[str, Any]], found: Window, group: Collection[str]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["outcome"] in group and found.since <= row["first"] and row["last"] <= found.until]
+
+
+def _failure(caller: bytes | None, counted: str, found: Window, failed: list[dict[str, Any]], looks_like: str, pattern: str | None, period: Period) -> Failure:
+    calls: Counter[str] = Counter()
+    for row in failed:
+        calls[row["outcome"]] += row["calls"]
+    outcome = min(calls, key=lambda one: (-calls[one], one))
+    scopes, routes = {row["scope"] for row in failed}, {row["location"] for row in failed}
+    scope = next(iter(scopes)) if len(scopes) == 1 else None
+    route = next(iter(routes)) if len(routes) == 1 else None
+    name = None if caller is None else caller.decode("utf-8", "backslashreplace")
+    return Failure(
+        name, counted, scope, route, outcome, found.failed, found.calls, time_of(found.since), time_of(found.until), found.in_hour if period.has_hours else None,
+        found.before, found.before_failed, found.after, found.after_failed, min(row["row"] for row in failed), looks_like, pattern,
+    )  # fmt: skip
+

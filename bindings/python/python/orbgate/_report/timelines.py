@@ -1,0 +1,231 @@
+"""Counts the calls of callers by time and outcome, and finds the time from which calls of a caller fail."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from .._count.counts import Counts
+from .._count.served import REFUSED, SERVED, served
+from .._terms import Effect, Reason
+
+if TYPE_CHECKING:
+    from .._count.decided import Part
+
+# The outcomes of calls that didn't fail: served, or allowed without a sign of an error; and served though denied, which is another finding.
+OK, LET_IN = "ok", "served though denied"
+# The outcomes of allowed calls that failed, apart from statuses such as `404`: any from 500 on, refused by the server, and refused by a public route itself.
+ERROR, REJECTED, OWN = "5xx", "refused", "refused by a public route"
+# The fewest failures of a client, and the fewest calls before them for a comparison.
+FEW = 10
+# In the window of a failure, at least 9 of 10 calls fail; before it, fewer than 1 of 20, because some calls of every client fail.
+GOOD_WEIGHT, RARE = 9, 20
+# As many failures are always enough. Fewer must be more than three times those before, because tokens expire.
+ENOUGH = 100
+HOUR = 3_600
+# The most rows of counts. With more, times are counted by the next longer unit, and then only those of callers whose calls fail.
+MOST_ROWS = 1 << 19
+UNITS = (1, 60, HOUR, 86_400, 0)
+EPOCH = datetime(1970, 1, 1)
+KEYS = ("caller", "scope", "location", "outcome")
+
+
+class Timelines(Counts):
+    """Counts calls by caller, scope, route, outcome and time. The order of rows doesn't matter, unless there are too many callers."""
+
+    def __init__(self) -> None:
+        super().__init__([*KEYS, "bin"], least=["first", "row"], greatest=["last"])
+        self.is_exact = True
+        self._unit = 0
+
+    def state(self) -> dict[str, Any]:
+        return {**super().state(), "unit": self._unit, "is_exact": self.is_exact}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        super().restore(state)
+        self._unit, self.is_exact = state["unit"], state["is_exact"]
+
+    def see(self, part: Part) -> None:
+        """Counts calls with their decisions, row by row. Calls without a time aren't counted."""
+        calls, decided = part.calls, part.decided
+        second = pc.divide(pc.floor_temporal(calls["time"], unit="second").cast(pa.int64()), 1_000_000)
+        columns = {
+            "caller": calls["caller"], "scope": decided["scope"], "location": pc.coalesce(decided["route"], decided["about"]),
+            "outcome": outcomes(calls["served_status"], decided), "first": second, "last": second, "row": calls["row"],
+        }  # fmt: skip
+        timed = pa.table(columns)
+        self.add(self._in_bins(timed.filter(pc.is_valid(timed["first"]))))
+
+    def fit(self) -> None:
+        """Uses longer units if there are too many rows, and then drops callers without failures."""
+        while self.settle(0) > MOST_ROWS and self._unit + 1 < len(UNITS):
+            self._unit += 1
+            self.change(self._in_bins)
+        if self._rows() > MOST_ROWS:
+            self.is_exact = False
+            [part] = self._parts
+            failed = self._failed()
+            # Of callers with equally many failures, the first in the order of bytes are kept.
+            kept = sorted(failed, key=lambda caller: (-failed[caller], caller or b"", caller is not None))
+            self._parts = [part.filter(pc.is_in(part["caller"], pa.array(kept[: MOST_ROWS // 4], pa.binary())))]
+            self._settled = self._rows()
+
+    def _failed(self) -> dict[bytes | None, int]:
+        """The number of failed calls of each caller that has any."""
+        part = self._parts[0]
+        failed = part.filter(pc.invert(pc.is_in(part["outcome"], pa.array([OK, LET_IN]))))
+        groups = failed.group_by("caller").aggregate([("calls", "sum")])
+        return dict(zip(groups["caller"].to_pylist(), groups["calls_sum"].to_pylist()))
+
+    def failing(self) -> Iterator[tuple[bytes | None, list[dict[str, Any]]]]:
+        """The callers of which at least a few calls failed, each with all its counts, in the order of bytes."""
+        self.fit()
+        if not self._rows():
+            return
+        wanted = [caller for caller, calls in self._failed().items() if calls >= FEW]
+        part = self._parts[0]
+        part = part.filter(pc.is_in(part["caller"], pa.array(wanted, pa.binary())))
+        part = part.sort_by([("caller", "ascending")])
+        rows = (row for batch in part.to_batches(1 << 14) for row in batch.to_pylist())
+        for caller, of in groupby(rows, key=lambda row: row["caller"]):
+            yield caller, list(of)
+
+    def denials(self, callers: Iterable[bytes | None], reasons: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """The counts of these callers' denied calls."""
+        self.fit()
+        if self._rows():
+            part = self._parts[0]
+            is_such = pc.and_(pc.is_in(part["caller"], pa.array([*callers], pa.binary())), pc.is_in(part["outcome"], pa.array([*reasons, LET_IN])))
+            yield from part.filter(is_such).to_pylist()
+
+    def _in_bins(self, table: Any) -> Any:
+        unit = UNITS[self._unit]
+        # `divide` rounds toward zero.
+        first = table["first"]
+        span = pc.floor(pc.divide(first.cast(pa.float64()), unit)).cast(pa.int64()) if unit else pc.multiply(first, 0)
+        return table.set_column(table.column_names.index("bin"), "bin", span) if "bin" in table.column_names else table.append_column("bin", span)
+
+
+def outcomes(status: Any, decided: Any) -> Any:
+    """The outcome of each call: `OK`, `LET_IN`, the reason of a denial, or the way in which an allowed call failed."""
+    is_allowed = pc.equal(decided["decision"], Effect.ALLOW.value)
+    said = served(status, is_allowed, decided["reason"])
+    is_public = pc.equal(decided["reason"], Reason.PUBLIC_ROUTE.value)
+    is_own = pc.and_(is_public, pc.is_in(status, pa.array([401, 403], pa.int64())))
+    failed = pc.if_else(
+        is_own, OWN, pc.if_else(pc.equal(said, REFUSED), REJECTED, pc.if_else(pc.greater_equal(status, 500), ERROR, pc.if_else(pc.greater_equal(status, 400), status.cast(pa.string()), OK)))
+    )
+    allowed = pc.fill_null(failed, OK)
+    denied = pc.if_else(pc.equal(said, SERVED).fill_null(False), LET_IN, decided["reason"])
+    return pc.if_else(is_allowed, allowed, denied)
+
+
+class Piece(NamedTuple):
+    """Calls of a stretch of time, of which some failed in one way. Only in a long unit do both kinds of calls mix."""
+
+    first: int
+    last: int
+    others: int
+    failed: int
+
+
+class Window(NamedTuple):
+    """The stretch of time in which nearly all calls of a kind failed, and the calls before and after it."""
+
+    since: int
+    until: int
+    failed: int
+    calls: int
+    before: int
+    before_failed: int
+    after: int
+    after_failed: int
+    in_hour: int
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there are no calls before, or too few for a comparison."""
+        return self.before < FEW and GOOD_WEIGHT * self.before <= self.failed
+
+    @property
+    def is_change(self) -> bool:
+        """Whether calls before it are enough for a comparison, nearly none of them failed, and far fewer than in it."""
+        is_outstanding = self.failed >= min(ENOUGH, FEW + 3 * self.before_failed)
+        return self.before >= FEW and RARE * self.before_failed < self.before and is_outstanding
+
+    @property
+    def is_over(self) -> bool:
+        """Whether most calls after it are good again. Some fail in any case, for example with an expired token."""
+        return self.after >= FEW and 2 * self.after_failed < self.after
+
+
+def pieces(rows: Iterable[dict[str, Any]], failures: Collection[str]) -> list[Piece]:
+    """The calls of rows in the order of time. Those with an outcome in `failures` are apart from the others wherever their times are."""
+    found: dict[int, list[list[int]]] = {}
+    for row in rows:
+        if row["outcome"] != LET_IN:
+            of = found.setdefault(row["bin"], [[], []])[row["outcome"] in failures]
+            of[:] = [min(of[0], row["first"]), max(of[1], row["last"]), of[2] + row["calls"]] if of else [row["first"], row["last"], row["calls"]]
+    made = []
+    for others, failed in found.values():
+        if others and failed and others[1] >= failed[0] and failed[1] >= others[0]:
+            made.append(Piece(min(others[0], failed[0]), max(others[1], failed[1]), others[2], failed[2]))
+        else:
+            made += [Piece(others[0], others[1], others[2], 0)] if others else []
+            made += [Piece(failed[0], failed[1], 0, failed[2])] if failed else []
+    return sorted(made)
+
+
+def window(of: Sequence[Piece]) -> Window | None:
+    """The stretch that has the most failures after each other call in it has cancelled nine of them; None if none has enough."""
+    best = (0, 0, 0)
+    start = score = 0
+    for at, piece in enumerate(of):
+        if score <= 0:
+            start, score = at, 0
+        score += piece.failed - GOOD_WEIGHT * piece.others
+        if score > best[0]:
+            best = score, start, at + 1
+    _, start, end = best
+    inside, before, after = of[start:end], of[:start], of[end:]
+    failed = sum(piece.failed for piece in inside)
+    if failed < FEW:
+        return None
+    counts = [(sum(piece.others + piece.failed for piece in part), sum(piece.failed for piece in part)) for part in (before, after)]
+    calls = failed + sum(piece.others for piece in inside)
+    return Window(inside[0].first, max(piece.last for piece in inside), failed, calls, *counts[0], *counts[1], most_in_hour(inside))
+
+
+def most_in_hour(of: Sequence[Piece]) -> int:
+    """The most failures within an hour; a lower bound if pieces are longer."""
+    most = start = inside = 0
+    for end, piece in enumerate(of):
+        # Some hour has at least its part of a long piece.
+        most = max(most, -(-piece.failed // ((piece.last - piece.first) // HOUR + 1)))
+        inside += piece.failed
+        while start <= end and piece.last - of[start].first >= HOUR:
+            inside -= of[start].failed
+            start += 1
+        most = max(most, inside)
+    return most
+
+
+def time_of(second: int) -> datetime:
+    """The time at which a second since 1970 starts."""
+    return EPOCH + timedelta(seconds=second)
+
+
+def second_of(time: datetime) -> int:
+    """The second of a time, since 1970."""
+    return (time - EPOCH) // timedelta(seconds=1)
+
+
+def within(rows: Iterable[dict[str, Any]], first: int, last: int) -> list[dict[str, Any]]:
+    """The rows whose calls are all between two seconds."""
+    return [row for row in rows if first <= row["first"] and row["last"] <= last]
+

@@ -1,0 +1,90 @@
+"""The verdict on logs in which something happened, known by construction, in two sizes: nothing is missed, and nobody is accused."""
+
+from __future__ import annotations
+
+import html
+import random
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from expected import Expected
+from incidents import (
+    BANK,
+    NEXT,
+    PUBLIC,
+    Log,
+    deployed,
+    errors,
+    failed_charges,
+    guessed,
+    healthy,
+    let_in,
+    lost_scope,
+    new_client,
+    no_base_path,
+    numbered,
+    repaired,
+    walked,
+    wrong_body,
+)
+from orbgate import Policy, report
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("vl_convert")
+
+pytestmark = pytest.mark.once
+
+# What happened, the findings above low, the finding that names it, and words of it that are the same in both sizes.
+INCIDENTS: dict[str, tuple[Callable[[Log], None], list[str], str, tuple[str, ...], dict[str, Any]]] = {
+    "nothing": (healthy, [], "scanner", ("185.220.101.7",), {}),
+    "errors": (errors, ["not_judged"], "not_judged", ("(100%)",), {}),
+    "forgotten policy": (healthy, ["other_policy", "served_though_denied"], "other_policy", ("none of ", "the built-in policy"), {"policy": Policy.external()}),
+    "no base path": (no_base_path, ["other_policy"], "other_policy", ("`/v1`",), {}),
+    "lost scope": (lost_scope, ["misconfigured_client"], "misconfigured_client", ("tax-tool: ", " lack export:statements since 2026-11-0", "; before, none of "), {}),
+    "wrong body": (wrong_body, ["broken_client"], "broken_client", ("partner-pay: ", " to POST /v1/transfers were answered with 400 ", "; before, "), {}),
+    "repaired": (repaired, [], "recovered_client", ("back-office: ", " from 2026-11-0", "; after, none of "), {}),
+    "new client": (new_client, ["misconfigured_client"], "misconfigured_client", ("dashboard: ", " lack rates:read since 2026-11-0", "no calls before (new)"), {}),
+    "guessed password": (guessed, ["successful_attack"], "successful_attack", ("45.9.20.7 guesses credentials at POST /login: ", "; then 6 calls succeeded"), {}),
+    "walked ids": (walked, ["attack"], "attack", ("mobile-7781 walks ids of GET /v1/accounts/{id}/balance ",), {}),
+    "numbered paths": (numbered, ["attack"], "attack", ("curious tries unknown paths that differ only by a number, such as /v1/invoices/0: ",), {}),
+    "let in": (let_in, ["served_though_denied"], "served_though_denied", (" to DELETE /v1/accounts/{id} by web-app, ", " to POST /v1/transfers by tax-tool"), {}),
+    "failed charges": (failed_charges, [], "charged_failures", (" to POST /v1/transfers with status 500, the first in row ",), {}),
+    "deployed policy": (deployed, ["served_though_denied", "misconfigured_client", "changes"], "changes", (" switches from the other policy to this one between 2026-11-0", "none against it"), {"policy": NEXT, "base": BANK}),
+}
+
+
+def verdict(name: str, is_long: bool, change: Callable[[Any], Any] = lambda table: table) -> Any:
+    happened, _, _, _, options = INCIDENTS[name]
+    log = Log(is_long)
+    happened(log)
+    said = {"policy": BANK, **options}
+    return report(change(log.table()), said.pop("policy"), columns={"served_status": "status"}, time_zone="UTC", public=PUBLIC, **said)
+
+
+@pytest.mark.parametrize("is_long", [False, True], ids=["day", "week"])
+@pytest.mark.parametrize("name", INCIDENTS)
+def test_the_verdict_is_what_happened(name: str, is_long: bool, expected: Expected) -> None:
+    _, above, kind, words, _ = INCIDENTS[name]
+    made = verdict(name, is_long)
+    # Times of this log have no zone, so the reader is told one.
+    found = made.figures.findings.where(lambda row: row.kind != "warnings")
+    assert [row.kind for row in found if row.level != "low"] == above
+    [finding] = [row for row in found if row.kind == kind]
+    assert all(word in finding.sentence for word in words), finding.sentence
+    first_screen = html.unescape(made.html.partition('<dl class="tiles">')[0])
+    assert finding.sentence in first_screen and finding.action in first_screen
+    assert found[0].kind == (above or [row.kind for row in found])[0]
+    expected(finding.sentence, finding.action)
+
+
+@pytest.mark.parametrize("name", ["lost scope", "guessed password", "deployed policy", "let in", "no base path"])
+def test_the_order_of_rows_does_not_matter(name: str) -> None:
+    rows = random.Random(5)
+
+    def shuffled(table: Any) -> Any:
+        return table.take(rows.sample(range(table.num_rows), table.num_rows))
+
+    ordered, other = ([re.sub(r"(in )?row [\d,]+", "row", row.sentence) for row in verdict(name, False, change).figures.findings] for change in (lambda table: table, shuffled))
+    assert ordered == other
