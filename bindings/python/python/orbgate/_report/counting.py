@@ -42,6 +42,7 @@ from .figures import (
     ReasonCount,
     RouteCount,
     Scopes,
+    Tokens,
     Unauthenticated,
     Unknown,
     UnreadRow,
@@ -52,6 +53,7 @@ from .served import ServedCounts
 from .spans import spans
 from .switch import SideCounts, Sides
 from .timelines import FEW, Timelines, second_of
+from .tokens import TokenCounts
 from .usage import Usage
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ class Counted:
         self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",), first=("row",), ends=True)
         self.usage, self.callers, self.served = Usage(policy), CallerCounts(), ServedCounts()
         self.orbs, self.denials, self.timelines = OrbCounts(has_base), DenialCounts(has_base), Timelines()
-        self.sides = SideCounts()
+        self.sides, self.tokens = SideCounts(), TokenCounts()
         # Malformed calls are denied before their token is checked, so their reason is not `no_token` or `invalid_token`.
         self.malformed_without_token = self.malformed_with_invalid_token = 0
         self._waiting = (self.callers.calls, self.usage.texts, self.usage.held, self.served.by_caller, self.orbs.by_caller)
@@ -94,9 +96,11 @@ class Counted:
         self.denials.add(part)
         self.timelines.see(part)
         self.sides.add(part)
+        self.tokens.add(part)
         if at_end:
             self.denials.settle()
             self.timelines.fit()
+            self.tokens.fit()
             for waiting in self._waiting:
                 waiting.drop()
 
@@ -115,7 +119,7 @@ class Counted:
             restore(counter, of)
 
     def _counters(self) -> tuple[object, ...]:
-        return self, self.usage, self.callers, self.served, self.orbs, self.denials, self.sides
+        return self, self.usage, self.callers, self.served, self.orbs, self.denials, self.sides, self.tokens
 
 
 def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resume | None = None, events: Events | None = None) -> Figures:
@@ -155,6 +159,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
             denials.times(timelines, unit, first, last), failed, timelines.is_exact,
         ),
         log=_log(log, outlying),
+        tokens=Tokens(counted.tokens.rows(), counted.tokens.is_exact),
     )
 
 

@@ -17,6 +17,7 @@ from .proved import Properties
 from .served import Served
 from .spans import Span, Unit
 from .switch import Sides
+from .tokens import TokenUse
 
 
 class Outcome(NamedTuple):
@@ -251,6 +252,15 @@ class Unauthenticated(NamedTuple):
     malformed_with_invalid_token: int
 
 
+class Tokens(NamedTuple):
+    """The tokens that are used in a suspicious way, in a log with a column for their fingerprints. Unless `is_exact`, some tokens
+    aren't counted.
+    """
+
+    uses: Rows[TokenUse]
+    is_exact: bool
+
+
 class Callers(NamedTuple):
     """The callers. Those with the most denials come first. `different` is their number; a lower bound unless `is_exact`.
     `without` calls name no caller.
@@ -328,6 +338,7 @@ class Figures(NamedTuple):
     callers: Callers
     denials: Denials
     log: LogFigures
+    tokens: Tokens
     properties: Properties | None = None
     findings: Rows[Finding] = Rows(Finding)
 

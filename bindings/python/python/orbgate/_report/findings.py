@@ -18,6 +18,7 @@ from .figures import Finding
 from .numbers import HIGH, LEVELS, LOW, MEDIUM, before, bound, share, shown, when
 from .switch import AGAINST
 from .timelines import ERROR, FEW, OWN, REJECTED, second_of
+from .tokens import EXPIRED, SHARED, TWO_NETWORKS
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from .figures import Changes, Figures
     from .served import Mismatch
     from .switch import Switch
+    from .tokens import TokenUse
 
 # The most further callers that a finding names, and the most pairs of route and caller, or callers with their calls.
 MOST_NAMES, MOST_PAIRS = 5, 3
@@ -36,19 +38,19 @@ OTHER_POLICY = "other_policy"
 UNJUDGED, UNJUDGED_PART, SMALL = 100, 100, 1_000
 # The sections with the details.
 SERVER, CAUSES, CHANGED, UNREAD, WARNINGS = "Server responses and policy decisions", "Likely causes of denials", "Changes against the other policy", "Unread rows", "Warnings"
-PROPERTIES, UNUSED, UNKNOWN, NO_CALLS, ORBS, ROUTES = "Properties", "Unused grants", "Unknown scopes", "No calls", "Orbs", "Routes"
+PROPERTIES, UNUSED, UNKNOWN, NO_CALLS, ORBS, ROUTES, TOKENS = "Properties", "Unused grants", "Unknown scopes", "No calls", "Orbs", "Routes", "Tokens"
 
 
 # The codes of all findings.
 KINDS = (
-    OTHER_POLICY, "broken_log", "no_calls", "unread_rows", "warnings", "served_though_denied", "refused_though_allowed", "preflights", "properties", "probe", "scanner", "attack",
+    OTHER_POLICY, "broken_log", "no_calls", "unread_rows", "warnings", "served_though_denied", "refused_though_allowed", "preflights", "expired_token", "shared_token", "token_networks", "properties", "probe", "scanner", "attack",
     "successful_attack", "misconfigured_client", "broken_client", "recovered_client", "retries", "other_policy_client", "changes", "not_judged", "charged_failures", "unused_grants", "unknown_scopes",
 )  # fmt: skip
 
 
 def findings(found: Figures) -> Rows[Finding]:
     """The findings, the most severe first. In each level, findings about wrongly served calls come first."""
-    every = (*_log(found), *_server(found), *_properties(found), *_clients(found), *_changes(found), *_unjudged(found), *_orbs(found), *_scopes(found))
+    every = (*_log(found), *_server(found), *_properties(found), *_tokens(found), *_clients(found), *_changes(found), *_unjudged(found), *_orbs(found), *_scopes(found))
     # With the policy of another service, nothing else on the page holds.
     return Rows(Finding, sorted(every, key=lambda row: (row.kind != OTHER_POLICY, LEVELS.index(row.level))))
 
@@ -122,6 +124,34 @@ def _clients(found: Figures) -> Iterator[Finding]:
         sentence = f"{_look_like(clients, found.denials.is_exact, STALE)}: {_who(first.caller)} makes {bound(first.calls, first.is_exact, 'call')} to routes that only the other policy has{_when(first)}{_end(first, found)}."
         action = "If the other policy is older, update the client to the routes of this policy; if it is newer, deploy it first."
         yield Finding(MEDIUM, "other_policy_client", len(clients), found.denials.is_exact, sentence, action, CAUSES)
+
+
+# The findings about tokens: the level, and the advice.
+OF_TOKENS = {
+    EXPIRED: ("expired_token", HIGH, "Let the server verify the expiry of tokens."),
+    SHARED: ("shared_token", MEDIUM, "Find out whether the token was stolen, and give each client its own."),
+    TWO_NETWORKS: ("token_networks", MEDIUM, "Find out whether the token was stolen."),
+}
+
+
+def _tokens(found: Figures) -> Iterator[Finding]:
+    """Tokens that are used in a suspicious way, one finding for each way."""
+    for what, (kind, level, action) in OF_TOKENS.items():
+        rows = found.tokens.uses.where(lambda row: row.what == what)
+        if rows:
+            said = "; ".join(of_token(row, found) for row in rows[:MOST_PAIRS])
+            more = f"; and {number(len(rows) - MOST_PAIRS, 'more token')}" if len(rows) > MOST_PAIRS else ""
+            sentence = f"{bound(len(rows), found.tokens.is_exact, 'token')} {'was' if len(rows) == 1 else 'were'} {what}: {said}{more}."
+            yield Finding(level, kind, len(rows), found.tokens.is_exact, sentence, action, TOKENS)
+
+
+def of_token(row: TokenUse, found: Figures) -> str:
+    """The calls of a token that are suspicious."""
+    times = when(row.first, row.last, found.times.has_days_alone)
+    names = row.networks if row.what == TWO_NETWORKS else row.clients
+    of = f" {'from' if row.what == TWO_NETWORKS else 'by'} {', '.join(map(shown, names))}" if names else ""
+    count = f"{number(row.calls)} by others than the first" if row.what == SHARED else number(row.calls, "call")
+    return f"{row.token}{of}, {count}, the first in row {number(row.row)}{f', {times}' if times else ''}"
 
 
 def _probes(found: Figures) -> Iterator[Finding]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..findings import NO_CALLS, UNREAD
-from ..numbers import shown
+from ..findings import NO_CALLS, TOKENS, UNREAD
+from ..numbers import bound, shown
 from ..._number import number
 from . import callers, calls, denials, orbs, parts, properties, scopes
-from .parts import NUMBER, WORDS, Section
+from .parts import CODE, NUMBER, WORDS, Section
 
 if TYPE_CHECKING:
     from ..._policy import Policy
@@ -42,12 +42,23 @@ def _sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
         scopes.missing(found, top),
         scopes.probed(found, top),
         callers.callers(found, top),
+        *_tokens(found, top),
         denials.told_apart(found, top),
     ]
 
 
 def _proved(found: Figures, top: int) -> Sequence[Section]:
     return [] if found.properties is None else [properties.properties(found.properties, top)]
+
+
+def _tokens(found: Figures, top: int) -> Sequence[Section]:
+    uses = found.tokens.uses
+    if not uses:
+        return []
+    rows = [(row.token, row.what, parts.some([*map(shown, row.clients)]), parts.some([*map(shown, row.networks)]), number(row.calls), number(row.row)) for row in uses[:top]]
+    columns = {"token": CODE, "what": WORDS, "clients": CODE, "networks": CODE, "calls": NUMBER, "first row": NUMBER}
+    finding = f"{bound(len({row.token for row in uses}), found.tokens.is_exact, 'token')} {'is' if len(uses) == 1 else 'are'} used in a suspicious way. Only fingerprints are shown."
+    return [Section(TOKENS, finding, [], [parts.table("Tokens used in a suspicious way", columns, rows, top, len(uses), "tokens_uses")])]
 
 
 def _unread(found: Figures, top: int) -> Section:

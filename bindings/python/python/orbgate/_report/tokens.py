@@ -1,0 +1,145 @@
+"""Finds tokens that several clients use, that come from two networks at the same time, and that are served after they expire."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime, timedelta
+from ipaddress import ip_address, ip_network
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+
+from .._count.counts import Counts
+from .._count.served import SERVED, served
+from .._rows import Rows
+from .._terms import Effect
+
+if TYPE_CHECKING:
+    from .._count.decided import Part
+
+# Two calls of a token within this time come from two places at once. An address's network has so many bits.
+AT_ONCE, BITS = timedelta(minutes=1), {4: 24, 6: 48}
+# The most rows of counts. With more, tokens are dropped that are used by one client from one network.
+MOST_ROWS = 1 << 18
+SHARED, TWO_NETWORKS, EXPIRED = "used by several clients", "used from two networks within a minute", "served after its expiry"
+
+
+class TokenUse(NamedTuple):
+    """A token that is used in a suspicious way, by its fingerprint.
+
+    `what` is "used by several clients", "used from two networks within a minute" or "served after its expiry". `clients` and
+    `networks` are those of all its calls, each in the order of bytes, the first few. `calls` counts the calls by all but the
+    client with the most, those from the two networks within a minute, or those served after its expiry, from `first` to `last`.
+    `row` is the first of them, counted from 1.
+    """
+
+    token: str
+    what: str
+    clients: tuple[str, ...]
+    networks: tuple[str, ...]
+    calls: int
+    first: datetime | None
+    last: datetime | None
+    row: int
+
+
+# The most clients and networks that are named.
+NAMED = 4
+
+
+class TokenCounts:
+    """Counts the uses of tokens by client, network and minute."""
+
+    def __init__(self) -> None:
+        self.is_exact = True
+        self._uses = Counts(["token", "caller", "network", "minute", "is_expired"], least=["row", "earliest"], greatest=["latest"])
+
+    def add(self, part: Part) -> None:
+        """Counts calls with a fingerprint, row by row."""
+        calls = part.calls
+        if "token" not in calls.column_names:
+            return
+        time, nothing = calls["time"], pa.nulls(calls.num_rows, pa.binary())
+        is_expired = pa.repeat(False, calls.num_rows)
+        if "token_expires" in calls.column_names:
+            is_allowed = pc.equal(part.decided["decision"], Effect.ALLOW.value)
+            said = served(calls["served_status"], is_allowed, part.decided["reason"])
+            # Without a status, the log shows only that the policy allows the call.
+            is_served = pc.if_else(pc.is_valid(said), pc.equal(said, SERVED), False)
+            is_expired = pc.and_(pc.greater(time, calls["token_expires"].cast(time.type)), is_served).fill_null(False)
+        columns = {
+            "token": calls["token"], "caller": calls["caller"], "network": networks(calls["address"]) if "address" in calls.column_names else nothing,
+            "minute": pc.floor_temporal(time, unit="minute"), "is_expired": is_expired, "row": calls["row"], "earliest": time, "latest": time,
+        }  # fmt: skip
+        used = pa.table(columns)
+        self._uses.add(used.filter(pc.is_valid(used["token"])))
+
+    def fit(self) -> None:
+        """Drops tokens if there are too many rows. Those that might be suspicious later are lost, so it isn't exact any more."""
+        if self._uses.settle(0) > MOST_ROWS:
+            self.is_exact = False
+            kept = pa.array([row.token.encode() for row in self.rows()], pa.binary())
+            self._uses.change(lambda table: table.filter(pc.is_in(table["token"], kept)))
+
+    def rows(self) -> Rows[TokenUse]:
+        """The suspicious tokens: first those that were served after their expiry, then by their calls."""
+        uses = sorted(self._uses.rows(), key=lambda row: (row["token"], row["earliest"] or datetime.min, row["row"]))
+        found = [use for token, of in groupby(uses, key=lambda row: row["token"]) for use in _of_token(token.decode(), [*of])]
+        order = (EXPIRED, SHARED, TWO_NETWORKS)
+        return Rows(TokenUse, sorted(found, key=lambda row: (order.index(row.what), -row.calls, row.token)))
+
+
+def _of_token(token: str, uses: list[dict[str, Any]]) -> Iterator[TokenUse]:
+    by_client: dict[bytes, int] = {}
+    for row in uses:
+        if row["caller"] is not None:
+            by_client[row["caller"]] = by_client.get(row["caller"], 0) + row["calls"]
+    names = tuple(client.decode("utf-8", "backslashreplace") for client in sorted(by_client)[:NAMED])
+    places = tuple(sorted({row["network"].decode() for row in uses if row["network"] is not None})[:NAMED])
+    if expired := [row for row in uses if row["is_expired"]]:
+        yield _use(token, EXPIRED, names, places, expired)
+    if len(by_client) > 1:
+        main = min(by_client, key=lambda client: (-by_client[client], client))
+        yield _use(token, SHARED, names, places, [row for row in uses if row["caller"] not in (None, main)])
+    if near := _near([row for row in uses if row["network"] is not None and row["earliest"] is not None]):
+        yield _use(token, TWO_NETWORKS, names, places, near)
+
+
+def _near(uses: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of uses in the order of time, those with a call that came less than a minute before or after one from another network."""
+    near: dict[int, dict[str, Any]] = {}
+    for at, row in enumerate(uses):
+        for later in range(at + 1, len(uses)):
+            other = uses[later]
+            if other["earliest"] - row["latest"] >= AT_ONCE:
+                break
+            # Only the ends of a use are known to be calls.
+            ends = [abs(one - two) for one in (row["earliest"], row["latest"]) for two in (other["earliest"], other["latest"])]
+            if other["network"] != row["network"] and min(ends) < AT_ONCE:
+                near |= {at: row, later: other}
+    return [near[at] for at in sorted(near)]
+
+
+def _use(token: str, what: str, clients: tuple[str, ...], places: tuple[str, ...], rows: Iterable[dict[str, Any]]) -> TokenUse:
+    rows = [*rows]
+    times = [row[end] for row in rows for end in ("earliest", "latest") if row[end] is not None]
+    return TokenUse(token, what, clients, places, sum(row["calls"] for row in rows), min(times, default=None), max(times, default=None), min(row["row"] for row in rows))
+
+
+def networks(addresses: Any) -> Any:
+    """The networks of addresses: a /24 of IPv4, a /48 of IPv6. What isn't an address is null."""
+    coded = addresses.combine_chunks().dictionary_encode() if hasattr(addresses, "combine_chunks") else addresses.dictionary_encode()
+    coded = coded.combine_chunks() if hasattr(coded, "combine_chunks") else coded
+    return pa.array([None if address is None else _network(address) for address in coded.dictionary.to_pylist()], pa.binary()).take(coded.indices)
+
+
+def _network(text: bytes) -> bytes | None:
+    try:
+        address = ip_address(text.decode("ascii"))
+    except ValueError:
+        return None
+    # A zone belongs to the machine.
+    address = getattr(address, "ipv4_mapped", None) or ip_address(str(address).partition("%")[0])
+    return str(ip_network(f"{address}/{BITS[address.version]}", strict=False)).encode()

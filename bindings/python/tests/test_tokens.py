@@ -1,0 +1,96 @@
+"""Tokens by their fingerprints: used by two clients, from two networks at once, and served after they expire. No token is stored or shown."""
+
+from __future__ import annotations
+
+import html
+import json
+from datetime import datetime, timedelta, timezone
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from expected import Expected
+from orbgate import Policy, logs, report
+
+pa = pytest.importorskip("pyarrow")
+pytest.importorskip("vl_convert")
+
+from orbgate._report.tokens import networks  # noqa: E402
+
+pytestmark = pytest.mark.once
+
+POLICY = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', scopes: {look: {orbs: false, routes: [GET /items]}}}}}")
+START = datetime(2026, 11, 2, tzinfo=timezone.utc)
+NAMED = {"token": "fingerprint", "address": "ip", "token_expires": "until", "served_status": "status"}
+ONE, TWO = "00000000000000aa", "00000000000000bb"
+
+
+def call(minute: float, token: str | None = ONE, caller: str = "ann", ip: str | None = "10.0.0.7", until: float | None = 10_000, status: int = 200) -> dict[str, Any]:
+    end = None if until is None else START + timedelta(minutes=until)
+    return {"method": "GET", "target": "/items", "kind": "user", "scopes": "look", "caller": caller, "time": START + timedelta(minutes=minute), "fingerprint": token, "ip": ip, "until": end, "status": status}
+
+
+def uses(*calls: dict[str, Any]) -> dict[tuple[str, str], tuple[int, int]]:
+    made = report(pa.Table.from_pylist([*calls, call(0, TWO), call(50, TWO)]), POLICY, columns=NAMED)
+    return {(row.token, row.what): (row.calls, row.row) for row in made.figures.tokens.uses}
+
+
+SHARED, NETWORKS, EXPIRED = "used by several clients", "used from two networks within a minute", "served after its expiry"
+
+
+@pytest.mark.parametrize(
+    ("calls", "found"),
+    [
+        ([call(0), call(1), call(2, caller="eve")], {SHARED: (1, 3)}),
+        ([call(0), call(0.9, ip="10.0.1.7")], {NETWORKS: (2, 1)}),
+        ([call(0), call(0.9, ip="10.0.0.8")], {}),
+        ([call(0), call(1, ip="10.0.1.7")], {}),
+        ([call(0), call(0.5, ip=None), call(0.5, ip="unknown")], {}),
+        ([call(0, ip="2001:db8::1"), call(0.5, ip="2001:db8:0:9::1")], {}),
+        ([call(0, ip="2001:db8::1"), call(0.5, ip="2001:db8:1::1")], {NETWORKS: (2, 1)}),
+        ([call(0, ip="10.0.0.7"), call(0.5, ip="::ffff:10.0.0.9")], {}),
+        ([call(5, until=4), call(6, until=4, status=401), call(3, until=4)], {EXPIRED: (1, 1)}),
+        ([call(4, until=4), call(9, until=None)], {}),
+        ([call(0, token=None), call(0.1, token=None, caller="eve", ip="10.9.9.9")], {}),
+    ],
+)
+def test_what_is_suspicious(calls: list[dict[str, Any]], found: dict[str, tuple[int, int]]) -> None:
+    assert uses(*calls) == {(ONE, what): of for what, of in found.items()}
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    calls = [call(at / 7, token, caller, ip, until=3) for at, (token, caller, ip) in enumerate([(ONE, "ann", "10.0.0.1"), (TWO, "eve", "10.0.1.1"), (ONE, "eve", "10.0.2.1")] * 9)]
+    assert {key: of[0] for key, of in uses(*calls).items()} == {key: of[0] for key, of in uses(*calls[::-1]).items()} and len(uses(*calls)) == 6
+
+
+def test_a_token_itself_is_hashed_before_it_is_shown(tmp_path: Path, expected: Expected) -> None:
+    secret = "eyJhbGciOiJub25lIn0.e30."
+    calls = [call(0, secret), call(0.5, secret, "eve", "192.0.2.1"), call(1, "00000000000000AA", until=0)]
+    table = pa.Table.from_pylist(calls)
+    made = report(table, POLICY, columns=NAMED)
+    name = sha256(secret.encode()).hexdigest()[:16]
+    assert {row.token for row in made.figures.tokens.uses} == {name, sha256(b"00000000000000AA").hexdigest()[:16]}
+    out = tmp_path / "out.parquet"
+    path = tmp_path / "calls.json"
+    path.write_text("".join(json.dumps({**row, "time": row["time"].isoformat(), "until": row["until"].isoformat()}) + "\n" for row in calls))
+    logs.replay(logs.read(path, format="json", columns=NAMED), POLICY, out=out)
+    for text in (made.html, made.bundle().decode("latin-1"), out.read_bytes().decode("latin-1")):
+        assert secret not in text and name in text
+    same = report(path, POLICY, format="json", columns=NAMED)
+    assert same.figures.tokens == made.figures.tokens
+    found = made.figures.findings.where(lambda row: row.section == "Tokens")
+    assert [(row.kind, row.level) for row in found] == [("expired_token", "high"), ("shared_token", "medium"), ("token_networks", "medium")]
+    assert all(row.sentence in html.unescape(made.html) for row in found) and "<h2>Tokens</h2>" in made.html
+    expected(*(text for row in found for text in (row.sentence, row.action)))
+
+
+def test_without_a_name_the_columns_are_not_read() -> None:
+    table = pa.Table.from_pylist([call(0), call(1, caller="eve")]).rename_columns(["method", "target", "kind", "scopes", "caller", "time", "token", "address", "token_expires", "served_status"])
+    assert not report(table, POLICY).figures.tokens.uses and "token" not in logs.read(table).schema.names
+    assert "token" in logs.read(table, columns={"token": "token"}).schema.names
+
+
+def test_networks_of_addresses() -> None:
+    found = networks(pa.array([b"10.1.2.3", b"2001:db8::5", b"::1", b"fe80::1%eth0", b"proxy", None], pa.binary()))
+    assert found.to_pylist() == [b"10.1.2.0/24", b"2001:db8::/48", b"::/48", b"fe80::/48", None, None]
