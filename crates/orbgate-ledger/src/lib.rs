@@ -1,5 +1,8 @@
 #![doc = include_str!("../README.md")]
-#![cfg_attr(not(feature = "sqlite"), allow(dead_code, unused_imports, reason = "for stores"))]
+#![cfg_attr(
+    not(any(feature = "postgres", feature = "sqlite")),
+    allow(dead_code, unused_imports, reason = "for stores")
+)]
 
 mod answer;
 mod command;
@@ -9,6 +12,8 @@ mod ledger;
 mod log;
 mod model;
 mod plan;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "schema")]
 mod schema;
 #[cfg(feature = "sqlite")]
@@ -27,6 +32,8 @@ pub use crate::error::{Error, Invalid};
 pub use crate::event::Event;
 pub use crate::ledger::{Clock, Ledger, Reply, SystemClock};
 pub use crate::model::Model;
+#[cfg(feature = "postgres")]
+pub use crate::postgres::Postgres;
 #[cfg(feature = "schema")]
 pub use crate::schema::schema;
 #[cfg(feature = "sqlite")]

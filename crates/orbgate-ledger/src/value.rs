@@ -227,6 +227,7 @@ impl Order {
         Self::ALL.iter().find(|(order, _)| *order == self).map_or("", |(_, name)| name)
     }
 
+    #[cfg(feature = "sqlite")]
     pub(crate) fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().find(|(_, known)| *known == name).map(|(order, _)| *order)
     }

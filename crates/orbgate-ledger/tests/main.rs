@@ -16,9 +16,13 @@
 mod conformance;
 #[cfg(all(feature = "sqlite", target_os = "linux"))]
 mod crash;
+#[cfg(all(feature = "postgres", target_os = "linux"))]
+mod postgres;
 mod properties;
 #[cfg(feature = "schema")]
 mod schema;
+#[cfg(feature = "sqlite")]
+mod speed;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod support;

@@ -19,7 +19,13 @@ fn hold_all(ledger: &dyn Ledger, prefix: &str, threads: u64, each: u64) -> u64 {
             let admitted = &admitted;
             scope.spawn(move || {
                 for index in 0..each {
-                    let answer = ledger.hold(hold(format!("{prefix}.{thread}.{index}"), "a", 10)).unwrap();
+                    let answer = loop {
+                        match ledger.hold(hold(format!("{prefix}.{thread}.{index}"), "a", 10)) {
+                            // Another process writes: nothing was done.
+                            Err(Error::Busy) => {}
+                            answer => break answer.unwrap(),
+                        }
+                    };
                     if let HoldAnswer::Held { state: State::Pending, repeated: false, .. } = answer {
                         admitted.fetch_add(1, Ordering::SeqCst);
                     }

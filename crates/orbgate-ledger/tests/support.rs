@@ -100,3 +100,8 @@ pub(crate) fn skipped(what: &str) {
         std::io::Write::write_all(&mut &list, format!("{what}\n").as_bytes()).unwrap();
     }
 }
+
+/// How much a test does: a variable says it, which `cargo xtask assure ledger` sets.
+pub(crate) fn rounds(variable: &str, few: u64) -> u64 {
+    std::env::var(variable).map_or(few, |rounds| rounds.parse().unwrap())
+}

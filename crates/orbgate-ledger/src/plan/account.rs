@@ -18,6 +18,8 @@ pub(crate) struct Open {
     grants: Vec<(GrantRow, bool)>,
     /// Whether the account has changed.
     is_changed: bool,
+    /// Whether only its next due time has.
+    is_rescheduled: bool,
     entries: Vec<EntryRow>,
     new_grants: Vec<GrantRow>,
 }
@@ -34,7 +36,7 @@ impl Open {
             _ => tables.open_grants(account.key)?.into_iter().map(|grant| (grant, false)).collect(),
         };
         let (entries, new_grants) = (Vec::new(), Vec::new());
-        let mut open = Self { account, now, grants, is_changed: false, entries, new_grants };
+        let mut open = Self { account, now, grants, is_changed: false, is_rescheduled: false, entries, new_grants };
         if open.account.is_due(now) {
             open.expire(tables)?;
         }
@@ -59,7 +61,7 @@ impl Open {
     /// Writes what has changed.
     pub(crate) fn close(mut self, tables: &mut impl Tables) -> Result<(), Stop> {
         if !self.is_changed {
-            return Ok(());
+            return if self.is_rescheduled { tables.update_account(&self.account) } else { Ok(()) };
         }
         for grant in &self.new_grants {
             tables.insert_grant(grant)?;
@@ -259,7 +261,8 @@ impl Open {
         for expiry in grants.map(|(grant, _)| grant.expires_at).collect::<Vec<_>>() {
             self.due_by(expiry);
         }
-        self.is_changed = true;
+        // If nothing had expired, the account's time stays, as in a store that doesn't keep a next due time.
+        self.is_rescheduled = true;
         Ok(())
     }
 

@@ -52,8 +52,8 @@ fn no_answered_command_is_lost_in_a_crash() {
     let Some(disk) = disk() else {
         return;
     };
-    let rounds = std::env::var("ORBGATE_LEDGER_CRASHES").map_or(36, |rounds| rounds.parse().unwrap());
-    let seed = std::env::var("ORBGATE_LEDGER_SEED").map_or(20_261_127, |seed| seed.parse().unwrap());
+    let rounds = crate::support::rounds("ORBGATE_LEDGER_CRASHES", 36);
+    let seed = crate::support::rounds("ORBGATE_LEDGER_SEED", 20_261_127);
     println!("seed {seed}");
     let figures = crash(&disk, rounds, &mut Random::new(seed), fault);
     let Figures { answered, kills, faults, lost } = &figures;

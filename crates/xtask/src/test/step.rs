@@ -81,6 +81,9 @@ pub(crate) enum Step {
     Envoy,
     /// The gateway decides with the tokens of a real Keycloak, from its discovery document to a change of its keys
     Keycloak,
+    /// No answered command of a ledger is lost: 2,000 crashes over SQLite, PostgreSQL killed under load and failed over; every
+    /// planted bug is found
+    Ledger,
     /// The explorer in a real browser: the cases, hostile targets, links, `orbgate explore`; axe-core, light and dark
     Explorer,
     /// The `unsafe` of the core and of the C ABI, under Miri
@@ -139,6 +142,7 @@ impl Step {
             | Self::Deny
             | Self::Envoy
             | Self::Keycloak
+            | Self::Ledger
             | Self::Explorer
             | Self::Soak
             | Self::Mutants => When::Assure,
@@ -149,7 +153,7 @@ impl Step {
         match self {
             Self::Conformance | Self::Python | Self::C | Self::Go | Self::Java | Self::Node => Lane::Languages,
             Self::Gateway | Self::Envoy | Self::Gates | Self::Frameworks => Lane::Quiet,
-            Self::Mutants | Self::Soak | Self::Pythons | Self::Explorer => Lane::Quiet,
+            Self::Mutants | Self::Soak | Self::Pythons | Self::Explorer | Self::Ledger => Lane::Quiet,
             _ => Lane::Cargo,
         }
     }
@@ -190,6 +194,7 @@ impl Step {
             Self::Frameworks => &["bindings", "crates/orbgate-gate", "policy/cases"],
             Self::Envoy => &["crates/orbgate-gateway", "docs/gateway", "examples/gateway"],
             Self::Keycloak => &["crates/orbgate-gateway", "crates/orbgate-token/src", "docs/issuers.md"],
+            Self::Ledger => &["crates/orbgate-ledger"],
             Self::Explorer => &[
                 "explorer",
                 "crates/orbgate-wasm",
@@ -257,6 +262,7 @@ impl Step {
             // The examples of the core's README are for its default features, too.
             Self::Tests => step(|| {
                 setup::apt("python3", "python3")?;
+                setup::apt(INITDB, "postgresql")?;
                 all(&[&format!("cargo test {WORKSPACE}"), "cargo test -p orbgate --doc"])
             }),
             Self::Docs => step(|| docs(project)),
@@ -313,6 +319,14 @@ impl Step {
                 setup::apt("mvn", "maven")?.needed()?;
                 all(&[&format!("cargo test {WORKSPACE} --test gateway keycloak:: -- --ignored")])
             }),
+            Self::Ledger => step(|| {
+                setup::apt(INITDB, "postgresql")?.needed()?;
+                all(&[
+                    "ORBGATE_LEDGER_CRASHES=2000 ORBGATE_LEDGER_SUITES=60 ORBGATE_LEDGER_KILLS=20 ORBGATE_LEDGER_FAILOVER=1 \
+                     cargo test -p orbgate-ledger --all-features --test all -- --nocapture crash:: postgres::",
+                    "sh crates/orbgate-ledger/tests/crash/bugs.sh",
+                ])
+            }),
             Self::Explorer => explorer::test(project),
             Self::Miri => step(|| short::run("miri").unwrap_or(Ok(()))),
             Self::Threads => step(|| all(&["sh bindings/c/tests/thread_sanitizer.sh"])),
@@ -328,6 +342,9 @@ impl Step {
         }
     }
 }
+
+/// Creates a PostgreSQL cluster, and isn't on the search path.
+const INITDB: &str = "sh crates/xtask/src/kit/initdb.sh";
 
 /// With these features, programs and examples are those that `tests` has built.
 const WORKSPACE: &str = "--workspace --all-features";

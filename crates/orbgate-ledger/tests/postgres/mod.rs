@@ -1,0 +1,283 @@
+//! The store in PostgreSQL: the suite, concurrency, kills and a failover, with a server of the test's own.
+
+mod server;
+
+use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
+use std::sync::Arc;
+use std::thread;
+
+use orbgate_ledger::{
+    Answer, Command, Cursor, Error, HoldAnswer, Ledger, Order, Postgres, Settle, Settlement, State, suite,
+};
+
+use crate::support::{Clocked, TestClock, account, capture, grant, hold, id, orbs};
+use server::Server;
+
+/// Commands in an empty ledger, with these functions.
+fn new(server: &Server, sql: &str, order: Order) -> Clocked<Postgres> {
+    let clock = Arc::new(TestClock::default());
+    let url = server.url("dbname=postgres");
+    server.run(&url, &format!("DROP SCHEMA IF EXISTS orbs CASCADE; {sql}"));
+    let ledger = Postgres::open_with(&url, 1, Some(order), Some(Arc::clone(&clock) as _)).unwrap();
+    Clocked { ledger, clock }
+}
+
+const SQL: &str = include_str!("../../src/postgres/ledger.sql");
+
+#[test]
+fn postgres_is_equal_to_the_model() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    for case in suite::cases() {
+        case.check(&mut new(&server, SQL, Order::default())).unwrap();
+    }
+    for seed in 0..crate::support::rounds("ORBGATE_LEDGER_SUITES", 6) {
+        let order = [Order::BonusFirst, Order::PaidFirst, Order::SoonestFirst][(seed % 3) as usize];
+        let compared = suite::compare(&mut new(&server, SQL, order), order, &suite::random(100 + seed, 300));
+        if let Err(difference) = compared {
+            panic!("seed {seed}: {}", difference.what);
+        }
+    }
+}
+
+/// Each would give another answer or break an invariant. A suite that doesn't find it shows nothing.
+#[test]
+fn bugs_in_the_functions_are_found() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    for (name, right, bug) in [
+        ("a hold is settled twice", "IF h.settled_at IS NOT NULL THEN", "IF false THEN"),
+        ("the wrong order", "coalesce(expires_at, 9223372036854775807), seq\n", "seq DESC\n"),
+        ("bonus orbs without permission", "AND (p_bonus OR bucket = 'paid')", ""),
+        (
+            "orbs over the bound",
+            "> 9007199254740991 THEN\n            RETURN orbs.fault('\"too_large\"');\n        END IF;\n        IF a.key",
+            "> 9223372036854775807 THEN RETURN orbs.fault('\"too_large\"'); END IF; IF a.key",
+        ),
+        (
+            "an expired grant is spent",
+            "AND available > 0 AND expires_at <= p_now",
+            "AND available > 0 AND expires_at < p_now",
+        ),
+        ("time goes back", "::bigint), p_clock, 0)", "::bigint), 0)"),
+        (
+            "an id with other content",
+            "IS DISTINCT FROM (a.key, v_amount, v_bonus, v_ttl, v_note)",
+            "IS DISTINCT FROM (a.key, h.amount, v_bonus, v_ttl, v_note)",
+        ),
+        ("a late capture from nothing", "CASE WHEN v_late THEN '[]' ELSE h.lines END", "h.lines"),
+    ] {
+        assert_eq!(SQL.matches(right).count(), 1, "{name}");
+        let sql = SQL.replace(right, bug);
+        let order = Order::default();
+        let found = suite::compare(&mut new(&server, &sql, order), order, &suite::random(5, 250)).is_err()
+            || suite::cases().iter().any(|case| case.check(&mut new(&server, &sql, order)).is_err());
+        assert!(found, "{name}");
+    }
+}
+
+/// Holds 10 orbs so many times, and returns how many were admitted.
+fn hold_all(ledger: &Postgres, prefix: &str, threads: u64, each: u64) -> u64 {
+    let admitted = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            let admitted = &admitted;
+            scope.spawn(move || {
+                for index in 0..each {
+                    let answer = ledger.hold(hold(format!("{prefix}.{thread}.{index}"), "a", 10)).unwrap();
+                    if let HoldAnswer::Held { state: State::Pending, repeated: false, .. } = answer {
+                        admitted.fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+            });
+        }
+    });
+    admitted.into_inner()
+}
+
+#[test]
+fn a_thousand_holds_of_four_clients_admit_exactly_what_is_there() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let url = server.new_database();
+    let clients = [(); 4].map(|()| Postgres::open(&url, 4).unwrap());
+    clients[0].grant(grant("g", "a", 500)).unwrap();
+    let admitted: u64 = thread::scope(|scope| {
+        let holds = clients.iter().enumerate();
+        let holds = holds.map(|(index, client)| scope.spawn(move || hold_all(client, &format!("c{index}"), 8, 32)));
+        let holds: Vec<_> = holds.collect();
+        holds.into_iter().map(|holds| holds.join().unwrap()).sum()
+    });
+    assert_eq!(admitted, 50);
+    assert_eq!(clients[3].balance(account("a")).unwrap().held, orbs(500));
+    assert_eq!(clients[2].verify().unwrap().found, Vec::<String>::new());
+}
+
+/// The same id at the same time, from many clients: one receipt, one conflict for other content.
+#[test]
+fn ids_race_and_are_used_once() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let url = server.new_database();
+    let clients = [(); 4].map(|()| Postgres::open(&url, 1).unwrap());
+    for round in 0..25 {
+        let names = [format!("a{round}"), format!("b{round}")];
+        let grants: Vec<_> = thread::scope(|scope| {
+            let granted = clients.iter().enumerate().map(|(index, client)| {
+                let name = &names[index % 2];
+                scope.spawn(move || client.grant(grant(&format!("g{round}"), name, 5)))
+            });
+            granted.collect::<Vec<_>>().into_iter().map(|granted| granted.join().unwrap()).collect()
+        });
+        let new = grants.iter().filter(|granted| granted.as_ref().is_ok_and(|granted| !granted.repeated)).count();
+        let conflicts = grants.iter().filter(|granted| **granted == Err(Error::Conflict)).count();
+        assert_eq!((new, conflicts), (1, 2), "{grants:?}");
+        // A void and the hold that it refuses.
+        let of = names.iter().find(|name| clients[0].balance(account(name)).unwrap().paid == orbs(5)).unwrap();
+        let ended = thread::scope(|scope| {
+            let holds = scope.spawn(|| clients[0].hold(hold(format!("h{round}"), of, 5)));
+            let void = Settle { hold: id(format!("h{round}")), settlement: Settlement::Void };
+            clients[1].settle(void).unwrap();
+            holds.join().unwrap()
+        });
+        assert!(matches!(ended, Ok(HoldAnswer::Held { .. }) | Err(Error::Settled(_))), "{ended:?}");
+        assert_eq!(clients[0].balance(account(of)).unwrap().available, orbs(5));
+    }
+    assert_eq!(clients[0].verify().unwrap().found, Vec::<String>::new());
+}
+
+#[test]
+fn another_isolation_or_version_is_refused() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let url = server.new_database();
+    let ledger = Postgres::open(&url, 1).unwrap();
+    ledger.grant(grant("g", "a", 5)).unwrap();
+    assert_eq!(ledger.entries(&Cursor::new("x"), 1), Err(Error::Cursor));
+    let message = Postgres::open_with(&url, 1, Some(Order::PaidFirst), None).unwrap_err().to_string();
+    assert!(message.contains("is `bonus_first`, not `paid_first`"), "{message}");
+    server.run(&url, "ALTER DATABASE CURRENT_DB SET default_transaction_isolation = serializable");
+    let message = Postgres::open(&url, 1).unwrap().hold(hold("h", "a", 1)).unwrap_err().to_string();
+    assert!(message.contains("read committed, not serializable"), "{message}");
+    server.run(&url, "UPDATE orbs.setting SET value = '2' WHERE name = 'version'");
+    let message = Postgres::open(&url, 1).unwrap_err().to_string();
+    assert!(message.contains("is `2`; this program knows `1`"), "{message}");
+}
+
+/// Holds and captures until `stop` is set, and returns what was answered.
+fn load(ledger: &Postgres, prefix: &str, stop: &AtomicU64, count: &AtomicU64) -> Vec<(Command, Answer)> {
+    let mut answered = Vec::new();
+    for index in 0.. {
+        if stop.load(Ordering::SeqCst) > 0 {
+            break;
+        }
+        let name = format!("{prefix}.{index}");
+        for command in [Command::Hold(hold(name.clone(), "a", 3)), Command::Settle(capture(name, 2))] {
+            // What has no answer may be done or not.
+            if let Ok(answer) = ledger.run(command.clone()) {
+                answered.push((command, answer));
+                count.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+    }
+    answered
+}
+
+/// Waits until so many more commands are answered.
+fn wait_for(more: u64, count: &AtomicU64) {
+    let start = count.load(Ordering::SeqCst);
+    for _ in 0..6000 {
+        if count.load(Ordering::SeqCst) >= start + more {
+            return;
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+    panic!("no command is answered");
+}
+
+/// Everything that was answered is there, and doing it again changes nothing.
+fn check(ledger: &Postgres, answered: Vec<(Command, Answer)>) {
+    let before = ledger.entries(&Cursor::default(), 1_000_000).unwrap().entries.len();
+    for (command, first) in answered {
+        let again = ledger.run(command.clone()).unwrap();
+        let same = match (&first, &again) {
+            (Answer::Settled(first), Answer::Settled(again)) => first.receipt == again.receipt && again.repeated,
+            (
+                Answer::Hold(HoldAnswer::Held { receipt: first, .. }),
+                Answer::Hold(HoldAnswer::Held { receipt: again, repeated: true, .. }),
+            ) => first == again,
+            _ => false,
+        };
+        assert!(same, "lost: {command:?}: {first:?}, then {again:?}");
+    }
+    assert_eq!(ledger.entries(&Cursor::default(), 1_000_000).unwrap().entries.len(), before);
+    assert_eq!(ledger.verify().unwrap().found, Vec::<String>::new());
+}
+
+#[test]
+fn no_answered_command_is_lost_when_the_server_is_killed() {
+    let Some(mut server) = Server::start() else {
+        return;
+    };
+    let url = server.new_database();
+    let ledger = Postgres::open(&url, 4).unwrap();
+    ledger.grant(grant("g", "a", 1_000_000)).unwrap();
+    let kills = crate::support::rounds("ORBGATE_LEDGER_KILLS", 2);
+    let (stop, count) = (AtomicU64::new(0), AtomicU64::new(0));
+    let answered: Vec<_> = thread::scope(|scope| {
+        let (ledger, stop, count) = (&ledger, &stop, &count);
+        let loads: Vec<_> =
+            (0..4).map(|client| scope.spawn(move || load(ledger, &format!("c{client}"), stop, count))).collect();
+        for _ in 0..kills {
+            wait_for(40, count);
+            server.kill();
+            server.start_again();
+        }
+        wait_for(40, count);
+        stop.store(1, Ordering::SeqCst);
+        loads.into_iter().flat_map(|load| load.join().unwrap()).collect()
+    });
+    println!("{} commands answered, {kills} kills of the server, lost: 0", answered.len());
+    check(&ledger, answered);
+}
+
+/// The primary has two synchronous standbys, of which any one confirms a commit. It is killed, and the standby that is
+/// furthest ahead is promoted.
+#[test]
+fn no_answered_command_is_lost_in_a_failover() {
+    if std::env::var_os("ORBGATE_LEDGER_FAILOVER").is_none() {
+        return;
+    }
+    let Some(mut primary) = Server::start() else {
+        return;
+    };
+    let url = primary.new_database();
+    let ledger = Postgres::open(&url, 4).unwrap();
+    ledger.grant(grant("g", "a", 1_000_000)).unwrap();
+    let standbys = ["one", "two"].map(|name| primary.standby(name));
+    primary.require_standbys();
+    let (stop, count) = (AtomicU64::new(0), AtomicU64::new(0));
+    let answered: Vec<_> = thread::scope(|scope| {
+        let (ledger, stop, count) = (&ledger, &stop, &count);
+        let loads: Vec<_> =
+            (0..4).map(|client| scope.spawn(move || load(ledger, &format!("c{client}"), stop, count))).collect();
+        wait_for(400, count);
+        primary.kill();
+        stop.store(1, Ordering::SeqCst);
+        loads.into_iter().flat_map(|load| load.join().unwrap()).collect()
+    });
+    drop(ledger);
+    let mut standbys = standbys.map(|standby| (standby.received(), standby));
+    standbys.sort_by_key(|(received, _)| *received);
+    let [_, (_, promoted)] = &standbys;
+    promoted.promote();
+    let ledger = Postgres::open(&promoted.url(&url), 1).unwrap();
+    println!("{} commands answered before the failover, lost: 0", answered.len());
+    check(&ledger, answered);
+}
