@@ -155,7 +155,7 @@ fn routes(policy: &Policy) -> HashMap<(&str, String), Route<'_>> {
     for api in policy.apis() {
         for scope in api.scopes() {
             for rule in scope.routes() {
-                let path = full_path(policy, api, rule);
+                let path = full_path(policy, api, rule.template());
                 let route = Route { api, path, scope, rule, seen: false };
                 routes.insert((rule.method(), shape(&route.path)), route);
             }
@@ -172,9 +172,13 @@ impl Route<'_> {
     fn differences(&self, need: &Need, document: &Document) -> Vec<(DriftKind, String)> {
         let mut differences = Vec::new();
         let (says, has) = ("the document says", "the policy says");
-        if need.scope != self.scope.name() {
-            let (one, other) = (quoted(&need.scope), quoted(self.scope.name()));
-            let message = format!("{says} scope {one}, {has} {other}");
+        let needed: Vec<_> = match self.rule.requirement() {
+            Some(requirement) => requirement.alternatives().collect(),
+            None => vec![self.scope.name()],
+        };
+        if needed != [need.scope.as_str()] {
+            let other: Vec<_> = needed.into_iter().map(quoted).collect();
+            let message = format!("{says} scope {}, {has} {}", quoted(&need.scope), other.join(" or "));
             differences.push((DriftKind::Scope, message));
         }
         let own = self.rule.orbs().map(Orbs::Amount).or(self.scope.orbs());

@@ -14,9 +14,12 @@ use orbgate_analysis::shown::json;
 /// Writes a policy as an OpenAPI 3.1 document. Each api becomes a security scheme, and each route an
 /// operation.
 ///
+/// A route that any of several scopes allows has several security requirements, and a closed template is a path without
+/// operations. [`import`](crate::import) doesn't read these two yet.
+///
 /// Extensions contain the information that OpenAPI can't express: `x-orbs` (the orbs that a call consumes) in each
 /// operation, `x-orbs-api` in each scheme, and `x-orbs-policy` at the root. [`import`](crate::import) reads them, and
-/// returns a policy with the same digest.
+/// otherwise returns a policy with the same digest.
 #[must_use]
 pub fn export(policy: &Policy) -> Document {
     let names = scheme_names(policy);
@@ -24,8 +27,12 @@ pub fn export(policy: &Policy) -> Document {
     for (api, scheme) in policy.apis().iter().zip(&names) {
         for scope in api.scopes() {
             for route in scope.routes() {
-                paths.add(full_path(policy, api, route), scheme, scope, route);
+                paths.add(full_path(policy, api, route.template()), scheme, scope, route);
             }
+        }
+        // A closed template is a path without operations.
+        for closed in api.closed() {
+            paths.item(&full_path(policy, api, closed.template()));
         }
     }
     let schemes = policy.apis().iter().zip(&names);
@@ -236,17 +243,28 @@ struct Item {
 }
 
 impl Paths {
-    fn add(&mut self, path: String, scheme: &str, scope: &ScopeRule, route: &RouteRule) {
-        let location = *self.locations.entry(shape(&path)).or_insert_with(|| {
-            self.items.push(Item { path: path.clone(), operations: Vec::new(), others: Vec::new() });
+    /// The item of a path.
+    fn item(&mut self, path: &str) -> Option<&mut Item> {
+        let location = *self.locations.entry(shape(path)).or_insert_with(|| {
+            self.items.push(Item { path: path.to_owned(), operations: Vec::new(), others: Vec::new() });
             self.items.len().saturating_sub(1)
         });
-        let Some(item) = self.items.get_mut(location) else {
+        self.items.get_mut(location)
+    }
+
+    fn add(&mut self, path: String, scheme: &str, scope: &ScopeRule, route: &RouteRule) {
+        let Some(item) = self.item(&path) else {
             return;
         };
-        let scopes = Value::List(vec![text(scope.name())]);
-        let requirement = Value::Map(vec![(scheme.to_owned(), scopes)]);
-        let mut operation = vec![("security".to_owned(), Value::List(vec![requirement]))];
+        let alternative = |scopes: &str| {
+            let scopes = Value::List(scopes.split(' ').map(text).collect());
+            Value::Map(vec![(scheme.to_owned(), scopes)])
+        };
+        let security = match route.requirement() {
+            Some(requirement) => requirement.alternatives().map(alternative).collect(),
+            None => vec![alternative(scope.name())],
+        };
+        let mut operation = vec![("security".to_owned(), Value::List(security))];
         let mut add = |key: &str, value| operation.push((key.to_owned(), value));
         let charge = route.orbs().map(Orbs::Amount);
         if let Some(charge) = charge.or(scope.orbs()) {

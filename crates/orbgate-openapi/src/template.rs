@@ -2,7 +2,7 @@
 //! doubt, they do.
 
 use orbgate::Policy;
-use orbgate::policy::{Api, RouteRule};
+use orbgate::policy::Api;
 
 /// A segment of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,10 +141,10 @@ fn hexadecimal(high: u8, low: u8) -> Option<u8> {
     u8::try_from(high?.saturating_mul(16).saturating_add(low?)).ok()
 }
 
-/// The path of a route as the engine matches it.
-pub(super) fn full_path(policy: &Policy, api: &Api, route: &RouteRule) -> String {
+/// The path of a template as the engine matches it.
+pub(super) fn full_path(policy: &Policy, api: &Api, template: &str) -> String {
     let base_path = api.base_path().unwrap_or_default();
-    let mut path = match route.template() {
+    let mut path = match template {
         "/" if !base_path.is_empty() => base_path.to_owned(),
         template => format!("{base_path}{template}"),
     };

@@ -82,3 +82,38 @@ fn the_rule_for_organisations_is_compared() {
         assert!(drift[0].ends_with(policy), "{drift:?}");
     }
 }
+
+#[test]
+fn requirements_and_closed_templates_are_exported_and_compared() {
+    let policy = "\
+orbgate: 1
+apis:
+  a:
+    base_path: /v1
+    closed: [/a/top]
+    scopes:
+      read: { orbs: false, or: [admin], routes: ['GET /a/{id}', { route: GET /b, and: more }] }
+      admin: { orbs: false, routes: [] }
+      more: { orbs: false, routes: [] }
+";
+    let document = export(&Policy::from_yaml(policy).unwrap()).to_json();
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    let security = |path: &str| document["paths"][path]["get"]["security"].to_string();
+    assert_eq!(security("/v1/a/{id}"), r#"[{"a":["read"]},{"a":["admin"]}]"#);
+    assert_eq!(security("/v1/b"), r#"[{"a":["read","more"]}]"#);
+    assert_eq!(document["paths"]["/v1/a/top"].to_string(), "{}");
+
+    let one_scope = "\
+openapi: 3.0.0
+info: { title: A, version: '1' }
+servers: [{ url: /v1 }]
+paths:
+  /a/{id}: { get: { security: [{ l: [read] }] } }
+  /b: { get: { security: [{ l: [read] }] } }
+components: { securitySchemes: { l: { type: oauth2 } } }
+";
+    let drift = lines(one_scope, &nothing(), policy);
+    assert_eq!(drift.len(), 2, "{drift:?}");
+    assert!(drift[0].ends_with("the policy says `read` or `admin`"), "{drift:?}");
+    assert!(drift[1].ends_with("the policy says `read more`"), "{drift:?}");
+}
