@@ -62,6 +62,10 @@ const BEYOND_A_SCHEMA: &[&str] = &[
     "route-twice-on-a-line",
     "route-twice",
     "scope-in-two-apis",
+    "apis-differ",
+    "other-tokens",
+    "scopes-twice",
+    "scopes-unknown",
 ];
 
 #[test]

@@ -299,8 +299,8 @@ impl Search<'_, '_> {
 
 impl<'o, 'n> Search<'o, 'n> {
     /// Stores a change, if there is one. A decision depends only on the kind of the token and on whether it has all scopes
-    /// of an alternative. If one policy allows a token that the other denies, it allows the alternative alone, and the other
-    /// denies that, too. So it is enough to test tokens with none or one of the alternatives.
+    /// of an alternative. If one policy allows a token that the other denies, it allows exactly the alternative, and the other
+    /// denies that as well. So it is enough to test tokens with none or one of the alternatives.
     fn compare(&mut self, asked: Asked, before: Option<Rule<'o>>, after: Option<Rule<'n>>) {
         let (mut wider, mut narrower, mut payer) = (None, None, None);
         let needed = [before.map(|rule| rule.alternatives()), after.map(|rule| rule.alternatives())];

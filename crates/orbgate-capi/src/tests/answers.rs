@@ -21,7 +21,7 @@ apis:
     scopes: { read: { orbs: 7, routes: [GET /a, GET /b, GET /c, GET /d] } }
 ";
 
-/// Routes whose owner alone is not enough.
+/// Routes that need more than their owner.
 const REQUIREMENTS: &str = "
 orbgate: 1
 apis:

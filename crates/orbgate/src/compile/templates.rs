@@ -64,7 +64,7 @@ pub(super) struct Template<'t> {
     pub(super) position: u32,
     pub(super) api_id: u32,
     pub(super) location: Location,
-    /// Its scope and what the file says of it; `None` if it is closed.
+    /// Its scope and its rule in the file; `None` if it is closed.
     pub(super) route: Option<(Scope<'t>, &'t RouteRule)>,
     /// `/base/path` and `/{parameter}`.
     pub(super) path: [&'t str; 2],

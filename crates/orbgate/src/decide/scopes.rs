@@ -7,7 +7,7 @@ use super::vector::{BLOCK, Native, Vector, end_in_block, positions_in_block};
 use crate::tables::{NO_SCOPE, Tables, Terms};
 
 /// Whether a token's scopes include what is needed under these terms: the scope with this id (specification §5.3), or what
-/// a route needs instead. The latter has no name and no word in a set, and is looked at only where that is noticed.
+/// a route needs instead. The latter has no name and no word in a set, so it is tried only after that lookup fails.
 #[inline(always)]
 pub(crate) fn hold(tables: &Tables, scopes: Scopes<'_>, needed: u32, terms: &Terms) -> bool {
     let otherwise = || meet(tables, scopes, terms);
@@ -18,7 +18,7 @@ pub(crate) fn hold(tables: &Tables, scopes: Scopes<'_>, needed: u32, terms: &Ter
 }
 
 /// Whether a token's scopes include all scopes of one alternative. Bounded: a requirement has at most 256 names. An empty
-/// alternative is none.
+/// alternative doesn't count.
 #[cold]
 #[inline(never)]
 fn meet(tables: &Tables, scopes: Scopes<'_>, terms: &Terms) -> bool {

@@ -11,10 +11,8 @@ use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
 #[cfg(feature = "schema")]
-use super::grammar::{MAX_NAME, MAX_PERMITS, MAX_SCOPE};
-use super::read::ROUTES;
+use super::grammar::{MAX_ALTERNATIVES, MAX_NAME, MAX_PERMITS, MAX_ROUTES, MAX_SCOPE};
 #[cfg(feature = "schema")]
-use super::requirements::MAX_ALTERNATIVES;
 
 document! {
     /// A policy: which scope each route needs and whether a call consumes orbs.
@@ -178,7 +176,7 @@ fn read_closed(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> O
     let items = values.list(node, owner.what).iter();
     let mut templates = Vec::new();
     for item in items {
-        if !values.is_within("routes", ROUTES, item.location) {
+        if !values.is_within("routes", MAX_ROUTES, item.location) {
             break;
         }
         templates.push(values.text(item, "a closed template"));

@@ -250,6 +250,12 @@ pub(super) const MAX_SCOPE: usize = 1_024;
 /// The maximum length of `permits`, in characters.
 pub(super) const MAX_PERMITS: usize = 1_024;
 
+/// The maximum number of alternatives of a requirement, including the owner's.
+pub(super) const MAX_ALTERNATIVES: usize = 128;
+
+/// The maximum number of routes of a policy, and of closed templates.
+pub(super) const MAX_ROUTES: usize = 200_000;
+
 fn within_length(text: &str, most: usize, shown: impl Fn() -> String) -> Result<(), String> {
     if text.len() <= most {
         return Ok(());

@@ -208,7 +208,7 @@ pub struct RouteRule {
     /// The length of the method in bytes.
     pub(super) method_length: usize,
     pub(super) orbs: Option<u64>,
-    /// What it needs, wherever that was written; the scope alone if absent.
+    /// What it needs, wherever that was written; only the scope if absent.
     pub(super) requirement: Option<Arc<Requirement>>,
     pub(super) states_requirement: bool,
     pub(super) location: YamlLocation,
@@ -234,7 +234,7 @@ impl RouteRule {
         self.orbs
     }
 
-    /// What a call needs, as the route or its scope states it; `None` if it is the scope alone.
+    /// What a call needs, as the route or its scope states it; `None` if it is only the scope.
     #[must_use]
     pub fn requirement(&self) -> Option<&Requirement> {
         self.requirement.as_deref()

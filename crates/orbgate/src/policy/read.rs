@@ -23,7 +23,6 @@ pub(super) const FORMAT: Format = Format {
     key_with_colon: Some("a scope has no space"),
 };
 
-pub(super) const ROUTES: usize = 200_000;
 const SCOPES: usize = 65_535;
 
 /// Reads as much of the tree as is valid. The document is complete if no error was found.
@@ -116,9 +115,9 @@ impl Value for Routes {
 
     fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
         let items = values.list(node, owner.what);
-        let mut routes = Vec::with_capacity(items.len().min(ROUTES));
+        let mut routes = Vec::with_capacity(items.len().min(grammar::MAX_ROUTES));
         for item in items {
-            if !values.is_within("routes", ROUTES, item.location) {
+            if !values.is_within("routes", grammar::MAX_ROUTES, item.location) {
                 break;
             }
             routes.extend(route(item, values));

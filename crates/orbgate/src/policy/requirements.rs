@@ -5,11 +5,8 @@ use std::collections::{HashMap, HashSet};
 use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::document::{ApiDocument, Document, RouteDocument, RouteWithKeys, ScopeDocument};
+use super::grammar::{self, MAX_ALTERNATIVES};
 use super::model::{Alternative, Policy, Requirement};
-use super::{grammar, shared};
-
-/// The maximum number of alternatives of a requirement, including the owner's.
-pub(super) const MAX_ALTERNATIVES: usize = 128;
 
 /// The maximum number of scope names in a requirement.
 const MAX_NAMES: usize = 256;
@@ -211,12 +208,32 @@ fn check_scopes(
                 diagnostics.push(alternative.location, format!("scope {} isn't in this policy", quoted(scope)));
                 continue;
             };
-            if let Some(key) = shared::different_token_key(api, other, diagnostics) {
+            if let Some(key) = different_token_key(api, other, diagnostics) {
                 let (scope, owner) = (quoted(scope), quoted(&owner.value));
                 let message =
                     format!("scope {scope} can't be needed with {owner} or instead of it: their `{key}` differs");
                 diagnostics.push(alternative.location, message);
             }
         }
+    }
+}
+
+/// The key about tokens that two apis state differently, unless these keys already have errors, which are enough.
+pub(super) fn different_token_key(
+    one: &ApiDocument,
+    other: &ApiDocument,
+    diagnostics: &Diagnostics,
+) -> Option<&'static str> {
+    let has_diagnostic = |api: &ApiDocument| {
+        api.token.is_some() != api.organisation.is_some()
+            || api.token.as_ref().is_some_and(|it| diagnostics.stand_at(it.location))
+            || api.organisation.as_ref().is_some_and(|it| diagnostics.stand_at(it.location))
+    };
+    let rule = |api: &ApiDocument| api.organisation.as_ref().map(|rule| rule.value);
+    match (rule(one), rule(other)) {
+        _ if has_diagnostic(one) || has_diagnostic(other) => None,
+        (one, other) if one == other => None,
+        (Some(_), Some(_)) => Some("organisation"),
+        _ => Some("token"),
     }
 }

@@ -50,26 +50,6 @@ impl<'d> First<'d> {
     }
 }
 
-/// The key about tokens that two apis state differently, unless these keys already have errors, which are enough.
-pub(super) fn different_token_key(
-    one: &ApiDocument,
-    other: &ApiDocument,
-    diagnostics: &Diagnostics,
-) -> Option<&'static str> {
-    let has_diagnostic = |api: &ApiDocument| {
-        api.token.is_some() != api.organisation.is_some()
-            || api.token.as_ref().is_some_and(|it| diagnostics.stand_at(it.location))
-            || api.organisation.as_ref().is_some_and(|it| diagnostics.stand_at(it.location))
-    };
-    let rule = |api: &ApiDocument| api.organisation.as_ref().map(|rule| rule.value);
-    match (rule(one), rule(other)) {
-        _ if has_diagnostic(one) || has_diagnostic(other) => None,
-        (one, other) if one == other => None,
-        (Some(_), Some(_)) => Some("organisation"),
-        _ => Some("token"),
-    }
-}
-
 /// A scope as one api defines it.
 #[derive(Clone, Copy)]
 struct InApi<'d> {
@@ -84,7 +64,7 @@ impl InApi<'_> {
     }
 
     fn check_token(self, first: Self, diagnostics: &mut Diagnostics) {
-        if let Some(key) = different_token_key(self.api, first.api, diagnostics) {
+        if let Some(key) = requirements::different_token_key(self.api, first.api, diagnostics) {
             let locations = [first.name.location, self.name.location];
             self.report(&format!(" with different `{key}`"), locations, diagnostics);
         }
