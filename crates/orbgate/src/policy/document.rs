@@ -10,9 +10,9 @@ use orbgate_yaml::{Node, Owner, Spanned, Values, Version, amount, document, is_n
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, Visitor};
 
+use super::grammar::MAX_ROUTES;
 #[cfg(feature = "schema")]
-use super::grammar::{MAX_ALTERNATIVES, MAX_NAME, MAX_PERMITS, MAX_ROUTES, MAX_SCOPE};
-#[cfg(feature = "schema")]
+use super::grammar::{MAX_ALTERNATIVES, MAX_NAME, MAX_PERMITS, MAX_SCOPE};
 
 document! {
     /// A policy: which scope each route needs and whether a call consumes orbs.
