@@ -13,7 +13,7 @@ up=$(sed 's,[^/]\+,..,g' <<< "$lib/pkgconfig") # back to the prefix
 system=$(< "$built/system-libraries")
 
 mkdir -p "$prefix/include" "$prefix/$lib/pkgconfig" "$prefix/$lib/cmake/orbgate"
-cp "$header" "$bindings/cpp/include/"*.hpp "$prefix/include"
+cp "$bindings/c/include/"*.h "$bindings/cpp/include/"*.hpp "$prefix/include"
 cp "$built/liborbgate.a" "$prefix/$lib"
 cp "$built/liborbgate.so" "$prefix/$lib/$shared"
 ln -s -f -n "$shared" "$prefix/$lib/$soname"

@@ -1,6 +1,7 @@
-/* A second unit with the same header, included twice: nothing is defined twice. */
+/* A second unit with the same headers, included twice: nothing is defined twice. */
+#include "orbgate_gate.h"
 #include "orbgate.h"
-#include "orbgate.h"
+#include "orbgate_gate.h"
 
 bool second_unit_sees_the_same(const OrbgateDecision *decision, uint64_t packed);
 

@@ -77,6 +77,24 @@ fn every_function_is_tested_from_c() {
     }
 }
 
+/// cargo-c installs the headers that `bindings/c/install/install.sh` installs: all of them, each by a link in `include`.
+#[test]
+fn every_header_is_installed_with_cargo_c() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("include");
+    let names = |of: &Path| {
+        let files = fs::read_dir(of).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+        files.collect::<BTreeSet<_>>()
+    };
+    let mut headers = names(&root().join("bindings/c/include"));
+    headers.extend(names(&root().join("bindings/cpp/include")));
+    let manifest = include_str!("../../Cargo.toml");
+    let assets = manifest.lines().filter_map(|line| line.trim().strip_prefix("{ from = \"include/"));
+    let assets: BTreeSet<_> = assets.filter_map(|line| line.split('"').next()).map(str::to_owned).collect();
+    assert_eq!(assets, headers, "what Cargo.toml lists");
+    assert_eq!(names(&folder), headers, "the links");
+    assert!(headers.iter().all(|name| folder.join(name).is_file()), "a link leads nowhere");
+}
+
 /// A function of the header, and the comment above it.
 #[derive(Debug)]
 struct Function {

@@ -14,7 +14,7 @@ type Row = (&'static str, Vec<u8>, Option<(u32, u64)>);
 const CRITICAL: u32 = 1 << 31;
 
 /// A field, or a whole message.
-fn field(number: u32, bytes: &[u8]) -> Vec<u8> {
+pub(super) fn field(number: u32, bytes: &[u8]) -> Vec<u8> {
     lying(number, u32::try_from(bytes.len()).unwrap(), bytes)
 }
 

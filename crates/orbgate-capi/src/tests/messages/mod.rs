@@ -1,5 +1,7 @@
 //! The messages of gates, as `shapes.txt` has them, in every language, and the list of their numbers, which only grows.
 
+mod c;
+mod c_fields;
 mod go;
 mod hostile;
 mod reference;
@@ -178,6 +180,8 @@ fn every_language_has_the_messages() {
     compare("crates/orbgate-capi/src/gate/messages.rs", &rust::module(&messages));
     compare("crates/orbgate-capi/messages.tsv", &reference::numbers(&messages));
     compare("docs/messages.md", &reference::page(&messages));
+    compare("bindings/c/include/orbgate_gate.h", &c::header(&messages));
+    compare("bindings/c/tests/gate_fields.c", &c_fields::test(&messages));
     compare("bindings/go/orbgate/internal/steps/messages.go", &go::messages(&messages));
     for (message, section) in [("Answer", "answer"), ("Token", "token")] {
         let [fields, values] = go::public(messages.find(message));

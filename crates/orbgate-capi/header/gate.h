@@ -1,0 +1,373 @@
+/*
+ * Gates: what a gate is asked and answers, set and read field by field over the one call `orbgate_gate_call`.
+ *
+ * @MADE@
+ *
+ *   OrbgateQuestion question = orbgate_question_init();
+ *   OrbgateMessage answer;
+ *   orbgate_ask_begin(&question);
+ *   orbgate_ask_set_method(&question, ORBGATE_TEXT("GET"));
+ *   ...
+ *   if (orbgate_gate_send(gate, engine, step, &question, &answer) == ORBGATE_STATUS_OK && orbgate_answer_is_allow(&answer)) ...
+ *
+ * - A question serves one question after another: `begin` starts it, `set` sets a field, once, and `add` adds an item to a list. What
+ *   isn't set is 0, false or empty. Setters copy. A wrong argument, no room left or a setter of another question makes the whole
+ *   question wrong, and then sending it gives ORBGATE_STATUS_INVALID_ARGUMENT. So only that status needs a check.
+ * - An answer is checked when it arrives, with everything in it. If it has something critical that this header doesn't know, the
+ *   status is ORBGATE_STATUS_INVALID_ARGUMENT: deny, as with any other status. The request of the step is over then.
+ * - Getters of another kind of answer, and of one that isn't there, return 0, false or no string. Strings lie in the memory of the
+ *   step: they are valid until the next call with it.
+ * - Null is fine for questions and answers everywhere. No function has a lock: a question, an answer and a step belong to one thread
+ *   at a time.
+ *
+ * docs/messages.md describes every message. The functions that begin with `orbgate_wire_` are details of the others.
+ */
+#ifndef ORBGATE_GATE_H
+#define ORBGATE_GATE_H
+
+#include "orbgate.h"
+
+#ifdef __cplusplus
+#include <cstdlib>
+#else
+#include <stdlib.h>
+#endif
+
+/* The largest message. */
+#define ORBGATE_MAX_MESSAGE_BYTES 2097152u
+
+/* One more than the highest number of a field of an answer. */
+#define ORBGATE_WIRE_FIELDS @FIELDS@u
+/* The form of a field: one of these; or that of a part, whose kind follows; and whether it is a list or critical. */
+#define ORBGATE_WIRE_INTEGER 1u
+#define ORBGATE_WIRE_BOOLEAN 2u
+#define ORBGATE_WIRE_BYTES 3u
+#define ORBGATE_WIRE_PART 8u
+#define ORBGATE_WIRE_LIST 64u
+#define ORBGATE_WIRE_CRITICAL 128u
+
+/* Kinds of answers, in `OrbgateMessage.kind`. */
+@KINDS@
+/* A question to a gate. */
+typedef struct OrbgateQuestion {
+    /* The message so far. */
+    char *data;
+    size_t len;
+    /* The memory at `data`. */
+    size_t room;
+    /* Which question it is; 0 if it isn't one. */
+    uint32_t number;
+    /* Whether the memory grows. */
+    bool grows;
+} OrbgateQuestion;
+
+/* An answer of a gate, or a part of one. */
+typedef struct OrbgateMessage {
+    /* An ORBGATE_MESSAGE_* number for an answer; 0 if there is none. */
+    uint32_t kind;
+    /* Its bytes, and those of the fields that it has at most once. */
+    OrbgateStr bytes;
+    OrbgateStr fields[ORBGATE_WIRE_FIELDS];
+} OrbgateMessage;
+
+/* A question in memory of its own, which grows. Free it with `orbgate_question_free`. */
+static inline OrbgateQuestion orbgate_question_init(void)
+{
+    OrbgateQuestion question;
+    memset(&question, 0, sizeof question);
+    question.grows = true;
+    return question;
+}
+
+/* A question in memory of the caller, without any allocation. */
+static inline OrbgateQuestion orbgate_question_in(char *room, size_t size)
+{
+    OrbgateQuestion question;
+    memset(&question, 0, sizeof question);
+    question.data = room;
+    question.room = room == NULL ? 0 : size;
+    return question;
+}
+
+/* Frees the memory of `orbgate_question_init`. The question can be used again. */
+static inline void orbgate_question_free(OrbgateQuestion *question)
+{
+    if (question != NULL && question->grows) {
+        free(question->data);
+        *question = orbgate_question_init();
+    }
+}
+
+static inline void orbgate_wire_write(char *to, uint32_t value)
+{
+    for (unsigned at = 0; at < 4; at++) {
+        to[at] = (char)(unsigned char)(value >> (8 * at) & 0xffu);
+    }
+}
+
+static inline uint32_t orbgate_wire_word(const char *from)
+{
+    uint32_t value = 0;
+    for (unsigned at = 0; at < 4; at++) {
+        value |= (uint32_t)(unsigned char)from[at] << (8 * at);
+    }
+    return value;
+}
+
+/* Adds a field with a copy of these bytes. */
+static inline void orbgate_wire_add(OrbgateQuestion *to, uint32_t question, uint32_t number, const char *value, size_t len)
+{
+    if (to == NULL) {
+        return;
+    }
+    if (to->number != question || (value == NULL && len > 0) || to->len > ORBGATE_MAX_MESSAGE_BYTES - 8
+        || len > ORBGATE_MAX_MESSAGE_BYTES - 8 - to->len) {
+        to->number = 0;
+        return;
+    }
+    if (len + 8 > to->room - to->len) {
+        const size_t room = 2 * (to->len + len + 8);
+        char *data = to->grows ? (char *)realloc(to->data, room) : NULL;
+        if (data == NULL) {
+            to->number = 0;
+            return;
+        }
+        to->data = data;
+        to->room = room;
+    }
+    orbgate_wire_write(to->data + to->len, number);
+    orbgate_wire_write(to->data + to->len + 4, (uint32_t)len);
+    if (len > 0) {
+        memcpy(to->data + to->len + 8, value, len);
+    }
+    to->len += len + 8;
+    orbgate_wire_write(to->data + 4, (uint32_t)(to->len - 8));
+}
+
+static inline void orbgate_wire_begin(OrbgateQuestion *to, uint32_t question)
+{
+    if (to != NULL) {
+        to->len = 0;
+        to->number = question;
+        orbgate_wire_add(to, question, question, NULL, 0);
+    }
+}
+
+/* Sets bytes; no bytes are left out. */
+static inline void orbgate_wire_set(OrbgateQuestion *to, uint32_t question, uint32_t number, const char *value, size_t len)
+{
+    if (len > 0) {
+        orbgate_wire_add(to, question, number, value, len);
+    } else if (to != NULL && to->number != question) {
+        to->number = 0;
+    }
+}
+
+static inline void orbgate_wire_set_integer(OrbgateQuestion *to, uint32_t question, uint32_t number, uint64_t value)
+{
+    char bytes[8];
+    orbgate_wire_write(bytes, (uint32_t)(value & 0xffffffffu));
+    orbgate_wire_write(bytes + 4, (uint32_t)(value >> 32));
+    orbgate_wire_set(to, question, number, bytes, value == 0 ? 0 : sizeof bytes);
+}
+
+static inline void orbgate_wire_set_boolean(OrbgateQuestion *to, uint32_t question, uint32_t number, bool value)
+{
+    if (value) {
+        orbgate_wire_add(to, question, number, NULL, 0);
+    } else {
+        orbgate_wire_set(to, question, number, NULL, 0);
+    }
+}
+
+/* Begins a part, whose fields follow; `orbgate_wire_end` takes what this returns. */
+static inline size_t orbgate_wire_part(OrbgateQuestion *to, uint32_t question, uint32_t number)
+{
+    orbgate_wire_add(to, question, number, NULL, 0);
+    return to == NULL ? 0 : to->len;
+}
+
+static inline void orbgate_wire_end(OrbgateQuestion *to, size_t part)
+{
+    if (to != NULL && to->number != 0) {
+        orbgate_wire_write(to->data + part - 4, (uint32_t)(to->len - part));
+    }
+}
+
+@SETTERS@
+/* The form of each field, by its number; null for an unknown kind. */
+static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
+{
+    static const unsigned char forms[][ORBGATE_WIRE_FIELDS] = {
+@FORMS@
+    };
+    switch (kind) {
+@ROWS@
+    default: return NULL;
+    }
+}
+
+/* The number and the bytes of the first of these fields; false if they don't begin with one. */
+static inline bool orbgate_wire_next(const char *from, size_t len, uint32_t *number, OrbgateStr *field)
+{
+    if (len < 8 || orbgate_wire_word(from + 4) > len - 8) {
+        return false;
+    }
+    *number = orbgate_wire_word(from);
+    field->data = from + 8;
+    field->len = orbgate_wire_word(from + 4);
+    return true;
+}
+
+/* Reads the fields of an answer or a part; false if one is wrong, or critical and unknown. */
+static inline bool orbgate_wire_read(OrbgateMessage *to, uint32_t kind, const char *from, size_t len)
+{
+    const unsigned char *forms = orbgate_wire_forms(kind);
+    const char *const end = from + len;
+    OrbgateStr field;
+    uint32_t number = 0;
+    memset(to, 0, sizeof *to);
+    to->bytes.data = from;
+    to->bytes.len = len;
+    for (; from != end; from = field.data + field.len) {
+        if (forms == NULL || !orbgate_wire_next(from, (size_t)(end - from), &number, &field)) {
+            return false;
+        }
+        const uint32_t is_critical = number >> 31, plain = number & 0x7fffffffu;
+        const unsigned form = plain < ORBGATE_WIRE_FIELDS ? forms[plain] : 0u;
+        if (form == 0 || (form & ORBGATE_WIRE_CRITICAL) != (is_critical != 0 ? ORBGATE_WIRE_CRITICAL : 0u)) {
+            if (is_critical != 0) {
+                return false;
+            }
+            continue;
+        }
+        const unsigned one = form & (ORBGATE_WIRE_LIST - 1);
+        if ((one == ORBGATE_WIRE_INTEGER && field.len != 8) || (one == ORBGATE_WIRE_BOOLEAN && field.len != 0)) {
+            return false;
+        }
+        if (one >= ORBGATE_WIRE_PART) {
+            OrbgateMessage part;
+            if (!orbgate_wire_read(&part, one - ORBGATE_WIRE_PART, field.data, field.len)) {
+                return false;
+            }
+        }
+        if ((form & ORBGATE_WIRE_LIST) == 0) {
+            if (to->fields[plain].data != NULL) {
+                return false;
+            }
+            to->fields[plain] = field;
+        }
+    }
+    to->kind = kind;
+    return forms != NULL;
+}
+
+/*
+ * Reads an answer; false if it isn't one that this header knows, and then `to` is none. Only needed for an answer that doesn't come
+ * from `orbgate_gate_send`, such as a copy by `orbgate_step_copy`.
+ */
+ORBGATE_NODISCARD static inline bool orbgate_message_read(OrbgateMessage *to, const char *data, size_t len)
+{
+    OrbgateStr fields;
+    uint32_t kind = 0;
+    if (to == NULL) {
+        return false;
+    }
+    if (data != NULL && orbgate_wire_next(data, len, &kind, &fields) && fields.len == len - 8 && kind >= @FIRST@u
+        && orbgate_wire_read(to, kind, fields.data, fields.len)) {
+        return true;
+    }
+    memset(to, 0, sizeof *to);
+    return false;
+}
+
+static inline OrbgateStr orbgate_wire_get(const OrbgateMessage *from, uint32_t kind, unsigned number)
+{
+    const OrbgateStr none = {NULL, 0};
+    return from != NULL && from->kind == kind ? from->fields[number] : none;
+}
+
+static inline uint64_t orbgate_wire_get_integer(const OrbgateMessage *from, uint32_t kind, unsigned number)
+{
+    const OrbgateStr field = orbgate_wire_get(from, kind, number);
+    return field.len == 8 ? orbgate_wire_word(field.data) | (uint64_t)orbgate_wire_word(field.data + 4) << 32 : 0;
+}
+
+/* Reads a part of `from`, false if it has none. */
+static inline bool orbgate_wire_get_part(const OrbgateMessage *from, uint32_t kind, unsigned number, uint32_t part, OrbgateMessage *to)
+{
+    const OrbgateStr field = orbgate_wire_get(from, kind, number);
+    if (to == NULL) {
+        return false;
+    }
+    if (field.data != NULL && orbgate_wire_read(to, part, field.data, field.len)) {
+        return true;
+    }
+    memset(to, 0, sizeof *to);
+    return false;
+}
+
+/* Reads the next item of a list, or the first one if `to` is none. */
+static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t kind, uint32_t number, uint32_t part, OrbgateMessage *to)
+{
+    if (to == NULL) {
+        return false;
+    }
+    if (from != NULL && from->kind == kind && from->bytes.data != NULL) {
+        const char *const end = from->bytes.data + from->bytes.len;
+        OrbgateStr field;
+        uint32_t found = 0;
+        const char *at = to->kind == part ? to->bytes.data + to->bytes.len : from->bytes.data;
+        for (; orbgate_wire_next(at, (size_t)(end - at), &found, &field); at = field.data + field.len) {
+            if (found == number) {
+                return orbgate_wire_read(to, part, field.data, field.len);
+            }
+        }
+    }
+    memset(to, 0, sizeof *to);
+    return false;
+}
+
+/* No answer: the `to` of a first `next`. */
+static inline OrbgateMessage orbgate_message_init(void)
+{
+    OrbgateMessage none;
+    memset(&none, 0, sizeof none);
+    return none;
+}
+
+@GETTERS@
+/* Whether an answer permits its request. Nothing else does. */
+static inline bool orbgate_answer_is_allow(const OrbgateMessage *answer)
+{
+    return orbgate_packed_is_allow(orbgate_answer_get_packed(answer)) && orbgate_answer_get_http_status(answer) == 0;
+}
+
+/*
+ * Asks a gate: `orbgate_gate_call` with a question and its answer. Which of `gate` and `engine` the question needs, and what a step
+ * is, is said there.
+ *
+ * After any status but ORBGATE_STATUS_OK, the request of the step is over, and `answer` is none.
+ */
+ORBGATE_NODISCARD static inline OrbgateStatus orbgate_gate_send(const OrbgateGate *gate, const OrbgateEngine *engine, OrbgateStep *step,
+                                                                const OrbgateQuestion *question, OrbgateMessage *answer)
+{
+    static const char drop[] = {@DROP@, 0, 0, 0, 0, 0, 0, 0};
+    OrbgateStr bytes = {NULL, 0};
+    OrbgateStatus status = ORBGATE_STATUS_INVALID_ARGUMENT;
+    if (question != NULL && question->number != 0 && answer != NULL) {
+        status = orbgate_gate_call(gate, engine, step, question->data, question->len, &bytes);
+    }
+    if (status == ORBGATE_STATUS_OK) {
+        if (orbgate_message_read(answer, bytes.data, bytes.len)) {
+            return status;
+        }
+        status = ORBGATE_STATUS_INVALID_ARGUMENT;
+    }
+    if (answer != NULL) {
+        memset(answer, 0, sizeof *answer);
+    }
+    return orbgate_gate_call(NULL, NULL, step, drop, sizeof drop, &bytes) == ORBGATE_STATUS_PANIC ? ORBGATE_STATUS_PANIC : status;
+}
+
+#endif /* ORBGATE_GATE_H */

@@ -1,0 +1,1 @@
+../../../bindings/cpp/include/orbgate_connection.hpp

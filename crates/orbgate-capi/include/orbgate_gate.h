@@ -1,0 +1,1 @@
+../../../bindings/c/include/orbgate_gate.h

@@ -1,0 +1,149 @@
+//! The test of every setter and getter of C: bytes that are put together here, without the header.
+
+use super::c::{function, lower};
+use super::hostile::field as put;
+use super::{Field, MADE, Message, Messages, ValueType};
+
+const HEAD: &str = "\
+/*
+ * Every setter and getter of orbgate_gate.h: the bytes that it writes or reads, null, and a message of another kind.
+ *
+ * @MADE@
+ */
+#include \"gate_fields.h\"
+";
+
+pub(super) fn test(messages: &Messages) -> String {
+    let mut text = HEAD.replace("@MADE@", MADE);
+    let mut calls = String::new();
+    for (_, question) in messages.questions() {
+        text += &written(messages, question);
+        calls += &format!("    ask_{}();\n", lower(question.name));
+    }
+    for (_, answer) in messages.answers() {
+        text += &read(messages, answer);
+        calls += &format!("    read_{}();\n", lower(answer.name));
+    }
+    format!("{text}\nint main(void)\n{{\n{calls}    return 0;\n}}\n")
+}
+
+/// The value of an integer.
+const fn integer(field: &Field) -> u64 {
+    0x8007_0605_0403_0201 + field.number as u64
+}
+
+/// The bytes of a field, of its second item for a list.
+fn value(messages: &Messages, field: &Field, second: bool) -> Vec<u8> {
+    match field.kind {
+        ValueType::Integer => integer(field).to_le_bytes().to_vec(),
+        ValueType::Boolean => Vec::new(),
+        ValueType::Part(part) => fields(messages, messages.find(part), second),
+        _ => string(field, second).into_bytes(),
+    }
+}
+
+/// The string of a field.
+fn string(field: &Field, second: bool) -> String {
+    format!("{}{}", field.name, if second { " 2" } else { "" })
+}
+
+/// The bytes of all fields of a message.
+fn fields(messages: &Messages, message: &Message, second: bool) -> Vec<u8> {
+    let bytes = message.fields.iter().flat_map(|field| {
+        let one = put(field.tag(), &value(messages, field, second));
+        match field.list {
+            true => [one, put(field.tag(), &value(messages, field, true))].concat(),
+            false => one,
+        }
+    });
+    bytes.collect()
+}
+
+fn array(bytes: &[u8]) -> String {
+    let lines = bytes.chunks(24).map(|line| line.iter().map(|byte| format!("{byte:#x},")).collect::<Vec<_>>().join(" "));
+    format!("    static const unsigned char bytes[] = {{\n        {}\n    }};\n", lines.collect::<Vec<_>>().join("\n        "))
+}
+
+fn written(messages: &Messages, question: &Message) -> String {
+    let (name, number) = (lower(question.name), question.number().unwrap());
+    let mut text = format!("\nstatic void ask_{name}(void)\n{{\n{}", array(&put(number, &fields(messages, question, false))));
+    text += "    OrbgateQuestion question = orbgate_question_init();\n";
+    text += &format!("    orbgate_{name}_begin(NULL);\n    orbgate_{name}_begin(&question);\n");
+    let mut wrong = String::new();
+    for field in &question.fields {
+        let call = function(question, field, ["set", "add"]);
+        let quoted = |name: &str, second: &str| format!(", ORBGATE_TEXT(\"{name}{second}\")");
+        let strings = match field.kind {
+            ValueType::Part(part) => messages.find(part).fields.iter().map(|it| it.name).collect(),
+            ValueType::Text | ValueType::Kept | ValueType::Bytes => vec![field.name],
+            _ => Vec::new(),
+        };
+        let all = |second: &str| match field.kind {
+            ValueType::Integer => format!(", UINT64_C({:#x})", integer(field)),
+            ValueType::Boolean => ", true".to_owned(),
+            _ => strings.iter().map(|name| quoted(name, second)).collect(),
+        };
+        text += &format!("    {call}(&question{});\n", all(""));
+        if field.list {
+            text += &format!("    {call}(&question{});\n", all(" 2"));
+        }
+        wrong += &format!("    {call}(NULL{});\n    WRONG(orbgate_{}_begin, {call}(&question{}));\n", all(""), other(question), all(""));
+        for null in 0..strings.len() {
+            let arguments = strings.iter().enumerate().map(|(at, name)| match at == null {
+                true => ", NULL, 1".to_owned(),
+                false => quoted(name, ""),
+            });
+            wrong += &format!("    WRONG(orbgate_{name}_begin, {call}(&question{}));\n", arguments.collect::<String>());
+        }
+        // What is 0, false or empty is left out, even if it is the setter of another question.
+        let nothing = match field.kind {
+            ValueType::Integer => ", 0".to_owned(),
+            ValueType::Boolean => ", false".to_owned(),
+            _ => ", NULL, 0".repeat(strings.len()),
+        };
+        wrong += &format!("    WRONG(orbgate_{}_begin, {call}(&question{nothing}));\n", other(question));
+        if !field.list {
+            wrong += &format!("    EMPTY(orbgate_{name}_begin, {call}(&question{nothing}));\n");
+        }
+    }
+    text += "    CHECK(is_written(&question, bytes, sizeof bytes));\n";
+    format!("{text}{wrong}    orbgate_question_free(&question);\n}}\n")
+}
+
+/// Another question.
+fn other(question: &Message) -> &'static str {
+    if question.name == "Drop" { "status" } else { "drop" }
+}
+
+fn read(messages: &Messages, answer: &Message) -> String {
+    let (name, number) = (lower(answer.name), answer.number().unwrap());
+    let mut text = format!("\nstatic void read_{name}(void)\n{{\n{}", array(&put(number, &fields(messages, answer, false))));
+    text += "    OrbgateMessage message = whole(bytes, sizeof bytes);\n";
+    text += &format!("    CHECK(message.kind == ORBGATE_MESSAGE_{});\n", name.to_uppercase());
+    got(messages, answer, ("message", false), 0, &mut text);
+    text + "}\n"
+}
+
+/// What each getter returns.
+fn got(messages: &Messages, message: &Message, (from, second): (&str, bool), depth: usize, text: &mut String) {
+    for field in &message.fields {
+        let call = function(message, field, ["get", "next"]);
+        let line = match field.kind {
+            ValueType::Integer => format!("INTEGER({call}, {from}, UINT64_C({:#x}));\n", integer(field)),
+            ValueType::Boolean => format!("BOOLEAN({call}, {from});\n"),
+            ValueType::Part(part) => {
+                let (part, name) = (messages.find(part), format!("part{depth}"));
+                let mut lines = format!("OrbgateMessage {name} = orbgate_message_init();\n    PART({call}, {from}, {name});\n");
+                got(messages, part, (&name, second), depth + 1, &mut lines);
+                if field.list {
+                    lines += &format!("    CHECK({call}(&{from}, &{name}));\n");
+                    got(messages, part, (&name, true), depth + 1, &mut lines);
+                    lines += &format!("    CHECK(!{call}(&{from}, &{name}) && is_none(&{name}));\n");
+                }
+                lines
+            }
+            _ => format!("STRING({call}, {from}, \"{}\");\n", string(field, second)),
+        };
+        *text += &format!("    {line}");
+    }
+}
