@@ -68,13 +68,16 @@ inline std::variant<Response, FetchFailure> fetch_by_curl(const Fetch &fetch)
         }
         return longer != nullptr;
     };
-    bool is_complete = add("Accept: application/json");
-    if (fetch.post) {
-        // Without waiting for the server's consent to a long body.
-        is_complete = is_complete && add("Expect:") && add("Authorization: " + fetch.post->authorization);
-        curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDSIZE, static_cast<long>(fetch.post->body.size()));
-        curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, fetch.post->body.c_str());
+    // A body is sent without waiting for the server's consent.
+    bool is_complete = !fetch.body || add("Expect:");
+    for (const auto &[name, value] : fetch.headers) {
+        is_complete = is_complete && add(name + ": " + value);
     }
+    if (fetch.body) {
+        curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDSIZE, static_cast<long>(fetch.body->size()));
+        curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, fetch.body->data());
+    }
+    curl_easy_setopt(curl.get(), CURLOPT_CUSTOMREQUEST, fetch.method.c_str());
     if (!is_complete) {
         return FetchFailure::unreachable;
     }

@@ -1,5 +1,5 @@
-// Gates for C++17 answer requests: the library verifies the bearer token and decides; your callback fetches the
-// issuers' keys, and asks about opaque tokens, with your HTTP client.
+// Gates for C++17 answer requests: the library verifies the bearer token and decides; your callback makes the calls to the
+// issuers, which fetch keys and ask about opaque tokens, with your HTTP client. On top of orbgate_gate.h.
 //
 // Programs that include this header must also link the thread library.
 #ifndef ORBGATE_GATE_HPP
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "orbgate.hpp"
+#include "orbgate_gate.h"
 #include "orbgate_questions.hpp"
 
 namespace orbgate {
@@ -43,18 +44,145 @@ inline constexpr std::string_view load_wider = "wider";
 // end of names
 } // namespace names
 
+namespace detail {
+
+// A step, with memory for its question and its answer: what a request needs, one request after another.
+struct Exchange {
+    Exchange() noexcept
+    {
+        if (orbgate_step_new(&step) != ORBGATE_STATUS_OK) {
+            step = nullptr; // every question fails
+        }
+    }
+    Exchange(const Exchange &) = delete;
+    Exchange &operator=(const Exchange &) = delete;
+    ~Exchange()
+    {
+        orbgate_step_free(step);
+        orbgate_question_free(&question);
+    }
+
+    // Sends the question.
+    OrbgateStatus send(const OrbgateGate *gate, const OrbgateEngine *engine) noexcept
+    {
+        return orbgate_gate_send(gate, engine, step, &question, &answer);
+    }
+
+    // Sends a question that is answered by `Done` or `Failed`.
+    std::optional<Error> fails(const OrbgateGate *gate, const OrbgateEngine *engine)
+    {
+        const OrbgateStatus status = send(gate, engine);
+        return status == ORBGATE_STATUS_OK && answer.kind == ORBGATE_MESSAGE_DONE ? std::nullopt : std::optional(error(status));
+    }
+
+    // Why there is no other answer.
+    [[nodiscard]] Error error(OrbgateStatus status) const
+    {
+        if (status != ORBGATE_STATUS_OK || answer.kind != ORBGATE_MESSAGE_FAILED) {
+            return Error(status == ORBGATE_STATUS_OK ? ORBGATE_STATUS_INVALID_ARGUMENT : status);
+        }
+        Error error(static_cast<Status>(orbgate_failed_get_status(&answer)), std::string(view(orbgate_failed_get_message(&answer))));
+        OrbgateMessage one = orbgate_message_init();
+        while (orbgate_failed_next_diagnostic(&answer, &one)) {
+            error.diagnostics.push_back({static_cast<std::uint32_t>(orbgate_diagnostic_get_line(&one)),
+                                         static_cast<std::uint32_t>(orbgate_diagnostic_get_column(&one)),
+                                         std::string(view(orbgate_diagnostic_get_message(&one)))});
+        }
+        return error;
+    }
+
+    OrbgateStep *step = nullptr;
+    OrbgateQuestion question = orbgate_question_init();
+    OrbgateMessage answer = orbgate_message_init(), token = orbgate_message_init();
+    bool waits = false; // its request has no answer yet
+    std::unique_ptr<Exchange> next;
+};
+
+// Exchanges that serve no request: as many as there were requests at the same time.
+class IdleExchanges {
+public:
+    IdleExchanges() = default;
+    IdleExchanges(const IdleExchanges &) = delete;
+    IdleExchanges &operator=(const IdleExchanges &) = delete;
+    ~IdleExchanges()
+    {
+        while (first_) {
+            first_ = std::move(first_->next);
+        }
+    }
+
+    std::unique_ptr<Exchange> take()
+    {
+        {
+            const std::lock_guard<std::mutex> lock(mutex_);
+            if (first_) {
+                auto taken = std::move(first_);
+                first_ = std::move(taken->next);
+                return taken;
+            }
+        }
+        return std::make_unique<Exchange>();
+    }
+
+    void put(std::unique_ptr<Exchange> exchange) noexcept
+    {
+        // A request of an unusual size.
+        if (exchange->question.room > 65'536) {
+            orbgate_question_free(&exchange->question);
+        }
+        const std::lock_guard<std::mutex> lock(mutex_);
+        exchange->next = std::move(first_);
+        first_ = std::move(exchange);
+    }
+
+private:
+    std::mutex mutex_;
+    std::unique_ptr<Exchange> first_;
+};
+
+// Ends the lease of an exchange. One whose request was given up is freed, and so is its place in the queue.
+struct EndLease {
+    void operator()(Exchange *exchange) const noexcept
+    {
+        std::unique_ptr<Exchange> owner(exchange);
+        if (!owner->waits) {
+            idle->put(std::move(owner));
+        }
+    }
+
+    std::shared_ptr<IdleExchanges> idle;
+};
+using Lease = std::unique_ptr<Exchange, EndLease>;
+
+inline std::uint64_t count(std::chrono::milliseconds time) noexcept { return static_cast<std::uint64_t>(time.count()); }
+inline std::chrono::milliseconds milliseconds(std::uint64_t count) noexcept
+{
+    const auto most = static_cast<std::uint64_t>(std::chrono::milliseconds::max().count());
+    return std::chrono::milliseconds(static_cast<std::chrono::milliseconds::rep>(std::min(count, most)));
+}
+// A time since 1970; 0 is none.
+inline std::optional<std::chrono::system_clock::time_point> time(std::uint64_t unix_ms) noexcept
+{
+    using Clock = std::chrono::system_clock;
+    const auto most = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::time_point::max().time_since_epoch());
+    return unix_ms == 0 ? std::nullopt : std::optional(Clock::time_point(std::min(milliseconds(unix_ms), most)));
+}
+
+} // namespace detail
+
 // Which tokens are accepted, from the YAML configuration of orbgate-token.
 class Verifier {
 public:
     static Result<Verifier> from_yaml(Text yaml)
     {
-        OrbgateVerifier *verifier = nullptr;
-        OrbgateError *error = nullptr;
-        const OrbgateStatus status = orbgate_verifier_from_yaml(yaml.data(), yaml.size(), &verifier, &error);
-        if (status != ORBGATE_STATUS_OK) {
-            return Error(status, error);
+        detail::Exchange exchange;
+        orbgate_sources_begin(&exchange.question);
+        orbgate_sources_set_tokens(&exchange.question, yaml.data(), yaml.size());
+        const OrbgateStatus status = exchange.send(nullptr, nullptr);
+        if (status != ORBGATE_STATUS_OK || exchange.answer.kind != ORBGATE_MESSAGE_SECRET_SOURCES) {
+            return exchange.error(status);
         }
-        return Verifier(verifier);
+        return Verifier(std::string(yaml.view()));
     }
     static Result<Verifier> from_file(const std::filesystem::path &path)
     {
@@ -66,26 +194,23 @@ public:
         return from_yaml(text);
     }
 
-    [[nodiscard]] const OrbgateVerifier *raw() const noexcept { return verifier_.get(); }
+    // The configuration.
+    [[nodiscard]] const std::string &yaml() const noexcept { return yaml_; }
 
 private:
-    explicit Verifier(OrbgateVerifier *verifier) noexcept : verifier_(verifier) {}
-    std::unique_ptr<OrbgateVerifier, detail::Free<orbgate_verifier_free>> verifier_;
+    explicit Verifier(std::string yaml) noexcept : yaml_(std::move(yaml)) {}
+    std::string yaml_;
 };
 
-// A question about an opaque token. It contains the token and a secret, so don't log it.
-struct Post {
-    std::string authorization; // the header's value
-    std::string body;          // its type is `application/x-www-form-urlencoded`
-};
-
-// A URL to fetch with GET, or with POST if it has a `post`: follow no redirects, read at most `max_bytes`, and take at
-// most `timeout`.
+// A call to an issuer, for its keys or about an opaque token. Send all of it: follow no redirects, read at most `max_bytes` of the
+// response, and take at most `timeout`. It can contain a token and a secret, so don't log headers and body.
 struct Fetch {
+    std::string method = "GET";
     std::string url;
+    std::vector<std::pair<std::string, std::string>> headers;
+    std::optional<std::string> body;
     std::size_t max_bytes = 0;
     std::chrono::milliseconds timeout{0};
-    std::optional<Post> post = std::nullopt;
 };
 
 // The response of a server to a fetch.
@@ -130,19 +255,14 @@ struct GateRequest {
     std::vector<std::string_view> upgrade = {}, origin = {}, access_control_request_method = {};
 };
 
-// The answer of a gate. A default-constructed one denies.
+// The answer of a gate. A default-constructed one denies. Its strings live as long as the answer.
 class [[nodiscard]] Answer {
 public:
-    Answer() noexcept : info_(orbgate_step_info_init()), engine_(nullptr) {}
+    Answer() noexcept : engine_(nullptr) {}
 
-    [[nodiscard]] bool is_allow() const noexcept { return decision().is_allow(); }
+    [[nodiscard]] bool is_allow() const noexcept { return decision_.is_allow() && orbgate_answer_is_allow(message()); }
     explicit operator bool() const noexcept { return is_allow(); }
-    [[nodiscard]] Decision decision() const noexcept
-    {
-        Decision decision;
-        decision.raw_ = info_.decision;
-        return decision;
-    }
+    [[nodiscard]] Decision decision() const noexcept { return exchange_ ? decision_ : Decision(); }
     // The texts of the decision, from its policy, which the answer keeps alive; none if default-constructed.
     [[nodiscard]] std::optional<Words> words() const & noexcept { return engine_.words(decision()); }
     std::optional<Words> words() const && = delete;
@@ -153,42 +273,70 @@ public:
         if (is_allow()) {
             return std::nullopt;
         }
-        return info_.http_status == 0 ? std::uint32_t{ORBGATE_DEFAULT_HTTP_STATUS} : info_.http_status;
+        const auto status = static_cast<std::uint32_t>(orbgate_answer_get_http_status(message()));
+        return status == 0 ? std::uint32_t{ORBGATE_DEFAULT_HTTP_STATUS} : status;
     }
-    [[nodiscard]] std::optional<std::string_view> www_authenticate() const & noexcept { return detail::maybe(info_.www_authenticate); }
-    [[nodiscard]] std::optional<std::string_view> allow() const & noexcept { return detail::maybe(info_.allow); }
 
-    // The template of an allowed public route, whose decision has no route; otherwise none.
-    [[nodiscard]] std::optional<std::string_view> public_template() const & noexcept { return detail::maybe(info_.public_template); }
-    // Whether the request is allowed only as a CORS preflight (`pass_cors_preflight`): don't run a handler that takes other methods
-    // than `OPTIONS`.
-    [[nodiscard]] bool preflight() const noexcept { return info_.preflight == 1; }
+    // cargo xtask codes: answer
+    // The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
+    [[nodiscard]] bool preflight() const noexcept { return orbgate_answer_get_preflight(message()); }
+    // The `WWW-Authenticate` header of a denial.
+    [[nodiscard]] std::optional<std::string_view> www_authenticate() const & noexcept { return detail::maybe(orbgate_answer_get_www_authenticate(message())); }
+    // The `Allow` header of a denial.
+    [[nodiscard]] std::optional<std::string_view> allow() const & noexcept { return detail::maybe(orbgate_answer_get_allow(message())); }
+    // Why the token is rejected, such as `expired`, only for logs and counters.
+    [[nodiscard]] std::optional<std::string_view> refused() const & noexcept { return detail::maybe(orbgate_answer_get_refused(message())); }
+    // The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it.
+    [[nodiscard]] std::optional<std::string_view> misrouted() const & noexcept { return detail::maybe(orbgate_answer_get_misrouted(message())); }
+    // The template of an allowed request that needs no token, because its decision names no route.
+    [[nodiscard]] std::optional<std::string_view> public_template() const & noexcept { return detail::maybe(orbgate_answer_get_public_template(message())); }
+    // With `with_audit`, a JSON line for an audit log, without a line feed.
+    [[nodiscard]] std::optional<std::string_view> audit() const & noexcept { return detail::maybe(orbgate_answer_get_audit(message())); }
+    // end of answer
 
-    // For logs and counters: why the token was rejected; the template that the router chose instead; the
-    // audit line.
-    [[nodiscard]] std::optional<std::string_view> refused() const & noexcept { return detail::maybe(info_.refused); }
-    [[nodiscard]] std::optional<std::string_view> misrouted() const & noexcept { return detail::maybe(info_.misrouted); }
-    [[nodiscard]] std::optional<std::string_view> audit() const & noexcept { return detail::maybe(info_.audit); }
+    // The kind of the token, if it is valid.
+    [[nodiscard]] TokenKind kind() const noexcept
+    {
+        return token() == nullptr ? TokenKind::none : static_cast<TokenKind>(orbgate_token_get_kind(token()));
+    }
+    // cargo xtask codes: token
+    // Its scopes, separated by single spaces.
+    [[nodiscard]] std::string_view scopes() const & noexcept { return detail::view(orbgate_token_get_scopes(token())); }
+    // The issuer.
+    [[nodiscard]] std::string_view issuer() const & noexcept { return detail::view(orbgate_token_get_issuer(token())); }
+    // The subject (`sub`), if the token states it.
+    [[nodiscard]] std::optional<std::string_view> subject() const & noexcept { return detail::maybe(orbgate_token_get_subject(token())); }
+    // The client that the token was issued to, if the token states it.
+    [[nodiscard]] std::optional<std::string_view> client() const & noexcept { return detail::maybe(orbgate_token_get_client(token())); }
+    // The party that acts for the subject (`act`), if the token states it.
+    [[nodiscard]] std::optional<std::string_view> actor() const & noexcept { return detail::maybe(orbgate_token_get_actor(token())); }
+    // The token's own id (`jti`), if the token states it.
+    [[nodiscard]] std::optional<std::string_view> id() const & noexcept { return detail::maybe(orbgate_token_get_id(token())); }
+    // An id that reveals nothing about the token: 16 hexadecimal digits.
+    [[nodiscard]] std::string_view fingerprint() const & noexcept { return detail::view(orbgate_token_get_fingerprint(token())); }
+    // When the token expires.
+    [[nodiscard]] std::optional<std::chrono::system_clock::time_point> expires() const noexcept { return detail::time(orbgate_token_get_expires_ms(token())); }
+    // end of token
 
-    // The content of the token, if it is valid; the strings live as long as the answer.
-    [[nodiscard]] TokenKind kind() const noexcept { return step_ ? static_cast<TokenKind>(info_.token_kind) : TokenKind::none; }
-    [[nodiscard]] std::string_view scopes() const & noexcept { return detail::view(info_.scopes); }
-    [[nodiscard]] std::string_view issuer() const & noexcept { return detail::view(info_.issuer); }
-    [[nodiscard]] std::optional<std::string_view> subject() const & noexcept { return detail::maybe(info_.subject); }
-    [[nodiscard]] std::optional<std::string_view> client() const & noexcept { return detail::maybe(info_.client); }
-    [[nodiscard]] std::string_view fingerprint() const & noexcept { return detail::view(info_.fingerprint); }
-    [[nodiscard]] const OrbgateStepInfo &raw() const & noexcept { return info_; }
+    // The message of the C interface; null for none.
+    [[nodiscard]] const OrbgateMessage *message() const & noexcept { return exchange_ ? &exchange_->answer : nullptr; }
 
 private:
     friend class Gate;
-    using Step = std::unique_ptr<OrbgateStep, detail::Free<orbgate_step_free>>;
-    Answer(Step step, const OrbgateStepInfo &info, Engine engine) noexcept
-        : step_(std::move(step)), info_(info), engine_(std::move(engine))
+    Answer(detail::Lease exchange, Engine engine) noexcept : exchange_(std::move(exchange)), engine_(std::move(engine))
     {
+        orbgate_answer_get_token(message(), &exchange_->token);
+        const OrbgateStatus status = orbgate_engine_unpack(engine_.raw(), orbgate_answer_get_packed(message()), &decision_.raw_);
+        decision_ = status == ORBGATE_STATUS_OK ? decision_ : Decision();
     }
 
-    Step step_;
-    OrbgateStepInfo info_;
+    [[nodiscard]] const OrbgateMessage *token() const noexcept
+    {
+        return exchange_ && exchange_->token.kind != 0 ? &exchange_->token : nullptr;
+    }
+
+    detail::Lease exchange_;
+    Decision decision_;
     Engine engine_;
 };
 
@@ -213,30 +361,26 @@ struct RouteDifferences {
 
 namespace detail {
 
-// `compare` calls the library with the methods, the templates, their number, and the output for the differences.
-template <typename Compare>
-Result<RouteDifferences> check_routes(const std::vector<ServiceRoute> &routes, const Compare &compare)
+inline Result<RouteDifferences> check_routes(const OrbgateGate *gate, const Engine &engine, const std::vector<ServiceRoute> &routes)
 {
-    std::vector<OrbgateStr> methods, templates;
-    for (const ServiceRoute &route : routes) {
-        methods.push_back({route.method.data(), route.method.size()});
-        templates.push_back({route.path_template.data(), route.path_template.size()});
+    Exchange exchange;
+    orbgate_check_routes_begin(&exchange.question);
+    for (const auto &[method, path_template] : routes) {
+        orbgate_check_routes_add_route(&exchange.question, method.data(), method.size(), path_template.data(), path_template.size());
     }
-    OrbgateRouteDifferences *raw = nullptr;
-    const OrbgateStatus status = compare(methods.data(), templates.data(), routes.size(), &raw);
-    if (status != ORBGATE_STATUS_OK) {
-        return Error(status);
+    const OrbgateStatus status = exchange.send(gate, engine.raw());
+    if (status != ORBGATE_STATUS_OK || exchange.answer.kind != ORBGATE_MESSAGE_ROUTE_DIFFERENCES) {
+        return exchange.error(status);
     }
-    const std::unique_ptr<OrbgateRouteDifferences, Free<orbgate_route_differences_free>> owner(raw);
     RouteDifferences differences;
-    OrbgateRouteDifference difference = orbgate_route_difference_init();
-    for (std::size_t at = 0; raw != nullptr && orbgate_route_difference(raw, at, &difference) == ORBGATE_STATUS_OK; at++) {
-        const std::string route(view(difference.route));
-        if (difference.kind == ORBGATE_DIFFERENCE_UNSERVED) {
-            differences.unserved.push_back(route);
+    OrbgateMessage one = orbgate_message_init();
+    while (orbgate_route_differences_next_difference(&exchange.answer, &one)) {
+        std::string route(view(orbgate_route_difference_get_route(&one)));
+        if (orbgate_route_difference_get_kind(&one) == ORBGATE_DIFFERENCE_UNSERVED) {
+            differences.unserved.push_back(std::move(route));
         } else {
-            const auto other = maybe(difference.decided_as);
-            differences.undeclared.push_back({route, other ? std::optional(std::string(*other)) : std::nullopt});
+            const auto other = maybe(orbgate_route_difference_get_decided_as(&one));
+            differences.undeclared.push_back({std::move(route), other ? std::optional(std::string(*other)) : std::nullopt});
         }
     }
     return differences;
@@ -247,12 +391,10 @@ Result<RouteDifferences> check_routes(const std::vector<ServiceRoute> &routes, c
 // Compares the routes of a service with those of a policy: call it at startup and in tests.
 inline Result<RouteDifferences> check_routes(const Engine &engine, const std::vector<ServiceRoute> &routes)
 {
-    return detail::check_routes(routes, [&](const OrbgateStr *methods, const OrbgateStr *templates, std::size_t count, auto **out) {
-        return orbgate_engine_check_routes(engine.raw(), methods, templates, count, ORBGATE_TEMPLATES_BRACES, out);
-    });
+    return detail::check_routes(nullptr, engine, routes);
 }
 
-// Options of a gate, with C++ types.
+// Options of a gate. Those that are 0 or empty have their defaults.
 struct GateOptions {
     std::vector<std::string> public_routes; // need no token, such as `GET /healthz`
     bool pass_cors_preflight = false;       // a browser's preflight passes without a token if the requested method is declared
@@ -261,7 +403,70 @@ struct GateOptions {
     // decision if a header or the query causes the denial. It costs time for each denial, and responses don't contain it. An exception
     // doesn't affect an answer.
     std::function<void(std::string_view)> debug;
-    OrbgateGateOptions others = orbgate_gate_options_init(); // those of the C interface
+    // cargo xtask codes: options
+    // Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope.
+    bool flat_403 = false;
+    // A `POST` counts as one even if a header names another method. Only safe if nothing in the service follows such headers.
+    bool ignore_method_override = false;
+    // No key is used after its time; `max_stale_ms` must be 0.
+    bool no_stale_keys = false;
+    // An `ORBGATE_CHALLENGE_*` number: the `WWW-Authenticate` header of denials.
+    std::uint64_t challenge = 0;
+    // An `ORBGATE_TEMPLATES_*` number: the router's syntax for parameters.
+    std::uint64_t templates = 0;
+    // The realm of a full challenge: printable ASCII without `"` and `\`.
+    std::string realm;
+    // The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`.
+    std::string resource_metadata;
+    // How long keys are fresh if the issuer sends no usable `Cache-Control`. 0 selects 600 s.
+    std::chrono::milliseconds ttl{0};
+    // The shortest time that an issuer can set. 0 selects 60 s.
+    std::chrono::milliseconds ttl_min{0};
+    // The longest time that an issuer can set. 0 selects 3,600 s.
+    std::chrono::milliseconds ttl_max{0};
+    // The part of that time, in percent, after which a token starts a call without waiting for it. 0 selects 80.
+    std::uint64_t ahead_percent = 0;
+    // How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s.
+    std::chrono::milliseconds max_stale{0};
+    // The time between two attempts. 0 selects 30 s.
+    std::chrono::milliseconds cooldown{0};
+    // How many attempts tokens with unknown keys can start at once, and again in every cooldown. 0 selects 4.
+    std::uint64_t burst = 0;
+    // The time between two attempts while there are no keys. 0 selects 1 s.
+    std::chrono::milliseconds retry{0};
+    // The time limit for one attempt. 0 selects 5 s.
+    std::chrono::milliseconds timeout{0};
+    // end of options
+};
+
+// The status of one issuer's keys, for health checks.
+struct IssuerStatus {
+    // cargo xtask codes: issuer status
+    // The issuer.
+    std::string issuer;
+    // The number of usable keys. If it is 0 and `opaque` isn't true, every token of the issuer is rejected.
+    std::uint64_t key_count = 0;
+    // When the keys were fetched, on the monotonic clock; 0 if there aren't any.
+    std::chrono::milliseconds fetched{0};
+    // Why the last attempt failed; empty if it succeeded.
+    std::string failure;
+    // The keys that were left out, with the reasons: one line for each.
+    std::string warnings;
+    // The issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint.
+    bool opaque = false;
+    // end of issuer status
+
+    static IssuerStatus of(const OrbgateMessage &from)
+    {
+        // cargo xtask codes: read issuer status
+        return {std::string(detail::view(orbgate_issuer_status_get_issuer(&from))),
+                orbgate_issuer_status_get_key_count(&from),
+                detail::milliseconds(orbgate_issuer_status_get_fetched_ms(&from)),
+                std::string(detail::view(orbgate_issuer_status_get_failure(&from))),
+                std::string(detail::view(orbgate_issuer_status_get_warnings(&from))),
+                orbgate_issuer_status_get_opaque(&from)};
+        // end of read issuer status
+    }
 };
 
 // The result of a reload.
@@ -276,27 +481,25 @@ struct [[nodiscard]] Reloaded {
 // keys that are missing waits for them.
 class Gate {
 public:
-    // With the options of the C interface; `orbgate_gate_options_init()` returns the defaults. It reads the secrets of
-    // issuers of opaque tokens from their files or environment variables.
-    static Result<Gate> make(const Verifier &verifier, Fetcher fetcher, OrbgateGateOptions options = orbgate_gate_options_init())
+    // It reads the secrets of issuers of opaque tokens from their files or environment variables.
+    static Result<Gate> make(const Verifier &verifier, Fetcher fetcher, const GateOptions &options = {})
     {
+        detail::Exchange exchange;
+        orbgate_make_begin(&exchange.question);
+        orbgate_make_set_tokens(&exchange.question, verifier.yaml().data(), verifier.yaml().size());
+        set(&exchange.question, options);
+        if (auto error = exchange.fails(nullptr, nullptr)) {
+            return std::move(*error);
+        }
         OrbgateGate *gate = nullptr;
-        OrbgateError *error = nullptr;
-        options.flags |= ORBGATE_GATE_INTROSPECTION;
-        const OrbgateStatus status = orbgate_gate_new(verifier.raw(), &options, &gate, &error);
+        const OrbgateStatus status = orbgate_step_gate(exchange.step, &gate);
         if (status != ORBGATE_STATUS_OK) {
-            return Error(status, error);
+            return Error(status);
         }
-        return Gate(std::make_shared<State>(gate, std::move(fetcher)));
-    }
-    static Result<Gate> make(const Verifier &verifier, Fetcher fetcher, const GateOptions &options)
-    {
-        auto gate = make_public(verifier, std::move(fetcher), options);
-        if (gate) {
-            gate->state_->refuses_wider = options.refuse_wider;
-            gate->state_->debug = options.debug;
-        }
-        return gate;
+        auto state = std::make_shared<State>(gate, std::move(fetcher));
+        state->refuses_wider = options.refuse_wider;
+        state->debug = options.debug;
+        return Gate(std::move(state));
     }
 
     // Another owner of the same gate.
@@ -347,8 +550,13 @@ public:
     // immediately.
     void warm() const
     {
-        if (state_ && orbgate_gate_warm(state_->gate.get(), monotonic_ms()) == ORBGATE_STATUS_OK) {
-            state_->start_fetches();
+        if (state_) {
+            const detail::Lease exchange = state_->lease();
+            orbgate_warm_begin(&exchange->question);
+            orbgate_warm_set_monotonic_ms(&exchange->question, monotonic_ms());
+            if (exchange->send(raw(), nullptr) == ORBGATE_STATUS_OK) {
+                state_->start_calls();
+            }
         }
     }
 
@@ -356,43 +564,61 @@ public:
     // issuer.
     bool revoke(Text issuer, Text kid) const noexcept
     {
-        return orbgate_gate_revoke(raw(), issuer.data(), issuer.size(), kid.data(), kid.size()) == ORBGATE_STATUS_OK;
+        detail::Exchange exchange;
+        orbgate_revoke_begin(&exchange.question);
+        orbgate_revoke_set_issuer(&exchange.question, issuer.data(), issuer.size());
+        orbgate_revoke_set_kid(&exchange.question, kid.data(), kid.size());
+        return exchange.send(raw(), nullptr) == ORBGATE_STATUS_OK;
     }
 
     // Discards an issuer's keys, for example after the issuer has withdrawn one. False for an
     // unknown issuer.
     bool forget(Text issuer) const noexcept
     {
-        return orbgate_gate_forget(raw(), issuer.data(), issuer.size()) == ORBGATE_STATUS_OK;
+        detail::Exchange exchange;
+        orbgate_forget_begin(&exchange.question);
+        orbgate_forget_set_issuer(&exchange.question, issuer.data(), issuer.size());
+        return exchange.send(raw(), nullptr) == ORBGATE_STATUS_OK;
     }
 
     // Reads the secrets for opaque tokens again, from their files or environment variables: call it when one has changed.
     // If one can't be read, it returns the error, and all of them stay as they are.
     [[nodiscard]] std::optional<Error> read_secrets() const
     {
-        OrbgateError *error = nullptr;
-        const OrbgateStatus status = orbgate_gate_read_secrets(raw(), nullptr, 0, &error);
-        return status == ORBGATE_STATUS_OK ? std::nullopt : std::optional(Error(status, error));
+        detail::Exchange exchange;
+        orbgate_read_secrets_begin(&exchange.question);
+        return exchange.fails(raw(), nullptr);
     }
 
     // An error if a path matches both a public route of the options and a route of this engine's policy. Call it at
     // startup, and before you replace the engine.
     [[nodiscard]] std::optional<Error> check(const Engine &engine) const
     {
-        OrbgateError *error = nullptr;
-        const OrbgateStatus status = orbgate_gate_check_engine(raw(), engine.raw(), &error);
-        return status == ORBGATE_STATUS_OK ? std::nullopt : std::optional(Error(status, error));
+        detail::Exchange exchange;
+        orbgate_check_engine_begin(&exchange.question);
+        return exchange.fails(raw(), engine.raw());
     }
 
     // `orbgate::check_routes`, including the public routes.
     [[nodiscard]] Result<RouteDifferences> check_routes(const Engine &engine, const std::vector<ServiceRoute> &routes) const
     {
-        return detail::check_routes(routes, [&](const OrbgateStr *methods, const OrbgateStr *templates, std::size_t count, auto **out) {
-            return orbgate_gate_check_routes(raw(), engine.raw(), methods, templates, count, out);
-        });
+        return raw() == nullptr ? Error(Status::invalid_argument, "there is no gate") : detail::check_routes(raw(), engine, routes);
     }
 
-    // For health checks, with `orbgate_gate_status`.
+    // The status of each issuer's keys, in the order of the configuration, for health checks.
+    [[nodiscard]] std::vector<IssuerStatus> status() const
+    {
+        detail::Exchange exchange;
+        orbgate_status_begin(&exchange.question);
+        std::vector<IssuerStatus> issuers;
+        OrbgateMessage one = orbgate_message_init();
+        const bool is_known = exchange.send(raw(), nullptr) == ORBGATE_STATUS_OK;
+        while (is_known && orbgate_key_status_next_issuer(&exchange.answer, &one)) {
+            issuers.push_back(IssuerStatus::of(one));
+        }
+        return issuers;
+    }
+
     [[nodiscard]] const OrbgateGate *raw() const noexcept { return state_ ? state_->gate.get() : nullptr; }
 
 private:
@@ -400,7 +626,7 @@ private:
         State(OrbgateGate *made, Fetcher with) : gate(made), fetcher(std::move(with)) {}
         State(const State &) = delete;
         State &operator=(const State &) = delete;
-        // Waits for the running fetches.
+        // Waits for the running calls.
         ~State()
         {
             {
@@ -410,22 +636,29 @@ private:
             join_ended();
         }
 
-        void start_fetches()
+        // What a request needs, until its end.
+        detail::Lease lease() { return {idle->take().release(), detail::EndLease{idle}}; }
+
+        void start_calls()
         {
             join_ended();
-            while (OrbgateFetch *fetch = next_fetch()) {
+            while (detail::Lease call = next_call()) {
                 const std::lock_guard<std::mutex> lock(mutex);
-                threads.emplace_back([this, fetch] { run(fetch); });
+                threads.emplace_back([this, call = std::move(call)]() mutable { run(std::move(call)); });
             }
         }
 
-        OrbgateFetch *next_fetch() noexcept
+        // An exchange that was answered by a call; null if there is nothing to call.
+        detail::Lease next_call()
         {
-            OrbgateFetch *fetch = nullptr;
-            return orbgate_gate_next_fetch(gate.get(), monotonic_ms(), &fetch) == ORBGATE_STATUS_OK ? fetch : nullptr;
+            detail::Lease exchange = lease();
+            orbgate_next_call_begin(&exchange->question);
+            orbgate_next_call_set_monotonic_ms(&exchange->question, monotonic_ms());
+            const bool is_call = exchange->send(gate.get(), nullptr) == ORBGATE_STATUS_OK && exchange->answer.kind == ORBGATE_MESSAGE_CALL;
+            return is_call ? std::move(exchange) : detail::Lease();
         }
 
-        // Joins the threads of earlier fetches. A detached thread could outlive the program.
+        // Joins the threads of earlier calls. A detached thread could outlive the program.
         void join_ended()
         {
             std::list<std::thread> done;
@@ -439,15 +672,15 @@ private:
         }
 
         // Completes an attempt, and then those that waited for their turn.
-        void run(OrbgateFetch *next) noexcept
+        void run(detail::Lease next) noexcept
         {
-            while (next != nullptr) {
-                complete(next);
+            while (next) {
+                complete(*next);
                 {
                     const std::lock_guard<std::mutex> lock(mutex);
                     ended.notify_all();
                 }
-                next = next_fetch();
+                next = next_call();
             }
             // Under the lock: the state may be destroyed right after it.
             const std::lock_guard<std::mutex> lock(mutex);
@@ -457,36 +690,47 @@ private:
             ended.notify_all();
         }
 
-        // Completes all fetches of an attempt.
-        void complete(OrbgateFetch *next) noexcept
+        // Makes all calls of an attempt.
+        void complete(detail::Exchange &exchange) noexcept
         {
-            while (next != nullptr) {
-                const std::unique_ptr<OrbgateFetch, detail::Free<orbgate_fetch_free>> fetch(std::exchange(next, nullptr));
-                OrbgateFetchInfo info = orbgate_fetch_info_init();
-                OrbgateStatus status = orbgate_fetch_info(fetch.get(), &info);
-                const std::variant<Response, FetchFailure> came = fetched(info);
+            OrbgateQuestion *const to = &exchange.question;
+            while (exchange.answer.kind == ORBGATE_MESSAGE_CALL) {
+                const std::variant<Response, FetchFailure> came = fetched(exchange.answer);
+                orbgate_called_begin(to);
+                orbgate_called_set_attempt(to, orbgate_call_get_attempt(&exchange.answer));
+                orbgate_called_set_monotonic_ms(to, monotonic_ms());
                 if (const Response *response = std::get_if<Response>(&came)) {
-                    status = orbgate_gate_fetched(gate.get(), info.attempt, response->status, response->cache_control.data(),
-                                                  response->cache_control.size(), response->body.data(), response->body.size(),
-                                                  monotonic_ms(), &next);
+                    const std::string &cache_control = response->cache_control, &body = response->body;
+                    orbgate_called_set_status(to, response->status);
+                    orbgate_called_set_body(to, body.data(), body.size());
+                    if (!cache_control.empty()) {
+                        orbgate_called_add_header(to, ORBGATE_TEXT("cache-control"), cache_control.data(), cache_control.size());
+                    }
                 } else {
-                    const std::uint32_t failure = detail::number(*std::get_if<FetchFailure>(&came));
-                    status = orbgate_gate_fetch_failed(gate.get(), info.attempt, failure, monotonic_ms());
+                    orbgate_called_set_failure(to, detail::number(*std::get_if<FetchFailure>(&came)));
                 }
-                if (status != ORBGATE_STATUS_OK) {
-                    next = nullptr; // the attempt ends by itself
+                if (exchange.send(gate.get(), nullptr) != ORBGATE_STATUS_OK) {
+                    return; // the attempt ends by itself
                 }
             }
         }
 
-        std::variant<Response, FetchFailure> fetched(const OrbgateFetchInfo &info) noexcept
+        std::variant<Response, FetchFailure> fetched(const OrbgateMessage &asked) noexcept
         {
             const auto call = [&] {
-                Fetch fetch = {std::string(detail::view(info.url)), static_cast<std::size_t>(info.max_bytes),
-                               std::chrono::milliseconds(info.timeout_ms)};
-                if (info.body.data != nullptr) {
-                    fetch.post = Post{std::string(detail::view(info.authorization)), std::string(detail::view(info.body))};
+                Fetch fetch;
+                fetch.method = detail::view(orbgate_call_get_method(&asked));
+                fetch.url = detail::view(orbgate_call_get_url(&asked));
+                OrbgateMessage header = orbgate_message_init();
+                while (orbgate_call_next_header(&asked, &header)) {
+                    fetch.headers.emplace_back(detail::view(orbgate_call_header_get_name(&header)),
+                                               detail::view(orbgate_call_header_get_value(&header)));
                 }
+                if (const auto body = detail::maybe(orbgate_call_get_body(&asked))) {
+                    fetch.body = *body;
+                }
+                fetch.max_bytes = static_cast<std::size_t>(orbgate_call_get_max_bytes(&asked));
+                fetch.timeout = detail::milliseconds(orbgate_call_get_timeout_ms(&asked));
                 return fetcher(fetch);
             };
 #if defined(__cpp_exceptions)
@@ -500,18 +744,22 @@ private:
 #endif
         }
 
-        void wait(const OrbgateStep *step, std::uint64_t until_ms)
+        // Waits until the request can be resumed.
+        void wait(detail::Exchange &exchange)
         {
             const auto is_over = [&] {
-                std::uint8_t over = 1;
-                return orbgate_gate_is_over(gate.get(), step, monotonic_ms(), &over) != ORBGATE_STATUS_OK || over == 1;
+                orbgate_is_over_begin(&exchange.question);
+                orbgate_is_over_set_monotonic_ms(&exchange.question, monotonic_ms());
+                return exchange.send(gate.get(), nullptr) != ORBGATE_STATUS_OK || orbgate_over_get_is_over(&exchange.answer);
             };
-            const std::chrono::steady_clock::time_point until{std::chrono::milliseconds(until_ms)};
+            const std::uint64_t until_ms = orbgate_wait_get_until_ms(&exchange.answer);
+            const std::chrono::steady_clock::time_point until{detail::milliseconds(until_ms)};
             std::unique_lock<std::mutex> lock(mutex);
             ended.wait_until(lock, until, is_over);
         }
 
         std::unique_ptr<OrbgateGate, detail::Free<orbgate_gate_free>> gate;
+        std::shared_ptr<detail::IdleExchanges> idle = std::make_shared<detail::IdleExchanges>();
         Fetcher fetcher;
         bool refuses_wider = false;
         std::function<void(std::string_view)> debug;
@@ -521,17 +769,6 @@ private:
     };
 
     explicit Gate(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
-
-    static Result<Gate> make_public(const Verifier &verifier, Fetcher fetcher, const GateOptions &options)
-    {
-        const std::vector<std::string_view> routes(options.public_routes.begin(), options.public_routes.end());
-        const std::vector<OrbgateStr> open = texts(routes);
-        OrbgateGateOptions all = options.others;
-        all.public_routes = open.data();
-        all.public_route_count = open.size();
-        all.cors_preflight = options.pass_cors_preflight ? ORBGATE_CORS_PREFLIGHT_PASS : ORBGATE_CORS_PREFLIGHT_DENY;
-        return make(verifier, std::move(fetcher), all);
-    }
 
     // Whether a file's policy allows more than the active one, with the public routes of this gate.
     Reloaded check_wider(const Engine &active, const Engine &next, const std::filesystem::path &file) const
@@ -636,45 +873,81 @@ private:
         if (!state_) {
             return {};
         }
-        const std::vector<OrbgateStr> authorization = texts(request.authorization), names = texts(request.header_names),
-                                      upgrade = texts(request.upgrade), origin = texts(request.origin),
-                                      preflight = texts(request.access_control_request_method);
-        OrbgateGateRequest raw = orbgate_gate_request_init();
-        raw.flags = ORBGATE_HOLDS_THREAD | detail::number(request.bonus) | (request.audit ? std::uint32_t{ORBGATE_WITH_AUDIT} : 0u);
-        raw.method = text(request.method);
-        raw.target = text(request.target);
-        raw.authorization = authorization.data();
-        raw.authorization_count = authorization.size();
-        raw.header_names = names.data();
-        raw.header_name_count = names.size();
-        raw.upgrade = upgrade.data();
-        raw.upgrade_count = upgrade.size();
-        raw.origin = origin.data();
-        raw.origin_count = origin.size();
-        raw.access_control_request_method = preflight.data();
-        raw.access_control_request_method_count = preflight.size();
-        if (request.matched) {
-            raw.matched = request.matched->empty() ? ORBGATE_MATCHED_UNKNOWN : ORBGATE_MATCHED_TEMPLATE;
-            raw.path_template = text(*request.matched);
-        }
-        OrbgateStep *step = nullptr;
         Engine engine = current();
-        OrbgateStatus status = orbgate_gate_ask(state_->gate.get(), engine.raw(), &raw, unix_ms(), monotonic_ms(), &step);
+        detail::Lease exchange = state_->lease();
+        const OrbgateMessage *const answer = &exchange->answer;
+        set(&exchange->question, request);
         for (;;) {
-            Answer::Step owner(status == ORBGATE_STATUS_OK ? step : nullptr);
-            OrbgateStepInfo info = orbgate_step_info_init();
-            state_->start_fetches();
-            if (orbgate_step_info(owner.get(), &info) != ORBGATE_STATUS_OK) {
-                return {};
+            const bool is_answered = exchange->send(raw(), engine.raw()) == ORBGATE_STATUS_OK;
+            exchange->waits = is_answered && answer->kind != ORBGATE_MESSAGE_ANSWER;
+            if (orbgate_answer_get_may_call(answer) || orbgate_wait_get_may_call(answer)) {
+                state_->start_calls();
             }
-            if (info.kind != ORBGATE_STEP_WAIT) {
-                // A library that cannot check signatures gives no answer, which denies.
-                return info.kind == ORBGATE_STEP_ANSWER ? Answer(std::move(owner), info, std::move(engine)) : Answer();
+            if (!is_answered || (exchange->waits && answer->kind != ORBGATE_MESSAGE_WAIT)) {
+                return {}; // also without cryptography: nobody checks the signature
             }
-            state_->wait(owner.get(), info.until_ms);
+            if (!exchange->waits) {
+                return Answer(std::move(exchange), std::move(engine));
+            }
+            state_->wait(*exchange);
             engine = current();
-            status = orbgate_gate_resume(state_->gate.get(), engine.raw(), owner.release(), unix_ms(), monotonic_ms(), &step);
+            orbgate_resume_begin(&exchange->question);
+            orbgate_resume_set_unix_ms(&exchange->question, unix_ms());
+            orbgate_resume_set_monotonic_ms(&exchange->question, monotonic_ms());
         }
+    }
+
+    static void set(OrbgateQuestion *to, const GateOptions &from) noexcept
+    {
+        // cargo xtask codes: set options
+        orbgate_make_set_flat_403(to, from.flat_403);
+        orbgate_make_set_ignore_method_override(to, from.ignore_method_override);
+        orbgate_make_set_no_stale_keys(to, from.no_stale_keys);
+        orbgate_make_set_challenge(to, from.challenge);
+        orbgate_make_set_templates(to, from.templates);
+        orbgate_make_set_realm(to, from.realm.data(), from.realm.size());
+        orbgate_make_set_resource_metadata(to, from.resource_metadata.data(), from.resource_metadata.size());
+        orbgate_make_set_ttl_ms(to, detail::count(from.ttl));
+        orbgate_make_set_ttl_min_ms(to, detail::count(from.ttl_min));
+        orbgate_make_set_ttl_max_ms(to, detail::count(from.ttl_max));
+        orbgate_make_set_ahead_percent(to, from.ahead_percent);
+        orbgate_make_set_max_stale_ms(to, detail::count(from.max_stale));
+        orbgate_make_set_cooldown_ms(to, detail::count(from.cooldown));
+        orbgate_make_set_burst(to, from.burst);
+        orbgate_make_set_retry_ms(to, detail::count(from.retry));
+        orbgate_make_set_timeout_ms(to, detail::count(from.timeout));
+        // end of set options
+        orbgate_make_set_introspection(to, true);
+        orbgate_make_set_cors_preflight(to, from.pass_cors_preflight ? ORBGATE_CORS_PREFLIGHT_PASS : ORBGATE_CORS_PREFLIGHT_DENY);
+        for (const std::string &route : from.public_routes) {
+            orbgate_make_add_public_route(to, route.data(), route.size());
+        }
+    }
+
+    static void set(OrbgateQuestion *to, const GateRequest &request) noexcept
+    {
+        const auto each = [to](const std::vector<std::string_view> &values, auto add) {
+            for (const std::string_view value : values) {
+                add(to, value.data(), value.size());
+            }
+        };
+        orbgate_ask_begin(to);
+        orbgate_ask_set_method(to, request.method.data(), request.method.size());
+        orbgate_ask_set_target(to, request.target.data(), request.target.size());
+        each(request.authorization, orbgate_ask_add_authorization);
+        each(request.header_names, orbgate_ask_add_header_name);
+        each(request.upgrade, orbgate_ask_add_upgrade);
+        each(request.origin, orbgate_ask_add_origin);
+        each(request.access_control_request_method, orbgate_ask_add_access_control_request_method);
+        if (request.matched) {
+            orbgate_ask_set_matched(to, request.matched->empty() ? ORBGATE_MATCHED_UNKNOWN : ORBGATE_MATCHED_TEMPLATE);
+            orbgate_ask_set_path_template(to, request.matched->data(), request.matched->size());
+        }
+        orbgate_ask_set_allow_bonus_orbs(to, request.bonus == BonusOrbs::allow);
+        orbgate_ask_set_with_audit(to, request.audit);
+        orbgate_ask_set_holds_thread(to, true);
+        orbgate_ask_set_unix_ms(to, unix_ms());
+        orbgate_ask_set_monotonic_ms(to, monotonic_ms());
     }
 
     template <typename Clock>
@@ -685,16 +958,6 @@ private:
     }
     static std::uint64_t unix_ms() noexcept { return since_start<std::chrono::system_clock>(); }
     static std::uint64_t monotonic_ms() noexcept { return since_start<std::chrono::steady_clock>(); }
-
-    static OrbgateStr text(std::string_view view) noexcept { return {view.data(), view.size()}; }
-    static std::vector<OrbgateStr> texts(const std::vector<std::string_view> &views)
-    {
-        std::vector<OrbgateStr> texts;
-        for (const std::string_view view : views) {
-            texts.push_back(text(view));
-        }
-        return texts;
-    }
 
     std::shared_ptr<State> state_;
 };

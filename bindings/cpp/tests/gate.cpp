@@ -29,7 +29,7 @@ orbgate::Verifier verifier() { return std::move(*orbgate::Verifier::from_yaml(fi
 // The issuer, as `testdata` has it.
 std::variant<orbgate::Response, orbgate::FetchFailure> serve(const orbgate::Fetch &fetch)
 {
-    CHECK(fetch.max_bytes == 262144 && fetch.timeout > 0ms && fetch.timeout <= 5s);
+    CHECK(fetch.max_bytes == 262144 && fetch.timeout > 0ms && fetch.timeout <= 5s && fetch.method == "GET" && !fetch.body);
     if (fetch.url == "https://id.example.com/jwks") {
         return orbgate::Response{200, "max-age=900", file("jwks.json")};
     }
@@ -94,8 +94,8 @@ void a_failure_is_a_denial(const orbgate::Engine &engine)
     CHECK(refused(*orbgate::Gate::make(verifier(), nullptr), engine) == "no_keys"); // an empty function throws
 #endif
     // An issuer that takes longer than it may: nobody waits longer for it.
-    OrbgateGateOptions options = orbgate_gate_options_init();
-    options.timeout_ms = 100;
+    orbgate::GateOptions options;
+    options.timeout = 100ms;
     const auto late = [](const orbgate::Fetch &fetch) {
         std::this_thread::sleep_for(600ms);
         return serve(fetch);
@@ -145,7 +145,7 @@ void what_is_missing_denies(const orbgate::Engine &engine)
 
     const auto invalid = orbgate::Verifier::from_yaml("orbgate_token: 1\nissuers: []\n");
     CHECK(!invalid && invalid.error().status == orbgate::Status::invalid_configuration && invalid.error().diagnostics.size() == 1);
-    OrbgateGateOptions options = orbgate_gate_options_init();
+    orbgate::GateOptions options;
     options.burst = 1000;
     const auto refused = orbgate::Gate::make(verifier(), serve, options);
     CHECK(!refused && refused.error().message.find("`burst`") != std::string::npos);
@@ -183,8 +183,8 @@ void few_threads_wait_for_long(const orbgate::Engine &engine)
         changed.wait(lock, [&] { return may_answer; });
         return orbgate::FetchFailure::unreachable;
     };
-    OrbgateGateOptions options = orbgate_gate_options_init();
-    options.timeout_ms = 600000;
+    orbgate::GateOptions options;
+    options.timeout = 10min;
     const auto gate = std::move(*orbgate::Gate::make(verifier(), slowly, options));
     std::vector<std::thread> threads;
     for (int at = 0; at < 8; at++) {
@@ -209,11 +209,9 @@ void few_threads_wait_for_long(const orbgate::Engine &engine)
 void a_public_route_needs_no_token(const orbgate::Engine &engine)
 {
     const auto with = [](const std::string &route) {
-        const OrbgateStr text = {route.data(), route.size()};
-        OrbgateGateOptions options = orbgate_gate_options_init();
-        options.public_routes = &text;
-        options.public_route_count = 1;
-        options.cors_preflight = ORBGATE_CORS_PREFLIGHT_PASS;
+        orbgate::GateOptions options;
+        options.public_routes = {route};
+        options.pass_cors_preflight = true;
         const auto none = [](const orbgate::Fetch &) { return orbgate::FetchFailure::unreachable; };
         return orbgate::Gate::make(verifier(), none, options);
     };
@@ -264,12 +262,15 @@ void an_opaque_token_is_asked_about(const orbgate::Engine &engine)
     unsigned status = 200;
     std::string revoked, right = "Basic YzpzM2NyM3Q="; // c:s3cr3t
     const auto endpoint = [&](const orbgate::Fetch &fetch) -> std::variant<orbgate::Response, orbgate::FetchFailure> {
-        if (!fetch.post) {
+        if (!fetch.body) {
             return serve(fetch);
         }
         CHECK(fetch.max_bytes == 262144 && fetch.timeout > 0ms && fetch.timeout <= 5s);
-        CHECK(fetch.post->authorization == right);
-        const std::string begin = "token=", end = "&token_type_hint=access_token", &body = fetch.post->body;
+        using Headers = std::vector<std::pair<std::string, std::string>>;
+        CHECK(fetch.method == "POST" && (fetch.headers == Headers{{"Accept", "application/json"},
+                                                                  {"Content-Type", "application/x-www-form-urlencoded"},
+                                                                  {"Authorization", right}}));
+        const std::string begin = "token=", end = "&token_type_hint=access_token", &body = *fetch.body;
         CHECK(body.substr(0, begin.size()) == begin && body.substr(body.size() - end.size()) == end);
         const std::string token = body.substr(begin.size(), body.size() - begin.size() - end.size());
         const std::lock_guard<std::mutex> lock(mutex);

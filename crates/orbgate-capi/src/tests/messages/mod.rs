@@ -2,6 +2,7 @@
 
 mod c;
 mod c_fields;
+mod cpp;
 mod go;
 mod hostile;
 mod reference;
@@ -187,6 +188,18 @@ fn every_language_has_the_messages() {
         let [fields, values] = go::public(messages.find(message));
         compare_section("bindings/go/orbgate/gate/gate.go", section, &fields);
         compare_section("bindings/go/orbgate/gate/gate.go", &format!("{section} values"), &values);
+    }
+    let [options, set] = cpp::options(messages.find("Make"));
+    let [status, read] = cpp::structure(messages.find("IssuerStatus"));
+    for (section, text) in [
+        ("options", &options),
+        ("set options", &set),
+        ("answer", &cpp::answer(messages.find("Answer"), "message()")),
+        ("token", &cpp::answer(messages.find("Token"), "token()")),
+        ("issuer status", &status),
+        ("read issuer status", &read),
+    ] {
+        compare_section("bindings/cpp/include/orbgate_gate.hpp", section, text);
     }
     compare("crates/orbgate-capi/testdata/answers.tsv", &hostile::rows(&messages));
 }
