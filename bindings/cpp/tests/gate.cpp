@@ -143,12 +143,67 @@ void what_is_missing_denies(const orbgate::Engine &engine)
     const auto answer = moved.ask(kept, request);
     CHECK(answer.audit()->find("\"reason\":\"no_token\"") != std::string_view::npos);
 
+    auto from = std::move(*orbgate::Gate::make(verifier(), serve));
+    auto first = from.ask(kept, request);
+    const auto second = std::move(first);
+    CHECK(!first && first.decision().reason() == orbgate::Reason::none && !first.www_authenticate()); // NOLINT
+    CHECK(second.http_status() == 401u && second.www_authenticate() == "Bearer");
+
     const auto invalid = orbgate::Verifier::from_yaml("orbgate_token: 1\nissuers: []\n");
     CHECK(!invalid && invalid.error().status == orbgate::Status::invalid_configuration && invalid.error().diagnostics.size() == 1);
-    orbgate::GateOptions options;
-    options.burst = 1000;
-    const auto refused = orbgate::Gate::make(verifier(), serve, options);
-    CHECK(!refused && refused.error().message.find("`burst`") != std::string::npos);
+}
+
+// Each option is one of the gate: a value that it can't have is refused under its name.
+void each_option_is_one_of_the_gate(const orbgate::Engine &engine)
+{
+    const auto refused = [](auto set) {
+        orbgate::GateOptions options;
+        set(options);
+        const auto gate = orbgate::Gate::make(verifier(), serve, options);
+        return gate ? std::string() : gate.error().message;
+    };
+    using Options = orbgate::GateOptions;
+    const std::pair<std::chrono::milliseconds Options::*, const char *> times[] = {
+        {&Options::ttl, "`ttl`"},           {&Options::ttl_min, "`ttl_min`"},   {&Options::ttl_max, "`ttl_max`"},
+        {&Options::max_stale, "`max_stale`"}, {&Options::cooldown, "`cooldown`"}, {&Options::retry, "`retry`"},
+        {&Options::timeout, "`timeout`"},
+    };
+    for (const auto &[time, name] : times) {
+        CHECK(refused([time = time](Options &to) { to.*time = 25h; }).find(name) != std::string::npos);
+        CHECK(refused([time = time](Options &to) { to.*time = -1ms; }) == orbgate::name(orbgate::Status::invalid_argument));
+    }
+    CHECK(refused([](Options &to) { to.burst = 1000; }).find("`burst`") != std::string::npos);
+    CHECK(refused([](Options &to) { to.ahead_percent = 101; }).find("`ahead_percent`") != std::string::npos);
+    CHECK(refused([](Options &to) { to.no_stale_keys = true; }).empty());
+    CHECK(!refused([](Options &to) { to.no_stale_keys = true, to.max_stale = 1s; }).empty());
+    CHECK(!refused([](Options &to) { to.challenge = 3; }).empty() && !refused([](Options &to) { to.templates = 3; }).empty());
+    CHECK(!refused([](Options &to) { to.realm = "orbs"; }).empty()); // not of a full challenge
+
+    Options options;
+    options.flat_403 = options.ignore_method_override = true;
+    options.challenge = ORBGATE_CHALLENGE_FULL;
+    options.templates = ORBGATE_TEMPLATES_COLONS;
+    options.realm = "orbs";
+    options.resource_metadata = "https://api.example.com/.well-known/oauth-protected-resource";
+    options.public_routes = {"POST /docs/{page}"};
+    const auto gate = orbgate::Gate::make(verifier(), serve, options).value();
+    orbgate::GateRequest request;
+    request.method = "POST";
+    request.target = "/docs/a";
+    request.header_names = {"X-HTTP-Method-Override"};
+    request.matched = "/docs/:any";
+    CHECK(gate.ask(engine, request).is_allow());
+    request.target = "/nowhere";
+    const auto denied = gate.ask(engine, request);
+    CHECK(denied.http_status() == 403u && denied.www_authenticate()->find(R"(realm="orbs")") != std::string::npos);
+    CHECK(denied.www_authenticate()->find("oauth-protected-resource") != std::string::npos);
+    const auto before = gate.status();
+    CHECK(before.size() == 2 && before[0].issuer == "https://id.example.com" && before[0].key_count == 0 && before[0].fetched == 0ms);
+    gate.warm();
+    while (gate.status()[0].key_count == 0) {
+        std::this_thread::sleep_for(1ms);
+    }
+    CHECK(gate.status()[0].fetched > 0ms && gate.status()[0].failure.empty() && !gate.status()[0].opaque);
 }
 
 void the_policy_after_a_wait_decides()
@@ -278,7 +333,7 @@ void an_opaque_token_is_asked_about(const orbgate::Engine &engine)
         const auto now = std::chrono::system_clock::now().time_since_epoch();
         const auto exp = std::to_string(std::chrono::duration_cast<std::chrono::seconds>(now).count() + 600);
         const std::string scope = token == "poor" ? "read:account" : "read:orbs";
-        const std::string active = R"({"active":true,"aud":"api","sub":"user-7","scope":")" + scope + R"(","exp":)" + exp + "}";
+        const std::string active = R"({"active":true,"aud":"api","sub":"user-7","client_id":"app-1","jti":"id-1","scope":")" + scope + R"(","exp":)" + exp + "}";
         return orbgate::Response{status, "", token == "other" || token == revoked ? R"({"active":false})" : active};
     };
     setenv("ORBGATE_TEST_SECRET", "s3cr3t", 1);
@@ -297,6 +352,9 @@ void an_opaque_token_is_asked_about(const orbgate::Engine &engine)
         request.authorization = {bearer};
         auto answer = gate.ask(engine, request);
         CHECK(!answer || (answer.subject() == "user-7" && answer.kind() == orbgate::TokenKind::user));
+        CHECK(!answer || (answer.client() == "app-1" && answer.id() == "id-1" && !answer.actor() && answer.fingerprint().size() == 16));
+        CHECK(!answer || (answer.scopes() == "read:orbs" && answer.expires() > std::chrono::system_clock::now()));
+        CHECK(answer.kind() != orbgate::TokenKind::none || (!answer.subject() && answer.scopes().empty() && !answer.expires()));
         return answer;
     };
     const auto refused_as = [&](const std::string &token) { return std::string(ask(token).refused().value_or("")); };
@@ -517,6 +575,7 @@ int main()
     a_failure_is_a_denial(engine);
     a_body_allows_bonus_orbs();
     what_is_missing_denies(engine);
+    each_option_is_one_of_the_gate(engine);
     the_policy_after_a_wait_decides();
     few_threads_wait_for_long(engine);
     a_public_route_needs_no_token(engine);

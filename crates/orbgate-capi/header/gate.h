@@ -98,20 +98,19 @@ static inline void orbgate_question_free(OrbgateQuestion *question)
     }
 }
 
+/* Compilers make one instruction of it, where the machine is little-endian. */
 static inline void orbgate_wire_write(char *to, uint32_t value)
 {
-    for (unsigned at = 0; at < 4; at++) {
-        to[at] = (char)(unsigned char)(value >> (8 * at) & 0xffu);
-    }
+    to[0] = (char)(unsigned char)(value & 0xffu);
+    to[1] = (char)(unsigned char)(value >> 8 & 0xffu);
+    to[2] = (char)(unsigned char)(value >> 16 & 0xffu);
+    to[3] = (char)(unsigned char)(value >> 24);
 }
 
 static inline uint32_t orbgate_wire_word(const char *from)
 {
-    uint32_t value = 0;
-    for (unsigned at = 0; at < 4; at++) {
-        value |= (uint32_t)(unsigned char)from[at] << (8 * at);
-    }
-    return value;
+    return (uint32_t)(unsigned char)from[0] | (uint32_t)(unsigned char)from[1] << 8 | (uint32_t)(unsigned char)from[2] << 16
+           | (uint32_t)(unsigned char)from[3] << 24;
 }
 
 /* Adds a field with a copy of these bytes. */
