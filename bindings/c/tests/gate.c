@@ -1,570 +1,384 @@
 /*
- * Gates from outside: from a header to the answer, with what is fetched and checked in between.
+ * Gates from outside: from a header to the answer, with what is called and checked in between. Each question is asked once, and each
+ * answer is read; the exchanges of policy/cases/gate test the rules of a gate.
  */
-#include <pthread.h>
-
+#define _POSIX_C_SOURCE 200809L /* for setenv */
 #include "gate.h"
 
-static const OrbgateEngine *engine;
-
-static OrbgateStep *ask(const OrbgateGate *gate, const OrbgateGateRequest *request, uint64_t now)
-{
-    OrbgateStep *step = NULL;
-    CHECK_OK(orbgate_gate_ask(gate, engine, request, TIME, now, &step));
-    return step;
-}
-
-static int contains(OrbgateStr text, const char *part)
-{
-    size_t len = strlen(part), at = 0;
-    while (at + len <= text.len && memcmp(text.data + at, part, len) != 0) {
-        at++;
-    }
-    return at + len <= text.len;
-}
+static OrbgateEngine *engine;
+static const OrbgateStr no_token = {NULL, 0};
 
 static void keys_come_first(void)
 {
-    OrbgateGate *gate = new_gate(NULL);
-    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
-    OrbgateGateRequest request = get(ACCOUNT, &bearer);
-    request.flags = ORBGATE_WITH_AUDIT;
-    OrbgateStep *step = ask(gate, &request, 7);
-    OrbgateStepInfo info = info_of(step);
-    CHECK(info.kind == ORBGATE_STEP_WAIT && info.attempt == 1 && info.until_ms == 5007);
-    CHECK(info.decision.effect == 0 && info.token_kind == ORBGATE_TOKEN_KIND_NONE);
-    uint8_t over = 9;
-    CHECK_OK(orbgate_gate_is_over(gate, step, 8, &over));
-    CHECK(over == 0);
-    CHECK_OK(orbgate_gate_is_over(gate, step, 5007, &over));
-    CHECK(over == 1);
-    CHECK(serve(gate, 8) == 2);
-    CHECK_OK(orbgate_gate_is_over(gate, step, 9, &over));
-    CHECK(over == 1);
+    OrbgateGate *gate = new_gate(false);
+    Host asking = host(gate, engine), calling = host(gate, NULL);
+    const OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
+    begin(&asking, "GET", ACCOUNT, bearer, 7);
+    orbgate_ask_set_with_audit(&asking.question, true);
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_WAIT);
+    CHECK(orbgate_wait_get_until_ms(&asking.answer) == 5007 && orbgate_wait_get_may_call(&asking.answer));
+    CHECK(!orbgate_answer_is_allow(&asking.answer));
+    CHECK(!is_over(&asking, 8) && is_over(&asking, 5007));
+    CHECK(serve(&calling, 8) == 2 && is_over(&asking, 9));
 
-    CHECK_OK(orbgate_gate_resume(gate, engine, step, TIME, 9, &step));
-    info = info_of(step);
-    CHECK(info.kind == ORBGATE_STEP_ANSWER && orbgate_decision_is_allow(&info.decision) && info.http_status == 0);
-    CHECK(orbgate_packed_is_allow(info.packed) && orbgate_packed_route(info.packed) == info.decision.route);
-    CHECK(info.token_kind == ORBGATE_TOKEN_KIND_USER && is(info.scopes, "read:account write:voxies"));
-    CHECK(is(info.issuer, ISSUER) && is(info.subject, "user-7") && is(info.client, "app-1") && is(info.id, "token-1"));
-    CHECK(info.actor.data == NULL && info.fingerprint.len == 16 && info.expires_ms == TIME + 600000);
-    CHECK(info.refused.data == NULL && info.misrouted.data == NULL && info.www_authenticate.data == NULL);
+    CHECK(resumed(&asking, 9) == ORBGATE_MESSAGE_ANSWER && orbgate_answer_is_allow(&asking.answer));
+    OrbgateMessage token;
+    CHECK(orbgate_answer_get_token(&asking.answer, &token));
+    CHECK(orbgate_token_get_kind(&token) == ORBGATE_TOKEN_KIND_USER && is(orbgate_token_get_scopes(&token), "read:account write:voxies"));
+    CHECK(is(orbgate_token_get_issuer(&token), ISSUER) && is(orbgate_token_get_subject(&token), "user-7"));
+    CHECK(is(orbgate_token_get_client(&token), "app-1") && is(orbgate_token_get_id(&token), "token-1"));
+    CHECK(orbgate_token_get_actor(&token).len == 0 && orbgate_token_get_fingerprint(&token).len == 16);
+    CHECK(orbgate_token_get_expires_ms(&token) == TIME + 600000);
+    CHECK(orbgate_answer_get_refused(&asking.answer).len == 0 && orbgate_answer_get_misrouted(&asking.answer).data == NULL);
     static const char line[] = "{\"time_ms\":1800000000000,\"decision\":\"allow\",\"status\":null,\"reason\":\"scope_held\"";
-    CHECK(info.audit.len > sizeof line && memcmp(info.audit.data, line, sizeof line - 1) == 0);
-    CHECK(contains(info.audit, "\"token_kind\":\"user\"") && contains(info.audit, "\"token_refused\":null"));
+    const OrbgateStr audit = orbgate_answer_get_audit(&asking.answer);
+    CHECK(audit.len > sizeof line && memcmp(audit.data, line, sizeof line - 1) == 0);
 
-    /* The interned scopes ask further questions, and outlive the step. */
-    OrbgateScopeSet *scopes = orbgate_scope_set_retain(info.scope_set);
-    orbgate_step_free(step);
-    OrbgateToken token = orbgate_token_init();
-    token.kind = ORBGATE_TOKEN_KIND_USER;
-    token.scope_set = scopes;
+    /* The decision is that of an engine, and the token asks further questions. */
     OrbgateDecision decision;
-    CHECK_OK(orbgate_engine_decide_scope(engine, ORBGATE_TEXT("write:voxies"), &token, 0, &decision));
+    CHECK_OK(orbgate_engine_unpack(engine, orbgate_answer_get_packed(&asking.answer), &decision));
+    CHECK(orbgate_decision_is_allow(&decision) && decision.reason == ORBGATE_REASON_SCOPE_HELD);
+    OrbgateToken same = orbgate_token_init();
+    same.kind = (uint32_t)orbgate_token_get_kind(&token);
+    same.scopes = orbgate_token_get_scopes(&token).data;
+    same.scopes_len = orbgate_token_get_scopes(&token).len;
+    CHECK_OK(orbgate_engine_decide_scope(engine, ORBGATE_TEXT("write:voxies"), &same, 0, &decision));
     CHECK(orbgate_decision_is_allow(&decision));
-    orbgate_scope_set_free(scopes);
 
-    /* A step may be dropped at any time, and its gate before it. */
-    CHECK_OK(orbgate_gate_forget(gate, ORBGATE_TEXT(ISSUER)));
-    step = ask(gate, &request, 10);
-    CHECK(info_of(step).kind == ORBGATE_STEP_WAIT);
+    /* A request that is given up, and one whose gate is freed first. */
+    orbgate_forget_begin(&calling.question);
+    orbgate_forget_set_issuer(&calling.question, ORBGATE_TEXT(ISSUER));
+    CHECK(sent(&calling) == ORBGATE_MESSAGE_DONE);
+    begin(&asking, "GET", ACCOUNT, bearer, 10);
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_WAIT);
+    orbgate_drop_begin(&asking.question);
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_DONE);
+    orbgate_resume_begin(&asking.question);
+    CHECK(send(&asking) == ORBGATE_STATUS_INVALID_ARGUMENT && asking.answer.kind == 0);
+    begin(&asking, "GET", ACCOUNT, bearer, 11);
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_WAIT);
+    end(&calling);
     orbgate_gate_free(gate);
-    orbgate_step_free(step);
+    end(&asking);
 }
 
-/* What a request is answered: status, challenge, methods, and why its token is refused. */
-static void answered(const OrbgateGate *gate, const OrbgateGateRequest *request, unsigned status, const char *challenge,
-                     const char *allow, const char *refused)
+/* A request whose next question fails is over, and the step serves another one. */
+static void a_failure_ends_the_request(void)
 {
-    OrbgateStep *step = ask(gate, request, 1);
-    OrbgateStepInfo info = info_of(step);
-    CHECK(info.kind == ORBGATE_STEP_ANSWER && info.http_status == status);
-    CHECK(orbgate_decision_is_allow(&info.decision) == (status == 0));
-    CHECK(is(info.www_authenticate, challenge) && is(info.allow, allow) && is(info.refused, refused));
-    CHECK(info.audit.data == NULL);
-    orbgate_step_free(step);
-}
-
-/* Whether the charge of an allowed request allows bonus orbs. */
-static int allows_bonus(const OrbgateGate *gate, const OrbgateGateRequest *request)
-{
-    OrbgateStep *step = ask(gate, request, 1);
-    OrbgateStepInfo info = info_of(step);
-    CHECK(orbgate_decision_is_allow(&info.decision) && (info.decision.charge & ORBGATE_CHARGE_CONSUMES) != 0);
-    orbgate_step_free(step);
-    return (info.decision.charge & ORBGATE_CHARGE_BONUS_ALLOWED) != 0;
+    OrbgateGate *gate = new_gate(true), *warm = warm_gate(true);
+    Host asking = host(gate, engine);
+    const OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
+    for (int at = 0; at < 3; at++) {
+        asking.gate = at == 2 ? warm : gate;
+        begin(&asking, "GET", ACCOUNT, bearer, 1);
+        CHECK(sent(&asking) == (at == 2 ? ORBGATE_MESSAGE_CHECK_SIGNATURE : ORBGATE_MESSAGE_WAIT));
+        orbgate_resume_begin(&asking.question);
+        orbgate_resume_set_unix_ms(&asking.question, TIME);
+        if (at == 0) {
+            orbgate_ask_set_method(&asking.question, ORBGATE_TEXT("GET")); /* of another question */
+        } else if (at == 1) {
+            asking.engine = NULL;
+        }
+        CHECK(send(&asking) == ORBGATE_STATUS_INVALID_ARGUMENT && asking.answer.kind == 0);
+        asking.engine = engine;
+        orbgate_resume_begin(&asking.question);
+        CHECK(send(&asking) == ORBGATE_STATUS_INVALID_ARGUMENT);
+        orbgate_checked_begin(&asking.question);
+        orbgate_checked_set_is_right(&asking.question, true);
+        CHECK(send(&asking) == ORBGATE_STATUS_INVALID_ARGUMENT && !orbgate_answer_is_allow(&asking.answer));
+    }
+    end(&asking);
+    orbgate_gate_free(gate);
+    orbgate_gate_free(warm);
 }
 
 static void denials(void)
 {
-    OrbgateGate *gate = warm_gate(NULL);
-    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt"), forged = {ORBGATE_TEXT("Bearer a.b.c")};
-    OrbgateStr twice[] = {bearer, bearer}, override = {ORBGATE_TEXT("X-HTTP-Method-Override")};
-    OrbgateGateRequest request = get(ACCOUNT, &bearer);
-    answered(gate, &request, 0, "", "", "");
-    request.authorization = NULL;
-    request.authorization_count = 0;
-    answered(gate, &request, 401, "Bearer", "", "");
-    request = get(ACCOUNT, &forged);
-    answered(gate, &request, 401, "Bearer", "", "bad_encoding");
-    request = get(ACCOUNT, twice);
-    request.authorization_count = 2;
-    answered(gate, &request, 401, "Bearer", "", "authorization_header");
-    request = get((OrbgateStr){ORBGATE_TEXT("/api/v1/external/orbs")}, &bearer);
-    answered(gate, &request, 403, "Bearer", "", "");
-    request = get((OrbgateStr){ORBGATE_TEXT("/api/v1/external//orbs")}, &bearer);
-    answered(gate, &request, 400, "", "", "");
-    request = get((OrbgateStr){ORBGATE_TEXT("/api/v1/external/voxies/prompt/run")}, &bearer);
-    answered(gate, &request, 405, "", "POST", "");
-    request.method = (OrbgateStr){ORBGATE_TEXT("POST")};
-    answered(gate, &request, 0, "", "", "");
-    CHECK(!allows_bonus(gate, &request));
-    request.flags = ORBGATE_ALLOW_BONUS_ORBS;
-    CHECK(allows_bonus(gate, &request));
-    request.flags = 0;
-    request.header_names = &override;
-    request.header_name_count = 1;
-    answered(gate, &request, 400, "", "", "");
-
-    OrbgateStr upgrades[] = {{ORBGATE_TEXT("websocket")}, {ORBGATE_TEXT("foo, h2c")}};
-    request = get(ACCOUNT, &bearer);
-    request.upgrade = request.origin = request.access_control_request_method = upgrades;
-    request.upgrade_count = 1;
-    request.origin_count = request.access_control_request_method_count = 2;
-    answered(gate, &request, 0, "", "", "");
-    request.upgrade_count = 2;
-    answered(gate, &request, 400, "", "", "");
-    request.struct_size = offsetof(OrbgateGateRequest, upgrade); /* of a client that doesn't know the field */
-    answered(gate, &request, 0, "", "", "");
-
-    /* The router's template. */
-    request = get(ACCOUNT, &bearer);
-    request.matched = ORBGATE_MATCHED_UNKNOWN;
-    answered(gate, &request, 404, "", "", "");
-    request.matched = ORBGATE_MATCHED_TEMPLATE;
-    request.path_template = (OrbgateStr){ORBGATE_TEXT("/api/v1/external/{rest...}")};
-    OrbgateStep *step = ask(gate, &request, 1);
-    CHECK(is(info_of(step).misrouted, "/api/v1/external/{*}"));
-    orbgate_step_free(step);
-    request.path_template = ACCOUNT;
-    answered(gate, &request, 0, "", "", "");
-    CHECK_OK(orbgate_gate_revoke(gate, ORBGATE_TEXT(ISSUER), ORBGATE_TEXT("2026-11")));
-    answered(gate, &request, 401, "Bearer", "", "key_revoked");
-    orbgate_gate_free(gate);
-
-    OrbgateGateOptions options = orbgate_gate_options_init();
-    options.flags = ORBGATE_GATE_FLAT_403 | ORBGATE_GATE_IGNORE_METHOD_OVERRIDE | ORBGATE_GATE_NO_STALE_KEYS;
-    options.challenge = ORBGATE_CHALLENGE_FULL;
-    options.templates = ORBGATE_TEMPLATES_COLONS;
-    options.realm = (OrbgateStr){ORBGATE_TEXT("orbs")};
-    options.ttl_ms = 1000 * 60 * 60;
-    gate = warm_gate(&options);
-    request = get((OrbgateStr){ORBGATE_TEXT("/api/v1/external/orbs")}, &bearer);
-    answered(gate, &request, 403, "Bearer realm=\"orbs\", error=\"insufficient_scope\", scope=\"read:orbs\"", "", "");
-    request.target = (OrbgateStr){ORBGATE_TEXT("/nowhere")};
-    answered(gate, &request, 403, "Bearer realm=\"orbs\"", "", "");
-    request = get((OrbgateStr){ORBGATE_TEXT("/api/v1/external/voxies/7/run")}, &bearer);
-    request.method = (OrbgateStr){ORBGATE_TEXT("POST")};
-    request.header_names = &override;
-    request.header_name_count = 1;
-    request.matched = ORBGATE_MATCHED_TEMPLATE;
-    request.path_template = (OrbgateStr){ORBGATE_TEXT("/api/v1/external/voxies/:voxie/run")};
-    answered(gate, &request, 0, "", "", "");
+    OrbgateGate *gate = warm_gate(false);
+    Host asking = host(gate, engine);
+    const OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt"), forged = {ORBGATE_TEXT("Bearer a.b.c")};
+    const struct {
+        const char *method, *target;
+        OrbgateStr bearer;
+        unsigned status;
+        const char *challenge, *allow, *refused;
+    } table[] = {
+        {"GET", ACCOUNT, bearer, 0, "", "", ""},
+        {"GET", ACCOUNT, no_token, 401, "Bearer", "", ""},
+        {"GET", ACCOUNT, forged, 401, "Bearer", "", "bad_encoding"},
+        {"GET", "/api/v1/external/orbs", bearer, 403, "Bearer", "", ""},
+        {"GET", "/api/v1/external//orbs", bearer, 400, "", "", ""},
+        {"GET", "/api/v1/external/voxies/prompt/run", bearer, 405, "", "POST", ""},
+    };
+    for (size_t at = 0; at < sizeof table / sizeof *table; at++) {
+        begin(&asking, table[at].method, table[at].target, table[at].bearer, 1);
+        CHECK(sent(&asking) == ORBGATE_MESSAGE_ANSWER && orbgate_answer_get_http_status(&asking.answer) == table[at].status);
+        CHECK(orbgate_answer_is_allow(&asking.answer) == (table[at].status == 0));
+        CHECK(is(orbgate_answer_get_www_authenticate(&asking.answer), table[at].challenge));
+        CHECK(is(orbgate_answer_get_allow(&asking.answer), table[at].allow));
+        CHECK(is(orbgate_answer_get_refused(&asking.answer), table[at].refused));
+    }
+    /* A router that took another route, and a header that names another method. */
+    begin(&asking, "GET", ACCOUNT, bearer, 1);
+    orbgate_ask_set_matched(&asking.question, ORBGATE_MATCHED_TEMPLATE);
+    orbgate_ask_set_path_template(&asking.question, ORBGATE_TEXT("/api/v1/external/{rest...}"));
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_ANSWER && !orbgate_answer_is_allow(&asking.answer));
+    CHECK(is(orbgate_answer_get_misrouted(&asking.answer), "/api/v1/external/{*}"));
+    begin(&asking, "POST", "/api/v1/external/voxies/prompt/run", bearer, 1);
+    orbgate_ask_add_header_name(&asking.question, ORBGATE_TEXT("X-HTTP-Method-Override"));
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_ANSWER && orbgate_answer_get_http_status(&asking.answer) == 400);
+    orbgate_revoke_begin(&asking.question);
+    orbgate_revoke_set_issuer(&asking.question, ORBGATE_TEXT(ISSUER));
+    orbgate_revoke_set_kid(&asking.question, ORBGATE_TEXT("2026-11"));
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_DONE);
+    begin(&asking, "GET", ACCOUNT, bearer, 1);
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_ANSWER && is(orbgate_answer_get_refused(&asking.answer), "key_revoked"));
+    end(&asking);
     orbgate_gate_free(gate);
 }
 
 static void signatures_outside(void)
 {
-    OrbgateGateOptions options = orbgate_gate_options_init();
-    options.flags = ORBGATE_GATE_SIGNATURES_OUTSIDE;
-    OrbgateGate *gate = warm_gate(&options);
-    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
-    OrbgateGateRequest request = get(ACCOUNT, &bearer);
-    for (uint8_t is_right = 0; is_right < 2; is_right++) {
-        OrbgateStep *step = ask(gate, &request, 1);
-        OrbgateStepInfo info = info_of(step);
-        CHECK(info.kind == ORBGATE_STEP_CHECK_SIGNATURE && is(info.algorithm, "ES256") && info.signature.len == 64);
-        static const char jwk[] = "{\"crv\":\"P-256\",\"kty\":\"EC\",\"x\":\"";
-        CHECK(info.key.len > sizeof jwk && memcmp(info.key.data, jwk, sizeof jwk - 1) == 0);
-        CHECK(memcmp(info.message.data, bearer.data + 7, info.message.len) == 0);
-        CHECK_OK(orbgate_gate_checked(gate, engine, step, is_right, TIME, 2, &step));
-        info = info_of(step);
-        CHECK(info.http_status == (is_right ? 0u : 401u) && is(info.refused, is_right ? "" : "signature"));
-        orbgate_step_free(step);
+    OrbgateGate *gate = warm_gate(true);
+    Host asking = host(gate, engine);
+    const OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
+    for (int is_right = 0; is_right < 2; is_right++) {
+        begin(&asking, "GET", ACCOUNT, bearer, 1);
+        CHECK(sent(&asking) == ORBGATE_MESSAGE_CHECK_SIGNATURE);
+        const OrbgateStr token = orbgate_check_signature_get_token(&asking.answer);
+        CHECK(is(orbgate_check_signature_get_algorithm(&asking.answer), "ES256"));
+        CHECK(has(orbgate_check_signature_get_key(&asking.answer), "{\"crv\":\"P-256\",\"kty\":\"EC\",\"x\":\""));
+        CHECK(token.len == bearer.len - 7 && memcmp(token.data, bearer.data + 7, token.len) == 0);
+        CHECK(token.data[orbgate_check_signature_get_signed(&asking.answer)] == '.');
+        CHECK(orbgate_check_signature_get_signature(&asking.answer).len == 64);
+        CHECK(checked(&asking, is_right == 1, 2) == ORBGATE_MESSAGE_ANSWER);
+        CHECK(orbgate_answer_is_allow(&asking.answer) == (is_right == 1));
+        CHECK(is(orbgate_answer_get_refused(&asking.answer), is_right == 1 ? "" : "signature"));
     }
+    end(&asking);
     orbgate_gate_free(gate);
 }
 
-/* The row of an audit has the reason of a refused token. */
-static void a_refused_token_in_the_audit(void)
+static OrbgateMessage first_issuer(Host *host)
 {
-    OrbgateGate *gate = warm_gate(NULL);
-    OrbgateStr forged = {ORBGATE_TEXT("Bearer a.b.c")};
-    OrbgateGateRequest request = get(ACCOUNT, &forged);
-    request.flags = ORBGATE_WITH_AUDIT;
-    OrbgateStep *step = ask(gate, &request, 1);
-    CHECK(contains(info_of(step).audit, "\"token_refused\":\"bad_encoding\""));
-    orbgate_step_free(step);
-    orbgate_gate_free(gate);
-}
-
-/* A token of a service that acts for a user. Nobody has signed it: the host says that its signature is right. */
-static void an_actor(void)
-{
-    /* The payload of token.jwt with `"act":{"sub":"app-2"}`. */
-    static const char payload[] =
-        "eyJhY3QiOnsic3ViIjoiYXBwLTIifSwiYXVkIjoiaHR0cHM6Ly9hcGkuZXhhbXBsZS5jb20iLCJjbGllbnRfaWQiOiJhcHAtMSIsImV4cCI6MT"
-        "gwMDAwMDYwMCwiaWF0IjoxODAwMDAwMDAwLCJpc3MiOiJodHRwczovL2lkLmV4YW1wbGUuY29tIiwianRpIjoidG9rZW4tMSIsInNjb3BlIjoi"
-        "cmVhZDphY2NvdW50IHdyaXRlOnZveGllcyIsInN1YiI6InVzZXItNyIsInRva2VuX2tpbmQiOiJ1c2VyIn0";
-    OrbgateGateOptions options = orbgate_gate_options_init();
-    options.flags = ORBGATE_GATE_SIGNATURES_OUTSIDE;
-    OrbgateGate *gate = warm_gate(&options);
-    OrbgateStr right = file("Bearer ", FOLDER "token.jwt");
-    const char *first = memchr(right.data, '.', right.len), *last = right.data + right.len - 87;
-    CHECK(first != NULL && *last == '.');
-    char text[2048];
-    int len = snprintf(text, sizeof text, "%.*s%s%.*s", (int)(first + 1 - right.data), right.data, payload, 87, last);
-    OrbgateStr bearer = {text, (size_t)len};
-    OrbgateGateRequest request = get(ACCOUNT, &bearer);
-    OrbgateStep *step = ask(gate, &request, 1);
-    CHECK(info_of(step).kind == ORBGATE_STEP_CHECK_SIGNATURE);
-    CHECK_OK(orbgate_gate_checked(gate, engine, step, 1, TIME, 2, &step));
-    CHECK(is(info_of(step).subject, "user-7") && is(info_of(step).actor, "app-2"));
-    orbgate_step_free(step);
-    orbgate_gate_free(gate);
+    OrbgateMessage issuer = orbgate_message_init(), next;
+    orbgate_status_begin(&host->question);
+    CHECK(sent(host) == ORBGATE_MESSAGE_KEY_STATUS && orbgate_key_status_next_issuer(&host->answer, &issuer));
+    next = issuer;
+    CHECK(!orbgate_key_status_next_issuer(&host->answer, &next) && next.kind == 0);
+    return issuer;
 }
 
 static void an_issuer_that_is_down(void)
 {
-    OrbgateGate *gate = new_gate(NULL);
-    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
-    OrbgateGateRequest request = get(ACCOUNT, &bearer);
-    OrbgateStep *step = ask(gate, &request, 0);
-    OrbgateFetch *fetch = NULL, *none = NULL;
-    CHECK_OK(orbgate_gate_next_fetch(gate, 0, &fetch));
-    CHECK_OK(orbgate_gate_next_fetch(gate, 0, &none));
-    CHECK(fetch != NULL && none == NULL);
-    OrbgateFetchInfo info = orbgate_fetch_info_init();
-    CHECK_OK(orbgate_fetch_info(fetch, &info));
-    orbgate_fetch_free(fetch);
-    CHECK_OK(orbgate_gate_fetch_failed(gate, info.attempt, ORBGATE_FETCH_UNREACHABLE, 1));
-    CHECK_OK(orbgate_gate_fetch_failed(gate, info.attempt, ORBGATE_FETCH_TIMEOUT, 1)); /* it is over already */
-    CHECK_OK(orbgate_gate_resume(gate, engine, step, TIME, 2, &step));
-    CHECK(info_of(step).http_status == 401 && is(info_of(step).refused, "no_keys"));
-    orbgate_step_free(step);
-    OrbgateKeyStatus *status = NULL;
-    OrbgateIssuerStatus issuer = orbgate_issuer_status_init();
-    CHECK_OK(orbgate_gate_status(gate, &status));
-    CHECK_OK(orbgate_key_status_issuer(status, 0, &issuer));
-    CHECK(is(issuer.issuer, ISSUER) && issuer.key_count == 0 && issuer.fetched_ms == 0);
-    CHECK(has(issuer.failure, "reached"));
-    CHECK(orbgate_key_status_issuer(status, 1, &issuer) == ORBGATE_STATUS_NOT_FOUND);
-    orbgate_key_status_free(status);
-
-    /* Its answer is no answer. */
-    CHECK_OK(orbgate_gate_warm(gate, 2000));
-    CHECK_OK(orbgate_gate_next_fetch(gate, 2000, &fetch));
-    CHECK_OK(orbgate_fetch_info(fetch, &info));
-    orbgate_fetch_free(fetch);
-    CHECK_OK(orbgate_gate_fetched(gate, info.attempt, 302, NULL, 0, NULL, 0, 2001, &fetch));
-    CHECK(fetch == NULL);
-    CHECK_OK(orbgate_gate_warm(gate, 4000));
-    CHECK(serve(gate, 4000) == 2);
-    CHECK_OK(orbgate_gate_status(gate, &status));
-    CHECK_OK(orbgate_key_status_issuer(status, 0, &issuer));
-    CHECK(issuer.key_count == 1 && issuer.fetched_ms == 4000 && issuer.failure.data == NULL);
-    orbgate_key_status_free(status);
+    OrbgateGate *gate = new_gate(false);
+    Host asking = host(gate, engine), calling = host(gate, NULL);
+    begin(&asking, "GET", ACCOUNT, file("Bearer ", FOLDER "token.jwt"), 0);
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_WAIT);
+    orbgate_next_call_begin(&calling.question);
+    CHECK(sent(&calling) == ORBGATE_MESSAGE_CALL && is(orbgate_call_get_method(&calling.answer), "GET"));
+    CHECK(orbgate_call_get_body(&calling.answer).data == NULL && orbgate_call_get_timeout_ms(&calling.answer) == 5000);
+    CHECK(orbgate_call_get_max_bytes(&calling.answer) == 262144);
+    const uint64_t attempt = orbgate_call_get_attempt(&calling.answer);
+    orbgate_next_call_begin(&calling.question);
+    CHECK(sent(&calling) == ORBGATE_MESSAGE_DONE); /* one attempt at a time */
+    orbgate_called_begin(&calling.question);
+    orbgate_called_set_attempt(&calling.question, attempt);
+    orbgate_called_set_failure(&calling.question, ORBGATE_FETCH_UNREACHABLE);
+    CHECK(sent(&calling) == ORBGATE_MESSAGE_DONE && sent(&calling) == ORBGATE_MESSAGE_DONE); /* the second time, it is over already */
+    CHECK(resumed(&asking, 2) == ORBGATE_MESSAGE_ANSWER && is(orbgate_answer_get_refused(&asking.answer), "no_keys"));
+    OrbgateMessage issuer = first_issuer(&calling);
+    CHECK(is(orbgate_issuer_status_get_issuer(&issuer), ISSUER) && orbgate_issuer_status_get_key_count(&issuer) == 0);
+    CHECK(has(orbgate_issuer_status_get_failure(&issuer), "reached") && !orbgate_issuer_status_get_opaque(&issuer));
+    orbgate_warm_begin(&calling.question);
+    orbgate_warm_set_monotonic_ms(&calling.question, 4000);
+    CHECK(sent(&calling) == ORBGATE_MESSAGE_DONE && serve(&calling, 4000) == 2);
+    issuer = first_issuer(&calling);
+    CHECK(orbgate_issuer_status_get_key_count(&issuer) == 1 && orbgate_issuer_status_get_fetched_ms(&issuer) == 4000);
+    CHECK(orbgate_issuer_status_get_failure(&issuer).len == 0 && orbgate_issuer_status_get_warnings(&issuer).len == 0);
+    end(&asking);
+    end(&calling);
     orbgate_gate_free(gate);
 }
 
-/* Keys of a set that cannot be used have a warning each. */
-static void warnings(void)
+/* Opaque tokens: whom a gate asks about them, with which secret. */
+static void an_opaque_token(void)
 {
-    OrbgateGate *gate = new_gate(NULL);
-    OrbgateStr keys = file("", FOLDER "jwks.json");
-    const char *list = memchr(keys.data, '[', keys.len);
-    CHECK(list != NULL);
-    char body[4096];
-    int len = snprintf(body, sizeof body, "{\"keys\":[{},{\"kty\":1},%.*s", (int)(keys.data + keys.len - list - 1), list + 1);
-    OrbgateFetch *fetch = NULL;
-    OrbgateFetchInfo info = orbgate_fetch_info_init();
-    CHECK_OK(orbgate_gate_warm(gate, 0));
-    CHECK_OK(orbgate_gate_next_fetch(gate, 0, &fetch));
-    CHECK_OK(orbgate_fetch_info(fetch, &info));
-    orbgate_fetch_free(fetch);
-    CHECK_OK(orbgate_gate_fetched(gate, info.attempt, 200, NULL, 0, ORBGATE_TEXT(DISCOVERY), 0, &fetch));
-    orbgate_fetch_free(fetch);
-    CHECK_OK(orbgate_gate_fetched(gate, info.attempt, 200, NULL, 0, body, (size_t)len, 0, &fetch));
-    OrbgateKeyStatus *status = NULL;
-    OrbgateIssuerStatus issuer = orbgate_issuer_status_init();
-    CHECK_OK(orbgate_gate_status(gate, &status));
-    CHECK_OK(orbgate_key_status_issuer(status, 0, &issuer));
-    const char *end = memchr(issuer.warnings.data, '\n', issuer.warnings.len);
-    CHECK(issuer.key_count == 1 && issuer.warnings.len > 0 && end != NULL);
-    orbgate_key_status_free(status);
-    orbgate_gate_free(gate);
-}
+    static const char tokens[] = "orbgate_token: 1\n"
+                                 "issuers:\n"
+                                 "  - issuer: " ISSUER "\n"
+                                 "    audience: https://api.example.com\n"
+                                 "    kind: user\n"
+                                 "    opaque: { endpoint: '" ISSUER "/introspect', client_id: c, client_secret_env: ORBGATE_TEST_SECRET }\n";
+    static const char active[] = "{\"active\":true,\"aud\":\"https://api.example.com\",\"exp\":1800000600,\"sub\":\"user-7\",\"scope\":\"read:orbs\"}";
+    Host asking = host(NULL, engine), maker = host(NULL, NULL);
+    orbgate_sources_begin(&asking.question);
+    orbgate_sources_set_tokens(&asking.question, tokens, strlen(tokens));
+    OrbgateMessage source = orbgate_message_init();
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_SECRET_SOURCES && orbgate_secret_sources_next_source(&asking.answer, &source));
+    CHECK(orbgate_secret_source_get_kind(&source) == ORBGATE_SECRET_ENV);
+    CHECK(is(orbgate_secret_source_get_name(&source), "ORBGATE_TEST_SECRET"));
+    CHECK(!orbgate_secret_sources_next_source(&asking.answer, &source));
 
-/* Each setting of the options is one of the gate: a value that it can't have is refused under its name. */
-static void settings(void)
-{
-    OrbgateVerifier *of = verifier();
-    OrbgateGateOptions options = orbgate_gate_options_init();
-    const struct {
-        uint32_t *option, value;
-        const char *name;
-    } table[] = {
-        {&options.ttl_ms, 86400001, "`ttl` is "},
-        {&options.ttl_min_ms, 3600001, "`ttl_min` is "},
-        {&options.ttl_max_ms, 86400001, "`ttl_max` is "},
-        {&options.max_stale_ms, 86400001, "`max_stale` is "},
-        {&options.cooldown_ms, 86400001, "`cooldown` is "},
-        {&options.retry_ms, 30001, "`retry` is "},
-        {&options.timeout_ms, 86400001, "`timeout` is "},
-        {&options.ahead_percent, 101, "`ahead_percent` is "},
-        {&options.burst, 101, "`burst` is "},
-    };
-    OrbgateGate *gate = NULL;
-    for (size_t at = 0; at < sizeof table / sizeof *table; at++) {
-        OrbgateError *error = NULL;
-        OrbgateErrorInfo info = orbgate_error_info_init();
-        *table[at].option = table[at].value;
-        CHECK(orbgate_gate_new(of, &options, &gate, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
-        CHECK_OK(orbgate_error_info(error, &info));
-        CHECK(has(info.message, table[at].name));
-        orbgate_error_free(error);
-        *table[at].option = 0;
-    }
-    orbgate_verifier_free(of);
-
-    options.timeout_ms = 1234;
-    gate = new_gate(&options);
-    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
-    OrbgateGateRequest request = get(ACCOUNT, &bearer);
-    OrbgateStep *step = ask(gate, &request, 1);
-    CHECK(info_of(step).until_ms == 1235);
-    OrbgateFetch *fetch = NULL;
-    OrbgateFetchInfo info = orbgate_fetch_info_init();
-    CHECK_OK(orbgate_gate_next_fetch(gate, 1, &fetch));
-    CHECK_OK(orbgate_fetch_info(fetch, &info));
-    CHECK(info.timeout_ms == 1234);
-    orbgate_fetch_free(fetch);
-    orbgate_step_free(step);
-    orbgate_gate_free(gate);
-}
-
-/* Past their time, keys are used while their issuer is down, unless an option forbids it. */
-static void keys_past_their_time(void)
-{
-    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
-    OrbgateGateRequest request = get(ACCOUNT, &bearer);
-    for (int is_strict = 0; is_strict < 2; is_strict++) {
-        OrbgateGateOptions options = orbgate_gate_options_init();
-        options.flags = is_strict ? ORBGATE_GATE_NO_STALE_KEYS : 0;
-        OrbgateGate *gate = warm_gate(&options);
-        OrbgateStep *step = ask(gate, &request, 1000000);
-        OrbgateStepInfo info = info_of(step);
-        while (info.kind == ORBGATE_STEP_WAIT) {
-            OrbgateFetch *fetch = NULL;
-            CHECK_OK(orbgate_gate_next_fetch(gate, 1000000, &fetch));
-            orbgate_fetch_free(fetch);
-            CHECK_OK(orbgate_gate_fetch_failed(gate, info.attempt, ORBGATE_FETCH_UNREACHABLE, 1000001));
-            CHECK_OK(orbgate_gate_resume(gate, engine, step, TIME, 1000002, &step));
-            info = info_of(step);
+    CHECK(setenv("ORBGATE_TEST_SECRET", "", 1) == 0);
+    orbgate_make_begin(&maker.question);
+    orbgate_make_set_tokens(&maker.question, tokens, strlen(tokens));
+    orbgate_make_set_introspection(&maker.question, true);
+    orbgate_make_add_secret(&maker.question, NULL, 0); /* the library reads it */
+    CHECK(sent(&maker) == ORBGATE_MESSAGE_FAILED && has(orbgate_failed_get_message(&maker.answer), "ORBGATE_TEST_SECRET"));
+    CHECK(setenv("ORBGATE_TEST_SECRET", "read", 1) == 0);
+    OrbgateGate *gate = made(&maker);
+    asking.gate = gate;
+    const char *const credentials[] = {"Basic YzpyZWFk", "Basic YzpnaXZlbg=="}; /* c:read, c:given */
+    for (int is_given = 0; is_given < 2; is_given++) {
+        if (is_given) {
+            orbgate_read_secrets_begin(&asking.question);
+            orbgate_read_secrets_add_secret(&asking.question, ORBGATE_TEXT("given"));
+            CHECK(sent(&asking) == ORBGATE_MESSAGE_DONE);
         }
-        CHECK(info.http_status == (is_strict ? 401u : 0u) && is(info.refused, is_strict ? "no_keys" : ""));
-        orbgate_step_free(step);
-        orbgate_gate_free(gate);
+        begin(&asking, "GET", "/api/v1/external/orbs", (OrbgateStr){ORBGATE_TEXT("Bearer a")}, 0);
+        CHECK(sent(&asking) == ORBGATE_MESSAGE_WAIT);
+        Host calling = host(gate, NULL);
+        orbgate_next_call_begin(&calling.question);
+        CHECK(sent(&calling) == ORBGATE_MESSAGE_CALL && is(orbgate_call_get_method(&calling.answer), "POST"));
+        CHECK(is(orbgate_call_get_url(&calling.answer), ISSUER "/introspect"));
+        CHECK(is(orbgate_call_get_body(&calling.answer), "token=a&token_type_hint=access_token"));
+        const char *const headers[][2] = {
+            {"Accept", "application/json"}, {"Content-Type", "application/x-www-form-urlencoded"}, {"Authorization", credentials[is_given]}};
+        OrbgateMessage header = orbgate_message_init();
+        for (int at = 0; at < 3; at++) {
+            CHECK(orbgate_call_next_header(&calling.answer, &header));
+            CHECK(is(orbgate_call_header_get_name(&header), headers[at][0]) && is(orbgate_call_header_get_value(&header), headers[at][1]));
+        }
+        CHECK(!orbgate_call_next_header(&calling.answer, &header));
+        orbgate_called_begin(&calling.question);
+        orbgate_called_set_attempt(&calling.question, orbgate_call_get_attempt(&calling.answer));
+        orbgate_called_set_status(&calling.question, 200);
+        orbgate_called_set_body(&calling.question, active, strlen(active));
+        CHECK(sent(&calling) == ORBGATE_MESSAGE_DONE);
+        end(&calling);
+        CHECK(resumed(&asking, 0) == ORBGATE_MESSAGE_ANSWER && orbgate_answer_is_allow(&asking.answer));
     }
-}
-
-static void routes(void)
-{
-    OrbgateEngine *shop = shop_engine();
-    OrbgateStr methods[] = {{ORBGATE_TEXT("GET")}, {ORBGATE_TEXT("GET")}};
-    OrbgateStr templates[] = {{ORBGATE_TEXT("/v1/orders")}, {ORBGATE_TEXT("/v1/orders/:id")}};
-    OrbgateRouteDifferences *differences = NULL;
-    CHECK_OK(orbgate_engine_check_routes(shop, methods, templates, 2, ORBGATE_TEMPLATES_COLONS, &differences));
-    OrbgateRouteDifference one = orbgate_route_difference_init();
-    CHECK_OK(orbgate_route_difference(differences, 0, &one));
-    CHECK(one.kind == ORBGATE_DIFFERENCE_UNDECLARED && is(one.route, "GET /v1/orders/{id}") && one.decided_as.data == NULL);
-    CHECK_OK(orbgate_route_difference(differences, 1, &one));
-    CHECK(one.kind == ORBGATE_DIFFERENCE_UNSERVED && is(one.route, "PUT /v1/orders"));
-    CHECK(orbgate_route_difference(differences, 2, &one) == ORBGATE_STATUS_NOT_FOUND);
-    orbgate_route_differences_free(differences);
-    methods[1] = (OrbgateStr){ORBGATE_TEXT("PUT")};
-    templates[1] = templates[0];
-    CHECK_OK(orbgate_engine_check_routes(shop, methods, templates, 2, ORBGATE_TEMPLATES_ANGLES, &differences));
-    CHECK(differences == NULL);
-    templates[1] = (OrbgateStr){ORBGATE_TEXT("/v1/orders/<int:id>")};
-    CHECK_OK(orbgate_engine_check_routes(shop, methods, templates, 2, ORBGATE_TEMPLATES_ANGLES, &differences));
-    CHECK_OK(orbgate_route_difference(differences, 0, &one));
-    CHECK(is(one.route, "PUT /v1/orders/{id}") && one.decided_as.data == NULL);
-    orbgate_route_differences_free(differences);
-    orbgate_engine_free(shop);
-    /* A route that another one of the policy would decide. */
-    templates[0] = (OrbgateStr){ORBGATE_TEXT("/api/v1/external/voxies/export")};
-    CHECK_OK(orbgate_engine_check_routes(engine, methods, templates, 1, ORBGATE_TEMPLATES_BRACES, &differences));
-    CHECK_OK(orbgate_route_difference(differences, 0, &one));
-    CHECK(is(one.decided_as, "GET /api/v1/external/voxies/{voxieId}"));
-    orbgate_route_differences_free(differences);
-    uint8_t allows = 9;
-    CHECK_OK(orbgate_allows_bonus_orbs(ORBGATE_TEXT("{\"allowBonusOrbsUse\":true}"), &allows));
-    CHECK(allows == 1);
-    CHECK_OK(orbgate_allows_bonus_orbs(NULL, 0, &allows));
-    CHECK(allows == 0);
+    end(&asking);
+    orbgate_gate_free(gate);
 }
 
 static void public_routes(void)
 {
-    const OrbgateStr routes[] = {{ORBGATE_TEXT("GET /healthz")}, {ORBGATE_TEXT("GET /docs/{page}")}};
-    OrbgateGateOptions options = orbgate_gate_options_init();
-    options.public_routes = routes;
-    options.public_route_count = 2;
-    options.templates = ORBGATE_TEMPLATES_COLONS;
-    OrbgateGate *gate = new_gate(&options);
-    CHECK_OK(orbgate_gate_check_engine(gate, engine, NULL));
-    OrbgateGateRequest request = get((OrbgateStr){ORBGATE_TEXT("/docs/start")}, NULL);
-    request.authorization_count = 0;
-    request.flags = ORBGATE_WITH_AUDIT;
-    OrbgateStep *step = NULL;
-    CHECK_OK(orbgate_gate_ask(gate, engine, &request, TIME, 0, &step));
-    OrbgateStepInfo info = info_of(step);
-    CHECK(info.kind == ORBGATE_STEP_ANSWER && info.decision.effect == ORBGATE_EFFECT_ALLOW);
-    CHECK(info.decision.reason == ORBGATE_REASON_PUBLIC_ROUTE && info.decision.route == 0 && info.decision.scope == 0);
-    CHECK(info.decision.charge == 0 && info.token_kind == ORBGATE_TOKEN_KIND_NONE && info.refused.data == NULL);
-    CHECK(is(info.public_template, "/docs/{page}"));
-    CHECK(has(info.audit, "\"reason\":\"public_route\""));
-    orbgate_step_free(step);
-    /* The router has taken another route. */
-    request.matched = ORBGATE_MATCHED_TEMPLATE;
-    request.path_template = (OrbgateStr){ORBGATE_TEXT("/docs/start")};
-    CHECK_OK(orbgate_gate_ask(gate, engine, &request, TIME, 0, &step));
-    info = info_of(step);
-    CHECK(info.http_status == 404 && is(info.misrouted, "/docs/start") && info.public_template.data == NULL);
-    orbgate_step_free(step);
-    /* A browser's question, which only another gate answers. */
-    const OrbgateStr origin = {ORBGATE_TEXT("https://app.example")}, asked = {ORBGATE_TEXT("GET")};
-    request = get(ACCOUNT, NULL);
-    request.authorization_count = 0;
-    request.method = (OrbgateStr){ORBGATE_TEXT("OPTIONS")};
-    request.origin = &origin;
-    request.access_control_request_method = &asked;
-    request.origin_count = request.access_control_request_method_count = 1;
-    options.cors_preflight = ORBGATE_CORS_PREFLIGHT_PASS;
-    OrbgateGate *gates[] = {gate, new_gate(&options)};
-    for (size_t i = 0; i < 2; i++) {
-        CHECK_OK(orbgate_gate_ask(gates[i], engine, &request, TIME, 0, &step));
-        info = info_of(step);
-        CHECK(info.decision.reason == (i == 0 ? ORBGATE_REASON_NO_TOKEN : ORBGATE_REASON_PUBLIC_ROUTE));
-        orbgate_step_free(step);
-    }
-    orbgate_gate_free(gates[1]);
-    /* The routes of a service. */
-    OrbgateEngine *shop = shop_engine();
-    OrbgateStr methods[] = {{ORBGATE_TEXT("GET")}, {ORBGATE_TEXT("PUT")}, {ORBGATE_TEXT("GET")}};
-    OrbgateStr templates[] = {{ORBGATE_TEXT("/v1/orders")}, {ORBGATE_TEXT("/v1/orders")}, {ORBGATE_TEXT("/docs/:name")}};
-    OrbgateRouteDifferences *differences = NULL;
-    CHECK_OK(orbgate_gate_check_routes(gate, shop, methods, templates, 3, &differences));
-    OrbgateRouteDifference one = orbgate_route_difference_init();
-    CHECK_OK(orbgate_route_difference(differences, 0, &one));
-    CHECK(one.kind == ORBGATE_DIFFERENCE_UNSERVED && is(one.route, "GET /healthz"));
-    CHECK(orbgate_route_difference(differences, 1, &one) == ORBGATE_STATUS_NOT_FOUND);
-    orbgate_route_differences_free(differences);
-    orbgate_gate_free(gate);
-    /* A policy that overlaps. */
-    const OrbgateStr orders = {ORBGATE_TEXT("GET /v1/{any}")};
-    options.public_routes = &orders;
-    options.public_route_count = 1;
-    gate = new_gate(&options);
-    OrbgateError *error = NULL;
-    CHECK(orbgate_gate_check_engine(gate, shop, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
-    OrbgateErrorInfo why = orbgate_error_info_init();
-    CHECK_OK(orbgate_error_info(error, &why));
-    CHECK(has(why.message, "/v1/orders"));
-    orbgate_error_free(error);
-    /* A policy that spells the public path otherwise. */
-    static const char slashed[] = "orbgate: 1\ntrailing_slash: always\napis: { a: { scopes: {} } }\n";
-    OrbgateEngine *other = NULL;
-    CHECK_OK(orbgate_engine_from_yaml(slashed, strlen(slashed), &other, NULL));
+    Host maker = host(NULL, NULL), asking = host(NULL, engine);
+    orbgate_make_begin(&maker.question);
+    orbgate_make_set_tokens(&maker.question, TOKENS, strlen(TOKENS));
+    orbgate_make_set_cors_preflight(&maker.question, ORBGATE_CORS_PREFLIGHT_PASS);
+    orbgate_make_set_templates(&maker.question, ORBGATE_TEMPLATES_COLONS);
+    orbgate_make_add_public_route(&maker.question, ORBGATE_TEXT("GET /v1/{page}"));
+    OrbgateGate *gate = made(&maker);
+    asking.gate = gate;
+    begin(&asking, "GET", "/v1/start", no_token, 0);
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_ANSWER && orbgate_answer_is_allow(&asking.answer));
+    CHECK(orbgate_packed_reason(orbgate_answer_get_packed(&asking.answer)) == ORBGATE_REASON_PUBLIC_ROUTE);
+    CHECK(is(orbgate_answer_get_public_template(&asking.answer), "/v1/{page}") && !orbgate_answer_get_preflight(&asking.answer));
+    OrbgateMessage token;
+    CHECK(!orbgate_answer_get_token(&asking.answer, &token) && token.kind == 0);
+    begin(&asking, "OPTIONS", ACCOUNT, no_token, 0);
+    orbgate_ask_add_origin(&asking.question, ORBGATE_TEXT("https://app.example"));
+    orbgate_ask_add_access_control_request_method(&asking.question, ORBGATE_TEXT("GET"));
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_ANSWER && orbgate_answer_is_allow(&asking.answer));
+    CHECK(orbgate_answer_get_preflight(&asking.answer));
+
+    /* A policy with the same paths, and one that spells them in another way. */
+    OrbgateEngine *shop = shop_engine(), *slashed = NULL;
+    orbgate_check_engine_begin(&asking.question);
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_DONE);
+    asking.engine = shop;
+    CHECK(sent(&asking) == ORBGATE_MESSAGE_FAILED && has(orbgate_failed_get_message(&asking.answer), "/v1/orders"));
+    CHECK_OK(orbgate_engine_from_yaml(ORBGATE_TEXT("orbgate: 1\ntrailing_slash: always\napis: { a: { scopes: {} } }\n"), &slashed, NULL));
     CHECK_OK(orbgate_gate_check_wider(gate, shop, shop, NULL));
-    CHECK(orbgate_gate_check_wider(gate, shop, other, NULL) == ORBGATE_STATUS_INVALID_CONFIGURATION);
-    error = NULL;
-    CHECK(orbgate_gate_check_wider(gate, other, shop, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
+    OrbgateError *error = NULL;
+    OrbgateErrorInfo why = orbgate_error_info_init();
+    CHECK(orbgate_gate_check_wider(gate, slashed, shop, NULL) == ORBGATE_STATUS_INVALID_CONFIGURATION);
+    CHECK(orbgate_gate_check_wider(gate, shop, slashed, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
     CHECK_OK(orbgate_error_info(error, &why));
-    CHECK(has(why.message, "`GET /v1/{any}`"));
+    CHECK(has(why.message, "`GET /v1/{page}"));
     orbgate_error_free(error);
-    orbgate_engine_free(other);
+
+    /* The routes of a service. */
+    for (int has_gate = 0; has_gate < 2; has_gate++) {
+        asking.gate = has_gate ? gate : NULL;
+        orbgate_check_routes_begin(&asking.question);
+        orbgate_check_routes_set_templates(&asking.question, has_gate ? 0 : ORBGATE_TEMPLATES_COLONS);
+        orbgate_check_routes_add_route(&asking.question, ORBGATE_TEXT("GET"), ORBGATE_TEXT("/v1/orders"));
+        orbgate_check_routes_add_route(&asking.question, ORBGATE_TEXT("GET"), ORBGATE_TEXT("/v1/orders/:id"));
+        CHECK(sent(&asking) == ORBGATE_MESSAGE_ROUTE_DIFFERENCES);
+        OrbgateMessage one = orbgate_message_init();
+        CHECK(orbgate_route_differences_next_difference(&asking.answer, &one));
+        CHECK(orbgate_route_difference_get_kind(&one) == ORBGATE_DIFFERENCE_UNDECLARED);
+        CHECK(is(orbgate_route_difference_get_route(&one), "GET /v1/orders/{id}") && orbgate_route_difference_get_decided_as(&one).len == 0);
+        int unserved = 0;
+        while (orbgate_route_differences_next_difference(&asking.answer, &one)) {
+            unserved += orbgate_route_difference_get_kind(&one) == ORBGATE_DIFFERENCE_UNSERVED;
+        }
+        CHECK(unserved == 1 + has_gate);
+    }
+    end(&asking);
     orbgate_gate_free(gate);
+    orbgate_engine_free(slashed);
     orbgate_engine_free(shop);
 }
 
-static void diagnostics(void)
+/* Every error of a configuration at once, each with its place. */
+static void errors_of_a_configuration(void)
 {
-    OrbgateVerifier *none = NULL;
-    OrbgateError *error = NULL;
-    static const char yaml[] = "orbgate_token: 1\nissuers:\n  - issuer: ''\n    audience: a\n    kind: user\n    colour: red\n";
-    CHECK(orbgate_verifier_from_yaml(yaml, strlen(yaml), &none, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
-    OrbgateErrorInfo info = orbgate_error_info_init();
-    CHECK_OK(orbgate_error_info(error, &info));
-    CHECK(info.code == ORBGATE_STATUS_INVALID_CONFIGURATION && info.diagnostic_count >= 1 && info.line > 0 && none == NULL);
-    orbgate_error_free(error);
-
-    OrbgateVerifier *of = verifier();
-    OrbgateGate *gate = NULL;
-    OrbgateGateOptions options = orbgate_gate_options_init();
-    options.retry_ms = 60000; /* every error at once */
-    options.burst = 101;
-    CHECK(orbgate_gate_new(of, &options, &gate, &error) == ORBGATE_STATUS_INVALID_CONFIGURATION);
-    CHECK_OK(orbgate_error_info(error, &info));
-    CHECK(has(info.message, "`retry`") && has(info.message, "`burst`") && gate == NULL);
-    orbgate_error_free(error);
-    orbgate_verifier_free(of);
+    static const char tokens[] = "orbgate_token: 1\nissuers:\n  - issuer: ''\n    audience: a\n    kind: user\n    colour: red\n";
+    Host maker = host(NULL, NULL);
+    OrbgateGate *none = NULL;
+    orbgate_make_begin(&maker.question);
+    orbgate_make_set_tokens(&maker.question, tokens, strlen(tokens));
+    CHECK(sent(&maker) == ORBGATE_MESSAGE_FAILED);
+    CHECK(orbgate_failed_get_status(&maker.answer) == ORBGATE_STATUS_INVALID_CONFIGURATION);
+    OrbgateMessage one = orbgate_message_init();
+    int count = 0;
+    while (orbgate_failed_next_diagnostic(&maker.answer, &one)) {
+        CHECK(orbgate_diagnostic_get_line(&one) > 0 && orbgate_diagnostic_get_column(&one) > 0);
+        CHECK(orbgate_diagnostic_get_message(&one).len > 0);
+        count++;
+    }
+    CHECK(count >= 2 && orbgate_step_gate(maker.step, &none) == ORBGATE_STATUS_NOT_FOUND && none == NULL);
+    end(&maker);
 }
 
-static void *ask_often(void *gate)
+/* A body allows bonus orbs, and then the charge says so. */
+static void bonus_orbs(void)
 {
-    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
-    OrbgateGateRequest request = get(ACCOUNT, &bearer);
-    for (int at = 0; at < 20; at++) {
-        answered(gate, &request, 0, "", "", "");
+    OrbgateGate *gate = warm_gate(false);
+    Host asking = host(gate, engine);
+    uint8_t allows = 9;
+    CHECK_OK(orbgate_allows_bonus_orbs(NULL, 0, &allows));
+    CHECK(allows == 0);
+    CHECK_OK(orbgate_allows_bonus_orbs(ORBGATE_TEXT("{\"allowBonusOrbsUse\":true}"), &allows));
+    CHECK(allows == 1);
+    for (int allow = 0; allow < 2; allow++) {
+        begin(&asking, "POST", "/api/v1/external/voxies/prompt/run", file("Bearer ", FOLDER "token.jwt"), 1);
+        orbgate_ask_set_allow_bonus_orbs(&asking.question, allow == 1);
+        CHECK(sent(&asking) == ORBGATE_MESSAGE_ANSWER && orbgate_answer_is_allow(&asking.answer));
+        const uint8_t charge = orbgate_packed_charge(orbgate_answer_get_packed(&asking.answer));
+        CHECK((charge & ORBGATE_CHARGE_CONSUMES) != 0 && ((charge & ORBGATE_CHARGE_BONUS_ALLOWED) != 0) == (allow == 1));
     }
-    return NULL;
-}
-
-static void threads(void)
-{
-    OrbgateGate *gate = warm_gate(NULL);
-    pthread_t asking[4];
-    for (int at = 0; at < 4; at++) {
-        CHECK(pthread_create(&asking[at], NULL, ask_often, gate) == 0);
-        CHECK_OK(orbgate_gate_warm(gate, 31000));
-        serve(gate, 31000);
-    }
-    for (int at = 0; at < 4; at++) {
-        CHECK(pthread_join(asking[at], NULL) == 0);
-    }
+    end(&asking);
     orbgate_gate_free(gate);
 }
 
 int main(void)
 {
-    OrbgateEngine *own = external_engine();
-    engine = own;
+    engine = external_engine();
     keys_come_first();
+    a_failure_ends_the_request();
     denials();
     signatures_outside();
-    a_refused_token_in_the_audit();
-    an_actor();
     an_issuer_that_is_down();
-    keys_past_their_time();
-    warnings();
-    settings();
-    routes();
+    an_opaque_token();
     public_routes();
-    diagnostics();
-    threads();
-    orbgate_engine_free(own);
+    errors_of_a_configuration();
+    bonus_orbs();
+    orbgate_engine_free(engine);
     return 0;
 }

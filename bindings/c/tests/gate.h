@@ -1,7 +1,8 @@
-/* What the tests of gates share: a verifier, a token that is right at a time, and a host that fetches from files. */
+/* What the tests of gates share: a gate whose issuer is in files, a token that is valid at a time, and one who asks. */
 #ifndef ORBGATE_TEST_GATE_H
 #define ORBGATE_TEST_GATE_H
 
+#include "orbgate_gate.h"
 #include "test.h"
 
 /* When the token is valid. */
@@ -9,7 +10,7 @@
 #define FOLDER "crates/orbgate-token/testdata/"
 #define ISSUER "https://id.example.com"
 #define DISCOVERY "{\"issuer\":\"" ISSUER "\",\"jwks_uri\":\"" ISSUER "/jwks\"}"
-#define ACCOUNT ((OrbgateStr){ORBGATE_TEXT("/api/v1/external/account")})
+#define ACCOUNT "/api/v1/external/account"
 
 static const char TOKENS[] = "orbgate_token: 1\n"
                              "issuers:\n"
@@ -17,6 +18,59 @@ static const char TOKENS[] = "orbgate_token: 1\n"
                              "    audience: https://api.example.com\n"
                              "    algorithms: [ES256]\n"
                              "    kind: { user: [{ claim: token_kind, equals: user }] }\n";
+
+/* One who asks a gate: what a thread needs for it. */
+typedef struct Host {
+    const OrbgateGate *gate;
+    const OrbgateEngine *engine;
+    OrbgateStep *step;
+    OrbgateQuestion question;
+    OrbgateMessage answer;
+} Host;
+
+static inline Host host(const OrbgateGate *gate, const OrbgateEngine *engine)
+{
+    Host host = {gate, engine, NULL, orbgate_question_init(), orbgate_message_init()};
+    CHECK_OK(orbgate_step_new(&host.step));
+    return host;
+}
+
+static inline void end(Host *host)
+{
+    orbgate_step_free(host->step);
+    orbgate_question_free(&host->question);
+}
+
+static inline OrbgateStatus send(Host *host)
+{
+    return orbgate_gate_send(host->gate, host->engine, host->step, &host->question, &host->answer);
+}
+
+/* Sends a question, and returns which answer it has. */
+static inline uint32_t sent(Host *host)
+{
+    CHECK_OK(send(host));
+    return host->answer.kind;
+}
+
+/* The gate of a `Make`, which is ended. */
+static inline OrbgateGate *made(Host *host)
+{
+    OrbgateGate *gate = NULL;
+    CHECK(sent(host) == ORBGATE_MESSAGE_DONE);
+    CHECK_OK(orbgate_step_gate(host->step, &gate));
+    end(host);
+    return gate;
+}
+
+static inline OrbgateGate *new_gate(bool signatures_outside)
+{
+    Host maker = host(NULL, NULL);
+    orbgate_make_begin(&maker.question);
+    orbgate_make_set_tokens(&maker.question, TOKENS, strlen(TOKENS));
+    orbgate_make_set_signatures_outside(&maker.question, signatures_outside);
+    return made(&maker);
+}
 
 /* A small file; `head` goes before it. */
 static inline OrbgateStr file(const char *head, const char *path)
@@ -36,73 +90,81 @@ static inline OrbgateStr file(const char *head, const char *path)
     return (OrbgateStr){text, len};
 }
 
-static inline OrbgateVerifier *verifier(void)
-{
-    OrbgateVerifier *verifier = NULL;
-    CHECK_OK(orbgate_verifier_from_yaml(TOKENS, strlen(TOKENS), &verifier, NULL));
-    return verifier;
-}
-
-static inline OrbgateGate *new_gate(const OrbgateGateOptions *options)
-{
-    OrbgateVerifier *of = verifier();
-    OrbgateGate *gate = NULL;
-    CHECK_OK(orbgate_gate_new(of, options, &gate, NULL));
-    orbgate_verifier_free(of);
-    return gate;
-}
-
-static inline OrbgateGateRequest get(OrbgateStr target, const OrbgateStr *bearer)
-{
-    OrbgateGateRequest request = orbgate_gate_request_init();
-    request.method = (OrbgateStr){ORBGATE_TEXT("GET")};
-    request.target = target;
-    request.authorization = bearer;
-    request.authorization_count = bearer != NULL;
-    return request;
-}
-
-/* The issuer answers everything that is to be fetched; returns how many documents those were. */
-static inline int serve(const OrbgateGate *gate, uint64_t now)
+/* The issuer answers the call that was asked for, and each one after it; returns how many those were. */
+static inline int serve(Host *host, uint64_t now)
 {
     int count = 0;
-    OrbgateFetch *fetch = NULL;
-    CHECK_OK(orbgate_gate_next_fetch(gate, now, &fetch));
-    while (fetch != NULL) {
-        OrbgateFetchInfo info = orbgate_fetch_info_init();
-        CHECK_OK(orbgate_fetch_info(fetch, &info));
-        OrbgateStr body = {ORBGATE_TEXT(DISCOVERY)};
-        if (is(info.url, ISSUER "/jwks")) {
-            body = file("", FOLDER "jwks.json");
-        } else {
-            CHECK(is(info.url, ISSUER "/.well-known/openid-configuration"));
+    for (;;) {
+        orbgate_next_call_begin(&host->question);
+        orbgate_next_call_set_monotonic_ms(&host->question, now);
+        if (sent(host) == ORBGATE_MESSAGE_DONE) {
+            return count;
         }
-        CHECK(info.max_bytes == 262144 && info.timeout_ms > 0 && info.timeout_ms <= 5000);
-        orbgate_fetch_free(fetch);
-        CHECK_OK(orbgate_gate_fetched(gate, info.attempt, 200, ORBGATE_TEXT("max-age=900"), body.data, body.len, now,
-                                      &fetch));
-        count++;
-        if (fetch == NULL) {
-            CHECK_OK(orbgate_gate_next_fetch(gate, now, &fetch));
+        while (host->answer.kind == ORBGATE_MESSAGE_CALL) {
+            const OrbgateStr url = orbgate_call_get_url(&host->answer);
+            const bool is_keys = is(url, ISSUER "/jwks");
+            const OrbgateStr body = is_keys ? file("", FOLDER "jwks.json") : (OrbgateStr){ORBGATE_TEXT(DISCOVERY)};
+            CHECK(is_keys || is(url, ISSUER "/.well-known/openid-configuration"));
+            orbgate_called_begin(&host->question);
+            orbgate_called_set_attempt(&host->question, orbgate_call_get_attempt(&host->answer));
+            orbgate_called_set_status(&host->question, 200);
+            orbgate_called_add_header(&host->question, ORBGATE_TEXT("Cache-Control"), ORBGATE_TEXT("max-age=900"));
+            orbgate_called_set_body(&host->question, body.data, body.len);
+            orbgate_called_set_monotonic_ms(&host->question, now);
+            CHECK_OK(send(host));
+            count++;
         }
+        CHECK(host->answer.kind == ORBGATE_MESSAGE_DONE);
     }
-    return count;
 }
 
 /* A gate with keys. */
-static inline OrbgateGate *warm_gate(const OrbgateGateOptions *options)
+static inline OrbgateGate *warm_gate(bool signatures_outside)
 {
-    OrbgateGate *gate = new_gate(options);
-    CHECK_OK(orbgate_gate_warm(gate, 0));
-    CHECK(serve(gate, 0) == 2);
+    OrbgateGate *gate = new_gate(signatures_outside);
+    Host caller = host(gate, NULL);
+    orbgate_warm_begin(&caller.question);
+    CHECK(sent(&caller) == ORBGATE_MESSAGE_DONE && serve(&caller, 0) == 2);
+    end(&caller);
     return gate;
 }
 
-static inline OrbgateStepInfo info_of(const OrbgateStep *step)
+/* Begins a request; what it needs beyond these is set afterwards. */
+static inline void begin(Host *host, const char *method, const char *target, OrbgateStr bearer, uint64_t now)
 {
-    OrbgateStepInfo info = orbgate_step_info_init();
-    CHECK_OK(orbgate_step_info(step, &info));
-    return info;
+    orbgate_ask_begin(&host->question);
+    orbgate_ask_set_method(&host->question, method, strlen(method));
+    orbgate_ask_set_target(&host->question, target, strlen(target));
+    if (bearer.data != NULL) {
+        orbgate_ask_add_authorization(&host->question, bearer.data, bearer.len);
+    }
+    orbgate_ask_set_unix_ms(&host->question, TIME);
+    orbgate_ask_set_monotonic_ms(&host->question, now);
+}
+
+static inline uint32_t resumed(Host *host, uint64_t now)
+{
+    orbgate_resume_begin(&host->question);
+    orbgate_resume_set_unix_ms(&host->question, TIME);
+    orbgate_resume_set_monotonic_ms(&host->question, now);
+    return sent(host);
+}
+
+static inline uint32_t checked(Host *host, bool is_right, uint64_t now)
+{
+    orbgate_checked_begin(&host->question);
+    orbgate_checked_set_is_right(&host->question, is_right);
+    orbgate_checked_set_unix_ms(&host->question, TIME);
+    orbgate_checked_set_monotonic_ms(&host->question, now);
+    return sent(host);
+}
+
+static inline bool is_over(Host *host, uint64_t now)
+{
+    orbgate_is_over_begin(&host->question);
+    orbgate_is_over_set_monotonic_ms(&host->question, now);
+    CHECK(sent(host) == ORBGATE_MESSAGE_OVER);
+    return orbgate_over_get_is_over(&host->answer);
 }
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Gates: every function × every null, bad length, bad number and wrong step: a status, outputs untouched, never a crash.
  */
-#include "gate.h"
+#include "gate_structs.h"
 #include "refused.h"
 
 static OrbgateEngine *engine;

@@ -17,7 +17,7 @@ static char *bytes_of(const char *digits, size_t count)
     return (char *)realloc(bytes, count / 2 + (count == 0));
 }
 
-/* Every row of a file, which says of bytes which answer they are. */
+/* Every row of a file of bytes, with the answer that they are. */
 static void answers_are_read_or_refused(void)
 {
     FILE *file = fopen("crates/orbgate-capi/testdata/answers.tsv", "rb");

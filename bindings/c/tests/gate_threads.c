@@ -1,6 +1,6 @@
 /*
- * Eight threads ask one gate and answer what it asks of them, while one replaces the policy, forgets keys and revokes others. A request with
- * a right token is allowed, or refused because there are no keys; never anything else.
+ * Eight threads ask one gate, each with one step, and answer what it asks of them, while one replaces the policy, forgets keys and revokes
+ * others. A request with a valid token is allowed, or refused because there are no keys; never anything else.
  *
  *   gate_threads [CHANGES]    1,000 unless said otherwise
  */
@@ -25,32 +25,33 @@ static OrbgateEngine *current(void)
     return engine;
 }
 
-/* Asks to the end: fetches what is to be fetched, and checks no signature itself, because this token's is right. */
-static int allowed(const OrbgateGateRequest *request)
+/* Asks to the end: makes the calls that are to be made, and checks no signature itself, because this token's is valid. */
+static bool allowed(Host *to, OrbgateStr bearer)
 {
     OrbgateEngine *engine = current();
-    OrbgateStep *step = NULL;
-    CHECK_OK(orbgate_gate_ask(gate, engine, request, TIME, tick(), &step));
-    OrbgateStepInfo info = info_of(step);
-    while (info.kind != ORBGATE_STEP_ANSWER) {
-        if (info.kind == ORBGATE_STEP_CHECK_SIGNATURE) {
-            CHECK(info.message.len > 0 && info.signature.len == 64);
-            CHECK_OK(orbgate_gate_checked(gate, engine, step, 1, TIME, tick(), &step));
+    to->engine = engine;
+    begin(to, "GET", ACCOUNT, bearer, tick());
+    uint32_t kind = sent(to);
+    while (kind != ORBGATE_MESSAGE_ANSWER) {
+        if (kind == ORBGATE_MESSAGE_CHECK_SIGNATURE) {
+            CHECK(orbgate_check_signature_get_signature(&to->answer).len == 64);
+            kind = checked(to, true, tick());
         } else {
-            uint8_t over = 0;
-            while (over == 0) {
-                serve(gate, tick());
-                CHECK_OK(orbgate_gate_is_over(gate, step, tick(), &over));
-            }
+            CHECK(kind == ORBGATE_MESSAGE_WAIT);
+            Host calling = host(gate, NULL);
+            do {
+                serve(&calling, tick());
+            } while (!is_over(to, tick()));
+            end(&calling);
             orbgate_engine_free(engine);
-            engine = current();
-            CHECK_OK(orbgate_gate_resume(gate, engine, step, TIME, tick(), &step));
+            to->engine = engine = current();
+            kind = resumed(to, tick());
         }
-        info = info_of(step);
     }
-    int is_allow = orbgate_decision_is_allow(&info.decision);
-    CHECK(is_allow ? is(info.subject, "user-7") : is(info.refused, "no_keys"));
-    orbgate_step_free(step);
+    const bool is_allow = orbgate_answer_is_allow(&to->answer);
+    OrbgateMessage token;
+    orbgate_answer_get_token(&to->answer, &token);
+    CHECK(is_allow ? is(orbgate_token_get_subject(&token), "user-7") : is(orbgate_answer_get_refused(&to->answer), "no_keys"));
     orbgate_engine_free(engine);
     return is_allow;
 }
@@ -62,20 +63,20 @@ static void *ask_on(void *count)
     OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
     memcpy(text, bearer.data, bearer.len);
     bearer.data = text;
-    OrbgateGateRequest request = get(ACCOUNT, &bearer);
-    size_t *passed = count;
+    size_t *passed = (size_t *)count;
+    Host asking = host(gate, NULL); /* one step for request after request */
     while (!__atomic_load_n(&done, __ATOMIC_ACQUIRE)) {
-        __atomic_add_fetch(passed, (size_t)allowed(&request), __ATOMIC_RELAXED);
+        __atomic_add_fetch(passed, (size_t)allowed(&asking, bearer), __ATOMIC_RELAXED);
     }
+    end(&asking);
     return NULL;
 }
 
 int main(int count, char **arguments)
 {
     long changes = count > 1 ? atol(arguments[1]) : 1000;
-    OrbgateGateOptions options = orbgate_gate_options_init();
-    options.flags = ORBGATE_GATE_SIGNATURES_OUTSIDE;
-    gate = warm_gate(&options);
+    gate = warm_gate(true);
+    Host changing = host(gate, NULL);
     OrbgateEngine *engine = external_engine();
     CHECK_OK(orbgate_handle_new(engine, &handle));
     pthread_t threads[THREADS];
@@ -89,19 +90,24 @@ int main(int count, char **arguments)
         CHECK_OK(orbgate_handle_store(handle, next));
         orbgate_engine_free(next);
         if (change % 16 == 0) {
-            CHECK_OK(orbgate_gate_forget(gate, ORBGATE_TEXT(ISSUER)));
-            CHECK_OK(orbgate_gate_revoke(gate, ORBGATE_TEXT(ISSUER), ORBGATE_TEXT("another")));
+            orbgate_forget_begin(&changing.question);
+            orbgate_forget_set_issuer(&changing.question, ORBGATE_TEXT(ISSUER));
+            CHECK(sent(&changing) == ORBGATE_MESSAGE_DONE);
+            orbgate_revoke_begin(&changing.question);
+            orbgate_revoke_set_issuer(&changing.question, ORBGATE_TEXT(ISSUER));
+            orbgate_revoke_set_kid(&changing.question, ORBGATE_TEXT("another"));
+            CHECK(sent(&changing) == ORBGATE_MESSAGE_DONE);
             __atomic_add_fetch(&now, 60000, __ATOMIC_RELAXED); /* long enough for another attempt */
         }
-        OrbgateKeyStatus *status = NULL;
-        CHECK_OK(orbgate_gate_status(gate, &status));
-        orbgate_key_status_free(status);
+        orbgate_status_begin(&changing.question);
+        CHECK(sent(&changing) == ORBGATE_MESSAGE_KEY_STATUS);
     }
     __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
     for (int at = 0; at < THREADS; at++) {
         CHECK(pthread_join(threads[at], NULL) == 0);
     }
     CHECK(passed > 0);
+    end(&changing);
     orbgate_handle_free(handle);
     orbgate_engine_free(engine);
     orbgate_gate_free(gate);

@@ -2,7 +2,7 @@
  * Structs that begin with struct_size, in two clients: a later one, whose structs have more fields, and the first one, whose structs
  * have fewer.
  */
-#include "gate.h"
+#include "gate_structs.h"
 
 #define INVALID ORBGATE_STATUS_INVALID_ARGUMENT
 #define CANARY 0xa5

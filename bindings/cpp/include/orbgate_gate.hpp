@@ -160,7 +160,7 @@ inline std::chrono::milliseconds milliseconds(std::uint64_t count) noexcept
     const auto most = static_cast<std::uint64_t>(std::chrono::milliseconds::max().count());
     return std::chrono::milliseconds(static_cast<std::chrono::milliseconds::rep>(std::min(count, most)));
 }
-// A time since 1970; 0 is none.
+// A time since 1970, if it isn't 0.
 inline std::optional<std::chrono::system_clock::time_point> time(std::uint64_t unix_ms) noexcept
 {
     using Clock = std::chrono::system_clock;
@@ -263,7 +263,7 @@ public:
     [[nodiscard]] bool is_allow() const noexcept { return decision_.is_allow() && orbgate_answer_is_allow(message()); }
     explicit operator bool() const noexcept { return is_allow(); }
     [[nodiscard]] Decision decision() const noexcept { return exchange_ ? decision_ : Decision(); }
-    // The texts of the decision, from its policy, which the answer keeps alive; none if default-constructed.
+    // The strings of the decision, from its policy, which the answer keeps alive; none if default-constructed.
     [[nodiscard]] std::optional<Words> words() const & noexcept { return engine_.words(decision()); }
     std::optional<Words> words() const && = delete;
 
@@ -884,7 +884,7 @@ private:
                 state_->start_calls();
             }
             if (!is_answered || (exchange->waits && answer->kind != ORBGATE_MESSAGE_WAIT)) {
-                return {}; // also without cryptography: nobody checks the signature
+                return {}; // also without cryptography, because no host of C++ checks signatures
             }
             if (!exchange->waits) {
                 return Answer(std::move(exchange), std::move(engine));

@@ -63,7 +63,7 @@ typedef struct OrbgateQuestion {
 
 /* An answer of a gate, or a part of one. */
 typedef struct OrbgateMessage {
-    /* An ORBGATE_MESSAGE_* number for an answer; 0 if there is none. */
+    /* An ORBGATE_MESSAGE_* number for an answer; 0 without a message. */
     uint32_t kind;
     /* Its bytes, and those of the fields that it has at most once. */
     OrbgateStr bytes;
@@ -262,7 +262,7 @@ static inline bool orbgate_wire_read(OrbgateMessage *to, uint32_t kind, const ch
 }
 
 /*
- * Reads an answer; false if it isn't one that this header knows, and then `to` is none. Only needed for an answer that doesn't come
+ * Reads an answer; false if it isn't one that this header knows, and then `to` has no message. Only needed for an answer that doesn't come
  * from `orbgate_gate_send`, such as a copy by `orbgate_step_copy`.
  */
 ORBGATE_NODISCARD static inline bool orbgate_message_read(OrbgateMessage *to, const char *data, size_t len)
@@ -306,7 +306,7 @@ static inline bool orbgate_wire_get_part(const OrbgateMessage *from, uint32_t ki
     return false;
 }
 
-/* Reads the next item of a list, or the first one if `to` is none. */
+/* Reads the next item of a list, or the first one if `to` has no message. */
 static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t kind, uint32_t number, uint32_t part, OrbgateMessage *to)
 {
     if (to == NULL) {
@@ -327,7 +327,7 @@ static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t k
     return false;
 }
 
-/* No answer: the `to` of a first `next`. */
+/* No message: the `to` of a first `next`. */
 static inline OrbgateMessage orbgate_message_init(void)
 {
     OrbgateMessage none;
@@ -343,10 +343,10 @@ static inline bool orbgate_answer_is_allow(const OrbgateMessage *answer)
 }
 
 /*
- * Asks a gate: `orbgate_gate_call` with a question and its answer. Which of `gate` and `engine` the question needs, and what a step
- * is, is said there.
+ * Asks a gate: `orbgate_gate_call` with a question and its answer. That function documents which of `gate` and `engine` a question
+ * needs.
  *
- * After any status but ORBGATE_STATUS_OK, the request of the step is over, and `answer` is none.
+ * After any status but ORBGATE_STATUS_OK, the request of the step is over, and `answer` has no message.
  */
 ORBGATE_NODISCARD static inline OrbgateStatus orbgate_gate_send(const OrbgateGate *gate, const OrbgateEngine *engine, OrbgateStep *step,
                                                                 const OrbgateQuestion *question, OrbgateMessage *answer)

@@ -60,7 +60,7 @@ pub(super) fn answer(message: &Message, of: &str) -> String {
     fields.map(line).collect()
 }
 
-/// What is said after a semicolon is about the form that a field has in the message.
+/// What follows a semicolon is about the form that a field has in the message.
 fn about(field: &Field) -> String {
     match field.about.split_once("; empty if the token") {
         Some((first, _)) => format!("{first}, if the token states it."),
