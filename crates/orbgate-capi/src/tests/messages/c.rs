@@ -5,7 +5,9 @@ use super::{Field, MADE, Message, Messages, ValueType};
 pub(super) fn header(messages: &Messages) -> String {
     let answered: Vec<_> = messages.0.iter().filter(|message| messages.is_answered(message)).collect();
     let most = answered.iter().flat_map(|message| &message.fields).map(|field| field.number).max().unwrap();
-    let kinds = messages.answers().map(|(number, answer)| format!("#define ORBGATE_MESSAGE_{} {number}u\n", upper(answer.name)));
+    let kinds = messages
+        .answers()
+        .map(|(number, answer)| format!("#define ORBGATE_MESSAGE_{} {number}u\n", upper(answer.name)));
     let forms = answered.iter().map(|message| {
         let name = message.name;
         let forms = (0..=most).map(|number| match message.fields.iter().find(|field| field.number == number) {
@@ -25,7 +27,10 @@ pub(super) fn header(messages: &Messages) -> String {
         .replace("@ROWS@\n", &rows.collect::<String>())
         .replace("@FIRST@", &messages.answers().map(|(number, _)| number).min().unwrap().to_string())
         .replace("@DROP@", &drop.to_string())
-        .replace("@SETTERS@\n", &messages.questions().map(|(number, it)| setters(messages, number, it)).collect::<String>())
+        .replace(
+            "@SETTERS@\n",
+            &messages.questions().map(|(number, it)| setters(messages, number, it)).collect::<String>(),
+        )
         .replace("@GETTERS@\n", &answered.iter().map(|message| getters(messages, message)).collect::<String>())
 }
 
@@ -94,13 +99,16 @@ fn setters(messages: &Messages, number: u32, question: &Message) -> String {
 fn setter(messages: &Messages, (number, question): (u32, &Message), field: &Field) -> String {
     let place = format!("to, {number}u, {}u", field.number);
     let (parameters, body) = match (field.list, field.kind) {
-        (false, ValueType::Integer) => ("uint64_t value".to_owned(), format!("orbgate_wire_set_integer({place}, value);")),
+        (false, ValueType::Integer) => {
+            ("uint64_t value".to_owned(), format!("orbgate_wire_set_integer({place}, value);"))
+        }
         (false, ValueType::Boolean) => ("bool value".to_owned(), format!("orbgate_wire_set_boolean({place}, value);")),
         (true, ValueType::Part(part)) => {
             let fields = &messages.find(part).fields;
             let parameters = fields.iter().map(|it| format!("const char *{0}, size_t {0}_len", it.name));
             let puts = fields.iter().map(|it| put(number, it)).collect::<String>();
-            let body = format!("const size_t part = orbgate_wire_part({place});\n{puts}    orbgate_wire_end(to, part);");
+            let body =
+                format!("const size_t part = orbgate_wire_part({place});\n{puts}    orbgate_wire_end(to, part);");
             (parameters.collect::<Vec<_>>().join(", "), body)
         }
         (list, ValueType::Text | ValueType::Kept | ValueType::Bytes) => {
@@ -111,7 +119,10 @@ fn setter(messages: &Messages, (number, question): (u32, &Message), field: &Fiel
         _ => panic!("{} has a form that no question had yet", field.name),
     };
     let name = function(question, field, ["set", "add"]);
-    format!("/* {} */\nstatic inline void {name}(OrbgateQuestion *to, {parameters})\n{{\n    {body}\n}}\n\n", field.about)
+    format!(
+        "/* {} */\nstatic inline void {name}(OrbgateQuestion *to, {parameters})\n{{\n    {body}\n}}\n\n",
+        field.about
+    )
 }
 
 /// Sets a field of a part of a question.

@@ -60,13 +60,18 @@ fn fields(messages: &Messages, message: &Message, second: bool) -> Vec<u8> {
 }
 
 fn array(bytes: &[u8]) -> String {
-    let lines = bytes.chunks(24).map(|line| line.iter().map(|byte| format!("{byte:#x},")).collect::<Vec<_>>().join(" "));
-    format!("    static const unsigned char bytes[] = {{\n        {}\n    }};\n", lines.collect::<Vec<_>>().join("\n        "))
+    let lines =
+        bytes.chunks(24).map(|line| line.iter().map(|byte| format!("{byte:#x},")).collect::<Vec<_>>().join(" "));
+    format!(
+        "    static const unsigned char bytes[] = {{\n        {}\n    }};\n",
+        lines.collect::<Vec<_>>().join("\n        ")
+    )
 }
 
 fn written(messages: &Messages, question: &Message) -> String {
     let (name, number) = (lower(question.name), question.number().unwrap());
-    let mut text = format!("\nstatic void ask_{name}(void)\n{{\n{}", array(&put(number, &fields(messages, question, false))));
+    let mut text =
+        format!("\nstatic void ask_{name}(void)\n{{\n{}", array(&put(number, &fields(messages, question, false))));
     text += "    OrbgateQuestion question = orbgate_question_init();\n";
     text += &format!("    orbgate_{name}_begin(NULL);\n    orbgate_{name}_begin(&question);\n");
     let mut wrong = String::new();
@@ -87,7 +92,12 @@ fn written(messages: &Messages, question: &Message) -> String {
         if field.list {
             text += &format!("    {call}(&question{});\n", all(" 2"));
         }
-        wrong += &format!("    {call}(NULL{});\n    WRONG(orbgate_{}_begin, {call}(&question{}));\n", all(""), other(question), all(""));
+        wrong += &format!(
+            "    {call}(NULL{});\n    WRONG(orbgate_{}_begin, {call}(&question{}));\n",
+            all(""),
+            other(question),
+            all("")
+        );
         for null in 0..strings.len() {
             let arguments = strings.iter().enumerate().map(|(at, name)| match at == null {
                 true => ", NULL, 1".to_owned(),
@@ -117,7 +127,8 @@ fn other(question: &Message) -> &'static str {
 
 fn read(messages: &Messages, answer: &Message) -> String {
     let (name, number) = (lower(answer.name), answer.number().unwrap());
-    let mut text = format!("\nstatic void read_{name}(void)\n{{\n{}", array(&put(number, &fields(messages, answer, false))));
+    let mut text =
+        format!("\nstatic void read_{name}(void)\n{{\n{}", array(&put(number, &fields(messages, answer, false))));
     text += "    OrbgateMessage message = whole(bytes, sizeof bytes);\n";
     text += &format!("    CHECK(message.kind == ORBGATE_MESSAGE_{});\n", name.to_uppercase());
     got(messages, answer, ("message", false), 0, &mut text);
@@ -133,7 +144,8 @@ fn got(messages: &Messages, message: &Message, (from, second): (&str, bool), dep
             ValueType::Boolean => format!("BOOLEAN({call}, {from});\n"),
             ValueType::Part(part) => {
                 let (part, name) = (messages.find(part), format!("part{depth}"));
-                let mut lines = format!("OrbgateMessage {name} = orbgate_message_init();\n    PART({call}, {from}, {name});\n");
+                let mut lines =
+                    format!("OrbgateMessage {name} = orbgate_message_init();\n    PART({call}, {from}, {name});\n");
                 got(messages, part, (&name, second), depth + 1, &mut lines);
                 if field.list {
                     lines += &format!("    CHECK({call}(&{from}, &{name}));\n");

@@ -49,13 +49,18 @@ pub(super) fn answer(message: &Message, of: &str) -> String {
         let get = format!("{}({of})", function(message, field, ["get", "next"]));
         let (name, returned, value) = match (field.name, field.kind) {
             (_, ValueType::Boolean) => (field.name, "bool", get),
-            ("expires_ms", _) => ("expires", "std::optional<std::chrono::system_clock::time_point>", format!("detail::time({get})")),
+            ("expires_ms", _) => {
+                ("expires", "std::optional<std::chrono::system_clock::time_point>", format!("detail::time({get})"))
+            }
             (_, ValueType::Integer) => (field.name, "std::uint64_t", get),
             (name, _) if ALWAYS.contains(&name) => (name, "std::string_view", format!("detail::view({get})")),
             (name, _) => (name, "std::optional<std::string_view>", format!("detail::maybe({get})")),
         };
         let kept = if returned.contains("string_view") { " &" } else { "" };
-        format!("    // {}\n    [[nodiscard]] {returned} {name}() const{kept} noexcept {{ return {value}; }}\n", about(field))
+        format!(
+            "    // {}\n    [[nodiscard]] {returned} {name}() const{kept} noexcept {{ return {value}; }}\n",
+            about(field)
+        )
     };
     fields.map(line).collect()
 }
@@ -64,7 +69,9 @@ pub(super) fn answer(message: &Message, of: &str) -> String {
 fn about(field: &Field) -> String {
     match field.about.split_once("; empty if the token") {
         Some((first, _)) => format!("{first}, if the token states it."),
-        None => field.about.split_once(": in milliseconds").map_or(field.about.to_owned(), |(first, _)| format!("{first}.")),
+        None => {
+            field.about.split_once(": in milliseconds").map_or(field.about.to_owned(), |(first, _)| format!("{first}."))
+        }
     }
 }
 
