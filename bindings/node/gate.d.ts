@@ -12,7 +12,7 @@ export interface Log {
  * must stay secret like the headers. Redirects are not followed.
  */
 export type FetchKeys = (url: string, options: {
-  redirect: "manual"; signal: any; headers: Record<string, string>; method?: "POST"; body?: string;
+  redirect: "manual"; signal: any; headers: Record<string, string>; method: string; body?: string;
 }) => PromiseLike<{
   readonly status: number;
   readonly headers: { get(name: string): string | null };
@@ -111,22 +111,26 @@ export interface Question {
 
 /** The content of a verified token. The token itself is not kept. */
 export interface VerifiedToken {
+  // cargo xtask codes: token
+  /** Its kind. */
   readonly kind: TokenKind;
-  /** Separated by single spaces. */
+  /** Its scopes, separated by single spaces. */
   readonly scopes: string;
+  /** The issuer. */
   readonly issuer: string;
-  /** `sub`; usually the client for an organisation's token. */
+  /** The subject (`sub`); `null` if the token doesn't state it. */
   readonly subject: string | null;
-  /** The client that the token was issued to. */
+  /** The client that the token was issued to; `null` if the token doesn't state it. */
   readonly client: string | null;
-  /** The party that acts for the subject (`act`); for audits only. */
+  /** The party that acts for the subject (`act`); `null` if the token doesn't state it. */
   readonly actor: string | null;
-  /** `jti`. */
+  /** The token's own id (`jti`); `null` if the token doesn't state it. */
   readonly id: string | null;
-  /** Identifies the token in logs without revealing it: 16 hexadecimal digits. */
+  /** An id that reveals nothing about the token: 16 hexadecimal digits. */
   readonly fingerprint: string;
-  /** When the token expires, in milliseconds since 1970. */
+  /** When the token expires: in milliseconds since 1970. */
   readonly expiresMs: number;
+  // end of token
 }
 
 /** The answer to a question. */
@@ -138,27 +142,32 @@ export interface Answer {
   /** The headers `www-authenticate` and `allow` of a denial. Its body is empty. */
   readonly headers: Readonly<Record<string, string>>;
   readonly token: VerifiedToken | null;
-  /** Why the token was rejected, for example `expired`. For logs and counters only. */
-  readonly refused: string | null;
-  /** The template that the router has chosen instead of the allowed route; empty if it exposed none, `null` if they agree. */
-  readonly misrouted: string | null;
-  /** The template of an allowed public route, whose decision has no route; otherwise `null`. */
-  readonly publicTemplate: string | null;
-  /** Whether the request is allowed only as a CORS preflight: don't run a handler that takes other methods than `OPTIONS`. */
+  // cargo xtask codes: answer
+  /** The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run. */
   readonly preflight: boolean;
+  /** Why the token is rejected, such as `expired`, only for logs and counters. */
+  readonly refused: string | null;
+  /** The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it. */
+  readonly misrouted: string | null;
+  /** The template of an allowed request that needs no token, because its decision names no route. */
+  readonly publicTemplate: string | null;
+  // end of answer
 }
 
 /** The state of an issuer's keys. */
 export interface IssuerStatus {
+  // cargo xtask codes: issuer
+  /** The issuer. */
   readonly issuer: string;
-  /** The number of usable keys. With 0, every token of the issuer is rejected, unless its tokens are `opaque`. */
+  /** The number of usable keys. If it is 0 and `opaque` isn't true, every token of the issuer is rejected. */
   readonly keyCount: number;
-  /** An introspection endpoint is asked about its tokens. */
-  readonly opaque: boolean;
-  /** The time since the keys were fetched; `null` if there are none. */
-  readonly ageMs: number | null;
   /** Why the last attempt failed; `null` if it succeeded. */
   readonly failure: string | null;
+  /** The issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint. */
+  readonly opaque: boolean;
+  // end of issuer
+  /** The time since the keys were fetched; `null` if there are none. */
+  readonly ageMs: number | null;
   /** The keys that were left out, with reasons. */
   readonly warnings: readonly string[];
 }

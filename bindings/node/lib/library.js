@@ -19,8 +19,8 @@ if (major(abi) !== major(needed) || minor(abi) < minor(needed)) {
 /** Whether it can read files itself. */
 const { hasFiles } = foreign;
 
-const { Located, Handles, Struct, text, copy, ascii } = from;
+const { Located, Handles, Struct, text, ascii } = from;
 const { functions, structs, sizes, ROUTE } = declare(foreign);
 const version = /** @type {string} */ (text(functions.version()));
 
-module.exports = { foreign, functions, structs, sizes, ROUTE, hasFiles, Located, Handles, Struct, text, copy, ascii, version };
+module.exports = { foreign, functions, structs, sizes, ROUTE, hasFiles, Located, Handles, Struct, text, ascii, version };

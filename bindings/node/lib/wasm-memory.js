@@ -1,7 +1,7 @@
 "use strict";
 // An instance of the library as a WebAssembly module, and what is put into its memory for a call. A trap drops the instance; the next call
 // has another, with the same engines and scope sets.
-const { countOf, bytesOf, encoder, lengthOf } = require("./text.js");
+const { asBytes, bytesOf, encoder, lengthOf } = require("./text.js");
 
 /** The room for what a call hands over; anything larger gets room of its own. */
 const ROOM = 64 << 10;
@@ -16,6 +16,9 @@ const held = {
   memory: new DataView(new ArrayBuffer(0)),
   bytes: new Uint8Array(0),
 };
+
+/** Where the room is while there is an instance. */
+const roomAt = () => room;
 
 /** Where the room is, and how much of it the next call has taken. */
 let [room, taken] = [0, 0];
@@ -76,7 +79,7 @@ function run(name, given) {
 function look() {
   if (held.library !== null && held.memory.buffer !== held.library.memory.buffer) {
     held.memory = new DataView(held.library.memory.buffer);
-    held.bytes = new Uint8Array(held.library.memory.buffer);
+    held.bytes = asBytes(held.library.memory.buffer);
   }
 }
 
@@ -164,4 +167,4 @@ function addressOf(handle) {
   return address;
 }
 
-module.exports = { held, objects, start, run, reserve, placed, placedText, addressOf, then, answered, release };
+module.exports = { ROOM, held, objects, start, run, roomAt, reserve, placed, placedText, addressOf, then, answered, release };

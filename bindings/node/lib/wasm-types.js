@@ -1,6 +1,6 @@
 "use strict";
 // Types of C in the module's memory, made as koffi makes them: with pointers of 32 bits, and the lower bytes first.
-const { held, objects, reserve, placedText, addressOf, then } = require("./wasm-memory.js");
+const { held, reserve, placedText, addressOf, then } = require("./wasm-memory.js");
 
 /**
  * A type of C: how many bytes it has, and how a value of it is written and read.
@@ -19,7 +19,6 @@ const uint32 = scalar(4, (at, value) => held.memory.setUint32(at, value, true), 
 
 /** @type {Record<string, Type & Parameter>} */
 const TYPES = {
-  uint16_t: scalar(2, (at, value) => held.memory.setUint16(at, value, true), (at) => held.memory.getUint16(at, true)),
   uint8_t: scalar(1, (at, value) => held.memory.setUint8(at, value), (at) => held.memory.getUint8(at)),
   int32_t: scalar(4, (at, value) => held.memory.setInt32(at, value, true), (at) => held.memory.getInt32(at, true)),
   uint32_t: uint32,
@@ -58,19 +57,6 @@ function scalar(size, write, read) {
 
 /** What lives longer than a call, and is made again in another instance: an engine, a scope set, a gate. */
 const HANDLE = { ...uint32, give: addressOf };
-
-/** What lives as long as its instance: a step, what is to be fetched. */
-const FLEETING = { ...HANDLE };
-
-/** Such a one, which the call takes away. */
-const TAKEN = {
-  ...uint32,
-  give: (/** @type {number} */ handle) => {
-    const address = addressOf(handle);
-    objects.delete(handle);
-    return address;
-  },
-};
 
 /**
  * @param {any} type
@@ -129,7 +115,6 @@ function out(of) {
   const type = typeOf(of);
   return {
     makes: of === HANDLE,
-    lends: of === FLEETING,
     give: (/** @type {any} */ into) => {
       const at = reserve(type.size);
       held.bytes.fill(0, at, at + type.size);
@@ -164,4 +149,4 @@ const sizeof = (/** @type {any} */ type) => typeOf(type).size;
 
 const offsetof = (/** @type {ReturnType<typeof struct>} */ type, /** @type {string} */ field) => type.fields[field]?.at;
 
-module.exports = { HANDLE, FLEETING, TAKEN, integer, typeOf, sizeof, offsetof, struct, out, pointer };
+module.exports = { HANDLE, integer, typeOf, sizeof, offsetof, struct, out, pointer };

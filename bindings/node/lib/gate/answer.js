@@ -2,7 +2,6 @@
 // What comes of a question, in the words of this package.
 const { CODES } = require("../layout.js");
 const { decisionOf } = require("../engine.js");
-const { text } = require("../library.js");
 
 /**
  * @typedef {import("../../gate.js").Answer} Answer
@@ -19,42 +18,45 @@ const FAILURE = Object.freeze({ httpStatus: CODES.DEFAULT_HTTP_STATUS, headers: 
 
 /**
  * @param {InstanceType<typeof import("../engine.js").Engine>} engine that has answered
- * @param {any} info
+ * @param {import("./messages.js").Answer} from
  * @returns {Answer}
  */
-function answerOf(engine, info) {
-  const decision = decisionOf(engine, info.packed);
+function answerOf(engine, from) {
+  const decision = decisionOf(engine, from.packed);
   // Only an allow of both halves lets a request through.
-  const isAllow = decision.isAllow && info.http_status === 0;
+  const isAllow = decision.isAllow && from.httpStatus === 0;
   const headers = /** @type {Record<string, string>} */ ({});
-  const [challenge, allow] = [text(info.www_authenticate), text(info.allow)];
-  if (challenge !== null) {
-    headers["www-authenticate"] = challenge;
+  if (from.wwwAuthenticate !== null) {
+    headers["www-authenticate"] = from.wwwAuthenticate;
   }
-  if (allow !== null) {
-    headers.allow = allow;
+  if (from.allow !== null) {
+    headers.allow = from.allow;
   }
   const answer = Object.freeze({
-    isAllow, decision, headers, token: tokenOf(info), refused: text(info.refused), misrouted: text(info.misrouted),
-    publicTemplate: text(info.public_template), preflight: info.preflight === 1, httpStatus: isAllow ? null : info.http_status || CODES.DEFAULT_HTTP_STATUS,
+    isAllow, decision, headers, token: tokenOf(from.token), httpStatus: isAllow ? null : from.httpStatus || CODES.DEFAULT_HTTP_STATUS,
+    // cargo xtask codes: answer values
+    preflight: from.preflight, refused: from.refused || null, misrouted: from.misrouted, publicTemplate: from.publicTemplate || null,
+    // end of answer values
   });
   engines.set(answer, engine);
   return answer;
 }
 
 /**
- * @param {any} info
+ * @param {import("./messages.js").Token | null} from
  * @returns {VerifiedToken | null}
  */
-function tokenOf(info) {
-  const kind = KINDS.get(info.token_kind);
-  return kind === undefined ? null : Object.freeze({
-    kind, scopes: text(info.scopes) ?? "", issuer: text(info.issuer) ?? "", subject: text(info.subject), client: text(info.client),
-    actor: text(info.actor), id: text(info.id), fingerprint: text(info.fingerprint) ?? "", expiresMs: Number(info.expires_ms),
+function tokenOf(from) {
+  return from === null ? null : Object.freeze({
+    // cargo xtask codes: token values
+    kind: kindOf(from.kind), scopes: from.scopes, issuer: from.issuer, subject: from.subject || null, client: from.client || null, actor: from.actor || null, id: from.id || null, fingerprint: from.fingerprint, expiresMs: from.expiresMs,
+    // end of token values
   });
 }
 
 /** @type {Map<number, import("../../index.js").TokenKind>} */
 const KINDS = new Map([[CODES.TOKEN_KIND_USER, "user"], [CODES.TOKEN_KIND_ORGANISATION, "organisation"]]);
+
+const kindOf = (/** @type {number} */ kind) => KINDS.get(kind) ?? "unknown";
 
 module.exports = { FAILURE, answerOf, engineOf };

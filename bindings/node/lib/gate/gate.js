@@ -4,17 +4,18 @@ const { fileURLToPath, readRegular } = require("#system");
 const { checkSignature } = require("#signature");
 const { Engine, openOf } = require("../engine.js");
 const { Handle } = require("../handle.js");
-const { OK, OrbgateError, PolicyError, check, closed, policyError } = require("../errors.js");
+const { OK, OrbgateError, PolicyError, failure, policyError } = require("../errors.js");
 const { fromRead } = require("../file.js");
 const { NAMES } = require("../names.js");
-const { text, copy } = require("../library.js");
-const { whole, lengthOf } = require("../text.js");
-const { gates, gateSizes } = require("./abi.js");
+const { given } = require("../text.js");
+const { gates } = require("./abi.js");
 const { answerOf } = require("./answer.js");
 const { Keys, monotonicMs } = require("./keys.js");
+const { MESSAGES } = require("./messages.js");
 const { Observer } = require("./observe.js");
-const { optionsOf, secretsOf, given } = require("./options.js");
+const { makeOf, readSecrets, sourcesOf } = require("./options.js");
 const { differences } = require("./routes.js");
+const { Steps } = require("./steps.js");
 
 /**
  * @typedef {import("../../gate.js").Question} Question
@@ -24,11 +25,9 @@ const { differences } = require("./routes.js");
  * @typedef {InstanceType<typeof import("../engine.js").Engine>} OneEngine
  */
 
-/** The gate, and the verifier that it is made of again where the library is WebAssembly and has trapped. */
-const freed = new FinalizationRegistry((/** @type {number[]} */ [gate = 0, verifier = 0]) => {
-  gates.gateFree(gate);
-  gates.verifierFree(verifier);
-});
+/** @typedef {import("./steps.js").Replied} Replied */
+
+const freed = new FinalizationRegistry((/** @type {InstanceType<typeof Steps>} */ steps) => steps.close());
 
 /**
  * What only the modules of this package may ask of a gate: an answer that is counted when they say so; and its log.
@@ -42,9 +41,10 @@ let logOf;
 /** @typedef {{ question: Question, observe: Observe }} Asked */
 
 class Gate {
-  #gate = 0;
-  #verifier = 0;
   #policy;
+  #steps;
+  /** Where the secrets of its opaque issuers are, if the library can't read them. */
+  #sources;
   #keys;
   #observer;
   #refusesWider;
@@ -56,20 +56,14 @@ class Gate {
    */
   constructor(policy, tokens, options = {}) {
     this.#policy = policy instanceof Handle ? policy : new Handle(policy);
-    const read = optionsOf(options);
-    this.#verifier = made((out, error) => gates.verifierFromYaml(whole(tokens), lengthOf(tokens), out, error));
-    try {
-      const all = { ...read, ...secretsOf(this.#verifier) };
-      this.#gate = made((out, error) => gates.gateNew(this.#verifier, [all], out, error));
-    } catch (error) {
-      gates.verifierFree(this.#verifier);
-      throw error;
-    }
-    freed.register(this, [this.#gate, this.#verifier], this);
+    const make = makeOf(given(tokens), options);
+    this.#sources = sourcesOf(tokens);
+    this.#steps = new Steps({ ...make, secrets: readSecrets(this.#sources) });
+    freed.register(this, this.#steps, this);
     this.#check(this.#policy.load());
     this.#observer = new Observer(options);
     this.#refusesWider = options.refuseWider === true;
-    this.#keys = new Keys(() => this.#open(), options.fetch ?? fetch, this.#observer.log);
+    this.#keys = new Keys(this.#steps, options.fetch ?? fetch, this.#observer.log);
   }
 
   /**
@@ -98,11 +92,14 @@ class Gate {
       this.#check(engine);
       if (this.#refusesWider) {
         checkWider(this.#policy.load(), engine, file, (active) => {
-          made((_, error) => gates.checkWider(this.#open(), openOf(active), openOf(engine), error));
+          const error = [0];
+          const status = gates.checkWider(this.#steps.pointer, openOf(active), openOf(engine), error);
+          if (status !== OK) {
+            throw policyError(status, /** @type {number} */ (error[0]), undefined);
+          }
         });
       }
-      const { secrets, secret_count: count } = secretsOf(this.#verifier);
-      made((_, error) => gates.readSecrets(this.#open(), secrets, count, error));
+      this.#steps.ask(null, { number: MESSAGES.READ_SECRETS, secrets: readSecrets(this.#sources) });
       this.#policy.store(engine);
       this.#observer.loaded(NAMES.LOAD_LOADED, `a policy is active: ${engine.digest}`);
       return engine;
@@ -122,7 +119,7 @@ class Gate {
   }
 
   warm() {
-    check(gates.warm(this.#open(), monotonicMs()), "cannot fetch keys");
+    this.#steps.ask(null, { number: MESSAGES.WARM, monotonicMs: monotonicMs() });
     this.#keys.start();
   }
 
@@ -135,25 +132,22 @@ class Gate {
    * @param {Text} kid
    */
   revoke(issuer, kid) {
-    check(gates.revoke(this.#open(), whole(issuer), lengthOf(issuer), whole(kid), lengthOf(kid)), "cannot revoke a key");
+    this.#steps.ask(null, { number: MESSAGES.REVOKE, issuer: given(issuer), kid: given(kid) });
   }
 
   /** @param {Text} issuer */
   forget(issuer) {
-    check(gates.forget(this.#open(), whole(issuer), lengthOf(issuer)), "cannot forget keys");
+    this.#steps.ask(null, { number: MESSAGES.FORGET, issuer: given(issuer) });
   }
 
   /** @param {Iterable<import("../../gate.js").ServedRoute>} routes */
   checkRoutes(routes) {
-    return differences(this.#open(), this.#policy.load(), routes);
+    return differences(this.#steps, this.#policy.load(), routes);
   }
 
   close() {
-    if (this.#gate !== 0) {
-      freed.unregister(this);
-      gates.gateFree(this.#gate);
-      gates.verifierFree(this.#verifier);
-      this.#gate = 0;
+    if (freed.unregister(this)) {
+      this.#steps.close();
       this.#keys.wake();
     }
   }
@@ -172,57 +166,59 @@ class Gate {
    * @param {OneEngine} engine
    */
   #check(engine) {
-    made((_, error) => gates.checkEngine(this.#open(), openOf(engine), error));
-  }
-
-  #open() {
-    if (this.#gate === 0) {
-      throw closed("gate");
-    }
-    return this.#gate;
+    this.#steps.ask(engine, { number: MESSAGES.CHECK_ENGINE });
   }
 
   /** @param {Asked} asked */
   #ask(asked) {
-    const request = requestOf(asked.question, this.#observer.hasAudit);
+    const question = askOfQuestion(asked.question, this.#observer.hasAudit);
     const engine = this.#policy.load();
-    const step = stepOf((out) => gates.ask(this.#open(), openOf(engine), [request], Date.now(), monotonicMs(), out));
-    return this.#take(engine, step, asked);
+    return this.#take(engine, this.#steps.ask(engine, question), asked);
   }
 
   /**
    * Takes a step, and those that come of it, until there is the answer.
    * @param {OneEngine} engine that has made it
-   * @param {number} first
+   * @param {Replied} first
    * @param {Asked} asked
    * @returns {Answer | Promise<Answer>}
    */
   #take(engine, first, asked) {
-    let step = first;
+    for (let reply = first;;) {
+      this.#call(reply);
+      switch (reply.number) {
+        case MESSAGES.ANSWER:
+          return this.#observed(engine, answerOf(engine, reply), reply.audit, asked);
+        case MESSAGES.WAIT:
+          return this.#waited(reply.step, reply.untilMs, asked);
+        case MESSAGES.CHECK_SIGNATURE: {
+          const { algorithm, key, token, signed, signature, step } = reply;
+          const isRight = checkSignature(algorithm, key, token.subarray(0, signed), signature);
+          if (typeof isRight !== "boolean") {
+            return isRight.then((later) => this.#take(engine, this.#checked(engine, step, later), asked));
+          }
+          reply = this.#checked(engine, step, isRight);
+          break;
+        }
+        default:
+          this.#steps.drop(reply.step);
+          throw failure(CODES.STATUS_PANIC, "a gate has answered another question");
+      }
+    }
+  }
+
+  /**
+   * Makes the calls that a request has asked for.
+   * @param {Replied} reply
+   */
+  #call(reply) {
     try {
-      for (;;) {
-        this.#keys.start(); // The call that gave the step may have asked for keys.
-        const info = /** @type {any} */ ({ struct_size: gateSizes.StepInfo });
-        check(gates.stepInfo(step, info), "cannot read a step");
-        if (info.kind === CODES.STEP_ANSWER) {
-          return this.#observed(engine, answerOf(engine, info), text(info.audit), asked);
-        }
-        const taken = step;
-        if (info.kind === CODES.STEP_WAIT) {
-          step = 0;
-          return this.#waited(taken, info.until_ms, asked);
-        }
-        const isRight = checkSignature(text(info.algorithm) ?? "", text(info.key) ?? "", copy(info.message), copy(info.signature));
-        step = 0;
-        if (typeof isRight !== "boolean") {
-          return isRight.then((later) => this.#take(engine, this.#checked(engine, taken, later), asked));
-        }
-        step = this.#checked(engine, taken, isRight);
+      if ("mayCall" in reply && reply.mayCall) {
+        this.#keys.start();
       }
-    } finally {
-      if (step !== 0) {
-        gates.stepFree(step);
-      }
+    } catch (error) {
+      this.#steps.drop(reply.step);
+      throw error;
     }
   }
 
@@ -244,53 +240,24 @@ class Gate {
 
   /**
    * @param {OneEngine} engine
-   * @param {number} step
+   * @param {unknown} step
    * @param {boolean} isRight
    */
   #checked(engine, step, isRight) {
-    const [gate, decides] = this.#pointers(engine, step);
-    return stepOf((out) => gates.checked(gate, decides, step, isRight ? 1 : 0, Date.now(), monotonicMs(), out));
+    return this.#steps.ask(engine, { number: MESSAGES.CHECKED, isRight, unixMs: Date.now(), monotonicMs: monotonicMs() }, step);
   }
 
   /**
-   * @param {number} step
+   * @param {unknown} step
    * @param {number} untilMs
    * @param {Asked} asked
    * @returns {Promise<Answer>}
    */
   async #waited(step, untilMs, asked) {
-    try {
-      await this.#keys.wait(step, untilMs);
-    } catch (error) {
-      gates.stepFree(step);
-      throw error;
-    }
+    await this.#keys.wait(step, untilMs);
     const engine = this.#policy.load(); // The policy may be another by now.
-    const [gate, decides] = this.#pointers(engine, step);
-    return this.#take(engine, stepOf((out) => gates.resume(gate, decides, step, Date.now(), monotonicMs(), out)), asked);
+    return this.#take(engine, this.#steps.ask(engine, { number: MESSAGES.RESUME, unixMs: Date.now(), monotonicMs: monotonicMs() }, step), asked);
   }
-
-  /**
-   * What a step is taken with; it is freed if that is closed.
-   * @param {OneEngine} engine
-   * @param {number} step
-   * @returns {[number, number]}
-   */
-  #pointers(engine, step) {
-    try {
-      return [this.#open(), openOf(engine)];
-    } catch (error) {
-      gates.stepFree(step);
-      throw error;
-    }
-  }
-}
-
-/** @param {(step: number[]) => number} call */
-function stepOf(call) {
-  const step = [0];
-  check(call(step), "cannot ask a gate");
-  return /** @type {number} */ (step[0]);
 }
 
 /**
@@ -327,34 +294,16 @@ function checkWider(active, next, file, checkPublic) {
 const RESULTS = { io: NAMES.LOAD_UNREADABLE, unfinished: NAMES.LOAD_UNFINISHED, wider: NAMES.LOAD_WIDER };
 
 /**
- * @param {(out: number[], error: number[]) => number} make
- */
-function made(make) {
-  const [out, error] = [[0], [0]];
-  const status = make(out, error);
-  if (status !== OK) {
-    throw policyError(status, /** @type {number} */ (error[0]), undefined);
-  }
-  return /** @type {number} */ (out[0]);
-}
-
-/**
  * @param {Question} question
- * @param {boolean} hasAudit
+ * @param {boolean} withAudit
+ * @returns {import("./messages.js").Ask}
  */
-function requestOf({ method, target, authorization, upgrade = [], origin = [], accessControlRequestMethod = [], headerNames, template }, hasAudit) {
+function askOfQuestion({ method, target, authorization, upgrade, origin, accessControlRequestMethod, headerNames, template }, withAudit) {
   const matched = template === undefined ? CODES.MATCHED_NOTHING : template === null ? CODES.MATCHED_UNKNOWN : CODES.MATCHED_TEMPLATE;
   return {
-    struct_size: gateSizes.Request, flags: hasAudit ? CODES.WITH_AUDIT : 0, method: bytes(method), target: bytes(target),
-    authorization: authorization.map(bytes), authorization_count: authorization.length,
-    header_names: headerNames.map(bytes), header_name_count: headerNames.length,
-    path_template: given(template ?? ""), matched, reserved: 0, upgrade: upgrade.map(bytes), upgrade_count: upgrade.length,
-    origin: origin.map(bytes), origin_count: origin.length, access_control_request_method: accessControlRequestMethod.map(bytes),
-    access_control_request_method_count: accessControlRequestMethod.length,
+    number: MESSAGES.ASK, method, target, authorization, headerNames, upgrade, origin, accessControlRequestMethod, matched,
+    pathTemplate: given(template ?? ""), allowBonusOrbs: false, withAudit, holdsThread: false, unixMs: Date.now(), monotonicMs: monotonicMs(),
   };
 }
-
-/** @param {Text} value */
-const bytes = (value) => ({ data: value, len: lengthOf(value) });
 
 module.exports = { Gate, askOf, logOf };

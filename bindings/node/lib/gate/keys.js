@@ -1,21 +1,21 @@
 "use strict";
 // The issuers' keys, and what they say of opaque tokens: fetches what a gate asks for, one task for each attempt, and wakes the requests that wait for it.
 const { CODES } = require("../layout.js");
-const { OK, check } = require("../errors.js");
-const { text } = require("../library.js");
-const { lengthOf } = require("../text.js");
-const { gates, gateSizes } = require("./abi.js");
+const { MESSAGES } = require("./messages.js");
 
 /**
  * @typedef {import("../../gate.js").IssuerStatus} IssuerStatus
  * @typedef {import("../../gate.js").FetchKeys} FetchKeys
+ * @typedef {import("./steps.js").Replied} Replied
+ * @typedef {Replied & import("./messages.js").Call} Call
+ * @typedef {InstanceType<typeof import("./steps.js").Steps>} Steps
  */
 
 /** The clock by which keys are fetched, in whole milliseconds: nobody sets it. */
 const monotonicMs = () => Math.floor(performance.now());
 
 class Keys {
-  #open;
+  #steps;
   #fetchKeys;
   #log;
   /** Wake the requests that wait. @type {Set<() => void>} */
@@ -24,25 +24,25 @@ class Keys {
   #logged = new Map();
 
   /**
-   * @param {() => number} open the gate's pointer; throws if it is closed
+   * @param {Steps} steps
    * @param {FetchKeys} fetchKeys
    * @param {import("../../gate.js").Log} log
    */
-  constructor(open, fetchKeys, log) {
-    this.#open = open;
+  constructor(steps, fetchKeys, log) {
+    this.#steps = steps;
     this.#fetchKeys = fetchKeys;
     this.#log = log;
   }
 
-  /** Fetches what there is to fetch. Each call of the gate may have asked for something. */
+  /** Makes the calls that there are to make, after an answer that there may be some. */
   start() {
     for (;;) {
-      const fetch = [0];
-      check(gates.nextFetch(this.#open(), monotonicMs(), fetch), "cannot ask what to fetch");
-      if (fetch[0] === 0) {
+      const reply = this.#steps.ask(null, { number: MESSAGES.NEXT_CALL, monotonicMs: monotonicMs() });
+      if (reply.number !== MESSAGES.CALL) {
+        this.#steps.answered(MESSAGES.DONE, reply);
         return;
       }
-      this.#run(/** @type {number} */ (fetch[0])).catch((error) => {
+      this.#run(reply).catch((error) => {
         if (error.code !== "closed") {
           this.#log.error(`orbgate: cannot take keys: ${error.message}`);
         }
@@ -52,14 +52,13 @@ class Keys {
 
   /**
    * Waits until what a step waits for is over.
-   * @param {number} step
+   * @param {unknown} step
    * @param {number} untilMs
    */
   async wait(step, untilMs) {
     for (;;) {
-      const over = [0];
-      check(gates.isOver(this.#open(), step, monotonicMs(), over), "cannot wait for keys");
-      if (over[0] === 1) {
+      const reply = this.#steps.ask(null, { number: MESSAGES.IS_OVER, monotonicMs: monotonicMs() }, step);
+      if (this.#steps.answered(MESSAGES.OVER, reply).isOver) {
         return;
       }
       await new Promise((/** @type {(_: void) => void} */ resolve) => {
@@ -83,29 +82,27 @@ class Keys {
 
   /** @returns {IssuerStatus[]} */
   status() {
-    const status = [0];
-    check(gates.status(this.#open(), status), "cannot ask for the keys");
-    const pointer = /** @type {number} */ (status[0]);
-    try {
-      const found = [];
-      for (let info = issuer(pointer, 0); info !== null; info = issuer(pointer, found.length)) {
-        found.push(info);
-      }
-      return found;
-    } finally {
-      gates.statusFree(pointer);
-    }
+    const now = monotonicMs();
+    return this.#steps.answered(MESSAGES.KEY_STATUS, this.#steps.ask(null, { number: MESSAGES.STATUS })).issuers.map((from) => Object.freeze({
+      // cargo xtask codes: issuer values
+    issuer: from.issuer, keyCount: from.keyCount, failure: from.failure || null, opaque: from.opaque,
+      // end of issuer values
+      ageMs: from.keyCount === 0 ? null : now - from.fetchedMs, warnings: from.warnings.split("\n").filter(Boolean),
+    }));
   }
 
   /**
    * One attempt: a document, or discovery and then the keys.
-   * @param {number} first
+   * @param {Call} first
    */
   async #run(first) {
     try {
-      for (let fetch = first; fetch !== 0;) {
-        fetch = await this.#fetch(fetch);
+      /** @type {Replied} */
+      let reply = first;
+      while (reply.number === MESSAGES.CALL) {
+        reply = this.#report(reply, await get(this.#fetchKeys, reply));
       }
+      this.#steps.answered(MESSAGES.DONE, reply);
       this.#say();
       // Another token might have waited for its turn.
       this.start();
@@ -115,38 +112,13 @@ class Keys {
   }
 
   /**
-   * @param {number} fetch
-   * @returns {Promise<number>} what to fetch next for the attempt, or 0
+   * Tells the gate what came. The step throws if the library has lost the attempt, whose number another may have by now.
+   * @param {Call} call
+   * @param {Came | number} came
    */
-  async #fetch(fetch) {
-    try {
-      const question = fetchOf(fetch);
-      const came = await get(this.#fetchKeys, question);
-      // Throws if the library has lost the attempt, whose number another may have by now.
-      fetchOf(fetch);
-      return this.#report(question.attempt, came);
-    } finally {
-      gates.fetchFree(fetch);
-    }
-  }
-
-  /**
-   * Tells the gate what came.
-   * @param {number} attempt
-   * @param {Fetched | number} came
-   */
-  #report(attempt, came) {
-    if (typeof came === "number") {
-      check(gates.fetchFailed(this.#open(), attempt, came, monotonicMs()), "cannot report a failure");
-      return 0;
-    }
-    const { status, cacheControl, body } = came;
-    const next = [0];
-    const taken = gates.fetched(
-      this.#open(), attempt, status, cacheControl, lengthOf(cacheControl), body, body.length, monotonicMs(), next,
-    );
-    check(taken, "cannot report what came");
-    return /** @type {number} */ (next[0]);
+  #report({ attempt, step }, came) {
+    const result = typeof came === "number" ? { failure: came } : came;
+    return this.#steps.ask(null, { number: MESSAGES.CALLED, attempt, ...result, monotonicMs: monotonicMs() }, step);
   }
 
   /** Logs what has changed. */
@@ -161,53 +133,20 @@ class Keys {
   }
 }
 
-/** @param {number} fetch */
-function fetchOf(fetch) {
-  const info = { struct_size: gateSizes.FetchInfo };
-  check(gates.fetchInfo(fetch, info), "cannot read what to fetch");
-  const { attempt, url, timeout_ms: timeoutMs, max_bytes: maxBytes, body, authorization } = /** @type {any} */ (info);
-  return { attempt, url: text(url) ?? "", timeoutMs, maxBytes, body: text(body), authorization: text(authorization) };
-}
+/** What came. @typedef {{ status: number, headers: import("./messages.js").Header[], body: Uint8Array }} Came */
 
 /**
- * @param {number} status
- * @param {number} at
- * @returns {IssuerStatus | null}
- */
-function issuer(status, at) {
-  const info = { struct_size: gateSizes.IssuerStatus };
-  if (gates.issuerStatus(status, at, info) !== OK) {
-    return null;
-  }
-  const { key_count: keyCount, fetched_ms: fetchedMs, issuer: name, failure, warnings, opaque } = /** @type {any} */ (info);
-  return Object.freeze({
-    issuer: text(name) ?? "", keyCount, ageMs: keyCount === 0 ? null : monotonicMs() - fetchedMs, failure: text(failure),
-    warnings: (text(warnings) ?? "").split("\n").filter(Boolean), opaque: opaque === 1,
-  });
-}
-
-/**
- * What came, or why nothing did.
- * @typedef {{ status: number, cacheControl: string, body: Uint8Array }} Fetched
- */
-
-/**
- * What to fetch. With a body it is a question about a token, for a `POST` with these credentials.
- * @typedef {{ url: string, timeoutMs: number, maxBytes: number, body: string | null, authorization: string | null }} Question
- */
-
-/**
- * Makes one request to an issuer, for a document or about an opaque token: bounded in time and size, without redirects. It never throws.
+ * Makes a call to an issuer, for a document or about an opaque token: bounded in time and size, without redirects. It never throws.
  * @param {FetchKeys} fetchKeys
- * @param {Question} question
- * @returns {Promise<Fetched | number>} or one of `FETCH_…`
+ * @param {import("./messages.js").Call} call
+ * @returns {Promise<Came | number>} or one of `FETCH_…`
  */
-async function get(fetchKeys, question) {
-  const signal = AbortSignal.timeout(question.timeoutMs);
+async function get(fetchKeys, call) {
+  const signal = AbortSignal.timeout(call.timeoutMs);
   // A function that does not heed the signal is not waited for, either.
   const late = new Promise((_, reject) => signal.addEventListener("abort", reject, { once: true }));
   try {
-    return await Promise.race([fetched(fetchKeys, question, signal), /** @type {Promise<never>} */ (late)]);
+    return await Promise.race([fetched(fetchKeys, call, signal), /** @type {Promise<never>} */ (late)]);
   } catch {
     return signal.aborted ? CODES.FETCH_TIMEOUT : CODES.FETCH_UNREACHABLE;
   }
@@ -215,27 +154,21 @@ async function get(fetchKeys, question) {
 
 /**
  * @param {FetchKeys} fetchKeys
- * @param {Question} question
+ * @param {import("./messages.js").Call} call
  * @param {AbortSignal} signal
- * @returns {Promise<Fetched | number>}
+ * @returns {Promise<Came | number>}
  */
-async function fetched(fetchKeys, { url, maxBytes, body: asked, authorization }, signal) {
-  /** @type {Record<string, string>} */
-  const headers = { accept: "application/json" };
-  /** @type {{ method?: "POST", body?: string }} */
-  let post = {};
-  if (asked !== null) {
-    headers["content-type"] = "application/x-www-form-urlencoded";
-    headers.authorization = authorization ?? "";
-    post = { method: "POST", body: asked };
-  }
-  const response = await fetchKeys(url, { redirect: "manual", signal, headers, ...post });
+async function fetched(fetchKeys, { method, url, headers: lines, body: sent, maxBytes }, signal) {
+  const headers = Object.fromEntries(lines.map(({ name, value }) => [name.toLowerCase(), value]));
+  const more = sent === null ? {} : { body: new TextDecoder().decode(sent) };
+  const response = await fetchKeys(url, { redirect: "manual", signal, headers, method, ...more });
   const body = await read(response.body, maxBytes);
   if (body === null) {
     return CODES.FETCH_TOO_LARGE;
   }
+  const value = response.headers.get("cache-control");
   // A browser hides the status of a redirect.
-  return { status: response.status || 302, cacheControl: response.headers.get("cache-control") ?? "", body };
+  return { status: response.status || 302, headers: value === null ? [] : [{ name: "cache-control", value }], body };
 }
 
 /**

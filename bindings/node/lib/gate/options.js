@@ -2,18 +2,18 @@
 // The options of a gate, as the library takes them.
 const { readSecret } = require("#system");
 const { CODES } = require("../layout.js");
-const { OK, PolicyError } = require("../errors.js");
-const { hasFiles, text } = require("../library.js");
-const { whole, lengthOf } = require("../text.js");
-const { gates, gateSizes } = require("./abi.js");
+const { PolicyError } = require("../errors.js");
+const { hasFiles } = require("../library.js");
+const { given, whole } = require("../text.js");
+const { MESSAGES } = require("./messages.js");
+const { Steps } = require("./steps.js");
+
+/** @typedef {import("../../index.js").Text} Text */
 
 /** @type {Record<string, number>} */
 const CHALLENGES = { minimal: CODES.CHALLENGE_MINIMAL, full: CODES.CHALLENGE_FULL, none: CODES.CHALLENGE_NONE };
 
-const KEYS = {
-  ttlMs: "ttl_ms", ttlMinMs: "ttl_min_ms", ttlMaxMs: "ttl_max_ms", aheadPercent: "ahead_percent", maxStaleMs: "max_stale_ms",
-  cooldownMs: "cooldown_ms", burst: "burst", retryMs: "retry_ms", timeoutMs: "timeout_ms",
-};
+const KEYS = ["ttlMs", "ttlMinMs", "ttlMaxMs", "aheadPercent", "maxStaleMs", "cooldownMs", "burst", "retryMs", "timeoutMs"];
 
 const OTHERS = ["challenge", "realm", "resourceMetadata", "flat403", "ignoreMethodOverride", "keys", "fetch", "count", "audit", "log", "public", "corsPreflight", "refuseWider", "debug"];
 
@@ -56,68 +56,52 @@ function codeOf(codes, name, about) {
   return codes[name];
 }
 
-/** @param {import("../../index.js").Text} value */
-const given = (value) => ({ data: whole(value), len: lengthOf(value) });
-
 /**
- * All but the secrets.
+ * The question that makes a gate, without its secrets.
+ * @param {Text} tokens
  * @param {import("../../gate.js").GateOptions} options
+ * @returns {import("./messages.js").Make}
  */
-function optionsOf(options) {
+function makeOf(tokens, options) {
   const { challenge = "minimal", realm = "", resourceMetadata = "", keys = {}, public: routes = [], corsPreflight = "deny" } = options;
   known(options, OTHERS);
-  known(keys, Object.keys(KEYS));
+  known(keys, KEYS);
   callable(/** @type {Record<string, unknown>} */ (options), ["count", "audit", "fetch"]);
-  const number = codeOf(CHALLENGES, challenge, "a challenge is");
-  const preflight = codeOf(CORS_PREFLIGHTS, corsPreflight, "`corsPreflight` is");
-  const times = Object.entries(KEYS).map(([name, field]) => [field, keys[/** @type {keyof typeof KEYS} */ (name)] ?? 0]);
-  const flags = CODES.GATE_INTROSPECTION | (options.flat403 === true ? CODES.GATE_FLAT_403 : 0)
-    | (options.ignoreMethodOverride === true ? CODES.GATE_IGNORE_METHOD_OVERRIDE : 0)
-    | (keys.maxStaleMs === 0 ? CODES.GATE_NO_STALE_KEYS : 0);
   return {
-    struct_size: gateSizes.Options, flags, challenge: number, templates: CODES.TEMPLATES_COLONS, realm: given(realm),
-    resource_metadata: given(resourceMetadata), ...Object.fromEntries(times), reserved: 0,
-    public_routes: routes.map(given), public_route_count: routes.length, cors_preflight: preflight, reserved2: 0,
+    ...keys, number: MESSAGES.MAKE, tokens, flat403: options.flat403 === true, ignoreMethodOverride: options.ignoreMethodOverride === true,
+    noStaleKeys: keys.maxStaleMs === 0, introspection: true, challenge: codeOf(CHALLENGES, challenge, "a challenge is"),
+    templates: CODES.TEMPLATES_COLONS, corsPreflight: codeOf(CORS_PREFLIGHTS, corsPreflight, "`corsPreflight` is"), realm: given(realm),
+    resourceMetadata: given(resourceMetadata), publicRoutes: routes.map(given),
   };
 }
 
 /**
- * The secrets of the clients that ask about opaque tokens, and files with keys, as a gate's options have them. The shared library reads them itself; WebAssembly
- * can't.
- * @param {number} verifier
+ * Where the secrets of a token configuration are, and its files with keys. The shared library reads them itself; WebAssembly can't.
+ * @param {Text} tokens
+ * @returns {import("./messages.js").SecretSource[]}
  */
-function secretsOf(verifier) {
+function sourcesOf(tokens) {
+  const reply = hasFiles ? null : Steps.ask({ number: MESSAGES.SOURCES, tokens });
+  return reply?.number === MESSAGES.SECRET_SOURCES ? reply.sources : [];
+}
+
+/** @param {import("./messages.js").SecretSource[]} sources */
+function readSecrets(sources) {
   const secrets = [];
   const failures = [];
-  for (let source = hasFiles ? null : sourceOf(verifier, 0); source !== null; source = sourceOf(verifier, secrets.length)) {
-    /** @type {import("../../index.js").Text} */
-    let secret = "";
+  for (const { kind, name } of sources) {
+    const isFile = kind !== CODES.SECRET_ENV;
     try {
-      secret = readSecret(source.isFile, source.name);
+      secrets.push({ value: whole(readSecret(isFile, name)) });
     } catch (error) {
-      failures.push(`\`${source.key}\` ${source.name}: ${error instanceof Error ? error.message : error}`);
+      const key = kind === CODES.SECRET_KEYS ? "jwks_file" : `client_secret_${isFile ? "file" : "env"}`;
+      failures.push(`\`${key}\` ${name}: ${error instanceof Error ? error.message : error}`);
     }
-    secrets.push({ data: whole(secret), len: lengthOf(secret) });
   }
   if (failures.length > 0) {
     throw new PolicyError("invalid_configuration", failures.join("\n"), undefined, { line: 0, column: 0, path: null, diagnostics: [] });
   }
-  return { secrets, secret_count: secrets.length };
+  return secrets;
 }
 
-/**
- * @param {number} verifier
- * @param {number} at
- */
-function sourceOf(verifier, at) {
-  const info = { struct_size: gateSizes.SecretSource };
-  if (gates.verifierSecret(verifier, at, info) !== OK) {
-    return null;
-  }
-  const { kind, name } = /** @type {any} */ (info);
-  const isFile = kind !== CODES.SECRET_ENV;
-  const key = kind === CODES.SECRET_KEYS ? "jwks_file" : `client_secret_${isFile ? "file" : "env"}`;
-  return { isFile, key, name: text(name) ?? "" };
-}
-
-module.exports = { optionsOf, secretsOf, given };
+module.exports = { makeOf, readSecrets, sourcesOf };

@@ -1,38 +1,25 @@
 "use strict";
 // The routes of a service, against those of its policy.
 const { CODES } = require("../layout.js");
-const { openOf } = require("../engine.js");
-const { OK, check } = require("../errors.js");
-const { text } = require("../library.js");
-const { gates, gateSizes } = require("./abi.js");
+const { given } = require("../text.js");
 const { routesOfExpress } = require("./express-routes.js");
 const { routesOfHono } = require("./hono-routes.js");
-const { given } = require("./options.js");
+const { MESSAGES } = require("./messages.js");
 
 /** @typedef {import("../../gate.js").ServedRoute} ServedRoute */
 
 /**
- * @param {number} gate
+ * @param {InstanceType<typeof import("./steps.js").Steps>} steps
  * @param {InstanceType<typeof import("../engine.js").Engine>} engine
  * @param {Iterable<ServedRoute>} routes
  * @returns {import("../../gate.js").RouteDifference[]}
  */
-function differences(gate, engine, routes) {
+function differences(steps, engine, routes) {
   const served = [...routes];
-  const [methods, templates] = [served.map(({ method }) => given(method.toUpperCase())), served.map(({ template }) => given(template))];
-  const found = [0];
-  const status = gates.checkRoutes(gate, openOf(engine), methods, templates, served.length, found);
-  check(status, "cannot compare routes");
-  const pointer = /** @type {number} */ (found[0]);
-  try {
-    const list = [];
-    for (let next = pointer === 0 ? null : difference(pointer, 0); next !== null; next = difference(pointer, list.length)) {
-      list.push(next);
-    }
-    return [...list, ...patterns(engine, served), ...served.filter(({ gated }) => gated === false).map(ungated)];
-  } finally {
-    gates.differencesFree(pointer);
-  }
+  const asked = served.map(({ method, template }) => ({ method: given(method.toUpperCase()), pathTemplate: given(template) }));
+  const reply = steps.ask(engine, { number: MESSAGES.CHECK_ROUTES, routes: asked });
+  const found = steps.answered(MESSAGES.ROUTE_DIFFERENCES, reply).differences.map(difference);
+  return [...found, ...patterns(engine, served), ...served.filter(({ gated }) => gated === false).map(ungated)];
 }
 
 /**
@@ -59,19 +46,12 @@ function patterns(engine, served) {
 const ungated = ({ method, template }) => Object.freeze({ kind: "ungated", route: `${method.toUpperCase()} ${template}`, decidedAs: null });
 
 /**
- * @param {number} pointer
- * @param {number} at
- * @returns {import("../../gate.js").RouteDifference | null}
+ * @param {import("./messages.js").RouteDifference} found
+ * @returns {import("../../gate.js").RouteDifference}
  */
-function difference(pointer, at) {
-  const info = { struct_size: gateSizes.RouteDifference };
-  if (gates.routeDifference(pointer, at, info) !== OK) {
-    return null;
-  }
-  const { kind, route, decided_as: decidedAs } = /** @type {any} */ (info);
-  const isUndeclared = kind === CODES.DIFFERENCE_UNDECLARED;
-  return Object.freeze({ kind: isUndeclared ? "undeclared" : "unserved", route: text(route) ?? "", decidedAs: text(decidedAs) });
-}
+const difference = ({ kind, route, decidedAs }) => Object.freeze({
+  kind: kind === CODES.DIFFERENCE_UNDECLARED ? "undeclared" : "unserved", route, decidedAs: decidedAs || null,
+});
 
 /**
  * The routes of an application of Hono; or those that were added to an application or a router of Express itself, not those of routers below it.

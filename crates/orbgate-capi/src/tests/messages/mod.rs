@@ -5,6 +5,7 @@ mod c_fields;
 mod cpp;
 mod go;
 mod hostile;
+mod node;
 mod reference;
 mod rust;
 
@@ -200,6 +201,14 @@ fn every_language_has_the_messages() {
         ("read issuer status", &read),
     ] {
         compare_section("bindings/cpp/include/orbgate_gate.hpp", section, text);
+    }
+    compare("bindings/node/lib/gate/messages.js", &node::messages(&messages));
+    for (message, section, file) in
+        [("Answer", "answer", "answer"), ("Token", "token", "answer"), ("IssuerStatus", "issuer", "keys")]
+    {
+        let [types, values] = node::public(messages.find(message));
+        compare_section("bindings/node/gate.d.ts", section, &types);
+        compare_section(&format!("bindings/node/lib/gate/{file}.js"), &format!("{section} values"), &values);
     }
     compare("crates/orbgate-capi/testdata/answers.tsv", &hostile::rows(&messages));
 }

@@ -1,0 +1,1342 @@
+"use strict";
+// The messages of gates. Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.
+const { CRITICAL, HEAD, Kept, bytesAt, integerAt, sizeAt, skip, textAt } = require("./wire.js");
+
+/** @typedef {InstanceType<typeof import("./wire.js").Writer>} Writer */
+/** @typedef {import("../../index.js").Text} Text */
+/** @template Of @typedef {(to: Writer, of: Of) => void} Put */
+/** With a view of the same memory. @template Of @typedef {(bytes: Uint8Array, view: DataView, start: number, end: number) => Of | null} Read */
+
+/** The numbers of questions and answers. */
+const MESSAGES = Object.freeze({
+  SOURCES: 1,
+  MAKE: 2,
+  ASK: 3,
+  RESUME: 4,
+  CHECKED: 5,
+  IS_OVER: 6,
+  NEXT_CALL: 7,
+  CALLED: 8,
+  WARM: 9,
+  REVOKE: 10,
+  FORGET: 11,
+  READ_SECRETS: 12,
+  STATUS: 13,
+  CHECK_ENGINE: 14,
+  CHECK_ROUTES: 15,
+  DROP: 16,
+  DONE: 64,
+  FAILED: 65,
+  ANSWER: 66,
+  WAIT: 67,
+  CHECK_SIGNATURE: 68,
+  CALL: 69,
+  OVER: 70,
+  SECRET_SOURCES: 71,
+  KEY_STATUS: 72,
+  ROUTE_DIFFERENCES: 73,
+});
+
+/**
+ * Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate.
+ * @typedef {object} Sources
+ * @property {1} number
+ * @property {Text} [tokens] The token configuration, in YAML.
+ */
+
+/** @type {Put<Sources>} */
+const putSources = (to, of) => {
+  to.text(1, of.tokens);
+};
+
+/**
+ * Makes a gate. Answered by `Done` or `Failed`; after `Done`, `orbgate_step_gate` returns the gate.
+ * @typedef {object} Make
+ * @property {2} number
+ * @property {Text} [tokens] The token configuration, in YAML: which tokens are accepted.
+ * @property {boolean} [flat403] Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope.
+ * @property {boolean} [ignoreMethodOverride] A `POST` counts as one even if a header names another method. Only safe if nothing in the service follows such headers.
+ * @property {boolean} [signaturesOutside] The host checks signatures. A library without cryptography, such as the WebAssembly module, always requires it.
+ * @property {boolean} [noStaleKeys] No key is used after its time; `max_stale_ms` must be 0.
+ * @property {boolean} [introspection] The host sends calls that have a body. Without it, a configuration with an issuer of opaque tokens is rejected.
+ * @property {number} [challenge] An `ORBGATE_CHALLENGE_*` number: the `WWW-Authenticate` header of denials.
+ * @property {number} [templates] An `ORBGATE_TEMPLATES_*` number: the router's syntax for parameters.
+ * @property {number} [corsPreflight] An `ORBGATE_CORS_PREFLIGHT_*` number, for `OPTIONS` with `Origin` and `Access-Control-Request-Method`.
+ * @property {Text} [realm] The realm of a full challenge: printable ASCII without `"` and `\`.
+ * @property {Text} [resourceMetadata] The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`.
+ * @property {number} [ttlMs] How long keys are fresh if the issuer sends no usable `Cache-Control`. 0 selects 600 s.
+ * @property {number} [ttlMinMs] The shortest time that an issuer can set. 0 selects 60 s.
+ * @property {number} [ttlMaxMs] The longest time that an issuer can set. 0 selects 3,600 s.
+ * @property {number} [aheadPercent] The part of that time, in percent, after which a token starts a call without waiting for it. 0 selects 80.
+ * @property {number} [maxStaleMs] How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s.
+ * @property {number} [cooldownMs] The time between two attempts. 0 selects 30 s.
+ * @property {number} [burst] How many attempts tokens with unknown keys can start at once, and again in every cooldown. 0 selects 4.
+ * @property {number} [retryMs] The time between two attempts while there are no keys. 0 selects 1 s.
+ * @property {number} [timeoutMs] The time limit for one attempt. 0 selects 5 s.
+ * @property {readonly Text[]} [publicRoutes] Routes that need no token, such as `GET /healthz`, each written as in a policy with the whole path.
+ * @property {readonly Secret[]} [secrets] The secrets of the clients that ask about opaque tokens, in the order of `SecretSources`. Empty: the library reads them all.
+ */
+
+/** @type {Put<Make>} */
+const putMake = (to, of) => {
+  to.text(1, of.tokens);
+  to.flag(2, of.flat403);
+  to.flag(3, of.ignoreMethodOverride);
+  to.flag(4, of.signaturesOutside);
+  to.flag(5, of.noStaleKeys);
+  to.flag(6, of.introspection);
+  to.integer(7, of.challenge);
+  to.integer(8, of.templates);
+  to.integer(9, of.corsPreflight);
+  to.text(10, of.realm);
+  to.text(11, of.resourceMetadata);
+  to.integer(12, of.ttlMs);
+  to.integer(13, of.ttlMinMs);
+  to.integer(14, of.ttlMaxMs);
+  to.integer(15, of.aheadPercent);
+  to.integer(16, of.maxStaleMs);
+  to.integer(17, of.cooldownMs);
+  to.integer(18, of.burst);
+  to.integer(19, of.retryMs);
+  to.integer(20, of.timeoutMs);
+  to.texts(21, of.publicRoutes);
+  to.parts(22, of.secrets, putSecret);
+};
+
+/**
+ * Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait` or `CheckSignature`.
+ * @typedef {object} Ask
+ * @property {3} number
+ * @property {Text} [method] The method.
+ * @property {Text} [target] The target: path and query, in the bytes of the request line or of `:path`.
+ * @property {readonly Text[]} [authorization] Every value of `Authorization`, one item for each header line.
+ * @property {readonly Text[]} [headerNames] The names of all headers, or at least those that contain `method`, in any letter case, because a header can override the method.
+ * @property {readonly Text[]} [upgrade] Every value of `Upgrade`. A request that lists `h2c` is denied.
+ * @property {readonly Text[]} [origin] Every value of `Origin`.
+ * @property {readonly Text[]} [accessControlRequestMethod] Every value of `Access-Control-Request-Method`.
+ * @property {number} [matched] An `ORBGATE_MATCHED_*` number: what a router before the gate has chosen.
+ * @property {Text} [pathTemplate] With `ORBGATE_MATCHED_TEMPLATE`, the template that the router chose, including any prefix, in the gate's syntax.
+ * @property {boolean} [allowBonusOrbs] The request allows bonus orbs.
+ * @property {boolean} [withAudit] The answer has a line for an audit log.
+ * @property {boolean} [holdsThread] A thread blocks while this request waits for keys. Only one such request waits for longer than a second.
+ * @property {number} [unixMs] The time since 1970, which determines whether tokens are valid.
+ * @property {number} [monotonicMs] The time since any moment, on a clock that is never set, which determines when keys are fetched.
+ */
+
+/** @type {Put<Ask>} */
+const putAsk = (to, of) => {
+  to.text(1, of.method);
+  to.text(2, of.target);
+  to.texts(3, of.authorization);
+  to.texts(4, of.headerNames);
+  to.texts(5, of.upgrade);
+  to.texts(6, of.origin);
+  to.texts(7, of.accessControlRequestMethod);
+  to.integer(8, of.matched);
+  to.text(9, of.pathTemplate);
+  to.flag(10, of.allowBonusOrbs);
+  to.flag(11, of.withAudit);
+  to.flag(12, of.holdsThread);
+  to.integer(13, of.unixMs);
+  to.integer(14, of.monotonicMs);
+};
+
+/**
+ * Resumes a step after its `Wait` is over. The engine can be a later one. Answered like `Ask`.
+ * @typedef {object} Resume
+ * @property {4} number
+ * @property {number} [unixMs] The time since 1970.
+ * @property {number} [monotonicMs] The time on the monotonic clock.
+ */
+
+/** @type {Put<Resume>} */
+const putResume = (to, of) => {
+  to.integer(1, of.unixMs);
+  to.integer(2, of.monotonicMs);
+};
+
+/**
+ * Resumes a step after the host has checked its signature. Answered by `Answer`.
+ * @typedef {object} Checked
+ * @property {5} number
+ * @property {boolean} [isRight] The signature is valid.
+ * @property {number} [tokenHash] The first 8 bytes of the token's SHA-256 hash, if the host has instructions for it; 0 if the library must hash it.
+ * @property {number} [unixMs] The time since 1970.
+ * @property {number} [monotonicMs] The time on the monotonic clock.
+ */
+
+/** @type {Put<Checked>} */
+const putChecked = (to, of) => {
+  to.flag(1, of.isRight);
+  to.integer(2, of.tokenHash);
+  to.integer(3, of.unixMs);
+  to.integer(4, of.monotonicMs);
+};
+
+/**
+ * Asks whether the wait of a step is over: after each report of a call, and when `until_ms` is reached. Answered by `Over`.
+ * @typedef {object} IsOver
+ * @property {6} number
+ * @property {number} [monotonicMs] The time on the monotonic clock.
+ */
+
+/** @type {Put<IsOver>} */
+const putIsOver = (to, of) => {
+  to.integer(1, of.monotonicMs);
+};
+
+/**
+ * Asks for the next call. Ask after each other question until the answer is `Done`, or only after answers with `may_call`. Answered by `Call` or `Done`.
+ * @typedef {object} NextCall
+ * @property {7} number
+ * @property {number} [monotonicMs] The time on the monotonic clock.
+ */
+
+/** @type {Put<NextCall>} */
+const putNextCall = (to, of) => {
+  to.integer(1, of.monotonicMs);
+};
+
+/**
+ * Reports the result of a call. Answered by `Call`, the next one of the same attempt, or by `Done`, and then the steps that wait for it can be resumed. A report for an attempt that is already over has no effect.
+ * @typedef {object} Called
+ * @property {8} number
+ * @property {number} [attempt] The attempt of the call.
+ * @property {number} [failure] An `ORBGATE_FETCH_*` number if there is no response; otherwise 0.
+ * @property {number} [status] The status of the response.
+ * @property {readonly Header[]} [headers] Its headers, or at least each `Cache-Control`.
+ * @property {Text} [body] Its body, which can be left out if the status isn't 200.
+ * @property {number} [monotonicMs] The time on the monotonic clock.
+ */
+
+/** @type {Put<Called>} */
+const putCalled = (to, of) => {
+  to.integer(1, of.attempt);
+  to.integer(2, of.failure);
+  to.integer(3, of.status);
+  to.parts(4, of.headers, putHeader);
+  to.text(5, of.body);
+  to.integer(6, of.monotonicMs);
+};
+
+/**
+ * Requests every issuer's keys, as far as the settings allow, so that the first token needn't wait. Answered by `Done`; then ask for the next call.
+ * @typedef {object} Warm
+ * @property {9} number
+ * @property {number} [monotonicMs] The time on the monotonic clock.
+ */
+
+/** @type {Put<Warm>} */
+const putWarm = (to, of) => {
+  to.integer(1, of.monotonicMs);
+};
+
+/**
+ * Never uses an issuer's key again, even if the issuer still publishes it. Answered by `Done`; for an unknown issuer, the status is `ORBGATE_STATUS_NOT_FOUND`.
+ * @typedef {object} Revoke
+ * @property {10} number
+ * @property {Text} [issuer] The issuer.
+ * @property {Text} [kid] The key's `kid`.
+ */
+
+/** @type {Put<Revoke>} */
+const putRevoke = (to, of) => {
+  to.text(1, of.issuer);
+  to.text(2, of.kid);
+};
+
+/**
+ * Forgets an issuer's keys, or the answers about its tokens, if it has withdrawn one before it expired. Answered like `Revoke`.
+ * @typedef {object} Forget
+ * @property {11} number
+ * @property {Text} [issuer] The issuer.
+ */
+
+/** @type {Put<Forget>} */
+const putForget = (to, of) => {
+  to.text(1, of.issuer);
+};
+
+/**
+ * Reads the secrets of the clients that ask about opaque tokens again. If one can't be read, all of them stay as they are. Answered by `Done` or `Failed`.
+ * @typedef {object} ReadSecrets
+ * @property {12} number
+ * @property {readonly Secret[]} [secrets] As in `Make`.
+ */
+
+/** @type {Put<ReadSecrets>} */
+const putReadSecrets = (to, of) => {
+  to.parts(1, of.secrets, putSecret);
+};
+
+/**
+ * Asks for the status of each issuer's keys. Answered by `KeyStatus`.
+ * @typedef {object} Status
+ * @property {13} number
+ */
+
+/**
+ * Checks that no path matches both a public route and a route of the engine's policy. Answered by `Done` or `Failed`.
+ * @typedef {object} CheckEngine
+ * @property {14} number
+ */
+
+/**
+ * Compares the routes of a service with those of the engine's policy, and with the gate's public ones if there is a gate. Answered by `RouteDifferences`.
+ * @typedef {object} CheckRoutes
+ * @property {15} number
+ * @property {readonly ServiceRoute[]} [routes] The routes of the service.
+ * @property {number} [templates] Without a gate, an `ORBGATE_TEMPLATES_*` number: the syntax of the templates.
+ */
+
+/** @type {Put<CheckRoutes>} */
+const putCheckRoutes = (to, of) => {
+  to.parts(1, of.routes, putServiceRoute);
+  to.integer(2, of.templates);
+};
+
+/**
+ * Ends the request of a step, for example because the client has disconnected, so that the step can serve another. Answered by `Done`, without a gate.
+ * @typedef {object} Drop
+ * @property {16} number
+ */
+
+/**
+ * A secret that the host passes.
+ * @typedef {object} Secret
+ * @property {Text} [value] The secret; absent if the library reads it from its file or environment variable.
+ */
+
+/** @type {Put<Secret>} */
+const putSecret = (to, of) => {
+  to.optional(1, of.value);
+};
+
+/**
+ * A header line.
+ * @typedef {object} Header
+ * @property {Text} [name] Its name, in any letter case.
+ * @property {Text} [value] Its value.
+ */
+
+/** @type {Put<Header>} */
+const putHeader = (to, of) => {
+  to.text(1, of.name);
+  to.text(2, of.value);
+};
+
+/**
+ * A route of a service.
+ * @typedef {object} ServiceRoute
+ * @property {Text} [method] Its method.
+ * @property {Text} [pathTemplate] Its template.
+ */
+
+/** @type {Put<ServiceRoute>} */
+const putServiceRoute = (to, of) => {
+  to.text(1, of.method);
+  to.text(2, of.pathTemplate);
+};
+
+/** A question. @typedef {Sources | Make | Ask | Resume | Checked | IsOver | NextCall | Called | Warm | Revoke | Forget | ReadSecrets | Status | CheckEngine | CheckRoutes | Drop} Question */
+
+/** Writes a question. @type {Put<Question>} */
+const write = (to, question) => {
+  const start = to.open(question.number);
+  switch (question.number) {
+    case 1:
+      putSources(to, question);
+      break;
+    case 2:
+      putMake(to, question);
+      break;
+    case 3:
+      putAsk(to, question);
+      break;
+    case 4:
+      putResume(to, question);
+      break;
+    case 5:
+      putChecked(to, question);
+      break;
+    case 6:
+      putIsOver(to, question);
+      break;
+    case 7:
+      putNextCall(to, question);
+      break;
+    case 8:
+      putCalled(to, question);
+      break;
+    case 9:
+      putWarm(to, question);
+      break;
+    case 10:
+      putRevoke(to, question);
+      break;
+    case 11:
+      putForget(to, question);
+      break;
+    case 12:
+      putReadSecrets(to, question);
+      break;
+    case 15:
+      putCheckRoutes(to, question);
+      break;
+  }
+  to.close(start);
+};
+
+/** Texts that answer after answer has. */
+const KEPT = {
+  checkSignatureAlgorithm: new Kept(),
+  checkSignatureKey: new Kept(),
+  tokenScopes: new Kept(),
+  tokenIssuer: new Kept(),
+  tokenClient: new Kept(),
+};
+
+/**
+ * The question is done, and there is nothing to say.
+ * @typedef {object} Done
+ * @property {64} number
+ */
+
+/** @type {Read<Done>} */
+const readDone = (bytes, view, start, end) => {
+  return skip(view, start, end) ? { number: 64 } : null;
+};
+
+/**
+ * A configuration or an option has errors.
+ * @typedef {object} Failed
+ * @property {65} number
+ * @property {number} status The `OrbgateStatus` of the error.
+ * @property {string} message All errors in one string, each on a line `line:column: message`.
+ * @property {Diagnostic[]} diagnostics The errors that have a position, in the order of the file.
+ */
+
+/** @type {Read<Failed>} */
+const readFailed = (bytes, view, start, end) => {
+  /** @type {Failed} */
+  const of = { number: 65, status: 0, message: "", diagnostics: [] };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 2;
+        of.status = integerAt(view, from);
+        break;
+      case 2:
+        if ((seen & 4) !== 0) {
+          return null;
+        }
+        seen |= 4;
+        of.message = textAt(bytes, from, at);
+        break;
+      case 3: {
+        const part = readDiagnostic(bytes, view, from, at);
+        if (part === null) {
+          return null;
+        }
+        of.diagnostics.push(part);
+        break;
+      }
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * The result of a request. Only an allow without `http_status` permits it.
+ * @typedef {object} Answer
+ * @property {66} number
+ * @property {number} packed The decision, packed as with `ORBGATE_PACK_ABOUT`.
+ * @property {number} httpStatus The status of the response to a denied request, which has no body; 0 for an allow.
+ * @property {boolean} preflight The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
+ * @property {string | null} wwwAuthenticate The `WWW-Authenticate` header of a denial.
+ * @property {string | null} allow The `Allow` header of a denial.
+ * @property {string} refused Why the token is rejected, such as `expired`, only for logs and counters.
+ * @property {string | null} misrouted The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it.
+ * @property {string} publicTemplate The template of an allowed request that needs no token, because its decision names no route.
+ * @property {string | null} audit With `with_audit`, a JSON line for an audit log, without a line feed.
+ * @property {Token | null} token The verified token; absent without a valid token.
+ * @property {boolean} mayCall `NextCall` might be answered by a call.
+ */
+
+/** @type {Read<Answer>} */
+const readAnswer = (bytes, view, start, end) => {
+  /** @type {Answer} */
+  const of = { number: 66, packed: 0, httpStatus: 0, preflight: false, wwwAuthenticate: null, allow: null, refused: "", misrouted: null, publicTemplate: "", audit: null, token: null, mayCall: false };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 2;
+        of.packed = integerAt(view, from);
+        break;
+      case CRITICAL | 2:
+        if ((seen & 4) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 4;
+        of.httpStatus = integerAt(view, from);
+        break;
+      case CRITICAL | 3:
+        if ((seen & 8) !== 0 || size !== 0) {
+          return null;
+        }
+        seen |= 8;
+        of.preflight = true;
+        break;
+      case 4:
+        if ((seen & 16) !== 0) {
+          return null;
+        }
+        seen |= 16;
+        of.wwwAuthenticate = textAt(bytes, from, at);
+        break;
+      case 5:
+        if ((seen & 32) !== 0) {
+          return null;
+        }
+        seen |= 32;
+        of.allow = textAt(bytes, from, at);
+        break;
+      case 6:
+        if ((seen & 64) !== 0) {
+          return null;
+        }
+        seen |= 64;
+        of.refused = textAt(bytes, from, at);
+        break;
+      case 7:
+        if ((seen & 128) !== 0) {
+          return null;
+        }
+        seen |= 128;
+        of.misrouted = textAt(bytes, from, at);
+        break;
+      case 8:
+        if ((seen & 256) !== 0) {
+          return null;
+        }
+        seen |= 256;
+        of.publicTemplate = textAt(bytes, from, at);
+        break;
+      case 9:
+        if ((seen & 512) !== 0) {
+          return null;
+        }
+        seen |= 512;
+        of.audit = textAt(bytes, from, at);
+        break;
+      case 10: {
+        const part = readToken(bytes, view, from, at);
+        if ((seen & 1024) !== 0 || part === null) {
+          return null;
+        }
+        seen |= 1024;
+        of.token = part;
+        break;
+      }
+      case 11:
+        if ((seen & 2048) !== 0 || size !== 0) {
+          return null;
+        }
+        seen |= 2048;
+        of.mayCall = true;
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` is answered so, at the latest until `until_ms`, and then resume.
+ * @typedef {object} Wait
+ * @property {67} number
+ * @property {number} untilMs When the wait ends even without a report, on the monotonic clock.
+ * @property {boolean} mayCall `NextCall` might be answered by a call.
+ */
+
+/** @type {Read<Wait>} */
+const readWait = (bytes, view, start, end) => {
+  /** @type {Wait} */
+  const of = { number: 67, untilMs: 0, mayCall: false };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 2;
+        of.untilMs = integerAt(view, from);
+        break;
+      case 2:
+        if ((seen & 4) !== 0 || size !== 0) {
+          return null;
+        }
+        seen |= 4;
+        of.mayCall = true;
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * Check a signature, and report with `Checked` whether it is valid. The algorithm fits the key, and key and signature have a valid form and length.
+ * @typedef {object} CheckSignature
+ * @property {68} number
+ * @property {string} algorithm The algorithm, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash.
+ * @property {string} key The key as a JWK with only its required members. Equal keys have equal strings. If it can't be imported, the signature is invalid.
+ * @property {Uint8Array} token The token, whose first `signed` bytes are the signed ones.
+ * @property {number} signed How many bytes of the token are signed.
+ * @property {Uint8Array} signature The signature.
+ * @property {boolean} mayCall `NextCall` might be answered by a call.
+ */
+
+/** @type {Read<CheckSignature>} */
+const readCheckSignature = (bytes, view, start, end) => {
+  /** @type {CheckSignature} */
+  const of = { number: 68, algorithm: "", key: "", token: bytesAt(bytes, 0, 0), signed: 0, signature: bytesAt(bytes, 0, 0), mayCall: false };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0) {
+          return null;
+        }
+        seen |= 2;
+        of.algorithm = KEPT.checkSignatureAlgorithm.at(bytes, from, at);
+        break;
+      case CRITICAL | 2:
+        if ((seen & 4) !== 0) {
+          return null;
+        }
+        seen |= 4;
+        of.key = KEPT.checkSignatureKey.at(bytes, from, at);
+        break;
+      case CRITICAL | 3:
+        if ((seen & 8) !== 0) {
+          return null;
+        }
+        seen |= 8;
+        of.token = bytesAt(bytes, from, at);
+        break;
+      case CRITICAL | 4:
+        if ((seen & 16) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 16;
+        of.signed = integerAt(view, from);
+        break;
+      case CRITICAL | 5:
+        if ((seen & 32) !== 0) {
+          return null;
+        }
+        seen |= 32;
+        of.signature = bytesAt(bytes, from, at);
+        break;
+      case 6:
+        if ((seen & 64) !== 0 || size !== 0) {
+          return null;
+        }
+        seen |= 64;
+        of.mayCall = true;
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * A call to make without following redirects. In any case, report the result with `Called`.
+ * @typedef {object} Call
+ * @property {69} number
+ * @property {number} attempt The attempt that needs it.
+ * @property {string} method Its method.
+ * @property {string} url `https`, or a loopback address.
+ * @property {CallHeader[]} headers Its headers. One of them can contain a secret, so don't log them.
+ * @property {Uint8Array | null} body Its body, if it has one. It can contain a token, so don't log it.
+ * @property {number} timeoutMs If the response hasn't arrived after this time, report `ORBGATE_FETCH_TIMEOUT`.
+ * @property {number} maxBytes If the body is longer, stop reading and report `ORBGATE_FETCH_TOO_LARGE`.
+ */
+
+/** @type {Read<Call>} */
+const readCall = (bytes, view, start, end) => {
+  /** @type {Call} */
+  const of = { number: 69, attempt: 0, method: "", url: "", headers: [], body: null, timeoutMs: 0, maxBytes: 0 };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 2;
+        of.attempt = integerAt(view, from);
+        break;
+      case CRITICAL | 2:
+        if ((seen & 4) !== 0) {
+          return null;
+        }
+        seen |= 4;
+        of.method = textAt(bytes, from, at);
+        break;
+      case CRITICAL | 3:
+        if ((seen & 8) !== 0) {
+          return null;
+        }
+        seen |= 8;
+        of.url = textAt(bytes, from, at);
+        break;
+      case CRITICAL | 4: {
+        const part = readCallHeader(bytes, view, from, at);
+        if (part === null) {
+          return null;
+        }
+        of.headers.push(part);
+        break;
+      }
+      case CRITICAL | 5:
+        if ((seen & 32) !== 0) {
+          return null;
+        }
+        seen |= 32;
+        of.body = bytesAt(bytes, from, at);
+        break;
+      case CRITICAL | 6:
+        if ((seen & 64) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 64;
+        of.timeoutMs = integerAt(view, from);
+        break;
+      case CRITICAL | 7:
+        if ((seen & 128) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 128;
+        of.maxBytes = integerAt(view, from);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * Whether the wait of a step is over.
+ * @typedef {object} Over
+ * @property {70} number
+ * @property {boolean} isOver The step can be resumed.
+ */
+
+/** @type {Read<Over>} */
+const readOver = (bytes, view, start, end) => {
+  /** @type {Over} */
+  const of = { number: 70, isOver: false };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0 || size !== 0) {
+          return null;
+        }
+        seen |= 2;
+        of.isOver = true;
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * Where the secrets of a token configuration are, in the order of the issuers that have one.
+ * @typedef {object} SecretSources
+ * @property {71} number
+ * @property {SecretSource[]} sources The sources.
+ */
+
+/** @type {Read<SecretSources>} */
+const readSecretSources = (bytes, view, start, end) => {
+  /** @type {SecretSources} */
+  const of = { number: 71, sources: [] };
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1: {
+        const part = readSecretSource(bytes, view, from, at);
+        if (part === null) {
+          return null;
+        }
+        of.sources.push(part);
+        break;
+      }
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * The status of the keys at one moment.
+ * @typedef {object} KeyStatus
+ * @property {72} number
+ * @property {IssuerStatus[]} issuers The issuers, in the order of the configuration.
+ */
+
+/** @type {Read<KeyStatus>} */
+const readKeyStatus = (bytes, view, start, end) => {
+  /** @type {KeyStatus} */
+  const of = { number: 72, issuers: [] };
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case 1: {
+        const part = readIssuerStatus(bytes, view, from, at);
+        if (part === null) {
+          return null;
+        }
+        of.issuers.push(part);
+        break;
+      }
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * The differences between the routes of a service and of its policy; empty if they are the same.
+ * @typedef {object} RouteDifferences
+ * @property {73} number
+ * @property {RouteDifference[]} differences First the routes that the policy lacks, then those that the service lacks.
+ */
+
+/** @type {Read<RouteDifferences>} */
+const readRouteDifferences = (bytes, view, start, end) => {
+  /** @type {RouteDifferences} */
+  const of = { number: 73, differences: [] };
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1: {
+        const part = readRouteDifference(bytes, view, from, at);
+        if (part === null) {
+          return null;
+        }
+        of.differences.push(part);
+        break;
+      }
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * An error of a configuration.
+ * @typedef {object} Diagnostic
+ * @property {number} line Line, from 1.
+ * @property {number} column Column in characters, from 1.
+ * @property {string} message The message: lower case, no final period, without the position.
+ */
+
+/** @type {Read<Diagnostic>} */
+const readDiagnostic = (bytes, view, start, end) => {
+  /** @type {Diagnostic} */
+  const of = { line: 0, column: 0, message: "" };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case 1:
+        if ((seen & 2) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 2;
+        of.line = integerAt(view, from);
+        break;
+      case 2:
+        if ((seen & 4) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 4;
+        of.column = integerAt(view, from);
+        break;
+      case 3:
+        if ((seen & 8) !== 0) {
+          return null;
+        }
+        seen |= 8;
+        of.message = textAt(bytes, from, at);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * A verified token.
+ * @typedef {object} Token
+ * @property {number} kind Its kind: an `OrbgateTokenKind`.
+ * @property {string} scopes Its scopes, separated by single spaces.
+ * @property {string} issuer The issuer.
+ * @property {string} subject The subject (`sub`); empty if the token doesn't state it.
+ * @property {string} client The client that the token was issued to; empty if the token doesn't state it.
+ * @property {string} actor The party that acts for the subject (`act`); empty if the token doesn't state it.
+ * @property {string} id The token's own id (`jti`); empty if the token doesn't state it.
+ * @property {string} fingerprint An id that reveals nothing about the token: 16 hexadecimal digits.
+ * @property {number} expiresMs When the token expires: in milliseconds since 1970.
+ */
+
+/** @type {Read<Token>} */
+const readToken = (bytes, view, start, end) => {
+  /** @type {Token} */
+  const of = { kind: 0, scopes: "", issuer: "", subject: "", client: "", actor: "", id: "", fingerprint: "", expiresMs: 0 };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case 1:
+        if ((seen & 2) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 2;
+        of.kind = integerAt(view, from);
+        break;
+      case 2:
+        if ((seen & 4) !== 0) {
+          return null;
+        }
+        seen |= 4;
+        of.scopes = KEPT.tokenScopes.at(bytes, from, at);
+        break;
+      case 3:
+        if ((seen & 8) !== 0) {
+          return null;
+        }
+        seen |= 8;
+        of.issuer = KEPT.tokenIssuer.at(bytes, from, at);
+        break;
+      case 4:
+        if ((seen & 16) !== 0) {
+          return null;
+        }
+        seen |= 16;
+        of.subject = textAt(bytes, from, at);
+        break;
+      case 5:
+        if ((seen & 32) !== 0) {
+          return null;
+        }
+        seen |= 32;
+        of.client = KEPT.tokenClient.at(bytes, from, at);
+        break;
+      case 6:
+        if ((seen & 64) !== 0) {
+          return null;
+        }
+        seen |= 64;
+        of.actor = textAt(bytes, from, at);
+        break;
+      case 7:
+        if ((seen & 128) !== 0) {
+          return null;
+        }
+        seen |= 128;
+        of.id = textAt(bytes, from, at);
+        break;
+      case 8:
+        if ((seen & 256) !== 0) {
+          return null;
+        }
+        seen |= 256;
+        of.fingerprint = textAt(bytes, from, at);
+        break;
+      case 9:
+        if ((seen & 512) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 512;
+        of.expiresMs = integerAt(view, from);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * A header line of a call.
+ * @typedef {object} CallHeader
+ * @property {string} name Its name.
+ * @property {string} value Its value.
+ */
+
+/** @type {Read<CallHeader>} */
+const readCallHeader = (bytes, view, start, end) => {
+  /** @type {CallHeader} */
+  const of = { name: "", value: "" };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0) {
+          return null;
+        }
+        seen |= 2;
+        of.name = textAt(bytes, from, at);
+        break;
+      case CRITICAL | 2:
+        if ((seen & 4) !== 0) {
+          return null;
+        }
+        seen |= 4;
+        of.value = textAt(bytes, from, at);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * Where a secret is. A configuration never contains the secret.
+ * @typedef {object} SecretSource
+ * @property {number} kind An `ORBGATE_SECRET_*` number.
+ * @property {string} name The path of the file, or the name of the variable.
+ */
+
+/** @type {Read<SecretSource>} */
+const readSecretSource = (bytes, view, start, end) => {
+  /** @type {SecretSource} */
+  const of = { kind: 0, name: "" };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 2;
+        of.kind = integerAt(view, from);
+        break;
+      case CRITICAL | 2:
+        if ((seen & 4) !== 0) {
+          return null;
+        }
+        seen |= 4;
+        of.name = textAt(bytes, from, at);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * The status of one issuer's keys.
+ * @typedef {object} IssuerStatus
+ * @property {string} issuer The issuer.
+ * @property {number} keyCount The number of usable keys. If it is 0 and `opaque` isn't true, every token of the issuer is rejected.
+ * @property {number} fetchedMs When the keys were fetched, on the monotonic clock; 0 if there aren't any.
+ * @property {string} failure Why the last attempt failed; empty if it succeeded.
+ * @property {string} warnings The keys that were left out, with the reasons: one line for each.
+ * @property {boolean} opaque The issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint.
+ */
+
+/** @type {Read<IssuerStatus>} */
+const readIssuerStatus = (bytes, view, start, end) => {
+  /** @type {IssuerStatus} */
+  const of = { issuer: "", keyCount: 0, fetchedMs: 0, failure: "", warnings: "", opaque: false };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case 1:
+        if ((seen & 2) !== 0) {
+          return null;
+        }
+        seen |= 2;
+        of.issuer = textAt(bytes, from, at);
+        break;
+      case 2:
+        if ((seen & 4) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 4;
+        of.keyCount = integerAt(view, from);
+        break;
+      case 3:
+        if ((seen & 8) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 8;
+        of.fetchedMs = integerAt(view, from);
+        break;
+      case 4:
+        if ((seen & 16) !== 0) {
+          return null;
+        }
+        seen |= 16;
+        of.failure = textAt(bytes, from, at);
+        break;
+      case 5:
+        if ((seen & 32) !== 0) {
+          return null;
+        }
+        seen |= 32;
+        of.warnings = textAt(bytes, from, at);
+        break;
+      case 6:
+        if ((seen & 64) !== 0 || size !== 0) {
+          return null;
+        }
+        seen |= 64;
+        of.opaque = true;
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * A route that only the service or only the policy has.
+ * @typedef {object} RouteDifference
+ * @property {number} kind An `ORBGATE_DIFFERENCE_*` number.
+ * @property {string} route The route, for example `GET /users/export`.
+ * @property {string} decidedAs The policy's route that decides the requests of an undeclared route; empty if they are denied.
+ */
+
+/** @type {Read<RouteDifference>} */
+const readRouteDifference = (bytes, view, start, end) => {
+  /** @type {RouteDifference} */
+  const of = { kind: 0, route: "", decidedAs: "" };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 2;
+        of.kind = integerAt(view, from);
+        break;
+      case CRITICAL | 2:
+        if ((seen & 4) !== 0) {
+          return null;
+        }
+        seen |= 4;
+        of.route = textAt(bytes, from, at);
+        break;
+      case 3:
+        if ((seen & 8) !== 0) {
+          return null;
+        }
+        seen |= 8;
+        of.decidedAs = textAt(bytes, from, at);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/** An answer. @typedef {Done | Failed | Answer | Wait | CheckSignature | Call | Over | SecretSources | KeyStatus | RouteDifferences} Reply */
+
+/** Reads an answer; `null` if it isn't one, or if it has something unknown and critical. @type {Read<Reply>} */
+const read = (bytes, view, start, end) => {
+  const size = sizeAt(view, start, end);
+  const from = start + HEAD;
+  if (size < 0 || from + size !== end) {
+    return null;
+  }
+  switch (view.getInt32(start, true)) {
+    case 64:
+      return readDone(bytes, view, from, end);
+    case 65:
+      return readFailed(bytes, view, from, end);
+    case 66:
+      return readAnswer(bytes, view, from, end);
+    case 67:
+      return readWait(bytes, view, from, end);
+    case 68:
+      return readCheckSignature(bytes, view, from, end);
+    case 69:
+      return readCall(bytes, view, from, end);
+    case 70:
+      return readOver(bytes, view, from, end);
+    case 71:
+      return readSecretSources(bytes, view, from, end);
+    case 72:
+      return readKeyStatus(bytes, view, from, end);
+    case 73:
+      return readRouteDifferences(bytes, view, from, end);
+    default:
+      return null;
+  }
+};
+
+module.exports = { MESSAGES, read, write };
