@@ -2,7 +2,7 @@
 // A shared library of the C ABI, called through koffi, which reads our memory where it is.
 const koffi = require("koffi");
 const { LOW } = require("./layout.js");
-const { asBytes, countOf } = require("./text.js");
+const { countOf } = require("./text.js");
 
 const { struct, sizeof, offsetof, pointer } = koffi;
 
@@ -28,7 +28,7 @@ function load(file) {
     HANDLE: "uintptr_t",
     hasFiles: true,
     /** What carries messages to gates, declared when the first gate is made. */
-    carrier: () => new Carrier(library),
+    carrier: () => new (require("./koffi-carrier.js").Carrier)(library),
   };
 }
 
@@ -159,127 +159,6 @@ class Struct {
   putArray(at, array) {
     this.putAddress(at, array);
     this.put(at + 1, array === null ? 0 : array.length);
-  }
-}
-
-/** An address as a number, where a double holds it. */
-const addressOf = (/** @type {any} */ memory) => plain(koffi.address(memory));
-
-const plain = (/** @type {number | bigint} */ integer) => (/** @type {number} */ (integer <= Number.MAX_SAFE_INTEGER ? Number(integer) : integer));
-
-/** The room for a question, and then for its answer. Anything longer gets room of its own. */
-const ROOM = 64 << 10;
-
-const HANDLES = ["uintptr_t", "uintptr_t", "uintptr_t"];
-
-/** Carries messages to gates, without koffi's types: addresses that were asked for once, and one copy of each answer. */
-class Carrier {
-  #call;
-  #copy;
-  #step;
-  #gate;
-  #freeStep;
-  #room = new ArrayBuffer(ROOM);
-  #bytes = asBytes(this.#room);
-  #view = new DataView(this.#room);
-  #address = addressOf(this.#room);
-  /** What the library writes: a pointer, or a pointer and a length. */
-  #out = new Words(2);
-  #outAddress = addressOf(this.#out);
-  /** The last answer. */
-  bytes = this.#bytes;
-  view = this.#view;
-  from = 0;
-  to = 0;
-
-  /** @param {import("koffi").LibraryHandle} library */
-  constructor(library) {
-    this.#call = library.func("orbgate_gate_call", "int32_t", [...HANDLES, "uintptr_t", "size_t", "uintptr_t"]);
-    this.#copy = library.func("orbgate_step_copy", "int32_t", ["uintptr_t", "uintptr_t", "size_t"]);
-    this.#step = library.func("orbgate_step_new", "int32_t", ["uintptr_t"]);
-    this.#gate = library.func("orbgate_step_gate", "int32_t", ["uintptr_t", "uintptr_t"]);
-    this.#freeStep = library.func("orbgate_step_free", "void", ["uintptr_t"]);
-  }
-
-  /** @returns {number} its status; then `made` is the step */
-  newStep() {
-    return this.#step(this.#outAddress);
-  }
-
-  /**
-   * Takes the gate that a question has made, as `made`.
-   * @param {number} step
-   * @param {Uint8Array} _question
-   * @returns {number} its status
-   */
-  takeGate(step, _question) {
-    return this.#gate(step, this.#outAddress);
-  }
-
-  /** What the library has made. */
-  get made() {
-    return plain(this.#out[0]);
-  }
-
-  /** @param {number} _step */
-  isLost(_step) {
-    return false;
-  }
-
-  /** @param {number} step */
-  freeStep(step) {
-    this.#freeStep(step);
-  }
-
-  /**
-   * Has a question written into the room.
-   * @param {InstanceType<typeof import("./gate/wire.js").Writer>} writer
-   */
-  begin(writer) {
-    writer.begin(this.#bytes, this.#view, 0, ROOM);
-  }
-
-  /**
-   * Sends what was written.
-   * @param {number} gate
-   * @param {number} engine
-   * @param {number} step
-   * @param {InstanceType<typeof import("./gate/wire.js").Writer>} writer
-   * @returns {number} its status; then there is an answer
-   */
-  send(gate, engine, step, writer) {
-    return writer.isLong ? this.sendLong(gate, engine, step, writer.message) : this.#sent(gate, engine, step, this.#address, writer.at);
-  }
-
-  /**
-   * @param {number} gate
-   * @param {number} engine
-   * @param {number} step
-   * @param {Uint8Array} message
-   * @returns {number}
-   */
-  sendLong(gate, engine, step, message) {
-    return this.#sent(gate, engine, step, addressOf(message), message.length);
-  }
-
-  /**
-   * @param {number} gate
-   * @param {number} engine
-   * @param {number} step
-   * @param {number} address
-   * @param {number} length
-   * @returns {number}
-   */
-  #sent(gate, engine, step, address, length) {
-    const status = this.#call(gate, engine, step, address, length, this.#outAddress);
-    if (status !== 0) {
-      return status;
-    }
-    this.to = Number(this.#out[1]);
-    const isLong = this.to > ROOM;
-    const room = isLong ? new ArrayBuffer(this.to) : this.#room;
-    [this.bytes, this.view] = isLong ? [asBytes(room), new DataView(room)] : [this.#bytes, this.#view];
-    return this.#copy(step, isLong ? addressOf(room) : this.#address, this.to);
   }
 }
 

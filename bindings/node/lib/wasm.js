@@ -3,7 +3,8 @@
 // the length of a call.
 const { CODES, LOW } = require("./layout.js");
 const { countOf, bytesOf } = require("./text.js");
-const { ROOM, held, objects, start, run, roomAt, reserve, placed, addressOf, then, answered, release } = require("./wasm-memory.js");
+const { held, objects, start, run, reserve, placed, addressOf, then, answered, release } = require("./wasm-memory.js");
+const { Carrier } = require("./wasm-carrier.js");
 const { HANDLE, integer, typeOf, sizeof, offsetof, struct, out, pointer } = require("./wasm-types.js");
 
 /** @typedef {import("./text.js").View} View */
@@ -217,131 +218,6 @@ class Struct {
   }
 }
 
-/** A step, which is lost with its instance. @typedef {{ of: object, address: number }} Step */
-
-/** In the room: where the library writes a pointer, or a pointer and a length. A question comes after it. */
-const OUT = 16;
-
-const newStep = func("orbgate_step_new", "int32_t", ["uint32_t"]);
-const takeGate = func("orbgate_step_gate", "int32_t", ["uint32_t", "uint32_t"]);
-const freeStep = func("orbgate_step_free", "void", ["uint32_t"]);
-
-/** Carries messages to gates, as the one of `koffi.js`. A question is written into the module's memory, and its answer is read there. */
-class Carrier {
-  /** What the library has made. @type {any} */
-  made = null;
-  bytes = held.bytes;
-  view = held.memory;
-  from = 0;
-  to = 0;
-
-  newStep() {
-    start();
-    const status = newStep(roomAt());
-    this.made = { of: held.library, address: held.memory.getUint32(roomAt(), true) };
-    return status;
-  }
-
-  /**
-   * @param {Step} step
-   * @param {Uint8Array} question that makes the gate again in another instance
-   */
-  takeGate(step, question) {
-    const status = takeGate(step.address, roomAt());
-    if (status === CODES.STATUS_OK) {
-      this.made = handleOf(held.memory.getUint32(roomAt(), true), () => this.#again(question));
-    }
-    return status;
-  }
-
-  /** @param {Step} step */
-  isLost({ of }) {
-    return of !== held.library;
-  }
-
-  /** @param {Step} step */
-  freeStep({ of, address }) {
-    if (of === held.library) {
-      freeStep(address);
-    }
-  }
-
-  /** @param {InstanceType<typeof import("./gate/wire.js").Writer>} writer */
-  begin(writer) {
-    start();
-    writer.begin(held.bytes, held.memory, roomAt() + OUT, roomAt() + ROOM);
-  }
-
-  /**
-   * @param {number} gate
-   * @param {number} engine
-   * @param {Step} step
-   * @param {InstanceType<typeof import("./gate/wire.js").Writer>} writer
-   */
-  send(gate, engine, step, writer) {
-    return writer.isLong ? this.sendLong(gate, engine, step, writer.message) : this.#sent(gate, engine, step, writer.base, writer.at - writer.base);
-  }
-
-  /**
-   * @param {number} gate
-   * @param {number} engine
-   * @param {Step} step
-   * @param {Uint8Array} message
-   */
-  sendLong(gate, engine, step, message) {
-    start();
-    reserve(OUT);
-    try {
-      return this.#sent(gate, engine, step, placed(message), message.length);
-    } finally {
-      release();
-    }
-  }
-
-  /**
-   * @param {number} gate
-   * @param {number} engine
-   * @param {Step} step
-   * @param {number} at
-   * @param {number} length
-   */
-  #sent(gate, engine, step, at, length) {
-    if (this.isLost(step)) {
-      throw new Error("a request was lost when the library trapped");
-    }
-    const answer = roomAt();
-    const given = [addressOf(gate), addressOf(engine), step.address, at, length, answer];
-    let status;
-    try {
-      status = run("orbgate_gate_call", given);
-    } catch {
-      return CODES.STATUS_PANIC;
-    }
-    if (status === CODES.STATUS_OK) {
-      [this.bytes, this.view] = [held.bytes, held.memory];
-      this.from = this.view.getUint32(answer, true);
-      this.to = this.from + this.view.getUint32(answer + 4, true);
-    }
-    return status;
-  }
-
-  /**
-   * Makes a gate in a new instance.
-   * @param {Uint8Array} question
-   * @returns {number} its address, or 0
-   */
-  #again(question) {
-    if (this.newStep() !== CODES.STATUS_OK) {
-      return 0;
-    }
-    const step = this.made;
-    const isMade = this.sendLong(0, 0, step, question) === CODES.STATUS_OK && takeGate(step.address, roomAt()) === CODES.STATUS_OK;
-    const address = isMade ? held.memory.getUint32(roomAt(), true) : 0;
-    this.freeStep(step);
-    return address;
-  }
-}
-
 /** @param {{ data: number, len: number }} str */
 const text = ({ data, len }) => (data === 0 ? null : ascii(data, len));
 
@@ -360,7 +236,7 @@ function load(module) {
     throw new Error("the WebAssembly library needs a little-endian processor");
   }
   held.code = module;
-  return { struct, sizeof, offsetof, pointer, out, inout: out, func, HANDLE, hasFiles: false, carrier: () => new Carrier() };
+  return { struct, sizeof, offsetof, pointer, out, inout: out, func, HANDLE, hasFiles: false, carrier: () => new Carrier(func, handleOf) };
 }
 
 module.exports = { load, Located, Handles, Struct, text, ascii };
