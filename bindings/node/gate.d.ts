@@ -139,7 +139,7 @@ export interface Answer {
   readonly decision: Decision;
   /** The status of a denial; `null` if allowed. */
   readonly httpStatus: number | null;
-  /** The headers `www-authenticate` and `allow` of a denial. Its body is empty. */
+  /** The headers of a denial: `cache-control`, and perhaps `www-authenticate` and `allow`. Its body is empty. */
   readonly headers: Readonly<Record<string, string>>;
   readonly token: VerifiedToken | null;
   // cargo xtask codes: answer
@@ -228,8 +228,11 @@ export class Allowed {
   readonly decision: Allow;
   /** `null` for a public route, even if the request has a token. */
   readonly token: VerifiedToken | null;
-  /** The charge of the call. If you pass the request's raw body, also whether the call may use bonus orbs. */
-  charge(body?: Text): Charge | null;
+  /**
+   * The charge of the call. If you pass the request's body, also whether the call may use bonus orbs. A string or bytes are the raw body, and
+   * an object is the parsed one: only its own member `allowBonusOrbsUse` counts, if it is exactly `true`.
+   */
+  charge(body?: Text | object | number | boolean | null): Charge | null;
 }
 
 /**

@@ -9,7 +9,7 @@ const { execFileSync, spawn } = require("node:child_process");
 const { Engine } = require("orbgate");
 const { allowed, fastify, findAllowed, hono, listener, middleware, refusal, routesOf } = require("orbgate/gate");
 const { issuer, ask } = require("./support/issuer.js");
-const { gated, listening, served } = require("./support/service.js");
+const { gated, listening, portOf, served } = require("./support/service.js");
 
 const express5 = require("express");
 // @ts-expect-error: it has no types
@@ -31,6 +31,51 @@ test("a service of node:http is told what its gate knows", async (context) => {
   assert.deepEqual([answer.status, JSON.parse(answer.body)], [200, [`POST ${RUN}`, "ada", false, true, false]]);
   const denied = await ask(port, "POST", RUN, bearer("read:voxies"));
   assert.deepEqual([denied.status, denied.body, denied.headers["content-length"], denied.headers["content-type"]], [403, "", "0", undefined]);
+});
+
+const BONUS = '{"allowBonusOrbsUse": true}';
+const NO_BONUS = ["{}", '{"allowBonusOrbsUse": "true"}', '{"allowBonusOrbsUse": 1}', '{"__proto__": {"allowBonusOrbsUse": true}}', "[true]"];
+
+test("a body counts that a framework has parsed, or left as it came", async (context) => {
+  const { gate, bearer } = await gated(context);
+  const told = (/** @type {{ body?: any }} */ request) => String(allowed(request).charge(request.body)?.bonusAllowed);
+  const app = require("fastify")({ onProtoPoisoning: "ignore" });
+  await app.register(fastify(gate, { check: false }));
+  app.post(RUN, async (/** @type {any} */ request) => told(request));
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  const expresses = [express4, express5].flatMap((express) => [express.json({ strict: false }), express.raw({ type: "*/*" }), express.text({ type: "*/*" })].map((parse) => (
+    express().use(middleware(gate), parse).post(RUN, (request, response) => void response.send(told(request)))
+  )));
+  const ports = [portOf(app.server), ...await Promise.all(expresses.map((one) => served(context, one)))];
+  context.after(() => app.close());
+  const headers = { ...bearer("write:voxies"), "content-type": "application/json" };
+  for (const port of ports) {
+    const asked = async (/** @type {string | undefined} */ body) => (await fetch(`http://127.0.0.1:${port}${RUN}`, { method: "POST", headers, body })).text();
+    assert.equal(await asked(BONUS), "true");
+    for (const body of [...NO_BONUS, "1", "true", "null"]) {
+      assert.equal(await asked(body), "false", body);
+    }
+  }
+});
+
+test("of a parsed body, only an own member that is exactly `true` counts", async (context) => {
+  const { gate, bearer } = await gated(context);
+  const request = new Request(`http://a${RUN}`, { method: "POST", headers: bearer("write:voxies") });
+  assert.equal(await refusal(gate, request), undefined);
+  const charged = (/** @type {any} */ body) => allowed(request).charge(body)?.bonusAllowed;
+  class Body {
+    allowBonusOrbsUse = true;
+  }
+  for (const body of [{ allowBonusOrbsUse: true }, Object.assign(Object.create(null), { allowBonusOrbsUse: true }), new Body(), BONUS, Buffer.from(BONUS)]) {
+    assert.equal(charged(body), true);
+  }
+  const values = [1, "true", {}, [true], new Boolean(true)].map((allowBonusOrbsUse) => ({ allowBonusOrbsUse }));
+  for (const body of [...values, Object.create({ allowBonusOrbsUse: true }), [], null, undefined, 0, true, ...NO_BONUS, Buffer.from("{}")]) {
+    assert.equal(charged(body), false);
+  }
+  for (const body of [new ArrayBuffer(1), new Uint16Array(1), Symbol("a"), () => {}, 1n]) {
+    assert.throws(() => charged(body), TypeError);
+  }
 });
 
 test("headers count by their whole names, in any case, and never by their values", async (context) => {

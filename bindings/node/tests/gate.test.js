@@ -321,10 +321,12 @@ test("what callers are told can be more, or less", async (context) => {
   ])) {
     const gate = new Gate(Engine.external(), tokens, { log: QUIET, ...options });
     const answer = await gate.answer(orbs(token("read:keys")));
-    assert.deepEqual([answer.httpStatus, answer.headers["www-authenticate"]], [status, challenge]);
+    assert.deepEqual([answer.httpStatus, answer.headers["www-authenticate"], answer.headers["cache-control"]], [status, challenge, "no-store"]);
+    assert.deepEqual((await gate.answer(orbs(token("read:orbs")))).headers, {});
   }
   const flat = new Gate(Engine.external(), tokens, { log: QUIET, flat403: true });
-  assert.equal((await flat.answer(orbs(token("read:orbs"), { target: "/nowhere" }))).httpStatus, 403);
+  const hidden = await flat.answer(orbs(token("read:orbs"), { target: "/nowhere" }));
+  assert.deepEqual([hidden.httpStatus, hidden.headers["cache-control"]], [403, "no-store"]);
 });
 
 test("a test issuer's tokens are verified", async (context) => {

@@ -33,14 +33,31 @@ class Allowed {
     Object.freeze(this);
   }
 
-  /** @param {import("../../index.js").Text} [body] */
+  /** @param {unknown} [body] */
   charge(body = "") {
-    const allows = [0];
-    check(gates.allowsBonusOrbs(body, lengthOf(body), allows), "cannot read a body");
     const { method, target } = this.#question;
-    return allows[0] === 0 || this.token === null ? this.decision.charge : this.#engine.decide(method, target, this.token, { allowBonusOrbs: true }).charge;
+    return this.token === null || !allowsBonusOrbs(body) ? this.decision.charge : this.#engine.decide(method, target, this.token, { allowBonusOrbs: true }).charge;
   }
 }
+
+/**
+ * Whether a body allows bonus orbs. Text and bytes are as they came; anything else is what a parser has made of JSON.
+ * @param {unknown} body
+ */
+function allowsBonusOrbs(body) {
+  if (body === null || typeof body === "number" || typeof body === "boolean") {
+    return false;
+  }
+  if (typeof body === "object" && !ArrayBuffer.isView(body) && !(body instanceof ArrayBuffer)) {
+    return Object.hasOwn(body, BONUS) && /** @type {Record<string, unknown>} */ (body)[BONUS] === true;
+  }
+  const raw = /** @type {import("../../index.js").Text} */ (body); // Anything but a text throws.
+  const allows = [0];
+  check(gates.allowsBonusOrbs(raw, lengthOf(raw), allows), "cannot read a body");
+  return allows[0] === 1;
+}
+
+const BONUS = "allowBonusOrbsUse";
 
 /** @param {object} request */
 function entryOf(request) {

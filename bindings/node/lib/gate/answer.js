@@ -13,8 +13,11 @@ const engines = new WeakMap();
 
 const engineOf = (/** @type {Answer} */ answer) => /** @type {InstanceType<typeof import("../engine.js").Engine>} */ (engines.get(answer));
 
+/** Of every denial, because caches may keep a 404 or 405, and some keep a 403. */
+const NO_STORE = Object.freeze({ "cache-control": "no-store" });
+
 /** The answer if the gate has none of its own, because something failed. */
-const FAILURE = Object.freeze({ httpStatus: CODES.DEFAULT_HTTP_STATUS, headers: Object.freeze({}) });
+const FAILURE = Object.freeze({ httpStatus: CODES.DEFAULT_HTTP_STATUS, headers: NO_STORE });
 
 /**
  * @param {InstanceType<typeof import("../engine.js").Engine>} engine that has answered
@@ -25,7 +28,7 @@ function answerOf(engine, from) {
   const decision = decisionOf(engine, from.packed);
   // Only an allow of both halves lets a request through.
   const isAllow = decision.isAllow && from.httpStatus === 0;
-  const headers = /** @type {Record<string, string>} */ ({});
+  const headers = /** @type {Record<string, string>} */ (isAllow ? {} : { ...NO_STORE });
   if (from.wwwAuthenticate !== null) {
     headers["www-authenticate"] = from.wwwAuthenticate;
   }
