@@ -28,7 +28,7 @@ pub(super) enum Question<'a> {
 
 impl<'a> Question<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> OrStatus<Self> {
-        let (number, fields) = message(bytes)?;
+        let (number, fields) = message(bytes, &[1, 2])?;
         match number {
             1 => Sources::read(fields).map(Self::Sources),
             2 => Make::read(fields).map(Self::Make),

@@ -8,20 +8,22 @@ use crate::status::{OrStatus, OrbgateStatus};
 /// The largest message, with its head.
 pub(super) const MOST_BYTES: usize = 2 << 20;
 
+/// The largest message with a token configuration. The longest valid configuration fits, and so does one whose error says that it is too long.
+const MOST_BYTES_WITH_TOKENS: usize = 10 << 20;
+
 /// In the number of a field: a host that doesn't know it must deny.
 pub(super) const CRITICAL: u32 = 1 << 31;
 
 const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
 
-/// The number and the fields of a message.
-pub(super) fn message(bytes: &[u8]) -> OrStatus<(u32, Fields<'_>)> {
-    if bytes.len() > MOST_BYTES {
-        return Err(INVALID);
-    }
+/// The number and the fields of a message. Those with one of these numbers have a token configuration.
+pub(super) fn message<'a>(bytes: &'a [u8], with_tokens: &[u32]) -> OrStatus<(u32, Fields<'a>)> {
     let mut whole = Fields(bytes);
-    match whole.take()? {
-        (number, fields) if whole.0.is_empty() => Ok((number, Fields(fields))),
-        _ => Err(INVALID),
+    let (number, fields) = whole.take()?;
+    let most = if with_tokens.contains(&number) { MOST_BYTES_WITH_TOKENS } else { MOST_BYTES };
+    match whole.0.is_empty() && bytes.len() <= most {
+        true => Ok((number, Fields(fields))),
+        false => Err(INVALID),
     }
 }
 

@@ -299,6 +299,12 @@ fn a_message_has_a_largest_size() {
     let of = |len: usize| host.say(3, &[put(1, b"GET"), put(4, &vec![b'x'; len - 27])]);
     assert!(of(2 << 20).is_ok());
     assert_eq!(of((2 << 20) + 1), Err(INVALID));
+    // A token configuration that is too long is an error with a message.
+    let configured = |len: usize| host.say(2, &[put(1, &vec![b' '; len - 16])]);
+    let failed = configured(10 << 20).unwrap();
+    assert_eq!(failed.0, 65);
+    assert!(failed.text(2).contains("8388608"), "{}", failed.text(2));
+    assert_eq!(configured((10 << 20) + 1), Err(INVALID));
 }
 
 /// A question that isn't for the step ends its request, and a step outlives its gate.

@@ -129,11 +129,30 @@ fn layout() -> String {
     format!("{HEAD}{}\n", lines.join("\n"))
 }
 
-/// The same for Java: a class for each struct, a constant for each code, a function for each packed field. Java doesn't
-/// use Arrow tables.
+/// Java doesn't use Arrow tables, and talks to gates in messages.
+const NOT_IN_JAVA: [&str; 14] = [
+    "Arrow",
+    "OrbgateDecisionStrings",
+    "OrbgateFetchInfo",
+    "OrbgateGateOptions",
+    "OrbgateGateRequest",
+    "OrbgateIssuerStatus",
+    "OrbgateRouteDifference",
+    "OrbgateSecretSource",
+    "OrbgateStepInfo",
+    "ORBGATE_GATE_",
+    "ORBGATE_HOLDS_THREAD",
+    "ORBGATE_SECRET_",
+    "ORBGATE_STEP_",
+    "ORBGATE_WITH_AUDIT",
+];
+
+/// The same for Java: a class for each struct, a constant for each code, a function for each packed field.
 fn java() -> String {
     let layout = layout();
     let rows = layout.lines().map(|line| line.split('\t').collect::<Vec<_>>());
+    let rows =
+        rows.filter(|row| !matches!(row[..], [_, name, ..] if NOT_IN_JAVA.iter().any(|start| name.starts_with(start))));
     let (mut structs, mut rest) = (BTreeMap::<_, Vec<_>>::new(), String::new());
     for row in rows {
         let mut constant = |of: &str, name: &str, number: &str| {
@@ -141,7 +160,6 @@ fn java() -> String {
             structs.entry(of.to_owned()).or_default().push(line);
         };
         match row[..] {
-            [_, name, ..] if name.starts_with("Arrow") => {}
             ["size", of, size] => constant(of, "SIZE", size),
             ["offset", field, offset] => {
                 let (of, field) = field.split_once('.').unwrap();

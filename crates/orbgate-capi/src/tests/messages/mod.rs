@@ -5,6 +5,7 @@ mod c_fields;
 mod cpp;
 mod go;
 mod hostile;
+mod java;
 mod node;
 mod reference;
 mod rust;
@@ -209,6 +210,14 @@ fn every_language_has_the_messages() {
         let [types, values] = node::public(messages.find(message));
         compare_section("bindings/node/gate.d.ts", section, &types);
         compare_section(&format!("bindings/node/lib/gate/{file}.js"), &format!("{section} values"), &values);
+    }
+    let java = "bindings/java/src/main/java/io/github/orbgate";
+    compare(&format!("{java}/Messages.java"), &java::messages(&messages));
+    for (message, record) in [("Answer", "Answer"), ("Token", "BearerToken"), ("IssuerStatus", "IssuerKeys")] {
+        let sections = ["descriptions", "parameters", "values"].into_iter().zip(java::public(messages.find(message)));
+        for (section, lines) in sections {
+            compare_section(&format!("{java}/{record}.java"), section, &lines);
+        }
     }
     compare("crates/orbgate-capi/testdata/answers.tsv", &hostile::rows(&messages));
 }

@@ -22,17 +22,8 @@ interface Abi {
     /** {@code orbgate_engine_route}: called for every route of a policy. */
     int route(long engine, int number, long out);
 
-    /** {@code orbgate_gate_ask}. */
-    int ask(long gate, long engine, long request, long unixMs, long monotonicMs, long out);
-
-    /** {@code orbgate_step_info}. */
-    int stepInfo(long step, long out);
-
-    /** {@code orbgate_step_free}. */
-    void stepFree(long step);
-
-    /** {@code orbgate_gate_next_fetch}. */
-    int nextFetch(long gate, long monotonicMs, long out);
+    /** {@code orbgate_gate_call}. */
+    int gateCall(long gate, long engine, long step, long question, long questionLength, long answer);
 
     /** {@code orbgate_abi_version}: the cheapest call. */
     int abiVersion();

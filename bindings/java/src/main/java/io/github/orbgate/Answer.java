@@ -7,24 +7,28 @@ import java.util.Optional;
  * The answer of a gate to a request.
  *
  * @param decision the decision
- * @param httpStatus the status of a denial, whose body must be empty; 0 for an allow
- * @param wwwAuthenticate the {@code WWW-Authenticate} of a denial
- * @param allow the {@code Allow} of a denial
- * @param refused why the token was rejected: a code for logs, which must not reach the caller
- * @param token the content of the token; empty without a valid token
- * @param publicTemplate the template of an allowed public route; otherwise empty
- * @param preflight whether the request is allowed only as a CORS preflight ({@link CorsPreflight#PASS}): don't run a handler that takes
- *     other methods than {@code OPTIONS}
+ * <!-- cargo xtask codes: descriptions -->
+ * @param httpStatus the status of the response to a denied request, which has no body; 0 for an allow
+ * @param preflight the request is allowed only as a CORS preflight, so a handler that takes other methods than {@code OPTIONS} must not run
+ * @param wwwAuthenticate the {@code WWW-Authenticate} header of a denial
+ * @param allow the {@code Allow} header of a denial
+ * @param refused why the token is rejected, such as {@code expired}, only for logs and counters
+ * @param publicTemplate the template of an allowed request that needs no token, because its decision names no route
+ * @param token the verified token; absent without a valid token
+ * <!-- end of descriptions -->
  */
 public record Answer(
         Decision decision,
+        // cargo xtask codes: parameters
         int httpStatus,
+        boolean preflight,
         Optional<String> wwwAuthenticate,
         Optional<String> allow,
         Optional<String> refused,
-        Optional<BearerToken> token,
         Optional<String> publicTemplate,
-        boolean preflight) {
+        Optional<BearerToken> token
+        // end of parameters
+        ) {
 
     /** An answer that is not completely an allow has the status of a denial. */
     public Answer {
@@ -34,23 +38,40 @@ public record Answer(
         }
     }
 
+    static Answer of(Decision decision, Messages.Answer from, Optional<BearerToken> token) {
+        return new Answer(
+                decision,
+                // cargo xtask codes: values
+                Math.toIntExact(from.httpStatus),
+                from.preflight,
+                Optional.ofNullable(from.wwwAuthenticate),
+                Optional.ofNullable(from.allow),
+                Text.unlessEmpty(from.refused),
+                Text.unlessEmpty(from.publicTemplate),
+                token
+                // end of values
+                );
+    }
+
     /** An answer for a fake {@link Guard}, allowed if the reason allows. */
     public static Answer of(Reason reason, BearerToken token) {
         Decision decision = Decision.of(reason);
-        Optional<String> none = Optional.empty();
-        return new Answer(decision, decision.httpStatus(), none, none, none, Optional.of(token), none, false);
+        Messages.Answer answer = new Messages.Answer();
+        answer.httpStatus = decision.httpStatus();
+        return of(decision, answer, Optional.of(token));
     }
 
     /** The answer from which an allowed call was created. */
     static Answer of(Call allowed) {
-        Optional<String> none = Optional.empty();
-        return new Answer(allowed.decision(), 0, none, none, none, allowed.bearer(), allowed.publicTemplate(), allowed.preflight());
+        Messages.Answer answer = new Messages.Answer();
+        answer.preflight = allowed.preflight();
+        answer.publicTemplate = allowed.publicTemplate().orElse("");
+        return of(allowed.decision(), answer, allowed.bearer());
     }
 
     /** A denial without a decision. */
     static Answer denied() {
-        Optional<String> none = Optional.empty();
-        return new Answer(Decision.of(Reason.UNKNOWN), Layout.DEFAULT_HTTP_STATUS, none, none, none, Optional.empty(), none, false);
+        return of(Decision.of(Reason.UNKNOWN), new Messages.Answer(), Optional.empty());
     }
 
     /** Whether the request may pass. */

@@ -180,11 +180,17 @@ final class Core {
 
     /** Throws if a status is not OK. */
     static void check(int status) {
-        switch (status) {
-            case Layout.STATUS_OK -> {}
-            case Layout.STATUS_INVALID_ARGUMENT -> throw new OrbgateException("the library rejected an argument");
-            case Layout.STATUS_PANIC -> throw new OrbgateException("a bug in the library was caught: the call had no effect");
-            default -> throw new OrbgateException("the library answered with status " + status);
+        if (status != Layout.STATUS_OK) {
+            throw failure(status);
         }
+    }
+
+    /** The exception for a status that is not OK. */
+    static OrbgateException failure(int status) {
+        return new OrbgateException(switch (status) {
+            case Layout.STATUS_INVALID_ARGUMENT -> "the library rejected an argument";
+            case Layout.STATUS_PANIC -> "a bug in the library was caught: the call had no effect";
+            default -> "the library answered with status " + status;
+        });
     }
 }

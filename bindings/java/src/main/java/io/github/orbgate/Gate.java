@@ -46,7 +46,7 @@ public final class Gate implements Guard, AutoCloseable {
 
     private Gate(Builder builder) {
         policy = builder.policy;
-        machine = new Machine(builder.tokens, builder.flags, builder.challenge, builder.publicRoutes, builder.corsPreflight);
+        machine = new Machine(builder.make);
         keys = new Keys(machine, builder.client == null ? Builder.usualClient() : builder.client, LOGGER);
         count = builder.count;
         audit = builder.audit;
@@ -119,49 +119,76 @@ public final class Gate implements Guard, AutoCloseable {
     /** The answer; observers receive it if it counts. */
     private Answer ask(GateRequest request, Predicate<Answer> counts) {
         Objects.requireNonNull(request, "request");
-        Step step;
+        Replied replied;
         try {
-            step = answered(request);
+            replied = answered(request);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             return seen(Answer.denied());
         } catch (IllegalStateException closed) {
             return seen(Answer.denied());
-        } catch (OrbgateException | ArithmeticException failed) {
+        } catch (OrbgateException | ArithmeticException | NoSuchElementException failed) {
             LOGGER.log(Level.ERROR, "a request is denied, because the gate cannot decide it", failed);
             return seen(Answer.denied());
         }
-        if (!counts.test(step.answer)) {
-            return step.answer;
+        Answer answer = replied.answer;
+        if (!counts.test(answer)) {
+            return answer;
         }
-        if (step.misrouted != null) {
-            misrouted(step);
+        Messages.Answer message = replied.message;
+        if (message.misrouted != null) {
+            misrouted(answer, message.misrouted);
         }
-        if (step.audit != null) {
-            observe(() -> audit.accept(step.audit), saidUnaudited, "audit lines are lost, because the function for them fails", () -> {
+        if (message.audit != null) {
+            observe(() -> audit.accept(message.audit), saidUnaudited, "audit lines are lost, because the function for them fails", () -> {
                 count(Names.AUDIT_LOST_TOTAL, Map.of());
             });
         }
-        return seen(step.answer);
+        return seen(answer);
     }
 
-    private Step answered(GateRequest request) throws InterruptedException {
-        Step next = deciding(request, (engine, table) ->
-                machine.ask(engine, table, request, audit != null, System.currentTimeMillis(), keys.now()));
-        while (true) {
-            Step step = next;
-            try {
-                keys.fetch();
-                if (!step.waits()) {
-                    return step;
-                }
-                keys.await(step);
-                // The policy may have been replaced meanwhile.
-                next = deciding(request, (engine, table) ->
-                        machine.resume(engine, table, step, System.currentTimeMillis(), keys.now()));
-            } finally {
-                step.drop();
+    /** The library's reply to a request: it waits, or there is an answer. */
+    private record Replied(Messages.Wait waiting, Messages.Answer message, Answer answer) {
+        static Replied of(Messages.Reply reply, Table table) {
+            if (reply instanceof Messages.Answer message) {
+                Optional<BearerToken> token = Optional.ofNullable(message.token).map(BearerToken::of);
+                return new Replied(null, message, Answer.of(new Decision(table, message.packed), message, token));
             }
+            if (reply instanceof Messages.Wait wait) {
+                return new Replied(wait, null, null);
+            }
+            throw new OrbgateException("the library cannot check signatures: use one with cryptography");
+        }
+
+        boolean mayCall() {
+            return waiting == null ? message.mayCall : waiting.mayCall;
+        }
+    }
+
+    private Replied answered(GateRequest request) throws InterruptedException {
+        Messages.Ask ask = request.question();
+        ask.withAudit = audit != null;
+        ask.unixMs = System.currentTimeMillis();
+        ask.monotonicMs = keys.now();
+        Step step = machine.take();
+        try {
+            Replied replied = deciding(request, ask, step);
+            while (true) {
+                if (replied.mayCall()) {
+                    keys.fetch();
+                }
+                if (replied.waiting == null) {
+                    return replied;
+                }
+                keys.await(step, replied.waiting);
+                Messages.Resume resume = new Messages.Resume();
+                resume.unixMs = System.currentTimeMillis();
+                resume.monotonicMs = keys.now();
+                // The policy may have been replaced meanwhile.
+                replied = deciding(request, resume, step);
+            }
+        } finally {
+            machine.give(step);
         }
     }
 
@@ -193,13 +220,13 @@ public final class Gate implements Guard, AutoCloseable {
         }
     }
 
-    private void misrouted(Step step) {
-        String route = step.answer.decision().about().orElse("");
-        count(Names.MISROUTED_TOTAL, Map.of(Names.LABEL_ROUTE, route, Names.LABEL_MATCHED, step.misrouted));
+    private void misrouted(Answer answer, String matched) {
+        String route = answer.decision().about().orElse("");
+        count(Names.MISROUTED_TOTAL, Map.of(Names.LABEL_ROUTE, route, Names.LABEL_MATCHED, matched));
         if (!saidMisrouted.getAndSet(true)) {
             LOGGER.log(
                     Level.ERROR,
-                    () -> "requests are denied: the router has chosen `" + step.misrouted
+                    () -> "requests are denied: the router has chosen `" + matched
                             + "`, and the policy allows another route");
         }
     }
@@ -236,7 +263,7 @@ public final class Gate implements Guard, AutoCloseable {
                     throw new OrbgateException(file + ": the policy allows more than the active one: " + wider.get());
                 }
             }
-            machine.readSecrets();
+            machine.ask(0, new Messages.ReadSecrets());
             policy.store(next);
             result = Names.LOAD_LOADED;
             LOGGER.log(Level.INFO, () -> "a policy is active: " + next.digest());
@@ -270,18 +297,19 @@ public final class Gate implements Guard, AutoCloseable {
     }
 
     /** Asks the current engine, which also explains a denial, if that is wanted. */
-    private Step deciding(GateRequest request, BiFunction<Long, Table, Step> call) {
+    private Replied deciding(GateRequest request, Messages.Question question, Step step) {
+        BiFunction<Long, Table, Replied> call = (engine, table) -> Replied.of(machine.ask(engine, question, step), table);
         if (!debugs) {
             return policy.during(call);
         }
         try (Engine engine = policy.load()) {
             Core core = engine.open();
-            Step step = core.leaving(core.enter(), call);
+            Replied replied = core.leaving(core.enter(), call);
             // The policy allows a misrouted request, so there is nothing to explain.
-            if (!step.waits() && !step.answer.isAllow() && step.misrouted == null) {
-                observe(() -> LOGGER.log(Level.INFO, "denied: " + explained(request, step.answer, engine)), saidUnexplained, "denials are not explained", () -> {});
+            if (replied.waiting == null && !replied.answer.isAllow() && replied.message.misrouted == null) {
+                observe(() -> LOGGER.log(Level.INFO, "denied: " + explained(request, replied.answer, engine)), saidUnexplained, "denials are not explained", () -> {});
             }
-            return step;
+            return replied;
         }
     }
 
@@ -318,7 +346,9 @@ public final class Gate implements Guard, AutoCloseable {
      * @throws InterruptedException if this thread is interrupted while it waits
      */
     public List<IssuerKeys> warm() throws InterruptedException {
-        machine.warm(keys.now());
+        Messages.Warm question = new Messages.Warm();
+        question.monotonicMs = keys.now();
+        machine.ask(0, question);
         keys.fetch();
         keys.awaitAll();
         return keys();
@@ -326,7 +356,10 @@ public final class Gate implements Guard, AutoCloseable {
 
     /** The state of each issuer's keys, for logs and health checks. */
     public List<IssuerKeys> keys() {
-        return machine.status(keys.now());
+        long now = keys.now();
+        return machine.ask(0, new Messages.Status()) instanceof Messages.KeyStatus status
+                ? status.issuers.stream().map(issuer -> IssuerKeys.of(issuer, now)).toList()
+                : List.of();
     }
 
     /**
@@ -336,7 +369,10 @@ public final class Gate implements Guard, AutoCloseable {
      * @throws NoSuchElementException if the configuration has no such issuer
      */
     public void revoke(String issuer, String kid) {
-        machine.withIssuer("orbgate_gate_revoke", issuer, Optional.of(kid));
+        Messages.Revoke question = new Messages.Revoke();
+        question.issuer = Text.bytes(issuer, "issuer");
+        question.kid = Objects.requireNonNull(kid, "kid");
+        ask(issuer, question);
     }
 
     /**
@@ -346,7 +382,17 @@ public final class Gate implements Guard, AutoCloseable {
      * @throws NoSuchElementException if the configuration has no such issuer
      */
     public void forget(String issuer) {
-        machine.withIssuer("orbgate_gate_forget", issuer, Optional.empty());
+        Messages.Forget question = new Messages.Forget();
+        question.issuer = Text.bytes(issuer, "issuer");
+        ask(issuer, question);
+    }
+
+    private void ask(String issuer, Messages.Question question) {
+        try {
+            machine.ask(0, question);
+        } catch (NoSuchElementException unknown) {
+            throw new NoSuchElementException("the configuration has no issuer `" + issuer + "`");
+        }
     }
 
     /**
@@ -356,7 +402,7 @@ public final class Gate implements Guard, AutoCloseable {
      */
     public void checkRoutes(List<ServiceRoute> routes) {
         policy.during((engine, table) -> {
-            machine.checkRoutes(engine, routes);
+            Routes.check(machine.ask(engine, Routes.question(routes)));
             return null;
         });
     }
@@ -369,7 +415,7 @@ public final class Gate implements Guard, AutoCloseable {
      */
     public void check(Engine next) {
         next.open().during(engine -> {
-            machine.checkEngine(engine);
+            machine.ask(engine, new Messages.CheckEngine());
             return null;
         });
     }
@@ -384,11 +430,7 @@ public final class Gate implements Guard, AutoCloseable {
     /** The settings of a gate. */
     public static final class Builder {
         private final Handle policy;
-        private final byte[] tokens;
-        private int flags;
-        private Challenge challenge = Challenge.of(Challenge.Extent.MINIMAL);
-        private List<String> publicRoutes = List.of();
-        private CorsPreflight corsPreflight = CorsPreflight.DENY;
+        private final Messages.Make make = new Messages.Make();
         private HttpClient client;
         private BiConsumer<String, Map<String, String>> count = (counter, labels) -> {};
         private Consumer<String> audit;
@@ -397,7 +439,8 @@ public final class Gate implements Guard, AutoCloseable {
 
         private Builder(Handle policy, byte[] tokens) {
             this.policy = Objects.requireNonNull(policy, "policy");
-            this.tokens = tokens;
+            make.tokens = tokens;
+            make.introspection = true;
         }
 
         private static HttpClient usualClient() {
@@ -421,19 +464,21 @@ public final class Gate implements Guard, AutoCloseable {
 
         /** The content of {@code WWW-Authenticate} on a denial; {@code Bearer} by default. */
         public Builder challenge(Challenge challenge) {
-            this.challenge = Objects.requireNonNull(challenge, "challenge");
+            make.challenge = challenge.extent().number;
+            make.realm = challenge.realm().orElse("");
+            make.resourceMetadata = challenge.resourceMetadata().orElse("");
             return this;
         }
 
         /** Answers every denial with 403, so that a caller cannot tell an unknown route from a missing scope. */
         public Builder flat403() {
-            flags |= Layout.GATE_FLAT_403;
+            make.flat403 = true;
             return this;
         }
 
         /** Allows requests with a header that overrides the method, such as {@code X-HTTP-Method-Override}. Only safe if nothing follows it. */
         public Builder ignoreMethodOverride() {
-            flags |= Layout.GATE_IGNORE_METHOD_OVERRIDE;
+            make.ignoreMethodOverride = true;
             return this;
         }
 
@@ -443,13 +488,13 @@ public final class Gate implements Guard, AutoCloseable {
          * public route and a route of the policy. {@code HEAD} must be listed separately.
          */
         public Builder publicRoutes(List<String> routes) {
-            publicRoutes = List.copyOf(routes);
+            make.publicRoutes = List.copyOf(routes);
             return this;
         }
 
         /** How to answer CORS preflight requests; denied by default. */
         public Builder corsPreflight(CorsPreflight preflight) {
-            corsPreflight = Objects.requireNonNull(preflight, "preflight");
+            make.corsPreflight = preflight.number;
             return this;
         }
 

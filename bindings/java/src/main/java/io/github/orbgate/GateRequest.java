@@ -1,5 +1,6 @@
 package io.github.orbgate;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -77,6 +78,34 @@ public record GateRequest(
     /** The same request, with or without bonus orbs. */
     public GateRequest bonus(BonusOrbs bonus) {
         return with(matched, bonus);
+    }
+
+    /** The question to the library, without its times. */
+    Messages.Ask question() {
+        Messages.Ask ask = new Messages.Ask();
+        ask.method = Text.ofRequest(method, "method");
+        ask.target = Text.ofRequest(target, "target");
+        ask.authorization = texts(authorization);
+        ask.headerNames = texts(headerNames);
+        ask.upgrade = texts(upgrade);
+        ask.origin = texts(origin);
+        ask.accessControlRequestMethod = texts(accessControlRequestMethod);
+        if (matched.isPresent()) {
+            ask.matched = matched.get().isEmpty() ? Layout.MATCHED_UNKNOWN : Layout.MATCHED_TEMPLATE;
+            ask.pathTemplate = matched.get();
+        }
+        ask.allowBonusOrbs = bonus == BonusOrbs.ALLOW;
+        ask.holdsThread = true;
+        return ask;
+    }
+
+    private static List<byte[]> texts(List<String> texts) {
+        if (texts.isEmpty()) {
+            return List.of();
+        }
+        List<byte[]> all = new ArrayList<>(texts.size());
+        texts.forEach(text -> all.add(Text.ofRequest(text, "a header")));
+        return all;
     }
 
     private GateRequest with(Optional<String> matched, BonusOrbs bonus) {

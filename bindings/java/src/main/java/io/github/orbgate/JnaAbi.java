@@ -45,23 +45,8 @@ final class JnaAbi implements Abi {
     }
 
     @Override
-    public int ask(long gate, long engine, long request, long unixMs, long monotonicMs, long out) {
-        return Functions.orbgate_gate_ask(gate, engine, request, unixMs, monotonicMs, out);
-    }
-
-    @Override
-    public int stepInfo(long step, long out) {
-        return Functions.orbgate_step_info(step, out);
-    }
-
-    @Override
-    public void stepFree(long step) {
-        Functions.orbgate_step_free(step);
-    }
-
-    @Override
-    public int nextFetch(long gate, long monotonicMs, long out) {
-        return Functions.orbgate_gate_next_fetch(gate, monotonicMs, out);
+    public int gateCall(long gate, long engine, long step, long question, long questionLength, long answer) {
+        return Functions.orbgate_gate_call(gate, engine, step, question, questionLength, answer);
     }
 
     @Override
@@ -121,14 +106,8 @@ final class JnaAbi implements Abi {
 
         static native int orbgate_engine_route(long engine, int number, long out);
 
-        static native int orbgate_gate_ask(
-                long gate, long engine, long request, long unixMs, long monotonicMs, long out);
-
-        static native int orbgate_step_info(long step, long out);
-
-        static native void orbgate_step_free(long step);
-
-        static native int orbgate_gate_next_fetch(long gate, long monotonicMs, long out);
+        static native int orbgate_gate_call(
+                long gate, long engine, long step, long question, long questionLength, long answer);
 
         static native int orbgate_abi_version();
     }

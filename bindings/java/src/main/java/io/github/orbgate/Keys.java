@@ -46,8 +46,8 @@ final class Keys {
 
     /** Starts all due fetches, without waiting for them. */
     void fetch() {
-        for (Machine.Fetch next = machine.nextFetch(now()); next != null; next = machine.nextFetch(now())) {
-            if (next.question().isEmpty()) {
+        for (Messages.Call call = next(); call != null; call = next()) {
+            if (call.body == null) {
                 lock.lock();
                 try {
                     attempts++;
@@ -55,41 +55,48 @@ final class Keys {
                     lock.unlock();
                 }
             }
-            run(next);
+            run(call);
         }
     }
 
-    /** Completes all fetches of an attempt. */
-    private void run(Machine.Fetch fetch) {
-        CompletableFuture<HttpResponse<byte[]>> sent = send(fetch);
+    /** The next call that is due; null if there is none. */
+    private Messages.Call next() {
+        Messages.NextCall question = new Messages.NextCall();
+        question.monotonicMs = now();
+        return machine.ask(0, question) instanceof Messages.Call call ? call : null;
+    }
+
+    /** Makes all calls of an attempt. */
+    private void run(Messages.Call call) {
+        CompletableFuture<HttpResponse<byte[]>> sent = send(call);
         running.add(sent);
         if (isClosed) {
             sent.cancel(true); // It may have started too late for close() to cancel it.
         }
         // The limit applies to the whole exchange, not only to its beginning; afterwards, the connection is closed.
-        CompletableFuture<HttpResponse<byte[]>> timed = sent.copy().orTimeout(fetch.timeoutMs(), TimeUnit.MILLISECONDS);
+        CompletableFuture<HttpResponse<byte[]>> timed = sent.copy().orTimeout(call.timeoutMs, TimeUnit.MILLISECONDS);
         timed.whenComplete((response, problem) -> {
             sent.cancel(true);
             running.remove(sent);
-            Machine.Fetch next = null;
+            Messages.Call next = null;
             try {
-                next = report(fetch, response, problem);
+                next = report(call, response, problem);
             } catch (RuntimeException failed) {
                 if (!isClosed) {
                     logger.log(Level.ERROR, "keys cannot be used", failed);
                 }
             }
             if (next == null) {
-                next();
-                end(fetch);
+                fetchOthers();
+                end(call);
             } else {
                 run(next);
             }
         });
     }
 
-    /** Starts the fetches that have waited for their turn. */
-    private void next() {
+    /** Starts the calls that have waited for their turn. */
+    private void fetchOthers() {
         try {
             fetch();
         } catch (RuntimeException failed) {
@@ -99,13 +106,17 @@ final class Keys {
         }
     }
 
-    private CompletableFuture<HttpResponse<byte[]>> send(Machine.Fetch fetch) {
+    private CompletableFuture<HttpResponse<byte[]>> send(Messages.Call call) {
         try {
-            HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(fetch.url())).header("Accept", "application/json");
-            fetch.question().ifPresent(question -> request.header("Authorization", question.authorization)
-                    .header("Content-Type", "application/x-www-form-urlencoded")
-                    .POST(HttpRequest.BodyPublishers.ofString(question.body)));
-            return client.sendAsync(request.build(), head -> new LimitedBody(fetch.maxBytes()));
+            HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(call.url));
+            call.headers.forEach(header -> request.header(header.name, header.value));
+            // Without a body, the builder's own GET has no Content-Length either.
+            if (call.body != null) {
+                request.method(call.method, HttpRequest.BodyPublishers.ofByteArray(call.body));
+            } else if (!call.method.equals("GET")) {
+                request.method(call.method, HttpRequest.BodyPublishers.noBody());
+            }
+            return client.sendAsync(request.build(), head -> new LimitedBody(call.maxBytes));
         } catch (IllegalArgumentException unfit) {
             return CompletableFuture.failedFuture(new BadUrlException(unfit));
         } catch (RuntimeException failed) {
@@ -113,20 +124,32 @@ final class Keys {
         }
     }
 
-    private Machine.Fetch report(Machine.Fetch fetch, HttpResponse<byte[]> response, Throwable problem) {
+    /** Reports the result of a call. Returns the next call of the same attempt; null if it is over. */
+    private Messages.Call report(Messages.Call call, HttpResponse<byte[]> response, Throwable problem) {
+        Messages.Called called = new Messages.Called();
+        called.attempt = call.attempt;
         if (problem != null) {
             Throwable cause = problem instanceof CompletionException ? problem.getCause() : problem;
             if (!isClosed) {
                 // The message of a client could quote the secret or the token of a question.
-                String why = fetch.question().isPresent() ? cause.getClass().getName() : cause.toString();
-                logger.log(Level.WARNING, () -> fetch.url() + " cannot be fetched: " + why);
+                String why = call.body == null ? cause.toString() : cause.getClass().getName();
+                logger.log(Level.WARNING, () -> call.url + " cannot be fetched: " + why);
             }
-            machine.fetchFailed(fetch.attempt(), failure(cause), now());
-            return null;
+            called.failure = failure(cause);
+        } else {
+            called.status = response.statusCode();
+            called.headers = response.headers().allValues("Cache-Control").stream().map(Keys::cacheControl).toList();
+            called.body = response.body();
         }
-        String control = String.join(",", response.headers().allValues("Cache-Control"));
-        Machine.Fetched came = new Machine.Fetched(response.statusCode(), control, response.body());
-        return machine.fetched(fetch.attempt(), came, now());
+        called.monotonicMs = now();
+        return machine.ask(0, called) instanceof Messages.Call next ? next : null;
+    }
+
+    private static Messages.Header cacheControl(String value) {
+        Messages.Header header = new Messages.Header();
+        header.name = Text.bytes("Cache-Control", "name");
+        header.value = Text.ofRequest(value, "value");
+        return header;
     }
 
     static int failure(Throwable cause) {
@@ -139,10 +162,10 @@ final class Keys {
         return cause instanceof BadUrlException ? Layout.FETCH_BAD_URL : Layout.FETCH_UNREACHABLE;
     }
 
-    private void end(Machine.Fetch fetch) {
+    private void end(Messages.Call call) {
         lock.lock();
         try {
-            if (fetch.question().isEmpty()) {
+            if (call.body == null) {
                 attempts--;
             }
             ended.signalAll();
@@ -152,8 +175,14 @@ final class Keys {
     }
 
     /** Waits until a step can be resumed. */
-    void await(Step step) throws InterruptedException {
-        await(step.untilMs, () -> machine.isOver(step, now()));
+    void await(Step step, Messages.Wait wait) throws InterruptedException {
+        await(wait.untilMs, () -> isOver(step));
+    }
+
+    private boolean isOver(Step step) {
+        Messages.IsOver question = new Messages.IsOver();
+        question.monotonicMs = now();
+        return machine.ask(0, question, step) instanceof Messages.Over over && over.isOver;
     }
 
     /** Waits until no keys are being fetched. */

@@ -66,11 +66,6 @@ final class Layout {
     static final int FETCH_TIMEOUT = 2;
     static final int FETCH_TOO_LARGE = 3;
     static final int FETCH_BAD_URL = 4;
-    static final int GATE_FLAT_403 = 1;
-    static final int GATE_IGNORE_METHOD_OVERRIDE = 2;
-    static final int GATE_SIGNATURES_OUTSIDE = 4;
-    static final int GATE_NO_STALE_KEYS = 8;
-    static final int GATE_INTROSPECTION = 16;
     static final int CHALLENGE_MINIMAL = 0;
     static final int CHALLENGE_FULL = 1;
     static final int CHALLENGE_NONE = 2;
@@ -79,19 +74,11 @@ final class Layout {
     static final int TEMPLATES_BRACES = 0;
     static final int TEMPLATES_COLONS = 1;
     static final int TEMPLATES_ANGLES = 2;
-    static final int WITH_AUDIT = 4;
-    static final int HOLDS_THREAD = 8;
     static final int MATCHED_NOTHING = 0;
     static final int MATCHED_TEMPLATE = 1;
     static final int MATCHED_UNKNOWN = 2;
     static final int DIFFERENCE_UNDECLARED = 1;
     static final int DIFFERENCE_UNSERVED = 2;
-    static final int SECRET_FILE = 1;
-    static final int SECRET_ENV = 2;
-    static final int SECRET_KEYS = 3;
-    static final int STEP_ANSWER = 1;
-    static final int STEP_WAIT = 2;
-    static final int STEP_CHECK_SIGNATURE = 3;
 
     static int effect(long packed) {
         return (int) (packed >> 0 & 0x3);
@@ -154,20 +141,6 @@ final class Layout {
         static final int POLICY = 24;
     }
 
-    static final class DecisionStrings {
-        static final int SIZE = 136;
-        static final int STRUCT_SIZE = 0;
-        static final int RESERVED = 4;
-        static final int DECISION = 8;
-        static final int REASON = 24;
-        static final int DETAIL = 40;
-        static final int API = 56;
-        static final int ROUTE = 72;
-        static final int SCOPE = 88;
-        static final int POLICY = 104;
-        static final int ABOUT = 120;
-    }
-
     static final class Diagnostic {
         static final int SIZE = 32;
         static final int STRUCT_SIZE = 0;
@@ -188,76 +161,6 @@ final class Layout {
         static final int PATH = 40;
     }
 
-    static final class FetchInfo {
-        static final int SIZE = 72;
-        static final int STRUCT_SIZE = 0;
-        static final int TIMEOUT_MS = 4;
-        static final int ATTEMPT = 8;
-        static final int MAX_BYTES = 16;
-        static final int URL = 24;
-        static final int BODY = 40;
-        static final int AUTHORIZATION = 56;
-    }
-
-    static final class GateOptions {
-        static final int SIZE = 128;
-        static final int STRUCT_SIZE = 0;
-        static final int FLAGS = 4;
-        static final int CHALLENGE = 8;
-        static final int TEMPLATES = 12;
-        static final int REALM = 16;
-        static final int RESOURCE_METADATA = 32;
-        static final int TTL_MS = 48;
-        static final int TTL_MIN_MS = 52;
-        static final int TTL_MAX_MS = 56;
-        static final int AHEAD_PERCENT = 60;
-        static final int MAX_STALE_MS = 64;
-        static final int COOLDOWN_MS = 68;
-        static final int BURST = 72;
-        static final int RETRY_MS = 76;
-        static final int TIMEOUT_MS = 80;
-        static final int RESERVED = 84;
-        static final int PUBLIC_ROUTES = 88;
-        static final int PUBLIC_ROUTE_COUNT = 96;
-        static final int CORS_PREFLIGHT = 104;
-        static final int RESERVED2 = 108;
-        static final int SECRETS = 112;
-        static final int SECRET_COUNT = 120;
-    }
-
-    static final class GateRequest {
-        static final int SIZE = 144;
-        static final int STRUCT_SIZE = 0;
-        static final int FLAGS = 4;
-        static final int METHOD = 8;
-        static final int TARGET = 24;
-        static final int AUTHORIZATION = 40;
-        static final int AUTHORIZATION_COUNT = 48;
-        static final int HEADER_NAMES = 56;
-        static final int HEADER_NAME_COUNT = 64;
-        static final int PATH_TEMPLATE = 72;
-        static final int MATCHED = 88;
-        static final int RESERVED = 92;
-        static final int UPGRADE = 96;
-        static final int UPGRADE_COUNT = 104;
-        static final int ORIGIN = 112;
-        static final int ORIGIN_COUNT = 120;
-        static final int ACCESS_CONTROL_REQUEST_METHOD = 128;
-        static final int ACCESS_CONTROL_REQUEST_METHOD_COUNT = 136;
-    }
-
-    static final class IssuerStatus {
-        static final int SIZE = 72;
-        static final int STRUCT_SIZE = 0;
-        static final int KEY_COUNT = 4;
-        static final int FETCHED_MS = 8;
-        static final int ISSUER = 16;
-        static final int FAILURE = 32;
-        static final int WARNINGS = 48;
-        static final int OPAQUE = 64;
-        static final int RESERVED = 68;
-    }
-
     static final class Route {
         static final int SIZE = 144;
         static final int STRUCT_SIZE = 0;
@@ -274,14 +177,6 @@ final class Layout {
         static final int LINE = 120;
         static final int COLUMN = 124;
         static final int METHODS = 128;
-    }
-
-    static final class RouteDifference {
-        static final int SIZE = 40;
-        static final int STRUCT_SIZE = 0;
-        static final int KIND = 4;
-        static final int ROUTE = 8;
-        static final int DECIDED_AS = 24;
     }
 
     static final class RouteId {
@@ -303,46 +198,6 @@ final class Layout {
         static final int LINE = 84;
         static final int COLUMN = 88;
         static final int RESERVED = 92;
-    }
-
-    static final class SecretSource {
-        static final int SIZE = 24;
-        static final int STRUCT_SIZE = 0;
-        static final int KIND = 4;
-        static final int NAME = 8;
-    }
-
-    static final class StepInfo {
-        static final int SIZE = 368;
-        static final int STRUCT_SIZE = 0;
-        static final int KIND = 4;
-        static final int ATTEMPT = 8;
-        static final int UNTIL_MS = 16;
-        static final int ALGORITHM = 24;
-        static final int KEY = 40;
-        static final int MESSAGE = 56;
-        static final int SIGNATURE = 72;
-        static final int DECISION = 88;
-        static final int HTTP_STATUS = 120;
-        static final int TOKEN_KIND = 124;
-        static final int WWW_AUTHENTICATE = 128;
-        static final int ALLOW = 144;
-        static final int REFUSED = 160;
-        static final int MISROUTED = 176;
-        static final int AUDIT = 192;
-        static final int SCOPES = 208;
-        static final int ISSUER = 224;
-        static final int SUBJECT = 240;
-        static final int CLIENT = 256;
-        static final int ACTOR = 272;
-        static final int ID = 288;
-        static final int FINGERPRINT = 304;
-        static final int EXPIRES_MS = 320;
-        static final int PACKED = 328;
-        static final int SCOPE_SET = 336;
-        static final int PUBLIC_TEMPLATE = 344;
-        static final int PREFLIGHT = 360;
-        static final int RESERVED = 364;
     }
 
     static final class Str {

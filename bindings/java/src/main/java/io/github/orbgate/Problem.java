@@ -38,6 +38,18 @@ final class Problem {
         }
     }
 
+    /** The errors of a configuration or an option. */
+    static OrbgateException of(Messages.Failed failed) {
+        List<Diagnostic> all = failed.diagnostics.stream()
+                .map(one -> new Diagnostic(Math.toIntExact(one.line), Math.toIntExact(one.column), one.message))
+                .toList();
+        if (failed.status != Layout.STATUS_INVALID_CONFIGURATION) {
+            return new OrbgateException(failed.message);
+        }
+        Diagnostic first = all.isEmpty() ? new Diagnostic(0, 0, "") : all.get(0);
+        return new ConfigurationException(failed.message, first.line(), first.column(), all);
+    }
+
     private static List<Diagnostic> diagnostics(long error, long count) {
         List<Diagnostic> diagnostics = new ArrayList<>();
         NativeBuffer diagnostic = NativeBuffer.struct(Layout.Diagnostic.SIZE);

@@ -1,10 +1,7 @@
 package io.github.orbgate;
 
-import java.lang.ref.Reference;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
-import java.util.stream.Stream;
 
 /** Compares the routes of a service with those of a policy. */
 final class Routes {
@@ -23,62 +20,49 @@ final class Routes {
         }
         String policy = "orbgate: 1\napis: {a: {base_path: '', scopes: {s: {orbs: false, routes: ['" + route.replace("'", "''") + "']}}}}";
         String method = route.substring(0, route.indexOf(' '));
+        Step step = new Step();
         try (Engine engine = Engine.fromYaml(policy)) {
             return engine.open().during(pointer -> {
-                check(0, pointer, List.of(new ServiceRoute(method, template)));
+                check(step.ask(0, pointer, question(List.of(new ServiceRoute(method, template)))));
                 return true;
             });
         } catch (RoutesException differ) {
             return false;
+        } finally {
+            step.free();
         }
     }
 
-    /** With the public routes of a gate; 0 means none. */
-    static void check(long gate, long engine, List<ServiceRoute> routes) {
-        List<byte[]> methods = routes.stream().map(route -> Text.ofRequest(route.method(), "method")).toList();
-        List<byte[]> templates = routes.stream().map(route -> Text.ofRequest(route.template(), "template")).toList();
-        NativeBuffer buffer = new NativeBuffer(8 + Texts.room(Stream.concat(methods.stream(), templates.stream()).toList()));
-        int templatesAt = 8 + methods.size() * Layout.Str.SIZE;
-        Texts texts = new Texts(buffer, templatesAt + templates.size() * Layout.Str.SIZE);
-        texts.putAll(8, methods);
-        texts.putAll(templatesAt, templates);
-        long methodsAt = buffer.address + 8;
-        long paths = buffer.address + templatesAt;
-        long count = methods.size();
-        Core.check(
-                gate == 0
-                        ? Library.ABI.call(
-                                "orbgate_engine_check_routes", engine, methodsAt, paths, count, Layout.TEMPLATES_BRACES, buffer.address)
-                        : Library.ABI.call("orbgate_gate_check_routes", gate, engine, methodsAt, paths, count, buffer.address));
-        long differences = buffer.bytes.getLong(0);
-        Reference.reachabilityFence(buffer);
-        if (differences != 0) {
-            try {
-                throw found(differences);
-            } finally {
-                Library.ABI.call("orbgate_route_differences_free", differences);
-            }
-        }
+    static Messages.CheckRoutes question(List<ServiceRoute> routes) {
+        Messages.CheckRoutes question = new Messages.CheckRoutes();
+        question.routes = routes.stream().map(Routes::message).toList();
+        return question;
     }
 
-    private static RoutesException found(long differences) {
+    private static Messages.ServiceRoute message(ServiceRoute route) {
+        Messages.ServiceRoute message = new Messages.ServiceRoute();
+        message.method = route.method();
+        message.pathTemplate = route.template();
+        return message;
+    }
+
+    /** Throws if there are differences. */
+    static void check(Messages.Reply reply) {
+        if (!(reply instanceof Messages.RouteDifferences found)) {
+            throw Wire.refused();
+        }
+        if (found.differences.isEmpty()) {
+            return;
+        }
         List<RoutesException.Undeclared> undeclared = new ArrayList<>();
         List<String> unserved = new ArrayList<>();
-        NativeBuffer one = NativeBuffer.struct(Layout.RouteDifference.SIZE);
-        long index = 0;
-        while (true) {
-            int status = Library.ABI.call("orbgate_route_difference", differences, index++, one.address);
-            if (status == Layout.STATUS_NOT_FOUND) {
-                return new RoutesException(undeclared, unserved);
-            }
-            Core.check(status);
-            String route = one.text(Layout.RouteDifference.ROUTE);
-            if (one.bytes.getInt(Layout.RouteDifference.KIND) == Layout.DIFFERENCE_UNDECLARED) {
-                Optional<String> decidedAs = Optional.ofNullable(one.text(Layout.RouteDifference.DECIDED_AS));
-                undeclared.add(new RoutesException.Undeclared(route, decidedAs));
+        for (Messages.RouteDifference difference : found.differences) {
+            if (difference.kind == Layout.DIFFERENCE_UNDECLARED) {
+                undeclared.add(new RoutesException.Undeclared(difference.route, Text.unlessEmpty(difference.decidedAs)));
             } else {
-                unserved.add(route);
+                unserved.add(difference.route);
             }
         }
+        throw new RoutesException(undeclared, unserved);
     }
 }

@@ -1,110 +1,81 @@
 package io.github.orbgate;
 
-import java.time.Instant;
-import java.util.Optional;
+import java.lang.ref.Cleaner;
+import java.lang.ref.Reference;
+import java.util.NoSuchElementException;
 
-/** The result of a question to a gate: an answer, or a wait for keys. */
+/**
+ * A step of the library, with memory for questions. It serves one request after another, of any gate. Only one thread
+ * can use it at a time.
+ */
 final class Step {
-    /** The native step while it waits and this object owns it; 0 otherwise. */
-    private long pointer;
+    /** Larger memory is not kept: few questions need it. */
+    private static final int MOST_KEPT = 64 << 10;
 
-    /** The latest end of the wait, on the monotonic clock. */
-    final long untilMs;
+    /** The offset of a question: the memory starts with the {@code OrbgateStr} of its answer. */
+    private static final int QUESTION = Layout.Str.SIZE;
 
-    /** Null while it waits. */
-    final Answer answer;
+    private final long pointer;
+    private final Cleaner.Cleanable free;
+    private NativeBuffer memory = new NativeBuffer(4 << 10);
+    private boolean isIdle = true;
 
-    /** The template that the router has chosen instead of the allowed route; null if they agree. */
-    final String misrouted;
-
-    /** An audit line; null if none was requested. */
-    final String audit;
-
-    private Step(long pointer, long untilMs, Answer answer, String misrouted, String audit) {
-        this.pointer = pointer;
-        this.untilMs = untilMs;
-        this.answer = answer;
-        this.misrouted = misrouted;
-        this.audit = audit;
+    Step() {
+        Core.check(Library.ABI.call("orbgate_step_new", memory.address));
+        long made = memory.bytes.getLong(0);
+        pointer = made;
+        free = Library.CLEANER.register(this, () -> Library.ABI.call("orbgate_step_free", made));
     }
 
-    /** The native step, for a call that may read it. */
-    long pointer() {
-        return pointer;
+    /** Whether it belongs to no request. */
+    boolean isIdle() {
+        return isIdle;
     }
 
-    /** The native step, for a call that consumes it. */
-    long take() {
-        long taken = pointer;
-        pointer = 0;
-        return taken;
-    }
-
-    /** Frees the native step, unless a call has consumed it. */
-    void drop() {
-        if (pointer != 0) {
-            Library.ABI.stepFree(take());
+    /**
+     * Asks a question; 0 means no gate, or no engine. After an exception, the request of this step is over.
+     *
+     * @throws ConfigurationException if a configuration has errors
+     * @throws NoSuchElementException if the gate has no such issuer
+     * @throws OrbgateException if there is no answer that this package knows
+     */
+    Messages.Reply ask(long gate, long engine, Messages.Question question) {
+        Wire.Writer to = new Wire.Writer(memory, QUESTION);
+        question.write(to);
+        NativeBuffer written = to.memory();
+        if (written.bytes.capacity() <= MOST_KEPT) {
+            memory = written;
         }
-    }
-
-    boolean waits() {
-        return answer == null;
-    }
-
-    /** Takes ownership of a new step of the library. The buffer has room for its info, from this offset on. */
-    static Step of(long pointer, Table table, NativeBuffer scratch, int info) {
-        boolean isKept = false;
-        try {
-            scratch.bytes.putInt(info + Layout.StepInfo.STRUCT_SIZE, Layout.StepInfo.SIZE);
-            Core.check(Library.ABI.stepInfo(pointer, scratch.address + info));
-            int kind = scratch.bytes.getInt(info + Layout.StepInfo.KIND);
-            isKept = kind == Layout.STEP_WAIT;
-            return switch (kind) {
-                case Layout.STEP_ANSWER -> answered(table, scratch, info);
-                case Layout.STEP_WAIT ->
-                    new Step(pointer, scratch.bytes.getLong(info + Layout.StepInfo.UNTIL_MS), null, null, null);
-                default -> throw new OrbgateException("the library cannot check signatures: use one with cryptography");
-            };
-        } finally {
-            if (!isKept) {
-                Library.ABI.stepFree(pointer);
-            }
+        isIdle = false;
+        int status = Library.ABI.gateCall(
+                gate, engine, pointer, written.address + QUESTION, to.end() - QUESTION, written.address);
+        if (status != Layout.STATUS_OK) {
+            isIdle = true;
+            throw failure(status);
         }
-    }
-
-    private static Step answered(Table table, NativeBuffer scratch, int info) {
-        Decision decision = new Decision(table, scratch.bytes.getLong(info + Layout.StepInfo.PACKED));
-        Answer answer = new Answer(
-                decision,
-                scratch.bytes.getInt(info + Layout.StepInfo.HTTP_STATUS),
-                text(scratch, info + Layout.StepInfo.WWW_AUTHENTICATE),
-                text(scratch, info + Layout.StepInfo.ALLOW),
-                text(scratch, info + Layout.StepInfo.REFUSED),
-                token(scratch, info),
-                text(scratch, info + Layout.StepInfo.PUBLIC_TEMPLATE),
-                scratch.bytes.getInt(info + Layout.StepInfo.PREFLIGHT) == 1);
-        String misrouted = scratch.text(info + Layout.StepInfo.MISROUTED);
-        return new Step(0, 0, answer, misrouted, scratch.text(info + Layout.StepInfo.AUDIT));
-    }
-
-    private static Optional<BearerToken> token(NativeBuffer scratch, int info) {
-        int kind = scratch.bytes.getInt(info + Layout.StepInfo.TOKEN_KIND);
-        if (kind == Layout.TOKEN_KIND_NONE) {
-            return Optional.empty();
+        long answer = written.bytes.getLong(Layout.Str.DATA);
+        Messages.Reply reply = Messages.Reply.read(Library.ABI.copy(answer, written.bytes.getLong(Layout.Str.LEN)));
+        Reference.reachabilityFence(this);
+        isIdle = !(reply instanceof Messages.Wait || reply instanceof Messages.CheckSignature || reply instanceof Messages.Over);
+        if (reply instanceof Messages.Failed failed) {
+            throw Problem.of(failed);
         }
-        return Optional.of(new BearerToken(
-                TokenKind.of(kind),
-                text(scratch, info + Layout.StepInfo.SCOPES).orElse(""),
-                text(scratch, info + Layout.StepInfo.ISSUER).orElse(""),
-                text(scratch, info + Layout.StepInfo.SUBJECT),
-                text(scratch, info + Layout.StepInfo.CLIENT),
-                text(scratch, info + Layout.StepInfo.ACTOR),
-                text(scratch, info + Layout.StepInfo.ID),
-                text(scratch, info + Layout.StepInfo.FINGERPRINT).orElse(""),
-                Instant.ofEpochMilli(scratch.bytes.getLong(info + Layout.StepInfo.EXPIRES_MS))));
+        return reply;
     }
 
-    private static Optional<String> text(NativeBuffer scratch, int offset) {
-        return Optional.ofNullable(scratch.text(offset));
+    private static RuntimeException failure(int status) {
+        return status == Layout.STATUS_NOT_FOUND ? new NoSuchElementException("no such issuer") : Core.failure(status);
+    }
+
+    /** The gate that its last question, a {@code Make}, has made. The caller owns it. */
+    long gate() {
+        Core.check(Library.ABI.call("orbgate_step_gate", pointer, memory.address));
+        Reference.reachabilityFence(this);
+        return memory.bytes.getLong(0);
+    }
+
+    /** Frees it, even if it belongs to a request. */
+    void free() {
+        free.clean();
     }
 }

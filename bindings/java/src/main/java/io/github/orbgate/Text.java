@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.stream.Collectors;
 
 /** Strings as bytes. */
@@ -105,6 +106,11 @@ final class Text {
             size += isSingle ? 1 : point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
         }
         return size;
+    }
+
+    /** A string that means nothing if it is empty. */
+    static Optional<String> unlessEmpty(String text) {
+        return text.isEmpty() ? Optional.empty() : Optional.of(text);
     }
 
     static int checked(long size, String name) {

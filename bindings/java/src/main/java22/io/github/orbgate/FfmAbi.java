@@ -59,17 +59,11 @@ final class FfmAbi implements Abi {
 
     // A gate verifies signatures and waits for locks, so the garbage collector must not wait for
     // it.
-    private static final MethodHandle ASK =
+    private static final MethodHandle GATE_CALL =
             handle(
-                    "orbgate_gate_ask",
+                    "orbgate_gate_call",
                     List.of(JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG, JAVA_LONG),
                     JAVA_INT);
-    private static final MethodHandle STEP_INFO =
-            handle("orbgate_step_info", List.of(JAVA_LONG, JAVA_LONG), JAVA_INT, SHORT);
-    /** Its result is void: the declared type is not read. */
-    private static final MethodHandle STEP_FREE = handle("orbgate_step_free", List.of(JAVA_LONG), JAVA_INT);
-    private static final MethodHandle NEXT_FETCH =
-            handle("orbgate_gate_next_fetch", List.of(JAVA_LONG, JAVA_LONG, JAVA_LONG), JAVA_INT);
     private static final MethodHandle ABI_VERSION = handle("orbgate_abi_version", List.of(), JAVA_INT, SHORT);
 
     /** The parameters of the packed calls. */
@@ -198,36 +192,9 @@ final class FfmAbi implements Abi {
     }
 
     @Override
-    public int ask(long gate, long engine, long request, long unixMs, long monotonicMs, long out) {
+    public int gateCall(long gate, long engine, long step, long question, long questionLength, long answer) {
         try {
-            return (int) ASK.invokeExact(gate, engine, request, unixMs, monotonicMs, out);
-        } catch (Throwable problem) {
-            throw impossible(problem);
-        }
-    }
-
-    @Override
-    public int stepInfo(long step, long out) {
-        try {
-            return (int) STEP_INFO.invokeExact(step, out);
-        } catch (Throwable problem) {
-            throw impossible(problem);
-        }
-    }
-
-    @Override
-    public void stepFree(long step) {
-        try {
-            int nothing = (int) STEP_FREE.invokeExact(step);
-        } catch (Throwable problem) {
-            throw impossible(problem);
-        }
-    }
-
-    @Override
-    public int nextFetch(long gate, long monotonicMs, long out) {
-        try {
-            return (int) NEXT_FETCH.invokeExact(gate, monotonicMs, out);
+            return (int) GATE_CALL.invokeExact(gate, engine, step, question, questionLength, answer);
         } catch (Throwable problem) {
             throw impossible(problem);
         }

@@ -603,19 +603,56 @@ class GateTest extends WithIssuer {
             server.start();
             try {
                 String tokens = issuer.tokens().replaceAll("127\\.0\\.0\\.1:\\d+/jwks", "127.0.0.1:" + server.getAddress().getPort() + "/jwks");
-                Machine machine = new Machine(tokens.getBytes(), 0, Challenge.of(Challenge.Extent.MINIMAL), List.of(), CorsPreflight.DENY);
+                Machine machine = machine(tokens);
                 Keys keys = new Keys(machine, HttpClient.newHttpClient(), System.getLogger("test"));
-                machine.warm(keys.now());
+                machine.ask(0, new Messages.Warm());
                 keys.fetch();
                 keys.awaitAll();
-                long later = keys.now() + 61_000;
-                policy.during((engine, table) -> machine.ask(engine, table, get(ORBS, reader), false, System.currentTimeMillis(), later)).drop();
-                assertEquals(each.getValue(), machine.nextFetch(later) != null, each.getKey());
+                Messages.Ask ask = get(ORBS, reader).question();
+                ask.unixMs = System.currentTimeMillis();
+                ask.monotonicMs = keys.now() + 61_000;
+                Messages.NextCall next = new Messages.NextCall();
+                next.monotonicMs = ask.monotonicMs;
+                policy.during((engine, table) -> machine.ask(engine, ask));
+                assertEquals(each.getValue(), machine.ask(0, next) instanceof Messages.Call, each.getKey());
                 machine.close();
             } finally {
                 server.stop(0);
             }
         }
+    }
+
+    private static Machine machine(String tokens) {
+        Messages.Make make = new Messages.Make();
+        make.tokens = tokens.getBytes();
+        return new Machine(make);
+    }
+
+    @Test
+    void aStepServesOneRequestAfterAnother() {
+        Machine machine = machine(issuer.tokens());
+        Messages.Ask waits = get(ORBS, reader).question();
+        Step step = machine.take();
+        for (int time = 0; time < 3; time++) {
+            // Nobody fetches the keys.
+            assertTrue(policy.<Messages.Reply>during((engine, table) -> machine.ask(engine, waits, step)) instanceof Messages.Wait);
+            assertFalse(step.isIdle());
+            assertTrue(machine.ask(0, new Messages.IsOver(), step) instanceof Messages.Over);
+            assertFalse(step.isIdle());
+            machine.give(step);
+            assertTrue(step.isIdle());
+            assertEquals(step, machine.take());
+        }
+        // What it waited for is over.
+        assertThrows(OrbgateException.class, () -> policy.during((engine, table) -> machine.ask(engine, new Messages.Resume(), step)));
+        assertTrue(step.isIdle());
+        Messages.Ask denied = get(ORBS).question();
+        assertTrue(policy.<Messages.Reply>during((engine, table) -> machine.ask(engine, denied, step)) instanceof Messages.Answer);
+        assertTrue(step.isIdle());
+        machine.close();
+        assertTrue(machine.isFreed());
+        assertThrows(IllegalStateException.class, () -> machine.ask(0, new Messages.Status(), step));
+        machine.give(step);
     }
 
     /** A hundred virtual threads wait for keys over one carrier, and one more needs none. */
@@ -666,11 +703,10 @@ class GateTest extends WithIssuer {
         Answer denied = fake.ask(new GateRequest("PUT", "/", Map.of()));
         assertEquals(403, denied.httpStatus());
         assertEquals(Optional.empty(), denied.call());
-        Optional<String> none = Optional.empty();
-        Answer withoutToken = new Answer(Decision.of(Reason.SCOPE_HELD), 0, none, none, none, Optional.empty(), none, false);
+        Answer withoutToken = Answer.of(Decision.of(Reason.SCOPE_HELD), new Messages.Answer(), Optional.empty());
         assertEquals(403, withoutToken.httpStatus());
         Optional<BearerToken> token = Optional.of(BearerToken.of(TokenKind.USER, ""));
-        Answer withoutAllow = new Answer(Decision.of(Reason.SCOPE_MISSING), 0, none, none, none, token, none, false);
+        Answer withoutAllow = Answer.of(Decision.of(Reason.SCOPE_MISSING), new Messages.Answer(), token);
         assertEquals(403, withoutAllow.httpStatus());
         assertEquals(Optional.empty(), withoutAllow.call());
     }

@@ -1,0 +1,946 @@
+package io.github.orbgate;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The messages of gates: questions, which this package writes, and answers, which it reads.
+ *
+ * <p>Made of crates/orbgate-capi/src/tests/questions/shapes.txt by {@code cargo xtask codes}; not to be edited.
+ */
+final class Messages {
+    private Messages() {}
+
+    private static final byte[] NOTHING = {};
+
+    /** A question to a gate. */
+    interface Question {
+        /** Writes it as a message. */
+        void write(Wire.Writer to);
+    }
+
+    /** The answer to a question. */
+    sealed interface Reply permits Done, Failed, Answer, Wait, CheckSignature, Call, Over, SecretSources, KeyStatus, RouteDifferences {
+        /**
+         * Reads a message.
+         *
+         * @throws OrbgateException if it isn't an answer, or has something unknown and critical
+         */
+        static Reply read(byte[] message) {
+            Wire.Reader whole = new Wire.Reader(message);
+            int number = whole.onlyField();
+            Wire.Reader fields = whole.part();
+            return switch (number) {
+                case 64 -> Done.read(fields);
+                case 65 -> Failed.read(fields);
+                case 66 -> Answer.read(fields);
+                case 67 -> Wait.read(fields);
+                case 68 -> CheckSignature.read(fields);
+                case 69 -> Call.read(fields);
+                case 70 -> Over.read(fields);
+                case 71 -> SecretSources.read(fields);
+                case 72 -> KeyStatus.read(fields);
+                case 73 -> RouteDifferences.read(fields);
+                default -> throw Wire.refused();
+            };
+        }
+    }
+
+    /** Asks for the secrets that a token configuration needs. Answered by {@code SecretSources} or {@code Failed}, without a gate. */
+    static final class Sources implements Question {
+        /** The token configuration, in YAML. */
+        byte[] tokens = NOTHING;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(1);
+            to.put(1, tokens);
+            to.end(start);
+        }
+    }
+
+    /** Makes a gate. Answered by {@code Done} or {@code Failed}; after {@code Done}, {@code orbgate_step_gate} returns the gate. */
+    static final class Make implements Question {
+        /** The token configuration, in YAML: which tokens are accepted. */
+        byte[] tokens = NOTHING;
+
+        /** Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope. */
+        boolean flat403;
+
+        /** A {@code POST} counts as one even if a header names another method. Only safe if nothing in the service follows such headers. */
+        boolean ignoreMethodOverride;
+
+        /** The host checks signatures. A library without cryptography, such as the WebAssembly module, always requires it. */
+        boolean signaturesOutside;
+
+        /** No key is used after its time; {@code max_stale_ms} must be 0. */
+        boolean noStaleKeys;
+
+        /** The host sends calls that have a body. Without it, a configuration with an issuer of opaque tokens is rejected. */
+        boolean introspection;
+
+        /** An {@code ORBGATE_CHALLENGE_*} number: the {@code WWW-Authenticate} header of denials. */
+        long challenge;
+
+        /** An {@code ORBGATE_TEMPLATES_*} number: the router's syntax for parameters. */
+        long templates;
+
+        /** An {@code ORBGATE_CORS_PREFLIGHT_*} number, for {@code OPTIONS} with {@code Origin} and {@code Access-Control-Request-Method}. */
+        long corsPreflight;
+
+        /** The realm of a full challenge: printable ASCII without {@code "} and {@code \}. */
+        String realm = "";
+
+        /** The URL of the service's metadata in a full challenge (RFC 9728): absolute, {@code https}. */
+        String resourceMetadata = "";
+
+        /** How long keys are fresh if the issuer sends no usable {@code Cache-Control}. 0 selects 600 s. */
+        long ttlMs;
+
+        /** The shortest time that an issuer can set. 0 selects 60 s. */
+        long ttlMinMs;
+
+        /** The longest time that an issuer can set. 0 selects 3,600 s. */
+        long ttlMaxMs;
+
+        /** The part of that time, in percent, after which a token starts a call without waiting for it. 0 selects 80. */
+        long aheadPercent;
+
+        /** How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s. */
+        long maxStaleMs;
+
+        /** The time between two attempts. 0 selects 30 s. */
+        long cooldownMs;
+
+        /** How many attempts tokens with unknown keys can start at once, and again in every cooldown. 0 selects 4. */
+        long burst;
+
+        /** The time between two attempts while there are no keys. 0 selects 1 s. */
+        long retryMs;
+
+        /** The time limit for one attempt. 0 selects 5 s. */
+        long timeoutMs;
+
+        /** Routes that need no token, such as {@code GET /healthz}, each written as in a policy with the whole path. */
+        List<String> publicRoutes = List.of();
+
+        /** The secrets of the clients that ask about opaque tokens, in the order of {@code SecretSources}. Empty: the library reads them all. */
+        List<Secret> secrets = List.of();
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(2);
+            to.put(1, tokens);
+            to.put(2, flat403);
+            to.put(3, ignoreMethodOverride);
+            to.put(4, signaturesOutside);
+            to.put(5, noStaleKeys);
+            to.put(6, introspection);
+            to.put(7, challenge);
+            to.put(8, templates);
+            to.put(9, corsPreflight);
+            to.put(10, realm);
+            to.put(11, resourceMetadata);
+            to.put(12, ttlMs);
+            to.put(13, ttlMinMs);
+            to.put(14, ttlMaxMs);
+            to.put(15, aheadPercent);
+            to.put(16, maxStaleMs);
+            to.put(17, cooldownMs);
+            to.put(18, burst);
+            to.put(19, retryMs);
+            to.put(20, timeoutMs);
+            for (String one : publicRoutes) {
+                to.item(21, one);
+            }
+            for (Secret one : secrets) {
+                int part = to.begin(22);
+                one.write(to);
+                to.end(part);
+            }
+            to.end(start);
+        }
+    }
+
+    /** Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by {@code Answer}, {@code Wait} or {@code CheckSignature}. */
+    static final class Ask implements Question {
+        /** The method. */
+        byte[] method = NOTHING;
+
+        /** The target: path and query, in the bytes of the request line or of {@code :path}. */
+        byte[] target = NOTHING;
+
+        /** Every value of {@code Authorization}, one item for each header line. */
+        List<byte[]> authorization = List.of();
+
+        /** The names of all headers, or at least those that contain {@code method}, in any letter case, because a header can override the method. */
+        List<byte[]> headerNames = List.of();
+
+        /** Every value of {@code Upgrade}. A request that lists {@code h2c} is denied. */
+        List<byte[]> upgrade = List.of();
+
+        /** Every value of {@code Origin}. */
+        List<byte[]> origin = List.of();
+
+        /** Every value of {@code Access-Control-Request-Method}. */
+        List<byte[]> accessControlRequestMethod = List.of();
+
+        /** An {@code ORBGATE_MATCHED_*} number: what a router before the gate has chosen. */
+        long matched;
+
+        /** With {@code ORBGATE_MATCHED_TEMPLATE}, the template that the router chose, including any prefix, in the gate's syntax. */
+        String pathTemplate = "";
+
+        /** The request allows bonus orbs. */
+        boolean allowBonusOrbs;
+
+        /** The answer has a line for an audit log. */
+        boolean withAudit;
+
+        /** A thread blocks while this request waits for keys. Only one such request waits for longer than a second. */
+        boolean holdsThread;
+
+        /** The time since 1970, which determines whether tokens are valid. */
+        long unixMs;
+
+        /** The time since any moment, on a clock that is never set, which determines when keys are fetched. */
+        long monotonicMs;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(3);
+            to.put(1, method);
+            to.put(2, target);
+            for (byte[] one : authorization) {
+                to.item(3, one);
+            }
+            for (byte[] one : headerNames) {
+                to.item(4, one);
+            }
+            for (byte[] one : upgrade) {
+                to.item(5, one);
+            }
+            for (byte[] one : origin) {
+                to.item(6, one);
+            }
+            for (byte[] one : accessControlRequestMethod) {
+                to.item(7, one);
+            }
+            to.put(8, matched);
+            to.put(9, pathTemplate);
+            to.put(10, allowBonusOrbs);
+            to.put(11, withAudit);
+            to.put(12, holdsThread);
+            to.put(13, unixMs);
+            to.put(14, monotonicMs);
+            to.end(start);
+        }
+    }
+
+    /** Resumes a step after its {@code Wait} is over. The engine can be a later one. Answered like {@code Ask}. */
+    static final class Resume implements Question {
+        /** The time since 1970. */
+        long unixMs;
+
+        /** The time on the monotonic clock. */
+        long monotonicMs;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(4);
+            to.put(1, unixMs);
+            to.put(2, monotonicMs);
+            to.end(start);
+        }
+    }
+
+    /** Resumes a step after the host has checked its signature. Answered by {@code Answer}. */
+    static final class Checked implements Question {
+        /** The signature is valid. */
+        boolean isRight;
+
+        /** The first 8 bytes of the token's SHA-256 hash, if the host has instructions for it; 0 if the library must hash it. */
+        long tokenHash;
+
+        /** The time since 1970. */
+        long unixMs;
+
+        /** The time on the monotonic clock. */
+        long monotonicMs;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(5);
+            to.put(1, isRight);
+            to.put(2, tokenHash);
+            to.put(3, unixMs);
+            to.put(4, monotonicMs);
+            to.end(start);
+        }
+    }
+
+    /** Asks whether the wait of a step is over: after each report of a call, and when {@code until_ms} is reached. Answered by {@code Over}. */
+    static final class IsOver implements Question {
+        /** The time on the monotonic clock. */
+        long monotonicMs;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(6);
+            to.put(1, monotonicMs);
+            to.end(start);
+        }
+    }
+
+    /** Asks for the next call. Ask after each other question until the answer is {@code Done}, or only after answers with {@code may_call}. Answered by {@code Call} or {@code Done}. */
+    static final class NextCall implements Question {
+        /** The time on the monotonic clock. */
+        long monotonicMs;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(7);
+            to.put(1, monotonicMs);
+            to.end(start);
+        }
+    }
+
+    /** Reports the result of a call. Answered by {@code Call}, the next one of the same attempt, or by {@code Done}, and then the steps that wait for it can be resumed. A report for an attempt that is already over has no effect. */
+    static final class Called implements Question {
+        /** The attempt of the call. */
+        long attempt;
+
+        /** An {@code ORBGATE_FETCH_*} number if there is no response; otherwise 0. */
+        long failure;
+
+        /** The status of the response. */
+        long status;
+
+        /** Its headers, or at least each {@code Cache-Control}. */
+        List<Header> headers = List.of();
+
+        /** Its body, which can be left out if the status isn't 200. */
+        byte[] body = NOTHING;
+
+        /** The time on the monotonic clock. */
+        long monotonicMs;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(8);
+            to.put(1, attempt);
+            to.put(2, failure);
+            to.put(3, status);
+            for (Header one : headers) {
+                int part = to.begin(4);
+                one.write(to);
+                to.end(part);
+            }
+            to.put(5, body);
+            to.put(6, monotonicMs);
+            to.end(start);
+        }
+    }
+
+    /** Requests every issuer's keys, as far as the settings allow, so that the first token needn't wait. Answered by {@code Done}; then ask for the next call. */
+    static final class Warm implements Question {
+        /** The time on the monotonic clock. */
+        long monotonicMs;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(9);
+            to.put(1, monotonicMs);
+            to.end(start);
+        }
+    }
+
+    /** Never uses an issuer's key again, even if the issuer still publishes it. Answered by {@code Done}; for an unknown issuer, the status is {@code ORBGATE_STATUS_NOT_FOUND}. */
+    static final class Revoke implements Question {
+        /** The issuer. */
+        byte[] issuer = NOTHING;
+
+        /** The key's {@code kid}. */
+        String kid = "";
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(10);
+            to.put(1, issuer);
+            to.put(2, kid);
+            to.end(start);
+        }
+    }
+
+    /** Forgets an issuer's keys, or the answers about its tokens, if it has withdrawn one before it expired. Answered like {@code Revoke}. */
+    static final class Forget implements Question {
+        /** The issuer. */
+        byte[] issuer = NOTHING;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(11);
+            to.put(1, issuer);
+            to.end(start);
+        }
+    }
+
+    /** Reads the secrets of the clients that ask about opaque tokens again. If one can't be read, all of them stay as they are. Answered by {@code Done} or {@code Failed}. */
+    static final class ReadSecrets implements Question {
+        /** As in {@code Make}. */
+        List<Secret> secrets = List.of();
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(12);
+            for (Secret one : secrets) {
+                int part = to.begin(1);
+                one.write(to);
+                to.end(part);
+            }
+            to.end(start);
+        }
+    }
+
+    /** Asks for the status of each issuer's keys. Answered by {@code KeyStatus}. */
+    static final class Status implements Question {
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(13);
+            to.end(start);
+        }
+    }
+
+    /** Checks that no path matches both a public route and a route of the engine's policy. Answered by {@code Done} or {@code Failed}. */
+    static final class CheckEngine implements Question {
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(14);
+            to.end(start);
+        }
+    }
+
+    /** Compares the routes of a service with those of the engine's policy, and with the gate's public ones if there is a gate. Answered by {@code RouteDifferences}. */
+    static final class CheckRoutes implements Question {
+        /** The routes of the service. */
+        List<ServiceRoute> routes = List.of();
+
+        /** Without a gate, an {@code ORBGATE_TEMPLATES_*} number: the syntax of the templates. */
+        long templates;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(15);
+            for (ServiceRoute one : routes) {
+                int part = to.begin(1);
+                one.write(to);
+                to.end(part);
+            }
+            to.put(2, templates);
+            to.end(start);
+        }
+    }
+
+    /** Ends the request of a step, for example because the client has disconnected, so that the step can serve another. Answered by {@code Done}, without a gate. */
+    static final class Drop implements Question {
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(16);
+            to.end(start);
+        }
+    }
+
+    /** A secret that the host passes. */
+    static final class Secret {
+        /** The secret; absent if the library reads it from its file or environment variable. */
+        byte[] value;
+
+        void write(Wire.Writer to) {
+            if (value != null) {
+                to.item(1, value);
+            }
+        }
+    }
+
+    /** A header line. */
+    static final class Header {
+        /** Its name, in any letter case. */
+        byte[] name = NOTHING;
+
+        /** Its value. */
+        byte[] value = NOTHING;
+
+        void write(Wire.Writer to) {
+            to.put(1, name);
+            to.put(2, value);
+        }
+    }
+
+    /** A route of a service. */
+    static final class ServiceRoute {
+        /** Its method. */
+        String method = "";
+
+        /** Its template. */
+        String pathTemplate = "";
+
+        void write(Wire.Writer to) {
+            to.put(1, method);
+            to.put(2, pathTemplate);
+        }
+    }
+
+    /** The question is done, and there is nothing to say. */
+    static final class Done implements Reply {
+        static Done read(Wire.Reader fields) {
+            Done to = new Done();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                fields.skip(number);
+            }
+            return to;
+        }
+    }
+
+    /** A configuration or an option has errors. */
+    static final class Failed implements Reply {
+        /** The {@code OrbgateStatus} of the error. */
+        long status;
+
+        /** All errors in one string, each on a line {@code line:column: message}. */
+        String message = "";
+
+        /** The errors that have a position, in the order of the file. */
+        List<Diagnostic> diagnostics = new ArrayList<>();
+
+        static Failed read(Wire.Reader fields) {
+            Failed to = new Failed();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.status = fields.once(1).integer();
+                    case 2 -> to.message = fields.once(2).text();
+                    case 3 -> to.diagnostics.add(Diagnostic.read(fields.part()));
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** The result of a request. Only an allow without {@code http_status} permits it. */
+    static final class Answer implements Reply {
+        /** The decision, packed as with {@code ORBGATE_PACK_ABOUT}. */
+        long packed;
+
+        /** The status of the response to a denied request, which has no body; 0 for an allow. */
+        long httpStatus;
+
+        /** The request is allowed only as a CORS preflight, so a handler that takes other methods than {@code OPTIONS} must not run. */
+        boolean preflight;
+
+        /** The {@code WWW-Authenticate} header of a denial. */
+        String wwwAuthenticate;
+
+        /** The {@code Allow} header of a denial. */
+        String allow;
+
+        /** Why the token is rejected, such as {@code expired}, only for logs and counters. */
+        String refused = "";
+
+        /** The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it. */
+        String misrouted;
+
+        /** The template of an allowed request that needs no token, because its decision names no route. */
+        String publicTemplate = "";
+
+        /** With {@code with_audit}, a JSON line for an audit log, without a line feed. */
+        String audit;
+
+        /** The verified token; absent without a valid token. */
+        Token token;
+
+        /** {@code NextCall} might be answered by a call. */
+        boolean mayCall;
+
+        static Answer read(Wire.Reader fields) {
+            Answer to = new Answer();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.packed = fields.once(1).integer();
+                    case Wire.CRITICAL | 2 -> to.httpStatus = fields.once(2).integer();
+                    case Wire.CRITICAL | 3 -> to.preflight = fields.once(3).isThere();
+                    case 4 -> to.wwwAuthenticate = fields.once(4).text();
+                    case 5 -> to.allow = fields.once(5).text();
+                    case 6 -> to.refused = fields.once(6).text();
+                    case 7 -> to.misrouted = fields.once(7).text();
+                    case 8 -> to.publicTemplate = fields.once(8).text();
+                    case 9 -> to.audit = fields.once(9).text();
+                    case 10 -> to.token = Token.read(fields.once(10).part());
+                    case 11 -> to.mayCall = fields.once(11).isThere();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** The request needs keys, or an answer about its token. Send the calls of {@code NextCall}, wait until {@code IsOver} is answered so, at the latest until {@code until_ms}, and then resume. */
+    static final class Wait implements Reply {
+        /** When the wait ends even without a report, on the monotonic clock. */
+        long untilMs;
+
+        /** {@code NextCall} might be answered by a call. */
+        boolean mayCall;
+
+        static Wait read(Wire.Reader fields) {
+            Wait to = new Wait();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.untilMs = fields.once(1).integer();
+                    case 2 -> to.mayCall = fields.once(2).isThere();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** Check a signature, and report with {@code Checked} whether it is valid. The algorithm fits the key, and key and signature have a valid form and length. */
+    static final class CheckSignature implements Reply {
+        /** The algorithm, such as {@code RS256}. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash. */
+        String algorithm = "";
+
+        /** The key as a JWK with only its required members. Equal keys have equal strings. If it can't be imported, the signature is invalid. */
+        String key = "";
+
+        /** The token, whose first {@code signed} bytes are the signed ones. */
+        byte[] token = NOTHING;
+
+        /** How many bytes of the token are signed. */
+        long signed;
+
+        /** The signature. */
+        byte[] signature = NOTHING;
+
+        /** {@code NextCall} might be answered by a call. */
+        boolean mayCall;
+
+        static CheckSignature read(Wire.Reader fields) {
+            CheckSignature to = new CheckSignature();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.algorithm = fields.once(1).text();
+                    case Wire.CRITICAL | 2 -> to.key = fields.once(2).text();
+                    case Wire.CRITICAL | 3 -> to.token = fields.once(3).bytes();
+                    case Wire.CRITICAL | 4 -> to.signed = fields.once(4).integer();
+                    case Wire.CRITICAL | 5 -> to.signature = fields.once(5).bytes();
+                    case 6 -> to.mayCall = fields.once(6).isThere();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** A call to make without following redirects. In any case, report the result with {@code Called}. */
+    static final class Call implements Reply {
+        /** The attempt that needs it. */
+        long attempt;
+
+        /** Its method. */
+        String method = "";
+
+        /** {@code https}, or a loopback address. */
+        String url = "";
+
+        /** Its headers. One of them can contain a secret, so don't log them. */
+        List<CallHeader> headers = new ArrayList<>();
+
+        /** Its body, if it has one. It can contain a token, so don't log it. */
+        byte[] body;
+
+        /** If the response hasn't arrived after this time, report {@code ORBGATE_FETCH_TIMEOUT}. */
+        long timeoutMs;
+
+        /** If the body is longer, stop reading and report {@code ORBGATE_FETCH_TOO_LARGE}. */
+        long maxBytes;
+
+        static Call read(Wire.Reader fields) {
+            Call to = new Call();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.attempt = fields.once(1).integer();
+                    case Wire.CRITICAL | 2 -> to.method = fields.once(2).text();
+                    case Wire.CRITICAL | 3 -> to.url = fields.once(3).text();
+                    case Wire.CRITICAL | 4 -> to.headers.add(CallHeader.read(fields.part()));
+                    case Wire.CRITICAL | 5 -> to.body = fields.once(5).bytes();
+                    case Wire.CRITICAL | 6 -> to.timeoutMs = fields.once(6).integer();
+                    case Wire.CRITICAL | 7 -> to.maxBytes = fields.once(7).integer();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** Whether the wait of a step is over. */
+    static final class Over implements Reply {
+        /** The step can be resumed. */
+        boolean isOver;
+
+        static Over read(Wire.Reader fields) {
+            Over to = new Over();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.isOver = fields.once(1).isThere();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** Where the secrets of a token configuration are, in the order of the issuers that have one. */
+    static final class SecretSources implements Reply {
+        /** The sources. */
+        List<SecretSource> sources = new ArrayList<>();
+
+        static SecretSources read(Wire.Reader fields) {
+            SecretSources to = new SecretSources();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.sources.add(SecretSource.read(fields.part()));
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** The status of the keys at one moment. */
+    static final class KeyStatus implements Reply {
+        /** The issuers, in the order of the configuration. */
+        List<IssuerStatus> issuers = new ArrayList<>();
+
+        static KeyStatus read(Wire.Reader fields) {
+            KeyStatus to = new KeyStatus();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case 1 -> to.issuers.add(IssuerStatus.read(fields.part()));
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** The differences between the routes of a service and of its policy; empty if they are the same. */
+    static final class RouteDifferences implements Reply {
+        /** First the routes that the policy lacks, then those that the service lacks. */
+        List<RouteDifference> differences = new ArrayList<>();
+
+        static RouteDifferences read(Wire.Reader fields) {
+            RouteDifferences to = new RouteDifferences();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.differences.add(RouteDifference.read(fields.part()));
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** An error of a configuration. */
+    static final class Diagnostic {
+        /** Line, from 1. */
+        long line;
+
+        /** Column in characters, from 1. */
+        long column;
+
+        /** The message: lower case, no final period, without the position. */
+        String message = "";
+
+        static Diagnostic read(Wire.Reader fields) {
+            Diagnostic to = new Diagnostic();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case 1 -> to.line = fields.once(1).integer();
+                    case 2 -> to.column = fields.once(2).integer();
+                    case 3 -> to.message = fields.once(3).text();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** A verified token. */
+    static final class Token {
+        /** Its kind: an {@code OrbgateTokenKind}. */
+        long kind;
+
+        /** Its scopes, separated by single spaces. */
+        String scopes = "";
+
+        /** The issuer. */
+        String issuer = "";
+
+        /** The subject ({@code sub}); empty if the token doesn't state it. */
+        String subject = "";
+
+        /** The client that the token was issued to; empty if the token doesn't state it. */
+        String client = "";
+
+        /** The party that acts for the subject ({@code act}); empty if the token doesn't state it. */
+        String actor = "";
+
+        /** The token's own id ({@code jti}); empty if the token doesn't state it. */
+        String id = "";
+
+        /** An id that reveals nothing about the token: 16 hexadecimal digits. */
+        String fingerprint = "";
+
+        /** When the token expires: in milliseconds since 1970. */
+        long expiresMs;
+
+        static Token read(Wire.Reader fields) {
+            Token to = new Token();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case 1 -> to.kind = fields.once(1).integer();
+                    case 2 -> to.scopes = fields.once(2).text();
+                    case 3 -> to.issuer = fields.once(3).text();
+                    case 4 -> to.subject = fields.once(4).text();
+                    case 5 -> to.client = fields.once(5).text();
+                    case 6 -> to.actor = fields.once(6).text();
+                    case 7 -> to.id = fields.once(7).text();
+                    case 8 -> to.fingerprint = fields.once(8).text();
+                    case 9 -> to.expiresMs = fields.once(9).integer();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** A header line of a call. */
+    static final class CallHeader {
+        /** Its name. */
+        String name = "";
+
+        /** Its value. */
+        String value = "";
+
+        static CallHeader read(Wire.Reader fields) {
+            CallHeader to = new CallHeader();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.name = fields.once(1).text();
+                    case Wire.CRITICAL | 2 -> to.value = fields.once(2).text();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** Where a secret is. A configuration never contains the secret. */
+    static final class SecretSource {
+        /** An {@code ORBGATE_SECRET_*} number. */
+        long kind;
+
+        /** The path of the file, or the name of the variable. */
+        String name = "";
+
+        static SecretSource read(Wire.Reader fields) {
+            SecretSource to = new SecretSource();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.kind = fields.once(1).integer();
+                    case Wire.CRITICAL | 2 -> to.name = fields.once(2).text();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** The status of one issuer's keys. */
+    static final class IssuerStatus {
+        /** The issuer. */
+        String issuer = "";
+
+        /** The number of usable keys. If it is 0 and {@code opaque} isn't true, every token of the issuer is rejected. */
+        long keyCount;
+
+        /** When the keys were fetched, on the monotonic clock; 0 if there aren't any. */
+        long fetchedMs;
+
+        /** Why the last attempt failed; empty if it succeeded. */
+        String failure = "";
+
+        /** The keys that were left out, with the reasons: one line for each. */
+        String warnings = "";
+
+        /** The issuer's tokens are opaque: it has no keys, and {@code failure} is that of its introspection endpoint. */
+        boolean opaque;
+
+        static IssuerStatus read(Wire.Reader fields) {
+            IssuerStatus to = new IssuerStatus();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case 1 -> to.issuer = fields.once(1).text();
+                    case 2 -> to.keyCount = fields.once(2).integer();
+                    case 3 -> to.fetchedMs = fields.once(3).integer();
+                    case 4 -> to.failure = fields.once(4).text();
+                    case 5 -> to.warnings = fields.once(5).text();
+                    case 6 -> to.opaque = fields.once(6).isThere();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** A route that only the service or only the policy has. */
+    static final class RouteDifference {
+        /** An {@code ORBGATE_DIFFERENCE_*} number. */
+        long kind;
+
+        /** The route, for example {@code GET /users/export}. */
+        String route = "";
+
+        /** The policy's route that decides the requests of an undeclared route; empty if they are denied. */
+        String decidedAs = "";
+
+        static RouteDifference read(Wire.Reader fields) {
+            RouteDifference to = new RouteDifference();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.kind = fields.once(1).integer();
+                    case Wire.CRITICAL | 2 -> to.route = fields.once(2).text();
+                    case 3 -> to.decidedAs = fields.once(3).text();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+}
