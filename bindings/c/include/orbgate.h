@@ -457,56 +457,27 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_FETCH_BAD_URL 4
 
 /**
- * In `OrbgateGateOptions.flags`: every denial has the status 403, so that callers can't distinguish an unknown route
- * from a missing scope.
- */
-#define ORBGATE_GATE_FLAT_403 1
-
-/**
- * In `OrbgateGateOptions.flags`: a `POST` counts as one even if a header names another method. Only safe if nothing in
- * the service follows such headers.
- */
-#define ORBGATE_GATE_IGNORE_METHOD_OVERRIDE 2
-
-/**
- * In `OrbgateGateOptions.flags`: the caller checks signatures, see `ORBGATE_STEP_CHECK_SIGNATURE`. A library without
- * cryptography, such as the WebAssembly module, always requires it.
- */
-#define ORBGATE_GATE_SIGNATURES_OUTSIDE 4
-
-/**
- * In `OrbgateGateOptions.flags`: no key is used after its time; `max_stale_ms` must be 0.
- */
-#define ORBGATE_GATE_NO_STALE_KEYS 8
-
-/**
- * In `OrbgateGateOptions.flags`: the caller performs fetches that have a body, see `OrbgateFetchInfo.body`. Without it,
- * a configuration with an issuer of opaque tokens is rejected.
- */
-#define ORBGATE_GATE_INTROSPECTION 16
-
-/**
- * In `OrbgateGateOptions.challenge`: `WWW-Authenticate: Bearer` on every 401 and 403.
+ * The option `challenge`: `WWW-Authenticate: Bearer` on every 401 and 403.
  */
 #define ORBGATE_CHALLENGE_MINIMAL 0
 
 /**
- * In `OrbgateGateOptions.challenge`: with the error and the missing scope, as in RFC 6750.
+ * The option `challenge`: with the error and the missing scope, as in RFC 6750.
  */
 #define ORBGATE_CHALLENGE_FULL 1
 
 /**
- * In `OrbgateGateOptions.challenge`: no header; every denial is a bare 403.
+ * The option `challenge`: no header; every denial is a bare 403.
  */
 #define ORBGATE_CHALLENGE_NONE 2
 
 /**
- * In `OrbgateGateOptions.cors_preflight`: a CORS preflight is decided like any other request.
+ * The option `cors_preflight`: a CORS preflight is decided like any other request.
  */
 #define ORBGATE_CORS_PREFLIGHT_DENY 0
 
 /**
- * In `OrbgateGateOptions.cors_preflight`: a CORS preflight needs no token, if the requested method is declared for the
+ * The option `cors_preflight`: a CORS preflight needs no token, if the requested method is declared for the
  * path.
  */
 #define ORBGATE_CORS_PREFLIGHT_PASS 1
@@ -527,29 +498,18 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_TEMPLATES_ANGLES 2
 
 /**
- * In `OrbgateGateRequest.flags`: the result includes a line for an audit log.
- */
-#define ORBGATE_WITH_AUDIT 4
-
-/**
- * In `OrbgateGateRequest.flags`: a thread blocks while this request waits for keys, as in a server with one thread per
- * request. Only one such request waits for longer than a second.
- */
-#define ORBGATE_HOLDS_THREAD 8
-
-/**
- * In `OrbgateGateRequest.matched`: no router runs before the gate.
+ * What a router has chosen: no router runs before the gate.
  */
 #define ORBGATE_MATCHED_NOTHING 0
 
 /**
- * In `OrbgateGateRequest.matched`: a router has chosen the route of `path_template`. An otherwise allowed request is
+ * What a router has chosen: the route of `path_template`. An otherwise allowed request is
  * denied if its allowed route is a different one.
  */
 #define ORBGATE_MATCHED_TEMPLATE 1
 
 /**
- * In `OrbgateGateRequest.matched`: the router doesn't report a route, for example for a fallback. An otherwise allowed
+ * What a router has chosen: it doesn't report a route, for example for a fallback. An otherwise allowed
  * request is denied.
  */
 #define ORBGATE_MATCHED_UNKNOWN 2
@@ -565,37 +525,19 @@ typedef uint8_t OrbgateTokenKind;
 #define ORBGATE_DIFFERENCE_UNSERVED 2
 
 /**
- * In `OrbgateSecretSource.kind`: a file, by its absolute path.
+ * The kind of a secret's source: a file, by its absolute path.
  */
 #define ORBGATE_SECRET_FILE 1
 
 /**
- * In `OrbgateSecretSource.kind`: an environment variable.
+ * The kind of a secret's source: an environment variable.
  */
 #define ORBGATE_SECRET_ENV 2
 
 /**
- * In `OrbgateSecretSource.kind`: not a secret, but a file with an issuer's public keys, by its absolute path.
+ * The kind of a source: not a secret, but a file with an issuer's public keys, by its absolute path.
  */
 #define ORBGATE_SECRET_KEYS 3
-
-/**
- * In `OrbgateStepInfo.kind`: the result.
- */
-#define ORBGATE_STEP_ANSWER 1
-
-/**
- * In `OrbgateStepInfo.kind`: the request needs keys, or an answer about its token. Perform the fetches of
- * `orbgate_gate_next_fetch`, wait until `orbgate_gate_is_over` returns 1, at the latest until `until_ms`, and then call
- * `orbgate_gate_resume`.
- */
-#define ORBGATE_STEP_WAIT 2
-
-/**
- * In `OrbgateStepInfo.kind`: check this signature, and report to `orbgate_gate_checked` whether it is
- * valid.
- */
-#define ORBGATE_STEP_CHECK_SIGNATURE 3
 
 /**
  * The result of a question. Immutable; the caller owns it.
@@ -614,15 +556,9 @@ typedef struct OrbgateEngine OrbgateEngine;
 typedef struct OrbgateError OrbgateError;
 
 /**
- * A URL to fetch. Immutable; the caller owns it.
- */
-typedef struct OrbgateFetch OrbgateFetch;
-
-/**
- * Rules and keys. A gate turns a request as received into a result. It does no I/O, reads no clock and has no thread.
- * The caller performs the fetches of `orbgate_gate_next_fetch`, and passes the time on two clocks: `unix_ms` since
- * 1970, which determines whether tokens are valid, and `monotonic_ms` since any moment, on a clock that is never set,
- * which determines when keys are fetched.
+ * Rules and keys. A gate turns a request as received into a result: see `orbgate_gate_call`. It does no I/O, reads no
+ * clock and has no thread. The caller makes its calls, and passes the time on two clocks: since 1970, which determines
+ * whether tokens are valid, and since any moment, on a clock that is never set, which determines when keys are fetched.
  */
 typedef struct OrbgateGate OrbgateGate;
 
@@ -631,17 +567,6 @@ typedef struct OrbgateGate OrbgateGate;
  * engine. Shared by reference counting.
  */
 typedef struct OrbgateHandle OrbgateHandle;
-
-/**
- * The status of a gate's keys at one moment. Immutable; the caller owns it.
- */
-typedef struct OrbgateKeyStatus OrbgateKeyStatus;
-
-/**
- * The differences between the routes of a service and of its policy. Immutable; the caller owns
- * it.
- */
-typedef struct OrbgateRouteDifferences OrbgateRouteDifferences;
 
 /**
  * A token's scopes as a set of bits: each decision tests one bit. It belongs to the policy of the
@@ -654,11 +579,6 @@ typedef struct OrbgateScopeSet OrbgateScopeSet;
  * The next step of a request to a gate. The caller owns it; only `orbgate_gate_call` changes it.
  */
 typedef struct OrbgateStep OrbgateStep;
-
-/**
- * The accepted tokens: their issuers and rules. Immutable; a gate keeps a copy.
- */
-typedef struct OrbgateVerifier OrbgateVerifier;
 
 /**
  * A *verified* bearer token. A null pointer means no token, which is denied with `no_token`. All
@@ -903,428 +823,6 @@ typedef struct OrbgateDiagnostic {
    */
   struct OrbgateStr message;
 } OrbgateDiagnostic;
-
-/**
- * A URL to fetch without following redirects: with `GET` and without credentials if it has no `body`, and otherwise with
- * `POST`. In any case, report the result with `orbgate_gate_fetched` or `orbgate_gate_fetch_failed`.
- */
-typedef struct OrbgateFetchInfo {
-  /**
-   * Set it to `sizeof(OrbgateFetchInfo)`, or use `orbgate_fetch_info_init()`.
-   */
-  uint32_t struct_size;
-  /**
-   * If the response hasn't arrived after this time, report `ORBGATE_FETCH_TIMEOUT`.
-   */
-  uint32_t timeout_ms;
-  /**
-   * The attempt that needs it.
-   */
-  uint64_t attempt;
-  /**
-   * If the body is longer, stop reading and report `ORBGATE_FETCH_TOO_LARGE`.
-   */
-  uint64_t max_bytes;
-  /**
-   * `https`, or a loopback address.
-   */
-  struct OrbgateStr url;
-  /**
-   * No string: `GET`. Otherwise a question about an opaque token, for a `POST` with
-   * `Content-Type: application/x-www-form-urlencoded`. It contains the token, so don't log it.
-   */
-  struct OrbgateStr body;
-  /**
-   * The value of `Authorization` of a fetch with a body; otherwise no string. It contains a secret, so don't log it.
-   */
-  struct OrbgateStr authorization;
-} OrbgateFetchInfo;
-
-/**
- * The status of one issuer's keys.
- */
-typedef struct OrbgateIssuerStatus {
-  /**
-   * Set it to `sizeof(OrbgateIssuerStatus)`, or use `orbgate_issuer_status_init()`.
-   */
-  uint32_t struct_size;
-  /**
-   * The number of usable keys. If it is 0 and `opaque` isn't 1, every token of the issuer is rejected.
-   */
-  uint32_t key_count;
-  /**
-   * When the keys were fetched, on the monotonic clock; 0 if there aren't any.
-   */
-  uint64_t fetched_ms;
-  /**
-   * The issuer.
-   */
-  struct OrbgateStr issuer;
-  /**
-   * Why the last attempt failed; no string if it succeeded.
-   */
-  struct OrbgateStr failure;
-  /**
-   * The keys that were left out, with the reasons: one line for each.
-   */
-  struct OrbgateStr warnings;
-  /**
-   * 1 if the issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint.
-   */
-  uint32_t opaque;
-  /**
-   * 0.
-   */
-  uint32_t reserved;
-} OrbgateIssuerStatus;
-
-/**
- * How a gate responds, and how it fetches keys. All zeros except the size selects the defaults. Times are in
- * milliseconds; 0 selects the default.
- */
-typedef struct OrbgateGateOptions {
-  /**
-   * Set it to `sizeof(OrbgateGateOptions)`, or use `orbgate_gate_options_init()`.
-   */
-  uint32_t struct_size;
-  /**
-   * `ORBGATE_GATE_*` bits.
-   */
-  uint32_t flags;
-  /**
-   * An `ORBGATE_CHALLENGE_*` number.
-   */
-  uint32_t challenge;
-  /**
-   * An `ORBGATE_TEMPLATES_*` number: the syntax of `OrbgateGateRequest.path_template`.
-   */
-  uint32_t templates;
-  /**
-   * The realm of a full challenge: printable ASCII without `"` and `\`; none if it is empty.
-   */
-  struct OrbgateStr realm;
-  /**
-   * The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`; none if it is empty.
-   */
-  struct OrbgateStr resource_metadata;
-  /**
-   * How long keys are fresh if the issuer sends no usable `Cache-Control`. Default: 600 s.
-   */
-  uint32_t ttl_ms;
-  /**
-   * The shortest time that an issuer can set. Default: 60 s.
-   */
-  uint32_t ttl_min_ms;
-  /**
-   * The longest time that an issuer can set. Default: 3,600 s.
-   */
-  uint32_t ttl_max_ms;
-  /**
-   * The part of that time, in percent, after which a token starts a fetch without waiting for
-   * it. Default: 80.
-   */
-  uint32_t ahead_percent;
-  /**
-   * How long stale keys are used if new ones can't be fetched. Default: 3,600 s.
-   */
-  uint32_t max_stale_ms;
-  /**
-   * The time between two attempts. Default: 30 s.
-   */
-  uint32_t cooldown_ms;
-  /**
-   * How many attempts tokens with unknown keys can start at once, and again in every cooldown.
-   * Default: 4.
-   */
-  uint32_t burst;
-  /**
-   * The time between two attempts while there are no keys. Default: 1 s.
-   */
-  uint32_t retry_ms;
-  /**
-   * The time limit for one attempt. Default: 5 s.
-   */
-  uint32_t timeout_ms;
-  /**
-   * 0.
-   */
-  uint32_t reserved;
-  /**
-   * Routes that need no token, such as `GET /healthz`, each written as in a policy with the whole path. Check each
-   * engine with `orbgate_gate_check_engine` before you use it with the gate.
-   */
-  const struct OrbgateStr *public_routes;
-  /**
-   * The number of these routes.
-   */
-  size_t public_route_count;
-  /**
-   * An `ORBGATE_CORS_PREFLIGHT_*` number, for `OPTIONS` with `Origin` and
-   * `Access-Control-Request-Method`.
-   */
-  uint32_t cors_preflight;
-  /**
-   * 0.
-   */
-  uint32_t reserved2;
-  /**
-   * The secrets of the clients that ask about opaque tokens, in the order of `orbgate_verifier_secret`. The gate
-   * copies them. It reads each one without a string itself, from its file or environment variable, which the
-   * WebAssembly module can't.
-   */
-  const struct OrbgateStr *secrets;
-  /**
-   * The number of these secrets: 0 or that of the verifier.
-   */
-  size_t secret_count;
-} OrbgateGateOptions;
-
-/**
- * A request as received over the wire. Don't decode, strip or join any part of it.
- */
-typedef struct OrbgateGateRequest {
-  /**
-   * Set it to `sizeof(OrbgateGateRequest)`, or use `orbgate_gate_request_init()`.
-   */
-  uint32_t struct_size;
-  /**
-   * 0 or a combination of `ORBGATE_ALLOW_BONUS_ORBS`, `ORBGATE_WITH_AUDIT` and
-   * `ORBGATE_HOLDS_THREAD`.
-   */
-  uint32_t flags;
-  /**
-   * The method.
-   */
-  struct OrbgateStr method;
-  /**
-   * The target: path and query, in the bytes of the request line or of `:path`.
-   */
-  struct OrbgateStr target;
-  /**
-   * Every value of `Authorization`, one item for each header line.
-   */
-  const struct OrbgateStr *authorization;
-  /**
-   * The number of values.
-   */
-  size_t authorization_count;
-  /**
-   * The names of all headers, or at least those that contain `method`, in any letter case, because a header can
-   * override the method.
-   */
-  const struct OrbgateStr *header_names;
-  /**
-   * The number of names.
-   */
-  size_t header_name_count;
-  /**
-   * With `ORBGATE_MATCHED_TEMPLATE`, the template that the router chose, including any prefix, in the syntax that
-   * the gate's options select; otherwise no string.
-   */
-  struct OrbgateStr path_template;
-  /**
-   * An `ORBGATE_MATCHED_*` number.
-   */
-  uint32_t matched;
-  /**
-   * 0.
-   */
-  uint32_t reserved;
-  /**
-   * Every value of `Upgrade`, one item for each line of the header. A request that lists `h2c` is denied.
-   */
-  const struct OrbgateStr *upgrade;
-  /**
-   * The number of values.
-   */
-  size_t upgrade_count;
-  /**
-   * Every value of `Origin`, one item for each line of the header.
-   */
-  const struct OrbgateStr *origin;
-  /**
-   * The number of values.
-   */
-  size_t origin_count;
-  /**
-   * Every value of `Access-Control-Request-Method`, one item for each line of the header.
-   */
-  const struct OrbgateStr *access_control_request_method;
-  /**
-   * The number of values.
-   */
-  size_t access_control_request_method_count;
-} OrbgateGateRequest;
-
-/**
- * A route that only the service or only the policy has.
- */
-typedef struct OrbgateRouteDifference {
-  /**
-   * Set it to `sizeof(OrbgateRouteDifference)`, or use `orbgate_route_difference_init()`.
-   */
-  uint32_t struct_size;
-  /**
-   * An `ORBGATE_DIFFERENCE_*` number.
-   */
-  uint32_t kind;
-  /**
-   * The route, for example `GET /users/export`.
-   */
-  struct OrbgateStr route;
-  /**
-   * The policy's route that decides the requests of an undeclared route; no string if they are denied.
-   */
-  struct OrbgateStr decided_as;
-} OrbgateRouteDifference;
-
-/**
- * Where the secret of an introspecting client is. A configuration never contains the secret.
- */
-typedef struct OrbgateSecretSource {
-  /**
-   * Set it to `sizeof(OrbgateSecretSource)`, or use `orbgate_secret_source_init()`.
-   */
-  uint32_t struct_size;
-  /**
-   * An `ORBGATE_SECRET_*` number.
-   */
-  uint32_t kind;
-  /**
-   * The path of the file, or the name of the variable.
-   */
-  struct OrbgateStr name;
-} OrbgateSecretSource;
-
-/**
- * The properties of a step. Fields of other kinds of steps are 0, and their strings are no string.
- */
-typedef struct OrbgateStepInfo {
-  /**
-   * Set it to `sizeof(OrbgateStepInfo)`, or use `orbgate_step_info_init()`.
-   */
-  uint32_t struct_size;
-  /**
-   * An `ORBGATE_STEP_*` number.
-   */
-  uint32_t kind;
-  /**
-   * The attempt to wait for.
-   */
-  uint64_t attempt;
-  /**
-   * When it ends even without a report, on the monotonic clock.
-   */
-  uint64_t until_ms;
-  /**
-   * The algorithm of the signature to check, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518
-   * §3.4); PSS has a salt as long as its hash. The algorithm fits the key, and key and signature have a valid form
-   * and length.
-   */
-  struct OrbgateStr algorithm;
-  /**
-   * The key as a JWK with only its required members. Equal keys have equal strings, so you can cache imported keys.
-   * If the key can't be imported, the signature is invalid.
-   */
-  struct OrbgateStr key;
-  /**
-   * The signed bytes.
-   */
-  struct OrbgateStr message;
-  /**
-   * The signature: bytes.
-   */
-  struct OrbgateStr signature;
-  /**
-   * The decision. Only `ORBGATE_EFFECT_ALLOW` permits the request.
-   */
-  struct OrbgateDecision decision;
-  /**
-   * The status of the response to a denied request, which has no body; 0 for an allow.
-   */
-  uint32_t http_status;
-  /**
-   * The `OrbgateTokenKind` of the token; `ORBGATE_TOKEN_KIND_NONE` if there is no valid token.
-   */
-  uint32_t token_kind;
-  /**
-   * The `WWW-Authenticate` header of a denial; no string if it has none.
-   */
-  struct OrbgateStr www_authenticate;
-  /**
-   * The `Allow` header of a denial; no string if it has none.
-   */
-  struct OrbgateStr allow;
-  /**
-   * Why the token is rejected, such as `expired`: only for logs and counters.
-   */
-  struct OrbgateStr refused;
-  /**
-   * The template that the router chose instead of the allowed route; empty if the router didn't report one. Count
-   * it. No string if they agree.
-   */
-  struct OrbgateStr misrouted;
-  /**
-   * With `ORBGATE_WITH_AUDIT`, a JSON line for an audit log, without a line feed.
-   */
-  struct OrbgateStr audit;
-  /**
-   * The token's scopes, separated by single spaces.
-   */
-  struct OrbgateStr scopes;
-  /**
-   * The issuer.
-   */
-  struct OrbgateStr issuer;
-  /**
-   * The subject (`sub`).
-   */
-  struct OrbgateStr subject;
-  /**
-   * The client that the token was issued to.
-   */
-  struct OrbgateStr client;
-  /**
-   * The party that acts for the subject (`act`).
-   */
-  struct OrbgateStr actor;
-  /**
-   * The token's own id (`jti`).
-   */
-  struct OrbgateStr id;
-  /**
-   * An id that reveals nothing about the token: 16 hexadecimal digits.
-   */
-  struct OrbgateStr fingerprint;
-  /**
-   * When the token expires, in milliseconds since 1970.
-   */
-  uint64_t expires_ms;
-  /**
-   * The decision packed, as with `ORBGATE_PACK_ABOUT`.
-   */
-  uint64_t packed;
-  /**
-   * The token's interned scopes, for further decisions by the same engine; null without a token. The step owns it;
-   * `orbgate_scope_set_retain` keeps it.
-   */
-  const struct OrbgateScopeSet *scope_set;
-  /**
-   * The template of an allowed request that needs no token, because its decision names no route; otherwise no
-   * string.
-   */
-  struct OrbgateStr public_template;
-  /**
-   * 1 if the request is allowed only as a CORS preflight: a handler that takes other methods than `OPTIONS` must not
-   * run. A host that knows the handler before it asks leaves `origin` out for such a handler; one that learns of it
-   * afterwards asks again with `ORBGATE_MATCHED_UNKNOWN`.
-   */
-  uint32_t preflight;
-  /**
-   * 0.
-   */
-  uint32_t reserved;
-} OrbgateStepInfo;
 
 /**
  * A route of an engine.
@@ -1932,275 +1430,11 @@ OrbgateStatus orbgate_step_gate(struct OrbgateStep *step,
                                 struct OrbgateGate **out);
 
 /**
- * Returns the next fetch; `*out` is null if there isn't one. Call it after each other call until it returns
- * null.
- *
- * Ownership: the caller owns `*out` and frees it with `orbgate_fetch_free`.
- * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_next_fetch(const struct OrbgateGate *gate,
-                                      uint64_t monotonic_ms,
-                                      struct OrbgateFetch **out);
-
-/**
- * Reports the result of a fetch: the status, the value of `Cache-Control` (several values joined by commas), and the
- * body, which can be omitted if the status isn't 200. `*out` is the next fetch of the same attempt (the keys, after
- * their address was discovered), or null if the attempt is over. Then resume the requests that wait for it. A report
- * for an attempt that is already over has no effect.
- *
- * Ownership: the caller owns `*out` and frees it with `orbgate_fetch_free`. Everything else is only read.
- * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: keys.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_fetched(const struct OrbgateGate *gate,
-                                   uint64_t attempt,
-                                   uint32_t http_status,
-                                   const char *cache_control,
-                                   size_t cache_control_len,
-                                   const char *body,
-                                   size_t body_len,
-                                   uint64_t monotonic_ms,
-                                   struct OrbgateFetch **out);
-
-/**
- * Reports that a fetch failed, for the reason of an `ORBGATE_FETCH_*` number. Its attempt is over; resume the requests
- * that wait for it.
- *
- * Ownership: nothing.
- * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_fetch_failed(const struct OrbgateGate *gate,
-                                        uint64_t attempt,
-                                        uint32_t failure,
-                                        uint64_t monotonic_ms);
-
-/**
- * Whether the wait of a step is over, so that you can call `orbgate_gate_resume`: `*out` is 1 or 0. Call it after each
- * report of a fetch, and when `until_ms` is reached. Any step other than `ORBGATE_STEP_WAIT` is an invalid argument.
- *
- * Ownership: nothing.
- * Thread-safe: yes. Allocates: no. Blocks: yes. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_is_over(const struct OrbgateGate *gate,
-                                   const struct OrbgateStep *step,
-                                   uint64_t monotonic_ms,
-                                   uint8_t *out);
-
-/**
- * Requests every issuer's keys, as far as the options allow, so that the first token needn't wait. Afterwards,
- * fetch what `orbgate_gate_next_fetch` returns. `orbgate_gate_status` reports the results.
- *
- * Ownership: nothing.
- * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_warm(const struct OrbgateGate *gate,
-                                uint64_t monotonic_ms);
-
-/**
- * Returns the properties of a fetch. If it has a body, `out` must have room for it.
- *
- * Ownership: the fetch owns the strings in `out`, which are valid as long as the fetch.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_fetch_info(const struct OrbgateFetch *fetch,
-                                 struct OrbgateFetchInfo *out);
-
-/**
- * Frees a fetch. Null is fine.
- *
- * Ownership: takes `fetch`, and frees it with its strings.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
- */
-ORBGATE_API
-void orbgate_fetch_free(struct OrbgateFetch *fetch);
-
-/**
- * Never uses the issuer's key with this `kid` again, even if the issuer still publishes it. Call it if a private key
- * was stolen. Tokens that name the key are rejected with `key_revoked`. Returns `ORBGATE_STATUS_NOT_FOUND` for an
- * unknown issuer.
- *
- * Ownership: nothing; everything is only read.
- * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_revoke(const struct OrbgateGate *gate,
-                                  const char *issuer,
-                                  size_t issuer_len,
-                                  const char *kid,
-                                  size_t kid_len);
-
-/**
- * Forgets an issuer's keys. Call it if the issuer has withdrawn a key before it expired. The next token waits for a
- * fetch; until one succeeds, every token of the issuer is rejected. Returns `ORBGATE_STATUS_NOT_FOUND` for an unknown
- * issuer.
- *
- * Ownership: nothing; everything is only read.
- * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_forget(const struct OrbgateGate *gate,
-                                  const char *issuer,
-                                  size_t issuer_len);
-
-/**
- * Reads the secrets of the clients that ask about opaque tokens again: call it after one of them has changed, for example
- * when you reload the policy. `secrets` and `secret_count` work as in `OrbgateGateOptions`. Answers to another secret are
- * forgotten. If a secret can't be read, all of them stay as they are.
- *
- * `error` works as in `orbgate_verifier_from_yaml`. A secret that can't be read gives
- * `ORBGATE_STATUS_INVALID_CONFIGURATION`. No error contains a secret.
- *
- * Ownership: if `*error` is set, the caller owns it and frees it with `orbgate_error_free`. Everything else is only read.
- * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_read_secrets(const struct OrbgateGate *gate,
-                                        const struct OrbgateStr *secrets,
-                                        size_t secret_count,
-                                        struct OrbgateError **error);
-
-/**
- * Returns the status of each issuer's keys, for logs and health checks.
- *
- * Ownership: the caller owns `*out` and frees it with `orbgate_key_status_free`.
- * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_status(const struct OrbgateGate *gate,
-                                  struct OrbgateKeyStatus **out);
-
-/**
- * Returns the status of one issuer's keys, in the order of the configuration. Returns `ORBGATE_STATUS_NOT_FOUND` if
- * there are at most `index` issuers.
- *
- * Ownership: `status` owns the strings in `out`, which are valid as long as `status`.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_key_status_issuer(const struct OrbgateKeyStatus *status,
-                                        size_t index,
-                                        struct OrbgateIssuerStatus *out);
-
-/**
- * Frees the result of `orbgate_gate_status`. Null is fine.
- *
- * Ownership: takes `status`, and frees it with its strings.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
- */
-ORBGATE_API
-void orbgate_key_status_free(struct OrbgateKeyStatus *status);
-
-/**
- * Makes a gate. If `options` is null, all options have their defaults. The gate has no keys yet: the first token waits
- * for them, unless you have called `orbgate_gate_warm`. The secrets of the clients that ask about opaque tokens are read
- * now, from their files or environment variables, and again by `orbgate_gate_read_secrets`.
- *
- * `error` works as in `orbgate_verifier_from_yaml`. An invalid option, or a secret that can't be read, gives
- * `ORBGATE_STATUS_INVALID_CONFIGURATION`. No error contains a secret.
- *
- * Ownership: the caller owns `*out` and frees it with `orbgate_gate_free`; `*error`, if it is set, with `orbgate_error_free`.
- * Everything else is only read.
- * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_new(const struct OrbgateVerifier *verifier,
-                               const struct OrbgateGateOptions *options,
-                               struct OrbgateGate **out,
-                               struct OrbgateError **error);
-
-/**
- * Starts a request that this engine decides. After each call, perform the fetches of `orbgate_gate_next_fetch`, even
- * if you have the result, because keys are refreshed before they expire, without delaying requests.
- *
- * Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. If a token's keys can't be fetched, the
- * result is a denial.
- *
- * Ownership: the caller owns `*out`, and frees it with `orbgate_step_free` or passes it on; it doesn't need `request`.
- * Everything else is only read.
- * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: token.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_ask(const struct OrbgateGate *gate,
-                               const struct OrbgateEngine *engine,
-                               const struct OrbgateGateRequest *request,
-                               uint64_t unix_ms,
-                               uint64_t monotonic_ms,
-                               struct OrbgateStep **out);
-
-/**
- * Resumes a request after its wait is over. The engine can be a later one than that of `orbgate_gate_ask`. Any step
- * other than `ORBGATE_STEP_WAIT` is an invalid argument.
- *
- * Ownership: takes `step`, even on an error. The caller owns `*out`, and frees it with `orbgate_step_free` or passes
- * it on.
- * Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: token.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_resume(const struct OrbgateGate *gate,
-                                  const struct OrbgateEngine *engine,
-                                  struct OrbgateStep *step,
-                                  uint64_t unix_ms,
-                                  uint64_t monotonic_ms,
-                                  struct OrbgateStep **out);
-
-/**
- * Resumes a request after the caller has checked its signature: `is_right` is 1 if the signature is valid, and
- * otherwise 0. Any step other than `ORBGATE_STEP_CHECK_SIGNATURE` is an invalid argument.
- *
- * Ownership: takes `step`, even on an error. The caller owns `*out` and frees it with `orbgate_step_free`.
- * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: token.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_checked(const struct OrbgateGate *gate,
-                                   const struct OrbgateEngine *engine,
-                                   struct OrbgateStep *step,
-                                   uint8_t is_right,
-                                   uint64_t unix_ms,
-                                   uint64_t monotonic_ms,
-                                   struct OrbgateStep **out);
-
-/**
- * Checks that no path matches both a public route of the gate and a route of this engine's policy. Call it at startup,
- * and before you replace the current engine. If they overlap, such a path needs its scope.
- *
- * `error` works as in `orbgate_verifier_from_yaml`. An overlap gives
- * `ORBGATE_STATUS_INVALID_CONFIGURATION`.
- *
- * Ownership: if `*error` is set, the caller owns it and frees it with `orbgate_error_free`. Everything else is only read.
- * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_check_engine(const struct OrbgateGate *gate,
-                                        const struct OrbgateEngine *engine,
-                                        struct OrbgateError **error);
-
-/**
  * Checks that each request that is public with the next engine is also public with the active one. Another
  * `trailing_slash` or `target` of a policy changes which paths match the same public routes, and `diff` compares only
  * the policies. Call it before you replace the current engine, if the next one must not allow more.
  *
- * `error` works as in `orbgate_verifier_from_yaml`. If more is public, the status is
+ * `error` works as in `orbgate_engine_from_yaml`. If more is public, the status is
  * `ORBGATE_STATUS_INVALID_CONFIGURATION`.
  *
  * Ownership: if `*error` is set, the caller owns it and frees it with `orbgate_error_free`. Everything else is only read.
@@ -2223,63 +1457,8 @@ ORBGATE_API
 void orbgate_gate_free(struct OrbgateGate *gate);
 
 /**
- * Compares the routes of a service, each a method and a template, with the routes of a policy. Call it at startup and
- * in tests. `templates_written` is an `ORBGATE_TEMPLATES_*` number. `*out` is null if the routes are the same.
- *
- * Ownership: the caller owns `*out` and frees it with `orbgate_route_differences_free`. Everything else is only read; `methods` and
- * `path_templates` are arrays of `count` strings.
- * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_check_routes(const struct OrbgateEngine *engine,
-                                          const struct OrbgateStr *methods,
-                                          const struct OrbgateStr *path_templates,
-                                          size_t count,
-                                          uint32_t templates_written,
-                                          struct OrbgateRouteDifferences **out);
-
-/**
- * Compares routes like `orbgate_engine_check_routes`, but also with the public routes of a gate,
- * and with templates in the syntax that its options select.
- *
- * Ownership: as for `orbgate_engine_check_routes`.
- * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_check_routes(const struct OrbgateGate *gate,
-                                        const struct OrbgateEngine *engine,
-                                        const struct OrbgateStr *methods,
-                                        const struct OrbgateStr *path_templates,
-                                        size_t count,
-                                        struct OrbgateRouteDifferences **out);
-
-/**
- * Returns one of the differences: first the routes that the policy lacks, then those that the service
- * lacks. Returns `ORBGATE_STATUS_NOT_FOUND` if there are at most `index` differences.
- *
- * Ownership: `differences` owns the strings in `out`, which are valid as long as `differences`.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_route_difference(const struct OrbgateRouteDifferences *differences,
-                                       size_t index,
-                                       struct OrbgateRouteDifference *out);
-
-/**
- * Frees the result of `orbgate_engine_check_routes`. Null is fine.
- *
- * Ownership: takes `differences`, and frees it with its strings.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
- */
-ORBGATE_API
-void orbgate_route_differences_free(struct OrbgateRouteDifferences *differences);
-
-/**
  * Whether a whole body is a JSON object that contains `"allowBonusOrbsUse": true` exactly once: `*out` is 1 or 0. If
- * it is 1, set the flag `ORBGATE_ALLOW_BONUS_ORBS` for the request.
+ * it is 1, the request allows bonus orbs.
  *
  * Ownership: nothing; `body` is only read.
  * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: keys.
@@ -2291,32 +1470,6 @@ OrbgateStatus orbgate_allows_bonus_orbs(const char *body,
                                         uint8_t *out);
 
 /**
- * Returns where one secret is, in the order of the issuers that have one: those of opaque tokens. Returns
- * `ORBGATE_STATUS_NOT_FOUND` if there are at most `index` secrets. `orbgate_gate_new` reads the secrets itself, except
- * in the WebAssembly module, whose host passes them in `OrbgateGateOptions.secrets`.
- *
- * Ownership: the verifier owns the string in `out`, which is valid as long as the verifier.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_verifier_secret(const struct OrbgateVerifier *verifier,
-                                      size_t index,
-                                      struct OrbgateSecretSource *out);
-
-/**
- * Returns the properties of a step.
- *
- * Ownership: the step owns the strings and the scope set in `out`, which are valid as long as the
- * step.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_step_info(const struct OrbgateStep *step,
-                                struct OrbgateStepInfo *out);
-
-/**
  * Frees a step. You can do this at any time, for example when the client disconnects. Null is
  * fine.
  *
@@ -2325,32 +1478,6 @@ OrbgateStatus orbgate_step_info(const struct OrbgateStep *step,
  */
 ORBGATE_API
 void orbgate_step_free(struct OrbgateStep *step);
-
-/**
- * Reads a token configuration in YAML.
- *
- * `error` may be null. If it isn't and the call fails, `*error` contains every error of the configuration. Otherwise,
- * it stays unchanged.
- *
- * Ownership: the caller owns `*out` and frees it with `orbgate_verifier_free`; `*error`, if it is set, with
- * `orbgate_error_free`. `yaml` is only read.
- * Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
- */
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_verifier_from_yaml(const char *yaml,
-                                         size_t yaml_len,
-                                         struct OrbgateVerifier **out,
-                                         struct OrbgateError **error);
-
-/**
- * Frees a verifier. Null is fine.
- *
- * Ownership: takes `verifier`. Gates made with it don't need it any more.
- * Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
- */
-ORBGATE_API
-void orbgate_verifier_free(struct OrbgateVerifier *verifier);
 
 /**
  * Makes a handle that holds an engine.
@@ -2730,13 +1857,6 @@ ORBGATE_DEFINE_INIT(OrbgateRoute, orbgate_route_init)
 ORBGATE_DEFINE_INIT(OrbgateScope, orbgate_scope_init)
 ORBGATE_DEFINE_INIT(OrbgateErrorInfo, orbgate_error_info_init)
 ORBGATE_DEFINE_INIT(OrbgateDiagnostic, orbgate_diagnostic_init)
-ORBGATE_DEFINE_INIT(OrbgateGateOptions, orbgate_gate_options_init)
-ORBGATE_DEFINE_INIT(OrbgateGateRequest, orbgate_gate_request_init)
-ORBGATE_DEFINE_INIT(OrbgateStepInfo, orbgate_step_info_init)
-ORBGATE_DEFINE_INIT(OrbgateFetchInfo, orbgate_fetch_info_init)
-ORBGATE_DEFINE_INIT(OrbgateSecretSource, orbgate_secret_source_init)
-ORBGATE_DEFINE_INIT(OrbgateIssuerStatus, orbgate_issuer_status_init)
-ORBGATE_DEFINE_INIT(OrbgateRouteDifference, orbgate_route_difference_init)
 #undef ORBGATE_DEFINE_INIT
 
 /* The arguments of `"%.*s"` for an OrbgateStr in a variable. A call doesn't compile, because it would run three times. */

@@ -33,8 +33,8 @@
 #include <stdlib.h>
 #endif
 
-/* The largest message. */
-#define ORBGATE_MAX_MESSAGE_BYTES 2097152u
+/* The largest question, with a token configuration; others have at most 2,097,152 bytes. */
+#define ORBGATE_MAX_MESSAGE_BYTES 10485760u
 
 /* One more than the highest number of a field of an answer. */
 #define ORBGATE_WIRE_FIELDS 12u

@@ -2,7 +2,7 @@
  * Structs that begin with struct_size, in two clients: a later one, whose structs have more fields, and the first one, whose structs
  * have fewer.
  */
-#include "gate_structs.h"
+#include "test.h"
 
 #define INVALID ORBGATE_STATUS_INVALID_ARGUMENT
 #define CANARY 0xa5
@@ -73,52 +73,6 @@ static bool all(const void *from, size_t size, unsigned char value)
         }                                                                         \
     } while (0)
 
-static void gates(void)
-{
-    OrbgateEngine *engine = external_engine();
-    OrbgateVerifier *of = verifier();
-    OrbgateGate *made = NULL;
-    OrbgateGateOptions options = orbgate_gate_options_init();
-    options.timeout_ms = 5000;
-    READ(OrbgateGateOptions, 88, options,
-         orbgate_gate_new(of, in, &made, NULL) == ORBGATE_STATUS_OK ? (orbgate_gate_free(made), ORBGATE_STATUS_OK) : INVALID);
-    OrbgateGate *gate = warm_gate(NULL);
-    OrbgateStr bearer = file("Bearer ", FOLDER "token.jwt");
-    OrbgateStep *step = NULL;
-    READ(OrbgateGateRequest, 96, get(ACCOUNT, &bearer),
-         orbgate_gate_ask(gate, engine, in, TIME, 1, &step) == ORBGATE_STATUS_OK ? (orbgate_step_free(step), ORBGATE_STATUS_OK)
-                                                                                  : INVALID);
-    OrbgateGateRequest request = get(ACCOUNT, &bearer);
-    CHECK_OK(orbgate_gate_ask(gate, engine, &request, TIME, 1, &step));
-    WRITTEN(OrbgateStepInfo, 344, orbgate_step_info(step, out));
-    orbgate_step_free(step);
-    OrbgateKeyStatus *status = NULL;
-    CHECK_OK(orbgate_gate_status(gate, &status));
-    WRITTEN(OrbgateIssuerStatus, 64, orbgate_key_status_issuer(status, 0, out));
-    orbgate_key_status_free(status);
-    static const char OPAQUE[] = "orbgate_token: 1\n"
-                                 "issuers: [{ issuer: " ISSUER ", audience: a, kind: user, opaque: { endpoint: " ISSUER
-                                 ", client_id: a, client_secret_env: A } }]\n";
-    OrbgateVerifier *opaque = NULL;
-    CHECK_OK(orbgate_verifier_from_yaml(OPAQUE, strlen(OPAQUE), &opaque, NULL));
-    WRITTEN(OrbgateSecretSource, 24, orbgate_verifier_secret(opaque, 0, out));
-    orbgate_verifier_free(opaque);
-    OrbgateFetch *fetch = NULL;
-    OrbgateGate *cold = new_gate(NULL);
-    CHECK_OK(orbgate_gate_warm(cold, 0));
-    CHECK_OK(orbgate_gate_next_fetch(cold, 0, &fetch));
-    WRITTEN(OrbgateFetchInfo, 40, orbgate_fetch_info(fetch, out));
-    orbgate_fetch_free(fetch);
-    orbgate_gate_free(cold);
-    OrbgateRouteDifferences *differences = NULL;
-    CHECK_OK(orbgate_engine_check_routes(engine, NULL, NULL, 0, 0, &differences));
-    WRITTEN(OrbgateRouteDifference, 40, orbgate_route_difference(differences, 0, out));
-    orbgate_route_differences_free(differences);
-    orbgate_gate_free(gate);
-    orbgate_verifier_free(of);
-    orbgate_engine_free(engine);
-}
-
 int main(void)
 {
     OrbgateEngine *engine = shop_engine(), *none = NULL;
@@ -149,6 +103,5 @@ int main(void)
     WRITTEN(OrbgateDiagnostic, 32, orbgate_error_diagnostic(error, 0, out));
     orbgate_error_free(error);
     orbgate_engine_free(engine);
-    gates();
     return 0;
 }

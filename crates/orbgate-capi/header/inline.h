@@ -20,13 +20,6 @@ ORBGATE_DEFINE_INIT(OrbgateRoute, orbgate_route_init)
 ORBGATE_DEFINE_INIT(OrbgateScope, orbgate_scope_init)
 ORBGATE_DEFINE_INIT(OrbgateErrorInfo, orbgate_error_info_init)
 ORBGATE_DEFINE_INIT(OrbgateDiagnostic, orbgate_diagnostic_init)
-ORBGATE_DEFINE_INIT(OrbgateGateOptions, orbgate_gate_options_init)
-ORBGATE_DEFINE_INIT(OrbgateGateRequest, orbgate_gate_request_init)
-ORBGATE_DEFINE_INIT(OrbgateStepInfo, orbgate_step_info_init)
-ORBGATE_DEFINE_INIT(OrbgateFetchInfo, orbgate_fetch_info_init)
-ORBGATE_DEFINE_INIT(OrbgateSecretSource, orbgate_secret_source_init)
-ORBGATE_DEFINE_INIT(OrbgateIssuerStatus, orbgate_issuer_status_init)
-ORBGATE_DEFINE_INIT(OrbgateRouteDifference, orbgate_route_difference_init)
 #undef ORBGATE_DEFINE_INIT
 
 /* The arguments of `"%.*s"` for an OrbgateStr in a variable. A call doesn't compile, because it would run three times. */

@@ -61,21 +61,6 @@ pub(crate) const fn effect(is_allow: bool) -> u8 {
 }
 
 impl OrbgateDecision {
-    /// The value that means "no decision".
-    #[cfg(feature = "gate")]
-    pub(crate) const NONE: Self = Self {
-        effect: 0,
-        reason: 0,
-        detail: 0,
-        charge: 0,
-        http_status: 0,
-        scope: 0,
-        route: 0,
-        about: 0,
-        amount: 0,
-        policy: 0,
-    };
-
     #[inline(always)]
     pub(crate) fn new(policy: u64, decision: &Decision<'_>) -> Self {
         let scope = decision.scope_index();

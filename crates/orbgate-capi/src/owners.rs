@@ -4,8 +4,6 @@
 use std::sync::Arc;
 
 use crate::status::guard;
-#[cfg(feature = "gate")]
-use crate::status::{OrStatus, OrbgateStatus};
 
 /// Adds an owner to a pointer from `Arc::into_raw`; null for null.
 pub(crate) unsafe fn retain<T>(pointer: *const T) -> *mut T {
@@ -33,16 +31,6 @@ pub(crate) unsafe fn release<T>(pointer: *mut T) {
 /// Gives a value to a caller as its only owner.
 pub(crate) fn into_owned<T>(value: T) -> *mut T {
     Box::into_raw(Box::new(value))
-}
-
-/// Takes a value back from its only owner.
-#[cfg(feature = "gate")]
-pub(crate) unsafe fn taken<T>(pointer: *mut T) -> OrStatus<Box<T>> {
-    if pointer.is_null() || !pointer.is_aligned() {
-        return Err(OrbgateStatus::InvalidArgument);
-    }
-    // SAFETY: made by `into_owned`, and the caller's to hand over once.
-    Ok(unsafe { Box::from_raw(pointer) })
 }
 
 /// Frees a value that has one owner. Null is fine.

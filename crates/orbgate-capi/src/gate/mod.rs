@@ -3,14 +3,11 @@
 
 pub mod call;
 pub mod fetch;
-pub mod keys;
 mod messages;
 pub mod object;
 pub mod options;
-pub mod question;
 pub mod request;
 pub mod routes;
-pub mod secrets;
 pub mod step;
 pub mod verifier;
 mod wire;

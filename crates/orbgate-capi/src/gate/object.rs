@@ -4,13 +4,16 @@ use orbgate_gate::{Gate, TemplateStyle};
 use orbgate_token::{KeyCache, Verifier};
 
 use super::options::{Options, invalid};
-use super::secrets::with_secrets;
-use crate::error::OrbgateError;
+use super::verifier::with_secrets;
+use crate::arguments::shared;
+use crate::engine::OrbgateEngine;
+use crate::error::{OrbgateError, handing_over};
+use crate::owners::drop_owned;
+use crate::status::{OrStatus, OrbgateStatus};
 
-/// Rules and keys. A gate turns a request as received into a result. It does no I/O, reads no clock and has no thread.
-/// The caller performs the fetches of `orbgate_gate_next_fetch`, and passes the time on two clocks: `unix_ms` since
-/// 1970, which determines whether tokens are valid, and `monotonic_ms` since any moment, on a clock that is never set,
-/// which determines when keys are fetched.
+/// Rules and keys. A gate turns a request as received into a result: see `orbgate_gate_call`. It does no I/O, reads no
+/// clock and has no thread. The caller makes its calls, and passes the time on two clocks: since 1970, which determines
+/// whether tokens are valid, and since any moment, on a clock that is never set, which determines when keys are fetched.
 #[derive(Debug)]
 pub struct OrbgateGate {
     pub(super) gate: Gate,
@@ -28,4 +31,50 @@ impl OrbgateGate {
         };
         Ok(Self { gate: Gate::new(options.rules, keys), templates: options.templates })
     }
+
+    /// A configured issuer with this name.
+    pub(super) fn issuer<'i>(&self, name: &'i [u8]) -> OrStatus<&'i str> {
+        let name = str::from_utf8(name).map_err(|_| OrbgateStatus::NotFound)?;
+        let is_known = self.gate.keys().issuers().any(|known| known == name);
+        is_known.then_some(name).ok_or(OrbgateStatus::NotFound)
+    }
+}
+
+/// Checks that each request that is public with the next engine is also public with the active one. Another
+/// `trailing_slash` or `target` of a policy changes which paths match the same public routes, and `diff` compares only
+/// the policies. Call it before you replace the current engine, if the next one must not allow more.
+///
+/// `error` works as in `orbgate_engine_from_yaml`. If more is public, the status is
+/// `ORBGATE_STATUS_INVALID_CONFIGURATION`.
+///
+/// Ownership: if `*error` is set, the caller owns it and frees it with `orbgate_error_free`. Everything else is only read.
+/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_gate_check_wider(
+    gate: *const OrbgateGate,
+    active: *const OrbgateEngine,
+    next: *const OrbgateEngine,
+    error: *mut *mut OrbgateError,
+) -> OrbgateStatus {
+    let check = || {
+        // SAFETY: the caller guarantees it, see the preamble.
+        let (gate, active, next) = unsafe { (shared(gate)?, shared(active)?, shared(next)?) };
+        match &gate.gate.rules().public {
+            Some(public) => public.check_wider(active.engine(), next.engine()).map_err(|it| invalid(&it)),
+            None => Ok(()),
+        }
+    };
+    // SAFETY: the caller guarantees it, see the preamble.
+    unsafe { handing_over(error, check) }
+}
+
+/// Frees a gate. Null is fine.
+///
+/// Ownership: takes `gate`, and frees its keys. Its remaining steps can only be freed.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_gate_free(gate: *mut OrbgateGate) {
+    // SAFETY: the caller guarantees it, see the preamble.
+    unsafe { drop_owned(gate) }
 }

@@ -1,47 +1,20 @@
-//! Verifiers, made from a configuration of accepted tokens.
+//! The accepted tokens of a gate, and the secrets of the clients that ask about opaque ones.
 
-use core::ffi::c_char;
+use std::io;
 
-use orbgate_token::Verifier;
+use orbgate_token::{SecretSource, Verifier};
 
-use crate::arguments::{Out, bytes};
-use crate::error::{OrbgateError, handing_over};
-use crate::owners::{drop_owned, into_owned};
-use crate::status::OrbgateStatus;
+use super::options::Options;
+use crate::error::{OrbgateError, refused};
+use crate::status::{OrStatus, OrbgateStatus};
 
-/// The accepted tokens: their issuers and rules. Immutable; a gate keeps a copy.
-#[derive(Debug)]
-pub struct OrbgateVerifier {
-    pub(crate) verifier: Verifier,
-}
+/// The kind of a secret's source: a file, by its absolute path.
+pub const ORBGATE_SECRET_FILE: u32 = 1;
+/// The kind of a secret's source: an environment variable.
+pub const ORBGATE_SECRET_ENV: u32 = 2;
 
-/// Reads a token configuration in YAML.
-///
-/// `error` may be null. If it isn't and the call fails, `*error` contains every error of the configuration. Otherwise,
-/// it stays unchanged.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_verifier_free`; `*error`, if it is set, with
-/// `orbgate_error_free`. `yaml` is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_verifier_from_yaml(
-    yaml: *const c_char,
-    yaml_len: usize,
-    out: *mut *mut OrbgateVerifier,
-    error: *mut *mut OrbgateError,
-) -> OrbgateStatus {
-    let make = || {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let (yaml, out) = unsafe { (bytes(yaml, yaml_len)?, Out::new(out)?) };
-        let verifier = read_verifier(yaml)?;
-        // SAFETY: the caller guarantees it, see the preamble.
-        unsafe { out.write(into_owned(OrbgateVerifier { verifier })) }
-        Ok(())
-    };
-    // SAFETY: the caller guarantees it, see the preamble.
-    unsafe { handing_over(error, make) }
-}
+/// The kind of a source: not a secret, but a file with an issuer's public keys, by its absolute path.
+pub const ORBGATE_SECRET_KEYS: u32 = 3;
 
 /// The verifier of a token configuration.
 pub(super) fn read_verifier(yaml: &[u8]) -> Result<Verifier, OrbgateError> {
@@ -52,12 +25,36 @@ pub(super) fn read_verifier(yaml: &[u8]) -> Result<Verifier, OrbgateError> {
     Verifier::from_yaml(text).map_err(|error| OrbgateError::tokens(&error))
 }
 
-/// Frees a verifier. Null is fine.
-///
-/// Ownership: takes `verifier`. Gates made with it don't need it any more.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_verifier_free(verifier: *mut OrbgateVerifier) {
-    // SAFETY: the caller guarantees it, see the preamble.
-    unsafe { drop_owned(verifier) }
+/// Reads so many secrets in their order, those that aren't given from this system.
+pub(super) fn reader(
+    given: &[Option<Vec<u8>>],
+    count: usize,
+) -> OrStatus<impl FnMut(&SecretSource) -> io::Result<Vec<u8>>> {
+    if !given.is_empty() && given.len() != count {
+        return Err(OrbgateStatus::InvalidArgument);
+    }
+    let mut given = given.iter();
+    Ok(move |source: &SecretSource| match given.next() {
+        Some(Some(secret)) => Ok(secret.clone()),
+        _ => read(source),
+    })
+}
+
+/// The verifier of a new gate, with its secrets. They are read for each gate, so that a new gate has the current ones.
+pub(super) fn with_secrets(verifier: &Verifier, options: &Options) -> Result<Verifier, OrbgateError> {
+    let count = verifier.secrets().count();
+    let secret = reader(&options.secrets, count)?;
+    if verifier.has_opaque() && !options.introspection {
+        let message = "`opaque`: this program can't ask about opaque tokens, because it doesn't set `introspection`";
+        return Err(refused(OrbgateStatus::InvalidConfiguration, message));
+    }
+    let verifier = verifier.clone().with_secrets(secret);
+    verifier.map_err(|error| OrbgateError::tokens(&error))
+}
+
+fn read(source: &SecretSource) -> io::Result<Vec<u8>> {
+    if cfg!(target_family = "wasm") {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "the host has not passed it"));
+    }
+    source.read()
 }

@@ -11,13 +11,6 @@ use crate::batch::OrbgateBatch;
 use crate::columns::OrbgateColumn;
 use crate::decision::OrbgateDecision;
 use crate::error::{OrbgateDiagnostic, OrbgateErrorInfo};
-use crate::gate::fetch::OrbgateFetchInfo;
-use crate::gate::keys::OrbgateIssuerStatus;
-use crate::gate::options::OrbgateGateOptions;
-use crate::gate::request::OrbgateGateRequest;
-use crate::gate::routes::OrbgateRouteDifference;
-use crate::gate::secrets::OrbgateSecretSource;
-use crate::gate::step::OrbgateStepInfo;
 use crate::listing::{OrbgateRoute, OrbgateScope};
 use crate::packed;
 use crate::readback::OrbgateDecisionStrings;
@@ -85,25 +78,6 @@ fn layout() -> String {
         OrbgateScope { struct_size number name api permits organisation amount charge line column reserved }
         OrbgateErrorInfo { struct_size code line column diagnostic_count message path }
         OrbgateDiagnostic { struct_size line column reserved message }
-        OrbgateGateOptions {
-            struct_size flags challenge templates realm resource_metadata ttl_ms ttl_min_ms ttl_max_ms
-            ahead_percent max_stale_ms cooldown_ms burst retry_ms timeout_ms reserved
-            public_routes public_route_count cors_preflight reserved2 secrets secret_count
-        }
-        OrbgateGateRequest {
-            struct_size flags method target authorization authorization_count header_names
-            header_name_count path_template matched reserved upgrade upgrade_count origin origin_count
-            access_control_request_method access_control_request_method_count
-        }
-        OrbgateStepInfo {
-            struct_size kind attempt until_ms algorithm key message signature decision http_status
-            token_kind www_authenticate allow refused misrouted audit scopes issuer subject client
-            actor id fingerprint expires_ms packed scope_set public_template preflight reserved
-        }
-        OrbgateFetchInfo { struct_size timeout_ms attempt max_bytes url body authorization }
-        OrbgateSecretSource { struct_size kind name }
-        OrbgateIssuerStatus { struct_size key_count fetched_ms issuer failure warnings opaque reserved }
-        OrbgateRouteDifference { struct_size kind route decided_as }
         ArrowSchema { format name metadata flags n_children children dictionary release private_data }
         ArrowArray {
             length null_count offset n_buffers n_children buffers children dictionary release private_data
@@ -117,35 +91,13 @@ fn layout() -> String {
         first::<OrbgateScope>("OrbgateScope"),
         first::<OrbgateErrorInfo>("OrbgateErrorInfo"),
         first::<OrbgateDiagnostic>("OrbgateDiagnostic"),
-        first::<OrbgateGateOptions>("OrbgateGateOptions"),
-        first::<OrbgateGateRequest>("OrbgateGateRequest"),
-        first::<OrbgateStepInfo>("OrbgateStepInfo"),
-        first::<OrbgateFetchInfo>("OrbgateFetchInfo"),
-        first::<OrbgateSecretSource>("OrbgateSecretSource"),
-        first::<OrbgateIssuerStatus>("OrbgateIssuerStatus"),
-        first::<OrbgateRouteDifference>("OrbgateRouteDifference"),
     ]);
     lines.extend(packed::FIELDS.iter().map(|(name, field)| format!("packed\t{name}\t{}\t{}", field.0, field.1)));
     format!("{HEAD}{}\n", lines.join("\n"))
 }
 
 /// Java doesn't use Arrow tables, and talks to gates in messages.
-const NOT_IN_JAVA: [&str; 14] = [
-    "Arrow",
-    "OrbgateDecisionStrings",
-    "OrbgateFetchInfo",
-    "OrbgateGateOptions",
-    "OrbgateGateRequest",
-    "OrbgateIssuerStatus",
-    "OrbgateRouteDifference",
-    "OrbgateSecretSource",
-    "OrbgateStepInfo",
-    "ORBGATE_GATE_",
-    "ORBGATE_HOLDS_THREAD",
-    "ORBGATE_SECRET_",
-    "ORBGATE_STEP_",
-    "ORBGATE_WITH_AUDIT",
-];
+const NOT_IN_JAVA: [&str; 3] = ["Arrow", "OrbgateDecisionStrings", "ORBGATE_SECRET_"];
 
 /// The same for Java: a class for each struct, a constant for each code, a function for each packed field.
 fn java() -> String {

@@ -28,12 +28,8 @@ mod decide;
 mod expected;
 #[cfg(not(miri))] // a million decisions
 mod forged;
-#[cfg(feature = "gate")]
-mod gate;
 #[cfg(not(miri))]
 mod header;
-#[cfg(feature = "gate")]
-mod introspection;
 #[cfg(all(feature = "gate", not(miri)))]
 mod layout;
 mod lives;
