@@ -30,10 +30,10 @@ fn every_function_states_its_contract() {
     let functions = functions(&header);
     assert!(functions.len() > 40, "{functions:?}");
     for Function { name, documentation, .. } in functions {
-        assert!(documentation.contains("\n * Ownership: "), "{name}: ownership");
+        assert!(documentation.contains("\n/// Ownership: "), "{name}: ownership");
         let contract = documentation.lines().find(|line| line.contains("Thread-safe: "));
         let contract = contract.unwrap_or_else(|| panic!("{name}: no contract"));
-        let words = contract.trim_start_matches(" * ").trim_end_matches('.');
+        let words = contract.trim_start_matches("/// ").trim_end_matches('.');
         let words: Vec<_> = words.split(". ").filter_map(|tag| tag.split_once(": ")).collect();
         let yes_no = ["yes", "no"];
         let allocates = ["yes", "no", "once per thread"];
@@ -105,9 +105,9 @@ struct Function {
 
 fn functions(header: &str) -> Vec<Function> {
     let declarations = header.split("\n\n").filter(|part| part.contains("ORBGATE_API"));
-    let declarations = declarations.filter(|part| part.starts_with("/**"));
+    let declarations = declarations.filter(|part| part.starts_with("///"));
     let function = |part: &str| {
-        let (documentation, declaration) = part.rsplit_once("*/").unwrap();
+        let (documentation, declaration) = part.split_once("\nORBGATE_API\n").unwrap();
         let name = declaration.split('(').find_map(|text| {
             let word = text.rsplit([' ', '*', '\n']).next()?;
             word.starts_with("orbgate_").then(|| word.to_owned())

@@ -36,8 +36,8 @@ pub(in super::super) fn families() -> [Family; 5] {
     [
         Family {
             name: "Status",
-            about: "The status of a call. Outputs are written only with `ORBGATE_STATUS_OK`. Numbers are frozen, and a later release\n \
-                    * can add one: deny on every status that isn't `OK`.",
+            about: "The status of a call. Outputs are written only with `ORBGATE_STATUS_OK`. Numbers are frozen, and a later release\n\
+                    /// can add one: deny on every status that isn't `OK`.",
             number_type: "int32_t",
             none: None,
             codes: codes!(OrbgateStatus, |_| None),
@@ -65,8 +65,8 @@ pub(in super::super) fn families() -> [Family; 5] {
         },
         Family {
             name: "TokenKind",
-            about: "The kind of token. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an\n \
-                    * invalid argument.",
+            about: "The kind of token. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an\n\
+                    /// invalid argument.",
             number_type: "uint8_t",
             none: Some(Code::new("none", 255, "no token was supplied: denied as `no_token`")),
             codes: codes!(TokenKind, |_| None),
@@ -97,11 +97,11 @@ impl Family {
         let (name, about, number_type) = (self.name, self.about, self.number_type);
         let codes = lines(self.all(), |code| {
             let (constant, comment) = (self.constant(code), code.comment());
-            format!("  /**\n   * {comment}\n   */\n  {constant} = {},\n", code.number)
+            format!("  /// {comment}\n  {constant} = {},\n", code.number)
         });
         let fixed = "defined(__cplusplus) || __STDC_VERSION__ >= 202311L";
         format!(
-            "\n/**\n * {about}\n */\nenum Orbgate{name}\n#if {fixed}\n  : {number_type}\n#endif\n{{\n{codes}}};\n\
+            "\n/// {about}\nenum Orbgate{name}\n#if {fixed}\n  : {number_type}\n#endif\n{{\n{codes}}};\n\
              #ifndef __cplusplus\n#if __STDC_VERSION__ >= 202311L\ntypedef enum Orbgate{name} Orbgate{name};\n#else\n\
              typedef {number_type} Orbgate{name};\n#endif\n#endif\n"
         )
