@@ -12,7 +12,9 @@ use crate::version::ABI_VERSION;
 
 #[test]
 fn the_header_is_current() {
-    compare("bindings/c/include/orbgate.h", &generated());
+    let header = generated();
+    compare("bindings/c/include/orbgate.h", &header);
+    assert!(header.lines().count() <= 1500, "too long to read");
 }
 
 /// If the configuration weren't read, the header would lack its prefixes and checks.

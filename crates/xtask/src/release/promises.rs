@@ -9,7 +9,7 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 
-/// Lists of the C ABI, which only grow, in every version.
+/// Lists of the C ABI, which only grow, in every version: its functions, its structs and codes, and the messages of its gates.
 const FROZEN: [&str; 3] =
     ["crates/orbgate-capi/symbols.txt", "crates/orbgate-capi/layout.tsv", "crates/orbgate-capi/messages.tsv"];
 
