@@ -48,6 +48,11 @@ static void answers_are_read_or_refused(void)
     CHECK(rows >= 50);
     fclose(file);
     OrbgateMessage answer;
+    for (unsigned number = 0; number < 128; number++) {
+        const char whole[] = {(char)number, 0, 0, 0, 0, 0, 0, 0};
+        const bool is_known = number >= ORBGATE_MESSAGE_DONE && number <= ORBGATE_MESSAGE_ROUTE_DIFFERENCES;
+        CHECK(orbgate_message_read(&answer, whole, sizeof whole) == is_known && !orbgate_answer_is_allow(&answer));
+    }
     CHECK(!orbgate_message_read(NULL, "", 0));
     CHECK(!orbgate_message_read(&answer, NULL, 0) && is_none(&answer) && !orbgate_message_read(&answer, NULL, 8));
 }

@@ -53,6 +53,11 @@ pub(super) fn rows(messages: &Messages) -> String {
             with(&field(32 + (status & !CRITICAL), &one)),
             Some((answer, 403)),
         ),
+        (
+            "a string, and an unknown field with a number that is 32 higher",
+            with(&[field(refused, b"expired"), field(32 + refused, b"new")].concat()),
+            Some((answer, 403)),
+        ),
         ("an unknown critical field", with(&field(CRITICAL | 31, b"new")), None),
         ("an unknown critical field first", field(answer, &[field(CRITICAL | 31, b""), denied.clone()].concat()), None),
         ("the number 0", with(&field(0, &[])), Some((answer, 403))),
