@@ -113,6 +113,27 @@ test("questions and answers that are longer than the room are carried", async (c
   assert.equal((await gate.answer(orbs({ authorization: bearer }))).isAllow, true);
 });
 
+test("a getter that asks the gate leaves both questions right, and one that closes it gives `closed`", async (context) => {
+  const { tokens, token } = await issuer(context);
+  const gate = new Gate(Engine.external(), tokens, { log: QUIET });
+  const bearer = [`Bearer ${token("read:orbs")}`];
+  await gate.answer(orbs({ authorization: bearer }));
+  const inner = /** @type {any[]} */ ([]);
+  const when = (/** @type {() => void} */ read) => /** @type {string[]} */ (Object.defineProperty(["x-a", "x-b", "x-c"], 1, { get: () => (read(), "x-b") }));
+  const asks = when(() => void inner.push(gate.answer(orbs({ target: `/api/v1/external/orbs?${"x".repeat(500)}` }))));
+  const outer = await gate.answer(orbs({ authorization: bearer, headerNames: asks }));
+  assert.deepEqual([outer.isAllow, outer.token?.subject, inner.length, inner[0].httpStatus], [true, "ada", 1, 401]);
+  assert.throws(() => gate.answer(orbs({ headerNames: when(() => gate.close()) })), { code: "closed" });
+});
+
+test("a question without its lists is an error, because they could have had something in them", async (context) => {
+  const { tokens } = await issuer(context);
+  const gate = new Gate(Engine.external(), tokens, { log: QUIET });
+  for (const more of [{ headerNames: undefined }, { authorization: undefined }, { authorization: "Bearer a" }, { authorization: [1] }, { method: 1 }, { headerNames: [null] }]) {
+    assert.throws(() => gate.answer(orbs(/** @type {any} */ (more))), TypeError, JSON.stringify(more));
+  }
+});
+
 /** How a later release might answer. @type {[string, (answer: Buffer) => Buffer][]} */
 const LATER = [
   ["a critical field", (answer) => {

@@ -294,16 +294,20 @@ function checkWider(active, next, file, checkPublic) {
 const RESULTS = { io: NAMES.LOAD_UNREADABLE, unfinished: NAMES.LOAD_UNFINISHED, wider: NAMES.LOAD_WIDER };
 
 /**
+ * Every value is read here, and not while the question is written: a getter may ask the gate something, too.
  * @param {Question} question
  * @param {boolean} withAudit
  * @returns {import("./messages.js").Ask}
  */
-function askOfQuestion({ method, target, authorization, upgrade, origin, accessControlRequestMethod, headerNames, template }, withAudit) {
+function askOfQuestion({ method, target, authorization, upgrade = [], origin = [], accessControlRequestMethod = [], headerNames, template }, withAudit) {
   const matched = template === undefined ? CODES.MATCHED_NOTHING : template === null ? CODES.MATCHED_UNKNOWN : CODES.MATCHED_TEMPLATE;
   return {
-    number: MESSAGES.ASK, method, target, authorization, headerNames, upgrade, origin, accessControlRequestMethod, matched,
+    number: MESSAGES.ASK, method, target, authorization: authorization.map(itself), headerNames: headerNames.map(itself),
+    upgrade: upgrade.map(itself), origin: origin.map(itself), accessControlRequestMethod: accessControlRequestMethod.map(itself), matched,
     pathTemplate: given(template ?? ""), allowBonusOrbs: false, withAudit, holdsThread: false, unixMs: Date.now(), monotonicMs: monotonicMs(),
   };
 }
+
+const itself = (/** @type {any} */ value) => value;
 
 module.exports = { Gate, askOf, logOf };

@@ -72,7 +72,6 @@ class Steps {
     /** @type {Replied | null} */
     let reply = null;
     let asked = step;
-    let isAnswered = false;
     try {
       carrier.begin(writer);
       write(writer, question);
@@ -80,12 +79,11 @@ class Steps {
       asked ??= this.#spare() ?? newStep();
       check(carrier.send(gate, decides, asked, writer), "cannot ask a gate");
       reply = replied();
-      isAnswered = true;
     } finally {
       if (reply !== null && KEPT.has(reply.number)) {
         reply.step = asked;
       } else if (asked !== undefined) {
-        this.#over(asked, isAnswered);
+        this.#over(asked, reply !== null);
       }
     }
     return /** @type {Replied} */ (reply);
