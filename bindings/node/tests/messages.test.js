@@ -156,7 +156,7 @@ const LATER = [
 ];
 
 for (const [what, change] of LATER) {
-  test(`${what} that this release doesn't know is a denial`, async (context) => {
+  test(`${what} of a later release is a denial`, async (context) => {
     const { tokens, token } = await issuer(context);
     const said = /** @type {string[]} */ ([]);
     const gate = new Gate(Engine.external(), tokens, { log: { ...QUIET, error: (line) => void said.push(line) }, public: ["GET /healthz"] });
