@@ -94,25 +94,12 @@ class Carrier {
     return writer.isLong ? this.sendLong(gate, engine, step, writer.message) : this.#sent(gate, engine, step, this.#address, writer.at);
   }
 
-  /**
-   * @param {number} gate
-   * @param {number} engine
-   * @param {number} step
-   * @param {Uint8Array} message
-   * @returns {number}
-   */
+  /** @param {number} gate @param {number} engine @param {number} step @param {Uint8Array} message @returns {number} */
   sendLong(gate, engine, step, message) {
     return this.#sent(gate, engine, step, addressOf(message), message.length);
   }
 
-  /**
-   * @param {number} gate
-   * @param {number} engine
-   * @param {number} step
-   * @param {number} address
-   * @param {number} length
-   * @returns {number}
-   */
+  /** @param {number} gate @param {number} engine @param {number} step @param {number} address @param {number} length @returns {number} */
   #sent(gate, engine, step, address, length) {
     const status = this.#call(gate, engine, step, address, length, this.#outAddress);
     if (status !== 0) {

@@ -22,10 +22,7 @@ class Carrier {
   from = 0;
   to = 0;
 
-  /**
-   * @param {(name: string, result: string, parameters: string[]) => any} func
-   * @param {(address: number, again: () => number) => number} handleOf
-   */
+  /** @param {(name: string, result: string, parameters: string[]) => any} func @param {(address: number, again: () => number) => number} handleOf */
   constructor(func, handleOf) {
     this.#newStep = func("orbgate_step_new", "int32_t", ["uint32_t"]);
     this.#takeGate = func("orbgate_step_gate", "int32_t", ["uint32_t", "uint32_t"]);
@@ -40,10 +37,7 @@ class Carrier {
     return status;
   }
 
-  /**
-   * @param {Step} step
-   * @param {Uint8Array} question that makes the gate again in another instance
-   */
+  /** @param {Step} step @param {Uint8Array} question that makes the gate again in another instance */
   takeGate(step, question) {
     const status = this.#takeGate(step.address, roomAt());
     if (status === CODES.STATUS_OK) {
@@ -70,22 +64,12 @@ class Carrier {
     writer.begin(held.bytes, held.memory, roomAt() + OUT, roomAt() + ROOM);
   }
 
-  /**
-   * @param {number} gate
-   * @param {number} engine
-   * @param {Step} step
-   * @param {Writer} writer
-   */
+  /** @param {number} gate @param {number} engine @param {Step} step @param {Writer} writer */
   send(gate, engine, step, writer) {
     return writer.isLong ? this.sendLong(gate, engine, step, writer.message) : this.#sent(gate, engine, step, writer.base, writer.at - writer.base);
   }
 
-  /**
-   * @param {number} gate
-   * @param {number} engine
-   * @param {Step} step
-   * @param {Uint8Array} message
-   */
+  /** @param {number} gate @param {number} engine @param {Step} step @param {Uint8Array} message */
   sendLong(gate, engine, step, message) {
     start();
     reserve(OUT);
@@ -96,13 +80,7 @@ class Carrier {
     }
   }
 
-  /**
-   * @param {number} gate
-   * @param {number} engine
-   * @param {Step} step
-   * @param {number} at
-   * @param {number} length
-   */
+  /** @param {number} gate @param {number} engine @param {Step} step @param {number} at @param {number} length */
   #sent(gate, engine, step, at, length) {
     if (this.isLost(step)) {
       throw new Error("a request was lost when the library trapped");

@@ -137,10 +137,7 @@ class Steps {
     return step;
   }
 
-  /**
-   * @param {Step} step
-   * @param {boolean} isIdle whether the library keeps nothing for it
-   */
+  /** @param {Step} step @param {boolean} isIdle whether the library keeps nothing for it */
   #over(step, isIdle) {
     if (isIdle && this.#gate !== 0 && this.#idle.length < MOST_IDLE) {
       this.#idle.push(step);

@@ -52,10 +52,7 @@ class Writer {
     this.view.setUint32(this.base + start - 4, this.at - this.base - start, true);
   }
 
-  /**
-   * @param {number} number
-   * @param {number} [value]
-   */
+  /** @param {number} number @param {number} [value] */
   integer(number, value = 0) {
     if (value === 0) {
       return;
@@ -69,20 +66,14 @@ class Writer {
     this.at += 8;
   }
 
-  /**
-   * @param {number} number
-   * @param {boolean} [value]
-   */
+  /** @param {number} number @param {boolean} [value] */
   flag(number, value) {
     if (value === true) {
       this.#head(number, 0, HEAD);
     }
   }
 
-  /**
-   * @param {number} number
-   * @param {import("../../index.js").Text} [value]
-   */
+  /** @param {number} number @param {import("../../index.js").Text} [value] */
   text(number, value = "") {
     if (value !== "") {
       this.#text(number, value);
@@ -100,22 +91,14 @@ class Writer {
     }
   }
 
-  /**
-   * @param {number} number
-   * @param {readonly import("../../index.js").Text[]} [values]
-   */
+  /** @param {number} number @param {readonly import("../../index.js").Text[]} [values] */
   texts(number, values = []) {
     for (const value of values) {
       this.#text(number, value);
     }
   }
 
-  /**
-   * @template Part
-   * @param {number} number
-   * @param {readonly Part[] | undefined} values
-   * @param {(to: Writer, value: Part) => void} put
-   */
+  /** @template Part @param {number} number @param {readonly Part[] | undefined} values @param {(to: Writer, value: Part) => void} put */
   parts(number, values = [], put) {
     for (const value of values) {
       const start = this.open(number);
@@ -124,10 +107,7 @@ class Writer {
     }
   }
 
-  /**
-   * @param {number} number
-   * @param {import("../../index.js").Text} value
-   */
+  /** @param {number} number @param {import("../../index.js").Text} value */
   #text(number, value) {
     if (typeof value === "string") {
       this.#head(number, 0, HEAD + 3 * value.length); // No unit of a string has more than three bytes.
@@ -143,11 +123,7 @@ class Writer {
     }
   }
 
-  /**
-   * @param {number} number
-   * @param {number} size
-   * @param {number} most bytes that follow, the head among them
-   */
+  /** @param {number} number @param {number} size @param {number} most bytes that follow, the head among them */
   #head(number, size, most) {
     if (this.at + most > this.#end) {
       this.#grow(most);
@@ -217,11 +193,7 @@ const bytesAt = (bytes, from, to) => new Uint8Array(bytes.subarray(from, to));
 class Kept {
   #text = "";
 
-  /**
-   * @param {Uint8Array} bytes
-   * @param {number} from
-   * @param {number} to
-   */
+  /** @param {Uint8Array} bytes @param {number} from @param {number} to */
   at(bytes, from, to) {
     const text = this.#text;
     let is = to - from === text.length;
