@@ -2,7 +2,7 @@ package io.github.orbgate;
 
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
+import java.util.function.Supplier;
 
 /** Whether a request contains {@code allowBonusOrbsUse: true}. */
 public enum BonusOrbs {
@@ -15,10 +15,10 @@ public enum BonusOrbs {
 
     final int flags;
 
-    /** The result of a service's function for a request; {@code REFUSE} if it throws, which is logged once. */
-    public static <T> BonusOrbs of(Function<? super T, BonusOrbs> bonus, T request) {
+    /** The result of a service's function; {@code REFUSE} if it throws, which is logged once. */
+    static BonusOrbs of(Supplier<BonusOrbs> bonus) {
         try {
-            return Objects.requireNonNull(bonus.apply(request), "bonus");
+            return Objects.requireNonNull(bonus.get(), "bonus");
         } catch (Throwable failed) { // A lambda can throw anything, such as the error of a class that is missing.
             if (!SAID.getAndSet(true)) {
                 // Not a constant: programs that only decide need no logging.

@@ -19,6 +19,7 @@ import java.util.function.BiConsumer;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * Protects a service: verifies the bearer token of a request, decides and answers. Filters connect it to servers:
@@ -87,7 +88,13 @@ public final class Gate implements Guard, AutoCloseable {
      */
     @Override
     public Answer ask(GateRequest request) {
-        return ask(request, answer -> true);
+        return ask(request, () -> BonusOrbs.REFUSE);
+    }
+
+    /** As {@link #ask(GateRequest)}, and the request is counted once. */
+    @Override
+    public Answer ask(GateRequest request, Supplier<BonusOrbs> bonus) {
+        return ask(request, bonus, answer -> true);
     }
 
     /**
@@ -101,7 +108,7 @@ public final class Gate implements Guard, AutoCloseable {
                 .or(allowed.decision()::route);
         boolean agrees = route.isPresent()
                 && request.matched().filter(template -> agree(new Pair(route.get(), template))).isPresent();
-        return agrees ? Answer.of(allowed) : ask(request, answer -> !answer.isAllow());
+        return agrees ? Answer.of(allowed) : ask(request, () -> BonusOrbs.REFUSE, answer -> !answer.isAllow());
     }
 
     /** A route of a policy, and the template of a router. */
@@ -117,11 +124,14 @@ public final class Gate implements Guard, AutoCloseable {
     }
 
     /** The answer; observers receive it if it counts. */
-    private Answer ask(GateRequest request, Predicate<Answer> counts) {
+    private Answer ask(GateRequest request, Supplier<BonusOrbs> bonus, Predicate<Answer> counts) {
         Objects.requireNonNull(request, "request");
         Replied replied;
         try {
             replied = answered(request);
+            if (replied.answer.isAllow() && request.bonus() == BonusOrbs.REFUSE && BonusOrbs.of(bonus) == BonusOrbs.ALLOW) {
+                replied = answered(request.bonus(BonusOrbs.ALLOW));
+            }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
             return seen(Answer.denied());

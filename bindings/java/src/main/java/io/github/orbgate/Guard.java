@@ -1,10 +1,21 @@
 package io.github.orbgate;
 
+import java.util.function.Supplier;
+
 /** Answers requests: a {@link Gate}, or a fake in tests that returns {@link Answer#of}. */
 @FunctionalInterface
 public interface Guard {
     /** The answer to a request. */
     Answer ask(GateRequest request);
+
+    /**
+     * Answers a request. If it is allowed, the function determines whether it allows bonus orbs: nobody needs to read the
+     * body of a denied request. A function that throws allows none.
+     */
+    default Answer ask(GateRequest request, Supplier<BonusOrbs> bonus) {
+        Answer answer = ask(request);
+        return answer.isAllow() && BonusOrbs.of(bonus) == BonusOrbs.ALLOW ? ask(request.bonus(BonusOrbs.ALLOW)) : answer;
+    }
 
     /**
      * Answers a request that was allowed, after a router has chosen its handler. A gate counts only denials here.

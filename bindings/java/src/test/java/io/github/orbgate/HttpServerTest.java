@@ -54,6 +54,30 @@ class HttpServerTest extends WithIssuer {
     }
 
     @Test
+    void noCacheKeepsADenial() throws Exception {
+        for (Gate.Builder settings : List.of(
+                Gate.builder(new Handle(Engine.external()), issuer.tokens()),
+                Gate.builder(new Handle(Engine.external()), issuer.tokens()).flat403(),
+                Gate.builder(new Handle(Engine.external()), issuer.tokens()).challenge(Challenge.of(Challenge.Extent.NONE)))) {
+            try (Gate strict = settings.build()) {
+                HttpServer server = new GateFilter(strict).protect(plain());
+                server.createContext("/", HttpServerTest::show);
+                server.start();
+                try {
+                    for (String target : List.of(ORBS, "/nowhere", "/api/v1/external/account")) {
+                        HttpResponse<String> denied = send(server, target, target.equals(ORBS) ? "none" : reader);
+                        assertTrue(denied.statusCode() >= 400, target);
+                        assertEquals(Optional.of("no-store"), denied.headers().firstValue("Cache-Control"), target);
+                    }
+                    assertEquals(Optional.empty(), send(server, ORBS, reader).headers().firstValue("Cache-Control"));
+                } finally {
+                    server.stop(0);
+                }
+            }
+        }
+    }
+
+    @Test
     void aProtectedServerProtectsEveryContext() throws Exception {
         HttpServer server = new GateFilter(gate).protect(plain());
         server.createContext("/", HttpServerTest::show);
@@ -110,6 +134,7 @@ class HttpServerTest extends WithIssuer {
                 server.stop(0);
             }
         }
+        assertEquals(BonusOrbs.values().length, counts.get("orbgate_decisions_total"), "a request counts once");
     }
 
     @Test

@@ -48,8 +48,8 @@ public final class GateFilter extends Filter {
     }
 
     /**
-     * A filter that determines whether a request allows bonus orbs; if the function throws, it doesn't. It is called before the token is
-     * verified: limit how much of a body it reads.
+     * A filter that determines whether an allowed request allows bonus orbs; if the function throws, it doesn't. Limit how much of a body
+     * the function reads, and give the handler the same bytes.
      */
     public GateFilter(Guard gate, Function<HttpExchange, BonusOrbs> bonus) {
         this.gate = Objects.requireNonNull(gate, "gate");
@@ -70,9 +70,8 @@ public final class GateFilter extends Filter {
 
     @Override
     public void doFilter(HttpExchange exchange, Chain chain) throws IOException {
-        GateRequest request = new GateRequest(exchange.getRequestMethod(), target(exchange), exchange.getRequestHeaders())
-                .bonus(BonusOrbs.of(bonus, exchange));
-        Answer answer = gate.ask(request);
+        GateRequest request = new GateRequest(exchange.getRequestMethod(), target(exchange), exchange.getRequestHeaders());
+        Answer answer = gate.ask(request, () -> bonus.apply(exchange));
         Optional<Call> call = answer.call();
         if (call.isEmpty()) {
             deny(exchange, answer);
@@ -126,6 +125,8 @@ public final class GateFilter extends Filter {
 
     private static void refuse(HttpExchange exchange, int status) throws IOException {
         try (exchange) {
+            // Caches may keep a 404 or 405, and some keep a 403.
+            exchange.getResponseHeaders().set("Cache-Control", "no-store");
             exchange.sendResponseHeaders(status, -1);
         }
     }

@@ -60,8 +60,8 @@ public final class GateFilter implements Filter {
     }
 
     /**
-     * A filter that determines whether a request allows bonus orbs; if the function throws, it doesn't. It is called before the token is
-     * verified: limit how much of a body it reads.
+     * A filter that determines whether an allowed request allows bonus orbs; if the function throws, it doesn't. Limit how much of a body
+     * the function reads, and give the handler the same bytes.
      */
     public GateFilter(Guard gate, Function<HttpServletRequest, BonusOrbs> bonus) {
         this.gate = Objects.requireNonNull(gate, "gate");
@@ -112,13 +112,13 @@ public final class GateFilter implements Filter {
                 chain.doFilter(request, response);
             } else if (http.getStatus() < HttpServletResponse.SC_BAD_REQUEST) {
                 // Otherwise the container itself has rejected the request, and has set the status.
-                http.setStatus(HttpServletResponse.SC_FORBIDDEN);
+                deny(http, HttpServletResponse.SC_FORBIDDEN);
             }
             return;
         }
         HttpServletRequest own = own(request);
         GateRequest asked = asked(own);
-        Answer answer = gate.ask(asked);
+        Answer answer = gate.ask(asked, () -> bonus.apply(own));
         Optional<Call> call = answer.call();
         if (call.isEmpty()) {
             deny(http, answer);
@@ -161,12 +161,12 @@ public final class GateFilter implements Filter {
         return (HttpServletRequest) own;
     }
 
-    private GateRequest asked(HttpServletRequest request) {
+    private static GateRequest asked(HttpServletRequest request) {
         Map<String, List<String>> headers = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
         for (String name : Collections.list(request.getHeaderNames())) {
             headers.put(name, Collections.list(request.getHeaders(name)));
         }
-        return new GateRequest(request.getMethod(), target(request), headers).bonus(BonusOrbs.of(bonus, request));
+        return new GateRequest(request.getMethod(), target(request), headers);
     }
 
     /** Path and query as returned by the container: neither decoded, nor without the path parameters ({@code ;…}). */
@@ -182,7 +182,13 @@ public final class GateFilter implements Filter {
     private static void deny(HttpServletResponse response, Answer answer) {
         answer.wwwAuthenticate().ifPresent(value -> response.setHeader("WWW-Authenticate", value));
         answer.allow().ifPresent(value -> response.setHeader("Allow", value));
-        response.setStatus(answer.httpStatus());
+        deny(response, answer.httpStatus());
+    }
+
+    private static void deny(HttpServletResponse response, int status) {
+        // Caches may keep a 404 or 405, and some keep a 403.
+        response.setHeader("Cache-Control", "no-store");
+        response.setStatus(status);
     }
 
     /** Whether a request that leaves the last filter may proceed; otherwise it is answered. */
@@ -229,7 +235,7 @@ public final class GateFilter implements Filter {
     private static boolean compare(
             Decided decided, HttpServletRequest request, HttpServletResponse response, Optional<String> template) {
         if (decided == null) {
-            response.setStatus(HttpServletResponse.SC_FORBIDDEN);
+            deny(response, HttpServletResponse.SC_FORBIDDEN);
             return false;
         }
         // The path of an included resource differs from the path of the request.
@@ -249,7 +255,7 @@ public final class GateFilter implements Filter {
     /** Answers a misrouted request. */
     private static void refuse(HttpServletResponse response, Answer again) {
         if (again.isAllow()) {
-            response.setStatus(HttpServletResponse.SC_NOT_FOUND); // A fake gate compares nothing.
+            deny(response, HttpServletResponse.SC_NOT_FOUND); // A fake gate compares nothing.
         } else {
             deny(response, again);
         }

@@ -88,7 +88,7 @@ class GateFilterTest {
     }
 
     private HttpResponse<String> get(Guard gate, String target, Optional<String> bearer) throws Exception {
-        return get(List.of(new GateFilter(gate, request -> BonusOrbs.ALLOW), new HandlerFilter()), target, bearer);
+        return get(List.of(new GateFilter(gate), new HandlerFilter()), target, bearer);
     }
 
     /** The first of the filters is between those of the test, and the others after them. */
@@ -176,7 +176,24 @@ class GateFilterTest {
         assertEquals("/a%20b;c=d/e?f=%2e&;", asked.get(0).target());
         assertEquals(List.of("Bearer x"), asked.get(0).authorization());
         assertTrue(asked.get(0).headerNames().contains("Authorization"));
-        assertEquals(BonusOrbs.ALLOW, asked.get(0).bonus());
+    }
+
+    @Test
+    void onlyAnAllowedRequestIsReadForBonusOrbs() throws Exception {
+        List<GateRequest> asked = new ArrayList<>();
+        List<String> read = new ArrayList<>();
+        for (String target : List.of("/inside", "/a")) {
+            for (BonusOrbs bonus : BonusOrbs.values()) {
+                Filter filter = new GateFilter(fake(asked), request -> {
+                    read.add(request.getRequestURI());
+                    return bonus;
+                });
+                get(List.of(filter), target, Optional.empty());
+            }
+        }
+        assertEquals(List.of("/a", "/a"), read);
+        assertEquals(List.of(BonusOrbs.ALLOW), asked.stream().map(GateRequest::bonus).filter(BonusOrbs.ALLOW::equals).toList());
+        assertEquals(5, asked.size());
     }
 
     @Test
@@ -195,6 +212,7 @@ class GateFilterTest {
         before = (request, response, chain) -> request.getRequestDispatcher("/inside").forward(request, response);
         HttpResponse<String> denied = get(fake(new ArrayList<>()), "/before", Optional.empty());
         assertEquals(403, denied.statusCode());
+        assertEquals(Optional.of("no-store"), denied.headers().firstValue("Cache-Control"));
         assertEquals(403, get(List.of(new GateFilter(fake(new ArrayList<>()))), "/before", Optional.empty()).statusCode());
         assertEquals(List.of(), seen);
     }
@@ -223,9 +241,14 @@ class GateFilterTest {
     void aFilterBeforeTheGateDoesNotChangeWhatItDecides() throws Exception {
         before = rewriting("GET", "/outside", "");
         List<GateRequest> asked = new ArrayList<>();
-        assertEquals(403, get(fake(asked), "/inside", Optional.empty()).statusCode());
+        HttpResponse<String> denied = get(fake(asked), "/inside", Optional.empty());
+        assertEquals(403, denied.statusCode());
         assertEquals("GET /inside", asked.get(0).toString());
-        assertEquals(404, get(fake(asked), "/other", Optional.empty()).statusCode());
+        HttpResponse<String> misrouted = get(fake(asked), "/other", Optional.empty());
+        assertEquals(404, misrouted.statusCode());
+        for (HttpResponse<String> kept : List.of(denied, misrouted)) {
+            assertEquals(Optional.of("no-store"), kept.headers().firstValue("Cache-Control"));
+        }
         assertEquals(List.of(), seen);
     }
 
