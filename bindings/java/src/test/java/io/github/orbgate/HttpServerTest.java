@@ -9,7 +9,10 @@ import com.sun.net.httpserver.Filter;
 import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import io.github.orbgate.httpserver.GateFilter;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.InputStream;
+import java.io.SequenceInputStream;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -135,6 +138,69 @@ class HttpServerTest extends WithIssuer {
             }
         }
         assertEquals(BonusOrbs.values().length, counts.get("orbgate_decisions_total"), "a request counts once");
+    }
+
+    @Test
+    void aBodyIsReadForBonusOrbsAndGivenToTheHandler() throws Exception {
+        HttpServer server = GateFilter.bonusFromBody(gate, 100).protect(plain());
+        server.createContext("/", exchange -> {
+            String flag = GateFilter.allowed(exchange).decision().charge().orElseThrow().bonusAllowed() + " ";
+            byte[] answer = (flag + new String(exchange.getRequestBody().readAllBytes())).getBytes();
+            exchange.sendResponseHeaders(200, answer.length);
+            exchange.getResponseBody().write(answer);
+            exchange.close();
+        });
+        server.start();
+        try {
+            URI url = URI.create("http://127.0.0.1:" + server.getAddress().getPort() + "/api/v1/external/voxies/prompt/run");
+            String allows = "{\"allowBonusOrbsUse\": true}";
+            String longest = allows + " ".repeat(100 - allows.length());
+            for (String body : List.of("", "{}", "x".repeat(100_000), longest, longest + " ", allows + "x")) {
+                HttpRequest request = HttpRequest.newBuilder(url)
+                        .POST(HttpRequest.BodyPublishers.ofString(body))
+                        .header("Authorization", issuer.bearer(TokenKind.USER, "write:voxies"))
+                        .build();
+                HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+                String answer = client.send(request, HttpResponse.BodyHandlers.ofString()).body();
+                assertEquals(body.equals(longest) + " " + body, answer);
+            }
+        } finally {
+            server.stop(0);
+        }
+    }
+
+    /** Any way to read the rest gives the same bytes, and a failure comes where it was. */
+    @Test
+    void aPeekedBodyHasTheSameBytes() throws Exception {
+        byte[] bytes = "{\"allowBonusOrbsUse\": true}".getBytes();
+        InputStream fails = new InputStream() {
+            @Override
+            public int read() throws IOException {
+                throw new IOException("gone");
+            }
+        };
+        for (int limit : new int[] {0, 1, bytes.length - 1, bytes.length, Integer.MAX_VALUE}) {
+            for (boolean isCut : new boolean[] {false, true}) {
+                InputStream all = new ByteArrayInputStream(bytes);
+                try (PeekedBody body = new PeekedBody(isCut ? new SequenceInputStream(all, fails) : all, limit)) {
+                    assertEquals(limit >= bytes.length && !isCut, body.bonus() == BonusOrbs.ALLOW);
+                    assertEquals('{', body.read());
+                    assertEquals(1, body.skip(1));
+                    byte[] rest = new byte[bytes.length];
+                    int read = 2;
+                    while (read < bytes.length) {
+                        read += body.read(rest, read, bytes.length - read);
+                    }
+                    assertEquals("allowBonusOrbsUse\": true}", new String(rest, 2, bytes.length - 2));
+                    assertTrue(body.isReadAgain());
+                    if (isCut) {
+                        assertThrows(IOException.class, body::read);
+                    } else {
+                        assertEquals(-1, body.read());
+                    }
+                }
+            }
+        }
     }
 
     @Test

@@ -9,6 +9,7 @@ import io.github.orbgate.BonusOrbs;
 import io.github.orbgate.Call;
 import io.github.orbgate.GateRequest;
 import io.github.orbgate.Guard;
+import io.github.orbgate.PeekedBody;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.Map;
@@ -54,6 +55,18 @@ public final class GateFilter extends Filter {
     public GateFilter(Guard gate, Function<HttpExchange, BonusOrbs> bonus) {
         this.gate = Objects.requireNonNull(gate, "gate");
         this.bonus = Objects.requireNonNull(bonus, "bonus");
+    }
+
+    /**
+     * A filter that reads up to this many bytes from the body of an allowed request, to find {@code "allowBonusOrbsUse": true}. The handler
+     * still gets the whole body. A longer body counts as not allowing bonus orbs.
+     */
+    public static GateFilter bonusFromBody(Guard gate, int limit) {
+        return new GateFilter(gate, exchange -> {
+            PeekedBody body = new PeekedBody(exchange.getRequestBody(), limit);
+            exchange.setStreams(body, null);
+            return body.bonus();
+        });
     }
 
     /**

@@ -19,6 +19,7 @@ import jakarta.servlet.http.HttpServletMapping;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.util.Collection;
 import java.util.Collections;
@@ -27,6 +28,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 
 /**
@@ -53,6 +55,8 @@ public final class GateFilter implements Filter {
 
     private final Guard gate;
     private final Function<HttpServletRequest, BonusOrbs> bonus;
+    /** The largest body that is read; 0 reads none. */
+    private final int limit;
 
     /** A filter for requests without bonus orbs. */
     public GateFilter(Guard gate) {
@@ -64,8 +68,21 @@ public final class GateFilter implements Filter {
      * the function reads, and give the handler the same bytes.
      */
     public GateFilter(Guard gate, Function<HttpServletRequest, BonusOrbs> bonus) {
+        this(gate, bonus, 0);
+    }
+
+    private GateFilter(Guard gate, Function<HttpServletRequest, BonusOrbs> bonus, int limit) {
         this.gate = Objects.requireNonNull(gate, "gate");
         this.bonus = Objects.requireNonNull(bonus, "bonus");
+        this.limit = limit;
+    }
+
+    /**
+     * A filter that reads up to this many bytes from the body of an allowed request, to find {@code "allowBonusOrbsUse": true}. The service
+     * still gets the whole body, but can't read it with a {@code ReadListener}. A longer body, and a form, count as not allowing bonus orbs.
+     */
+    public static GateFilter bonusFromBody(Guard gate, int limit) {
+        return new GateFilter(gate, request -> BonusOrbs.REFUSE, limit);
     }
 
     /** Init parameter of this filter that confirms where WebSockets are: {@code inside}. */
@@ -118,7 +135,8 @@ public final class GateFilter implements Filter {
         }
         HttpServletRequest own = own(request);
         GateRequest asked = asked(own);
-        Answer answer = gate.ask(asked, () -> bonus.apply(own));
+        AtomicReference<HttpServletRequest> passed = new AtomicReference<>((HttpServletRequest) request);
+        Answer answer = gate.ask(asked, () -> limit > 0 ? peek(passed) : bonus.apply(own));
         Optional<Call> call = answer.call();
         if (call.isEmpty()) {
             deny(http, answer);
@@ -130,7 +148,17 @@ public final class GateFilter implements Filter {
         }
         new Decided(gate, asked, own);
         own.setAttribute(ATTRIBUTE, call.get());
-        chain.doFilter(request, response);
+        chain.doFilter(passed.get(), response);
+    }
+
+    /** Whether the body allows bonus orbs. The request is replaced by one that has the same body. */
+    private BonusOrbs peek(AtomicReference<HttpServletRequest> passed) {
+        try {
+            passed.set(PeekedRequest.of(passed.get(), limit));
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+        return passed.get() instanceof PeekedRequest peeked ? peeked.body().bonus() : BonusOrbs.REFUSE;
     }
 
     /**

@@ -120,9 +120,10 @@ public class GateAutoConfiguration {
 
     /** The filter, for all paths, before every other. */
     @Bean
-    FilterRegistrationBean<GateFilter> orbgateFilter(Guard gate, ObjectProvider<RequestBonus> bonus) {
-        RequestBonus usual = request -> BonusOrbs.REFUSE;
-        FilterRegistrationBean<GateFilter> filter = new First(new GateFilter(gate, bonus.getIfAvailable(() -> usual)));
+    FilterRegistrationBean<GateFilter> orbgateFilter(Guard gate, ObjectProvider<RequestBonus> bonus, GateProperties properties) {
+        RequestBonus own = bonus.getIfAvailable();
+        GateFilter gates = own != null ? new GateFilter(gate, own) : GateFilter.bonusFromBody(gate, properties.bonusFromBody());
+        FilterRegistrationBean<GateFilter> filter = new First(gates);
         filter.setOrder(Ordered.HIGHEST_PRECEDENCE);
         filter.addInitParameter(GateFilter.WEBSOCKETS, "inside"); // Spring Boot adds Jetty's filter after all others.
         return forAll(filter);

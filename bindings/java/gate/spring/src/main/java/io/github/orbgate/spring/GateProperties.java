@@ -20,6 +20,8 @@ import org.springframework.core.io.Resource;
  * @param ignoreMethodOverride whether to allow headers that override the method: only if nothing obeys them
  * @param publicRoutes routes that need no token, such as GET /actuator/health
  * @param corsPreflight whether CORS preflight requests for declared routes pass
+ * @param bonusFromBody the number of bytes that are read from the body of an allowed request, to find "allowBonusOrbsUse": true; with 0,
+ * no body is read
  * @param checkRoutes whether startup fails if the policy lacks a route of the application; otherwise it warns
  * @param matchTemplates whether Spring must route a request to the template that the policy allows
  * @param audit whether the logger io.github.orbgate.audit receives a line of JSON for each decision
@@ -35,6 +37,7 @@ public record GateProperties(
         @DefaultValue("false") boolean ignoreMethodOverride,
         @DefaultValue List<String> publicRoutes,
         @DefaultValue("DENY") CorsPreflight corsPreflight,
+        @DefaultValue("0") int bonusFromBody,
         @DefaultValue("true") boolean checkRoutes,
         @DefaultValue("true") boolean matchTemplates,
         @DefaultValue("false") boolean audit) {}
