@@ -57,11 +57,11 @@ fn compile_once(policy: &Policy, salt: u64) -> Result<Tables, Unplaceable> {
     let spans: Vec<_> = names().map(|name| text.span(name)).collect();
     let slash = policy.trailing_slash();
     let names: Vec<_> = names().map(str::as_bytes).collect();
-    let requirements = Requirements::of_all(&templates, &names);
-    let routes = route_rows(&templates, &requirements, &spans, slash, &mut text);
+    let mut requirements = Requirements::default();
+    let routes = route_rows(&templates, &mut requirements, (&spans, &names), slash, &mut text);
     let closed = closed_rows(&templates, slash, &mut text);
     let methods = methods(&templates);
-    let by_key = templates_by_key(salt, &templates, &literals, &requirements, &methods)?;
+    let by_key = templates_by_key(salt, &templates, &literals, &methods)?;
     let (tuple_runs, tuples) = tuples(&templates, &literals.fields);
     let scope_rows = scope_rows(&by_name, &spans, &mut text);
     let name = policy.name().map(|name| text.span(name));
@@ -141,7 +141,7 @@ fn scope_rows<'t>(scopes: &[&[Scope<'t>]], names: &[Span], text: &mut TextPool<'
     let rows = rows.filter_map(|((in_apis, name), apis)| {
         let permits = in_apis.iter().find_map(|scope| scope.rule.permits());
         Some(ScopeRow {
-            terms: terms(*in_apis.first()?, *name, None),
+            terms: terms(in_apis.first()?, *name, None),
             permits: permits.map(|permits| text.span(permits)),
             apis,
         })
@@ -169,9 +169,9 @@ fn scope_ids(salt: u64, names: &[&[u8]]) -> Result<PerfectHash<u16>, Unplaceable
 
 /// The ids of the routes, in the order of the scopes and, within each scope, of the file.
 fn scope_routes(templates: &Templates<'_>) -> Vec<u32> {
-    let routes = templates.routes.len().saturating_sub(templates.closed);
-    let mut ids = vec![NONE; routes];
-    for (id, template) in (0..).zip(templates.routes.iter().take(routes)) {
+    let (routes, _) = templates.open_and_closed();
+    let mut ids = vec![NONE; routes.len()];
+    for (id, template) in (0..).zip(routes) {
         set(&mut ids, index(template.position), id);
     }
     ids

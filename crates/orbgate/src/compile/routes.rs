@@ -6,46 +6,47 @@ use super::entries::{TextPool, at, id, runs, set};
 use super::hashes::{Unplaceable, nth_seed, perfect_hash};
 use super::literals::Literals;
 use super::requirements::Requirements;
-use super::templates::{self, PARAMETER, Templates, terms};
+use super::templates::{self, PARAMETER, Rule, Templates, terms};
 use crate::tables::hash::{COLUMNS, Method, Methods, PerfectHash};
 use crate::tables::list::Span;
 use crate::tables::seeded::SeededMap;
 use crate::tables::terms::MAX_SEGMENTS;
-use crate::tables::{ClosedRow, NO_RANK, RouteRow, Run, Template, Terms, Tuple, rank_bits, slice};
+use crate::tables::{ClosedRow, NO_RANK, RouteRow, Run, Template, Tuple, rank_bits, slice};
 
 /// Marks a route that needs more or other than its scope. No scope set has a word for such a number, so it is tested for
 /// only where the word is missing: an ordinary route costs nothing.
 const REQUIRES: u32 = 1 << 16;
 
-/// The route rows. The routes of one template are neighbours.
-pub(super) fn route_rows(
-    templates: &Templates<'_>,
-    requirements: &Requirements,
-    names: &[Span],
+/// The route rows. The routes of one template are neighbours. `spans` and `names` are those of the scopes.
+pub(super) fn route_rows<'t>(
+    templates: &Templates<'t>,
+    requirements: &mut Requirements<'t>,
+    (spans, names): (&[Span], &[&[u8]]),
     slash: bool,
     text: &mut TextPool<'_>,
 ) -> Vec<RouteRow> {
     let mut rows = Vec::with_capacity(templates.routes.len());
     for siblings in &templates.runs {
         for route in slice(&templates.routes, *siblings) {
-            let Some((scope, rule)) = route.route else { continue };
-            let requirement = requirements.of(route);
-            let name = at(names, usize::from(scope.id));
-            let terms = terms(scope, name, rule.orbs());
-            let (mark, terms) = match requirement {
-                None => (0, terms),
-                Some(requirement) => (REQUIRES, Terms { scope: Span::default(), requirement, ..terms }),
-            };
+            let Rule::Route(scope, rule) = route.rule else { continue };
+            let name = at(spans, usize::from(scope.id));
+            let mut terms = terms(scope, name, rule.orbs());
+            let mut needed = u32::from(scope.id);
+            if let Some(requirement) = rule.requirement() {
+                needed |= REQUIRES;
+                terms.scope = Span::default();
+                terms.requirement = requirements.number(requirement, names);
+            }
             let method = text.push(&[rule.method(), " "]);
             let template = template_text(route, slash, text);
             rows.push(RouteRow {
                 text: Span { start: method.start, length: method.length.saturating_add(template.length) },
                 template,
                 siblings: *siblings,
-                needed: u32::from(scope.id) | mark,
-                api: route.api_id,
+                needed,
+                api: scope.api_id,
                 terms,
-                location: route.location,
+                location: rule.location(),
             });
         }
     }
@@ -54,11 +55,12 @@ pub(super) fn route_rows(
 
 /// The rows of the closed templates.
 pub(super) fn closed_rows(templates: &Templates<'_>, slash: bool, text: &mut TextPool<'_>) -> Vec<ClosedRow> {
-    let closed = templates.routes.iter().filter(|route| route.route.is_none());
-    let rows = closed.map(|closed| ClosedRow {
-        template: template_text(closed, slash, text),
-        api: closed.api_id,
-        location: closed.location,
+    let (_, closed) = templates.open_and_closed();
+    let rows = closed.iter().filter_map(|template| match template.rule {
+        Rule::Route(..) => None,
+        Rule::Closed(api, rule) => {
+            Some(ClosedRow { template: template_text(template, slash, text), api, location: rule.location() })
+        }
     });
     rows.collect()
 }
@@ -73,8 +75,8 @@ fn template_text(route: &templates::Template<'_>, slash: bool, text: &mut TextPo
 /// The columns of the most frequent methods.
 pub(super) fn methods(templates: &Templates<'_>) -> Methods {
     let mut counts: SeededMap<&str, u32> = SeededMap::default();
-    for (_, rule) in templates.routes.iter().filter_map(|route| route.route) {
-        let count = counts.entry(rule.method()).or_default();
+    for route in templates.open_and_closed().0 {
+        let count = counts.entry(route.method()).or_default();
         *count = count.saturating_add(1);
     }
     let mut methods: Vec<_> = counts.into_iter().collect();
@@ -111,7 +113,6 @@ pub(super) fn templates_by_key(
     salt: u64,
     templates: &Templates<'_>,
     literals: &Literals,
-    requirements: &Requirements,
     methods: &Methods,
 ) -> Result<PerfectHash<Template>, Unplaceable> {
     let entries = templates.runs.iter().map(|run| {
@@ -125,10 +126,10 @@ pub(super) fn templates_by_key(
             ..Template::default()
         };
         for (rank, route) in (0..NO_RANK).zip(routes) {
-            if let (Some((scope, rule)), Some(column)) = (route.route, methods.column(route.method().as_bytes())) {
+            if let (Rule::Route(scope, rule), Some(column)) = (route.rule, methods.column(route.method().as_bytes())) {
                 entry.ranks ^= (NO_RANK ^ rank).wrapping_shl(rank_bits(column));
                 // The scope's row can't represent a route's own amount or requirement.
-                if rule.orbs().is_none() && requirements.of(route).is_none() {
+                if rule.orbs().is_none() && rule.requirement().is_none() {
                     set(&mut entry.scopes, column, scope.id);
                 }
             }

@@ -3,11 +3,11 @@
 use std::collections::hash_map::Entry;
 
 use super::entries::{at, id, runs, set};
-use crate::policy::{Api, RouteRule, ScopeRule, common_segments, full_template, segments};
+use crate::policy::{Api, ClosedRule, RouteRule, ScopeRule, common_segments, full_template, segments};
 use crate::tables::hash::Ends;
 use crate::tables::list::{Span, index};
 use crate::tables::seeded::SeededMap;
-use crate::tables::terms::{Location, Orbs};
+use crate::tables::terms::Orbs;
 use crate::tables::{NONE, ORBS_UNKNOWN, ORBS_UNSTATED, Run, Terms, slice};
 
 /// A scope as one api defines it.
@@ -23,7 +23,7 @@ pub(super) struct Scope<'p> {
 }
 
 /// The terms on which a scope's routes are called. `amount` is a route's own amount.
-pub(super) fn terms(scope: Scope<'_>, name: Span, amount: Option<u64>) -> Terms {
+pub(super) fn terms(scope: &Scope<'_>, name: Span, amount: Option<u64>) -> Terms {
     Terms {
         scope: name,
         organisation: scope.api.organisation(),
@@ -45,8 +45,8 @@ pub(super) const PARAMETER: u32 = 0;
 /// segments and method, then the closed templates, sorted by segments.
 pub(super) struct Templates<'t> {
     pub(super) routes: Vec<Template<'t>>,
-    /// The number of closed templates.
-    pub(super) closed: usize,
+    /// The number of routes that aren't closed templates.
+    open: usize,
     /// The run of routes of each template, and of each closed template.
     pub(super) runs: Vec<Run>,
     /// The literals of all templates, sorted by position and string. Each literal's number is its position
@@ -62,14 +62,19 @@ pub(super) struct Templates<'t> {
 pub(super) struct Template<'t> {
     /// Its position among the routes of all scopes, in their order.
     pub(super) position: u32,
-    pub(super) api_id: u32,
-    pub(super) location: Location,
-    /// Its scope and its rule in the file; `None` if it is closed.
-    pub(super) route: Option<(Scope<'t>, &'t RouteRule)>,
+    pub(super) rule: Rule<'t>,
     /// `/base/path` and `/{parameter}`.
     pub(super) path: [&'t str; 2],
     /// Its run in the list of all segments.
     pub(super) segments: Run,
+}
+
+/// What the file says about a template.
+#[derive(Clone, Copy)]
+pub(super) enum Rule<'t> {
+    Route(&'t Scope<'t>, &'t RouteRule),
+    /// With the id of its api.
+    Closed(u32, &'t ClosedRule),
 }
 
 /// A literal at its position.
@@ -82,45 +87,35 @@ pub(super) struct Literal<'t> {
 }
 
 impl<'t> Templates<'t> {
-    pub(super) fn of(apis: &[&'t Api], scopes: &[Scope<'t>]) -> Self {
-        let (mut routes, mut segments) = (Vec::new(), Vec::new());
-        let mut literals = Literals::default();
+    pub(super) fn of(apis: &[&'t Api], scopes: &'t [Scope<'t>]) -> Self {
+        let (mut routes, mut literals) = (Vec::new(), Literals::default());
         for scope in scopes {
-            // An api without a base path has no routes.
-            let base_path = scope.api.base_path().unwrap_or_default();
             for rule in scope.rule.routes() {
-                let path = full_template(base_path, rule.template());
-                routes.push(Template {
-                    position: id(routes.len()),
-                    api_id: scope.api_id,
-                    location: rule.location(),
-                    route: Some((*scope, rule)),
-                    path,
-                    segments: literals.number(path, &mut segments),
-                });
+                let position = id(routes.len());
+                routes.push(literals.template(position, scope.api, rule.template(), Rule::Route(scope, rule)));
             }
         }
         let open = routes.len();
         for (api_id, api) in (0..).zip(apis) {
-            for rule in api.closed() {
-                let path = full_template(api.base_path().unwrap_or_default(), rule.template());
-                let segments = literals.number(path, &mut segments);
-                let location = rule.location();
-                routes.push(Template { position: NONE, api_id, location, route: None, path, segments });
-            }
+            let closed = api.closed().iter();
+            routes.extend(closed.map(|rule| literals.template(NONE, api, rule.template(), Rule::Closed(api_id, rule))));
         }
-        let closed = routes.len().saturating_sub(open);
-        let literals = literals.sorted(&mut segments);
-        let sorted = sorted(&routes, closed, &segments, literals.len());
+        let (literals, segments) = literals.sorted();
+        let sorted = sorted(&routes, open, &segments, literals.len());
         let own = |route: &Template<'_>| slice(&segments, route.segments);
         let of_each = sorted.chunk_by(|(start_of_a, a), (start_of_b, b)| start_of_a == start_of_b && own(a) == own(b));
         Self {
-            closed,
+            open,
             runs: runs(of_each.map(<[_]>::len)),
             routes: sorted.iter().map(|(_, route)| **route).collect(),
             literals,
             segments,
         }
+    }
+
+    /// The routes, and the closed templates.
+    pub(super) fn open_and_closed(&self) -> (&[Template<'t>], &[Template<'t>]) {
+        self.routes.split_at_checked(self.open).unwrap_or_default()
     }
 
     /// The segments of a template: the number of a literal, or `PARAMETER`.
@@ -131,14 +126,14 @@ impl<'t> Templates<'t> {
     /// The number of leading literals that all templates share and that are not the last segment of
     /// any.
     pub(super) fn common_segments(&self) -> usize {
-        // The routes are sorted, so a prefix that the first and the last share is common to all. The first is also the
-        // shortest of those that have only this prefix. Likewise for the closed templates.
-        let (routes, closed) = self.routes.split_at(self.routes.len().saturating_sub(self.closed));
-        let ends = [routes.first(), routes.last(), closed.first(), closed.last()].into_iter().flatten();
-        let ends: Vec<_> = ends.map(|end| self.segments(end)).collect();
-        let Some(first) = ends.first() else { return 0 };
-        let alike = ends.iter().map(|end| {
-            let pairs = first.iter().zip(*end);
+        // Sorted, so a prefix that the first and the last share is common to all. The first is also the shortest of those
+        // that have only this prefix.
+        let (open, closed) = self.open_and_closed();
+        let ends = [open.first(), open.last(), closed.first(), closed.last()];
+        let ends = ends.into_iter().flatten().map(|end| self.segments(end));
+        let first = ends.clone().next().unwrap_or_default();
+        let alike = ends.map(|end| {
+            let pairs = first.iter().zip(end);
             pairs.take_while(|(a, b)| a == b && **a != PARAMETER).count().min(end.len().saturating_sub(1))
         });
         alike.min().unwrap_or_default()
@@ -148,15 +143,18 @@ impl<'t> Templates<'t> {
 impl Template<'_> {
     /// The method; empty for a closed template.
     pub(super) fn method(&self) -> &str {
-        self.route.map_or("", |(_, rule)| rule.method())
+        match self.rule {
+            Rule::Route(_, rule) => rule.method(),
+            Rule::Closed(..) => "",
+        }
     }
 }
 
-/// Sorts routes and then closed templates by segment numbers and then by method. No two routes are equal in both. Each sort key packs as many of the
-/// first segments as fit into a word, so few comparisons need to read the rest.
+/// Sorts the open routes and then the closed templates, by segment numbers and then by method. No two are equal in both.
+/// Each sort key packs as many of the first segments as fit into a word, so few comparisons need to read the rest.
 fn sorted<'r, 't>(
     routes: &'r [Template<'t>],
-    closed: usize,
+    open: usize,
     all: &[u32],
     literals: usize,
 ) -> Vec<(u64, &'r Template<'t>)> {
@@ -171,7 +169,7 @@ fn sorted<'r, 't>(
         start.checked_shl(rest).unwrap_or_default()
     };
     let mut order: Vec<_> = routes.iter().map(|route| (start(route), route)).collect();
-    let (open, closed) = order.split_at_mut(routes.len().saturating_sub(closed));
+    let (open, closed) = order.split_at_mut(open);
     for order in [open, closed] {
         order.sort_unstable_by(|(start_of_a, a), (start_of_b, b)| {
             let segments = |route: &Template<'_>| slice(all, route.segments);
@@ -186,6 +184,8 @@ fn sorted<'r, 't>(
 /// Numbers literals in the order in which they occur.
 #[derive(Default)]
 struct Literals<'t> {
+    /// The segments of all templates.
+    segments: Vec<u32>,
     all: Vec<Literal<'t>>,
     numbers: SeededMap<(u64, &'t str), u32>,
     /// The previous template and its segments' run: neighbours often start alike.
@@ -193,23 +193,32 @@ struct Literals<'t> {
 }
 
 impl<'t> Literals<'t> {
-    /// Adds a template's segments to the list of all, and returns their run.
-    fn number(&mut self, path: [&'t str; 2], segments_of_all: &mut Vec<u32>) -> Run {
+    /// A template, whose segments are added to those of all.
+    #[inline(always)] // nearly all calls are for routes
+    fn template(&mut self, position: u32, api: &'t Api, template: &'t str, rule: Rule<'t>) -> Template<'t> {
+        // An api without a base path has no routes.
+        let path = full_template(api.base_path().unwrap_or_default(), template);
+        Template { position, rule, path, segments: self.number(path) }
+    }
+
+    #[inline(always)]
+    fn number(&mut self, path: [&'t str; 2]) -> Run {
         // The root has no segment.
         let path = if path == ["", "/"] { ["", ""] } else { path };
-        let start = segments_of_all.len();
+        let start = self.segments.len();
         let (before, start_before) = core::mem::replace(&mut self.before, (path, start));
         let (alike, rest) = common_segments(before, path);
-        segments_of_all.extend_from_within(start_before..start_before.saturating_add(alike));
+        self.segments.extend_from_within(start_before..start_before.saturating_add(alike));
         for part in rest {
-            for (position, text) in (segments_of_all.len()..).zip(segments(part)) {
-                segments_of_all.push(match text.starts_with('{') {
+            for (position, text) in (self.segments.len()..).zip(segments(part)) {
+                let number = match text.starts_with('{') {
                     true => PARAMETER,
                     false => self.number_of(position.saturating_sub(start), text),
-                });
+                };
+                self.segments.push(number);
             }
         }
-        let own = segments_of_all.iter().skip(start);
+        let own = self.segments.iter().skip(start);
         let length = own.len();
         let bit = 1_u32.wrapping_shl(id(length.saturating_sub(1)));
         for number in own {
@@ -232,8 +241,8 @@ impl<'t> Literals<'t> {
         }
     }
 
-    /// The sorted literals. Their numbers in the list of all segments are updated to match.
-    fn sorted(self, segments_of_all: &mut [u32]) -> Vec<Literal<'t>> {
+    /// The sorted literals, and the segments of all templates with their new numbers.
+    fn sorted(mut self) -> (Vec<Literal<'t>>, Vec<u32>) {
         let mut sorted: Vec<_> = (1..).zip(self.all).collect();
         // Sort by the first bytes as one number: few comparisons need to read the rest.
         sorted.sort_by_cached_key(|(_, literal)| {
@@ -244,9 +253,9 @@ impl<'t> Literals<'t> {
         for (position, (number, _)) in (1..).zip(&sorted) {
             set(&mut positions, index(*number), position);
         }
-        for number in segments_of_all {
+        for number in &mut self.segments {
             *number = at(&positions, index(*number));
         }
-        sorted.into_iter().map(|(_, literal)| literal).collect()
+        (sorted.into_iter().map(|(_, literal)| literal).collect(), self.segments)
     }
 }
