@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use orbgate::policy::Policy;
+use sha2::{Digest as _, Sha256};
 
 use crate::support::valid;
 
@@ -64,6 +65,64 @@ name: 'external'
 orbgate: 1
 ...
 ";
+
+/// The form is documented in `policy/digest.rs`, so that others can compute a digest.
+#[test]
+fn a_digest_is_the_hash_of_the_documented_form() {
+    let policy = r#"
+orbgate: 1
+name: café
+headings: [b, "a a"]
+apis:
+  users:
+    token: user
+    organisation: deny
+    scopes:
+      read:user: { permits: "", routes: [] }
+  external:
+    base_path: ""
+    scopes:
+      write:keys:
+        orbs: true
+        or: [admin]
+        routes:
+          - { route: "POST /keys/{id}", orbs: 5 }
+          - GET /keys
+          - { route: "PUT /keys/{id}", or: [admin zone], and: read:keys }
+      read:keys: { orbs: 7, routes: [GET /all] }
+      admin: { routes: [] }
+      zone: { routes: [] }
+    closed: [/keys/new, "/{id}"]
+"#;
+    let form = "\
+orbgate 1
+name 5:café
+target strict
+heading 1:b
+heading 3:a a
+api 5:users - deny
+scope 9:read:user 0: -
+api 8:external 0: -
+closed 5:/{id}
+closed 9:/keys/new
+scope 10:write:keys - true
+route 3:GET 5:/keys -
+need 10:write:keys
+need 5:admin
+route 3:PUT 10:/keys/{id} -
+need 10:admin zone
+need 20:read:keys write:keys
+route 4:POST 10:/keys/{id} 5
+need 10:write:keys
+need 5:admin
+scope 4:zone - -
+scope 5:admin - -
+scope 9:read:keys - 7
+route 3:GET 4:/all -
+";
+    let hash: [u8; 32] = Sha256::digest(form).into();
+    assert_eq!(Policy::from_yaml(policy).unwrap().digest().as_bytes(), &hash);
+}
 
 #[test]
 fn order_comments_and_layout_do_not_count() {

@@ -16,7 +16,7 @@ use crate::tables::seeded::{RandomSeed, SeededMap};
 use crate::tables::terms::MAX_TARGET_BYTES;
 
 /// One route with its full template.
-pub(super) struct FullRoute<'p> {
+struct FullRoute<'p> {
     /// Empty for a closed template.
     method: &'p str,
     /// The full template, in two parts.
@@ -30,8 +30,18 @@ impl<'p> FullRoute<'p> {
         quoted(format!("{} {}", self.method, self.template.concat()).trim_start())
     }
 
+    const fn is_closed(&self) -> bool {
+        self.method.is_empty()
+    }
+
     const fn kind(&self) -> &'static str {
-        if self.method.is_empty() { "closed template" } else { "route" }
+        if self.is_closed() { "closed template" } else { "route" }
+    }
+
+    /// The length of the full template.
+    const fn bytes(&self) -> usize {
+        let [base_path, template] = self.template;
+        base_path.len().saturating_add(template.len())
     }
 
     fn segments(&self) -> impl Iterator<Item = Option<&'p str>> {
@@ -45,72 +55,61 @@ fn literal(segment: &str) -> Option<&str> {
     (!segment.starts_with('{')).then_some(segment)
 }
 
-/// All closed templates and then all routes of the policy, in the order of the file.
-fn full_routes(policy: &Policy) -> Vec<FullRoute<'_>> {
-    let scopes = policy.apis.iter().flat_map(|api| &api.scopes);
-    let mut routes = Vec::with_capacity(scopes.map(|scope| scope.routes.len()).sum());
-    // Without a valid base path, the full templates aren't known.
-    let apis = || policy.apis.iter().filter_map(|api| Some((api, api.base_path.as_ref()?)));
-    routes.extend(apis().flat_map(|(api, base_path)| closed_below(api, base_path)));
-    routes.extend(apis().flat_map(|(api, base_path)| routes_below(api, base_path)));
-    routes
-}
-
-/// All closed templates of an api, in the order of the file.
-pub(super) fn closed_below<'p>(api: &'p Api, base_path: &'p str) -> impl Iterator<Item = FullRoute<'p>> {
-    api.closed.iter().map(move |closed| FullRoute {
-        method: "",
-        template: grammar::full_template(base_path, &closed.template),
-        location: closed.location,
-    })
-}
-
-/// All routes of an api, in the order of the file.
-pub(super) fn routes_below<'p>(api: &'p Api, base_path: &'p str) -> impl Iterator<Item = FullRoute<'p>> {
-    api.scopes.iter().flat_map(move |scope| {
-        scope.routes.iter().map(move |route| FullRoute {
-            method: route.method(),
-            template: grammar::full_template(base_path, route.template()),
-            location: route.location,
-        })
-    })
-}
-
 /// The maximum total length of all full templates, in bytes. A short file with a long base path
 /// must not take gigabytes.
 const ALL_TEMPLATES_BYTES: usize = 64 << 20;
 
-/// All routes of the policy, unless the total length of the full templates exceeds the limit.
-pub(super) fn full_routes_within_limit<'p>(
-    policy: &'p Policy,
-    diagnostics: &mut Diagnostics,
-) -> Option<Vec<FullRoute<'p>>> {
-    if let Some(location) = where_too_many(policy) {
+/// Reports routes and closed templates that can't all be in a policy.
+pub(super) fn check(policy: &Policy, diagnostics: &mut Diagnostics) {
+    let known = policy.apis.iter().filter_map(|api| Some((api, api.base_path.as_deref()?)));
+    let routes = full_routes(known);
+    if let Some(route) = super::first_beyond(ALL_TEMPLATES_BYTES, &routes, |route| route.bytes()) {
         let message = "the full paths up to here, each with its base path, have over 64 MiB together";
-        diagnostics.push(location, message);
-        return None;
+        return diagnostics.push(route.location, message);
     }
-    let routes = full_routes(policy);
-    for route in routes.iter().filter(|_| policy.trailing_slash) {
-        let bytes: usize = route.template.iter().map(|part| part.len()).sum();
-        if bytes >= MAX_TARGET_BYTES {
-            let shown = route.shown();
-            let message = format!("the path of {shown} has over {MAX_TARGET_BYTES} bytes with its slash");
-            diagnostics.push(route.location, message);
-        }
+    for route in routes.iter().filter(|route| policy.trailing_slash && route.bytes() >= MAX_TARGET_BYTES) {
+        let shown = route.shown();
+        let message = format!("the path of {shown} has over {MAX_TARGET_BYTES} bytes with its slash");
+        diagnostics.push(route.location, message);
     }
-    Some(routes)
+    check_routes(&routes, diagnostics);
+    // If a base path has an error, the routes below it are compared only with each other.
+    for api in policy.apis.iter().filter(|api| api.base_path.is_none()) {
+        check_routes(&full_routes(core::iter::once((api, ""))), diagnostics);
+    }
 }
 
-/// Reports routes that can't both be in a policy, and the first route of each length whose tuple exceeds the
-/// limit. Closed templates come first.
-pub(super) fn check(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
+/// All closed templates and then all routes of these apis with their base paths, in the order of the file.
+fn full_routes<'p>(apis: impl Iterator<Item = (&'p Api, &'p str)> + Clone) -> Vec<FullRoute<'p>> {
+    let mut routes = Vec::new();
+    for (api, base_path) in apis.clone() {
+        routes.extend(api.closed.iter().map(|closed| FullRoute {
+            method: "",
+            template: grammar::full_template(base_path, &closed.template),
+            location: closed.location,
+        }));
+    }
+    for (api, base_path) in apis {
+        for scope in &api.scopes {
+            routes.extend(scope.routes.iter().map(|route| FullRoute {
+                method: route.method(),
+                template: grammar::full_template(base_path, route.template()),
+                location: route.location,
+            }));
+        }
+    }
+    routes
+}
+
+/// Reports routes that conflict, and the first route of each length whose tuple exceeds the limit. Closed templates come
+/// first.
+fn check_routes(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
     // If all letters are small, no two literals differ only in case.
     let is_needed = routes.iter().any(has_capital_literal);
     let mut tree = is_needed.then(|| Tree::with_room(routes.len()));
     let mut firsts = SeededMap::with_capacity_and_hasher(routes.len(), RandomSeed::default());
     let mut tuples = Tuples::new();
-    let has_closed = routes.first().is_some_and(|first| first.method.is_empty());
+    let has_closed = routes.first().is_some_and(FullRoute::is_closed);
     for route in routes {
         let end = tree.as_mut().map(|tree| tree.walk(route, diagnostics));
         let tuple = tuple(route);
@@ -123,11 +122,10 @@ pub(super) fn check(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
             }
             Entry::Occupied(first) => diagnostics.push(route.location, collision(route, first.get())),
         }
-        if !has_closed || route.method.is_empty() {
-            continue;
-        }
-        let closed = FullRoute { method: "", ..*route };
-        if let Some(closed) = firsts.get(&Shape { route: &closed, end }) {
+        if has_closed
+            && !route.is_closed()
+            && let Some(closed) = firsts.get(&Shape { route: &FullRoute { method: "", ..*route }, end })
+        {
             let line = first_location(closed.location, route.location);
             let (shown, closed) = (route.shown(), closed.shown());
             diagnostics.push(route.location, format!("route {shown} is of the closed template {closed} ({line})"));
@@ -192,24 +190,6 @@ impl Hash for Shape<'_, '_> {
             }
         }
     }
-}
-
-/// The first route whose full template exceeds the limit.
-fn where_too_many(policy: &Policy) -> Option<Location> {
-    let mut left = ALL_TEMPLATES_BYTES;
-    for api in &policy.apis {
-        let base_path = api.base_path.as_ref().map_or(0, String::len);
-        let closed = api.closed.iter().map(|closed| (closed.template.as_str(), closed.location));
-        let routes = api.scopes.iter().flat_map(|scope| &scope.routes);
-        for (template, location) in closed.chain(routes.map(|route| (route.template(), route.location))) {
-            let after_base = left.checked_sub(base_path);
-            match after_base.and_then(|left| left.checked_sub(template.len())) {
-                Some(less) => left = less,
-                None => return Some(location),
-            }
-        }
-    }
-    None
 }
 
 fn collision(route: &FullRoute<'_>, first: &FullRoute<'_>) -> String {

@@ -28,47 +28,86 @@ use super::model::{Api, Policy, Requirement, RouteRule, ScopeRule};
 use crate::tables::terms::{Digest, Orbs, OrganisationRule};
 
 pub(super) fn digest(policy: &Policy) -> Digest {
-    let (mut hash, mut waiting) = (Sha256::new(), String::new());
-    canonical_form(policy, &mut |lines| {
-        waiting.push_str(lines);
-        if waiting.len() >= HASHED {
-            hash.update(&waiting);
-            waiting.clear();
-        }
-    });
-    hash.update(&waiting);
-    Digest(hash.finalize().into())
-}
-
-/// The number of bytes that are hashed together: one line at a time would take longer.
-const HASHED: usize = 1 << 14;
-
-/// Receives the canonical form in pieces. Routes can share a long requirement, so the whole can be far longer than the
-/// file.
-type Sink<'s> = &'s mut dyn FnMut(&str);
-
-fn canonical_form(policy: &Policy, sink: Sink<'_>) {
+    let mut form = Form::default();
     let mut head = String::from("orbgate 1\nname ");
     push_optional(&mut head, policy.name.as_deref());
     head.extend(["\ntarget ", policy.target.as_str(), "\n"]);
     if policy.trailing_slash {
         head.push_str("trailing_slash always\n");
     }
-    sink(&head);
-    write_sorted(sink, &policy.headings, |line, name| push_named(line, "heading", name), |_, _| ());
-    write_sorted(sink, &policy.apis, push_api, |sink, api| {
-        write_sorted(sink, &api.closed, |line, closed| push_named(line, "closed", &closed.template), |_, _| ());
-        write_sorted(sink, &api.scopes, push_scope, write_routes);
+    form.add(&head);
+    form.add_sorted(&policy.headings, |line, name| push_named(line, "heading", name), |_, _| ());
+    form.add_sorted(&policy.apis, push_api, |form, api| {
+        form.add_sorted(&api.closed, |line, closed| push_named(line, "closed", &closed.template), |_, _| ());
+        form.add_sorted(&api.scopes, push_scope, |form, scope| {
+            let shared = scope.requirement.as_deref().map(needs);
+            form.add_sorted(&scope.routes, push_route, |form, route| match (&route.requirement, &shared) {
+                (Some(own), _) if route.states_requirement => form.add(&needs(own)),
+                (Some(_), Some(shared)) => form.add(shared),
+                _ => {}
+            });
+        });
     });
+    form.hash.update(&form.waiting);
+    Digest(form.hash.finalize().into())
 }
 
-fn write_routes(sink: Sink<'_>, scope: &ScopeRule) {
-    let shared = scope.requirement.as_deref().map(needs);
-    write_sorted(sink, &scope.routes, push_route, |sink, route| match (&route.requirement, &shared) {
-        (Some(own), _) if route.states_requirement => sink(&needs(own)),
-        (Some(_), Some(shared)) => sink(shared),
-        _ => {}
-    });
+/// The canonical form, hashed in pieces: routes can share a long requirement, so the whole can be far longer than the
+/// file.
+#[derive(Default)]
+struct Form {
+    hash: Sha256,
+    waiting: String,
+}
+
+impl Form {
+    fn add(&mut self, lines: &str) {
+        // Hashing one line at a time would take longer.
+        const HASHED: usize = 1 << 14;
+        self.waiting.push_str(lines);
+        if self.waiting.len() >= HASHED {
+            self.hash.update(&self.waiting);
+            self.waiting.clear();
+        }
+    }
+
+    /// Adds each entry's line and what is below it, sorted by the lines. Their names are unique, so no two are equal.
+    fn add_sorted<T>(&mut self, items: &[T], push: impl Fn(&mut String, &T), below: impl Fn(&mut Self, &T)) {
+        // Builds all lines in one string, because there are many.
+        let mut lines = String::new();
+        let ends = items.iter().map(|item| {
+            push(&mut lines, item);
+            lines.len()
+        });
+        let ends: Vec<_> = ends.collect();
+        let mut start = 0;
+        let sorted = ends.into_iter().zip(items).filter_map(|(end, item)| {
+            let line = lines.get(core::mem::replace(&mut start, end)..end)?;
+            Some((start_of(line), line, item))
+        });
+        let mut sorted: Vec<_> = sorted.collect();
+        sorted.sort_unstable_by(|(start, line, _), (other_start, other, _)| (start, line).cmp(&(other_start, other)));
+        for (_, line, item) in sorted {
+            self.add(line);
+            below(self, item);
+        }
+    }
+}
+
+/// The bytes after a line's first word, which is the same in all lines, as numbers that sort like strings. Few
+/// comparisons need to read the rest.
+fn start_of(line: &str) -> [u64; 4] {
+    let bytes = line.as_bytes();
+    let word = bytes.iter().position(|byte| *byte == b' ');
+    let after = bytes.get(word.unwrap_or(0)..).unwrap_or_default();
+    let mut start = [0; 32];
+    let length = after.len().min(start.len());
+    if let (Some(to), Some(from)) = (start.get_mut(..length), after.get(..length)) {
+        to.copy_from_slice(from);
+    }
+    let (words, _) = start.as_chunks();
+    let mut words = words.iter().map(|word| u64::from_be_bytes(*word));
+    core::array::from_fn(|_| words.next().unwrap_or_default())
 }
 
 fn push_named(line: &mut String, kind: &str, name: &str) {
@@ -114,54 +153,18 @@ fn push_route(line: &mut String, route: &RouteRule) {
 
 /// The lines of a requirement. The owner isn't marked: its scope's line is above.
 fn needs(requirement: &Requirement) -> String {
-    let lines = requirement.alternatives().map(|alternative| {
-        let mut scopes: Vec<_> = alternative.split(' ').collect();
-        scopes.sort_unstable();
-        let mut line = String::new();
-        push_named(&mut line, "need", &scopes.join(" "));
-        line
-    });
-    let mut lines: Vec<_> = lines.collect();
+    let mut lines: Vec<_> = requirement
+        .alternatives()
+        .map(|alternative| {
+            let mut scopes: Vec<_> = alternative.split(' ').collect();
+            scopes.sort_unstable();
+            let mut line = String::new();
+            push_named(&mut line, "need", &scopes.join(" "));
+            line
+        })
+        .collect();
     lines.sort_unstable();
     lines.concat()
-}
-
-/// Writes an entry's line and what is below it, sorted by the lines. Their names are unique, so no two are equal.
-fn write_sorted<T>(sink: Sink<'_>, items: &[T], push: impl Fn(&mut String, &T), below: impl Fn(Sink<'_>, &T)) {
-    // Builds all lines in one string, because there are many.
-    let mut lines = String::new();
-    let ends = items.iter().map(|item| {
-        push(&mut lines, item);
-        lines.len()
-    });
-    let ends: Vec<_> = ends.collect();
-    let mut start = 0;
-    let sorted = ends.into_iter().zip(items).filter_map(|(end, item)| {
-        let line = lines.get(core::mem::replace(&mut start, end)..end)?;
-        Some((start_of(line), line, item))
-    });
-    let mut sorted: Vec<_> = sorted.collect();
-    sorted.sort_unstable_by(|(start, line, _), (other_start, other, _)| (start, line).cmp(&(other_start, other)));
-    for (_, line, item) in sorted {
-        sink(line);
-        below(sink, item);
-    }
-}
-
-/// The bytes after a line's first word, which is the same in all lines, as numbers that sort like strings. Few
-/// comparisons need to read the rest.
-fn start_of(line: &str) -> [u64; 4] {
-    let bytes = line.as_bytes();
-    let word = bytes.iter().position(|byte| *byte == b' ');
-    let after = bytes.get(word.unwrap_or(0)..).unwrap_or_default();
-    let mut start = [0; 32];
-    let length = after.len().min(start.len());
-    if let (Some(to), Some(from)) = (start.get_mut(..length), after.get(..length)) {
-        to.copy_from_slice(from);
-    }
-    let (words, _) = start.as_chunks();
-    let mut words = words.iter().map(|word| u64::from_be_bytes(*word));
-    core::array::from_fn(|_| words.next().unwrap_or_default())
 }
 
 fn push_text(line: &mut String, text: &str) {
@@ -189,71 +192,4 @@ fn push_decimal(line: &mut String, number: u64) {
     }
     let digit = u8::try_from(number % 10).unwrap_or_default();
     line.push(char::from(b'0'.saturating_add(digit)));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::Policy;
-    use super::canonical_form;
-
-    #[test]
-    fn the_canonical_form_is_the_documented_one() {
-        let policy = Policy::from_yaml(
-            r#"
-orbgate: 1
-name: café
-headings: [b, "a a"]
-apis:
-  users:
-    token: user
-    organisation: deny
-    scopes:
-      read:user: { permits: "", routes: [] }
-  external:
-    base_path: ""
-    scopes:
-      write:keys:
-        orbs: true
-        or: [admin]
-        routes:
-          - { route: "POST /keys/{id}", orbs: 5 }
-          - GET /keys
-          - { route: "PUT /keys/{id}", or: [admin zone], and: read:keys }
-      read:keys: { orbs: 7, routes: [GET /all] }
-      admin: { routes: [] }
-      zone: { routes: [] }
-    closed: [/keys/new, "/{id}"]
-"#,
-        )
-        .unwrap();
-        let expected = "\
-orbgate 1
-name 5:café
-target strict
-heading 1:b
-heading 3:a a
-api 5:users - deny
-scope 9:read:user 0: -
-api 8:external 0: -
-closed 5:/{id}
-closed 9:/keys/new
-scope 10:write:keys - true
-route 3:GET 5:/keys -
-need 10:write:keys
-need 5:admin
-route 3:PUT 10:/keys/{id} -
-need 10:admin zone
-need 20:read:keys write:keys
-route 4:POST 10:/keys/{id} 5
-need 10:write:keys
-need 5:admin
-scope 4:zone - -
-scope 5:admin - -
-scope 9:read:keys - 7
-route 3:GET 4:/all -
-";
-        let mut form = String::new();
-        canonical_form(&policy, &mut |lines| form.push_str(lines));
-        assert_eq!(form, expected);
-    }
 }

@@ -75,17 +75,18 @@ fn judged(mut document: Document, diagnostics: &mut Diagnostics) -> Policy {
     shared::check(&document, diagnostics);
     requirements::check(&document, &policy, diagnostics);
     drop(document);
-    if let Some(routes) = conflicts::full_routes_within_limit(&policy, diagnostics) {
-        conflicts::check(&routes, diagnostics);
-        // If a base path has an error, the routes below it are compared only with each other.
-        for api in policy.apis.iter().filter(|api| api.base_path.is_none()) {
-            let routes = conflicts::closed_below(api, "").chain(conflicts::routes_below(api, ""));
-            let routes: Vec<_> = routes.collect();
-            conflicts::check(&routes, diagnostics);
-        }
-    }
+    conflicts::check(&policy, diagnostics);
     if diagnostics.is_empty() {
         policy.digest = digest::digest(&policy);
     }
     policy
+}
+
+/// The first item with which the sizes of all before and its own exceed a limit.
+fn first_beyond<T: Copy>(limit: usize, items: impl IntoIterator<Item = T>, size: impl Fn(T) -> usize) -> Option<T> {
+    let mut left = Some(limit);
+    items.into_iter().find(|item| {
+        left = left.and_then(|left| left.checked_sub(size(*item)));
+        left.is_none()
+    })
 }

@@ -1,12 +1,13 @@
 //! What routes need if that isn't just their own scope: the keys `or` and `and` of scopes and routes.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::document::{ApiDocument, Document, RouteDocument, RouteWithKeys, ScopeDocument};
 use super::grammar::{self, MAX_ALTERNATIVES};
-use super::model::{Alternative, Policy, Requirement};
+use super::model::{Alternative, Policy, Requirement, ScopeRule};
+use super::shared::different_token_key;
 
 /// The maximum number of scope names in a requirement.
 const MAX_NAMES: usize = 256;
@@ -18,7 +19,7 @@ const ALL_BYTES: usize = 64 << 20;
 /// The keys `or` and `and` of a scope or route.
 #[derive(Clone, Copy)]
 pub(super) struct Keys<'d> {
-    or: Option<&'d Spanned<Vec<Spanned<String>>>>,
+    pub(super) or: Option<&'d Spanned<Vec<Spanned<String>>>>,
     and: Option<&'d Spanned<String>>,
 }
 
@@ -39,56 +40,39 @@ impl<'d> Keys<'d> {
         self.or.is_some() || self.and.is_some()
     }
 
-    /// The location of each key's value that has no error.
-    pub(super) fn locations(self, diagnostics: &Diagnostics) -> Vec<(&'static str, Location)> {
-        let or = self.or.map(|or| ("`or`", or.location));
-        let and = self.and.map(|and| ("`and`", and.location));
-        or.into_iter().chain(and).filter(|(_, location)| !diagnostics.stand_at(*location)).collect()
-    }
-
-    /// The scopes that the keys name, in an order that doesn't depend on the file.
-    pub(super) fn scopes(self) -> (Vec<Vec<&'d str>>, Vec<&'d str>) {
-        let or = self.or.map_or(&[][..], |or| &or.value).iter();
-        let mut or: Vec<_> = or.map(|alternative| sorted(&alternative.value)).collect();
-        or.sort_unstable();
-        (or, self.and.map_or_else(Vec::new, |and| sorted(&and.value)))
+    /// Reports an `or` without alternatives.
+    pub(super) fn refuse_empty(self, diagnostics: &mut Diagnostics, message: impl FnOnce() -> String) {
+        if let Some(or) = self.or.filter(|or| or.value.is_empty()) {
+            diagnostics.push_new(or.location, message());
+        }
     }
 
     /// The requirement that the keys state for routes of this scope. `None` if it is only the scope, or has errors.
     pub(super) fn requirement(self, owner: &Spanned<String>, diagnostics: &mut Diagnostics) -> Option<Requirement> {
-        let mut own = vec![owner.value.as_str()];
-        own.extend(self.and.and_then(|and| names(and, Some(&owner.value), diagnostics)).into_iter().flatten());
-        let mut all =
-            vec![Alternative { text: own.join(" "), location: self.and.map_or(owner.location, |and| and.location) }];
+        let and = self.and.and_then(|and| names(and, Some(&owner.value), diagnostics));
+        let own = core::iter::once(owner.value.as_str()).chain(and.into_iter().flatten()).collect();
+        let mut all: Vec<(Vec<_>, _)> = vec![(own, self.and.map_or(owner.location, |and| and.location))];
         for alternative in self.or.iter().flat_map(|or| &or.value) {
-            if let Some(names) = names(alternative, None, diagnostics) {
-                all.push(Alternative { text: names.join(" "), location: alternative.location });
-            }
+            all.extend(names(alternative, None, diagnostics).map(|names| (names, alternative.location)));
         }
-        let location = self.or.map_or(owner.location, |or| or.location);
-        let count: usize = all.iter().map(|alternative| alternative.scopes().count()).sum();
+        let count: usize = all.iter().map(|(names, _)| names.len()).sum();
         if all.len() > MAX_ALTERNATIVES || count > MAX_NAMES {
-            let message = format!(
-                "scope {} and its alternatives are {} with {count} names; the limits are {MAX_ALTERNATIVES} and {MAX_NAMES}",
-                quoted(&owner.value),
-                all.len()
-            );
+            let location = self.or.map_or(owner.location, |or| or.location);
+            let (owner, all) = (quoted(&owner.value), all.len());
+            let limits = format!("the limits are {MAX_ALTERNATIVES} and {MAX_NAMES}");
+            let message = format!("scope {owner} and its alternatives are {all} with {count} names; {limits}");
             diagnostics.push_new(location, message);
             return None;
         }
         check_redundant(&all, diagnostics);
-        all.get_mut(1..)?.sort_unstable_by(|a, b| a.text.cmp(&b.text));
-        (count > 1).then_some(Requirement { alternatives: all })
+        let all = all.into_iter().map(|(names, location)| Alternative { text: names.join(" "), location });
+        let mut alternatives: Vec<_> = all.collect();
+        alternatives.get_mut(1..)?.sort_unstable_by(|a, b| a.text.cmp(&b.text));
+        (count > 1).then_some(Requirement { alternatives })
     }
 }
 
-fn sorted(alternative: &str) -> Vec<&str> {
-    let mut names: Vec<_> = alternative.split(' ').collect();
-    names.sort_unstable();
-    names
-}
-
-/// The sorted scopes of an alternative, which an owner adds itself to. `None`, with errors, if it isn't valid.
+/// The sorted scopes of an alternative, to which an owner adds itself. `None`, with errors, if it isn't valid.
 fn names<'d>(
     alternative: &'d Spanned<String>,
     owner: Option<&str>,
@@ -97,101 +81,104 @@ fn names<'d>(
     if diagnostics.stand_at(alternative.location) {
         return None;
     }
-    if let Err(message) = grammar::alternative(&alternative.value) {
-        diagnostics.push(alternative.location, message);
-        return None;
-    }
-    let names = sorted(&alternative.value);
-    let twice = names.windows(2).find(|pair| pair.first() == pair.get(1)).and_then(|pair| pair.first());
-    let Some(twice) = twice.or(names.iter().find(|name| Some(**name) == owner)).copied() else {
-        return Some(names);
-    };
-    let shown = quoted(twice);
-    let message = match Some(twice) == owner {
-        true => format!("`and` names the scopes needed besides {shown}, so not {shown} itself"),
-        false => format!("scope {shown} is listed twice in {}", quoted(&alternative.value)),
+    let mut names: Vec<_> = alternative.value.split(' ').collect();
+    names.sort_unstable();
+    let twice = names.windows(2).find(|pair| pair.first() == pair.last()).and_then(|pair| pair.first());
+    let message = match (grammar::alternative(&alternative.value), owner, twice) {
+        (Err(message), ..) => message,
+        (_, _, Some(twice)) => format!("scope {} is listed twice in {}", quoted(twice), quoted(&alternative.value)),
+        (_, Some(owner), _) if names.contains(&owner) => {
+            let owner = quoted(owner);
+            format!("`and` names the scopes needed besides {owner}, so not {owner} itself")
+        }
+        _ => return Some(names),
     };
     diagnostics.push(alternative.location, message);
     None
 }
 
 /// Reports alternatives that contain another, which is enough.
-fn check_redundant(all: &[Alternative], diagnostics: &mut Diagnostics) {
-    let sets: Vec<_> = all.iter().map(|alternative| sorted(&alternative.text)).collect();
-    let is_in = |part: &[&str], whole: &[&str]| {
-        let mut rest = whole.iter();
-        part.iter().all(|name| rest.any(|other| other == name))
-    };
-    for (at, (set, own)) in sets.iter().zip(all).enumerate() {
-        let mut others = sets.iter().zip(all).enumerate();
+fn check_redundant(all: &[(Vec<&str>, Location)], diagnostics: &mut Diagnostics) {
+    for (at, (names, location)) in all.iter().enumerate() {
+        let mut others = all.iter().enumerate();
         let enough = others.find(|(other, (part, _))| {
-            let is_smaller = part.len() < set.len() || part.len() == set.len() && *other < at;
-            is_smaller && is_in(part, set)
+            let is_smaller = part.len() < names.len() || part.len() == names.len() && *other < at;
+            is_smaller && part.iter().all(|name| names.contains(name))
         });
-        if let Some((_, (_, enough))) = enough {
-            let (own_text, text) = (quoted(&own.text), quoted(&enough.text));
-            let first = first_location(enough.location, own.location);
-            diagnostics.push_new(
-                own.location,
-                format!("alternative {own_text} is redundant, because {text} is enough ({first})"),
-            );
+        if let Some((_, (enough, first))) = enough {
+            let (own, enough) = (quoted(&names.join(" ")), quoted(&enough.join(" ")));
+            let first = first_location(*first, *location);
+            let message = format!("alternative {own} is redundant, because {enough} is enough ({first})");
+            diagnostics.push_new(*location, message);
         }
     }
 }
 
-/// Checks requirements against the rest of the policy: their scopes exist and have the same rule for tokens, and every
-/// key is used.
+/// A scope's name, what the file says of it in an api, and the rule made of that.
+type InApi<'p> = (&'p ApiDocument, &'p Spanned<String>, &'p ScopeDocument, &'p ScopeRule);
+
+/// Checks requirements against the rest of the policy: their scopes exist and have the same rule for tokens, every key is
+/// used, and a scope of several apis has the same keys wherever it has routes.
 pub(super) fn check(document: &Document, policy: &Policy, diagnostics: &mut Diagnostics) {
-    let routes =
-        |api: &super::Api| api.scopes.iter().any(|scope| scope.routes.iter().any(|route| route.requirement.is_some()));
-    let keys = |api: &ApiDocument| api.scopes.0.iter().any(|(_, scope)| Keys::of_scope(scope).are_stated());
+    let inherits = |scope: &ScopeDocument| scope.routes.0.iter().any(|route| !Keys::of_route(route).are_stated());
     let apis = document.apis.0.iter().zip(&policy.apis);
-    if !document.apis.0.iter().any(|(_, api)| keys(api)) && !policy.apis.iter().any(routes) {
+    let scopes = apis.flat_map(|((_, api), rules)| {
+        let scopes = api.scopes.0.iter().zip(&rules.scopes);
+        scopes.map(move |((name, scope), rule)| (api, name, scope, rule))
+    });
+    let are_stated = |(_, _, scope, _): InApi<'_>| {
+        let mut of_routes = scope.routes.0.iter().map(Keys::of_route);
+        Keys::of_scope(scope).are_stated() || of_routes.any(Keys::are_stated)
+    };
+    if !scopes.clone().any(are_stated) {
         return;
     }
-    let mut known: HashMap<&str, &ApiDocument> = HashMap::new();
-    let mut used = HashSet::new();
-    for (_, api) in &document.apis.0 {
-        for (name, scope) in &api.scopes.0 {
-            known.entry(&name.value).or_insert(api);
-            if scope.routes.0.iter().any(|route| !Keys::of_route(route).are_stated()) {
-                used.insert(name.value.as_str());
-            }
+    let mut known: HashMap<&str, Vec<InApi<'_>>> = HashMap::new();
+    scopes.clone().for_each(|own| known.entry(&own.1.value).or_default().push(own));
+    for own @ (api, name, scope, rule) in scopes {
+        let everywhere = known.get(name.value.as_str()).map(Vec::as_slice).unwrap_or_default();
+        let has_routes = !scope.routes.0.is_empty();
+        if !has_routes || !everywhere.iter().any(|(_, _, scope, _)| inherits(scope)) {
+            let why = if has_routes { "each of its routes states its own" } else { "it has no routes here" };
+            check_unused(name, scope, why, diagnostics);
+        }
+        let mut others = everywhere.iter().filter(|(_, _, scope, _)| !scope.routes.0.is_empty());
+        // Twice in one api is a duplicate key, which is reported separately.
+        if let Some(first) = others.next().filter(|(other, ..)| has_routes && !core::ptr::eq(*other, api)) {
+            check_same(own, *first, diagnostics);
+        }
+        let stated = rule.routes.iter().filter(|route| route.states_requirement);
+        let stated = stated.filter_map(|route| route.requirement.as_deref());
+        for requirement in rule.requirement.as_deref().into_iter().chain(stated) {
+            check_scopes(name, api, requirement, &known, diagnostics);
         }
     }
-    let mut left = Some(ALL_BYTES);
-    for ((_, api), rules) in apis {
-        for ((name, scope), rule) in api.scopes.0.iter().zip(&rules.scopes) {
-            check_used(name, scope, used.contains(name.value.as_str()), diagnostics);
-            let stated = rule.routes.iter().filter(|route| route.states_requirement);
-            let stated = stated.filter_map(|route| route.requirement.as_deref());
-            for requirement in rule.requirement.as_deref().into_iter().chain(stated) {
-                check_scopes(name, api, requirement, &known, diagnostics);
-            }
-            for route in &rule.routes {
-                let bytes = route.requirement.as_ref().map_or(0, |requirement| requirement.bytes());
-                let less = left.and_then(|left| left.checked_sub(bytes));
-                if less.is_none() && left.is_some() {
-                    let message = "the scopes that the routes up to here need have over 64 MiB together";
-                    diagnostics.push(route.location, message);
-                }
-                left = less;
-            }
-        }
+    let routes = policy.apis.iter().flat_map(|api| &api.scopes).flat_map(|scope| &scope.routes);
+    let bytes = |route: &super::RouteRule| route.requirement.as_ref().map_or(0, |requirement| requirement.bytes());
+    if let Some(route) = super::first_beyond(ALL_BYTES, routes, bytes) {
+        let message = "the scopes that the routes up to here need have over 64 MiB together";
+        diagnostics.push(route.location, message);
     }
 }
 
 /// Reports keys of a scope that no route uses.
-fn check_used(name: &Spanned<String>, scope: &ScopeDocument, is_used: bool, diagnostics: &mut Diagnostics) {
-    let has_routes = !scope.routes.0.is_empty();
-    if is_used && has_routes {
+fn check_unused(name: &Spanned<String>, scope: &ScopeDocument, why: &str, diagnostics: &mut Diagnostics) {
+    let or = scope.or.as_ref().map(|or| ("or", or.location));
+    let and = scope.and.as_ref().map(|and| ("and", and.location));
+    for (key, location) in or.into_iter().chain(and) {
+        diagnostics.push_new(location, format!("no route uses `{key}` of scope {}: {why}", quoted(&name.value)));
+    }
+}
+
+/// Reports keys of a scope that differ from those of the same scope in another api.
+fn check_same((_, name, _, own): InApi<'_>, (_, first, _, other): InApi<'_>, diagnostics: &mut Diagnostics) {
+    if own.requirement == other.requirement {
         return;
     }
-    let why = if has_routes { "each of its routes states its own" } else { "it has no routes here" };
-    for (key, location) in Keys::of_scope(scope).locations(diagnostics) {
-        let message = format!("no route uses {key} of scope {}: {why}", quoted(&name.value));
-        diagnostics.push(location, message);
-    }
+    let [own, other] = [own, other].map(|rule| rule.requirement.iter().flat_map(|needs| needs.alternatives()).skip(1));
+    let key = if own.eq(other) { "and" } else { "or" };
+    let (shown, first) = (quoted(&name.value), first_location(first.location, name.location));
+    diagnostics.push(name.location, format!("scope {shown} is in two apis with different `{key}` (first on {first})"));
 }
 
 /// Reports scopes that don't exist, or to which other tokens apply than to the owner.
@@ -199,41 +186,23 @@ fn check_scopes(
     owner: &Spanned<String>,
     api: &ApiDocument,
     requirement: &Requirement,
-    known: &HashMap<&str, &ApiDocument>,
+    known: &HashMap<&str, Vec<InApi<'_>>>,
     diagnostics: &mut Diagnostics,
 ) {
     for alternative in &requirement.alternatives {
         for scope in alternative.scopes().filter(|scope| *scope != owner.value) {
-            let Some(other) = known.get(scope) else {
-                diagnostics.push(alternative.location, format!("scope {} isn't in this policy", quoted(scope)));
-                continue;
+            let shown = quoted(scope);
+            let message = match known.get(scope).and_then(|scope| scope.first()) {
+                None => format!("scope {shown} isn't in this policy"),
+                Some((other, ..)) => match different_token_key(api, other, diagnostics) {
+                    None => continue,
+                    Some(key) => {
+                        let owner = quoted(&owner.value);
+                        format!("scope {shown} can't be needed with {owner} or instead of it: their `{key}` differs")
+                    }
+                },
             };
-            if let Some(key) = different_token_key(api, other, diagnostics) {
-                let (scope, owner) = (quoted(scope), quoted(&owner.value));
-                let message =
-                    format!("scope {scope} can't be needed with {owner} or instead of it: their `{key}` differs");
-                diagnostics.push(alternative.location, message);
-            }
+            diagnostics.push(alternative.location, message);
         }
-    }
-}
-
-/// The key about tokens that two apis state differently, unless these keys already have errors, which are enough.
-pub(super) fn different_token_key(
-    one: &ApiDocument,
-    other: &ApiDocument,
-    diagnostics: &Diagnostics,
-) -> Option<&'static str> {
-    let has_diagnostic = |api: &ApiDocument| {
-        api.token.is_some() != api.organisation.is_some()
-            || api.token.as_ref().is_some_and(|it| diagnostics.stand_at(it.location))
-            || api.organisation.as_ref().is_some_and(|it| diagnostics.stand_at(it.location))
-    };
-    let rule = |api: &ApiDocument| api.organisation.as_ref().map(|rule| rule.value);
-    match (rule(one), rule(other)) {
-        _ if has_diagnostic(one) || has_diagnostic(other) => None,
-        (one, other) if one == other => None,
-        (Some(_), Some(_)) => Some("organisation"),
-        _ => Some("token"),
     }
 }

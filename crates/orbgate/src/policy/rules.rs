@@ -11,7 +11,7 @@ use super::document::{
     TrailingSlash,
 };
 use super::grammar;
-use super::model::{Api, ClosedRule, Policy, Requirement, RouteRule, ScopeRule};
+use super::model::{Api, ClosedRule, Policy, RouteRule, ScopeRule};
 use super::requirements::Keys;
 use crate::tables::terms::{Digest, Orbs, OrganisationRule, Profile};
 
@@ -167,14 +167,18 @@ fn scope_rule(
         OrbsDocument::Amount(amount) => Orbs::Amount(amount),
     });
     let keys = Keys::of_scope(scope);
-    let is_stated = keys.are_stated();
-    let requirement = is_stated.then(|| keys.requirement(name, diagnostics).map(Arc::new)).flatten();
-    if let Some(or) = scope.or.as_ref().filter(|or| or.value.is_empty()) {
-        diagnostics.push_new(or.location, format!("`or` of scope {shown} lists no alternative"));
-    }
+    keys.refuse_empty(diagnostics, || format!("`or` of scope {shown} lists no alternative"));
+    let of_scope = keys.are_stated().then(|| keys.requirement(name, diagnostics).map(Arc::new));
     let mut routes = Vec::with_capacity(scope.routes.0.len());
     for route in &mut scope.routes.0 {
-        let own = route_requirement(route, name, is_stated, diagnostics);
+        let keys = Keys::of_route(route);
+        if of_scope.is_none() {
+            let message = || format!("`or: []` replaces `or` and `and` of scope {shown}, which has neither");
+            keys.refuse_empty(diagnostics, message);
+        }
+        let own = keys.are_stated().then(|| keys.requirement(name, diagnostics).map(Arc::new));
+        let states_requirement = own.is_some();
+        let requirement = own.or_else(|| of_scope.clone()).flatten();
         let (text, amount) = match route {
             RouteDocument::Plain(text) => (text, None),
             RouteDocument::WithKeys(RouteWithKeys { route, orbs, .. }) => (route, orbs.as_ref()),
@@ -185,57 +189,37 @@ fn scope_rule(
         {
             diagnostics.push(amount.location, format!("a route's own `orbs` needs a scope that consumes orbs, and {shown} has `orbs: false`; give the route a scope of its own"));
         }
-        let requirement = (own.is_some(), own.unwrap_or_else(|| requirement.clone()));
-        routes.extend(route_rule(text, amount.map(|amount| amount.value), requirement, base_path, diagnostics));
+        let (location, orbs) = (text.location, amount.map(|amount| amount.value));
+        routes.extend(method_length(text, base_path, diagnostics).map(|method_length| RouteRule {
+            text: core::mem::take(&mut text.value),
+            method_length,
+            orbs,
+            requirement,
+            states_requirement,
+            location,
+        }));
     }
     ScopeRule {
         name: name.value.clone(),
         permits: scope.permits.as_ref().map(|permits| permits.value.clone()),
         orbs,
-        requirement,
+        requirement: of_scope.flatten(),
         routes,
         location: name.location,
     }
 }
 
-/// What the route itself states, if it has keys for that.
-fn route_requirement(
-    route: &RouteDocument,
-    owner: &Spanned<String>,
-    of_scope: bool,
-    diagnostics: &mut Diagnostics,
-) -> Option<Option<Arc<Requirement>>> {
-    let RouteDocument::WithKeys(RouteWithKeys { or, .. }) = route else {
-        return None;
-    };
-    let keys = Keys::of_route(route);
-    if let Some(or) = or.as_ref().filter(|or| or.value.is_empty() && !of_scope) {
-        let message = format!("`or: []` replaces `or` and `and` of scope {}, which has neither", quoted(&owner.value));
-        diagnostics.push_new(or.location, message);
-    }
-    keys.are_stated().then(|| keys.requirement(owner, diagnostics).map(Arc::new))
-}
-
-fn closed_rule(
-    template: Spanned<String>,
-    base_path: Option<&str>,
-    diagnostics: &mut Diagnostics,
-) -> Option<ClosedRule> {
-    judge(&template, diagnostics, |text| {
+fn closed_rule(text: Spanned<String>, base_path: Option<&str>, diagnostics: &mut Diagnostics) -> Option<ClosedRule> {
+    judge(&text, diagnostics, |text| {
         grammar::template(text)?;
         grammar::within_limits(base_path.unwrap_or_default(), text)
     });
-    let Spanned { value, location } = template;
-    (!diagnostics.stand_at(location)).then_some(ClosedRule { template: value, location })
+    let Spanned { value: template, location } = text;
+    (!diagnostics.stand_at(location)).then_some(ClosedRule { template, location })
 }
 
-fn route_rule(
-    text: &mut Spanned<String>,
-    orbs: Option<u64>,
-    (states_requirement, requirement): (bool, Option<Arc<Requirement>>),
-    base_path: Option<&str>,
-    diagnostics: &mut Diagnostics,
-) -> Option<RouteRule> {
+/// The length of a route's method, if the route is valid.
+fn method_length(text: &Spanned<String>, base_path: Option<&str>, diagnostics: &mut Diagnostics) -> Option<usize> {
     if diagnostics.stand_at(text.location) {
         return None;
     }
@@ -243,20 +227,7 @@ fn route_rule(
         grammar::within_limits(base_path.unwrap_or_default(), template)?;
         Ok(method.len())
     });
-    match fitting {
-        Ok(method_length) => Some(RouteRule {
-            text: core::mem::take(&mut text.value),
-            method_length,
-            orbs,
-            requirement,
-            states_requirement,
-            location: text.location,
-        }),
-        Err(message) => {
-            diagnostics.push(text.location, message);
-            None
-        }
-    }
+    fitting.map_err(|message| diagnostics.push(text.location, message)).ok()
 }
 
 /// Checks a string against its grammar, unless it already has an error.

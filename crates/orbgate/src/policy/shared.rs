@@ -7,9 +7,9 @@ use std::collections::hash_map::Entry;
 use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::document::{ApiDocument, Document, ScopeDocument};
-use super::requirements;
 
-/// Reports scopes whose settings differ between two apis, or that state `permits` twice.
+/// Reports scopes whose settings differ between two apis, or that state `permits` twice. Those of `or` and `and` are
+/// compared later, as requirements.
 pub(super) fn check(document: &Document, diagnostics: &mut Diagnostics) {
     let mut firsts: HashMap<&str, First<'_>> = HashMap::new();
     for (index, (_, api)) in document.apis.0.iter().enumerate() {
@@ -17,15 +17,13 @@ pub(super) fn check(document: &Document, diagnostics: &mut Diagnostics) {
             let own = InApi { name, api, scope };
             match firsts.entry(&name.value) {
                 Entry::Vacant(free) => {
-                    free.insert(First { index, own, with_routes: own.with_routes(), permits: own.permits() });
+                    free.insert(First { index, own, permits: own.permits() });
                 }
                 // Twice in one api is a duplicate key, which is reported separately.
                 Entry::Occupied(first) if first.get().index == index => {}
                 Entry::Occupied(mut first) => {
                     own.check_token(first.get().own, diagnostics);
                     own.check_orbs(first.get().own, diagnostics);
-                    own.check_requirement(first.get().with_routes.unwrap_or(own), diagnostics);
-                    first.get_mut().meet(own);
                     own.check_permits(&mut first.get_mut().permits, diagnostics);
                 }
             }
@@ -38,16 +36,8 @@ struct First<'d> {
     /// The position of its api among all.
     index: usize,
     own: InApi<'d>,
-    /// The first occurrence with routes.
-    with_routes: Option<InApi<'d>>,
     /// The first occurrence of `permits`, in this api or in a later one.
     permits: Option<Location>,
-}
-
-impl<'d> First<'d> {
-    fn meet(&mut self, own: InApi<'d>) {
-        self.with_routes = self.with_routes.or(own.with_routes());
-    }
 }
 
 /// A scope as one api defines it.
@@ -59,27 +49,11 @@ struct InApi<'d> {
 }
 
 impl InApi<'_> {
-    fn with_routes(self) -> Option<Self> {
-        (!self.scope.routes.0.is_empty()).then_some(self)
-    }
-
     fn check_token(self, first: Self, diagnostics: &mut Diagnostics) {
-        if let Some(key) = requirements::different_token_key(self.api, first.api, diagnostics) {
+        if let Some(key) = different_token_key(self.api, first.api, diagnostics) {
             let locations = [first.name.location, self.name.location];
             self.report(&format!(" with different `{key}`"), locations, diagnostics);
         }
-    }
-
-    /// The keys for what the scope's routes need matter only where it has routes.
-    fn check_requirement(self, first: Self, diagnostics: &mut Diagnostics) {
-        let keys = [self, first].map(|own| requirements::Keys::of_scope(own.scope));
-        let [own, other] = keys.map(requirements::Keys::scopes);
-        if own == other || [self, first].iter().any(|own| own.scope.routes.0.is_empty()) {
-            return;
-        }
-        let key = if own.0 == other.0 { "and" } else { "or" };
-        let locations = [first.name.location, self.name.location];
-        self.report(&format!(" with different `{key}`"), locations, diagnostics);
     }
 
     fn check_orbs(self, first: Self, diagnostics: &mut Diagnostics) {
@@ -123,5 +97,25 @@ impl InApi<'_> {
     fn report(self, what: &str, [first, own]: [Location; 2], diagnostics: &mut Diagnostics) {
         let (name, first) = (quoted(&self.name.value), first_location(first, own));
         diagnostics.push(own, format!("scope {name} is in two apis{what} (first on {first})"));
+    }
+}
+
+/// The key about tokens that two apis state differently, unless these keys already have errors, which are enough.
+pub(super) fn different_token_key(
+    one: &ApiDocument,
+    other: &ApiDocument,
+    diagnostics: &Diagnostics,
+) -> Option<&'static str> {
+    let has_diagnostic = |api: &ApiDocument| {
+        api.token.is_some() != api.organisation.is_some()
+            || api.token.as_ref().is_some_and(|it| diagnostics.stand_at(it.location))
+            || api.organisation.as_ref().is_some_and(|it| diagnostics.stand_at(it.location))
+    };
+    let rule = |api: &ApiDocument| api.organisation.as_ref().map(|rule| rule.value);
+    match (rule(one), rule(other)) {
+        _ if has_diagnostic(one) || has_diagnostic(other) => None,
+        (one, other) if one == other => None,
+        (Some(_), Some(_)) => Some("organisation"),
+        _ => Some("token"),
     }
 }
