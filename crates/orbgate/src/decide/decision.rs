@@ -140,7 +140,7 @@ impl<'e> Allow<'e> {
     /// `None` for a public route.
     #[must_use]
     pub fn scope(&self) -> Option<Scope<'e>> {
-        (self.scope != NO_SCOPE).then_some(Scope::new(self.tables, self.scope))
+        Scope::at(self.tables, self.scope)
     }
 
     /// What the call consumes. `None` if the policy states no orb column for the scope, and for a public route.
@@ -181,7 +181,7 @@ impl<'e> Deny<'e> {
     /// [`Decision::requirement`] says.
     #[must_use]
     pub fn scope(&self) -> Option<Scope<'e>> {
-        (self.scope != NO_SCOPE).then_some(Scope::new(self.tables, self.scope))
+        Scope::at(self.tables, self.scope)
     }
 }
 
@@ -208,6 +208,13 @@ impl<'e> Decision<'e> {
             reason: denial.reason,
             detail: denial.detail,
         })
+    }
+
+    /// The tables, and the ids of the route and the scope in them.
+    #[inline(always)]
+    const fn found(&self) -> (&'e Tables, u32, u16) {
+        let (Self::Allow(Allow { tables, route, scope, .. }) | Self::Deny(Deny { tables, route, scope, .. })) = *self;
+        (tables, route, scope)
     }
 
     /// The same decision for a request that allows bonus orbs. Only the charge of an allow changes.
@@ -265,10 +272,8 @@ impl<'e> Decision<'e> {
     /// [closed](Decision::closed) one has none.
     #[must_use]
     pub fn route(&self) -> Option<Route<'e>> {
-        match self {
-            Self::Allow(allow) => allow.route(),
-            Self::Deny(deny) => deny.route(),
-        }
+        let (tables, route, _) = self.found();
+        Route::at(tables, route)
     }
 
     /// The route as interfaces print it: `METHOD /template`. For `method_not_declared`, only the
@@ -287,20 +292,16 @@ impl<'e> Decision<'e> {
     /// The closed template that the request's path has, for a `method_not_declared` without a route.
     #[must_use]
     pub fn closed(&self) -> Option<Closed<'e>> {
-        match self {
-            Self::Allow(_) => None,
-            Self::Deny(deny) => Closed::at(deny.tables, deny.route),
-        }
+        let (tables, route, _) = self.found();
+        Closed::at(tables, route)
     }
 
     /// The scope that owns the route, or that was asked for, if one was found. It is the policy's row, not what the token
     /// holds: the call needs it, or what [`Decision::requirement`] says.
     #[must_use]
     pub fn scope(&self) -> Option<Scope<'e>> {
-        match self {
-            Self::Allow(allow) => allow.scope(),
-            Self::Deny(deny) => deny.scope(),
-        }
+        let (tables, _, scope) = self.found();
+        Scope::at(tables, scope)
     }
 
     /// What the call's route needs, if that isn't just [`Decision::scope`].
@@ -315,10 +316,7 @@ impl<'e> Decision<'e> {
     #[inline]
     #[must_use]
     pub fn route_index(&self) -> Option<u32> {
-        match self {
-            Self::Allow(_) => self.row(),
-            Self::Deny(deny) => self.row().filter(|_| Closed::at(deny.tables, deny.route).is_none()),
-        }
+        self.route().map(|route| route.index())
     }
 
     /// The index of the route or, past all routes, of the closed template.
@@ -326,7 +324,7 @@ impl<'e> Decision<'e> {
     #[inline]
     #[must_use]
     pub const fn row(&self) -> Option<u32> {
-        let (Self::Allow(Allow { route, .. }) | Self::Deny(Deny { route, .. })) = *self;
+        let (_, route, _) = self.found();
         if route == NONE { None } else { Some(route) }
     }
 
@@ -359,7 +357,7 @@ impl<'e> Decision<'e> {
     #[inline]
     #[must_use]
     pub const fn scope_index(&self) -> Option<u16> {
-        let (Self::Allow(Allow { scope, .. }) | Self::Deny(Deny { scope, .. })) = *self;
+        let (_, _, scope) = self.found();
         if scope == NO_SCOPE { None } else { Some(scope) }
     }
 
@@ -375,10 +373,8 @@ impl<'e> Decision<'e> {
     /// The digest of the policy that made the decision.
     #[must_use]
     pub const fn policy(&self) -> Digest {
-        match self {
-            Self::Allow(allow) => Digest(allow.tables.digest),
-            Self::Deny(deny) => Digest(deny.tables.digest),
-        }
+        let (tables, ..) = self.found();
+        Digest(tables.digest)
     }
 
     /// The location of the route in the policy file or, if there is no route, of the scope or closed template.

@@ -71,11 +71,12 @@ impl<'e> Route<'e> {
     /// What the route needs: its alternatives, of which a token must have one whole.
     #[must_use]
     pub fn requirement(&self) -> Requirement<'e> {
-        Requirement {
-            tables: self.tables,
-            owner: scope_in(self.row.needed),
-            scopes: self.tables.requirement(&self.row.terms),
-        }
+        let tables = self.tables;
+        let scopes = match tables.requirement(&self.row.terms) {
+            [] => self.scope().apis().next().map_or(&[][..], |in_api| core::slice::from_ref(&in_api.row.scope)),
+            scopes => scopes,
+        };
+        Requirement { tables, scopes }
     }
 
     /// The api that the route belongs to.
@@ -130,8 +131,7 @@ impl fmt::Debug for Route<'_> {
 #[derive(Clone, Copy)]
 pub struct Requirement<'e> {
     tables: &'e Tables,
-    owner: u16,
-    /// The alternatives, with [`NO_SCOPE`] between two; empty for only the owner.
+    /// The alternatives, with [`NO_SCOPE`] between two.
     scopes: &'e [u16],
 }
 
@@ -139,30 +139,28 @@ impl<'e> Requirement<'e> {
     /// Whether it is one scope, as for nearly every route.
     #[must_use]
     pub const fn is_one_scope(&self) -> bool {
-        self.scopes.is_empty()
+        self.scopes.len() == 1
     }
 
     /// The alternatives: the owner's first, the rest in the order of their bytes. At most 128, with 256 names together.
     pub fn alternatives(&self) -> impl Iterator<Item = Alternative<'e>> + Clone + use<'e> {
         let tables = self.tables;
-        let owner = Alternative { tables, owner: Some(self.owner), scopes: [].iter() };
-        let owner = self.is_one_scope().then_some(owner);
-        let others = self.scopes.split(|scope| *scope == NO_SCOPE).filter(|scopes| !scopes.is_empty());
-        owner.into_iter().chain(others.map(move |scopes| Alternative { tables, owner: None, scopes: scopes.iter() }))
+        let alternatives = self.scopes.split(|scope| *scope == NO_SCOPE);
+        alternatives.map(move |scopes| Alternative { tables, scopes: scopes.iter() })
     }
 
     /// The owner's alternative: the scope that owns the route and what the route needs in addition.
     pub fn of_owner(&self) -> Alternative<'e> {
-        let owner = Alternative { tables: self.tables, owner: Some(self.owner), scopes: [].iter() };
-        self.alternatives().next().unwrap_or(owner)
+        let none = Alternative { tables: self.tables, scopes: [].iter() };
+        self.alternatives().next().unwrap_or(none)
     }
 }
 
 impl PartialEq for Requirement<'_> {
     /// Equal if the same scopes are enough, and the same scope owns the route.
     fn eq(&self, other: &Self) -> bool {
-        let names = |own: &Self| own.alternatives().map(|scopes| scopes.map(|scope| scope.name()).collect::<Vec<_>>());
-        self.scopes.len() == other.scopes.len() && names(self).eq(names(other))
+        let names = |own: &Self| own.alternatives().map(|scopes| scopes.to_string()).collect::<Vec<_>>();
+        self.scopes.len() == other.scopes.len() && names(self) == names(other)
     }
 }
 
@@ -178,8 +176,6 @@ impl fmt::Debug for Requirement<'_> {
 #[derive(Clone)]
 pub struct Alternative<'e> {
     tables: &'e Tables,
-    /// Only the owner, where that is all.
-    owner: Option<u16>,
     scopes: core::slice::Iter<'e, u16>,
 }
 
@@ -187,13 +183,11 @@ impl<'e> Iterator for Alternative<'e> {
     type Item = Scope<'e>;
 
     fn next(&mut self) -> Option<Scope<'e>> {
-        let scope = self.owner.take().or_else(|| self.scopes.next().copied())?;
-        Some(Scope::new(self.tables, scope))
+        Some(Scope::new(self.tables, *self.scopes.next()?))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        let length = self.scopes.len().saturating_add(usize::from(self.owner.is_some()));
-        (length, Some(length))
+        self.scopes.size_hint()
     }
 }
 
@@ -210,7 +204,7 @@ impl fmt::Display for Alternative<'_> {
 
 impl fmt::Debug for Alternative<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.clone().map(|scope| scope.name())).finish()
+        fmt::Debug::fmt(&self.to_string(), f)
     }
 }
 
@@ -272,6 +266,11 @@ pub struct Scope<'e> {
 impl<'e> Scope<'e> {
     pub(crate) const fn new(tables: &'e Tables, id: u16) -> Self {
         Self { tables, id }
+    }
+
+    /// The scope with this id, unless the id means "no scope".
+    pub(crate) fn at(tables: &'e Tables, id: u16) -> Option<Self> {
+        (id != NO_SCOPE).then_some(Self::new(tables, id))
     }
 
     /// INVARIANT: a scope is made from its own engine's tables, so its row exists.

@@ -81,7 +81,8 @@ pub(super) fn check(policy: &Policy, diagnostics: &mut Diagnostics) {
 
 /// All closed templates and then all routes of these apis with their base paths, in the order of the file.
 fn full_routes<'p>(apis: impl Iterator<Item = (&'p Api, &'p str)> + Clone) -> Vec<FullRoute<'p>> {
-    let mut routes = Vec::new();
+    let scopes = apis.clone().flat_map(|(api, _)| &api.scopes);
+    let mut routes = Vec::with_capacity(scopes.map(|scope| scope.routes.len()).sum());
     for (api, base_path) in apis.clone() {
         routes.extend(api.closed.iter().map(|closed| FullRoute {
             method: "",
@@ -136,15 +137,7 @@ fn check_routes(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
 /// A one, followed by a bit for each segment that is set if the segment is literal. There are at
 /// most 32 segments.
 fn tuple(route: &FullRoute<'_>) -> u64 {
-    route.template.into_iter().fold(1, |tuple, part| {
-        // `/` has one segment, an empty literal.
-        let tuple = if part == "/" { tuple << 1 | 1 } else { tuple };
-        let pairs = part.as_bytes().windows(2);
-        pairs.fold(tuple, |tuple, pair| match pair {
-            [b'/', first] => tuple << 1 | u64::from(*first != b'{'),
-            _ => tuple,
-        })
-    })
+    route.segments().fold(1, |tuple, segment| tuple << 1 | u64::from(segment.is_some()))
 }
 
 fn has_capital_literal(route: &FullRoute<'_>) -> bool {
