@@ -13,6 +13,7 @@
 
 mod allocation;
 mod cases;
+mod codes;
 mod compile;
 mod edges;
 mod grant;

@@ -198,16 +198,11 @@ impl<'t> Literals<'t> {
     fn template(&mut self, position: u32, api: &'t Api, template: &'t str, rule: Rule<'t>) -> Template<'t> {
         // An api without a base path has no routes.
         let path = full_template(api.base_path().unwrap_or_default(), template);
-        Template { position, rule, path, segments: self.number(path) }
-    }
-
-    #[inline(always)]
-    fn number(&mut self, path: [&'t str; 2]) -> Run {
         // The root has no segment.
-        let path = if path == ["", "/"] { ["", ""] } else { path };
+        let named = if path == ["", "/"] { ["", ""] } else { path };
         let start = self.segments.len();
-        let (before, start_before) = core::mem::replace(&mut self.before, (path, start));
-        let (alike, rest) = common_segments(before, path);
+        let (before, start_before) = core::mem::replace(&mut self.before, (named, start));
+        let (alike, rest) = common_segments(before, named);
         self.segments.extend_from_within(start_before..start_before.saturating_add(alike));
         for part in rest {
             for (position, text) in (self.segments.len()..).zip(segments(part)) {
@@ -227,7 +222,7 @@ impl<'t> Literals<'t> {
                 literal.lengths |= bit;
             }
         }
-        Run { start: id(start), length: id(length) }
+        Template { position, rule, path, segments: Run { start: id(start), length: id(length) } }
     }
 
     fn number_of(&mut self, position: usize, text: &'t str) -> u32 {

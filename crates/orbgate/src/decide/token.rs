@@ -144,30 +144,3 @@ pub(crate) const fn read_token<'t, 's>(token: Option<&'t Token<'s>>) -> Result<&
         Some(token) => Ok(token),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Scopes, Token, TokenKind};
-
-    #[test]
-    fn the_names_of_kinds_are_frozen() {
-        let kinds = TokenKind::ALL.map(|kind| (kind.number(), kind.as_str()));
-        assert_eq!(kinds, [(0, "unknown"), (1, "user"), (2, "organisation")]);
-        for kind in TokenKind::ALL {
-            assert_eq!(TokenKind::from_name(kind.as_str()), kind);
-        }
-        assert_eq!(TokenKind::from_name("User"), TokenKind::Unknown);
-    }
-
-    #[test]
-    fn scopes_are_taken_as_every_kind_of_text() {
-        let text = "read:account write:voxies";
-        let token = Token::user(text);
-        assert_eq!(Token::user(&text.to_owned()), token);
-        assert_eq!(Token::user(text.as_bytes()), token);
-        assert_eq!(Token::user(&text.as_bytes().to_vec()), token);
-        assert_eq!(Token::user(b"read:account write:voxies"), token);
-        let scopes = Scopes::Text(text.as_bytes());
-        assert_eq!(Token::organisation(&text.to_owned()).scopes, scopes);
-    }
-}

@@ -48,11 +48,8 @@ impl<'a> Grant<'a> {
     /// Whether a token that is issued now has the scope; `None` if the known steps don't determine it.
     #[must_use]
     pub fn carries(&self, scope: Scope<'_>) -> Option<bool> {
-        match self.steps(scope) {
-            (Some(true), Some(true)) => Some(true),
-            (Some(false), _) | (_, Some(false)) => Some(false),
-            _ => None,
-        }
+        let (declared, requested) = self.steps(scope);
+        both(declared, requested)
     }
 
     /// The engine's scopes that a token issued now has; `None` if a step isn't known. Visits every scope
@@ -82,13 +79,12 @@ impl<'a> Grant<'a> {
             Reason::UserTokenRequired => Some(MissingStep::TokenKind),
             Reason::ScopeMissing => {
                 let (scope, held) = (decision.scope()?, held.into());
-                Some(match decision.requirement() {
-                    None => step(self.steps(scope)),
-                    Some(requirement) => {
-                        let lacking = requirement.of_owner().filter(|scope| !has(*scope, held));
-                        step(lacking.map(|scope| self.steps(scope)).fold((Some(true), Some(true)), both))
-                    }
-                })
+                let Some(requirement) = decision.requirement() else {
+                    return Some(step(self.steps(scope)));
+                };
+                let lacking = requirement.of_owner().filter(|scope| !has(*scope, held));
+                let steps = lacking.map(|scope| self.steps(scope));
+                Some(step(steps.fold((Some(true), Some(true)), |one, two| (both(one.0, two.0), both(one.1, two.1)))))
             }
             _ => None,
         }
@@ -110,14 +106,13 @@ fn has(scope: Scope<'_>, scopes: Scopes<'_>) -> bool {
 /// Whether each step was done for a scope, if known.
 type Steps = (Option<bool>, Option<bool>);
 
-/// The steps of two scopes that are both needed.
-fn both(one: Steps, other: Steps) -> Steps {
-    let both = |one, other| match (one, other) {
+/// Whether both are so, if known.
+const fn both(one: Option<bool>, other: Option<bool>) -> Option<bool> {
+    match (one, other) {
         (Some(false), _) | (_, Some(false)) => Some(false),
         (Some(true), Some(true)) => Some(true),
         _ => None,
-    };
-    (both(one.0, other.0), both(one.1, other.1))
+    }
 }
 
 /// The step that is missing.

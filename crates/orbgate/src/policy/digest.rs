@@ -130,13 +130,7 @@ fn push_scope(line: &mut String, scope: &ScopeRule) {
     push_text(line, &scope.name);
     line.push(' ');
     push_optional(line, scope.permits.as_deref());
-    match scope.orbs {
-        None => line.push_str(" -"),
-        Some(Orbs::Free) => line.push_str(" false"),
-        Some(Orbs::Unstated) => line.push_str(" true"),
-        Some(Orbs::Amount(amount)) => push_amount(line, amount),
-    }
-    line.push('\n');
+    push_orbs(line, scope.orbs);
 }
 
 fn push_route(line: &mut String, route: &RouteRule) {
@@ -144,9 +138,17 @@ fn push_route(line: &mut String, route: &RouteRule) {
     push_text(line, route.method());
     line.push(' ');
     push_text(line, route.template());
-    match route.orbs {
-        None => line.push_str(" -"),
-        Some(amount) => push_amount(line, amount),
+    push_orbs(line, route.orbs.map(Orbs::Amount));
+}
+
+/// The end of a line.
+fn push_orbs(line: &mut String, orbs: Option<Orbs>) {
+    line.push(' ');
+    match orbs {
+        None => line.push('-'),
+        Some(Orbs::Free) => line.push_str("false"),
+        Some(Orbs::Unstated) => line.push_str("true"),
+        Some(Orbs::Amount(amount)) => push_decimal(line, amount),
     }
     line.push('\n');
 }
@@ -178,11 +180,6 @@ fn push_optional(line: &mut String, value: Option<&str>) {
         None => line.push('-'),
         Some(value) => push_text(line, value),
     }
-}
-
-fn push_amount(line: &mut String, amount: u64) {
-    line.push(' ');
-    push_decimal(line, amount);
 }
 
 /// `write!` would take as long as the rest of the line.

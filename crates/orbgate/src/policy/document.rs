@@ -174,14 +174,8 @@ fn read_headings(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) ->
 
 fn read_closed(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Option<Vec<Spanned<String>>> {
     let items = values.list(node, owner.what).iter();
-    let mut templates = Vec::new();
-    for item in items {
-        if !values.is_within("routes", MAX_ROUTES, item.location) {
-            break;
-        }
-        templates.push(values.text(item, "a closed template"));
-    }
-    Some(templates)
+    let within = items.take_while(|item| values.is_within("routes", MAX_ROUTES, item.location)).collect::<Vec<_>>();
+    Some(within.into_iter().map(|item| values.text(item, "a closed template")).collect())
 }
 
 fn read_or(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Option<Spanned<Vec<Spanned<String>>>> {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
+use orbgate_yaml::{Diagnostics, Spanned, first_location, quoted};
 
 use super::document::{
     ApiDocument, Document, OrbsDocument, Organisation, RouteDocument, RouteWithKeys, ScopeDocument, Target,
@@ -46,20 +46,13 @@ pub(super) fn policy(document: &mut Document, diagnostics: &mut Diagnostics) -> 
 fn without_orbs(document: &mut Document, diagnostics: &mut Diagnostics) {
     let apis = document.apis.0.iter_mut();
     for (name, scope) in apis.flat_map(|(_, api)| api.scopes.0.iter_mut()) {
-        let of_routes = scope.routes.0.iter().filter_map(|route| match route {
-            RouteDocument::WithKeys(RouteWithKeys { orbs, .. }) => orbs.as_ref(),
+        let of_routes = scope.routes.0.iter_mut().filter_map(|route| match route {
+            RouteDocument::WithKeys(RouteWithKeys { orbs, .. }) => orbs.take(),
             RouteDocument::Plain(_) => None,
         });
-        let locations = of_routes.map(|orbs| orbs.location);
-        let locations = scope.orbs.iter().map(|orbs| orbs.location).chain(locations);
-        for location in locations.filter(|location| !diagnostics.stand_at(*location)).collect::<Vec<_>>() {
-            let message = "`orbs` isn't allowed here, because the policy has `orbs: none`";
-            diagnostics.push(location, message.to_owned());
-        }
-        for route in &mut scope.routes.0 {
-            if let RouteDocument::WithKeys(RouteWithKeys { orbs, .. }) = route {
-                *orbs = None;
-            }
+        let of_routes = of_routes.map(|orbs| orbs.location);
+        for location in scope.orbs.take().map(|orbs| orbs.location).into_iter().chain(of_routes) {
+            diagnostics.push_new(location, "`orbs` isn't allowed here, because the policy has `orbs: none`");
         }
         scope.orbs = Some(Spanned { value: OrbsDocument::Consumes(false), location: name.location });
     }
@@ -68,8 +61,7 @@ fn without_orbs(document: &mut Document, diagnostics: &mut Diagnostics) {
 fn headings(headings: &[Spanned<String>], diagnostics: &mut Diagnostics) -> Vec<String> {
     let mut first = HashMap::new();
     for heading in headings {
-        judge(heading, diagnostics, |heading| grammar::name(heading, "a heading"));
-        if diagnostics.stand_at(heading.location) {
+        if !judge(heading, diagnostics, |heading| grammar::name(heading, "a heading")) {
             continue;
         }
         if let Some(first) = first.get(heading.value.as_str()) {
@@ -111,19 +103,18 @@ fn api_rule(name: &Spanned<String>, api: &mut ApiDocument, diagnostics: &mut Dia
 /// An api has `organisation` if and only if its scopes apply only to a user's token.
 fn judge_organisation(name: &Spanned<String>, api: &ApiDocument, diagnostics: &mut Diagnostics) {
     let shown = quoted(&name.value);
-    match (&api.token, &api.organisation) {
-        (Some(token), None)
-            if !diagnostics.stand_at(token.location) && !diagnostics.is_misspelt(name.location, "organisation") =>
-        {
-            let message = "must say what an organisation's token gets: `organisation: deny` or `organisation: allow_without_scope`";
-            diagnostics.push(token.location, format!("api {shown} has `token: user` and {message}"));
+    let (location, missing, message) = match (&api.token, &api.organisation) {
+        (Some(token), None) => {
+            let must = "must say what an organisation's token gets: `organisation: deny` or `organisation: allow_without_scope`";
+            (token.location, "organisation", format!("api {shown} has `token: user` and {must}"))
         }
-        (None, Some(organisation))
-            if !diagnostics.stand_at(organisation.location) && !diagnostics.is_misspelt(name.location, "token") =>
-        {
-            diagnostics.push(organisation.location, format!("`organisation` needs `token: user` in api {shown}"));
+        (None, Some(organisation)) => {
+            (organisation.location, "token", format!("`organisation` needs `token: user` in api {shown}"))
         }
-        _ => {}
+        _ => return,
+    };
+    if !diagnostics.is_misspelt(name.location, missing) {
+        diagnostics.push_new(location, message);
     }
 }
 
@@ -140,10 +131,7 @@ fn base_path(name: &Spanned<String>, api: &ApiDocument, diagnostics: &mut Diagno
             None
         }
         None => None,
-        Some(base_path) => {
-            judge(base_path, diagnostics, grammar::base_path);
-            (!diagnostics.stand_at(base_path.location)).then(|| base_path.value.clone())
-        }
+        Some(base_path) => judge(base_path, diagnostics, grammar::base_path).then(|| base_path.value.clone()),
     }
 }
 
@@ -210,12 +198,11 @@ fn scope_rule(
 }
 
 fn closed_rule(text: Spanned<String>, base_path: Option<&str>, diagnostics: &mut Diagnostics) -> Option<ClosedRule> {
-    judge(&text, diagnostics, |text| {
+    let is_valid = judge(&text, diagnostics, |text| {
         grammar::template(text)?;
         grammar::within_limits(base_path.unwrap_or_default(), text)
     });
-    let Spanned { value: template, location } = text;
-    (!diagnostics.stand_at(location)).then_some(ClosedRule { template, location })
+    is_valid.then_some(ClosedRule { template: text.value, location: text.location })
 }
 
 /// The length of a route's method, if the route is valid.
@@ -230,13 +217,14 @@ fn method_length(text: &Spanned<String>, base_path: Option<&str>, diagnostics: &
     fitting.map_err(|message| diagnostics.push(text.location, message)).ok()
 }
 
-/// Checks a string against its grammar, unless it already has an error.
-fn judge(text: &Spanned<String>, diagnostics: &mut Diagnostics, grammar: impl FnOnce(&str) -> Result<(), String>) {
-    let location: Location = text.location;
-    if diagnostics.stand_at(location) {
-        return;
+/// Checks a string against its grammar, unless it already has an error. Returns whether it is valid.
+fn judge(
+    text: &Spanned<String>,
+    diagnostics: &mut Diagnostics,
+    grammar: impl FnOnce(&str) -> Result<(), String>,
+) -> bool {
+    if diagnostics.stand_at(text.location) {
+        return false;
     }
-    if let Err(message) = grammar(&text.value) {
-        diagnostics.push(location, message);
-    }
+    grammar(&text.value).map_err(|message| diagnostics.push(text.location, message)).is_ok()
 }

@@ -15,17 +15,20 @@ pub(super) fn check(document: &Document, diagnostics: &mut Diagnostics) {
     for (index, (_, api)) in document.apis.0.iter().enumerate() {
         for (name, scope) in &api.scopes.0 {
             let own = InApi { name, api, scope };
-            match firsts.entry(&name.value) {
-                Entry::Vacant(free) => {
-                    free.insert(First { index, own, permits: own.permits() });
-                }
-                // Twice in one api is a duplicate key, which is reported separately.
-                Entry::Occupied(first) if first.get().index == index => {}
-                Entry::Occupied(mut first) => {
-                    own.check_token(first.get().own, diagnostics);
-                    own.check_orbs(first.get().own, diagnostics);
-                    own.check_permits(&mut first.get_mut().permits, diagnostics);
-                }
+            let permits = scope.permits.as_ref().map(|permits| permits.location);
+            let first = match firsts.entry(&name.value) {
+                Entry::Vacant(free) => free.insert(First { index, own, permits }),
+                Entry::Occupied(first) => first.into_mut(),
+            };
+            // Twice in one api is a duplicate key, which is reported separately.
+            if first.index == index {
+                continue;
+            }
+            own.check_token(first.own, diagnostics);
+            own.check_orbs(first.own, diagnostics);
+            match (first.permits, permits) {
+                (Some(first), Some(again)) => own.report(" and has `permits` in both", [first, again], diagnostics),
+                (first_permits, permits) => first.permits = first_permits.or(permits),
             }
         }
     }
@@ -77,20 +80,6 @@ impl InApi<'_> {
         match &self.scope.orbs {
             Some(orbs) => diagnostics.stand_at(orbs.location),
             None => !self.scope.routes.0.is_empty() || diagnostics.is_misspelt(self.name.location, "orbs"),
-        }
-    }
-
-    fn permits(self) -> Option<Location> {
-        self.scope.permits.as_ref().map(|permits| permits.location)
-    }
-
-    fn check_permits(self, first: &mut Option<Location>, diagnostics: &mut Diagnostics) {
-        let Some(own) = self.permits() else { return };
-        match *first {
-            None => *first = Some(own),
-            Some(first) => {
-                self.report(" and has `permits` in both", [first, own], diagnostics);
-            }
         }
     }
 

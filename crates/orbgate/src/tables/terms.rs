@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::codes;
+
 /// The maximum length of a target, including its query, and of a template, in bytes (rule P2).
 pub(crate) const MAX_TARGET_BYTES: usize = 8_192;
 
@@ -55,48 +57,26 @@ impl fmt::Display for Location {
     }
 }
 
-/// Which spellings of a request target are accepted. There are exactly two profiles.
-///
-/// Exhaustive on purpose: a new profile would change the meaning of "accepted".
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Profile {
-    /// No percent-encoding in a path.
-    #[default]
-    Strict,
-    /// Percent-encoding is also accepted in parameter values (rules P13 to P19).
-    EncodedParams,
-}
-
-impl Profile {
-    /// The profile's name in a policy file.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Strict => "strict",
-            Self::EncodedParams => "encoded_params",
-        }
+codes! {
+    /// Which spellings of a request target are accepted. There are exactly two profiles.
+    ///
+    /// Exhaustive on purpose: a new profile would change the meaning of "accepted".
+    #[derive(Default)]
+    pub enum Profile {
+        #[default]
+        Strict: "strict", "no percent-encoding in a path";
+        EncodedParams: "encoded_params", "percent-encoding is also accepted in parameter values (rules P13 to P19)";
     }
 }
 
-/// What an organisation's token gets in an api whose scopes apply only to a user's token.
-///
-/// Exhaustive on purpose: the policy format has exactly these two rules.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum OrganisationRule {
-    /// Denied with `user_token_required`.
-    Deny,
-    /// Allowed, whatever scopes the token has: `scope_not_applicable`.
-    AllowWithoutScope,
-}
-
-impl OrganisationRule {
-    /// The rule's name in a policy file.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Deny => "deny",
-            Self::AllowWithoutScope => "allow_without_scope",
-        }
+codes! {
+    /// What an organisation's token gets in an api whose scopes apply only to a user's token.
+    ///
+    /// Exhaustive on purpose: the policy format has exactly these two rules.
+    pub enum OrganisationRule {
+        Deny: "deny", "an organisation's token is denied with `user_token_required`";
+        AllowWithoutScope: "allow_without_scope",
+            "an organisation's token is allowed, whatever scopes it has: `scope_not_applicable`";
     }
 }
 
