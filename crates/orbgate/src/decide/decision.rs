@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::listing::{Closed, Requirement, Route, Scope};
+use crate::listing::{Closed, Requirement, Route, Scope, debug};
 use crate::tables::reason::{Detail, Reason};
 use crate::tables::terms::{Digest, Location};
 use crate::tables::{NO_SCOPE, NONE, ORBS_UNKNOWN, Tables};
@@ -412,26 +412,9 @@ impl PartialEq for Deny<'_> {
 
 impl Eq for Deny<'_> {}
 
-impl fmt::Debug for Allow<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Allow")
-            .field("reason", &self.reason)
-            .field("route", &self.route().map(|route| route.as_str()))
-            .field("scope", &self.scope().map(|scope| scope.name()))
-            .field("charge", &self.charge())
-            .finish()
-    }
-}
-
-impl fmt::Debug for Deny<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Deny")
-            .field("reason", &self.reason)
-            .field("detail", &self.detail)
-            .field("route", &self.route().map(|route| route.as_str()))
-            .field("scope", &self.scope().map(|scope| scope.name()))
-            .finish()
-    }
+debug! {
+    Allow { reason route charge }
+    Deny { reason detail route }
 }
 
 impl fmt::Debug for Decision<'_> {

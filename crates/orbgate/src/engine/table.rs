@@ -27,18 +27,11 @@ impl Engine {
 fn apis(engine: &Engine) -> Vec<Api<'_>> {
     let scopes: Vec<_> = engine.scopes_in_apis().collect();
     let apis = scopes.chunk_by(|a, b| a.api() == b.api());
-    let mut apis: Vec<_> = apis.filter_map(Api::new).collect();
+    let mut apis: Vec<_> = apis.filter_map(|scopes| Some(Api::new(scopes.first()?.api(), scopes))).collect();
     for closed in engine.closed() {
         match apis.iter_mut().find(|api| api.name == closed.api()) {
             Some(api) => api.closed.push(closed),
-            // It has no scope.
-            None => apis.push(Api {
-                name: closed.api(),
-                token: None,
-                organisation: None,
-                closed: vec![closed],
-                scopes: Vec::new(),
-            }),
+            None => apis.push(Api { closed: vec![closed], ..Api::new(closed.api(), &[]) }),
         }
     }
     apis
@@ -66,16 +59,9 @@ struct Api<'e> {
 }
 
 impl<'e> Api<'e> {
-    /// The api of these scopes.
-    fn new(scopes: &[ScopeInApi<'e>]) -> Option<Self> {
-        let first = scopes.first()?;
-        let rule = first.scope().organisation();
-        Some(Self {
-            name: first.api(),
-            token: rule.map(|_| "user"),
-            organisation: rule.map(OrganisationRule::as_str),
-            closed: Vec::new(),
-            scopes: scopes.to_vec(),
-        })
+    fn new(name: &'e str, scopes: &[ScopeInApi<'e>]) -> Self {
+        let rule = scopes.first().and_then(|first| first.scope().organisation());
+        let (token, organisation) = (rule.map(|_| "user"), rule.map(OrganisationRule::as_str));
+        Self { name, token, organisation, closed: Vec::new(), scopes: scopes.to_vec() }
     }
 }

@@ -9,6 +9,25 @@ use crate::tables::{
     ClosedRow, NO_SCOPE, ORBS_UNKNOWN, ORBS_UNSTATED, RouteRow, ScopeInApiRow, ScopeRow, Tables, scope_in, slice,
 };
 
+/// Implements `Debug` with the answers of these methods, because the tables are too long to print.
+macro_rules! debug {
+    ($($name:ident { $($method:ident)* })*) => {$(
+        impl core::fmt::Debug for $name<'_> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.debug_struct(stringify!($name))$(.field(stringify!($method), &self.$method()))*.finish()
+            }
+        }
+    )*};
+}
+pub(crate) use debug;
+
+debug! {
+    Route { as_str requirement orbs }
+    Closed { template }
+    Scope { name api orbs }
+    ScopeInApi { scope api }
+}
+
 /// A route of an engine: a method and a path template. One scope owns it. Nearly always, that is the one that it needs;
 /// [`Route::requirement`] has the alternatives.
 #[derive(Clone, Copy)]
@@ -116,16 +135,6 @@ impl PartialEq for Route<'_> {
 }
 
 impl Eq for Route<'_> {}
-
-impl fmt::Debug for Route<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Route")
-            .field("route", &self.as_str())
-            .field("scope", &self.scope().name())
-            .field("orbs", &self.orbs())
-            .finish()
-    }
-}
 
 /// What a route needs: alternatives, each a set of scopes. A token needs all scopes of one.
 #[derive(Clone, Copy)]
@@ -250,12 +259,6 @@ impl PartialEq for Closed<'_> {
 
 impl Eq for Closed<'_> {}
 
-impl fmt::Debug for Closed<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Closed").field("template", &self.template()).finish()
-    }
-}
-
 /// A scope of an engine (RFC 6749 §3.3).
 #[derive(Clone, Copy)]
 pub struct Scope<'e> {
@@ -357,16 +360,6 @@ impl PartialEq for Scope<'_> {
 
 impl Eq for Scope<'_> {}
 
-impl fmt::Debug for Scope<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scope")
-            .field("name", &self.name())
-            .field("api", &self.api())
-            .field("orbs", &self.orbs())
-            .finish()
-    }
-}
-
 /// A scope in one of its apis.
 #[derive(Clone, Copy)]
 pub struct ScopeInApi<'e> {
@@ -402,12 +395,6 @@ impl<'e> ScopeInApi<'e> {
     #[must_use]
     pub const fn location(&self) -> Location {
         self.row.location
-    }
-}
-
-impl fmt::Debug for ScopeInApi<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ScopeInApi").field("scope", &self.scope().name()).field("api", &self.api()).finish()
     }
 }
 

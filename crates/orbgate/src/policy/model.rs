@@ -256,15 +256,15 @@ impl RouteRule {
 /// What a route needs if that isn't one scope: alternatives, each a set of scopes. A token needs all scopes of one.
 #[derive(Clone, Debug)]
 pub struct Requirement {
-    /// The owner's first.
-    pub(super) alternatives: Vec<Alternative>,
+    /// The owner's first. Each is its scopes, separated by one space, and its location.
+    pub(super) alternatives: Vec<(String, YamlLocation)>,
 }
 
 impl Requirement {
     /// The alternatives: scopes separated by one space. The first is the owner's, which begins with the owner; otherwise,
     /// scopes and alternatives are sorted by their bytes.
     pub fn alternatives(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.alternatives.iter().map(|alternative| alternative.text.as_str())
+        self.alternatives.iter().map(|(scopes, _)| scopes.as_str())
     }
 
     /// The total length of the alternatives, in bytes.
@@ -281,17 +281,3 @@ impl PartialEq for Requirement {
 }
 
 impl Eq for Requirement {}
-
-/// Scopes that are enough together.
-#[derive(Clone, Debug)]
-pub(super) struct Alternative {
-    /// Separated by one space.
-    pub(super) text: String,
-    pub(super) location: YamlLocation,
-}
-
-impl Alternative {
-    pub(super) fn scopes(&self) -> impl Iterator<Item = &str> {
-        self.text.split(' ')
-    }
-}

@@ -6,7 +6,7 @@ use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::document::{ApiDocument, Document, RouteDocument, RouteWithKeys, ScopeDocument};
 use super::grammar::{self, MAX_ALTERNATIVES};
-use super::model::{Alternative, Policy, Requirement, ScopeRule};
+use super::model::{Policy, Requirement, ScopeRule};
 use super::shared::different_token_key;
 
 /// The maximum number of scope names in a requirement.
@@ -65,9 +65,9 @@ impl<'d> Keys<'d> {
             return None;
         }
         check_redundant(&all, diagnostics);
-        let all = all.into_iter().map(|(names, location)| Alternative { text: names.join(" "), location });
+        let all = all.into_iter().map(|(names, location)| (names.join(" "), location));
         let mut alternatives: Vec<_> = all.collect();
-        alternatives.get_mut(1..)?.sort_unstable_by(|a, b| a.text.cmp(&b.text));
+        alternatives.get_mut(1..)?.sort_unstable();
         (count > 1).then_some(Requirement { alternatives })
     }
 }
@@ -189,8 +189,8 @@ fn check_scopes(
     known: &HashMap<&str, Vec<InApi<'_>>>,
     diagnostics: &mut Diagnostics,
 ) {
-    for alternative in &requirement.alternatives {
-        for scope in alternative.scopes().filter(|scope| *scope != owner.value) {
+    for (scopes, location) in &requirement.alternatives {
+        for scope in scopes.split(' ').filter(|scope| *scope != owner.value) {
             let shown = quoted(scope);
             let message = match known.get(scope).and_then(|scope| scope.first()) {
                 None => format!("scope {shown} isn't in this policy"),
@@ -202,7 +202,7 @@ fn check_scopes(
                     }
                 },
             };
-            diagnostics.push(alternative.location, message);
+            diagnostics.push(*location, message);
         }
     }
 }
