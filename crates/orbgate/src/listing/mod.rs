@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::tables::list::{Span, index};
+use crate::tables::list::index;
 use crate::tables::route_id::RouteId;
 use crate::tables::terms::{Location, Orbs, OrganisationRule};
 use crate::tables::{
@@ -160,8 +160,8 @@ impl<'e> Requirement<'e> {
 
     /// The owner's alternative: the scope that owns the route and what the route needs in addition.
     pub fn of_owner(&self) -> Alternative<'e> {
-        let none = Alternative { tables: self.tables, scopes: [].iter() };
-        self.alternatives().next().unwrap_or(none)
+        let owners = self.scopes.split(|scope| *scope == NO_SCOPE).next();
+        Alternative { tables: self.tables, scopes: owners.unwrap_or_default().iter() }
     }
 }
 
@@ -283,10 +283,6 @@ impl<'e> Scope<'e> {
         row
     }
 
-    fn text(&self, span: Span) -> &'e str {
-        self.tables.text.get(span)
-    }
-
     /// Its position among all scopes sorted by name, from 0. Use it as an index into an array with
     /// one entry per scope.
     #[must_use]
@@ -297,7 +293,7 @@ impl<'e> Scope<'e> {
     /// The scope's name.
     #[must_use]
     pub fn name(&self) -> &'e str {
-        self.row().map_or("", |row| self.text(row.terms.scope))
+        self.row().map_or("", |row| self.tables.text.get(row.terms.scope))
     }
 
     /// The api that the scope belongs to. If several apis have the scope, the first by name; [`Scope::apis`]
@@ -321,7 +317,7 @@ impl<'e> Scope<'e> {
     /// The permitted action, if the policy states one (specification §4.2).
     #[must_use]
     pub fn permits(&self) -> Option<&'e str> {
-        Some(self.text(self.row()?.permits?))
+        Some(self.tables.text.get(self.row()?.permits?))
     }
 
     /// The orb column; `None` if the policy states none (possible only for a scope without routes).

@@ -34,8 +34,9 @@ impl<'p> FullRoute<'p> {
         self.method.is_empty()
     }
 
-    const fn kind(&self) -> &'static str {
-        if self.is_closed() { "closed template" } else { "route" }
+    /// What it is, and the route in backticks.
+    fn named(&self) -> String {
+        format!("{} {}", if self.is_closed() { "closed template" } else { "route" }, self.shown())
     }
 
     /// The length of the full template.
@@ -115,7 +116,7 @@ fn check_routes(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
         let end = tree.as_mut().map(|tree| tree.walk(route, diagnostics));
         let tuple = tuple(route);
         if tuples.is_one_too_many(tuple) {
-            diagnostics.push(route.location, one_too_many(&route.shown(), tuple));
+            diagnostics.push(route.location, one_too_many(&route.named(), tuple));
         }
         match firsts.entry(Shape { route, end }) {
             Entry::Vacant(free) => {
@@ -128,8 +129,7 @@ fn check_routes(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
             && let Some(closed) = firsts.get(&Shape { route: &FullRoute { method: "", ..*route }, end })
         {
             let line = first_location(closed.location, route.location);
-            let (shown, closed) = (route.shown(), closed.shown());
-            diagnostics.push(route.location, format!("route {shown} is of the closed template {closed} ({line})"));
+            diagnostics.push(route.location, format!("{} is of the {} ({line})", route.named(), closed.named()));
         }
     }
 }
@@ -188,10 +188,10 @@ impl Hash for Shape<'_, '_> {
 fn collision(route: &FullRoute<'_>, first: &FullRoute<'_>) -> String {
     let location = first_location(first.location, route.location);
     if route.template.concat() == first.template.concat() {
-        return format!("{} {} is listed twice (first on {location})", route.kind(), route.shown());
+        return format!("{} is listed twice (first on {location})", route.named());
     }
-    let (kind, route, first) = (route.kind(), route.shown(), first.shown());
-    format!("{kind} {route} and {first} ({location}) differ only in the names of their parameters")
+    let (route, first) = (route.named(), first.shown());
+    format!("{route} and {first} ({location}) differ only in the names of their parameters")
 }
 
 fn lower_case(text: &str) -> Cow<'_, str> {
@@ -238,6 +238,5 @@ impl<'t> Tree<'t> {
 fn respelling(literal: &str, (spelling, first): (&str, Location), route: &FullRoute<'_>) -> String {
     let (literal, spelling) = (quoted(literal), quoted(spelling));
     let first = first_location(first, route.location);
-    let (kind, route) = (route.kind(), route.shown());
-    format!("{literal} in {kind} {route} differs only in case from {spelling} ({first})")
+    format!("{literal} in {} differs only in case from {spelling} ({first})", route.named())
 }

@@ -12,7 +12,10 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 
 use super::grammar::MAX_ROUTES;
 #[cfg(feature = "schema")]
-use super::grammar::{MAX_ALTERNATIVES, MAX_NAME, MAX_PERMITS, MAX_SCOPE};
+use super::{
+    grammar::{MAX_ALTERNATIVES, MAX_NAME, MAX_PERMITS, MAX_SCOPE},
+    schema::{BASE_PATH, NAME, ROUTE, SCOPE, SCOPES, TEMPLATE, TEXT, each_scope, pattern},
+};
 
 document! {
     /// A policy: which scope each route needs and whether a call consumes orbs.
@@ -274,35 +277,4 @@ impl<V: schemars::JsonSchema> schemars::JsonSchema for Entries<V> {
         let value = generator.subschema_for::<V>();
         schemars::json_schema!({ "type": "object", "additionalProperties": value })
     }
-}
-
-// The grammar of `grammar.rs`, as far as regular expressions can express it. A test compares the two.
-
-#[cfg(feature = "schema")]
-const NAME: &str = r"^[^\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff]+$";
-#[cfg(feature = "schema")]
-const TEXT: &str = r"^[^\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff]*$";
-#[cfg(feature = "schema")]
-const SCOPE: &str = r"^[!#-\[\]-~]+$";
-#[cfg(feature = "schema")]
-const SCOPES: &str = r"^[!#-\[\]-~]+( [!#-\[\]-~]+)*$";
-#[cfg(feature = "schema")]
-const BASE_PATH: &str = r"^(/(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+)*$";
-#[cfg(feature = "schema")]
-const TEMPLATE: &str = r"^(/|(/(\{[A-Za-z_][A-Za-z0-9_.-]*\}|(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+))+)$";
-#[cfg(feature = "schema")]
-const ROUTE: &str =
-    r"^[A-Z]{1,16} (/|(/(\{[A-Za-z_][A-Za-z0-9_.-]*\}|(?!(\.+|\*+)(/|$))[A-Za-z0-9._~!$&'()*+,=:@-]+))+)$";
-
-/// A schema of the whole policy that applies to each of its scopes.
-#[cfg(feature = "schema")]
-fn each_scope(scope: schemars::Schema) -> schemars::Schema {
-    schemars::json_schema!({ "properties": { "apis": { "additionalProperties": {
-        "properties": { "scopes": { "additionalProperties": scope } },
-    } } } })
-}
-
-#[cfg(feature = "schema")]
-fn pattern(pattern: &str, most: usize) -> schemars::Schema {
-    schemars::json_schema!({ "pattern": pattern, "maxLength": most })
 }

@@ -279,7 +279,8 @@ fn check_segment(segment: &str, path: &str) -> Result<(), String> {
     if let Some(name) = segment.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'))
         && (is_name(name) || !name.contains(['{', '}']))
     {
-        return check_parameter(name, segment);
+        let must = "a parameter's name must be a letter or `_`, then letters, digits, `_`, `.` or `-`";
+        return if is_name(name) { Ok(()) } else { Err(format!("{must}, not {}", quoted(segment))) };
     }
     // Checks all segments, which is faster than stopping at the first error.
     if !segment.bytes().fold(true, |all, byte| all & is_literal(byte)) {
@@ -306,16 +307,6 @@ fn no_literal(segment: &str, path: &str) -> String {
     let wrong = |c: &char| !u8::try_from(*c).is_ok_and(is_literal);
     let wrong = segment.chars().find(wrong).map(character);
     format!("path {} has {}, which isn't allowed in a path", quoted(path), wrong.unwrap_or_else(|| quoted(segment)))
-}
-
-fn check_parameter(name: &str, segment: &str) -> Result<(), String> {
-    if is_name(name) {
-        return Ok(());
-    }
-    Err(format!(
-        "a parameter's name must be a letter or `_`, then letters, digits, `_`, `.` or `-`, not {}",
-        quoted(segment)
-    ))
 }
 
 /// Whether this is a valid parameter name.

@@ -117,40 +117,50 @@ fn check_redundant(all: &[(Vec<&str>, Location)], diagnostics: &mut Diagnostics)
 /// A scope's name, what the file says of it in an api, and the rule made of that.
 type InApi<'p> = (&'p ApiDocument, &'p Spanned<String>, &'p ScopeDocument, &'p ScopeRule);
 
+/// A scope in all its apis.
+struct Known<'p> {
+    /// Its first api.
+    api: &'p ApiDocument,
+    /// Where it has routes first.
+    with_routes: Option<InApi<'p>>,
+    /// Whether a route uses the scope's keys.
+    are_used: bool,
+}
+
 /// Checks requirements against the rest of the policy: their scopes exist and have the same rule for tokens, every key is
 /// used, and a scope of several apis has the same keys wherever it has routes.
 pub(super) fn check(document: &Document, policy: &Policy, diagnostics: &mut Diagnostics) {
-    let inherits = |scope: &ScopeDocument| scope.routes.0.iter().any(|route| !Keys::of_route(route).are_stated());
     let apis = document.apis.0.iter().zip(&policy.apis);
     let scopes = apis.flat_map(|((_, api), rules)| {
         let scopes = api.scopes.0.iter().zip(&rules.scopes);
         scopes.map(move |((name, scope), rule)| (api, name, scope, rule))
     });
-    let are_stated = |(_, _, scope, _): InApi<'_>| {
-        let mut of_routes = scope.routes.0.iter().map(Keys::of_route);
-        Keys::of_scope(scope).are_stated() || of_routes.any(Keys::are_stated)
-    };
-    if !scopes.clone().any(are_stated) {
+    let of_routes = |scope: &ScopeDocument| scope.routes.0.iter().any(|route| Keys::of_route(route).are_stated());
+    if !scopes.clone().any(|(_, _, scope, _)| Keys::of_scope(scope).are_stated() || of_routes(scope)) {
         return;
     }
-    let mut known: HashMap<&str, Vec<InApi<'_>>> = HashMap::new();
-    scopes.clone().for_each(|own| known.entry(&own.1.value).or_default().push(own));
+    let mut all: HashMap<&str, Known<'_>> = HashMap::new();
+    for own @ (api, name, scope, _) in scopes.clone() {
+        let known = all.entry(&name.value).or_insert(Known { api, with_routes: None, are_used: false });
+        known.with_routes = known.with_routes.or_else(|| (!scope.routes.0.is_empty()).then_some(own));
+        known.are_used |= scope.routes.0.iter().any(|route| !Keys::of_route(route).are_stated());
+    }
     for own @ (api, name, scope, rule) in scopes {
-        let everywhere = known.get(name.value.as_str()).map(Vec::as_slice).unwrap_or_default();
         let has_routes = !scope.routes.0.is_empty();
-        if !has_routes || !everywhere.iter().any(|(_, _, scope, _)| inherits(scope)) {
-            let why = if has_routes { "each of its routes states its own" } else { "it has no routes here" };
-            check_unused(name, scope, why, diagnostics);
-        }
-        let mut others = everywhere.iter().filter(|(_, _, scope, _)| !scope.routes.0.is_empty());
-        // Twice in one api is a duplicate key, which is reported separately.
-        if let Some(first) = others.next().filter(|(other, ..)| has_routes && !core::ptr::eq(*other, api)) {
-            check_same(own, *first, diagnostics);
+        if let Some(Known { with_routes, are_used, .. }) = all.get(name.value.as_str()) {
+            if !has_routes || !are_used {
+                let why = if has_routes { "each of its routes states its own" } else { "it has no routes here" };
+                check_unused(name, scope, why, diagnostics);
+            }
+            // Twice in one api is a duplicate key, which is reported separately.
+            if let Some(first) = with_routes.filter(|(first, ..)| has_routes && !core::ptr::eq(*first, api)) {
+                check_same(own, first, diagnostics);
+            }
         }
         let stated = rule.routes.iter().filter(|route| route.states_requirement);
         let stated = stated.filter_map(|route| route.requirement.as_deref());
         for requirement in rule.requirement.as_deref().into_iter().chain(stated) {
-            check_scopes(name, api, requirement, &known, diagnostics);
+            check_scopes(name, api, requirement, &all, diagnostics);
         }
     }
     let routes = policy.apis.iter().flat_map(|api| &api.scopes).flat_map(|scope| &scope.routes);
@@ -186,15 +196,15 @@ fn check_scopes(
     owner: &Spanned<String>,
     api: &ApiDocument,
     requirement: &Requirement,
-    known: &HashMap<&str, Vec<InApi<'_>>>,
+    all: &HashMap<&str, Known<'_>>,
     diagnostics: &mut Diagnostics,
 ) {
     for (scopes, location) in &requirement.alternatives {
         for scope in scopes.split(' ').filter(|scope| *scope != owner.value) {
             let shown = quoted(scope);
-            let message = match known.get(scope).and_then(|scope| scope.first()) {
+            let message = match all.get(scope) {
                 None => format!("scope {shown} isn't in this policy"),
-                Some((other, ..)) => match different_token_key(api, other, diagnostics) {
+                Some(known) => match different_token_key(api, known.api, diagnostics) {
                     None => continue,
                     Some(key) => {
                         let owner = quoted(&owner.value);

@@ -120,19 +120,16 @@ fn judge_organisation(name: &Spanned<String>, api: &ApiDocument, diagnostics: &m
 
 /// The base path of an api. Required if the api has routes or closed templates.
 fn base_path(name: &Spanned<String>, api: &ApiDocument, diagnostics: &mut Diagnostics) -> Option<String> {
-    let has_routes = api.scopes.0.iter().any(|(_, scope)| !scope.routes.0.is_empty());
-    let has_closed = api.closed.as_ref().is_some_and(|closed| !closed.is_empty());
-    match &api.base_path {
-        None if has_routes || has_closed => {
-            let shown = quoted(&name.value);
-            let has = if has_routes { "routes" } else { "closed templates" };
-            let message = format!("api {shown} has {has} but is missing the key `base_path`");
-            diagnostics.lacking(name.location, "base_path", message);
-            None
-        }
-        None => None,
-        Some(base_path) => judge(base_path, diagnostics, grammar::base_path).then(|| base_path.value.clone()),
+    if let Some(base_path) = &api.base_path {
+        return judge(base_path, diagnostics, grammar::base_path).then(|| base_path.value.clone());
     }
+    let has_routes = api.scopes.0.iter().any(|(_, scope)| !scope.routes.0.is_empty());
+    if has_routes || api.closed.as_ref().is_some_and(|closed| !closed.is_empty()) {
+        let has = if has_routes { "routes" } else { "closed templates" };
+        let message = format!("api {} has {has} but is missing the key `base_path`", quoted(&name.value));
+        diagnostics.lacking(name.location, "base_path", message);
+    }
+    None
 }
 
 fn scope_rule(

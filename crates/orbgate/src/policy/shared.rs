@@ -6,7 +6,7 @@ use std::collections::hash_map::Entry;
 
 use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
-use super::document::{ApiDocument, Document, ScopeDocument};
+use super::document::{ApiDocument, Document, OrbsDocument, ScopeDocument};
 
 /// Reports scopes whose settings differ between two apis, or that state `permits` twice. Those of `or` and `and` are
 /// compared later, as requirements.
@@ -60,26 +60,19 @@ impl InApi<'_> {
     }
 
     fn check_orbs(self, first: Self, diagnostics: &mut Diagnostics) {
-        if self.has_orbs_diagnostic(diagnostics) || first.has_orbs_diagnostic(diagnostics) {
-            return;
-        }
-        let orbs = |own: Self| own.scope.orbs.as_ref().map(|orbs| orbs.value);
-        if orbs(self) != orbs(first) {
-            let locations = [first.orbs_location(), self.orbs_location()];
-            self.report(" with different `orbs`", locations, diagnostics);
+        if let (Some((own, location)), Some((other, first))) = (self.orbs(diagnostics), first.orbs(diagnostics))
+            && own != other
+        {
+            self.report(" with different `orbs`", [first, location], diagnostics);
         }
     }
 
-    fn orbs_location(self) -> Location {
-        let orbs = self.scope.orbs.as_ref();
-        orbs.map_or(self.name.location, |orbs| orbs.location)
-    }
-
-    /// Whether `orbs` already has an error, which is enough, or is missing although it is required.
-    fn has_orbs_diagnostic(self, diagnostics: &Diagnostics) -> bool {
+    /// `orbs` and its location, unless it already has an error, which is enough, or is missing although it is required.
+    fn orbs(self, diagnostics: &Diagnostics) -> Option<(Option<OrbsDocument>, Location)> {
+        let is_missing = || !self.scope.routes.0.is_empty() || diagnostics.is_misspelt(self.name.location, "orbs");
         match &self.scope.orbs {
-            Some(orbs) => diagnostics.stand_at(orbs.location),
-            None => !self.scope.routes.0.is_empty() || diagnostics.is_misspelt(self.name.location, "orbs"),
+            Some(orbs) => (!diagnostics.stand_at(orbs.location)).then_some((Some(orbs.value), orbs.location)),
+            None => (!is_missing()).then_some((None, self.name.location)),
         }
     }
 

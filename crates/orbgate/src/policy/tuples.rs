@@ -30,9 +30,7 @@ impl Tuples {
 }
 
 /// The error message for a route whose tuple exceeds the limit.
-pub(super) fn one_too_many(shown: &str, tuple: u64) -> String {
+pub(super) fn one_too_many(route: &str, tuple: u64) -> String {
     let length = tuple.checked_ilog2().unwrap_or_default();
-    format!(
-        "route {shown} adds another mix of literals and parameters for paths of {length} segments; the limit is {TUPLES}"
-    )
+    format!("{route} adds another mix of literals and parameters for paths of {length} segments; the limit is {TUPLES}")
 }
