@@ -3,6 +3,7 @@
 mod diagnostics;
 mod document;
 mod end;
+mod file;
 mod input;
 mod keys;
 mod node;
@@ -21,6 +22,7 @@ use serde::de::DeserializeOwned;
 pub use diagnostics::{Diagnostic, Diagnostics, first_location, is_hidden, quoted};
 pub use document::{Address, Object, Value, Version, document};
 pub use end::{has_end_marker, is_sealed, seal, unseal};
+pub use file::RegularFile;
 pub use keys::refuse_duplicates;
 pub use node::{Content, Entry, Location, Node, Scalar, Spanned};
 pub use shape::{Key, Shape};

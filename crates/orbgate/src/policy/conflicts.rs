@@ -119,9 +119,7 @@ fn check_routes(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
             diagnostics.push(route.location, one_too_many(&route.named(), tuple));
         }
         match firsts.entry(Shape { route, end }) {
-            Entry::Vacant(free) => {
-                free.insert(route);
-            }
+            Entry::Vacant(free) => drop(free.insert(route)),
             Entry::Occupied(first) => diagnostics.push(route.location, collision(route, first.get())),
         }
         if has_closed

@@ -11,7 +11,6 @@ mod conflicts;
 mod diagnostic;
 mod digest;
 mod document;
-mod file;
 mod grammar;
 mod model;
 mod prefixes;
@@ -24,11 +23,11 @@ mod shared;
 mod tuples;
 
 pub use diagnostic::{Diagnostic, PolicyError};
-pub use file::PolicyFile;
 #[doc(hidden)]
 pub use grammar::parameter_of_another_format;
 pub(crate) use grammar::{common_segments, full_template, segments};
 pub use model::{Api, ClosedRule, Policy, Requirement, RouteRule, ScopeRule};
+pub use orbgate_yaml::RegularFile as PolicyFile;
 pub use prefixes::{Next, Prefixes};
 
 use orbgate_yaml::Diagnostics;

@@ -1,23 +1,23 @@
-//! Reads a policy file. Only regular files are read, and only up to the size limit.
+//! Reads a regular file, up to the size limit.
 
 use std::fs::OpenOptions;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::time::SystemTime;
 
-use super::model::Policy;
+use crate::text::MAX_BYTES;
 
-/// The contents of a policy file at one moment, for [`Policy::from_bytes`].
+/// The contents of a file at one moment.
 ///
 /// The path must be a regular file. Reading a pipe could block for ever, and a device might have no end.
 #[derive(Clone, Debug)]
-pub struct PolicyFile {
+pub struct RegularFile {
     bytes: Vec<u8>,
     modified: Option<SystemTime>,
 }
 
-impl PolicyFile {
-    /// Reads a file, up to one byte more than [`Policy::MAX_BYTES`]. The extra byte shows that the file is
+impl RegularFile {
+    /// Reads a file, up to one byte more than [`MAX_BYTES`]. The extra byte shows that the file is
     /// too large.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl PolicyFile {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         let mut bytes = Vec::new();
-        let limit = Policy::MAX_BYTES.saturating_add(1);
+        let limit = MAX_BYTES.saturating_add(1);
         (&file).take(limit).read_to_end(&mut bytes)?;
         // Read last, so that it shows a write during the read.
         let modified = file.metadata()?.modified().ok();
