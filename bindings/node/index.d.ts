@@ -153,7 +153,13 @@ export interface Route {
   readonly method: string;
   /** The path template, including the base path of the API. */
   readonly template: string;
+  /** The scope that owns it. */
   readonly scope: string;
+  /**
+   * The alternatives that a call needs: all scopes of one of them. The owner's comes first, and begins with `scope`; most
+   * routes need only `scope`.
+   */
+  readonly scopes: readonly (readonly string[])[];
   readonly api: string;
   /** The methods that the template declares, in alphabetical order, for the `Allow` header of a 405. */
   readonly methods: readonly string[];

@@ -126,6 +126,11 @@ static void readers(void)
     REFUSED_WITH(ORBGATE_STATUS_NOT_FOUND, text, orbgate_engine_route_method(engine, 0, 0, &text));
     REFUSED_WITH(ORBGATE_STATUS_NOT_FOUND, text, orbgate_engine_route_method(engine, 1, SIZE_MAX, &text));
     CHECK(orbgate_engine_route_method(engine, 1, 0, NULL) == INVALID);
+    REFUSED(text, orbgate_engine_route_alternative(NULL, 1, 0, &text));
+    REFUSED_WITH(ORBGATE_STATUS_NOT_FOUND, text, orbgate_engine_route_alternative(engine, 0, 0, &text));
+    REFUSED_WITH(ORBGATE_STATUS_NOT_FOUND, text, orbgate_engine_route_alternative(engine, 1, 1, &text));
+    REFUSED_WITH(ORBGATE_STATUS_NOT_FOUND, text, orbgate_engine_route_alternative(engine, 1, SIZE_MAX, &text));
+    CHECK(orbgate_engine_route_alternative(engine, 1, 0, NULL) == INVALID);
     OrbgateScope scope;
     REFUSED_SIZED(INVALID, scope, orbgate_engine_scope(NULL, 1, &scope));
     REFUSED_SIZED(ORBGATE_STATUS_NOT_FOUND, scope, orbgate_engine_scope(engine, 0, &scope));

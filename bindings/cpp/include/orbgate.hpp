@@ -470,6 +470,9 @@ struct Route {
     Charge charge;            // what an allowed call consumes, without bonus orbs
     std::uint32_t line = 0, column = 0;
     std::string_view methods; // that the template declares, as `GET, POST`
+    // What a call needs: all scopes of one of these alternatives, separated by spaces. The owner's comes first, and begins
+    // with `scope`; most routes have only `scope`.
+    std::vector<std::string_view> scopes;
 };
 
 // Requests for one call: methods and targets, and optionally a token for each. Adding copies them into columns, which
@@ -786,9 +789,15 @@ public:
             routes.reserve(count);
         }
         OrbgateRoute raw = orbgate_route_init();
-        while (orbgate_engine_route(engine_.get(), static_cast<std::uint32_t>(routes.size() + 1), &raw) ==
-               ORBGATE_STATUS_OK) {
+        for (std::uint32_t number = 1;
+             number <= count && orbgate_engine_route(engine_.get(), number, &raw) == ORBGATE_STATUS_OK; ++number) {
             using detail::view;
+            std::vector<std::string_view> scopes;
+            OrbgateStr alternative = {};
+            while (orbgate_engine_route_alternative(engine_.get(), number, scopes.size(), &alternative) ==
+                   ORBGATE_STATUS_OK) {
+                scopes.push_back(view(alternative));
+            }
             routes.push_back({{raw.id.high, raw.id.low},
                               raw.number,
                               view(raw.text),
@@ -799,7 +808,8 @@ public:
                               Charge(raw.charge, raw.amount),
                               raw.line,
                               raw.column,
-                              view(raw.methods)});
+                              view(raw.methods),
+                              std::move(scopes)});
         }
         return routes;
     }

@@ -279,7 +279,7 @@ func (e engine) table() (*table, Status) {
 			return nil, Status(status)
 		}
 	}
-	read := &table{copied(digest), copied(name), marked == 1, sealed == 1, make([]route, routes), make([]scope, scopes)}
+	read := &table{copied(digest), copied(name), marked == 1, sealed == 1, make([]route, routes), nil, make([]scope, scopes)}
 	for index := range read.scopes {
 		found := C.OrbgateScope{struct_size: C.sizeof_OrbgateScope}
 		if status := C.orbgate_engine_scope(e.pointer, C.uint32_t(index+1), &found); status != C.ORBGATE_STATUS_OK {
@@ -297,9 +297,27 @@ func (e engine) table() (*table, Status) {
 			text:   copied(found.text),
 			api:    copied(found.api),
 			scope:  int(found.scope_number),
+			scopes: e.alternatives(index + 1),
 			charge: uint32(found.charge), amount: uint64(found.amount),
 			line: int(found.line), column: int(found.column),
 		}, copied(found.methods))
 	}
-	return read, statusOK
+	for {
+		found := C.OrbgateRoute{struct_size: C.sizeof_OrbgateRoute}
+		number := C.uint32_t(len(read.routes) + len(read.closed) + 1)
+		if C.orbgate_engine_route(e.pointer, number, &found) != C.ORBGATE_STATUS_OK {
+			return read, statusOK
+		}
+		text := copied(found.text)
+		read.closed = append(read.closed, route{text: text, template: text, api: copied(found.api)})
+	}
+}
+
+// What a route needs.
+func (e engine) alternatives(number int) (alternatives [][]string) {
+	var found C.OrbgateStr
+	for C.orbgate_engine_route_alternative(e.pointer, C.uint32_t(number), C.size_t(len(alternatives)), &found) == C.ORBGATE_STATUS_OK {
+		alternatives = append(alternatives, strings.Split(copied(found), " "))
+	}
+	return alternatives
 }

@@ -12,8 +12,11 @@ type Route struct {
 	// Method, and Template including the api's base path, for example GET and
 	// /api/v1/external/voxies/{voxieId}.
 	Method, Template string
-	// Scope is the scope that a call needs, and API the api of the route.
+	// Scope is the scope that owns the route, and API the api of the route.
 	Scope, API string
+	// Scopes are the alternatives that a call needs: all scopes of one of them. The owner's comes first, and begins with
+	// Scope. Most routes need only Scope: {{Scope}}.
+	Scopes [][]string
 	// Methods are all methods that the template declares, in alphabetical order.
 	Methods []string
 	// Line and Column, in characters, are the route's location in the policy file, from 1.
@@ -41,12 +44,21 @@ func (e *Engine) Routes() []Route {
 			Method: route.method, Template: route.template,
 			Scope:   table.scope(route.scope).name, // every route has one
 			API:     route.api,
+			Scopes:  cloned(route.scopes),
 			Methods: slices.Clone(route.methods),
 			Line:    route.line, Column: route.column,
 			bits: route.charge, amount: route.amount,
 		}
 	}
 	return routes
+}
+
+func cloned(alternatives [][]string) [][]string {
+	clone := make([][]string, len(alternatives))
+	for index, scopes := range alternatives {
+		clone[index] = slices.Clone(scopes)
+	}
+	return clone
 }
 
 // RouteCount returns the number of routes. Their numbers start at 1. It is 0 if there is no policy.

@@ -12,8 +12,9 @@ type table struct {
 	hasEndMarker bool
 	// And whether that carries a seal.
 	isSealed bool
-	// By number, from 1.
+	// By number, from 1; then the closed templates, whose numbers go on.
 	routes []route
+	closed []route
 	scopes []scope
 }
 
@@ -22,8 +23,9 @@ type route struct {
 	// METHOD /template, and both halves of it.
 	text, method, template string
 	api                    string
-	// The number of its scope.
-	scope int
+	// The number of its scope, and what it needs: alternatives.
+	scope  int
+	scopes [][]string
 	// As a decision has it: bits, and the amount that they speak of.
 	charge uint32
 	amount uint64
@@ -39,10 +41,13 @@ type scope struct {
 	amount uint64
 }
 
-// The route of a decision; nil where it has none.
+// The route or closed template of a decision; nil where it has none.
 func (t *table) route(number int) *route {
-	if t == nil || number < 1 || number > len(t.routes) {
+	switch {
+	case t == nil || number < 1 || number > len(t.routes)+len(t.closed):
 		return nil
+	case number > len(t.routes):
+		return &t.closed[number-len(t.routes)-1]
 	}
 	return &t.routes[number-1]
 }

@@ -171,7 +171,7 @@ func (e engine) table() (*table, Status) {
 			return nil, status
 		}
 		i.read(&name)
-		read := &table{e.digest, i.text(name), marked == 1, sealed == 1, make([]route, routes), make([]scope, scopes)}
+		read := &table{e.digest, i.text(name), marked == 1, sealed == 1, make([]route, routes), nil, make([]scope, scopes)}
 		for index := range read.scopes {
 			var found wasmScope
 			if status := i.describe("orbgate_engine_scope", &found, address, uint64(index+1)); status != statusOK {
@@ -184,15 +184,47 @@ func (e engine) table() (*table, Status) {
 			if status := i.describe("orbgate_engine_route", &found, address, uint64(index+1)); status != statusOK {
 				return nil, status
 			}
+			alternatives, status := i.alternatives(address, index+1)
+			if status != statusOK {
+				return nil, status
+			}
 			read.setRoute(index, route{
 				id:     RouteID{high: found.ID[0], low: found.ID[1]},
 				text:   i.text(found.Text),
 				api:    i.text(found.API),
 				scope:  int(found.ScopeNumber),
+				scopes: alternatives,
 				charge: found.Charge, amount: found.Amount,
 				line: int(found.Line), column: int(found.Column),
 			}, i.text(found.Methods))
 		}
-		return read, statusOK
+		for {
+			var found wasmRoute
+			switch i.describe("orbgate_engine_route", &found, address, uint64(len(read.routes)+len(read.closed)+1)) {
+			case statusOK:
+				read.closed = append(read.closed, route{text: i.text(found.Text), template: i.text(found.Text), api: i.text(found.API)})
+			case StatusNotFound:
+				return read, statusOK
+			default:
+				return nil, StatusPanic
+			}
+		}
 	})
+}
+
+// What a route needs.
+func (i *instance) alternatives(engine uint64, number int) ([][]string, Status) {
+	var alternatives [][]string
+	for {
+		switch status := i.status("orbgate_engine_route_alternative", engine, uint64(number), uint64(len(alternatives)), uint64(i.base)); status {
+		case statusOK:
+			var found wasmText
+			i.read(&found)
+			alternatives = append(alternatives, strings.Split(i.text(found), " "))
+		case StatusNotFound:
+			return alternatives, statusOK
+		default:
+			return nil, status
+		}
+	}
 }

@@ -35,10 +35,11 @@ const textAt = (at) => ascii(integer(at, sizes.Pointer), Number(integer(at + siz
 
 class Table {
   /**
-   * By number, from 1.
+   * By number, from 1; then the closed templates that were met.
    * @type {(Route | undefined)[]}
    */
   #routes;
+  #routeCount;
   /** @type {(Scope | undefined)[]} */
   #scopes;
   /**
@@ -58,7 +59,8 @@ class Table {
     check(functions.routeCount(engine, routes), "cannot count routes");
     check(functions.scopeCount(engine, scopes), "cannot count scopes");
     check(functions.digestString(engine, digest), "cannot read a text");
-    this.#routes = new Array(1 + /** @type {number} */ (routes[0]));
+    this.#routeCount = /** @type {number} */ (routes[0]);
+    this.#routes = new Array(1 + this.#routeCount);
     this.#scopes = new Array(1 + /** @type {number} */ (scopes[0]));
     this.digest = /** @type {string} */ (text(/** @type {any} */ (digest)));
   }
@@ -99,7 +101,7 @@ class Table {
    * @param {number} engine
    */
   routes(engine) {
-    return Array.from({ length: this.#routes.length - 1 }, (_, at) => {
+    return Array.from({ length: this.#routeCount }, (_, at) => {
       this.meet(engine, at + 1, 0);
       return /** @type {Route} */ (this.#routes[at + 1]).listed;
     });
@@ -114,6 +116,7 @@ class Table {
     written.setUint32(0, sizes.Route, LITTLE);
     check(functions.route(engine, number, roomAddress()), "cannot read a route");
     const route = textAt(ROUTE.text);
+    const isClosed = number > this.#routeCount;
     const id = Object.freeze({
       high: written.getBigUint64(ROUTE.idHigh, LITTLE),
       low: written.getBigUint64(ROUTE.idLow, LITTLE),
@@ -122,12 +125,14 @@ class Table {
     const amount = integer(ROUTE.amount);
     const scope = written.getUint32(ROUTE.scopeNumber, LITTLE);
     this.meet(engine, 0, scope);
-    const { name } = /** @type {Scope} */ (this.#scopes[scope]);
-    const space = route.indexOf(" ");
-    const [method, template] = [route.slice(0, space), route.slice(space + 1)];
-    const methods = this.#methods.get(template) ?? readMethods(engine, number);
+    const name = this.#scopes[scope]?.name ?? "";
+    const space = isClosed ? -1 : route.indexOf(" ");
+    const [method, template] = [route.slice(0, Math.max(space, 0)), route.slice(space + 1)];
+    const methods = this.#methods.get(template) ?? readList(functions.routeMethod, engine, number);
     this.#methods.set(template, methods);
-    const listed = Object.freeze({ id, route, method, template, scope: name, api, methods });
+    const alternatives = readList(functions.routeAlternative, engine, number);
+    const scopes = Object.freeze(alternatives.map((alternative) => Object.freeze(alternative.split(" "))));
+    const listed = Object.freeze({ id, route, method, template, scope: name, scopes, api, methods });
     return { listed, amount };
   }
 
@@ -155,16 +160,18 @@ function readScope(engine, number) {
 }
 
 /**
+ * The texts that a route has, of a function that lists them.
+ * @param {(...args: any[]) => number} list
  * @param {number} engine
  * @param {number} number
  * @returns {readonly string[]}
  */
-function readMethods(engine, number) {
-  const methods = [];
-  while (functions.routeMethod(engine, number, methods.length, roomAddress()) === OK) {
-    methods.push(textAt(0));
+function readList(list, engine, number) {
+  const texts = [];
+  while (list(engine, number, texts.length, roomAddress()) === OK) {
+    texts.push(textAt(0));
   }
-  return Object.freeze(methods);
+  return Object.freeze(texts);
 }
 
 module.exports = { Table };

@@ -42,7 +42,7 @@ pub struct OrbgateDecision {
     /// The scope's number in its engine, from 1; 0 if there isn't one.
     pub scope: u16,
     /// The route's number in its engine, from 1; 0 if there isn't one. For `method_not_declared`, it is one of
-    /// the routes with the path's template.
+    /// the routes with the path's template, or the number of a closed template, which is past all routes.
     pub route: u32,
     /// The number of the route that the request matches, regardless of the token. It equals `route`, except that it is
     /// also set if the decision must not name the route because the request has no valid token. 0 if no route has the
@@ -64,7 +64,7 @@ impl OrbgateDecision {
     #[inline(always)]
     pub(crate) fn new(policy: u64, decision: &Decision<'_>) -> Self {
         let scope = decision.scope_index();
-        let route = decision.route_index();
+        let route = decision.row();
         let (charge, amount) = decision.charge().map_or((0, 0), charge_bits);
         Self {
             effect: effect(decision.is_allow()),

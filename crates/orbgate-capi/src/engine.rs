@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use orbgate::policy::PolicyFile;
 use orbgate::{Digest, Engine, Policy};
 
+use crate::alternatives::Alternatives;
 use crate::answers::Answers;
 use crate::arguments::{Out, bytes, shared};
 use crate::error::{OrbgateError, handing_over, refused};
@@ -27,6 +28,7 @@ pub struct OrbgateEngine {
     is_sealed: bool,
     answers: Answers,
     methods: Methods,
+    alternatives: Alternatives,
     /// The table as JSON, built on first use.
     table: OnceLock<String>,
 }
@@ -37,6 +39,7 @@ impl OrbgateEngine {
         let policy = mark(digest);
         let answers = Answers::new(&engine, policy);
         let methods = Methods::new(&engine);
+        let alternatives = Alternatives::new(&engine);
         Arc::new(Self {
             engine,
             digest: digest.to_string(),
@@ -45,6 +48,7 @@ impl OrbgateEngine {
             is_sealed,
             answers,
             methods,
+            alternatives,
             table: OnceLock::new(),
         })
     }
@@ -64,6 +68,11 @@ impl OrbgateEngine {
     /// The value of the `Allow` header for each route's template.
     pub(crate) const fn methods(&self) -> &Methods {
         &self.methods
+    }
+
+    /// What each route needs, as scope strings.
+    pub(crate) const fn alternatives(&self) -> &Alternatives {
+        &self.alternatives
     }
 
     /// The policy's value in every decision.

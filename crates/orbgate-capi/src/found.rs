@@ -1,6 +1,6 @@
 //! Decisions that callers pass back: what they refer to, and whether an engine can have made them.
 
-use orbgate::{Detail, Named, OrganisationRule, Reason, Route, Scope};
+use orbgate::{Closed, Detail, Named, OrganisationRule, Reason, Route, Scope};
 
 use crate::decision::{ORBGATE_CHARGE_BONUS_ALLOWED, ORBGATE_CHARGE_CONSUMES, OrbgateDecision, effect, orb_column};
 use crate::engine::OrbgateEngine;
@@ -12,6 +12,8 @@ pub(crate) struct Found<'e> {
     pub(crate) reason: Reason,
     pub(crate) detail: Option<Detail>,
     pub(crate) route: Option<Route<'e>>,
+    /// The closed template, whose numbers are past those of the routes.
+    pub(crate) closed: Option<Closed<'e>>,
     pub(crate) about: Option<Route<'e>>,
     pub(crate) scope: Option<Scope<'e>>,
 }
@@ -28,16 +30,20 @@ impl<'e> Found<'e> {
     /// Looks up the objects; `None` if a number is out of range.
     pub(crate) fn named(engine: &'e OrbgateEngine, decision: &OrbgateDecision) -> Option<Self> {
         let core = engine.engine();
+        let row = decision.route.checked_sub(1);
+        let route = row.and_then(|index| core.route(index));
+        let closed = row.and_then(|index| core.closed_at(index));
+        if row.is_some() && route.is_none() && closed.is_none() {
+            return None;
+        }
         Some(Self {
             reason: names::reason(decision.reason)?,
             detail: match decision.detail {
                 0 => None,
                 number => Some(names::detail(number)?),
             },
-            route: match decision.route.checked_sub(1) {
-                None => None,
-                Some(index) => Some(core.route(index)?),
-            },
+            route,
+            closed,
             about: match decision.about.checked_sub(1) {
                 None => None,
                 Some(index) => Some(core.route(index)?),
@@ -61,7 +67,7 @@ impl<'e> Found<'e> {
             0 => 0,
             _ => decision.charge & ORBGATE_CHARGE_BONUS_ALLOWED,
         };
-        self.go_together(engine).then_some(OrbgateDecision {
+        self.go_together().then_some(OrbgateDecision {
             effect: effect(self.reason.status().is_none()),
             charge: charge | bonus,
             http_status: self.reason.status().unwrap_or(0),
@@ -76,11 +82,10 @@ impl<'e> Found<'e> {
         })
     }
 
-    fn go_together(&self, engine: &OrbgateEngine) -> bool {
-        let has_closed = || engine.engine().closed().next().is_some();
+    fn go_together(&self) -> bool {
         let named = match (self.route, self.scope) {
-            // A closed template has no route.
-            (None, None) if self.reason == Reason::MethodNotDeclared && has_closed() => Named::Template,
+            (None, None) if self.closed.is_some() => Named::Template,
+            (_, Some(_)) if self.closed.is_some() => return false,
             (None, None) => Named::Nothing,
             (Some(_), None) => Named::Template,
             (None, Some(_)) => Named::Scope,

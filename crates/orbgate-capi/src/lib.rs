@@ -15,6 +15,7 @@
 #[cfg(not(target_family = "wasm"))]
 const _: () = assert!(cfg!(panic = "unwind"), "the C ABI needs panic = \"unwind\"");
 
+mod alternatives;
 mod answers;
 mod arguments;
 pub mod arrow;

@@ -2,7 +2,7 @@
 
 use core::ffi::c_char;
 
-use orbgate::{Route, Scope};
+use orbgate::{Closed, Route, Scope};
 
 use crate::arguments::{Out, Sized32, bytes, first_size, shared, write_sized};
 use crate::decision::orb_column;
@@ -11,7 +11,8 @@ use crate::route_id::OrbgateRouteId;
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
-/// A route of an engine.
+/// A route of an engine, or a closed template: a path template that declares no method. A closed template has no
+/// method, scope, charge or id, and its text is its template.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateRoute {
@@ -28,7 +29,7 @@ pub struct OrbgateRoute {
     pub method: OrbgateStr,
     /// The path template, including the api's base path.
     pub path_template: OrbgateStr,
-    /// The scope that it needs.
+    /// The scope that owns it. It needs this scope, or what `orbgate_engine_route_alternative` lists.
     pub scope: OrbgateStr,
     /// The api.
     pub api: OrbgateStr,
@@ -117,7 +118,8 @@ fn count(engine: *const OrbgateEngine, out: *mut u32, of: impl FnOnce(&OrbgateEn
     })
 }
 
-/// Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one.
+/// Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one. The numbers after the last
+/// route are those of the policy's closed templates.
 ///
 /// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -131,7 +133,13 @@ pub unsafe extern "C" fn orbgate_engine_route(
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
         let engine = unsafe { shared(engine) }?;
-        let route = describe_route(engine, &route(engine, number)?);
+        let route = match route(engine, number) {
+            Ok(route) => describe_route(engine, &route),
+            Err(status) => {
+                let closed = number.checked_sub(1).and_then(|index| engine.engine().closed_at(index));
+                describe_closed(number, &closed.ok_or(status)?)
+            }
+        };
         // SAFETY: the caller guarantees it, see the preamble.
         unsafe { write_sized(out, &route) }
     })
@@ -157,6 +165,31 @@ pub unsafe extern "C" fn orbgate_engine_route_method(
         let method = OrbgateStr::new(method.ok_or(OrbgateStatus::NotFound)?);
         // SAFETY: the caller guarantees it, see the preamble.
         unsafe { out.write(method) }
+        Ok(())
+    })
+}
+
+/// Returns one of the alternatives that a route needs: scopes separated by one space, as in a token. A token needs all
+/// scopes of one alternative. The first is the owner's, which begins with the scope that owns the route. Most routes have
+/// only that one, and it is only that scope. Returns `ORBGATE_STATUS_NOT_FOUND` after the last one.
+///
+/// Ownership: the engine owns the string, which is valid as long as the engine.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+#[must_use]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn orbgate_engine_route_alternative(
+    engine: *const OrbgateEngine,
+    number: u32,
+    index: usize,
+    out: *mut OrbgateStr,
+) -> OrbgateStatus {
+    guard(|| {
+        // SAFETY: the caller guarantees it, see the preamble.
+        let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
+        let alternative = engine.alternatives().of(&route(engine, number)?, index);
+        let alternative = OrbgateStr::new(alternative.ok_or(OrbgateStatus::NotFound)?);
+        // SAFETY: the caller guarantees it, see the preamble.
+        unsafe { out.write(alternative) }
         Ok(())
     })
 }
@@ -239,6 +272,26 @@ fn describe_route(engine: &OrbgateEngine, route: &Route<'_>) -> OrbgateRoute {
         line: location.line,
         column: location.column,
         methods: OrbgateStr::optional(engine.methods().of(route)),
+    }
+}
+
+fn describe_closed(number: u32, closed: &Closed<'_>) -> OrbgateRoute {
+    let location = closed.location();
+    OrbgateRoute {
+        struct_size: 0,
+        number,
+        id: OrbgateRouteId::default(),
+        text: OrbgateStr::new(closed.template()),
+        method: OrbgateStr::optional(None),
+        path_template: OrbgateStr::new(closed.template()),
+        scope: OrbgateStr::optional(None),
+        api: OrbgateStr::new(closed.api()),
+        amount: 0,
+        charge: 0,
+        scope_number: 0,
+        line: location.line,
+        column: location.column,
+        methods: OrbgateStr::new(""),
     }
 }
 

@@ -25,11 +25,12 @@ pub struct OrbgateDecisionStrings {
     pub reason: OrbgateStr,
     /// The detail's name.
     pub detail: OrbgateStr,
-    /// The api of the route or scope.
+    /// The api of the route, closed template or scope.
     pub api: OrbgateStr,
     /// `METHOD /template`; for `method_not_declared`, only the template.
     pub route: OrbgateStr,
-    /// The scope that the call needs.
+    /// The scope that owns the route, or that was asked for: the policy's row, not what the token has.
+    /// `orbgate_engine_route_alternative` lists what the route needs.
     pub scope: OrbgateStr,
     /// The policy's digest, `sha256:…`.
     pub policy: OrbgateStr,
@@ -65,14 +66,15 @@ pub unsafe extern "C" fn orbgate_engine_decision_strings(
 }
 
 fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<OrbgateDecisionStrings> {
-    let Found { reason, detail, route, about, scope } = Found::of(engine, decision)?;
+    let Found { reason, detail, route, closed, about, scope } = Found::of(engine, decision)?;
     // As in the core: `method_not_declared` names a template and its api, but no method and no scope.
     let api = route.map(|route| route.api());
-    let api = api.or_else(|| scope.map(|scope| scope.api()));
+    let api = api.or_else(|| closed.map(|closed| closed.api())).or_else(|| scope.map(|scope| scope.api()));
     let route = route.map(|route| match reason {
         Reason::MethodNotDeclared => route.template(),
         _ => route.as_str(),
     });
+    let route = route.or_else(|| closed.map(|closed| closed.template()));
     Ok(OrbgateDecisionStrings {
         struct_size: 0,
         reserved: 0,

@@ -2,11 +2,16 @@
 
 use orbgate::{Decision, Token, TokenKind};
 
-use super::{SHOP, compiled, external, said};
+use super::{SHOP, compiled, external, said, sized};
 use crate::decision::OrbgateDecision;
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::flags::Flags;
-use crate::readback::{orbgate_engine_declared_methods, orbgate_engine_unpack};
+use crate::listing::{
+    OrbgateRoute, orbgate_engine_route, orbgate_engine_route_alternative, orbgate_engine_route_count,
+};
+use crate::readback::{
+    OrbgateDecisionStrings, orbgate_engine_decision_strings, orbgate_engine_declared_methods, orbgate_engine_unpack,
+};
 use crate::status::OrbgateStatus;
 use crate::text::OrbgateStr;
 
@@ -53,7 +58,7 @@ fn check(engine: &OrbgateEngine, decision: &Decision<'_>, bonus: bool) {
     }
 }
 
-/// A closed template has no number, and its `Allow` is empty.
+/// A closed template has a number past those of the routes, and its `Allow` is empty.
 #[test]
 fn a_closed_template_is_read_back() {
     let made = compiled(REQUIREMENTS);
@@ -65,13 +70,41 @@ fn a_closed_template_is_read_back() {
         allow_bonus_orbs_use: false,
     };
     let decision = OrbgateDecision::new(engine.policy(), &engine.engine().decide(&request));
-    assert_eq!((decision.http_status, decision.route, decision.about), (405, 0, 0));
+    assert_eq!((decision.http_status, decision.route, decision.about), (405, 5, 0));
     let (mut unpacked, mut methods) = (OrbgateDecision::default(), OrbgateStr::NULL);
     assert_eq!(unsafe { orbgate_engine_unpack(made, decision.pack(), &mut unpacked) }, OrbgateStatus::Ok);
     assert_eq!(unpacked, decision);
     assert_eq!(unsafe { orbgate_engine_declared_methods(made, &decision, &mut methods) }, OrbgateStatus::Ok);
     assert_eq!(said(methods), "");
+    let mut words: OrbgateDecisionStrings = sized();
+    assert_eq!(unsafe { orbgate_engine_decision_strings(made, &decision, &mut words) }, OrbgateStatus::Ok);
+    assert_eq!([words.api, words.route, words.scope].map(said), ["a", "/shut", "-"]);
+    let (mut route, mut routes): (OrbgateRoute, _) = (sized(), 0);
+    assert_eq!(unsafe { orbgate_engine_route_count(made, &mut routes) }, OrbgateStatus::Ok);
+    assert_eq!(unsafe { orbgate_engine_route(made, decision.route, &mut route) }, OrbgateStatus::Ok);
+    assert_eq!((routes, route.number, route.scope_number, route.charge), (4, 5, 0, 0));
+    let texts = [route.text, route.method, route.path_template, route.scope, route.api, route.methods];
+    assert_eq!(texts.map(said), ["/shut", "-", "/shut", "-", "a", ""]);
+    assert_eq!(unsafe { orbgate_engine_route(made, 6, &mut route) }, OrbgateStatus::NotFound);
+    assert_eq!(unsafe { orbgate_engine_route_alternative(made, 5, 0, &mut methods) }, OrbgateStatus::NotFound);
     unsafe { orbgate_engine_free(made) }
+}
+
+#[test]
+fn what_routes_need_is_listed() {
+    for made in [external(), compiled(REQUIREMENTS)] {
+        let core = unsafe { &*made }.engine();
+        for (number, route) in (1..).zip(core.routes()) {
+            let expected = route.requirement().alternatives().map(|scopes| scopes.to_string());
+            let mut alternative = OrbgateStr::NULL;
+            let listed = (0..).map_while(|index| {
+                let status = unsafe { orbgate_engine_route_alternative(made, number, index, &mut alternative) };
+                (status == OrbgateStatus::Ok).then(|| said(alternative))
+            });
+            assert_eq!(listed.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
+        }
+        unsafe { orbgate_engine_free(made) }
+    }
 }
 
 #[test]

@@ -19,6 +19,7 @@ orbgate: 1
 apis:
   a:
     base_path: ''
+    closed: [/shut]
     scopes:
       read: { orbs: false, routes: [GET /a, GET /a/b] }
       write: { orbs: 5, routes: [POST /a] }
@@ -54,7 +55,7 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
             token,
             allow_bonus_orbs_use: bonus,
         };
-        let asked = [request("GET", "/nowhere"), request("get", "/a")];
+        let asked = [request("GET", "/nowhere"), request("get", "/a"), request("GET", "/shut")];
         let asked = asked.iter().map(|request| core.decide(request));
         let routes = core.routes().map(|it| core.decide_route(it.id(), token, bonus));
         let scopes = core.scope_table().map(|it| core.decide_scope(it.name(), token, bonus));
@@ -78,7 +79,7 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
             for detail in details.into_iter().filter(|_| decision.detail != 0) {
                 all.insert(fields(&OrbgateDecision { detail, ..decision }));
             }
-            for route in (1..=6).filter(|_| decision.http_status == 405) {
+            for route in (1..=7).filter(|_| decision.http_status == 405) {
                 all.insert(fields(&OrbgateDecision { route, ..decision }));
             }
         }
@@ -112,7 +113,7 @@ fn only_what_can_be_decided_has_words() {
     let reasons = 0..Reason::ALL.len() as u8 + 2;
     for (effect, reason) in (0..4).flat_map(|effect| reasons.clone().map(move |it| (effect, it))) {
         for (detail, charge) in details.into_iter().flat_map(|it| (0..17).map(move |charge| (it, charge))) {
-            for (route, scope) in (0..8).flat_map(|route| (0..8).map(move |it| (route, it))) {
+            for (route, scope) in (0..9).flat_map(|route| (0..8).map(move |it| (route, it))) {
                 let right = crate::names::orbgate_reason_http_status(reason);
                 for (http_status, amount) in
                     [right, 418].into_iter().flat_map(|it| [0, 5, 7].map(|amount| (it, amount)))

@@ -211,7 +211,8 @@ public final class Engine implements Policy, AutoCloseable {
 
     /** Every route of the policy. */
     public List<Route> routes() {
-        return Arrays.stream(open().table.routes()).map(Table.Row::route).toList();
+        Table table = open().table;
+        return Arrays.stream(table.routes(), 0, table.routeCount()).map(Table.Row::route).toList();
     }
 
     /** The policy's digest, {@code sha256:} and 64 hexadecimal digits. */

@@ -10,7 +10,9 @@ import java.util.Optional;
  * @param method for example {@code GET}
  * @param template the path including the base path of the API, for example {@code
  * /api/v1/external/voxies/{voxieId}}
- * @param scope the scope that a call needs
+ * @param scope the scope that owns the route
+ * @param scopes the alternatives that a call needs: all scopes of one of them. The owner's comes first, and begins with
+ * {@code scope}; most routes need only {@code scope}
  * @param api the API of the route
  * @param methods all methods that the template declares, in alphabetical order
  * @param charge what an allowed call consumes, without bonus orbs; empty if the policy has no orb column
@@ -22,6 +24,7 @@ public record Route(
         String method,
         String template,
         String scope,
+        List<List<String>> scopes,
         String api,
         List<String> methods,
         Optional<Charge> charge,

@@ -1,6 +1,7 @@
 package io.github.orbgate;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -11,12 +12,13 @@ import java.util.OptionalLong;
  * The routes and scopes of a policy, in Java's memory, so that a decision's strings stay valid after its engine is
  * closed.
  *
- * @param routes by number, from 1
+ * @param routes by number, from 1; then the closed templates, which have no id, method and scope
+ * @param routeCount without the closed templates
  * @param scopes by number, from 1
  */
-record Table(String digest, Row[] routes, Scope[] scopes) {
+record Table(String digest, Row[] routes, int routeCount, Scope[] scopes) {
     /** The table of no policy. */
-    static final Table NONE = new Table("", new Row[0], new Scope[0]);
+    static final Table NONE = new Table("", new Row[0], 0, new Scope[0]);
 
     /**
      * A route, with the data that decisions need.
@@ -51,7 +53,8 @@ record Table(String digest, Row[] routes, Scope[] scopes) {
         Core.check(Library.ABI.call("orbgate_engine_scope_count", engine, out.address));
         Scope[] scopes = new Scope[out.bytes.getInt(0)];
         Core.check(Library.ABI.call("orbgate_engine_route_count", engine, out.address));
-        Row[] routes = new Row[out.bytes.getInt(0)];
+        int routeCount = out.bytes.getInt(0);
+        List<Row> routes = new ArrayList<>(routeCount);
         for (int index = 0; index < scopes.length; index++) {
             out.bytes.putInt(Layout.Scope.STRUCT_SIZE, Layout.Scope.SIZE);
             Core.check(Library.ABI.call("orbgate_engine_scope", engine, index + 1, out.address));
@@ -59,17 +62,27 @@ record Table(String digest, Row[] routes, Scope[] scopes) {
                     out.text(Layout.Scope.NAME), out.text(Layout.Scope.API), out.bytes.getLong(Layout.Scope.AMOUNT));
         }
         Map<String, List<String>> methods = new HashMap<>();
-        for (int index = 0; index < routes.length; index++) {
+        NativeBuffer text = new NativeBuffer(Layout.Str.SIZE);
+        for (int number = 1; number <= routeCount; number++) {
             out.bytes.putInt(Layout.Route.STRUCT_SIZE, Layout.Route.SIZE);
-            Core.check(Library.ABI.route(engine, index + 1, out.address));
-            routes[index] = row(out, scopes, methods);
+            Core.check(Library.ABI.route(engine, number, out.address));
+            routes.add(row(out, alternatives(engine, number, text), scopes, methods));
+        }
+        out.bytes.putInt(Layout.Route.STRUCT_SIZE, Layout.Route.SIZE);
+        while (Library.ABI.route(engine, routes.size() + 1, out.address) == 0) {
+            String template = out.text(Layout.Route.TEXT);
+            Route closed = new Route(
+                    new RouteId(0, 0), "", template, "", List.of(), out.text(Layout.Route.API), List.of(), Optional.empty(), 0, 0);
+            routes.add(new Row(closed, template, 0));
+            out.bytes.putInt(Layout.Route.STRUCT_SIZE, Layout.Route.SIZE);
         }
         Core.check(Library.ABI.call("orbgate_engine_digest_string", engine, out.address));
-        return new Table(out.text(0), routes, scopes);
+        return new Table(out.text(0), routes.toArray(Row[]::new), routeCount, scopes);
     }
 
     /** A route from the library's struct. A template's methods, written {@code GET, POST}, are kept once. */
-    private static Row row(NativeBuffer struct, Scope[] scopes, Map<String, List<String>> methods) {
+    private static Row row(
+            NativeBuffer struct, List<List<String>> alternatives, Scope[] scopes, Map<String, List<String>> methods) {
         ByteBuffer fields = struct.bytes;
         String text = struct.text(Layout.Route.TEXT);
         int space = text.indexOf(' ');
@@ -82,12 +95,24 @@ record Table(String digest, Row[] routes, Scope[] scopes) {
                 text.substring(0, space),
                 template,
                 scopes[fields.getInt(Layout.Route.SCOPE_NUMBER) - 1].name(),
+                alternatives,
                 struct.text(Layout.Route.API).intern(), // routes of one api share its name
                 methods.computeIfAbsent(template, first -> List.of(struct.text(Layout.Route.METHODS).split(", "))),
                 charge(fields.getInt(Layout.Route.CHARGE), amount),
                 fields.getInt(Layout.Route.LINE),
                 fields.getInt(Layout.Route.COLUMN));
         return new Row(route, text, amount);
+    }
+
+    /** The alternatives that a route needs. */
+    private static List<List<String>> alternatives(long engine, int number, NativeBuffer text) {
+        List<List<String>> alternatives = new ArrayList<>(1);
+        while (Library.ABI.call(
+                        "orbgate_engine_route_alternative", engine, number, (long) alternatives.size(), text.address)
+                == 0) {
+            alternatives.add(List.of(text.text(0).split(" ")));
+        }
+        return List.copyOf(alternatives);
     }
 
     /** A charge from its bits. The amount is meaningful only if a bit states that. */

@@ -154,7 +154,7 @@ class EngineTest {
         Engine small = Engine.fromYaml(POLICY);
         RouteId id = small.findRoute("GET", "/a/a").orElseThrow();
         Charge charge = new Charge(true, OptionalLong.of(Long.MAX_VALUE), false);
-        Route only = new Route(id, "GET", "/a/a", "read:a", "a", List.of("GET"), Optional.of(charge), 9, 18);
+        Route only = new Route(id, "GET", "/a/a", "read:a", List.of(List.of("read:a")), "a", List.of("GET"), Optional.of(charge), 9, 18);
         assertEquals(List.of(only), small.routes());
         String api = "{base_path: /%s, scopes: {read:x: {orbs: false, routes: [GET /x]}}}";
         String shared = "orbgate: 1\napis:\n  b: " + api.formatted("b") + "\n  a: " + api.formatted("a") + "\n";
