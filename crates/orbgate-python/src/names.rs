@@ -53,11 +53,11 @@ impl Names {
         let about = decision.about().and_then(names_of);
         let about = about.map(|names| names.route.clone_ref(py));
         let Some((route, names)) = route.zip(route.and_then(names_of)) else {
-            // The decision is by scope, or found nothing that it may name.
+            // The decision is by scope, about a closed template, or found nothing that it may name.
             let new = |name: &str| PyString::new(py, name).unbind();
             return Found {
                 api: decision.api().map(new),
-                route: None,
+                route: decision.route_name().map(new),
                 scope: decision.scope().map(|scope| new(scope.name())),
                 about,
             };

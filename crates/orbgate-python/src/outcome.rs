@@ -74,7 +74,7 @@ const KEYS: usize = Reason::ALL.len().saturating_mul(2);
 
 impl<'e> Outcomes<'e> {
     pub(crate) fn new(engine: &'e Engine, dictionaries: &'e Dictionaries) -> Self {
-        let routes = engine.routes().len().saturating_add(1);
+        let routes = engine.routes().len().saturating_add(engine.closed().count()).saturating_add(1);
         let keys = routes.saturating_mul(KEYS).saturating_add(Detail::ALL.len());
         Self { engine, positions: vec![UNSEEN; keys], seen: Vec::new(), dictionaries }
     }
@@ -194,18 +194,13 @@ fn value<T: Copy + Default>(values: &[T], decision: OutcomeId) -> T {
 #[expect(clippy::as_conversions, reason = "the numbers of reasons and details are frozen")]
 #[inline]
 fn key(decision: &Decision<'_>) -> usize {
-    let (route, reason) = match decision {
-        Decision::Allow(allow) => (allow.route(), allow.reason()),
-        Decision::Deny(deny) => {
-            if let Some(detail) = deny.detail() {
-                return usize::from(detail as u8);
-            }
-            (deny.route().or_else(|| decision.about()), deny.reason())
-        }
-    };
+    if let Some(detail) = decision.detail() {
+        return usize::from(detail as u8);
+    }
+    let route = decision.row().or_else(|| decision.about().map(|route| route.index()));
     let bonus = decision.charge().is_some_and(|charge| charge.bonus_allowed);
-    let route = route.map_or(0, |route| index(route.index()).saturating_add(1));
-    let reason = usize::from(reason as u8).saturating_sub(1);
+    let route = route.map_or(0, |route| index(route).saturating_add(1));
+    let reason = usize::from(decision.reason() as u8).saturating_sub(1);
     let answer = reason.saturating_mul(2).saturating_add(usize::from(bonus));
     let key = route.saturating_mul(KEYS).saturating_add(answer);
     key.saturating_add(Detail::ALL.len())
@@ -214,13 +209,14 @@ fn key(decision: &Decision<'_>) -> usize {
 impl Dictionaries {
     pub(crate) fn new(engine: &Engine) -> Self {
         let routes = || engine.routes();
-        let templates = routes().map(|route| route.template());
+        let closed = || engine.closed();
+        let templates = routes().map(|route| route.template()).chain(closed().map(|closed| closed.template()));
         Self {
             schema: schema(),
             effects: texts(Effect::ALL.map(Effect::as_str)),
             reasons: texts(Reason::ALL.map(Reason::as_str)),
             details: texts(Detail::ALL.map(Detail::as_str)),
-            apis: Names::new(routes().map(|route| route.api())),
+            apis: Names::new(routes().map(|route| route.api()).chain(closed().map(|closed| closed.api()))),
             routes: Names::new(routes().map(|route| route.as_str()).chain(templates)),
             scopes: Names::new(routes().map(|route| route.scope().name())),
             policy: digests(engine),

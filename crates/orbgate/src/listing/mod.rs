@@ -165,11 +165,12 @@ impl<'e> Requirement<'e> {
     }
 }
 
-impl PartialEq for Requirement<'_> {
+impl<'e> PartialEq for Requirement<'e> {
     /// Equal if the same scopes are enough, and the same scope owns the route.
     fn eq(&self, other: &Self) -> bool {
-        let names = |own: &Self| own.alternatives().map(|scopes| scopes.to_string()).collect::<Vec<_>>();
-        self.scopes.len() == other.scopes.len() && names(self) == names(other)
+        let names = |scopes: Alternative<'e>| scopes.map(|scope| scope.name());
+        let mut pairs = self.alternatives().zip(other.alternatives());
+        self.scopes.len() == other.scopes.len() && pairs.all(|(own, other)| names(own).eq(names(other)))
     }
 }
 
