@@ -1,6 +1,6 @@
 //! Explains a decision step by step.
 
-use orbgate::{Charge, Decision, Engine, Grant, MissingStep, Request, RouteId, Scopes, Token};
+use orbgate::{Charge, Decision, Engine, Grant, MissingStep, Request, Requirement, RouteId, Scopes, Token};
 
 use crate::near::{NearMiss, near_misses};
 use crate::questions::needed;
@@ -16,6 +16,9 @@ pub struct Explanation<'e> {
     pub decision: Decision<'e>,
     /// The step that is missing for the denied call's scope.
     pub missing_step: Option<MissingStep>,
+    /// The alternatives of the route, the owner's first. Empty if the route needs just its scope, or if there is no route.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
+    pub alternatives: Vec<TriedAlternative<'e>>,
     /// The orbs that the denied call would consume if a user's token with the needed scopes made it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub orbs_if_allowed: Option<Charge>,
@@ -28,6 +31,42 @@ pub struct Explanation<'e> {
     /// Routes that almost match the call, the nearest first: see [`near_misses`].
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Vec::is_empty"))]
     pub near: Vec<NearMiss<'e>>,
+}
+
+/// An alternative of what a route needs, and how far a token has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[non_exhaustive]
+pub struct TriedAlternative<'e> {
+    /// Its scopes, which are enough together. None of them can be spared.
+    pub scopes: Vec<&'e str>,
+    /// Those of them that the token lacks. Empty if it has the alternative.
+    pub lacking: Vec<&'e str>,
+}
+
+/// Tries the alternatives of a route on a token with these scopes.
+///
+/// ```
+/// use orbgate::{Engine, Policy};
+///
+/// let policy = "orbgate: 1\napis: { a: { base_path: '', scopes: {\
+///     read: { orbs: false, or: [admin], routes: [GET /a] }, admin: { routes: [] } } } }";
+/// let engine = Engine::new(&Policy::from_yaml(policy)?);
+/// let route = engine.routes().next().unwrap();
+/// let tried = orbgate_analysis::alternatives(&route.requirement(), "admin");
+/// let lacking: Vec<_> = tried.iter().map(|alternative| alternative.lacking.as_slice()).collect();
+/// assert_eq!(lacking, [&["read"][..], &[]]);
+/// # Ok::<_, orbgate::PolicyError>(())
+/// ```
+pub fn alternatives<'e, 't>(requirement: &Requirement<'e>, held: impl Into<Scopes<'t>>) -> Vec<TriedAlternative<'e>> {
+    // If both steps are done for just these scopes, they are those that a token carries.
+    let held = held.into();
+    let held = Grant { declared: Some(held), requested: Some(held) };
+    let tried = requirement.alternatives().map(|scopes| TriedAlternative {
+        scopes: scopes.clone().map(|scope| scope.name()).collect(),
+        lacking: scopes.filter(|scope| held.carries(*scope) != Some(true)).map(|scope| scope.name()).collect(),
+    });
+    tried.collect()
 }
 
 /// Explains the decision on a call. The grant contains the known scopes that the call's application declared
@@ -94,8 +133,11 @@ fn of_decision<'e>(
     grant: &Grant<'_>,
 ) -> Explanation<'e> {
     let decision = decide(token);
+    let held = token.map_or(Scopes::Text(b""), |token| token.scopes);
+    let requirement = decision.requirement();
     Explanation {
-        missing_step: grant.missing_step(&decision, token.map_or(Scopes::Text(b""), |token| token.scopes)),
+        missing_step: grant.missing_step(&decision, held),
+        alternatives: requirement.map(|requirement| alternatives(&requirement, held)).unwrap_or_default(),
         orbs_if_allowed: charge_if_allowed(&decision, decide),
         decision,
         in_order: None,

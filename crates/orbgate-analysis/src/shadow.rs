@@ -16,7 +16,7 @@ pub enum Disagreement {
     Narrower,
     /// Both allow, for a different charge.
     Cost,
-    /// Both allow or both deny, but for a different reason, detail, route or scope.
+    /// Both allow or both deny, but for a different reason, detail, route, scope or requirement.
     Reason,
 }
 
@@ -52,7 +52,8 @@ impl Disagreement {
         let is_same = said(enforced) == said(candidate)
             && enforced.route_name() == candidate.route_name()
             && enforced.api() == candidate.api()
-            && enforced.scope().map(|scope| scope.name()) == candidate.scope().map(|scope| scope.name());
+            && enforced.scope().map(|scope| scope.name()) == candidate.scope().map(|scope| scope.name())
+            && enforced.requirement() == candidate.requirement();
         (!is_same).then_some(Self::Reason)
     }
 }

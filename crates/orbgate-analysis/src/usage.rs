@@ -1,6 +1,6 @@
 //! Finds which of the scopes in tokens are used.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use orbgate::{Decision, Engine, Reason, Request, Scopes, Token, TokenKind};
 
@@ -20,7 +20,8 @@ pub struct ScopeUsage<'e> {
     engine: &'e Engine,
     /// How many calls had each scope string. A log has few distinct strings.
     granted: HashMap<Box<[u8]>, u64>,
-    used: HashMap<&'e str, u64>,
+    /// How many calls used each scope, and how many of them needed it.
+    used: HashMap<&'e str, (u64, u64)>,
 }
 
 /// How often a scope was granted and used.
@@ -32,8 +33,11 @@ pub struct ScopeUse {
     /// The number of calls with a token of a known kind that has it.
     pub granted: u64,
     /// The number of these calls that were allowed because of it (`scope_held`): it is in an alternative of the route that
-    /// the token had whole.
+    /// the token had whole. Without the scopes whose number is 0, all of them together, every call is decided as it was.
     pub used: u64,
+    /// The number of these calls that would have been denied without it: it is in all alternatives that the token had
+    /// whole. Any one scope whose number is 0 can be spared, but perhaps not two.
+    pub needed: u64,
     /// Whether the policy defines this scope.
     pub in_policy: bool,
 }
@@ -74,9 +78,10 @@ impl<'e> ScopeUsage<'e> {
             Some(granted) => *granted = granted.saturating_add(times),
             None => drop(self.granted.insert(scopes.into(), times)),
         }
-        for scope in used(decision, scopes) {
-            let used = self.used.entry(scope).or_default();
+        for (scope, is_needed) in used(decision, scopes) {
+            let (used, needed) = self.used.entry(scope).or_default();
             *used = used.saturating_add(times);
+            *needed = needed.saturating_add(if is_needed { times } else { 0 });
         }
     }
 
@@ -99,22 +104,29 @@ impl<'e> ScopeUsage<'e> {
 
     fn scope(&self, scope: &[u8], granted: u64) -> ScopeUse {
         let found = self.engine.find_scope(scope);
-        let used = found.and_then(|found| self.used.get(found.name()));
-        ScopeUse { scope: scope.to_vec(), granted, used: used.copied().unwrap_or_default(), in_policy: found.is_some() }
+        let counted = found.and_then(|found| self.used.get(found.name()));
+        let (used, needed) = counted.copied().unwrap_or_default();
+        ScopeUse { scope: scope.to_vec(), granted, used, needed, in_policy: found.is_some() }
     }
 }
 
-/// The scopes because of which a decision allows a call of a token with these scopes: those of the alternatives that the
-/// token has whole.
-pub(crate) fn used<'e>(decision: &Decision<'e>, scopes: &[u8]) -> BTreeSet<&'e str> {
+/// The scopes because of which a decision allows a call of a token with these scopes, each with whether the call needs it:
+/// those of the alternatives that the token has whole. A scope of all of these is needed.
+pub(crate) fn used<'e>(decision: &Decision<'e>, scopes: &[u8]) -> BTreeMap<&'e str, bool> {
     let Some(scope) = decision.scope().filter(|_| decision.reason() == Reason::ScopeHeld) else {
-        return BTreeSet::new();
+        return BTreeMap::new();
     };
     let Some(requirement) = decision.requirement() else {
-        return BTreeSet::from([scope.name()]);
+        return BTreeMap::from([(scope.name(), true)]);
     };
     let held: HashSet<_> = scopes.split(|byte| *byte == b' ').collect();
     let alternatives = requirement.alternatives().map(|scopes| scopes.map(|scope| scope.name()));
     let whole = alternatives.filter(|scopes| scopes.clone().all(|scope| held.contains(scope.as_bytes())));
-    whole.flatten().collect()
+    let mut counts: BTreeMap<_, usize> = BTreeMap::new();
+    for scope in whole.clone().flatten() {
+        let count = counts.entry(scope).or_default();
+        *count = count.saturating_add(1);
+    }
+    let all = whole.count();
+    counts.into_iter().map(|(scope, count)| (scope, count == all)).collect()
 }

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use crate::support::expected::Expected;
-use crate::support::model::{Api, Model, Orbs as ModelOrbs, Route, Scope};
+use crate::support::model::{Api, Keys, Model, Orbs as ModelOrbs, Route, Scope};
 use orbgate::{Decision, Engine, Policy, Request, Token, TokenKind};
 use orbgate_analysis::{Asked, Caller, Change, Cost, Verdict, diff};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::sample::{Index, select};
+use proptest::sample::{Index, select, subsequence};
 
 pub fn engine(yaml: &str) -> Engine {
     Engine::new(&Policy::from_yaml(yaml).unwrap_or_else(|error| panic!("{error}\n{yaml}")))
@@ -223,10 +223,16 @@ pub const METHODS: [&str; 2] = ["GET", "PUT"];
 /// A small policy, most of whose templates overlap.
 pub fn policies() -> impl Strategy<Value = Model> {
     let segment = prop_oneof![3 => select(&WORDS[..]), 2 => Just("{}")];
-    let route = (select(&METHODS[..]), vec(segment, 0..4), 0..SCOPES.len(), proptest::option::of(1..3_u64));
+    let what = prop_oneof![
+        1 => Just(Drafted::Closed),
+        6 => Just(Drafted::Route(None)),
+        6 => keys().prop_map(|keys| Drafted::Route(Some(keys))),
+    ];
+    let route = (select(&METHODS[..]), vec(segment, 0..4), 0..SCOPES.len(), proptest::option::of(1..3_u64), what);
+    let of_scopes = vec(proptest::option::weighted(0.3, keys()), SCOPES.len());
     let rule = select(&[None, None, Some("deny"), Some("allow_without_scope")][..]);
     let orbs = vec(select(&[ModelOrbs::No, ModelOrbs::Yes, ModelOrbs::Amount(2)][..]), SCOPES.len());
-    (any::<bool>(), rule, orbs, vec(route, 0..10)).prop_map(|(encoded_params, rule, orbs, routes)| {
+    (any::<bool>(), rule, orbs, vec(route, 0..10), of_scopes).prop_map(|(encoded_params, rule, orbs, routes, keys)| {
         let scope =
             |(name, orbs): (&&str, ModelOrbs)| Scope { name: (*name).to_owned(), orbs, keys: None, routes: Vec::new() };
         let scopes: Vec<_> = SCOPES.iter().zip(orbs).map(scope).collect();
@@ -239,29 +245,64 @@ pub fn policies() -> impl Strategy<Value = Model> {
         };
         let apis = vec![api("one", None, &scopes[..2]), api("two", rule, &scopes[2..])];
         let mut model = Model { encoded_params, trailing_slash: false, apis };
-        for (method, segments, scope, amount) in routes {
+        for (method, segments, scope, amount, what) in routes {
             let name = |(at, segment): (usize, &str)| {
                 if segment == "{}" { format!("{{p{at}}}") } else { segment.to_owned() }
             };
             let segments = segments.into_iter().enumerate().map(name).collect();
             let mut with = model.clone();
-            let scope = if scope < 2 { &mut with.apis[0].scopes[scope] } else { &mut with.apis[1].scopes[0] };
-            let orbs = amount.filter(|_| scope.orbs != ModelOrbs::No);
-            scope.routes.push(Route { method: method.to_owned(), segments, orbs, keys: None });
-            // A route that conflicts with the others is left out.
-            if Policy::from_yaml(&with.to_yaml()).is_ok() {
-                model = with;
+            let (api, scope) = PLACES[scope];
+            match what {
+                Drafted::Closed => with.apis[api].closed.push(segments),
+                Drafted::Route(keys) => {
+                    let scope = &mut with.apis[api].scopes[scope];
+                    let orbs = amount.filter(|_| scope.orbs != ModelOrbs::No);
+                    scope.routes.push(Route { method: method.to_owned(), segments, orbs, keys });
+                }
             }
+            // What conflicts with the others is left out.
+            keep_valid(&mut model, with);
+        }
+        for ((api, scope), keys) in PLACES.into_iter().zip(keys) {
+            let mut with = model.clone();
+            with.apis[api].scopes[scope].keys = keys;
+            keep_valid(&mut model, with);
         }
         model
     })
+}
+
+/// The positions of the scopes: api, and scope in it.
+const PLACES: [(usize, usize); 3] = [(0, 0), (0, 1), (1, 0)];
+
+/// A line of a policy before it is known whether it may stand there.
+#[derive(Clone, Debug)]
+enum Drafted {
+    Route(Option<Keys>),
+    Closed,
+}
+
+/// Any `or` and `and`, few of which may stand anywhere.
+fn keys() -> impl Strategy<Value = Keys> {
+    let names = |count| {
+        let some = subsequence(&SCOPES[..], count);
+        some.prop_map(|names| names.into_iter().map(str::to_owned).collect::<Vec<_>>())
+    };
+    (vec(names(1..=2), 0..3), names(0..=1)).prop_map(|(or, and)| Keys { or, and })
+}
+
+/// Replaces a policy if the new one is valid.
+fn keep_valid(model: &mut Model, with: Model) {
+    if Policy::from_yaml(&with.to_yaml()).is_ok() {
+        *model = with;
+    }
 }
 
 /// A policy and one that differs in a few routes, or in all.
 fn pairs() -> impl Strategy<Value = (Model, Model)> {
     let near = (
         policies(),
-        vec((any::<Index>(), any::<bool>()), 0..3),
+        vec((any::<Index>(), select(&[Edit::Remove, Edit::Add, Edit::Restate][..]), keys()), 0..3),
         policies(),
         proptest::bool::weighted(0.2),
         proptest::bool::weighted(0.1),
@@ -271,27 +312,42 @@ fn pairs() -> impl Strategy<Value = (Model, Model)> {
             let mut new = old.clone();
             [old.trailing_slash, new.trailing_slash] = slash;
             new.encoded_params ^= other_target;
-            for (at, add) in edits {
-                let (api, scope) = [(0, 0), (0, 1), (1, 0)][at.index(SCOPES.len())];
+            for (at, edit, keys) in edits {
+                let (api, scope) = PLACES[at.index(SCOPES.len())];
                 let mut with = new.clone();
                 let routes = &mut with.apis[api].scopes[scope].routes;
-                if add {
-                    let mut more = other.apis[api].scopes[scope].routes.clone();
-                    more.iter_mut().for_each(|route| route.orbs = None);
-                    routes.extend(more);
-                } else if !routes.is_empty() {
-                    routes.remove(at.index(routes.len()));
+                match edit {
+                    Edit::Add => {
+                        let mut more = other.apis[api].scopes[scope].routes.clone();
+                        more.iter_mut().for_each(|route| route.orbs = None);
+                        routes.extend(more);
+                        with.apis[api].closed.extend(other.apis[api].closed.iter().cloned());
+                    }
+                    _ if routes.is_empty() => with.apis[api].closed.clear(),
+                    Edit::Remove => drop(routes.remove(at.index(routes.len()))),
+                    Edit::Restate => {
+                        let at = at.index(routes.len());
+                        routes[at].keys = Some(keys);
+                    }
                 }
-                if Policy::from_yaml(&with.to_yaml()).is_ok() {
-                    new = with;
-                }
+                keep_valid(&mut new, with);
             }
             if without_scope {
-                new.apis[0].scopes.remove(0);
+                let mut with = new.clone();
+                with.apis[0].scopes.remove(0);
+                keep_valid(&mut new, with);
             }
             (old, new)
         });
     prop_oneof![4 => near, 1 => (policies(), policies())]
+}
+
+/// How a policy differs from another.
+#[derive(Clone, Copy, Debug)]
+enum Edit {
+    Remove,
+    Add,
+    Restate,
 }
 
 /// Every path of up to three segments that can mean something else than the others.

@@ -124,6 +124,7 @@ fn codes_are_stable() {
         ("unknown_method", "warning"),
         ("scope_without_routes", "note"),
         ("no_permits", "note"),
+        ("repeated_requirement", "note"),
         ("no_end_marker", "note"),
         ("bad_suppression", "error"),
         ("unused_suppression", "warning"),

@@ -238,11 +238,7 @@ impl Written {
 
     fn is_of(&self, (kind, scopes): &(TokenKind, String)) -> bool {
         let is_kind = self.kind == "any" || self.kind == kind.as_str();
-        is_kind
-            && match &self.scopes {
-                Some(own) => own.join(" ") == *scopes,
-                None => self.claim != "apart" || !scopes.contains(' '),
-            }
+        is_kind && self.scopes.as_ref().is_none_or(|own| own.join(" ") == *scopes)
     }
 }
 
@@ -319,6 +315,16 @@ fn ask<'e>(engine: &'e Engine, asked: &Asked, token: &(TokenKind, String)) -> De
     }
 }
 
+/// Whether a request is allowed to a token with these scopes and not with one fewer.
+fn is_smallest(engine: &Engine, asked: &Asked, token: &(TokenKind, String)) -> bool {
+    let scopes: Vec<_> = token.1.split(' ').filter(|scope| !scope.is_empty()).collect();
+    let mut fewer = scopes.iter().map(|left_out| {
+        let fewer: Vec<_> = scopes.iter().filter(|scope| *scope != left_out).copied().collect();
+        (token.0, fewer.join(" "))
+    });
+    ask(engine, asked, token).is_allow() && !fewer.any(|fewer| ask(engine, asked, &fewer).is_allow())
+}
+
 /// The rules by which requests are allowed against the property, each pair for `apart`; `None` where it says nothing.
 fn brute_force(engine: &Engine, written: &Written) -> Option<BTreeSet<String>> {
     let mut all = everything(engine);
@@ -342,6 +348,8 @@ fn brute_force(engine: &Engine, written: &Written) -> Option<BTreeSet<String>> {
     let mut found = BTreeSet::new();
     for token in tokens {
         let mut apart = [false; 2];
+        // Of callers with any scopes, those count who have just what one of these calls needs.
+        let mut counts = written.claim != "apart" || written.scopes.is_some();
         for (asked, rule) in &all {
             let decision = ask(engine, asked, &token);
             if !decision.is_allow() {
@@ -356,6 +364,7 @@ fn brute_force(engine: &Engine, written: &Written) -> Option<BTreeSet<String>> {
                     for (met, calls) in apart.iter_mut().zip(&written.calls) {
                         *met |= among(calls, asked, rule);
                     }
+                    counts = counts || is_any && is_smallest(engine, asked, &token);
                     false
                 }
                 most => {
@@ -367,7 +376,7 @@ fn brute_force(engine: &Engine, written: &Written) -> Option<BTreeSet<String>> {
                 found.insert(rule.clone());
             }
         }
-        if apart == [true; 2] {
+        if apart == [true; 2] && counts {
             found.insert("both".to_owned());
         }
     }
@@ -378,6 +387,8 @@ fn brute_force(engine: &Engine, written: &Written) -> Option<BTreeSet<String>> {
 fn judge(engine: &Engine, written: &Written, witness: &Witness<'_>) {
     let token = (witness.caller.kind, witness.caller.scopes.clone());
     assert!(written.is_of(&token), "{written:?} {witness}");
+    let is_one_alternative = witness.requests.iter().any(|(asked, _)| is_smallest(engine, asked, &token));
+    assert!(written.scopes.is_some() || is_one_alternative, "{written:?} {witness}");
     for (at, (asked, rule)) in witness.requests.iter().enumerate() {
         let decision = ask(engine, asked, &token);
         assert!(decision.is_allow(), "{witness}");

@@ -3,15 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
+use crate::diff as small;
 use crate::support::model::{Model, is_parameter};
-use crate::support::policies::policies_of_single_scopes as policies;
-use crate::support::reference::Ask;
+use crate::support::policies::policies;
+use crate::support::reference::{self, Ask};
 use crate::support::requests::asks;
 use crate::support::strategies::{SCOPES, scopes};
-use orbgate::{Decision, Engine, Policy, Reason, Request, Scopes, Token, TokenKind};
-use orbgate_analysis::{self as analysis, LeastScopes, ScopeUsage};
+use orbgate::{Decision, Engine, Policy, Request, Scopes, Token, TokenKind};
+use orbgate_analysis::{self as analysis, Asked, LeastScopes, ScopeUsage, ScopeUse};
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::sample::{Index, subsequence};
 
 /// The text of a token that holds every scope.
 static EVERY_SCOPE: LazyLock<String> = LazyLock::new(|| SCOPES.join(" "));
@@ -87,20 +89,34 @@ proptest! {
     }
 
     #[test]
-    fn the_routes_of_a_scope_are_those_that_it_opens(model in policies()) {
+    fn the_routes_of_a_scope_are_those_that_it_owns(model in policies()) {
         let engine = engine(&model);
         for name in EVERY_SCOPE.split(' ') {
             let listed: BTreeSet<_> = engine.find_scope(name)
                 .unwrap()
                 .routes()
-                .map(|route| route.as_str())
+                .map(|route| route.as_str().to_owned())
                 .collect();
-            let opened: BTreeSet<_> = engine
-                .routes()
-                .map(|route| route.as_str())
-                .filter(|route| call(&engine, route, Token::user(name)).is_allow())
-                .collect();
-            prop_assert_eq!(listed, opened);
+            let owned: BTreeSet<_> = model.routes().iter().filter(|(_, scope, ..)| scope.name == name).map(|(_, _, route, full)| {
+                format!("{} {}", route.method, model.path(full))
+            }).collect();
+            prop_assert_eq!(listed, owned);
+        }
+        // Each alternative opens its route, and none of its scopes can be spared. A token without any lacks all.
+        for route in engine.routes() {
+            for scopes in route.requirement().alternatives() {
+                let text = scopes.to_string();
+                prop_assert!(call(&engine, route.as_str(), Token::user(&text)).is_allow());
+                for left_out in scopes.clone() {
+                    let fewer: Vec<_> = scopes.clone().filter(|scope| *scope != left_out).map(|scope| scope.name()).collect();
+                    prop_assert!(!call(&engine, route.as_str(), Token::user(&fewer.join(" "))).is_allow());
+                    let tried = analysis::alternatives(&route.requirement(), &fewer.join(" "));
+                    prop_assert!(tried.iter().all(|tried| !tried.lacking.is_empty()));
+                }
+                let tried = analysis::alternatives(&route.requirement(), &text);
+                let whole: Vec<_> = tried.iter().filter(|tried| tried.lacking.is_empty()).collect();
+                prop_assert!(whole.len() == 1 && whole[0].scopes.join(" ") == text);
+            }
         }
         prop_assert!(engine.find_scope("no-such-scope").is_none());
         prop_assert!(engine.find_scope("").is_none());
@@ -171,7 +187,7 @@ proptest! {
     fn the_usage_of_scopes_is_what_a_count_by_hand_finds((model, asks) in policy_and_asks(64), times in 1..5_u64) {
         let engine = engine(&model);
         let mut usage = ScopeUsage::new(&engine);
-        let mut expected: BTreeMap<Vec<u8>, (u64, u64)> = BTreeMap::new();
+        let mut expected: BTreeMap<Vec<u8>, (u64, u64, u64)> = BTreeMap::new();
         for ask in &asks {
             let Some((kind, text)) = &ask.token else { continue };
             let kind = TokenKind::from_name(kind);
@@ -179,19 +195,22 @@ proptest! {
             if kind == TokenKind::Unknown {
                 continue;
             }
-            let decision = decide(&engine, ask, token(kind, text));
             let pieces: BTreeSet<_> = text.split(|byte| *byte == b' ').filter(|piece| !piece.is_empty()).collect();
+            let answer = reference::decide(&model, ask);
+            let scopes = answer.scopes.or_else(|| Some(vec![vec![answer.scope?]])).unwrap_or_default();
+            let is_held = |scopes: &&Vec<String>| scopes.iter().all(|scope| pieces.contains(scope.as_bytes()));
+            let whole: Vec<_> = scopes.iter().filter(is_held).filter(|_| answer.reason == "scope_held").collect();
             for piece in pieces {
-                let (granted, used) = expected.entry(piece.to_vec()).or_default();
+                let (granted, used, needed) = expected.entry(piece.to_vec()).or_default();
                 *granted += times;
-                let held = decision.reason() == Reason::ScopeHeld;
-                let this = decision.scope().is_some_and(|scope| scope.name().as_bytes() == piece);
-                *used += if held && this { times } else { 0 };
+                let have_it = whole.iter().filter(|scopes| scopes.iter().any(|scope| scope.as_bytes() == piece)).count();
+                *used += if have_it > 0 { times } else { 0 };
+                *needed += if have_it > 0 && have_it == whole.len() { times } else { 0 };
             }
         }
         let found = usage.scopes();
         prop_assert!(found.iter().all(|scope| scope.in_policy == EVERY_SCOPE.split(' ').any(|name| name.as_bytes() == scope.scope)));
-        let found: BTreeMap<_, _> = found.into_iter().map(|scope| (scope.scope, (scope.granted, scope.used))).collect();
+        let found: BTreeMap<_, _> = found.into_iter().map(|use_of| (use_of.scope, (use_of.granted, use_of.used, use_of.needed))).collect();
         prop_assert_eq!(found, expected);
     }
 
@@ -225,5 +244,123 @@ proptest! {
             }
         }
         prop_assert_eq!(records, expected);
+    }
+}
+
+/// The calls of a small policy: each of its routes and scopes, and each set of scopes.
+fn small_calls(engine: &Engine) -> Vec<(Asked, (TokenKind, String))> {
+    let routes = engine.routes().map(|route| {
+        let (method, target) = (route.method().to_owned(), instance(route.template()));
+        Asked::Call { method, target }
+    });
+    let scopes = small::SCOPES.iter().map(|scope| Asked::Scope((*scope).to_owned()));
+    let asked = routes.chain(scopes);
+    asked.flat_map(|asked| small::tokens().into_iter().map(move |token| (asked.clone(), token))).collect()
+}
+
+fn ask_small<'e>(engine: &'e Engine, asked: &Asked, token: &(TokenKind, String)) -> Decision<'e> {
+    match asked {
+        Asked::Call { method, target } => small::decide(engine, method, target, token),
+        Asked::Scope(name) => small::decide_scope(engine, name, token),
+    }
+}
+
+/// A token without these scopes.
+fn without(token: &(TokenKind, String), scopes: &BTreeSet<String>) -> (TokenKind, String) {
+    let left: Vec<_> = token.1.split(' ').filter(|scope| !scopes.contains(*scope)).collect();
+    (token.0, left.join(" "))
+}
+
+/// Which scopes a random policy's routes need: of each, the owner, what it needs as well, and what is enough instead.
+fn weighed() -> impl Strategy<Value = Vec<(usize, Vec<usize>, Vec<Vec<usize>>)>> {
+    let scopes = |count| subsequence((0..WEIGHED.len()).collect::<Vec<_>>(), count);
+    vec((0..WEIGHED.len(), scopes(0..=2), vec(scopes(1..=3), 0..4)), 1..9)
+}
+
+const WEIGHED: [&str; 7] = ["a", "B", "b", "c:d", "e", "f", "g"];
+
+/// A policy whose routes `GET /0`, `GET /1` and so on need these scopes; alternatives that may not stand beside the others
+/// are left out.
+fn weighed_policy(routes: &[(usize, Vec<usize>, Vec<Vec<usize>>)]) -> Engine {
+    let mut of_owner: BTreeMap<usize, String> = BTreeMap::new();
+    for (at, (owner, and, or)) in routes.iter().enumerate() {
+        let and: Vec<_> = and.iter().filter(|scope| *scope != owner).copied().collect();
+        let mut kept = vec![[vec![*owner], and.clone()].concat()];
+        for scopes in or {
+            let is_in = |part: &[usize], whole: &[usize]| part.iter().all(|scope| whole.contains(scope));
+            if !kept.iter().any(|other| is_in(other, scopes) || is_in(scopes, other)) {
+                kept.push(scopes.clone());
+            }
+        }
+        let names = |scopes: &[usize]| scopes.iter().map(|scope| WEIGHED[*scope]).collect::<Vec<_>>().join(" ");
+        let or: Vec<_> = kept[1..].iter().map(|scopes| format!("\"{}\"", names(scopes))).collect();
+        let mut keys = String::new();
+        if !or.is_empty() {
+            keys = format!(", or: [{}]", or.join(", "));
+        }
+        if !and.is_empty() {
+            keys += &format!(", and: \"{}\"", names(&and));
+        }
+        *of_owner.entry(*owner).or_default() += &format!("{{ route: GET /{at}{keys} }}, ");
+    }
+    let scope = |(at, name): (usize, &&str)| {
+        let routes = of_owner.get(&at).cloned().unwrap_or_default();
+        format!("        \"{name}\": {{ orbs: false, routes: [{routes}] }}\n")
+    };
+    let scopes: String = WEIGHED.iter().enumerate().map(scope).collect();
+    small::engine(&format!("orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n{scopes}"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Scopes that no call used can be removed from all tokens together, and one that no call needed by itself. A scope that
+    /// calls needed is lacking in just these.
+    #[test]
+    fn unused_scopes_can_be_removed_and_used_ones_cannot(model in small::policies(), some in vec(any::<Index>(), 0..12)) {
+        let engine = engine(&model);
+        let all = small_calls(&engine);
+        let calls: Vec<_> = some.iter().map(|at| at.get(&all)).collect();
+        let mut usage = ScopeUsage::new(&engine);
+        for (asked, token) in &calls {
+            let decision = ask_small(&engine, asked, token);
+            usage.count_decision(&decision, token.1.as_bytes(), 1);
+        }
+        let usage = usage.scopes();
+        let name = |scope: &ScopeUse| String::from_utf8(scope.scope.clone()).unwrap();
+        let unused: BTreeSet<_> = usage.iter().filter(|scope| scope.used == 0).map(name).collect();
+        for (asked, token) in &calls {
+            prop_assert_eq!(ask_small(&engine, asked, token), ask_small(&engine, asked, &without(token, &unused)));
+        }
+        for scope in &usage {
+            let one = BTreeSet::from([name(scope)]);
+            let lost = calls.iter().filter(|(asked, token)| {
+                ask_small(&engine, asked, token) != ask_small(&engine, asked, &without(token, &one))
+            });
+            prop_assert_eq!(lost.count(), usize::try_from(scope.needed).unwrap());
+            prop_assert!(scope.needed <= scope.used);
+        }
+    }
+
+    /// The least set of scopes is the first by bytes of all smallest ones.
+    #[test]
+    fn the_least_scopes_are_the_smallest_that_brute_force_finds(routes in weighed()) {
+        let engine = weighed_policy(&routes);
+        let targets: Vec<_> = (0..routes.len()).map(|at| format!("/{at}")).collect();
+        let all_allowed = |scopes: &[&str]| {
+            let token = (TokenKind::User, scopes.join(" "));
+            targets.iter().all(|target| small::decide(&engine, "GET", target, &token).is_allow())
+        };
+        let sets = (0..1 << WEIGHED.len()).map(|set: usize| {
+            let held = WEIGHED.iter().enumerate().filter(|(at, _)| set >> at & 1 == 1);
+            held.map(|(_, scope)| *scope).collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+        });
+        let enough = sets.filter(|scopes| all_allowed(scopes));
+        let expected = enough.min_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
+        let least = analysis::least_scopes(&engine, TokenKind::User, targets.iter().map(|target| ("GET", target)));
+        prop_assert!(least.is_smallest && least.refusals.is_empty());
+        let mut found: Vec<_> = least.needs.iter().map(|need| need.scope.name()).collect();
+        found.sort_unstable();
+        prop_assert_eq!(Some(found), expected);
     }
 }

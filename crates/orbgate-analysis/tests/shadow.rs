@@ -2,7 +2,7 @@
 
 use crate::support::engine::{answer, engine, request};
 use crate::support::model::Model;
-use crate::support::policies::policies_of_single_scopes as policies;
+use crate::support::policies::policies;
 use crate::support::reference::{Answer, Ask};
 use crate::support::requests::asks;
 use orbgate_analysis::{Disagreement, Verdict, diff, shadow};
@@ -28,9 +28,12 @@ fn expected(enforced: &Answer, candidate: &Answer) -> Option<Disagreement> {
     }
 }
 
-fn named(answer: &Answer) -> [Option<&str>; 5] {
-    let Answer { reason, detail, api, route, scope, .. } = answer;
-    [Some(*reason), *detail, api.as_deref(), route.as_deref(), scope.as_deref()]
+/// What an answer says, and the alternatives of the route.
+type Named<'a> = ([Option<&'a str>; 5], Option<&'a [Vec<String>]>);
+
+fn named(answer: &Answer) -> Named<'_> {
+    let Answer { reason, detail, api, route, scope, scopes, .. } = answer;
+    ([Some(*reason), *detail, api.as_deref(), route.as_deref(), scope.as_deref()], scopes.as_deref())
 }
 
 proptest! {
@@ -81,6 +84,21 @@ fn every_disagreement_can_be_seen() {
     let other = another_scope();
     let both = shadow(&five, &other, &lacking);
     assert_eq!(both.disagreement(), Some(Disagreement::Reason));
+    // Of two requirements with the same owner, only the alternatives differ.
+    let or = |or: &str| {
+        let yaml = format!(
+            "orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ read: {{ orbs: 5, or: [{or}], routes: [GET /a] }}, \
+             admin: {{ routes: [] }}, root: {{ routes: [] }} }} }} }}"
+        );
+        orbgate::Engine::new(&orbgate::Policy::from_yaml(&yaml).unwrap())
+    };
+    for other in ["admin root", "root", "admin, root"] {
+        let (one, other) = (or("admin"), or(other));
+        for asked in [ask(Some(orbgate::Token::user("read"))), lacking] {
+            assert_eq!(shadow(&one, &other, &asked).disagreement(), Some(Disagreement::Reason));
+            assert_eq!(shadow(&one, &one, &asked).disagreement(), None);
+        }
+    }
 }
 
 fn another_scope() -> orbgate::Engine {

@@ -1,13 +1,14 @@
 //! Files of cases: how they are read, what fails, and what they cover.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::diff as small;
 use crate::support::expected::Expected;
-use orbgate::{Engine, Orbs, OrganisationRule, Policy, Request, Token, TokenKind};
+use orbgate::{Engine, Orbs, OrganisationRule, Policy, Reason, Request, Token, TokenKind};
 use orbgate_analysis::{Coverage, Suite, callable_rows};
 use proptest::collection::vec;
 use proptest::prelude::*;
-use proptest::sample::select;
+use proptest::sample::{Index, select};
 
 const POLICY: &str = "
 orbgate: 1
@@ -302,5 +303,67 @@ proptest! {
         }
         let listed = coverage.rows().map(|row| row.outcomes.len()).sum::<usize>() + coverage.of_the_policy().count();
         prop_assert_eq!(listed, expected);
+    }
+}
+
+/// The sets of scopes with which a user's token is allowed a call, and not with one scope fewer, by deciding all sets.
+fn smallest_sets(engine: &Engine, method: &str, target: &str) -> Vec<BTreeSet<String>> {
+    let sets = small::tokens().into_iter().filter(|(kind, _)| *kind == TokenKind::User);
+    let allowed = sets.filter(|token| small::decide(engine, method, target, token).is_allow());
+    let allowed: Vec<_> = allowed.map(|(_, scopes)| set_of(&scopes)).collect();
+    let has_fewer = |set: &BTreeSet<String>| allowed.iter().any(|other| other != set && other.is_subset(set));
+    allowed.iter().filter(|set| !has_fewer(set)).cloned().collect()
+}
+
+fn set_of(scopes: &str) -> BTreeSet<String> {
+    scopes.split(' ').filter(|scope| !scope.is_empty()).map(str::to_owned).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// An alternative is covered by a token that has it and no other, and by one that lacks exactly one of its scopes.
+    #[test]
+    fn alternatives_are_covered_one_by_one(model in small::policies(), asked in vec((any::<Index>(), any::<Index>()), 0..20)) {
+        let engine = small::engine(&model.to_yaml());
+        let routes: Vec<_> = engine.routes().collect();
+        prop_assume!(!routes.is_empty());
+        let tokens = small::tokens();
+        let calls: Vec<_> = asked.iter().map(|(route, token)| (*route.get(&routes), token.get(&tokens))).collect();
+        let mut coverage = Coverage::new(&engine);
+        for (route, (kind, scopes)) in &calls {
+            // No literal of these policies is called so.
+            let target: String = route.template().split('/').skip(1).map(|segment| match segment.starts_with('{') {
+                true => "/q".to_owned(),
+                false => format!("/{segment}"),
+            }).collect();
+            let decision = small::decide(&engine, route.method(), &target, &(*kind, scopes.clone()));
+            prop_assert_eq!(decision.route(), Some(*route));
+            let case = format!("  - '{} {target} | {} {scopes} | {}'\n", route.method(), kind.as_str(), decision.reason());
+            prop_assert!(suite(&case.replace(" |  | ", " | ")).run(&engine, &mut coverage)[0].passed());
+        }
+        for row in coverage.rows() {
+            let Some(route) = row.row.route else { continue };
+            let target: String = route.template().split('/').skip(1).map(|segment| match segment.starts_with('{') {
+                true => "/q".to_owned(),
+                false => format!("/{segment}"),
+            }).collect();
+            let smallest = smallest_sets(&engine, route.method(), &target);
+            let is_one_scope = smallest.len() == 1 && smallest[0].len() == 1;
+            let mut expected = BTreeMap::new();
+            for alternative in smallest.iter().filter(|_| !is_one_scope) {
+                let own = calls.iter().filter(|(called, _)| *called == route);
+                let own = own.map(|(_, token)| (set_of(&token.1), small::decide(&engine, route.method(), &target, token).reason()));
+                let own: Vec<_> = own.collect();
+                let has_only = |held: &BTreeSet<String>| smallest.iter().all(|other| other.is_subset(held) == (other == alternative));
+                let held = own.iter().filter(|(held, reason)| *reason == Reason::ScopeHeld && has_only(held)).count();
+                let lacks_one = |held: &BTreeSet<String>| alternative.difference(held).count() == 1;
+                let missing = own.iter().filter(|(held, reason)| *reason == Reason::ScopeMissing && lacks_one(held)).count();
+                expected.insert(("scope_held", alternative.clone()), held as u64);
+                expected.insert(("scope_missing", alternative.clone()), missing as u64);
+            }
+            let found = row.outcomes.iter().filter_map(|outcome| Some(((outcome.name, set_of(outcome.alternative.as_ref()?)), outcome.times)));
+            prop_assert_eq!(found.collect::<BTreeMap<_, _>>(), expected);
+        }
     }
 }

@@ -312,7 +312,11 @@ fn row(change: &Change<'_, '_>, (old, new): (&Engine, &Engine)) -> String {
 
 fn rule_cell(rule: &Rule<'_>) -> String {
     let orbs = crate::table::orb_column(rule.orbs());
-    let mut cell = format!("{}, orbs: {orbs}", code(rule.scope.name()));
+    let needed: Vec<_> = match rule.requirement() {
+        Some(requirement) => requirement.alternatives().map(|scopes| code(&scopes.to_string())).collect(),
+        None => vec![code(rule.scope.name())],
+    };
+    let mut cell = format!("{}, orbs: {orbs}", needed.join(" or "));
     if let Some(organisation) = rule.scope.organisation() {
         let _ = write!(cell, ", organisation: {}", organisation.as_str());
     }

@@ -5,9 +5,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use orbgate::{Engine, TokenKind};
-use orbgate_analysis::ask::answers::{First, Needed, Needs};
-use orbgate_analysis::{scopes_needed, scopes_needed_by_name};
+use orbgate::TokenKind;
+use orbgate_analysis::ask::answers::{First, Needed, Needs, NeedsAnswer};
 
 use crate::answer::short;
 use crate::calls::{self, Asked, Lines, Tokens};
@@ -43,23 +42,23 @@ pub(crate) struct Arguments {
 /// Finds the least set of scopes, and prints it with its evidence.
 pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let kind = TokenKind::from(arguments.token);
-    let engine = source.engine();
-    let mut needs = Needs::new(engine, kind);
+    let mut needs = Needs::new(source.engine(), kind);
     let mut lines = Lines::default();
     match &arguments.log {
         Some(log) => {
             let tokens = Tokens { field: None, kind, are_needed: false };
             lines = calls::each(log, &tokens, |line, call| {
-                add(&mut needs, engine, kind, line, &call.asked);
+                add(&mut needs, line, &call.asked);
             })?;
         }
         None => {
             for (number, call) in (1..).zip(&arguments.calls) {
                 let asked = calls::plain(bytes(call)).map_err(Stop::Error)?;
-                add(&mut needs, engine, kind, number, &asked);
+                add(&mut needs, number, &asked);
             }
         }
     }
+    let needs = needs.answer();
     let at = if arguments.log.is_some() { "line" } else { "argument" };
     if arguments.json {
         print_json(&needs)?;
@@ -71,15 +70,14 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
 }
 
 /// Adds a call.
-fn add<'e>(needs: &mut Needs<'e>, engine: &'e Engine, kind: TokenKind, at: u64, asked: &Asked<'_>) {
-    let needed = match asked {
-        Asked::Call(method, target) => scopes_needed(engine, kind, method, target),
-        Asked::Scope(name) => scopes_needed_by_name(engine, kind, &**name),
-    };
-    needs.add(at, needed, || asked.shown());
+fn add(needs: &mut Needs<'_>, at: u64, asked: &Asked<'_>) {
+    match asked {
+        Asked::Call(method, target) => needs.add(at, method, target, || asked.shown()),
+        Asked::Scope(name) => needs.add_scope(at, &**name, || asked.shown()),
+    }
 }
 
-fn write(out: &mut dyn Write, needs: &Needs<'_>, source: &Source, at: &str) -> io::Result<()> {
+fn write(out: &mut dyn Write, needs: &NeedsAnswer<'_>, source: &Source, at: &str) -> io::Result<()> {
     // Always a valid argument for `--scopes`, so it is empty if no scope is needed.
     writeln!(out, "{STRONG}{}{STRONG:#}", needs.scopes.join(" "))?;
     let width = needs.scopes.iter().map(|scope| scope.len()).max();
@@ -98,6 +96,9 @@ fn write(out: &mut dyn Write, needs: &Needs<'_>, source: &Source, at: &str) -> i
         let shown = shown(refused.calls, &refused.first);
         writeln!(out, "{DENY}no scope allows{DENY:#} {shown}: {reason}{detail}")?;
     }
+    if !needs.is_smallest {
+        writeln!(out, "{FAINT}no scope is too many, but other scopes might be fewer{FAINT:#}")?;
+    }
     let calls = count(usize::try_from(needs.calls).unwrap_or(usize::MAX), "call");
     let digest = short(source.engine().digest());
     writeln!(out, "{FAINT}{calls}, {}, {digest}{FAINT:#}", one_line(source.name()))
@@ -107,7 +108,9 @@ const HELP: &str = "\
 The first line lists the fewest scopes with which a token may make all the
 calls, in the syntax of `--scopes`. The lines below list for each scope how many
 calls need it, and the first of them, which is denied without the scope. Calls
-that no scope could allow are listed with their reason.
+that no scope could allow are listed with their reason. If routes accept any of
+several scopes, and more than 20 of these have to be weighed, a smaller set
+might exist, and the output says so (`is_smallest` with --json).
 
 A line of a log is a request as `orbgate replay` reads it, `METHOD TARGET`, or a
 line of an access log: common, combined, W3C (IIS, CloudFront), ALB, HAProxy or

@@ -103,7 +103,8 @@ fn nothing_known(counted: &Unused<'_>, arguments: &Arguments) -> String {
 fn write(out: &mut dyn Write, counted: &Unused<'_>, rows: &[Carried]) -> io::Result<()> {
     let width = rows.iter().map(|row| row.scope.chars().count()).max();
     let width = width.unwrap_or(0).clamp("SCOPE".len(), 60);
-    writeln!(out, "{FAINT}{:width$}  {:>10}  {:>10}  LAST USE{FAINT:#}", "SCOPE", "GRANTED", "USED")?;
+    let [granted, used, needed] = ["GRANTED", "USED", "NEEDED"];
+    writeln!(out, "{FAINT}{:width$}  {granted:>10}  {used:>10}  {needed:>10}  LAST USE{FAINT:#}", "SCOPE")?;
     for row in rows {
         let scope = one_line(&row.scope);
         let style = if row.used == 0 { DENY } else { STRONG };
@@ -113,8 +114,8 @@ fn write(out: &mut dyn Write, counted: &Unused<'_>, rows: &[Carried]) -> io::Res
             Some(LastUse { line, time: None, .. }) => format!("line {line}"),
             Some(LastUse { line, time: Some(time), .. }) => format!("line {line}, {}", one_line(time)),
         };
-        let (granted, used) = (row.granted, row.used);
-        writeln!(out, "{style}{scope:width$}{style:#}  {granted:>10}  {used:>10}  {last}")?;
+        let Carried { granted, used, needed, .. } = row;
+        writeln!(out, "{style}{scope:width$}{style:#}  {granted:>10}  {used:>10}  {needed:>10}  {last}")?;
     }
     let calls = count(number(counted.calls), "call");
     match counted.without_token {
@@ -128,9 +129,12 @@ fn number(number: u64) -> usize {
 }
 
 const HELP: &str = "\
-Every scope that some token carried, with the number of calls that carried it
-and of those that it allowed, and the latest of these: by the log's times, or
-without times the last line. Unused ones come first.
+Every scope that some token carried, with the number of calls that carried it,
+of those that it allowed, and of those that would have been denied without it,
+and the latest that it allowed: by the log's times, or without times the last
+line. Unused ones come first, and can be removed together. A scope that was used
+but not needed can be spared if the others stay: of a route that accepts any of
+several scopes, the token carried more than one.
 
 A line is a request as `orbgate replay` reads it, or a line of an access log
 (common, combined, W3C, ALB, HAProxy or Envoy) with the scopes in a field of

@@ -99,7 +99,7 @@ fn write(out: &mut dyn Write, row: &Asker<'_>) -> io::Result<()> {
     }
     let reason = row.decision.reason();
     let needs = match (row.decision.scope(), row.decision.is_allow()) {
-        (Some(scope), false) => format!(", needs {}", scope.name()),
+        (Some(scope), false) => format!(", needs {}", needed(&row.decision, scope)),
         _ => String::new(),
     };
     writeln!(out, "{style}{word:5}{style:#}  {name}  {FAINT}{reason}{needs}{FAINT:#}")

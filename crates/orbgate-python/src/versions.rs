@@ -61,7 +61,7 @@ pub(crate) struct CaseRow {
 }
 
 /// An outcome's name, and how often it was decided.
-type NameAndTimes = (&'static str, u64);
+type NameAndTimes = (String, u64);
 
 /// `orbgate.CoveredRow`, with its outcomes as pairs.
 #[derive(IntoPyObject)]
@@ -199,7 +199,7 @@ pub(crate) fn coverage(
             let suite = suite.map_err(|diagnostics| error::diagnostics(policy.py(), &diagnostics, None))?;
             suite.run(policy.get().engine(), &mut coverage);
         }
-        let pair = |outcome: &analysis::Outcome| (outcome.name, outcome.times);
+        let pair = |outcome: &analysis::Outcome| (outcome.to_string(), outcome.times);
         let row = |row: analysis::CoveredRow<'_>| CoveredRow {
             name: row.name().to_owned(),
             line: row.location().line,

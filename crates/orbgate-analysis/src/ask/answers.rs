@@ -3,31 +3,40 @@
 use std::collections::HashMap;
 
 use orbgate::policy::Diagnostic;
-use orbgate::{Allow, Decision, Deny, Detail, Digest, Engine, Location, Orbs, Policy, Reason, Scope, TokenKind};
+use orbgate::{Allow, Decision, Detail, Digest, Engine, Location, Orbs, Policy, Reason, Requirement, TokenKind};
 use serde::Serialize;
 
-use crate::{Change, Code, Cost, Diff, Finding, Level, Levels, ScopeUsage, ScopeUse, lint};
+use crate::{Change, Code, Cost, Demand, Diff, Finding, Level, Levels, Need, Refusal, ScopeUsage, ScopeUse, lint};
 
 /// The maximum length of a call in a result, in characters.
 pub const MOST_SHOWN: usize = 300;
 
-/// The least set of scopes for some calls: [`Needs::add`] each call, then serialise.
-#[derive(Debug, Serialize)]
+/// The least set of scopes for some calls: add each call, then take [`Needs::answer`].
+#[derive(Debug)]
 pub struct Needs<'e> {
+    engine: &'e Engine,
+    kind: TokenKind,
+    calls: u64,
+    demand: Demand<'e>,
+    /// The calls that can be evidence.
+    firsts: Vec<First>,
+}
+
+/// The least set of scopes for some calls.
+#[derive(Debug, Serialize)]
+pub struct NeedsAnswer<'e> {
     policy: Digest,
     kind: &'static str,
     /// The number of calls that were added.
     pub calls: u64,
     /// The scopes, in the order of the calls that first need them.
     pub scopes: Vec<&'e str>,
+    /// Whether no smaller set is enough.
+    pub is_smallest: bool,
     /// The same scopes, each with the calls that need it.
     pub needs: Vec<Needed<'e>>,
     /// The calls that no scope allows.
     pub refusals: Vec<Refused<'e>>,
-    #[serde(skip)]
-    by_scope: HashMap<&'e str, usize>,
-    #[serde(skip)]
-    by_refusal: HashMap<(Reason, Option<Detail>, Option<&'e str>), usize>,
 }
 
 /// A scope that calls need.
@@ -57,7 +66,7 @@ pub struct Refused<'e> {
 }
 
 /// One of many calls.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct First {
     /// Its position, from 1: a line, or an argument.
     pub at: u64,
@@ -69,49 +78,59 @@ impl<'e> Needs<'e> {
     /// An empty set, for tokens of this kind.
     #[must_use]
     pub fn new(engine: &'e Engine, kind: TokenKind) -> Self {
-        Self {
-            policy: engine.digest(),
-            kind: kind.as_str(),
-            calls: 0,
-            scopes: Vec::new(),
-            needs: Vec::new(),
-            refusals: Vec::new(),
-            by_scope: HashMap::new(),
-            by_refusal: HashMap::new(),
+        Self { engine, kind, calls: 0, demand: Demand::default(), firsts: Vec::new() }
+    }
+
+    /// Adds a call and its position. `shown` is the call for users, shortened if it is long.
+    pub fn add(&mut self, at: u64, method: impl AsRef<[u8]>, target: impl AsRef<[u8]>, shown: impl Fn() -> String) {
+        let is_first = self.demand.add(self.engine, self.kind, self.firsts.len(), method, target);
+        self.count(at, is_first, shown);
+    }
+
+    /// The same for a decision by scope.
+    pub fn add_scope(&mut self, at: u64, scope: impl AsRef<[u8]>, shown: impl Fn() -> String) {
+        let is_first = self.demand.add_scope(self.engine, self.kind, self.firsts.len(), scope);
+        self.count(at, is_first, shown);
+    }
+
+    fn count(&mut self, at: u64, is_first: bool, shown: impl Fn() -> String) {
+        self.calls = self.calls.saturating_add(1);
+        if is_first {
+            self.firsts.push(First { at, call: shown() });
         }
     }
 
-    /// Adds a call: its position, and the result of [`scopes_needed`](crate::scopes_needed).
-    pub fn add(&mut self, at: u64, needed: Result<Vec<Scope<'e>>, Deny<'e>>, call: impl Fn() -> String) {
-        self.calls = self.calls.saturating_add(1);
-        let first = || First { at, call: call() };
-        let count = |calls: Option<&mut u64>| {
-            if let Some(calls) = calls {
-                *calls = calls.saturating_add(1);
-            }
+    /// The least set of scopes for the calls so far.
+    #[must_use]
+    pub fn answer(&self) -> NeedsAnswer<'e> {
+        let least = self.demand.least();
+        let first = |at: usize| self.firsts.get(at).cloned().unwrap_or_default();
+        let number = |calls: usize| u64::try_from(calls).unwrap_or(u64::MAX);
+        let need = |need: &Need<'e>| Needed {
+            scope: need.scope.name(),
+            calls: number(need.calls),
+            first: first(need.evidence),
         };
-        match needed {
-            // Without any, all callers may make this call.
-            Ok(scopes) => {
-                for scope in scopes {
-                    let position = *self.by_scope.entry(scope.name()).or_insert_with(|| {
-                        self.scopes.push(scope.name());
-                        self.needs.push(Needed { scope: scope.name(), calls: 0, first: first() });
-                        self.needs.len().saturating_sub(1)
-                    });
-                    count(self.needs.get_mut(position).map(|needed| &mut needed.calls));
-                }
+        let (mut refusals, mut positions) = (Vec::new(), HashMap::new());
+        for Refusal { call, deny, calls } in least.refusals {
+            let (reason, detail, route) = (deny.reason(), deny.detail(), Decision::Deny(deny).route_name());
+            // Denials without a route can be about different ones.
+            let position = *positions.entry((reason, detail, route)).or_insert_with(|| {
+                refusals.push(Refused { reason, detail, route, calls: 0, first: first(call) });
+                refusals.len().saturating_sub(1)
+            });
+            if let Some(refused) = refusals.get_mut(position) {
+                refused.calls = refused.calls.saturating_add(number(calls));
             }
-            Err(deny) => {
-                let (reason, detail) = (deny.reason(), deny.detail());
-                let route = Decision::Deny(deny).route_name();
-                let refusal = (reason, detail, route);
-                let position = *self.by_refusal.entry(refusal).or_insert_with(|| {
-                    self.refusals.push(Refused { reason, detail, route, calls: 0, first: first() });
-                    self.refusals.len().saturating_sub(1)
-                });
-                count(self.refusals.get_mut(position).map(|refused| &mut refused.calls));
-            }
+        }
+        NeedsAnswer {
+            policy: self.engine.digest(),
+            kind: self.kind.as_str(),
+            calls: self.calls,
+            scopes: least.needs.iter().map(|need| need.scope.name()).collect(),
+            is_smallest: least.is_smallest,
+            needs: least.needs.iter().map(need).collect(),
+            refusals,
         }
     }
 }
@@ -136,8 +155,11 @@ pub(super) struct ReachToken<'a> {
 pub struct Reached<'e> {
     /// `None` for a decision by scope without a route.
     pub route: Option<&'e str>,
-    /// The scope that allows it.
+    /// The scope that owns the route: the one that allows it, unless there are `scopes`.
     pub scope: &'e str,
+    /// The alternatives of the route; absent if it needs just the scope.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scopes: Option<Requirement<'e>>,
     /// The orbs that a call consumes.
     pub orbs: Option<Orbs>,
     /// The reason why it is allowed.
@@ -167,6 +189,7 @@ impl<'e> Reached<'e> {
         Some(Self {
             route: route.map(|route| route.as_str()),
             scope: scope.name(),
+            scopes: Decision::Allow(*allow).requirement(),
             orbs: route.map_or_else(|| scope.orbs(), |route| Some(route.orbs())),
             reason: allow.reason(),
             location: route.map_or_else(|| scope.location(), |route| route.location()),
@@ -228,8 +251,10 @@ pub struct Carried {
     pub scope: String,
     /// The number of calls whose token had it.
     pub granted: u64,
-    /// The number of these calls that it allowed.
+    /// The number of these calls that it allowed, with others or alone.
     pub used: u64,
+    /// The number of these calls that would have been denied without it.
+    pub needed: u64,
     /// Whether the policy defines it.
     pub in_policy: bool,
     /// The last call that it allowed.
@@ -271,7 +296,7 @@ impl<'e> Unused<'e> {
         };
         self.usage.count_decision(&decision, scopes, 1);
         let instant = time.and_then(orbgate_log::instant);
-        for scope in crate::usage::used(&decision, scopes) {
+        for scope in crate::usage::used(&decision, scopes).into_keys() {
             // Files of a rotated log can come newest first.
             if self.last.get(scope).is_none_or(|last| last.instant <= instant) {
                 let time = time.map(|time| String::from_utf8_lossy(time).into_owned());
@@ -288,6 +313,7 @@ impl<'e> Unused<'e> {
             Carried {
                 granted: scope.granted,
                 used: scope.used,
+                needed: scope.needed,
                 in_policy: scope.in_policy,
                 last: self.last.get(name.as_str()).cloned(),
                 scope: name,

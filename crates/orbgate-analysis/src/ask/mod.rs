@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::ask::answers::{
     Asker, Checked, Compared, DiffAnswer, Failing, Files, Linted, Needs, Reach, Unused, Who, warnings,
 };
-use crate::{Levels, explain, explain_scope, scopes_needed, scopes_needed_by_name};
+use crate::{Levels, explain, explain_scope};
 
 /// Why a question has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -247,13 +247,13 @@ fn needs(engine: &Engine, arguments: &NeedsArguments<'_>) -> Result<String, AskE
     let kind = TokenKind::from(arguments.token);
     let mut needs = Needs::new(engine, kind);
     for (at, call) in (1..).zip(&arguments.calls) {
-        let needed = match &call.subject {
-            Subject::Scope(scope) => scopes_needed_by_name(engine, kind, &**scope),
-            Subject::Call { method, target } => scopes_needed(engine, kind, &**method, &**target),
-        };
-        needs.add(at, needed, || shown(&call.subject));
+        let shown = || shown(&call.subject);
+        match &call.subject {
+            Subject::Scope(scope) => needs.add_scope(at, &**scope, shown),
+            Subject::Call { method, target } => needs.add(at, &**method, &**target, shown),
+        }
     }
-    written(&needs)
+    written(&needs.answer())
 }
 
 /// `METHOD TARGET` or `scope SCOPE`, shortened if it is long.

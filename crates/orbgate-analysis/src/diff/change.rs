@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use orbgate::{Location, Orbs, Route, Scope, TokenKind};
+use orbgate::{Location, Orbs, Requirement, Route, Scope, TokenKind};
 
 /// A changed decision, with a request that shows it.
 ///
@@ -12,9 +12,9 @@ use orbgate::{Location, Orbs, Route, Scope, TokenKind};
 pub struct Change<'o, 'n> {
     /// The request.
     pub asked: Asked,
-    /// The old policy's requirement; `None` if it denies all callers.
+    /// The old policy's rule; `None` if it denies all callers.
     pub before: Option<Rule<'o>>,
-    /// The new policy's requirement; `None` if it denies all callers.
+    /// The new policy's rule; `None` if it denies all callers.
     pub after: Option<Rule<'n>>,
     /// A caller that the old policy denies and the new one allows.
     pub wider: Option<Caller>,
@@ -42,13 +42,13 @@ pub enum Asked {
     Scope(String),
 }
 
-/// A policy's requirement for a call: one scope, and orbs.
+/// A policy's rule for a call: what a token needs, and orbs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Rule<'e> {
     /// The route; `None` for a decision by scope without a route.
     pub route: Option<Route<'e>>,
-    /// The scope.
+    /// The scope: the one that the call needs, unless the rule has a [requirement](Rule::requirement).
     pub scope: Scope<'e>,
 }
 
@@ -99,6 +99,12 @@ impl<'e> Rule<'e> {
             Some(route) => route.requirement().alternatives().map(|scopes| scopes.to_string()).collect(),
             None => vec![self.scope.name().to_owned()],
         }
+    }
+
+    /// What the route needs, if that isn't just [`Rule::scope`].
+    #[must_use]
+    pub fn requirement(&self) -> Option<Requirement<'e>> {
+        Some(self.route?.requirement()).filter(|requirement| !requirement.is_one_scope())
     }
 
     /// The orbs that a call consumes; `None` if the policy doesn't state it.
@@ -165,7 +171,8 @@ impl Change<'_, '_> {
         let rules = [&self.before, &self.after].into_iter().flatten();
         let rules = rules.map(|rule| {
             let route = rule.route.map_or(0, |route| route.as_str().len());
-            route.saturating_add(rule.scope.name().len())
+            let needed = rule.alternatives().iter().map(String::len).fold(0, usize::saturating_add);
+            route.saturating_add(needed)
         });
         callers.chain(rules).fold(asked, usize::saturating_add)
     }
@@ -197,7 +204,11 @@ impl fmt::Display for Rule<'_> {
         if let Some(route) = self.route {
             write!(f, "`{}` for ", route.as_str())?;
         }
-        write!(f, "`{}`, ", self.scope.name())?;
+        let or = core::iter::once("").chain(core::iter::repeat(" or "));
+        for (or, scopes) in or.zip(self.alternatives()) {
+            write!(f, "{or}`{scopes}`")?;
+        }
+        f.write_str(", ")?;
         match self.orbs() {
             Some(Orbs::Free) => f.write_str("0 orbs"),
             Some(Orbs::Amount(1)) => f.write_str("1 orb"),

@@ -79,12 +79,16 @@ impl Serialize for Caller {
 }
 
 impl Serialize for Rule<'_> {
-    /// `{"route","scope","orbs","organisation","location"}`.
+    /// `{"route","scope","scopes","orbs","organisation","location"}`. `scopes` is absent if the rule needs just its scope.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let organisation = self.scope.organisation().map(|rule| rule.as_str());
-        let mut json = serializer.serialize_struct("Rule", 5)?;
+        let mut json = serializer.serialize_struct("Rule", 6)?;
         json.serialize_field("route", &self.route.map(|route| route.as_str()))?;
         json.serialize_field("scope", self.scope.name())?;
+        match self.requirement() {
+            Some(requirement) => json.serialize_field("scopes", &requirement)?,
+            None => json.skip_field("scopes")?,
+        }
         json.serialize_field("orbs", &self.orbs())?;
         json.serialize_field("organisation", &organisation)?;
         json.serialize_field("location", &self.location())?;

@@ -48,6 +48,7 @@ orbgate::codes! {
         UnknownMethod: "unknown_method", "a method isn't a standard HTTP method", Level::Warning;
         ScopeWithoutRoutes: "scope_without_routes", "a scope has no route", Level::Note;
         NoPermits: "no_permits", "a scope has no description", Level::Note;
+        RepeatedRequirement: "repeated_requirement", "a route states what it needs, although its scope states the same", Level::Note;
         NoEndMarker: "no_end_marker", "the file has no end marker (`...`), so a truncated copy looks complete", Level::Note;
         BadSuppression: "bad_suppression", "a suppression lacks a known code or a reason", Level::Error;
         UnusedSuppression: "unused_suppression", "a suppression has no matching finding", Level::Warning;

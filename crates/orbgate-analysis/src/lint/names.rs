@@ -4,7 +4,7 @@ use core::ops::ControlFlow;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use orbgate::policy::parameter_of_another_format;
+use orbgate::policy::{RouteRule, parameter_of_another_format};
 use orbgate::{Engine, Location, Orbs, Policy, Scope};
 use orbgate_yaml::quoted;
 
@@ -20,6 +20,7 @@ pub(super) fn look(policy: &Policy, engine: &Engine, found: &mut Found) {
     case_or_plural(&scopes, found);
     similar(&scopes, found);
     colon_literals(policy, found);
+    repeated(policy, found);
     if !policy.has_end_marker() {
         let message = "the file does not end in `...`: what is cut short may be a valid policy with fewer routes";
         found.push(Code::NoEndMarker, START, None, message.to_owned());
@@ -41,6 +42,23 @@ fn colon_literals(policy: &Policy, found: &mut Found) {
                 let message = format!("{segment} is a literal; a parameter is written {parameter}");
                 found.push(Code::ColonLiteral, location, None, message);
             }
+        }
+    }
+}
+
+/// Routes with `or` or `and` whose scope states the same for all of its routes.
+fn repeated(policy: &Policy, found: &mut Found) {
+    for scope in policy.apis().iter().flat_map(|api| api.scopes()) {
+        let own = scope.requirement().filter(|_| scope.routes().len() > 1);
+        let states_it = |route: &&RouteRule| route.states_requirement() && own.is_some() && route.requirement() == own;
+        for route in scope.routes().iter().filter(states_it) {
+            let message = format!(
+                "`{} {}` states what it needs, and scope {} states the same for all of its routes",
+                route.method(),
+                route.template(),
+                quoted(scope.name())
+            );
+            found.push(Code::RepeatedRequirement, route.location(), None, message);
         }
     }
 }

@@ -45,8 +45,8 @@ pub enum Claim {
     Only(Vec<Calls>),
     /// No allowed call among these consumes more orbs than this, or orbs without a stated amount.
     OrbsAtMost(u64, Vec<Calls>),
-    /// No caller may make calls of both kinds. If the callers can have any scopes, only callers with one scope count,
-    /// because a token with every scope can call everything.
+    /// No caller may make calls of both kinds. If the callers can have any scopes, only those count whose scopes are one
+    /// alternative of one of these calls, mostly one scope, because a token with every scope can call everything.
     Apart([Calls; 2]),
 }
 

@@ -158,7 +158,8 @@ impl Suite {
             };
             told = told.saturating_add(usize::from(!tried.slips.is_empty()));
             if tried.passed() {
-                coverage.count(&decision);
+                let scopes = case.token.as_ref().map_or("", |(_, scopes)| scopes);
+                coverage.count(&decision, scopes);
             }
             tried
         };

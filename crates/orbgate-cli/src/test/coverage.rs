@@ -94,9 +94,9 @@ impl Row {
     }
 
     /// The outcomes that no case covers.
-    pub(super) fn lacking(&self) -> Vec<&'static str> {
+    pub(super) fn lacking(&self) -> Vec<String> {
         let lacking = self.outcomes.iter().filter(|outcome| outcome.times == 0);
-        lacking.map(|outcome| outcome.name).collect()
+        lacking.map(ToString::to_string).collect()
     }
 }
 

@@ -269,7 +269,7 @@ struct Lacking<'a> {
     /// Null for the policy as a whole.
     row: Option<&'a str>,
     location: Option<Location>,
-    outcomes: Vec<&'static str>,
+    outcomes: Vec<String>,
 }
 
 impl<'a> FileAnswer<'a> {

@@ -1,0 +1,195 @@
+//! Chooses a smallest set of scopes that has an alternative of every requirement whole.
+//!
+//! A scope that all alternatives of a requirement have is in every such set. Without these scopes, and without
+//! alternatives that contain another, most requirements are met. The rest fall into groups that share no scope, and each is
+//! searched by itself: from a set that is too small, the first requirement that isn't met leads to as many larger sets as it
+//! has alternatives. This passes every set that has no scope too many, and so every smallest one.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+
+/// The alternatives of a requirement, each sorted. The scopes are numbered in the order of their bytes.
+pub(super) type Alternatives = Vec<Vec<u32>>;
+
+/// The chosen scopes.
+pub(super) struct Choice {
+    pub(super) scopes: BTreeSet<u32>,
+    /// Whether no smaller set is enough, and no other of this size comes before it by bytes. If not, it only has no scope
+    /// too many.
+    pub(super) is_smallest: bool,
+}
+
+/// The most scopes of a group that is searched.
+const MOST_SCOPES: usize = 20;
+
+/// The most sets that a search passes, over all groups. A search of as many scopes as are always decided takes no more.
+const MOST_SETS: usize = 1 << MOST_SCOPES;
+
+/// Chooses scopes for these requirements.
+pub(super) fn choose(requirements: impl IntoIterator<Item = Alternatives>) -> Choice {
+    let requirements: BTreeSet<_> = requirements.into_iter().collect();
+    let mut scopes: BTreeSet<_> = requirements.iter().flat_map(|alternatives| forced(alternatives)).collect();
+    // Without the forced scopes, no requirement has a scope in all of its alternatives that it hadn't before.
+    let open: BTreeSet<_> = requirements.into_iter().filter_map(|own| without(own, &scopes)).collect();
+    let (mut is_smallest, mut room) = (true, MOST_SETS);
+    for group in groups(open) {
+        let enough = irreducible(&group);
+        let smallest = smallest(&group, enough.len(), &mut room);
+        is_smallest &= smallest.is_some();
+        scopes.extend(smallest.unwrap_or(enough));
+    }
+    Choice { scopes, is_smallest }
+}
+
+/// The scopes that all of these alternatives have.
+pub(super) fn forced(alternatives: &[Vec<u32>]) -> Vec<u32> {
+    let (Some(first), Some(others)) = (alternatives.first(), alternatives.get(1..)) else {
+        return Vec::new();
+    };
+    let in_all = |scope: &&u32| others.iter().all(|other| other.contains(scope));
+    first.iter().filter(in_all).copied().collect()
+}
+
+/// Whether a set has an alternative whole.
+fn is_met(alternatives: &[Vec<u32>], set: &BTreeSet<u32>) -> bool {
+    alternatives.iter().any(|scopes| scopes.iter().all(|scope| set.contains(scope)))
+}
+
+/// What a requirement still needs beside these scopes: alternatives of which none contains another; `None` if it is met.
+fn without(mut alternatives: Alternatives, chosen: &BTreeSet<u32>) -> Option<Alternatives> {
+    for scopes in &mut alternatives {
+        scopes.retain(|scope| !chosen.contains(scope));
+    }
+    alternatives.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+    let mut least: Alternatives = Vec::new();
+    for scopes in alternatives {
+        if !least.iter().any(|fewer| fewer.iter().all(|scope| scopes.contains(scope))) {
+            least.push(scopes);
+        }
+    }
+    least.iter().all(|scopes| !scopes.is_empty()).then_some(least)
+}
+
+/// Groups of requirements that share no scope, in the order of their first scopes.
+fn groups(open: BTreeSet<Alternatives>) -> Vec<Vec<Alternatives>> {
+    let open: Vec<_> = open.into_iter().collect();
+    let mut of_scope: HashMap<u32, Vec<usize>> = HashMap::new();
+    for (at, alternatives) in open.iter().enumerate() {
+        for scope in alternatives.iter().flatten() {
+            of_scope.entry(*scope).or_default().push(at);
+        }
+    }
+    let mut groups = Vec::new();
+    let mut seen = HashSet::new();
+    for first in 0..open.len() {
+        let (mut next, mut group) = (vec![first], Vec::new());
+        while let Some(at) = next.pop() {
+            let Some(alternatives) = open.get(at).filter(|_| seen.insert(at)) else {
+                continue;
+            };
+            group.push(alternatives.clone());
+            // The requirements of a scope are visited once.
+            let scopes = alternatives.iter().flatten();
+            next.extend(scopes.filter_map(|scope| of_scope.remove(scope)).flatten());
+        }
+        if !group.is_empty() {
+            groups.push(group);
+        }
+    }
+    groups
+}
+
+/// Scopes that are enough, of which none is too many: the alternatives that add the fewest, without those that turned out
+/// to be needless, the last by bytes first.
+fn irreducible(group: &[Alternatives]) -> BTreeSet<u32> {
+    let mut set = BTreeSet::new();
+    let mut of_scope: HashMap<u32, Vec<&Alternatives>> = HashMap::new();
+    for alternatives in group {
+        if !is_met(alternatives, &set) {
+            let added = |scopes: &&Vec<u32>| scopes.iter().filter(|scope| !set.contains(scope)).count();
+            let least = alternatives.iter().min_by_key(added);
+            set.extend(least.into_iter().flatten().copied().collect::<Vec<_>>());
+        }
+        for scope in alternatives.iter().flatten().collect::<BTreeSet<_>>() {
+            of_scope.entry(*scope).or_default().push(alternatives);
+        }
+    }
+    for scope in set.iter().rev().copied().collect::<Vec<_>>() {
+        set.remove(&scope);
+        let own = of_scope.get(&scope);
+        if !own.into_iter().flatten().all(|alternatives| is_met(alternatives, &set)) {
+            set.insert(scope);
+        }
+    }
+    set
+}
+
+/// The smallest set that is enough, the first by bytes of several; `None` if there are too many scopes or sets. Its size is
+/// at most the given one.
+fn smallest(group: &[Alternatives], mut most: usize, room: &mut usize) -> Option<BTreeSet<u32>> {
+    let scopes: BTreeSet<_> = group.iter().flatten().flatten().copied().collect();
+    if scopes.len() > MOST_SCOPES {
+        return None;
+    }
+    // The first scope is the highest bit. So of two sets of one size, the first by bytes is the larger number.
+    let bits: HashMap<u32, u32> = scopes.iter().rev().copied().zip((0..u32::BITS).map(|at| 1 << at)).collect();
+    let mask = |scopes: &Vec<u32>| scopes.iter().filter_map(|scope| bits.get(scope)).fold(0, |mask, bit| mask | bit);
+    let group: Vec<Vec<u32>> = group.iter().map(|alternatives| alternatives.iter().map(mask).collect()).collect();
+    let size = |set: u32| usize::try_from(set.count_ones()).unwrap_or(usize::MAX);
+    let (mut best, mut seen) = (None, HashSet::from([0]));
+    // A set, and how many of the first requirements it meets.
+    let mut open = vec![(0_u32, 0_usize)];
+    while let Some((set, met)) = open.pop() {
+        *room = room.checked_sub(1)?;
+        let rest = group.get(met..).unwrap_or_default();
+        let is_open = |alternatives: &Vec<u32>| !alternatives.iter().any(|scopes| set & scopes == *scopes);
+        let Some(more) = rest.iter().position(is_open) else {
+            best = best.filter(|best| (size(*best), !*best) < (size(set), !set)).or(Some(set));
+            most = most.min(size(set));
+            continue;
+        };
+        let met = met.saturating_add(more);
+        for scopes in group.get(met).into_iter().flatten() {
+            let larger = set | scopes;
+            if size(larger) <= most && seen.insert(larger) {
+                open.push((larger, met));
+            }
+        }
+    }
+    let best: u32 = best?;
+    Some(scopes.into_iter().filter(|scope| bits.get(scope).is_some_and(|bit| best & bit > 0)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Alternatives, MOST_SCOPES, MOST_SETS, choose, smallest};
+
+    /// Pairs of which each scope is enough, in a circle: every other scope is enough.
+    fn circle(scopes: u32) -> Vec<Alternatives> {
+        (0..scopes).map(|scope| vec![vec![scope], vec![(scope + 1) % scopes]]).collect()
+    }
+
+    #[test]
+    fn up_to_20_undecided_scopes_are_decided_exactly() {
+        let most = u32::try_from(MOST_SCOPES).unwrap();
+        let choice = choose(circle(most));
+        assert!(choice.is_smallest);
+        assert_eq!(choice.scopes, (0..most).step_by(2).collect());
+        let choice = choose(circle(most + 2));
+        assert!(!choice.is_smallest);
+        assert!(choice.scopes.len() >= usize::try_from(most / 2 + 1).unwrap());
+        // Groups that share no scope are searched one by one.
+        let pairs = (0..60).step_by(2).map(|scope| vec![vec![scope], vec![scope + 1]]);
+        let choice = choose(pairs);
+        assert!(choice.is_smallest);
+        assert_eq!(choice.scopes, (0..60).step_by(2).collect());
+    }
+
+    #[test]
+    fn a_search_passes_no_more_sets_than_there_is_room_for() {
+        let mut room = 5;
+        assert!(smallest(&circle(20), 20, &mut room).is_none());
+        let mut room = MOST_SETS;
+        assert_eq!(smallest(&circle(20), 20, &mut room).map(|scopes| scopes.len()), Some(10));
+        assert!(room > 0);
+    }
+}
