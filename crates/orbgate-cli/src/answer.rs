@@ -22,6 +22,8 @@ pub(crate) enum Advice {
     Target(String),
     /// The results of the rules for targets.
     Rules(String),
+    /// An alternative of what the route needs, and what the token lacks of it.
+    Scopes(String),
     /// The missing step to a scope.
     Step(String),
 }
@@ -34,6 +36,7 @@ impl Advice {
             Self::Orbs(text) => ("orbs", text),
             Self::Target(text) => ("target", text),
             Self::Rules(text) => ("rules", text),
+            Self::Scopes(text) => ("scopes", text),
             Self::Step(text) => ("step", text),
         }
     }

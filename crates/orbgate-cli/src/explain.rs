@@ -4,8 +4,10 @@
 use std::ffi::OsString;
 
 use clap::Args;
-use orbgate::{Decision, Engine, Grant, MissingStep, Reason, Scopes};
-use orbgate_analysis::{Explanation, NearMiss, RuleState, TargetRule, explain, explain_scope, near_scope};
+use orbgate::{Decision, Engine, Grant, MissingStep, Reason, Scope, Scopes};
+use orbgate_analysis::{
+    Explanation, NearMiss, RuleState, TargetRule, TriedAlternative, explain, explain_scope, near_scope,
+};
 
 use crate::answer::{self, Advice};
 use crate::decide;
@@ -56,11 +58,12 @@ pub(crate) fn run(denial: &Arguments, source: &Source) -> Result<Exit, Stop> {
         output::print_json(&explained)?;
     } else {
         let at = explained.in_order;
-        let advice: Vec<_> = (explained.orbs_if_allowed.map(answer::orbs_if_allowed).into_iter())
+        let advice: Vec<_> = (explained.alternatives.iter().map(alternative))
+            .chain(explained.orbs_if_allowed.map(answer::orbs_if_allowed))
             .chain(at.and_then(|bytes| diagnostic_in_target(given(&question.target), bytes)))
             .chain(rules(&explained.rules))
             .chain(advice(denial, &grant, decision, explained.missing_step, source))
-            .chain(misspelt(denial, decision))
+            .chain(misspelt(denial, &explained))
             .chain(explained.near.iter().map(|miss| near(miss, source)))
             .collect();
         output::print(|out| answer::write(out, decision, &advice, source))?;
@@ -126,12 +129,24 @@ fn near(miss: &NearMiss<'_>, source: &Source) -> Advice {
     Advice::Near(format!("{route} ({location}): {}{meant}", miss.why))
 }
 
-/// A scope of the token that is similar to the one that it needs.
-fn misspelt(denial: &Arguments, decision: &Decision<'_>) -> Option<Advice> {
-    let scope = decision.scope().filter(|_| decision.reason() == Reason::ScopeMissing)?;
+/// An alternative of what the route needs.
+fn alternative(tried: &TriedAlternative<'_>) -> Advice {
+    let scopes = tried.scopes.join(" ");
+    Advice::Scopes(match tried.lacking.as_slice() {
+        [] => format!("{scopes}: the token has it"),
+        lacking if lacking.len() == tried.scopes.len() => format!("{scopes}: the token lacks it"),
+        lacking => format!("{scopes}: the token lacks {}", lacking.join(" ")),
+    })
+}
+
+/// A scope of the token that is similar to one that it needs.
+fn misspelt(denial: &Arguments, explained: &Explanation<'_>) -> Option<Advice> {
+    let scope = explained.decision.scope().filter(|_| explained.decision.reason() == Reason::ScopeMissing)?;
     let carried = denial.question.scopes.as_ref()?.to_str()?;
-    let near = near_scope(scope.name(), carried)?;
-    let needed = scope.name();
+    let own = explained.alternatives.is_empty().then_some(scope.name());
+    let lacking = explained.alternatives.iter().flat_map(|tried| tried.lacking.iter().copied());
+    let mut near = own.into_iter().chain(lacking).filter_map(|needed| Some((near_scope(needed, carried)?, needed)));
+    let (near, needed) = near.next()?;
     Some(Advice::Hint(format!("`{near}` is another scope than `{needed}`: did you mean `{needed}`?")))
 }
 
@@ -143,10 +158,12 @@ fn advice(
     source: &Source,
 ) -> Vec<Advice> {
     let Some(missing) = missing else {
-        let stale = decision.reason() == Reason::ScopeHeld
-            && decision.scope().and_then(|scope| grant.carries(scope)) == Some(false);
-        let now = "a token that is issued now would not carry the scope";
-        let hint = stale.then(|| Advice::Hint(now.to_owned()));
+        let is_stale = decision.reason() == Reason::ScopeHeld && is_given_up(decision, grant);
+        let now = match decision.requirement() {
+            None => "a token that is issued now would not carry the scope",
+            Some(_) => "a token that is issued now would not carry scopes that are enough",
+        };
+        let hint = is_stale.then(|| Advice::Hint(now.to_owned()));
         return hint.into_iter().chain(answer::advice(&denial.question, decision, source)).collect();
     };
     let step = format!("{missing}: {}", missing.explanation());
@@ -161,6 +178,15 @@ fn advice(
     let own = answer::advice(&denial.question, decision, source);
     let hint = hint.map(|hint| Advice::Hint(hint.to_owned()));
     [step, own, hint].into_iter().flatten().collect()
+}
+
+/// Whether a token that is issued now lacks some scope of each alternative.
+fn is_given_up(decision: &Decision<'_>, grant: &Grant<'_>) -> bool {
+    let lacks = |scope: Scope<'_>| grant.carries(scope) == Some(false);
+    match decision.requirement() {
+        None => decision.scope().is_some_and(lacks),
+        Some(requirement) => requirement.alternatives().all(|mut scopes| scopes.any(lacks)),
+    }
 }
 
 const USAGE: &str = "\
@@ -182,6 +208,8 @@ Without --scopes, a token carries what is in both --declared and --requested.
 If one of the two isn't given either, it carries no scope.
 With --json, the decision has more fields:
   missing_step     one of the steps above, or null if none is missing
+  alternatives     of a route that needs more than one scope: each with its
+                   `scopes`, and with those that the token is `lacking`
   near             routes that nearly decide the call, and why they don't
   orbs_if_allowed  what a denied call would consume, if its route is known
   in_order         how many bytes of a malformed target are in order

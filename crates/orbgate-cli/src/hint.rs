@@ -1,6 +1,7 @@
 //! Suggests a change that would allow a denied request.
 
-use orbgate::{Decision, Deny, Detail, Engine, Profile, Reason, Requirement};
+use orbgate::{Decision, Deny, Detail, Engine, Profile, Reason};
+use orbgate_analysis::{TriedAlternative, alternatives};
 
 use crate::output::one_line;
 use crate::policy_file::Source;
@@ -27,10 +28,7 @@ pub(crate) fn hint(question: &Question, deny: &Deny<'_>, source: &Source) -> Opt
             }
         }
         Reason::UserTokenRequired => "ask with a user's token: --token user".to_owned(),
-        Reason::ScopeMissing => {
-            let needed = Decision::Deny(*deny).requirement().map(|requirement| needed(&requirement));
-            scope_missing(question, needed.as_deref().unwrap_or(deny.scope()?.name()))
-        }
+        Reason::ScopeMissing => scope_missing(question, &Decision::Deny(*deny))?,
         _ => return None,
     })
 }
@@ -87,26 +85,36 @@ fn malformed(question: &Question, detail: Detail, engine: &Engine) -> Option<Str
     })
 }
 
-/// `read:a and read:b, or admin`
-fn needed(requirement: &Requirement<'_>) -> String {
-    let alternatives = requirement.alternatives().map(|scopes| {
-        let names: Vec<_> = scopes.map(|scope| scope.name()).collect();
-        names.join(" and ")
-    });
-    alternatives.collect::<Vec<_>>().join(", or ")
+/// What a token needs for a call, if a scope: `read:a and read:b, or admin`.
+pub(crate) fn needed(decision: &Decision<'_>) -> Option<String> {
+    let scope = decision.scope()?.name();
+    let requirement = decision.requirement();
+    Some(
+        requirement
+            .map_or_else(|| scope.to_owned(), |requirement| any_of(&alternatives(&requirement, ""), |it| &it.scopes)),
+    )
 }
 
-fn scope_missing(question: &Question, needed: &str) -> String {
+/// The scopes of alternatives in words.
+fn any_of<'a>(tried: &'a [TriedAlternative<'a>], scopes: impl Fn(&'a TriedAlternative<'a>) -> &'a [&'a str]) -> String {
+    let all: Vec<_> = tried.iter().map(|tried| scopes(tried).join(" and ")).collect();
+    all.join(", or ")
+}
+
+fn scope_missing(question: &Question, decision: &Decision<'_>) -> Option<String> {
+    let needed = needed(decision)?;
     let carried = question.scopes.as_ref().map(|scopes| scopes.to_string_lossy());
-    match carried {
+    Some(match carried {
         Some(carried) if carried.contains(',') => {
             format!("needs {needed}; the token carries {carried}: scopes are separated by spaces, not by commas")
         }
         Some(carried) if !carried.is_empty() => {
-            format!("needs {needed}; the token carries {carried}")
+            let tried = decision.requirement().map(|requirement| alternatives(&requirement, question.scopes()));
+            let lacking = tried.map(|tried| format!(" and lacks {}", any_of(&tried, |it| &it.lacking)));
+            format!("needs {needed}; the token carries {carried}{}", lacking.unwrap_or_default())
         }
         _ => format!("needs {needed}; the token carries no scope"),
-    }
+    })
 }
 
 /// The path of the request, if it is valid UTF-8.

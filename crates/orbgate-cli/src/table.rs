@@ -5,8 +5,8 @@ use std::io::{self, Write};
 
 use clap::{Args, ValueEnum};
 use csv::{Terminator, WriterBuilder};
-use orbgate::{Engine, Orbs, Scope, ScopeInApi};
-use orbgate_analysis::shown::{code, prose};
+use orbgate::{Engine, Orbs, Route, Scope, ScopeInApi};
+use orbgate_analysis::shown::{code, prose, span};
 use orbgate_analysis::{TableRow, table_rows};
 
 use crate::answer::short;
@@ -105,9 +105,15 @@ fn text(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
             }
             for route in routes {
                 let orbs = orb_column(Some(route.orbs()));
-                writeln!(out, "  {:width$}  {orbs:10}  {}", "", route.as_str())?;
+                let needs = alternatives(route).join(" or ");
+                let needs = if needs.is_empty() { needs } else { format!("  {FAINT}needs {needs}{FAINT:#}") };
+                writeln!(out, "  {:width$}  {orbs:10}  {}{needs}", "", route.as_str())?;
             }
         }
+    }
+    let closed: Vec<_> = engine.closed().map(|closed| one_line(closed.template())).collect();
+    if !closed.is_empty() {
+        writeln!(out, "\nclosed, with no method: {}", closed.join(", "))?;
     }
     let headings: Vec<_> = engine.headings().map(one_line).collect();
     if !headings.is_empty() {
@@ -116,13 +122,23 @@ fn text(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
     Ok(())
 }
 
-const COLUMNS: [&str; 8] = ["api", "scope", "orbs", "token", "permits", "route", "route_orbs", "heading"];
+/// The alternatives of a route, each a scope string; none if it needs just its scope.
+fn alternatives(route: Route<'_>) -> Vec<String> {
+    let requirement = Some(route.requirement()).filter(|requirement| !requirement.is_one_scope());
+    requirement.iter().flat_map(|requirement| requirement.alternatives()).map(|scopes| scopes.to_string()).collect()
+}
+
+const COLUMNS: [&str; 10] =
+    ["api", "scope", "orbs", "token", "permits", "route", "route_orbs", "scopes", "heading", "closed"];
+
+/// The cells of a route, or of a scope without routes, and the alternatives of the route.
+type Row = ([String; 7], Vec<String>);
 
 /// One row for each route, and one for each scope without routes. Rows are built on demand, because they repeat the
 /// scope's description.
-fn rows(engine: &Engine) -> impl Iterator<Item = [String; 7]> {
+fn rows(engine: &Engine) -> impl Iterator<Item = Row> {
     let row = |TableRow { scope, api, route }: TableRow<'_>| {
-        [
+        let cells = [
             api.to_owned(),
             scope.name().to_owned(),
             orb_column(scope.orbs()),
@@ -130,18 +146,28 @@ fn rows(engine: &Engine) -> impl Iterator<Item = [String; 7]> {
             scope.permits().unwrap_or_default().to_owned(),
             route.map_or_else(String::new, |route| route.as_str().to_owned()),
             route.map_or_else(String::new, |route| orb_column(Some(route.orbs()))),
-        ]
+        ];
+        (cells, route.map(alternatives).unwrap_or_default())
     };
     table_rows(engine).map(row)
 }
 
-/// A table for GitHub, followed by the headings.
+/// A table for GitHub, followed by the closed templates and the headings. Alternatives have a column only if a route has
+/// any.
 fn markdown(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
-    let titles = ["API", "Scope", "Orbs", "Token", "Permits", "Route", "Orbs of the route"];
+    let mut titles = vec!["API", "Scope", "Orbs", "Token", "Permits", "Route", "Orbs of the route"];
+    let has_alternatives = engine.routes().any(|route| !route.requirement().is_one_scope());
+    titles.extend(has_alternatives.then_some("Needs"));
     writeln!(out, "| {} |\n|{}", titles.join(" | "), " --- |".repeat(titles.len()))?;
-    for [api, scope, orbs, token, permits, route, route_orbs] in rows(engine) {
-        let cells = [prose(&api), code(&scope), orbs, token, prose(&permits), code(&route), route_orbs];
+    for ([api, scope, orbs, token, permits, route, route_orbs], needs) in rows(engine) {
+        let mut cells = vec![prose(&api), code(&scope), orbs, token, prose(&permits), code(&route), route_orbs];
+        let needs = needs.iter().map(|scopes| code(scopes)).collect::<Vec<_>>().join(" or ");
+        cells.extend(has_alternatives.then_some(needs));
         writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    let closed: Vec<_> = engine.closed().map(|closed| span(closed.template())).collect();
+    if !closed.is_empty() {
+        writeln!(out, "\nClosed, with no method: {}", closed.join(", "))?;
     }
     let headings: Vec<_> = engine.headings().map(prose).collect();
     if !headings.is_empty() {
@@ -157,17 +183,26 @@ fn markdown(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
 }
 
 /// Comma-separated values (RFC 4180), for spreadsheets. A cell that a spreadsheet would read as a formula is prefixed
-/// with `'`. A heading has its own row, in which only the last column is set.
+/// with `'`. A heading has its own row, in which only its column is set, and a closed template one with its api.
 fn csv(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
     let mut out = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     out.write_record(COLUMNS)?;
-    for row in rows(engine) {
-        let cells = row.iter().map(|field| cell(field));
-        out.write_record(cells.chain([Cow::Borrowed("")]).map(Cow::into_owned))?;
+    for (row, alternatives) in rows(engine) {
+        let more = [alternatives.join(" or "), String::new(), String::new()];
+        out.write_record(row.iter().chain(&more).map(|field| cell(field).into_owned()))?;
     }
     for heading in engine.headings() {
-        let empty = COLUMNS.iter().skip(1).map(|_| Cow::Borrowed(""));
-        out.write_record(empty.chain([cell(heading)]).map(Cow::into_owned))?;
+        out.write_record(
+            COLUMNS.map(|column| if column == "heading" { cell(heading) } else { Cow::Borrowed("") }.into_owned()),
+        )?;
+    }
+    for closed in engine.closed() {
+        let field = |column| match column {
+            "api" => cell(closed.api()),
+            "closed" => cell(closed.template()),
+            _ => Cow::Borrowed(""),
+        };
+        out.write_record(COLUMNS.map(|column| field(column).into_owned()))?;
     }
     out.flush()
 }
@@ -183,7 +218,8 @@ fn cell(field: &str) -> Cow<'_, str> {
 
 const HELP: &str = "\
 Orbs are `no`, `yes` (consumes, the policy states no amount), an amount, or
-`not stated`.
+`not stated`. A route that needs more than its scope is listed with its
+alternatives: each is enough, and its scopes are needed together.
 
 Examples:
   orbgate table

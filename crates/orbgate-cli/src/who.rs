@@ -11,6 +11,7 @@ use orbgate_analysis::ask::answers::{Asker, Who};
 use orbgate_log::{BLANK, TOO_LONG};
 
 use crate::calls::Unusable;
+use crate::hint::needed;
 use crate::log::{Length, Log};
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, one_line, print_json};
 use crate::policy_file::Source;
@@ -98,10 +99,8 @@ fn write(out: &mut dyn Write, row: &Asker<'_>) -> io::Result<()> {
         name = format!("{name}  {}", one_line(&row.name));
     }
     let reason = row.decision.reason();
-    let needs = match (row.decision.scope(), row.decision.is_allow()) {
-        (Some(scope), false) => format!(", needs {}", needed(&row.decision, scope)),
-        _ => String::new(),
-    };
+    let needed = needed(&row.decision).filter(|_| !row.decision.is_allow());
+    let needs = needed.map_or_else(String::new, |needed| format!(", needs {needed}"));
     writeln!(out, "{style}{word:5}{style:#}  {name}  {FAINT}{reason}{needs}{FAINT:#}")
 }
 

@@ -202,7 +202,7 @@ impl Valid {
         scopes.find(|scope| scope.index() == index)
     }
 
-    /// The scope of a name: the scope itself, or the scope that the route needs.
+    /// The scope of a name: the scope itself, or the one that owns the route.
     pub(crate) fn scope_of(&self, name: Named) -> Option<Scope<'_>> {
         match name {
             Named::Route(index) => Some(self.route(index)?.scope()),

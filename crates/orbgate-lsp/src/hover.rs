@@ -5,6 +5,7 @@ use orbgate_analysis::routes_beside;
 use orbgate_analysis::shown::{prose, span};
 
 use crate::document::{Named, Valid};
+use crate::navigation::routes_elsewhere;
 
 /// The maximum number of routes in the text.
 const NAMED: usize = 5;
@@ -14,7 +15,7 @@ pub(crate) fn markdown(valid: &Valid, name: Named) -> Option<String> {
     let mut text = String::new();
     match name {
         Named::Route(index) => of_route(valid, valid.route(index)?, &mut text),
-        Named::Scope(index) => of_scope(valid.scope(index)?, &mut text),
+        Named::Scope(index) => of_scope(valid, valid.scope(index)?, &mut text),
     }
     Some(text)
 }
@@ -25,7 +26,15 @@ fn of_route(valid: &Valid, route: Route<'_>, text: &mut String) {
     line(text, "");
     let permits = scope.permits().map(|permits| format!(": {}", prose(permits)));
     let permits = permits.unwrap_or_default();
-    line(text, &format!("- needs {}{permits}", span(scope.name())));
+    let requirement = route.requirement();
+    match requirement.is_one_scope() {
+        true => line(text, &format!("- needs {}{permits}", span(scope.name()))),
+        false => {
+            let alternatives: Vec<_> = requirement.alternatives().map(|scopes| span(&scopes.to_string())).collect();
+            line(text, &format!("- needs {}", alternatives.join(" or ")));
+            line(text, &format!("- listed under {}{permits}", span(scope.name())));
+        }
+    }
     line(text, &format!("- {}", orbs(Some(route.orbs()))));
     line(text, &format!("- {}", tokens(scope)));
     let methods: Vec<_> = route.methods().map(span).collect();
@@ -50,7 +59,7 @@ fn of_route(valid: &Valid, route: Route<'_>, text: &mut String) {
     more(text, beside.len());
 }
 
-fn of_scope(scope: Scope<'_>, text: &mut String) {
+fn of_scope(valid: &Valid, scope: Scope<'_>, text: &mut String) {
     let apis: Vec<_> = scope.apis().map(|in_api| span(in_api.api())).collect();
     let kind = if apis.len() > 1 { "apis" } else { "api" };
     line(text, &format!("{} of {kind} {}", span(scope.name()), apis.join(", ")));
@@ -65,7 +74,12 @@ fn of_scope(scope: Scope<'_>, text: &mut String) {
         line(text, &format!("- {} (line {})", span(route.as_str()), route.location().line));
     }
     more(text, routes.count().saturating_add(NAMED));
-    if scope.routes().next().is_none() {
+    let mut elsewhere = routes_elsewhere(&valid.engine, scope);
+    for route in elsewhere.by_ref().take(NAMED) {
+        line(text, &format!("- also for {} (line {})", span(route.as_str()), route.location().line));
+    }
+    more(text, elsewhere.count().saturating_add(NAMED));
+    if scope.routes().next().is_none() && routes_elsewhere(&valid.engine, scope).next().is_none() {
         line(text, "- no route: it can only be asked for by its name");
     }
 }

@@ -3,7 +3,7 @@
 use core::ops::Range as Span;
 
 use gen_lsp_types::{DocumentSymbol, SymbolKind};
-use orbgate::{Route, ScopeInApi};
+use orbgate::{Engine, Route, Scope, ScopeInApi};
 
 use crate::document::{Named, Valid};
 use crate::encoding::Encoding;
@@ -14,16 +14,24 @@ pub(crate) fn definition(valid: &Valid, name: Named) -> Option<Span<usize>> {
     Some(span(valid, Named::Scope(scope.index())))
 }
 
-/// The locations of the routes that need a name's scope and, if requested, of the scope itself.
+/// The locations of the routes that have a name's scope, first those that it owns, and, if requested, of the scope itself.
 pub(crate) fn references(valid: &Valid, name: Named, declaration: bool) -> Vec<Span<usize>> {
     let Some(scope) = valid.scope_of(name) else {
         return Vec::new();
     };
     let apis = scope.apis().filter(|_| declaration);
     let own = apis.map(|in_api| valid.text.word(in_api.location()));
-    let routes = scope.routes();
+    let routes = scope.routes().chain(routes_elsewhere(&valid.engine, scope));
     let routes = routes.map(|route| span(valid, Named::Route(route.index())));
     own.chain(routes).collect()
+}
+
+/// The routes of other scopes that accept this one, or need it as well.
+pub(crate) fn routes_elsewhere<'e>(engine: &'e Engine, scope: Scope<'e>) -> impl Iterator<Item = Route<'e>> {
+    engine.routes().filter(move |route| {
+        let mut all = route.requirement().alternatives().flatten();
+        route.scope() != scope && all.any(|other| other == scope)
+    })
 }
 
 /// The scopes of all apis in order, each with its routes.

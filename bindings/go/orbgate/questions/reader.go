@@ -146,6 +146,14 @@ func (r *reader) strings() []string {
 	return texts
 }
 
+func (r *reader) lists() [][]string {
+	lists := [][]string{}
+	for more := r.first('[', ']'); more; more = r.next(']') {
+		lists = append(lists, r.strings())
+	}
+	return lists
+}
+
 func (r *reader) stringsByString() map[string]string {
 	texts := map[string]string{}
 	for more := r.first('{', '}'); more; more = r.next('}') {

@@ -1,8 +1,8 @@
 //! Checks names, descriptions and amounts, one scope or route at a time.
 
 use core::ops::ControlFlow;
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use orbgate::policy::{RouteRule, parameter_of_another_format};
 use orbgate::{Engine, Location, Orbs, Policy, Scope};
@@ -13,8 +13,11 @@ use super::{Code, Found};
 
 pub(super) fn look(policy: &Policy, engine: &Engine, found: &mut Found) {
     let scopes: Vec<_> = engine.scope_table().collect();
+    let alternatives = engine.routes().filter(|route| !route.requirement().is_one_scope());
+    let alternatives = alternatives.flat_map(|route| route.requirement().alternatives().flatten());
+    let in_alternatives: HashSet<_> = alternatives.map(|scope| scope.index()).collect();
     for scope in &scopes {
-        look_at_scope(*scope, found);
+        look_at_scope(*scope, in_alternatives.contains(&scope.index()), found);
     }
     elsewhere(&scopes, found);
     case_or_plural(&scopes, found);
@@ -66,9 +69,10 @@ fn repeated(policy: &Policy, found: &mut Found) {
 /// The start of the file, for findings about the whole file.
 const START: Location = Location { line: 1, column: 1 };
 
-fn look_at_scope(scope: Scope<'_>, found: &mut Found) {
+/// Checks a scope, and whether a route of another scope accepts it or needs it as well.
+fn look_at_scope(scope: Scope<'_>, is_in_alternatives: bool, found: &mut Found) {
     let name = scope.name();
-    if scope.routes().next().is_none() {
+    if scope.routes().next().is_none() && !is_in_alternatives {
         let message = format!("scope `{name}` has no route: it can only be asked for by its name");
         found.push(Code::ScopeWithoutRoutes, scope.location(), None, message);
     }

@@ -41,7 +41,8 @@ impl Shapes {
             Type::Text => assert!(value.is_string(), "{at}: {value}"),
             Type::Integer | Type::Amount => assert!(value.is_u64(), "{at}: {value}"),
             Type::Flag => assert!(value.is_boolean(), "{at}: {value}"),
-            Type::Texts => assert!(value.as_array().unwrap().iter().all(Value::is_string)),
+            Type::Texts => assert!(are_texts(value), "{at}: {value}"),
+            Type::TextLists => assert!(value.as_array().unwrap().iter().all(are_texts), "{at}: {value}"),
             Type::TextsByText => assert!(value.as_object().unwrap().values().all(Value::is_string)),
             Type::Shape(name) => self.check(value, name, seen),
             Type::Shapes(name) => {
@@ -51,6 +52,10 @@ impl Shapes {
         }
         seen.with.insert(at);
     }
+}
+
+fn are_texts(value: &Value) -> bool {
+    value.as_array().is_some_and(|texts| texts.iter().all(Value::is_string))
 }
 
 #[test]

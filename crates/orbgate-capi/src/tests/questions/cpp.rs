@@ -76,6 +76,7 @@ fn kind(field: &Field) -> String {
         Type::Integer | Type::Amount => "std::uint64_t".to_owned(),
         Type::Flag => "bool".to_owned(),
         Type::Texts => "std::vector<std::string>".to_owned(),
+        Type::TextLists => "std::vector<std::vector<std::string>>".to_owned(),
         Type::TextsByText => "std::map<std::string, std::string>".to_owned(),
         Type::Shape(name) => name.to_owned(),
         Type::Shapes(name) => format!("std::vector<{name}>"),

@@ -31,6 +31,7 @@ fn row(field: &Field) -> [String; 3] {
         Type::Integer | Type::Amount => "uint64".to_owned(),
         Type::Flag => "bool".to_owned(),
         Type::Texts => "[]string".to_owned(),
+        Type::TextLists => "[][]string".to_owned(),
         Type::TextsByText => "map[string]string".to_owned(),
         Type::Shape(name) => name.to_owned(),
         Type::Shapes(name) => format!("[]{name}"),
@@ -79,6 +80,7 @@ fn read(field: &Field) -> String {
         Type::Integer | Type::Amount => "r.number()".to_owned(),
         Type::Flag => "r.flag()".to_owned(),
         Type::Texts => "r.strings()".to_owned(),
+        Type::TextLists => "r.lists()".to_owned(),
         Type::TextsByText => "r.stringsByString()".to_owned(),
         Type::Shapes(name) => format!("list[{name}](r)"),
         Type::Shape(name) if field.is_optional() => {
@@ -90,7 +92,7 @@ fn read(field: &Field) -> String {
     };
     match (field.is_optional(), field.kind) {
         (false, _) => format!("\t\t\t{target} = {value}\n"),
-        (true, Type::Texts | Type::Shapes(_)) => {
+        (true, Type::Texts | Type::TextLists | Type::Shapes(_)) => {
             format!("\t\t\tif !r.isNull() {{\n\t\t\t\t{target} = {value}\n\t\t\t}}\n")
         }
         (true, _) => {

@@ -105,6 +105,7 @@ fn plain(field: &Field) -> String {
         Type::Integer | Type::Amount => "long".to_owned(),
         Type::Flag => "boolean".to_owned(),
         Type::Texts => "List<String>".to_owned(),
+        Type::TextLists => "List<List<String>>".to_owned(),
         Type::TextsByText => "Map<String, String>".to_owned(),
         Type::Shape(name) => name.to_owned(),
         Type::Shapes(name) => format!("List<{name}>"),

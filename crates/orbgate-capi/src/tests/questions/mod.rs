@@ -52,6 +52,8 @@ enum Type {
     Flag,
     TextsByText,
     Texts,
+    /// Lists of strings.
+    TextLists,
     Shape(&'static str),
     Shapes(&'static str),
 }
@@ -150,6 +152,7 @@ impl Field {
             "boolean" => Type::Flag,
             "{string}" => Type::TextsByText,
             "[string]" => Type::Texts,
+            "[[string]]" => Type::TextLists,
             list if list.starts_with('[') => Type::Shapes(list.trim_matches(['[', ']'])),
             shape => Type::Shape(shape),
         };

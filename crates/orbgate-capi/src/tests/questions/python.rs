@@ -58,6 +58,7 @@ fn annotation(field: &Field) -> String {
         Type::Integer | Type::Amount => "int".to_owned(),
         Type::Flag => "bool".to_owned(),
         Type::Texts => "list[str]".to_owned(),
+        Type::TextLists => "list[list[str]]".to_owned(),
         Type::TextsByText => "dict[str, str]".to_owned(),
         Type::Shape(name) => name.to_owned(),
         Type::Shapes(name) => format!("list[{name}]"),

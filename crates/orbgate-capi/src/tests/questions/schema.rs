@@ -44,6 +44,7 @@ fn property(field: &Field) -> Value {
         Type::Integer | Type::Amount => json!({"type": "integer", "minimum": 0}),
         Type::Flag => json!({"type": "boolean"}),
         Type::Texts => json!({"type": "array", "items": {"type": "string"}}),
+        Type::TextLists => json!({"type": "array", "items": {"type": "array", "items": {"type": "string"}}}),
         Type::TextsByText => json!({"type": "object", "additionalProperties": {"type": "string"}}),
         Type::Shape(name) => reference(name),
         Type::Shapes(name) => json!({"type": "array", "items": reference(name)}),

@@ -30,6 +30,7 @@ fn property(field: &Field) -> String {
         Type::Amount => "bigint".to_owned(),
         Type::Flag => "boolean".to_owned(),
         Type::Texts => "readonly string[]".to_owned(),
+        Type::TextLists => "readonly (readonly string[])[]".to_owned(),
         Type::TextsByText => "Readonly<Record<string, string>>".to_owned(),
         Type::Shape(name) => name.to_owned(),
         Type::Shapes(name) => format!("readonly {name}[]"),
