@@ -185,8 +185,10 @@ export interface PolicyChange {
 export interface DecidingRule {
   /** The route, null for a scope without a route. */
   readonly route: string | null;
-  /** The scope that it needs. */
+  /** The scope that owns the route: it needs just this one, unless there are `scopes`. */
   readonly scope: string;
+  /** The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first. */
+  readonly scopes?: readonly (readonly string[])[];
   /** The orbs that a call consumes, null if the policy doesn't state it. */
   readonly orbs: Orbs | null;
   /** `deny` or `allow_without_scope` for organisations' tokens, if the scope applies only to users' tokens. */
@@ -221,8 +223,10 @@ export interface PolicyDecision {
   readonly api: string | null;
   /** The route that decided. */
   readonly route: string | null;
-  /** The scope that the call needs. */
+  /** The scope that owns the route: the call needs just this one, unless there are `scopes`. */
   readonly scope: string | null;
+  /** The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first. */
+  readonly scopes?: readonly (readonly string[])[];
   /** The orbs that an allowed call consumes. */
   readonly orbs: OrbCharge | null;
   /** The policy's digest. */
@@ -243,14 +247,18 @@ export interface Explanation {
   readonly api: string | null;
   /** The route that decided. */
   readonly route: string | null;
-  /** The scope that the call needs. */
+  /** The scope that owns the route: the call needs just this one, unless there are `scopes`. */
   readonly scope: string | null;
+  /** The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first. */
+  readonly scopes?: readonly (readonly string[])[];
   /** The orbs that an allowed call consumes. */
   readonly orbs: OrbCharge | null;
   /** The policy's digest. */
   readonly policy: string;
-  /** The step that would give the token the scope. */
+  /** The step that would give the token the scope, or the first of the alternatives. */
   readonly missing_step: string | null;
+  /** The `scopes`, each with what the token lacks. */
+  readonly alternatives?: readonly TriedAlternative[];
   /** The orbs that a denied call would consume with the scope. */
   readonly orbs_if_allowed?: OrbCharge;
   /** The length of a malformed target's valid prefix, in bytes. */
@@ -259,6 +267,14 @@ export interface Explanation {
   readonly rules?: readonly CheckedRule[];
   /** Routes that almost match the call, the nearest first. */
   readonly near?: readonly NearRoute[];
+}
+
+/** An alternative of what a route needs. */
+export interface TriedAlternative {
+  /** Its scopes, which are enough together. */
+  readonly scopes: readonly string[];
+  /** Those of them that the token lacks. Empty if the token has the alternative. */
+  readonly lacking: readonly string[];
 }
 
 /** A rule for targets. */
@@ -301,6 +317,8 @@ export interface Needs {
   readonly calls: number;
   /** The scopes, in the order of the calls that first need them. */
   readonly scopes: readonly string[];
+  /** Whether no smaller set is enough. False only if more than 20 scopes of alternatives have to be weighed. */
+  readonly is_smallest: boolean;
   /** The same scopes, each with its calls. */
   readonly needs: readonly NeededScope[];
   /** Calls that no scope allows. */
@@ -359,8 +377,10 @@ export interface Reach {
 export interface ReachedRoute {
   /** The route, null for a scope without routes. */
   readonly route: string | null;
-  /** The scope that allows it. */
+  /** The scope that owns the route: the one that allows it, unless there are `scopes`. */
   readonly scope: string;
+  /** The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first. */
+  readonly scopes?: readonly (readonly string[])[];
   /** The orbs that a call consumes, null if the policy doesn't state it. */
   readonly orbs: Orbs | null;
   /** The reason why it is allowed. */
@@ -395,8 +415,18 @@ export interface TableApi {
   readonly token: string | null;
   /** `deny` or `allow_without_scope` for organisations' tokens in that case. */
   readonly organisation: string | null;
+  /** The templates that declare no method. */
+  readonly closed?: readonly ClosedTemplate[];
   /** Its scopes. */
   readonly scopes: readonly TableScope[];
+}
+
+/** A template that declares no method, so that all its calls are denied. */
+export interface ClosedTemplate {
+  /** The path. */
+  readonly template: string;
+  /** Its position in the file. */
+  readonly location: Position;
 }
 
 /** A scope of an api. */
@@ -421,6 +451,8 @@ export interface TableRoute {
   readonly method: string;
   /** Its path. */
   readonly template: string;
+  /** The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first. */
+  readonly scopes?: readonly (readonly string[])[];
   /** The orbs that a call consumes. */
   readonly orbs: Orbs;
   /** Its position in the file. */
@@ -453,8 +485,10 @@ export interface ScopeUsage {
   readonly scope: string;
   /** The number of calls whose token had it. */
   readonly granted: number;
-  /** The number of these calls that it allowed. */
+  /** The number of these calls that it allowed, alone or with others. Scopes whose number is 0 can be removed together. */
   readonly used: number;
+  /** The number of these calls that would have been denied without it. Of the scopes whose number is 0, any one can be removed. */
+  readonly needed: number;
   /** Whether the policy defines it. */
   readonly in_policy: boolean;
   /** The last call that it allowed. */

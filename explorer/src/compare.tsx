@@ -1,6 +1,6 @@
 // What if: what a second policy changes, each change with a call that shows it.
 import type { Answered, Comparison, Request } from "./protocol.js";
-import { cost, count } from "./words.js";
+import { cost, count, enough } from "./words.js";
 
 type Change = Comparison["changes"][number];
 
@@ -72,5 +72,5 @@ function carried({ token }: Request): string {
 }
 
 function rule(side: Change["before"]) {
-  return side === null ? <span class="quiet">nothing decides it</span> : <span><code>{side.scope ?? "no scope"}</code>, {cost(side.orbs)}</span>;
+  return side === null ? <span class="quiet">nothing decides it</span> : <span><code>{side.scopes === undefined ? side.scope : enough(side.scopes)}</code>, {cost(side.orbs)}</span>;
 }

@@ -24,7 +24,10 @@ export function Decision({ explained, other, about, call, places, busy, reveal, 
   const allowed = explained.decision === "allow";
   const location = places?.of(explained) ?? null;
   const { scope } = explained;
-  const mayAdd = explained.reason === "scope_missing" && scope !== null && !call.scopes.includes(scope);
+  const alternatives = explained.alternatives ?? [];
+  // What the owner's alternative lacks, or the scope.
+  const lacking = alternatives[0]?.lacking ?? (scope === null ? [] : [scope]);
+  const added = explained.reason === "scope_missing" ? lacking.filter((name) => !call.scopes.includes(name)) : [];
   const step = explained.missing_step === null ? undefined : about.missing_steps[explained.missing_step];
   return (
     <div class={`decision ${allowed ? "allow" : "deny"}`} aria-busy={busy}>
@@ -47,8 +50,18 @@ export function Decision({ explained, other, about, call, places, busy, reveal, 
           <div><dt>Policy</dt><dd><button class="link" onClick={() => reveal(location.line, location.column)}>line {location.line}</button></dd></div>
         )}
       </dl>
+      {alternatives.length > 0 && (
+        <section class="alternatives" aria-labelledby="alternatives">
+          <h3 id="alternatives">{alternatives.length === 1 ? "The route needs all of these scopes" : "Each of these is enough for the route"}</h3>
+          <ul>
+            {alternatives.map(({ scopes, lacking: left }) => (
+              <li><code>{scopes.join(" ")}</code> <span class="quiet">{left.length === 0 ? "the token has it" : <>the token lacks <code>{left.join(" ")}</code></>}</span></li>
+            ))}
+          </ul>
+        </section>
+      )}
       <p class="actions">
-        {mayAdd && <button onClick={() => change({ ...call, scopes: [...call.scopes, scope] })}>Add <code>{scope}</code> to the token</button>}
+        {added.length > 0 && <button onClick={() => change({ ...call, scopes: [...call.scopes, ...added] })}>Add <code>{added.join(" ")}</code> to the token</button>}
         <button onClick={keep}>Keep as a test case</button>
       </p>
       {other !== null && (

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 
 import type { Answered } from "./protocol.js";
-import { type Places, type RouteRow, type ScopeRow, cost, count, sample } from "./words.js";
+import { type Places, type RouteRow, type ScopeRow, cost, count, enough, sample } from "./words.js";
 
 interface Properties {
   places: Places | null;
@@ -30,10 +30,11 @@ export function Routes({ places, reach, route, ask, reveal }: Properties) {
     api: api.name,
     scope,
     routes: scope.routes.filter((row) => {
-      const text = `${row.route} ${scope.scope} ${api.name} ${scope.permits ?? ""}`.toLowerCase();
+      const text = `${row.route} ${scope.scope} ${row.scopes?.flat().join(" ") ?? ""} ${api.name} ${scope.permits ?? ""}`.toLowerCase();
       return words.every((word) => text.includes(word));
     }),
   }))).filter((group) => words.length === 0 || group.routes.length > 0);
+  const closed = places.table.apis.flatMap((api) => api.closed?.map(({ template }) => template) ?? []);
   const found = groups.reduce((sum, group) => sum + group.routes.length, 0);
   return (
     <>
@@ -52,6 +53,7 @@ export function Routes({ places, reach, route, ask, reveal }: Properties) {
         <input id="search" type="search" value={search} onInput={(event) => setSearch(event.currentTarget.value)} spellcheck={false} autocomplete="off" />
       </div>
       <p class="quiet" role="status">{words.length === 0 ? "" : `${count(found, "route")} found`}</p>
+      {closed.length > 0 && <p class="quiet">Closed in the policy, with no method: {closed.join(", ")}</p>}
       <div class="groups">
         {groups.map(({ api, scope, routes }) => (
           <Group
@@ -91,7 +93,7 @@ function Group({ api, scope, routes, open, route, ask, reveal, unfolded }: Omit<
             <tbody>
               {routes.slice(0, whole ? routes.length : MOST).map((row) => (
                 <tr class={row.route === route ? "here" : ""}>
-                  <td><button class="link" onClick={() => ask(row.method, sample(row.template))} title="Ask about a call of this route"><code>{row.method} {row.template}</code></button></td>
+                  <td><button class="link" onClick={() => ask(row.method, sample(row.template))} title="Ask about a call of this route"><code>{row.method} {row.template}</code></button>{row.scopes !== undefined && <div class="quiet">needs {enough(row.scopes)}</div>}</td>
                   <td class={open.has(row.route) ? "open" : "closed"}>{open.has(row.route) ? "open" : "closed"}</td>
                   <td>{cost(row.orbs)}</td>
                   <td><button class="link" aria-label={`Line ${row.location.line}`} onClick={() => reveal(row.location.line, row.location.column)}>{row.location.line}</button></td>
@@ -100,7 +102,7 @@ function Group({ api, scope, routes, open, route, ask, reveal, unfolded }: Omit<
             </tbody>
           </table>
           {!whole && routes.length > MOST && <button onClick={() => setWhole(true)}>Show all {routes.length}</button>}
-          {routes.length === 0 && <p class="quiet">No route has it; programs ask for the scope by name.</p>}
+          {routes.length === 0 && <p class="quiet">No route is listed under it.</p>}
         </div>
       )}
     </details>

@@ -45,10 +45,12 @@ export class Places {
   readonly routes = new Map<string, RouteRow>();
   readonly #templates = new Map<string, RouteRow>();
   readonly #scopes = new Map<string, ScopeRow>();
+  readonly #closed = new Map<string, { readonly location: RouteRow["location"] }>();
   readonly scopes: string[];
 
   constructor(readonly table: Table) {
     for (const api of table.apis) {
+      api.closed?.forEach((closed) => this.#closed.set(closed.template, closed));
       for (const scope of api.scopes) {
         this.#scopes.set(`${api.name} ${scope.scope}`, scope);
         for (const route of scope.routes) {
@@ -63,10 +65,13 @@ export class Places {
   of({ route, api, scope }: { route: string | null; api: string | null; scope: string | null }) {
     const found = route === null
       ? this.#scopes.get(`${api} ${scope}`)
-      : this.routes.get(route) ?? this.#templates.get(route);
+      : this.routes.get(route) ?? this.#templates.get(route) ?? this.#closed.get(route);
     return found?.location ?? null;
   }
 }
+
+/** The alternatives of a route, each of which is enough. */
+export const enough = (scopes: readonly (readonly string[])[]) => scopes.map((alternative) => alternative.join(" ")).join(" or ");
 
 /** A target that a template decides. */
 export const sample = (template: string) => template.replaceAll(/\{[^}]*\}/g, "1");

@@ -97,6 +97,21 @@ test("a fix is one click or one key away, and undone", async () => {
   assert.deepEqual([seen.violations, seen.errors], [[], []]);
 });
 
+test("each alternative of a route is shown, with what the token lacks", async () => {
+  const policy = `orbgate: 1\napis:\n  a:\n    base_path: /v1\n    closed: [/x/draft]\n    scopes:\n      "read:x":\n        orbs: false\n        or: ["admin:x"]\n        and: "export:x"\n        routes: [GET /x]\n      "export:x": { routes: [] }\n      "admin:x": { routes: [] }\n...\n`;
+  const { page, seen } = await open({ url: PAGE + fragment({ policy, call: { ...CALL, method: "GET", target: "/v1/x", scopes: ["read:x"] } }) });
+  assert.equal((await page.evaluate(shown)).reason, "scope_missing");
+  const alternatives = () => page.locator(".alternatives li").allTextContents();
+  assert.deepEqual(await alternatives(), ["read:x export:x the token lacks export:x", "admin:x the token lacks admin:x"]);
+  await page.click("text=Add export:x to the token");
+  await page.waitForSelector(".decision.allow[aria-busy=false]");
+  assert.deepEqual(await alternatives(), ["read:x export:x the token has it", "admin:x the token lacks admin:x"]);
+  await page.click(".groups summary");
+  await page.waitForSelector("text=needs read:x export:x or admin:x");
+  await page.waitForSelector("text=with no method: /v1/x/draft");
+  assert.deepEqual([seen.violations, seen.errors], [[], []]);
+});
+
 test("the line that decides is lit", async () => {
   const { page } = await open();
   assert.equal(await page.textContent("#policy .cm-deciding"), "          - POST /voxies/prompt/run");
@@ -115,7 +130,7 @@ test("keys of the policy are completed, and Tab leaves the editor", async () => 
   await page.keyboard.press("Control+Space");
   await page.waitForSelector(".cm-tooltip-autocomplete li");
   const options = await page.locator(".cm-tooltip-autocomplete li").allTextContents();
-  assert.deepEqual(options.map((option) => option.trim()).sort(), ["base_path", "organisation", "scopes", "token"]);
+  assert.deepEqual(options.map((option) => option.trim()).sort(), ["base_path", "closed", "organisation", "scopes", "token"]);
   await page.keyboard.press("Escape");
   await page.keyboard.press("Tab");
   assert.equal(await page.evaluate(() => document.activeElement.closest(".cm-editor")), null);

@@ -264,8 +264,10 @@ struct DiffArguments {
 struct DecidingRule {
     // The route, null for a scope without a route.
     std::optional<std::string> route;
-    // The scope that it needs.
+    // The scope that owns the route: it needs just this one, unless there are `scopes`.
     std::string scope;
+    // The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first.
+    std::optional<std::vector<std::vector<std::string>>> scopes;
     // The orbs that a call consumes, null if the policy doesn't state it.
     std::optional<Orbs> orbs;
     // `deny` or `allow_without_scope` for organisations' tokens, if the scope applies only to users' tokens.
@@ -278,6 +280,7 @@ struct DecidingRule {
     {
         visit("route", self.route, detail::Absent::written);
         visit("scope", self.scope, detail::Absent::written);
+        visit("scopes", self.scopes, detail::Absent::left_out);
         visit("orbs", self.orbs, detail::Absent::written);
         visit("organisation", self.organisation, detail::Absent::written);
         visit("location", self.location, detail::Absent::written);
@@ -385,8 +388,10 @@ struct PolicyDecision {
     std::optional<std::string> api;
     // The route that decided.
     std::optional<std::string> route;
-    // The scope that the call needs.
+    // The scope that owns the route: the call needs just this one, unless there are `scopes`.
     std::optional<std::string> scope;
+    // The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first.
+    std::optional<std::vector<std::vector<std::string>>> scopes;
     // The orbs that an allowed call consumes.
     std::optional<OrbCharge> orbs;
     // The policy's digest.
@@ -402,8 +407,24 @@ struct PolicyDecision {
         visit("api", self.api, detail::Absent::written);
         visit("route", self.route, detail::Absent::written);
         visit("scope", self.scope, detail::Absent::written);
+        visit("scopes", self.scopes, detail::Absent::left_out);
         visit("orbs", self.orbs, detail::Absent::written);
         visit("policy", self.policy, detail::Absent::written);
+    }
+};
+
+// An alternative of what a route needs.
+struct TriedAlternative {
+    // Its scopes, which are enough together.
+    std::vector<std::string> scopes;
+    // Those of them that the token lacks. Empty if the token has the alternative.
+    std::vector<std::string> lacking;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("scopes", self.scopes, detail::Absent::written);
+        visit("lacking", self.lacking, detail::Absent::written);
     }
 };
 
@@ -460,14 +481,18 @@ struct Explanation {
     std::optional<std::string> api;
     // The route that decided.
     std::optional<std::string> route;
-    // The scope that the call needs.
+    // The scope that owns the route: the call needs just this one, unless there are `scopes`.
     std::optional<std::string> scope;
+    // The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first.
+    std::optional<std::vector<std::vector<std::string>>> scopes;
     // The orbs that an allowed call consumes.
     std::optional<OrbCharge> orbs;
     // The policy's digest.
     std::string policy;
-    // The step that would give the token the scope.
+    // The step that would give the token the scope, or the first of the alternatives.
     std::optional<std::string> missing_step;
+    // The `scopes`, each with what the token lacks.
+    std::vector<TriedAlternative> alternatives;
     // The orbs that a denied call would consume with the scope.
     std::optional<OrbCharge> orbs_if_allowed;
     // The length of a malformed target's valid prefix, in bytes.
@@ -487,9 +512,11 @@ struct Explanation {
         visit("api", self.api, detail::Absent::written);
         visit("route", self.route, detail::Absent::written);
         visit("scope", self.scope, detail::Absent::written);
+        visit("scopes", self.scopes, detail::Absent::left_out);
         visit("orbs", self.orbs, detail::Absent::written);
         visit("policy", self.policy, detail::Absent::written);
         visit("missing_step", self.missing_step, detail::Absent::written);
+        visit("alternatives", self.alternatives, detail::Absent::left_out);
         visit("orbs_if_allowed", self.orbs_if_allowed, detail::Absent::left_out);
         visit("in_order", self.in_order, detail::Absent::left_out);
         visit("rules", self.rules, detail::Absent::left_out);
@@ -579,6 +606,8 @@ struct Needs {
     std::uint64_t calls = 0;
     // The scopes, in the order of the calls that first need them.
     std::vector<std::string> scopes;
+    // Whether no smaller set is enough. False only if more than 20 scopes of alternatives have to be weighed.
+    bool is_smallest = false;
     // The same scopes, each with its calls.
     std::vector<NeededScope> needs;
     // Calls that no scope allows.
@@ -591,6 +620,7 @@ struct Needs {
         visit("kind", self.kind, detail::Absent::written);
         visit("calls", self.calls, detail::Absent::written);
         visit("scopes", self.scopes, detail::Absent::written);
+        visit("is_smallest", self.is_smallest, detail::Absent::written);
         visit("needs", self.needs, detail::Absent::written);
         visit("refusals", self.refusals, detail::Absent::written);
     }
@@ -612,8 +642,10 @@ struct ReachArguments {
 struct ReachedRoute {
     // The route, null for a scope without routes.
     std::optional<std::string> route;
-    // The scope that allows it.
+    // The scope that owns the route: the one that allows it, unless there are `scopes`.
     std::string scope;
+    // The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first.
+    std::optional<std::vector<std::vector<std::string>>> scopes;
     // The orbs that a call consumes, null if the policy doesn't state it.
     std::optional<Orbs> orbs;
     // The reason why it is allowed.
@@ -626,6 +658,7 @@ struct ReachedRoute {
     {
         visit("route", self.route, detail::Absent::written);
         visit("scope", self.scope, detail::Absent::written);
+        visit("scopes", self.scopes, detail::Absent::left_out);
         visit("orbs", self.orbs, detail::Absent::written);
         visit("reason", self.reason, detail::Absent::written);
         visit("location", self.location, detail::Absent::written);
@@ -659,6 +692,21 @@ struct TableArguments {
     }
 };
 
+// A template that declares no method, so that all its calls are denied.
+struct ClosedTemplate {
+    // The path.
+    std::string template_;
+    // Its position in the file.
+    Position location;
+
+    template <typename Self, typename Visit>
+    static void fields(Self &self, Visit &&visit)
+    {
+        visit("template", self.template_, detail::Absent::written);
+        visit("location", self.location, detail::Absent::written);
+    }
+};
+
 // A route of a scope.
 struct TableRoute {
     // Method and template.
@@ -667,6 +715,8 @@ struct TableRoute {
     std::string method;
     // Its path.
     std::string template_;
+    // The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first.
+    std::optional<std::vector<std::vector<std::string>>> scopes;
     // The orbs that a call consumes.
     Orbs orbs;
     // Its position in the file.
@@ -678,6 +728,7 @@ struct TableRoute {
         visit("route", self.route, detail::Absent::written);
         visit("method", self.method, detail::Absent::written);
         visit("template", self.template_, detail::Absent::written);
+        visit("scopes", self.scopes, detail::Absent::left_out);
         visit("orbs", self.orbs, detail::Absent::written);
         visit("location", self.location, detail::Absent::written);
     }
@@ -715,6 +766,8 @@ struct TableApi {
     std::optional<std::string> token;
     // `deny` or `allow_without_scope` for organisations' tokens in that case.
     std::optional<std::string> organisation;
+    // The templates that declare no method.
+    std::vector<ClosedTemplate> closed;
     // Its scopes.
     std::vector<TableScope> scopes;
 
@@ -724,6 +777,7 @@ struct TableApi {
         visit("name", self.name, detail::Absent::written);
         visit("token", self.token, detail::Absent::written);
         visit("organisation", self.organisation, detail::Absent::written);
+        visit("closed", self.closed, detail::Absent::left_out);
         visit("scopes", self.scopes, detail::Absent::written);
     }
 };
@@ -785,8 +839,10 @@ struct ScopeUsage {
     std::string scope;
     // The number of calls whose token had it.
     std::uint64_t granted = 0;
-    // The number of these calls that it allowed.
+    // The number of these calls that it allowed, alone or with others. Scopes whose number is 0 can be removed together.
     std::uint64_t used = 0;
+    // The number of these calls that would have been denied without it. Of the scopes whose number is 0, any one can be removed.
+    std::uint64_t needed = 0;
     // Whether the policy defines it.
     bool in_policy = false;
     // The last call that it allowed.
@@ -798,6 +854,7 @@ struct ScopeUsage {
         visit("scope", self.scope, detail::Absent::written);
         visit("granted", self.granted, detail::Absent::written);
         visit("used", self.used, detail::Absent::written);
+        visit("needed", self.needed, detail::Absent::written);
         visit("in_policy", self.in_policy, detail::Absent::written);
         visit("last", self.last, detail::Absent::written);
     }

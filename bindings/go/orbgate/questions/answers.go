@@ -270,6 +270,10 @@ func (v *DecidingRule) read(r *reader) {
 			}
 		case "scope":
 			v.Scope = r.string()
+		case "scopes":
+			if !r.isNull() {
+				v.Scopes = r.lists()
+			}
 		case "orbs":
 			if !r.isNull() {
 				v.Orbs = new(Orbs)
@@ -314,6 +318,10 @@ func (v *PolicyDecision) read(r *reader) {
 			if !r.isNull() {
 				v.Scope = pointer(r.string())
 			}
+		case "scopes":
+			if !r.isNull() {
+				v.Scopes = r.lists()
+			}
 		case "orbs":
 			if !r.isNull() {
 				v.Orbs = new(OrbCharge)
@@ -357,6 +365,10 @@ func (v *Explanation) read(r *reader) {
 			if !r.isNull() {
 				v.Scope = pointer(r.string())
 			}
+		case "scopes":
+			if !r.isNull() {
+				v.Scopes = r.lists()
+			}
 		case "orbs":
 			if !r.isNull() {
 				v.Orbs = new(OrbCharge)
@@ -368,6 +380,8 @@ func (v *Explanation) read(r *reader) {
 			if !r.isNull() {
 				v.MissingStep = pointer(r.string())
 			}
+		case "alternatives":
+			v.Alternatives = list[TriedAlternative](r)
 		case "orbs_if_allowed":
 			if !r.isNull() {
 				v.OrbsIfAllowed = new(OrbCharge)
@@ -381,6 +395,19 @@ func (v *Explanation) read(r *reader) {
 			v.Rules = list[CheckedRule](r)
 		case "near":
 			v.Near = list[NearRoute](r)
+		default:
+			r.skip()
+		}
+	}
+}
+
+func (v *TriedAlternative) read(r *reader) {
+	for more := r.first('{', '}'); more; more = r.next('}') {
+		switch r.name() {
+		case "scopes":
+			v.Scopes = r.strings()
+		case "lacking":
+			v.Lacking = r.strings()
 		default:
 			r.skip()
 		}
@@ -435,6 +462,8 @@ func (v *Needs) read(r *reader) {
 			v.Calls = r.number()
 		case "scopes":
 			v.Scopes = r.strings()
+		case "is_smallest":
+			v.IsSmallest = r.flag()
 		case "needs":
 			v.Needs = list[NeededScope](r)
 		case "refusals":
@@ -523,6 +552,10 @@ func (v *ReachedRoute) read(r *reader) {
 			}
 		case "scope":
 			v.Scope = r.string()
+		case "scopes":
+			if !r.isNull() {
+				v.Scopes = r.lists()
+			}
 		case "orbs":
 			if !r.isNull() {
 				v.Orbs = new(Orbs)
@@ -575,8 +608,23 @@ func (v *TableApi) read(r *reader) {
 			if !r.isNull() {
 				v.Organisation = pointer(r.string())
 			}
+		case "closed":
+			v.Closed = list[ClosedTemplate](r)
 		case "scopes":
 			v.Scopes = list[TableScope](r)
+		default:
+			r.skip()
+		}
+	}
+}
+
+func (v *ClosedTemplate) read(r *reader) {
+	for more := r.first('{', '}'); more; more = r.next('}') {
+		switch r.name() {
+		case "template":
+			v.Template = r.string()
+		case "location":
+			v.Location.read(r)
 		default:
 			r.skip()
 		}
@@ -616,6 +664,10 @@ func (v *TableRoute) read(r *reader) {
 			v.Method = r.string()
 		case "template":
 			v.Template = r.string()
+		case "scopes":
+			if !r.isNull() {
+				v.Scopes = r.lists()
+			}
 		case "orbs":
 			v.Orbs.read(r)
 		case "location":
@@ -657,6 +709,8 @@ func (v *ScopeUsage) read(r *reader) {
 			v.Granted = r.number()
 		case "used":
 			v.Used = r.number()
+		case "needed":
+			v.Needed = r.number()
 		case "in_policy":
 			v.InPolicy = r.flag()
 		case "last":

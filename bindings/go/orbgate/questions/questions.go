@@ -184,8 +184,10 @@ type PolicyChange struct {
 type DecidingRule struct {
 	// The route, null for a scope without a route.
 	Route *string `json:"route"`
-	// The scope that it needs.
+	// The scope that owns the route: it needs just this one, unless there are `scopes`.
 	Scope string `json:"scope"`
+	// The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first.
+	Scopes [][]string `json:"scopes,omitzero"`
 	// The orbs that a call consumes, null if the policy doesn't state it.
 	Orbs *Orbs `json:"orbs"`
 	// `deny` or `allow_without_scope` for organisations' tokens, if the scope applies only to users' tokens.
@@ -220,8 +222,10 @@ type PolicyDecision struct {
 	Api *string `json:"api"`
 	// The route that decided.
 	Route *string `json:"route"`
-	// The scope that the call needs.
+	// The scope that owns the route: the call needs just this one, unless there are `scopes`.
 	Scope *string `json:"scope"`
+	// The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first.
+	Scopes [][]string `json:"scopes,omitzero"`
 	// The orbs that an allowed call consumes.
 	Orbs *OrbCharge `json:"orbs"`
 	// The policy's digest.
@@ -242,14 +246,18 @@ type Explanation struct {
 	Api *string `json:"api"`
 	// The route that decided.
 	Route *string `json:"route"`
-	// The scope that the call needs.
+	// The scope that owns the route: the call needs just this one, unless there are `scopes`.
 	Scope *string `json:"scope"`
+	// The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first.
+	Scopes [][]string `json:"scopes,omitzero"`
 	// The orbs that an allowed call consumes.
 	Orbs *OrbCharge `json:"orbs"`
 	// The policy's digest.
 	Policy string `json:"policy"`
-	// The step that would give the token the scope.
+	// The step that would give the token the scope, or the first of the alternatives.
 	MissingStep *string `json:"missing_step"`
+	// The `scopes`, each with what the token lacks.
+	Alternatives []TriedAlternative `json:"alternatives,omitempty"`
 	// The orbs that a denied call would consume with the scope.
 	OrbsIfAllowed *OrbCharge `json:"orbs_if_allowed,omitzero"`
 	// The length of a malformed target's valid prefix, in bytes.
@@ -258,6 +266,14 @@ type Explanation struct {
 	Rules []CheckedRule `json:"rules,omitempty"`
 	// Routes that almost match the call, the nearest first.
 	Near []NearRoute `json:"near,omitempty"`
+}
+
+// TriedAlternative: An alternative of what a route needs.
+type TriedAlternative struct {
+	// Its scopes, which are enough together.
+	Scopes []string `json:"scopes"`
+	// Those of them that the token lacks. Empty if the token has the alternative.
+	Lacking []string `json:"lacking"`
 }
 
 // CheckedRule: A rule for targets.
@@ -300,6 +316,8 @@ type Needs struct {
 	Calls uint64 `json:"calls"`
 	// The scopes, in the order of the calls that first need them.
 	Scopes []string `json:"scopes"`
+	// Whether no smaller set is enough. False only if more than 20 scopes of alternatives have to be weighed.
+	IsSmallest bool `json:"is_smallest"`
 	// The same scopes, each with its calls.
 	Needs []NeededScope `json:"needs"`
 	// Calls that no scope allows.
@@ -358,8 +376,10 @@ type Reach struct {
 type ReachedRoute struct {
 	// The route, null for a scope without routes.
 	Route *string `json:"route"`
-	// The scope that allows it.
+	// The scope that owns the route: the one that allows it, unless there are `scopes`.
 	Scope string `json:"scope"`
+	// The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first.
+	Scopes [][]string `json:"scopes,omitzero"`
 	// The orbs that a call consumes, null if the policy doesn't state it.
 	Orbs *Orbs `json:"orbs"`
 	// The reason why it is allowed.
@@ -393,8 +413,18 @@ type TableApi struct {
 	Token *string `json:"token"`
 	// `deny` or `allow_without_scope` for organisations' tokens in that case.
 	Organisation *string `json:"organisation"`
+	// The templates that declare no method.
+	Closed []ClosedTemplate `json:"closed,omitempty"`
 	// Its scopes.
 	Scopes []TableScope `json:"scopes"`
+}
+
+// ClosedTemplate: A template that declares no method, so that all its calls are denied.
+type ClosedTemplate struct {
+	// The path.
+	Template string `json:"template"`
+	// Its position in the file.
+	Location Position `json:"location"`
 }
 
 // TableScope: A scope of an api.
@@ -419,6 +449,8 @@ type TableRoute struct {
 	Method string `json:"method"`
 	// Its path.
 	Template string `json:"template"`
+	// The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first.
+	Scopes [][]string `json:"scopes,omitzero"`
 	// The orbs that a call consumes.
 	Orbs Orbs `json:"orbs"`
 	// Its position in the file.
@@ -451,8 +483,10 @@ type ScopeUsage struct {
 	Scope string `json:"scope"`
 	// The number of calls whose token had it.
 	Granted uint64 `json:"granted"`
-	// The number of these calls that it allowed.
+	// The number of these calls that it allowed, alone or with others. Scopes whose number is 0 can be removed together.
 	Used uint64 `json:"used"`
+	// The number of these calls that would have been denied without it. Of the scopes whose number is 0, any one can be removed.
+	Needed uint64 `json:"needed"`
 	// Whether the policy defines it.
 	InPolicy bool `json:"in_policy"`
 	// The last call that it allowed.

@@ -255,14 +255,14 @@ class PolicyChange(TypedDict):
     """Whether the other policy lacks the route or scope that decided it."""
 
 
-class DecidingRule(TypedDict):
-    """The route or scope that decides a call."""
+class _DecidingRule(TypedDict):
+    """The required fields."""
 
     route: str | None
     """The route, null for a scope without a route."""
 
     scope: str
-    """The scope that it needs."""
+    """The scope that owns the route: it needs just this one, unless there are `scopes`."""
 
     orbs: Orbs | None
     """The orbs that a call consumes, null if the policy doesn't state it."""
@@ -272,6 +272,13 @@ class DecidingRule(TypedDict):
 
     location: Position
     """The rule's position in the file."""
+
+
+class DecidingRule(_DecidingRule, total=False):
+    """The route or scope that decides a call."""
+
+    scopes: list[list[str]]
+    """The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first."""
 
 
 class _ExplainArguments(TypedDict):
@@ -294,8 +301,8 @@ class ExplainArguments(_ExplainArguments, total=False):
     """The scopes that the application requested, if you know them, separated by spaces."""
 
 
-class PolicyDecision(TypedDict):
-    """A decision."""
+class _PolicyDecision(TypedDict):
+    """The required fields."""
 
     decision: str
     """`allow` or `deny`."""
@@ -316,13 +323,20 @@ class PolicyDecision(TypedDict):
     """The route that decided."""
 
     scope: str | None
-    """The scope that the call needs."""
+    """The scope that owns the route: the call needs just this one, unless there are `scopes`."""
 
     orbs: OrbCharge | None
     """The orbs that an allowed call consumes."""
 
     policy: str
     """The policy's digest."""
+
+
+class PolicyDecision(_PolicyDecision, total=False):
+    """A decision."""
+
+    scopes: list[list[str]]
+    """The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first."""
 
 
 class _Explanation(TypedDict):
@@ -347,7 +361,7 @@ class _Explanation(TypedDict):
     """The route that decided."""
 
     scope: str | None
-    """The scope that the call needs."""
+    """The scope that owns the route: the call needs just this one, unless there are `scopes`."""
 
     orbs: OrbCharge | None
     """The orbs that an allowed call consumes."""
@@ -356,11 +370,17 @@ class _Explanation(TypedDict):
     """The policy's digest."""
 
     missing_step: str | None
-    """The step that would give the token the scope."""
+    """The step that would give the token the scope, or the first of the alternatives."""
 
 
 class Explanation(_Explanation, total=False):
     """Answer of `explain`: the decision, and the steps that led to it."""
+
+    scopes: list[list[str]]
+    """The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first."""
+
+    alternatives: list[TriedAlternative]
+    """The `scopes`, each with what the token lacks."""
 
     orbs_if_allowed: OrbCharge
     """The orbs that a denied call would consume with the scope."""
@@ -373,6 +393,16 @@ class Explanation(_Explanation, total=False):
 
     near: list[NearRoute]
     """Routes that almost match the call, the nearest first."""
+
+
+class TriedAlternative(TypedDict):
+    """An alternative of what a route needs."""
+
+    scopes: list[str]
+    """Its scopes, which are enough together."""
+
+    lacking: list[str]
+    """Those of them that the token lacks. Empty if the token has the alternative."""
 
 
 class CheckedRule(TypedDict):
@@ -432,6 +462,9 @@ class Needs(TypedDict):
 
     scopes: list[str]
     """The scopes, in the order of the calls that first need them."""
+
+    is_smallest: bool
+    """Whether no smaller set is enough. False only if more than 20 scopes of alternatives have to be weighed."""
 
     needs: list[NeededScope]
     """The same scopes, each with its calls."""
@@ -502,14 +535,14 @@ class Reach(TypedDict):
     """Routes, and scopes without routes, in the order of the policy file."""
 
 
-class ReachedRoute(TypedDict):
-    """A route or a scope that a token can call."""
+class _ReachedRoute(TypedDict):
+    """The required fields."""
 
     route: str | None
     """The route, null for a scope without routes."""
 
     scope: str
-    """The scope that allows it."""
+    """The scope that owns the route: the one that allows it, unless there are `scopes`."""
 
     orbs: Orbs | None
     """The orbs that a call consumes, null if the policy doesn't state it."""
@@ -519,6 +552,13 @@ class ReachedRoute(TypedDict):
 
     location: Position
     """The rule's position in the file."""
+
+
+class ReachedRoute(_ReachedRoute, total=False):
+    """A route or a scope that a token can call."""
+
+    scopes: list[list[str]]
+    """The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first."""
 
 
 class TableArguments(TypedDict):
@@ -544,8 +584,8 @@ class Table(TypedDict):
     """Scope groups without routes."""
 
 
-class TableApi(TypedDict):
-    """An api of a policy."""
+class _TableApi(TypedDict):
+    """The required fields."""
 
     name: str
     """Its name."""
@@ -558,6 +598,23 @@ class TableApi(TypedDict):
 
     scopes: list[TableScope]
     """Its scopes."""
+
+
+class TableApi(_TableApi, total=False):
+    """An api of a policy."""
+
+    closed: list[ClosedTemplate]
+    """The templates that declare no method."""
+
+
+class ClosedTemplate(TypedDict):
+    """A template that declares no method, so that all its calls are denied."""
+
+    template: str
+    """The path."""
+
+    location: Position
+    """Its position in the file."""
 
 
 class TableScope(TypedDict):
@@ -579,8 +636,8 @@ class TableScope(TypedDict):
     """Its routes in this api."""
 
 
-class TableRoute(TypedDict):
-    """A route of a scope."""
+class _TableRoute(TypedDict):
+    """The required fields."""
 
     route: str
     """Method and template."""
@@ -596,6 +653,13 @@ class TableRoute(TypedDict):
 
     location: Position
     """Its position in the file."""
+
+
+class TableRoute(_TableRoute, total=False):
+    """A route of a scope."""
+
+    scopes: list[list[str]]
+    """The alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first."""
 
 
 class UnusedArguments(TypedDict):
@@ -634,7 +698,10 @@ class ScopeUsage(TypedDict):
     """The number of calls whose token had it."""
 
     used: int
-    """The number of these calls that it allowed."""
+    """The number of these calls that it allowed, alone or with others. Scopes whose number is 0 can be removed together."""
+
+    needed: int
+    """The number of these calls that would have been denied without it. Of the scopes whose number is 0, any one can be removed."""
 
     in_policy: bool
     """Whether the policy defines it."""

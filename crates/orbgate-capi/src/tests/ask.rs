@@ -53,7 +53,7 @@ fn questions_are_answered_as_by_the_command() {
         unsafe { orbgate_engine_free(engine) }
         count += 1;
     }
-    assert_eq!(count, 30);
+    assert_eq!(count, 38);
 }
 
 #[test]

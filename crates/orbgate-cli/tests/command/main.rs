@@ -10,6 +10,7 @@
     reason = "a test that cannot go on fails, and one that is skipped says so"
 )]
 
+mod alternatives;
 mod cases;
 mod check;
 mod decide;

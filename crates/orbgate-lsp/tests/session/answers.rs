@@ -161,6 +161,51 @@ fn a_scope_of_two_apis_is_found_in_both() {
     client.end().unwrap();
 }
 
+/// A route that accepts another scope, and one that needs a second one as well.
+const ANY: &str = "orbgate: 1
+apis:
+  a:
+    base_path: /a
+    scopes:
+      read:x:
+        permits: reads x
+        orbs: false
+        or: [admin:x]
+        routes:
+          - GET /x
+          - { route: GET /x/all, and: export:x }
+      admin:x: { routes: [] }
+      export:x: { routes: [] }
+";
+
+#[test]
+fn alternatives_are_shown_and_lead_from_each_scope_to_the_route() {
+    let mut client = Client::ready(json!({}));
+    client.open(URI, ANY);
+    let at = |line: usize, text: &str| {
+        let character = ANY.lines().nth(line).unwrap().find(text).unwrap();
+        json!({ "textDocument": { "uri": URI }, "position": { "line": line, "character": character } })
+    };
+    let mut hover = |at: Value| {
+        let hover = client.ask("textDocument/hover", at).unwrap();
+        hover["contents"]["value"].as_str().unwrap().to_owned()
+    };
+    let text = hover(at(10, "GET /x"));
+    assert!(text.contains("- needs `read:x` or `admin:x`\n- listed under `read:x`: reads x\n"), "{text}");
+    let text = hover(at(11, "GET /x/all"));
+    assert!(text.contains("- needs `read:x export:x`\n"), "{text}");
+    let text = hover(at(12, "admin:x"));
+    assert!(text.ends_with("- also for `GET /a/x` (line 11)\n"), "{text}");
+    // In the list of alternatives, too.
+    assert_eq!(hover(at(8, "admin:x")), text);
+    let mut params = at(13, "export:x");
+    params["context"] = json!({ "includeDeclaration": false });
+    let found = client.ask("textDocument/references", params).unwrap();
+    assert_eq!(found[0]["range"]["start"], json!({ "line": 11, "character": 21 }));
+    assert_eq!(found.as_array().unwrap().len(), 1);
+    client.end().unwrap();
+}
+
 #[test]
 fn a_policy_is_laid_out_and_one_with_diagnostics_is_left_alone() {
     let format = |client: &mut Client| {

@@ -235,12 +235,13 @@ public final class Questions {
      * The route or scope that decides a call.
      *
      * @param route the route, null for a scope without a route
-     * @param scope the scope that it needs
+     * @param scope the scope that owns the route: it needs just this one, unless there are {@code scopes}
+     * @param scopes the alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first
      * @param orbs the orbs that a call consumes, null if the policy doesn't state it
      * @param organisation {@code deny} or {@code allow_without_scope} for organisations' tokens, if the scope applies only to users' tokens
      * @param location the rule's position in the file
      */
-    public record DecidingRule(Optional<String> route, String scope, Optional<Orbs> orbs, Optional<String> organisation, Position location) {}
+    public record DecidingRule(Optional<String> route, String scope, @LeftOut Optional<List<List<String>>> scopes, Optional<Orbs> orbs, Optional<String> organisation, Position location) {}
 
     /**
      * Arguments of {@code explain}.
@@ -281,11 +282,12 @@ public final class Questions {
      * @param detail the rule that a malformed request breaks
      * @param api the api of the route or scope
      * @param route the route that decided
-     * @param scope the scope that the call needs
+     * @param scope the scope that owns the route: the call needs just this one, unless there are {@code scopes}
+     * @param scopes the alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first
      * @param orbs the orbs that an allowed call consumes
      * @param policy the policy's digest
      */
-    public record PolicyDecision(String decision, OptionalLong status, String reason, Optional<String> detail, Optional<String> api, Optional<String> route, Optional<String> scope, Optional<OrbCharge> orbs, String policy) {}
+    public record PolicyDecision(String decision, OptionalLong status, String reason, Optional<String> detail, Optional<String> api, Optional<String> route, Optional<String> scope, @LeftOut Optional<List<List<String>>> scopes, Optional<OrbCharge> orbs, String policy) {}
 
     /**
      * Answer of {@code explain}: the decision, and the steps that led to it.
@@ -296,16 +298,26 @@ public final class Questions {
      * @param detail the rule that a malformed request breaks
      * @param api the api of the route or scope
      * @param route the route that decided
-     * @param scope the scope that the call needs
+     * @param scope the scope that owns the route: the call needs just this one, unless there are {@code scopes}
+     * @param scopes the alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first
      * @param orbs the orbs that an allowed call consumes
      * @param policy the policy's digest
-     * @param missingStep the step that would give the token the scope
+     * @param missingStep the step that would give the token the scope, or the first of the alternatives
+     * @param alternatives the {@code scopes}, each with what the token lacks
      * @param orbsIfAllowed the orbs that a denied call would consume with the scope
      * @param inOrder the length of a malformed target's valid prefix, in bytes
      * @param rules the rules for targets, by number. Empty for a scope without a route
      * @param near routes that almost match the call, the nearest first
      */
-    public record Explanation(String decision, OptionalLong status, String reason, Optional<String> detail, Optional<String> api, Optional<String> route, Optional<String> scope, Optional<OrbCharge> orbs, String policy, Optional<String> missingStep, @LeftOut Optional<OrbCharge> orbsIfAllowed, @LeftOut OptionalLong inOrder, @LeftOut List<CheckedRule> rules, @LeftOut List<NearRoute> near) {}
+    public record Explanation(String decision, OptionalLong status, String reason, Optional<String> detail, Optional<String> api, Optional<String> route, Optional<String> scope, @LeftOut Optional<List<List<String>>> scopes, Optional<OrbCharge> orbs, String policy, Optional<String> missingStep, @LeftOut List<TriedAlternative> alternatives, @LeftOut Optional<OrbCharge> orbsIfAllowed, @LeftOut OptionalLong inOrder, @LeftOut List<CheckedRule> rules, @LeftOut List<NearRoute> near) {}
+
+    /**
+     * An alternative of what a route needs.
+     *
+     * @param scopes its scopes, which are enough together
+     * @param lacking those of them that the token lacks. Empty if the token has the alternative
+     */
+    public record TriedAlternative(List<String> scopes, List<String> lacking) {}
 
     /**
      * A rule for targets.
@@ -351,10 +363,11 @@ public final class Questions {
      * @param kind the kind of token
      * @param calls the number of calls
      * @param scopes the scopes, in the order of the calls that first need them
+     * @param isSmallest whether no smaller set is enough. False only if more than 20 scopes of alternatives have to be weighed
      * @param needs the same scopes, each with its calls
      * @param refusals calls that no scope allows
      */
-    public record Needs(String policy, String kind, long calls, List<String> scopes, List<NeededScope> needs, List<RefusedCalls> refusals) {}
+    public record Needs(String policy, String kind, long calls, List<String> scopes, boolean isSmallest, List<NeededScope> needs, List<RefusedCalls> refusals) {}
 
     /**
      * A scope that calls need.
@@ -404,12 +417,13 @@ public final class Questions {
      * A route or a scope that a token can call.
      *
      * @param route the route, null for a scope without routes
-     * @param scope the scope that allows it
+     * @param scope the scope that owns the route: the one that allows it, unless there are {@code scopes}
+     * @param scopes the alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first
      * @param orbs the orbs that a call consumes, null if the policy doesn't state it
      * @param reason the reason why it is allowed
      * @param location the rule's position in the file
      */
-    public record ReachedRoute(Optional<String> route, String scope, Optional<Orbs> orbs, String reason, Position location) {}
+    public record ReachedRoute(Optional<String> route, String scope, @LeftOut Optional<List<List<String>>> scopes, Optional<Orbs> orbs, String reason, Position location) {}
 
     /**
      * Arguments of {@code table}. There are none.
@@ -433,9 +447,18 @@ public final class Questions {
      * @param name its name
      * @param token {@code user} if its scopes apply only to users' tokens
      * @param organisation {@code deny} or {@code allow_without_scope} for organisations' tokens in that case
+     * @param closed the templates that declare no method
      * @param scopes its scopes
      */
-    public record TableApi(String name, Optional<String> token, Optional<String> organisation, List<TableScope> scopes) {}
+    public record TableApi(String name, Optional<String> token, Optional<String> organisation, @LeftOut List<ClosedTemplate> closed, List<TableScope> scopes) {}
+
+    /**
+     * A template that declares no method, so that all its calls are denied.
+     *
+     * @param template_ the path
+     * @param location its position in the file
+     */
+    public record ClosedTemplate(String template_, Position location) {}
 
     /**
      * A scope of an api.
@@ -454,10 +477,11 @@ public final class Questions {
      * @param route method and template
      * @param method its method
      * @param template_ its path
+     * @param scopes the alternatives of a route that needs more or other than one scope, each a set that is enough. The owner's is first
      * @param orbs the orbs that a call consumes
      * @param location its position in the file
      */
-    public record TableRoute(String route, String method, String template_, Orbs orbs, Position location) {}
+    public record TableRoute(String route, String method, String template_, @LeftOut Optional<List<List<String>>> scopes, Orbs orbs, Position location) {}
 
     /**
      * Arguments of {@code unused}.
@@ -482,11 +506,12 @@ public final class Questions {
      *
      * @param scope its name
      * @param granted the number of calls whose token had it
-     * @param used the number of these calls that it allowed
+     * @param used the number of these calls that it allowed, alone or with others. Scopes whose number is 0 can be removed together
+     * @param needed the number of these calls that would have been denied without it. Of the scopes whose number is 0, any one can be removed
      * @param inPolicy whether the policy defines it
      * @param last the last call that it allowed
      */
-    public record ScopeUsage(String scope, long granted, long used, boolean inPolicy, Optional<LastUse> last) {}
+    public record ScopeUsage(String scope, long granted, long used, long needed, boolean inPolicy, Optional<LastUse> last) {}
 
     /**
      * The last use of a scope.

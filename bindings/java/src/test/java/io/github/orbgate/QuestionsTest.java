@@ -30,7 +30,7 @@ class QuestionsTest {
                 assertEquals(answer, typed(asked, question, arguments), row);
             }
         }
-        assertEquals(30, rows.size());
+        assertEquals(38, rows.size());
     }
 
     private static String typed(Engine engine, String question, String json) {
