@@ -129,7 +129,7 @@ fn alternatives(route: Route<'_>) -> Vec<String> {
 }
 
 const COLUMNS: [&str; 10] =
-    ["api", "scope", "orbs", "token", "permits", "route", "route_orbs", "scopes", "heading", "closed"];
+    ["api", "scope", "orbs", "token", "permits", "route", "route_orbs", "heading", "scopes", "closed"];
 
 /// The cells of a route, or of a scope without routes, and the alternatives of the route.
 type Row = ([String; 7], Vec<String>);
@@ -188,7 +188,7 @@ fn csv(out: &mut dyn Write, engine: &Engine) -> io::Result<()> {
     let mut out = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(out);
     out.write_record(COLUMNS)?;
     for (row, alternatives) in rows(engine) {
-        let more = [alternatives.join(" or "), String::new(), String::new()];
+        let more = [String::new(), alternatives.join(" or "), String::new()];
         out.write_record(row.iter().chain(&more).map(|field| cell(field).into_owned()))?;
     }
     for heading in engine.headings() {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use orbgate::{Allow, Decision as Answer, Orbs, Route, Scope, TokenKind};
-use orbgate_analysis::{self as analysis, LeastScopes, ScopeUsage, TableRow};
+use orbgate_analysis::{self as analysis, Demand, ScopeUsage, TableRow};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -78,6 +78,7 @@ pub(crate) struct UseRow {
     scope: String,
     granted: u64,
     used: u64,
+    needed: u64,
     in_policy: bool,
 }
 
@@ -152,13 +153,13 @@ pub(crate) fn reach<'a>(policy: &'a Bound<'_, Policy>, token: &Bound<'_, Token>)
 }
 
 /// The least set of scopes for calls, each a method and a target: each scope with the position of its
-/// evidence and the number of its calls, and the calls that no scope allows.
+/// evidence and the number of its calls, whether there is no smaller set, and the calls that no scope allows.
 #[pyfunction]
 pub(crate) fn least_scopes<'a>(
     policy: &'a Bound<'_, Policy>,
     kind: &str,
     calls: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
-) -> PyResult<(Vec<NeedRow<'a>>, Vec<RefusalRow>)> {
+) -> PyResult<(Vec<NeedRow<'a>>, bool, Vec<RefusalRow>)> {
     guarded(|| {
         let texts = calls.iter().map(|(method, target)| {
             let (Text(method), Text(target)) = (method.extract()?, target.extract()?);
@@ -174,7 +175,7 @@ pub(crate) fn least_scopes<'a>(
             let denial = Decision::of(policy.py(), &policy.get().names, &denial);
             (refusal.call, denial, refusal.calls)
         });
-        Ok((needs.collect(), refusals.collect()))
+        Ok((needs.collect(), least.is_smallest, refusals.collect()))
     })
 }
 
@@ -248,16 +249,15 @@ pub(crate) fn least_scopes_of_table<'a>(
         }
         let layout = Layout { by, ..Layout::new(columns, values) };
         each_row(data, &layout, |call| {
-            let (least, calls) = entry(&mut all, call.by, Least::default);
-            let (needs, refusals) = (least.needs.len(), least.refusals.len());
-            least.add(engine, call.kind, calls.len(), call.method, call.target);
-            // Only calls that are evidence are kept.
-            if (needs, refusals) != (least.needs.len(), least.refusals.len()) {
+            let (demand, calls) = entry(&mut all, call.by, Least::default);
+            // Only calls that can be evidence are kept.
+            if demand.add(engine, call.kind, calls.len(), call.method, call.target) {
                 calls.push((call.method.to_vec(), call.target.to_vec()));
             }
         })?;
         let names = &policy.get().names;
-        let rows = all.into_iter().map(|(by, (least, calls))| {
+        let rows = all.into_iter().map(|(by, (demand, calls))| {
+            let least = demand.least();
             let shown = |at: usize| {
                 let call = calls.get(at).map(|(method, target)| (Some(&**method), Some(&**target)));
                 let (method, target) = call.unwrap_or_default();
@@ -272,7 +272,7 @@ pub(crate) fn least_scopes_of_table<'a>(
                 let denial = Decision::of(policy.py(), names, &Answer::Deny(refusal.deny));
                 (method, target, denial, refusal.calls)
             });
-            (text(by.as_deref()), needs.collect(), refusals.collect())
+            (text(by.as_deref()), needs.collect(), least.is_smallest, refusals.collect())
         });
         Ok(rows.collect())
     })
@@ -281,12 +281,12 @@ pub(crate) fn least_scopes_of_table<'a>(
 /// The string by which a row is grouped; None if it has none, or if rows aren't grouped.
 type By = Option<String>;
 
-/// The least set of scopes for some rows, and the calls that are its evidence.
-type Least<'e> = (LeastScopes<'e>, Vec<(Vec<u8>, Vec<u8>)>);
+/// What some rows need, and the calls that can be evidence.
+type Least<'e> = (Demand<'e>, Vec<(Vec<u8>, Vec<u8>)>);
 
-/// The string that the rows share; each scope with its evidence's method and target and the number of its calls; and
-/// the groups of calls with the same denial, each with its first call and its size.
-type LeastRow<'e> = (By, Vec<(&'e str, String, String, usize)>, Vec<(String, String, Decision, usize)>);
+/// The string that the rows share; each scope with its evidence's method and target and the number of its calls; whether
+/// there is no smaller set; and the groups of calls with the same denial, each with its first call and its size.
+type LeastRow<'e> = (By, Vec<(&'e str, String, String, usize)>, bool, Vec<(String, String, Decision, usize)>);
 
 /// A row of a table.
 struct Row<'r> {
@@ -364,6 +364,7 @@ fn usage_rows(usage: &ScopeUsage<'_>) -> Vec<UseRow> {
         scope: String::from_utf8_lossy(&scope.scope).into_owned(),
         granted: scope.granted,
         used: scope.used,
+        needed: scope.needed,
         in_policy: scope.in_policy,
     });
     rows.collect()

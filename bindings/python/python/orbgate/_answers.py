@@ -106,10 +106,15 @@ class Refusal(NamedTuple):
 
 
 class LeastScopes(NamedTuple):
-    """The least set of scopes for some calls, allowed or denied, and the calls that no scope allows, grouped by denial."""
+    """The least set of scopes for some calls, allowed or denied, and the calls that no scope allows, grouped by denial.
+
+    Only if more than 20 scopes of routes with alternatives have to be weighed, `is_smallest` can be False: no scope is too
+    many, but other scopes might be fewer.
+    """
 
     needs: Rows[Need]
     refusals: Rows[Refusal]
+    is_smallest: bool
 
     @property
     def scope(self) -> str:
@@ -118,20 +123,25 @@ class LeastScopes(NamedTuple):
 
 
 def least_of(
-    needs: Iterable[tuple[str, str, str, int]], refusals: Iterable[tuple[str, str, Decision, int]]
+    needs: Iterable[tuple[str, str, str, int]], is_smallest: bool, refusals: Iterable[tuple[str, str, Decision, int]]
 ) -> LeastScopes:
     """Makes the least set of scopes from tuples."""
     return LeastScopes(
-        Rows(Need, (Need(*need) for need in needs)), Rows(Refusal, (Refusal(*refusal) for refusal in refusals))
+        Rows(Need, (Need(*need) for need in needs)), Rows(Refusal, (Refusal(*refusal) for refusal in refusals)), is_smallest
     )
 
 
 class ScopeUse(NamedTuple):
-    """The number of calls whose token had the scope, and the number of calls that were allowed because of it."""
+    """The number of calls whose token had the scope, of those that were allowed because of it, alone or with others, and of
+    those that would have been denied without it.
+
+    All scopes that weren't used can be removed together. Of those that were used but not needed, any one can be.
+    """
 
     scope: str
     granted: int
     used: int
+    needed: int
     in_policy: bool
 
 
@@ -142,6 +152,7 @@ class ScopeUseBy(NamedTuple):
     scope: str
     granted: int
     used: int
+    needed: int
     in_policy: bool
 
 

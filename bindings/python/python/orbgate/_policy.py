@@ -220,15 +220,17 @@ class Policy(_native.Policy):
             values = {"kind": kind_of(kind), "scopes": "", "allow_bonus_orbs_use": False}
             data, names = of_table(calls, columns, values, by)
             found = _native.least_scopes_of_table(self, data, names, values, by)
-            least = {of: least_of(needs, refusals) for of, needs, refusals in found}
+            least = {of: least_of(needs, is_smallest, refusals) for of, needs, is_smallest, refusals in found}
             return least[None] if by is None else least
         if columns is not None or by is not None:
             raise ValueError("`columns` and `by` can be used only with a table")
         listed = list(calls)
         asked = [(_shown(method), _shown(target)) for method, target in listed]
-        needs, refusals = _native.least_scopes(self, kind_of(kind) or TokenKind.USER, listed)
+        needs, is_smallest, refusals = _native.least_scopes(self, kind_of(kind) or TokenKind.USER, listed)
         return least_of(
-            [(scope, *asked[at], count) for scope, at, count in needs], [(*asked[at], denial, count) for at, denial, count in refusals]
+            [(scope, *asked[at], count) for scope, at, count in needs],
+            is_smallest,
+            [(*asked[at], denial, count) for at, denial, count in refusals],
         )
 
     @overload

@@ -147,7 +147,7 @@ fn sarif_has_rules_results_and_suppressions() {
 fn every_code_is_in_the_help_with_its_level() {
     let help = orbgate(&["lint", "--help"]).out;
     let list = help.split("note     ").collect::<Vec<_>>();
-    let (upper, notes) = (list[0], list[1].split("\n").next().unwrap());
+    let (upper, notes) = (list[0], list[1].split("\nA comment").next().unwrap());
     let (errors, warnings) = upper.split_once("warning  ").unwrap();
     for code in orbgate_analysis::Code::ALL {
         let among = match code.level().as_str() {

@@ -202,10 +202,10 @@ fn unused_takes_the_scopes_from_a_field_of_an_access_log() {
     let ran = orbgate(&["unused", &log, "--field", "extra1", "--policy", &shop]);
     assert_eq!((ran.code, &*ran.err), (1, ""));
     let expected = "\
-SCOPE           GRANTED        USED  LAST USE
-order:items           2           0  never
-write:items           2           0  never
-read:items            4           2  line 2, 20/Nov/2026:13:05:09 +0000
+SCOPE           GRANTED        USED      NEEDED  LAST USE
+order:items           2           0           0  never
+write:items           2           0           0  never
+read:items            4           2           2  line 2, 20/Nov/2026:13:05:09 +0000
 4 calls
 ";
     assert_eq!(ran.out, expected);

@@ -74,14 +74,14 @@ fn csv_quotes_what_must_be_quoted() {
     assert_eq!(
         lines,
         [
-            "api,scope,orbs,token,permits,route,route_orbs,heading",
-            "items,read:items,no,any,\"reads | lists \"\"items\"\", all\",GET /v1/items,no,",
-            "items,read:items,no,any,\"reads | lists \"\"items\"\", all\",GET /v1/items/{id},no,",
-            "items,write:items,yes,any,,POST /v1/items,yes,",
-            "items,write:items,yes,any,,POST /v1/items/{id},5,",
-            "items,order:items,3,any,,POST /v1/items/order,3,",
-            "talk,read:talk,yes,user (organisation: allow_without_scope),,,,",
-            ",,,,,,,Later",
+            "api,scope,orbs,token,permits,route,route_orbs,heading,scopes,closed",
+            "items,read:items,no,any,\"reads | lists \"\"items\"\", all\",GET /v1/items,no,,,",
+            "items,read:items,no,any,\"reads | lists \"\"items\"\", all\",GET /v1/items/{id},no,,,",
+            "items,write:items,yes,any,,POST /v1/items,yes,,,",
+            "items,write:items,yes,any,,POST /v1/items/{id},5,,,",
+            "items,order:items,3,any,,POST /v1/items/order,3,,,",
+            "talk,read:talk,yes,user (organisation: allow_without_scope),,,,,,",
+            ",,,,,,,Later,,",
             "",
         ]
     );
@@ -174,11 +174,11 @@ fn csv_has_no_formulas() {
     assert_eq!(
         lines,
         [
-            "'=api,'=cmd|/c,no,any,'@SUM(1+1)*cmd|' /C calc'!A0,GET /a,no,",
-            "'=api,a```b``,no,any,' =1+1 more,,,",
-            ",,,,,,,'-1+1",
-            ",,,,,,,'+1",
-            ",,,,,,,fine = text",
+            "'=api,'=cmd|/c,no,any,'@SUM(1+1)*cmd|' /C calc'!A0,GET /a,no,,,",
+            "'=api,a```b``,no,any,' =1+1 more,,,,,",
+            ",,,,,,,'-1+1,,",
+            ",,,,,,,'+1,,",
+            ",,,,,,,fine = text,,",
             "",
         ]
     );
@@ -259,10 +259,10 @@ fn a_scope_of_several_apis_is_shown_in_each_with_the_routes_there() {
     assert_eq!(
         rows.collect::<Vec<_>>(),
         [
-            format!("v2,read:items,no,any,{permits},GET /api/v2/items,no,"),
-            format!("v2,read:items,no,any,{permits},GET /api/v2/items/{{itemId}},no,"),
-            format!("v1,read:items,no,any,{permits},GET /api/v1/items,no,"),
-            format!("photos,read:items,no,any,{permits},GET /api/v1/photos,no,"),
+            format!("v2,read:items,no,any,{permits},GET /api/v2/items,no,,,"),
+            format!("v2,read:items,no,any,{permits},GET /api/v2/items/{{itemId}},no,,,"),
+            format!("v1,read:items,no,any,{permits},GET /api/v1/items,no,,,"),
+            format!("photos,read:items,no,any,{permits},GET /api/v1/photos,no,,,"),
         ]
     );
     let text = table("text");

@@ -61,7 +61,7 @@ class Usage:
 
     def rows(self) -> Rows[ScopeUse]:
         """The scopes of the policy. The most granted come first."""
-        uses = (ScopeUse(scope, granted, self._used[scope], in_policy=True) for scope, granted in self._granted.items())
+        uses = (ScopeUse(scope, granted, self._used[scope], self._used[scope], in_policy=True) for scope, granted in self._granted.items())
         return Rows(ScopeUse, sorted(uses, key=lambda use: (-use.granted, use.scope)))
 
     def unknown_rows(self) -> Rows[UnknownScope]:
