@@ -271,8 +271,11 @@ fn without(token: &(TokenKind, String), scopes: &BTreeSet<String>) -> (TokenKind
     (token.0, left.join(" "))
 }
 
-/// Which scopes a random policy's routes need: of each, the owner, what it needs as well, and what is enough instead.
-fn weighed() -> impl Strategy<Value = Vec<(usize, Vec<usize>, Vec<Vec<usize>>)>> {
+/// The scopes of a route: its owner, what it needs as well, and what is enough instead.
+type Weighed = (usize, Vec<usize>, Vec<Vec<usize>>);
+
+/// Which scopes a random policy's routes need.
+fn weighed() -> impl Strategy<Value = Vec<Weighed>> {
     let scopes = |count| subsequence((0..WEIGHED.len()).collect::<Vec<_>>(), count);
     vec((0..WEIGHED.len(), scopes(0..=2), vec(scopes(1..=3), 0..4)), 1..9)
 }
@@ -281,7 +284,7 @@ const WEIGHED: [&str; 7] = ["a", "B", "b", "c:d", "e", "f", "g"];
 
 /// A policy whose routes `GET /0`, `GET /1` and so on need these scopes; alternatives that may not stand beside the others
 /// are left out.
-fn weighed_policy(routes: &[(usize, Vec<usize>, Vec<Vec<usize>>)]) -> Engine {
+fn weighed_policy(routes: &[Weighed]) -> Engine {
     let mut of_owner: BTreeMap<usize, String> = BTreeMap::new();
     for (at, (owner, and, or)) in routes.iter().enumerate() {
         let and: Vec<_> = and.iter().filter(|scope| *scope != owner).copied().collect();

@@ -359,8 +359,8 @@ proptest! {
                 let held = own.iter().filter(|(held, reason)| *reason == Reason::ScopeHeld && has_only(held)).count();
                 let lacks_one = |held: &BTreeSet<String>| alternative.difference(held).count() == 1;
                 let missing = own.iter().filter(|(held, reason)| *reason == Reason::ScopeMissing && lacks_one(held)).count();
-                expected.insert(("scope_held", alternative.clone()), held as u64);
-                expected.insert(("scope_missing", alternative.clone()), missing as u64);
+                expected.insert(("scope_held", alternative.clone()), u64::try_from(held).unwrap());
+                expected.insert(("scope_missing", alternative.clone()), u64::try_from(missing).unwrap());
             }
             let found = row.outcomes.iter().filter_map(|outcome| Some(((outcome.name, set_of(outcome.alternative.as_ref()?)), outcome.times)));
             prop_assert_eq!(found.collect::<BTreeMap<_, _>>(), expected);

@@ -29,7 +29,8 @@ fn every_command_shows_what_a_route_needs() {
         return;
     };
     let policy = fs::read_to_string(path).unwrap();
-    let narrower = policy.replace("or: [admin:orders]", "or: [admin:orders, read:logs root]").replace(", root] }", "] }");
+    let narrower =
+        policy.replace("or: [admin:orders]", "or: [admin:orders, read:logs root]").replace(", root] }", "] }");
     let [old, new] = [("old", &policy), ("new", &narrower)].map(|(name, text)| file(&format!("any-{name}.yaml"), text));
     let (tests, tokens) = (file("any.test.yaml", CASES), file("any-tokens.jsonl", TOKENS));
     let audit = ["GET", "/v1/orders/7/audit", "--token", "user", "--scopes"];
@@ -39,7 +40,22 @@ fn every_command_shows_what_a_route_needs() {
         (&["table", "--format", "markdown"], ""),
         (&["table", "--format", "csv"], ""),
         (&["explain", audit[0], audit[1], audit[2], audit[3], audit[4], "raed:logs audit:logs"], ""),
-        (&["explain", audit[0], audit[1], audit[2], audit[3], audit[4], "root", "--declared", "root", "--requested", ""], ""),
+        (
+            &[
+                "explain",
+                audit[0],
+                audit[1],
+                audit[2],
+                audit[3],
+                audit[4],
+                "root",
+                "--declared",
+                "root",
+                "--requested",
+                "",
+            ],
+            "",
+        ),
         (&["decide", audit[0], audit[1], audit[2], audit[3], audit[4], "audit:logs"], ""),
         (&["who", "GET", "/v1/orders/7/audit", "--tokens", &tokens], ""),
         (&["unused", "-"], LOG),
@@ -78,7 +94,12 @@ fn needs_says_when_fewer_scopes_might_be_enough() {
         let calls: Vec<_> = (0..scopes).map(|at| format!("GET /{at}")).collect();
         let calls: Vec<_> = calls.iter().map(String::as_str).collect();
         let ran = orbgate(&[&["needs", "--policy", &policy], &calls[..]].concat());
-        assert_eq!(ran.out.contains("\nno scope is too many, but other scopes might be fewer\n"), !is_smallest, "{}", ran.out);
+        assert_eq!(
+            ran.out.contains("\nno scope is too many, but other scopes might be fewer\n"),
+            !is_smallest,
+            "{}",
+            ran.out
+        );
         let ran = orbgate(&[&["needs", "--policy", &policy, "--json"], &calls[..]].concat());
         let answer: Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(answer["is_smallest"], is_smallest);
