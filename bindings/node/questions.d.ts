@@ -485,7 +485,7 @@ export interface ScopeUsage {
   readonly scope: string;
   /** The number of calls whose token had it. */
   readonly granted: number;
-  /** The number of these calls that it allowed, alone or with others. Scopes whose number is 0 can be removed together. */
+  /** The number of these calls that it allowed, by itself or with others. Scopes whose number is 0 can be removed together. */
   readonly used: number;
   /** The number of these calls that would have been denied without it. Of the scopes whose number is 0, any one can be removed. */
   readonly needed: number;

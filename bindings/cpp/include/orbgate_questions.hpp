@@ -839,7 +839,7 @@ struct ScopeUsage {
     std::string scope;
     // The number of calls whose token had it.
     std::uint64_t granted = 0;
-    // The number of these calls that it allowed, alone or with others. Scopes whose number is 0 can be removed together.
+    // The number of these calls that it allowed, by itself or with others. Scopes whose number is 0 can be removed together.
     std::uint64_t used = 0;
     // The number of these calls that would have been denied without it. Of the scopes whose number is 0, any one can be removed.
     std::uint64_t needed = 0;

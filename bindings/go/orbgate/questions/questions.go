@@ -483,7 +483,7 @@ type ScopeUsage struct {
 	Scope string `json:"scope"`
 	// The number of calls whose token had it.
 	Granted uint64 `json:"granted"`
-	// The number of these calls that it allowed, alone or with others. Scopes whose number is 0 can be removed together.
+	// The number of these calls that it allowed, by itself or with others. Scopes whose number is 0 can be removed together.
 	Used uint64 `json:"used"`
 	// The number of these calls that would have been denied without it. Of the scopes whose number is 0, any one can be removed.
 	Needed uint64 `json:"needed"`

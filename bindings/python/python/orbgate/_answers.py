@@ -132,7 +132,7 @@ def least_of(
 
 
 class ScopeUse(NamedTuple):
-    """The number of calls whose token had the scope, of those that were allowed because of it, alone or with others, and of
+    """The number of calls whose token had the scope, of those that were allowed because of it, by itself or with others, and of
     those that would have been denied without it.
 
     All scopes that weren't used can be removed together. Of those that were used but not needed, any one can be.

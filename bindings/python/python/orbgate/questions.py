@@ -698,7 +698,7 @@ class ScopeUsage(TypedDict):
     """The number of calls whose token had it."""
 
     used: int
-    """The number of these calls that it allowed, alone or with others. Scopes whose number is 0 can be removed together."""
+    """The number of these calls that it allowed, by itself or with others. Scopes whose number is 0 can be removed together."""
 
     needed: int
     """The number of these calls that would have been denied without it. Of the scopes whose number is 0, any one can be removed."""

@@ -251,7 +251,7 @@ pub struct Carried {
     pub scope: String,
     /// The number of calls whose token had it.
     pub granted: u64,
-    /// The number of these calls that it allowed, with others or alone.
+    /// The number of these calls that it allowed, by itself or with others.
     pub used: u64,
     /// The number of these calls that would have been denied without it.
     pub needed: u64,

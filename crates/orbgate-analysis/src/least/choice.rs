@@ -54,7 +54,7 @@ fn is_met(alternatives: &[Vec<u32>], set: &BTreeSet<u32>) -> bool {
     alternatives.iter().any(|scopes| scopes.iter().all(|scope| set.contains(scope)))
 }
 
-/// What a requirement still needs beside these scopes: alternatives of which none contains another; `None` if it is met.
+/// What a requirement still needs in addition to these scopes: alternatives of which none contains another; `None` if it is met.
 fn without(mut alternatives: Alternatives, chosen: &BTreeSet<u32>) -> Option<Alternatives> {
     for scopes in &mut alternatives {
         scopes.retain(|scope| !chosen.contains(scope));

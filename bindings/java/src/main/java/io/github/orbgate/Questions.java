@@ -506,7 +506,7 @@ public final class Questions {
      *
      * @param scope its name
      * @param granted the number of calls whose token had it
-     * @param used the number of these calls that it allowed, alone or with others. Scopes whose number is 0 can be removed together
+     * @param used the number of these calls that it allowed, by itself or with others. Scopes whose number is 0 can be removed together
      * @param needed the number of these calls that would have been denied without it. Of the scopes whose number is 0, any one can be removed
      * @param inPolicy whether the policy defines it
      * @param last the last call that it allowed
