@@ -272,3 +272,38 @@ fn quadratic_work_is_noticed() {
         })
     });
 }
+
+#[test]
+fn a_requirement_has_at_most_128_alternatives_and_256_names() {
+    // The owner's alternative has two names, like all others.
+    let policy = |or: &[String], of_route: bool| {
+        let keys = format!("and: b0, or: [{}]", or.join(", "));
+        let (of_scope, route) = match of_route {
+            true => (String::new(), format!("{{ route: GET /a, {keys} }}")),
+            false => (format!("{keys}, "), "GET /a".to_owned()),
+        };
+        let names =
+            (0..=200).flat_map(|at| ["a", "b", "c"].map(|name| format!("      {name}{at}: {{ routes: [] }}\n")));
+        format!(
+            "orbgate: 1\napis:\n  all:\n    base_path: ''\n    scopes:\n      own: {{ {of_scope}orbs: false, \
+             routes: [{route}] }}\n{}",
+            names.collect::<String>()
+        )
+    };
+    let pairs: Vec<_> = (1..=127).map(|at| format!("a{at} b{at}")).collect();
+    for of_route in [false, true] {
+        let accepted = Policy::from_yaml(&policy(&pairs, of_route)).unwrap();
+        let rule = accepted.apis()[0].scopes()[0].routes()[0].requirement().unwrap();
+        assert_eq!(rule.alternatives().len(), 128);
+        assert_eq!(rule.alternatives().flat_map(|scopes| scopes.split(' ')).count(), 256);
+        let one_more = [&pairs[..], &["a200".to_owned()]].concat();
+        let single: Vec<_> = (1..=128).map(|at| format!("a{at}")).collect();
+        let long = [&pairs[1..], &["a1 b1 c1".to_owned()]].concat();
+        for (case, or) in [("129 and 257", &one_more), ("129", &single), ("257 names", &long)] {
+            let diagnostics = refused(&policy(or, of_route));
+            keep(&format!("limits: requirement, {case}, route {of_route}"), &diagnostics);
+        }
+    }
+    let nested = refused(&policy(&["[a1]".to_owned()], true));
+    assert!(nested.iter().any(|diagnostic| diagnostic.message.starts_with("nested")), "{nested:?}");
+}
