@@ -159,6 +159,10 @@ static void listings(const OrbgateEngine *engine)
     CHECK_OK(orbgate_engine_route_method(engine, 2, 0, &method));
     CHECK(is(method, "GET"));
     CHECK(orbgate_engine_route_method(engine, 2, 2, &method) == ORBGATE_STATUS_NOT_FOUND);
+    OrbgateStr alternative;
+    CHECK_OK(orbgate_engine_route_alternative(engine, 2, 0, &alternative));
+    CHECK(is(alternative, "write:orders"));
+    CHECK(orbgate_engine_route_alternative(engine, 2, 1, &alternative) == ORBGATE_STATUS_NOT_FOUND);
     OrbgateScope scope = orbgate_scope_init();
     CHECK_OK(orbgate_engine_scope(engine, 1, &scope));
     CHECK(is(scope.name, "read:orders") && scope.permits.data == NULL);

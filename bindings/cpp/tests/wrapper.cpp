@@ -107,6 +107,7 @@ static void routes_and_scopes(const Engine &engine)
     CHECK(routes[1].id == route && routes[0].id != route && routes[0].method == "GET");
     CHECK(routes[1].path_template == "/v1/orders" && routes[1].scope == "write:orders" && routes[1].api == "shop");
     CHECK(routes[1].charge.consumes && routes[1].charge.amount == 5u && !routes[0].charge.consumes);
+    CHECK(routes[1].scopes == std::vector<std::string_view>{"write:orders"});
     CHECK(routes[0].line == 7 && routes[0].column > 1 && routes[0].methods == "GET, PUT");
     CHECK(!engine.decide_route({}, Token::user(set)));
     CHECK(!engine.decide_scope("read:nothing", Token::user(set)));

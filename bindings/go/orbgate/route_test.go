@@ -111,3 +111,29 @@ func TestNoPolicyHasNoRoutesAndNoName(t *testing.T) {
 		}
 	}
 }
+
+// What each route needs: any of its alternatives, whole. Closed templates are no routes.
+func TestRoutesListWhatTheyNeed(t *testing.T) {
+	text := must(os.ReadFile(filepath.Join("..", "..", "..", "policy", "cases", "policies", "requirements.yaml")))(t)
+	engine := must(FromYAML(string(text)))(t)
+	for _, route := range engine.Routes() {
+		if route.Scopes[0][0] != route.Scope {
+			t.Errorf("%+v", route)
+		}
+		for _, alternative := range route.Scopes {
+			if decision := engine.DecideRoute(route.ID, UserToken(strings.Join(alternative, " "))); !decision.IsAllow() || decision.Scope() != route.Scope {
+				t.Errorf("%v: %v", alternative, decision)
+			}
+			for lacking := range alternative {
+				rest := slices.Delete(slices.Clone(alternative), lacking, lacking+1)
+				if decision := engine.DecideRoute(route.ID, UserToken(strings.Join(rest, " "))); decision.IsAllow() {
+					t.Errorf("%v: %v", rest, decision)
+				}
+			}
+		}
+	}
+	closed := engine.Decide("GET", "/r/closed", UserToken(""))
+	if closed.Route() != "/r/closed" || closed.About() != "" || len(closed.DeclaredMethods()) != 0 || closed.RouteNumber() <= engine.RouteCount() {
+		t.Errorf("%v", closed)
+	}
+}

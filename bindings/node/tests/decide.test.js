@@ -1,6 +1,8 @@
 "use strict";
 const test = require("node:test");
 const assert = require("node:assert/strict");
+const { readFileSync } = require("node:fs");
+const { join } = require("node:path");
 const { Column, Decisions, Engine, Handle, ScopeSet, Tokens, OrbgateError, tokenKind, version } = require("orbgate");
 
 const RUN = "/api/v1/external/voxies/prompt/run";
@@ -115,6 +117,23 @@ test("every route of the policy can be asked for", () => {
     assert.deepEqual(engine.findRoute(method, template), id);
     assert.equal(engine.decideRoute(id, { kind: "user", scopes: scope }).isAllow, true);
   }
+});
+
+test("routes list what they need, and closed templates are none", () => {
+  const own = Engine.fromYaml(readFileSync(join(__dirname, "../../../policy/cases/policies/requirements.yaml"), "utf8"));
+  for (const { id, scope, scopes } of own.routes) {
+    assert.equal(scopes[0]?.[0], scope);
+    assert.ok(Object.isFrozen(scopes) && Object.isFrozen(scopes[0]));
+    for (const alternative of scopes) {
+      const isAllow = (/** @type {string[]} */ held) => own.decideRoute(id, { kind: "user", scopes: held.join(" ") }).isAllow;
+      assert.ok(isAllow([...alternative]));
+      alternative.forEach((_, lacking) => assert.ok(!isAllow(alternative.filter((_, at) => at !== lacking))));
+    }
+  }
+  const shut = own.decide("GET", "/r/closed", user);
+  assert.deepEqual([shut.httpStatus, shut.api, shut.route, shut.about, shut.declaredMethods], [405, "orders", "/r/closed", null, []]);
+  assert.ok(own.routes.every(({ template }) => template !== "/r/closed"));
+  own.close();
 });
 
 test("a decision is a frozen value with the JSON of every interface", () => {

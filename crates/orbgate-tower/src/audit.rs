@@ -19,7 +19,8 @@ use crate::observe;
 
 /// Writes one JSON line per decision. Cheap to clone; all clones write to the same writer.
 ///
-/// A line contains the decision as in `orbgate decide --json`, with the policy's digest. It also contains the time
+/// A line contains the decision as in `orbgate decide --json`, with the policy's digest. Its `scope` is the scope that
+/// owns the route; if other scopes are enough, `scopes` lists the alternatives. It also contains the time
 /// and the route that the request matches, even if the request has no valid token
 /// ([`Decision::about`](orbgate::Decision::about)). For a token, it contains the kind and the
 /// [fingerprint](crate::Verified::fingerprint), or the code of why it was rejected:

@@ -34,7 +34,11 @@ built in: deny scope_missing POST /api/v1/external/voxies/prompt/run write:voxie
 run time: allow scope_held GET /shelves/{shelfId} read:shelves consumes=false amount=Some(0)
 run time: deny no_route - -
 build time: allow scope_held POST /v2/prints/{printId}/copies write:prints consumes=true amount=Some(5)
-build time: deny method_not_declared /v2/prints/{printId}/copies -'
+build time: deny method_not_declared /v2/prints/{printId}/copies -
+build time: allow scope_held GET /v2/prints/{printId} read:prints consumes=false amount=Some(0)
+build time: allow scope_held GET /v2/prints/{printId} read:prints consumes=false amount=Some(0)
+build time: deny scope_missing GET /v2/prints/{printId} read:prints
+build time: deny method_not_declared /v2/prints/new -'
 run bare '[dependencies]
 orbgate = { path = "@CRATES@/orbgate", default-features = false }' \
     'scope_held'

@@ -135,7 +135,15 @@ fn check_routes(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
 /// A one, followed by a bit for each segment that is set if the segment is literal. There are at
 /// most 32 segments.
 fn tuple(route: &FullRoute<'_>) -> u64 {
-    route.segments().fold(1, |tuple, segment| tuple << 1 | u64::from(segment.is_some()))
+    route.template.into_iter().fold(1, |tuple, part| {
+        // `/` has one segment, an empty literal.
+        let tuple = if part == "/" { tuple << 1 | 1 } else { tuple };
+        let pairs = part.as_bytes().windows(2);
+        pairs.fold(tuple, |tuple, pair| match pair {
+            [b'/', first] => tuple << 1 | u64::from(*first != b'{'),
+            _ => tuple,
+        })
+    })
 }
 
 fn has_capital_literal(route: &FullRoute<'_>) -> bool {

@@ -48,6 +48,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         b"/v2/prints/7/copies",
         "write:prints",
     );
+    for scopes in ["admin", "export:prints write:prints", "write:prints"] {
+        say("build time", BUILD_TIME, b"GET", b"/v2/prints/7", scopes);
+    }
+    say("build time", BUILD_TIME, b"GET", b"/v2/prints/new", "admin");
     Ok(())
 }
 
