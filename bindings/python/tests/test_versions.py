@@ -258,7 +258,9 @@ def test_documents_are_read_as_by_the_command(tmp_path: Path) -> None:
     for orbs in (False, True, 5):
         said = json.loads(command("openapi", "import", str(document), "--orbs", str(orbs).lower(), "--json").stdout)
         found = openapi.import_policy(DOCUMENT, orbs=orbs)
-        assert (found.policy, found.operations) == (said["policy"], said["operations"])
+        counts = [[found.operations, found.with_scopes, found.with_scopes_imported], [2, 3, 2]]
+        assert counts == [[said[name] for name in ("operations", "with_scopes", "with_scopes_imported")], [2, 3, 2]]
+        assert found.policy == said["policy"]
         assert list(map(placed, found.left_out)) == said["left_out"] and found.left_out
     said = json.loads(command("openapi", "check", str(document), str(file), "--json").stdout)["drift"]
     drift = openapi.check(DOCUMENT.encode(), Policy.from_yaml(SHOP))
@@ -273,7 +275,38 @@ def location(at: tuple[int, int] | None) -> dict[str, int] | None:
     return at and {"line": at[0], "column": at[1]}
 
 
-def placed(row: openapi.LeftOut) -> dict[str, Any]:
+OPTIONAL = """\
+openapi: 3.0.0
+paths:
+  /a: { get: { security: [{}, { login: [r] }] } }
+  /b/{id}: { get: { security: [{ login: [r, s] }, { login: [r] }, { key: [] }] } }
+  /b/c: { put: { security: [] } }
+components:
+  securitySchemes: { login: { type: oauth2, flows: { password: { scopes: { s: x } } } }, key: { type: apiKey } }
+"""
+
+
+def test_optional_security_and_notes_are_those_of_the_command(tmp_path: Path) -> None:
+    document, file = tmp_path / "openapi.yaml", tmp_path / "policy.yaml"
+    document.write_text(OPTIONAL)
+    for require, left_out in ((False, ["optional", "open"]), (True, ["open"])):
+        options = ["--orbs", "false", *["--optional", "require"] * require]
+        said = json.loads(command("openapi", "import", str(document), *options, "--json").stdout)
+        found = openapi.import_policy(OPTIONAL, orbs=False, require_optional=require)
+        assert (found.policy, [left.kind for left in found.left_out]) == (said["policy"], left_out)
+        assert list(map(placed, found.notes)) == said["notes"]
+        file.write_text(found.policy)
+        drift = openapi.check(OPTIONAL, Policy.from_yaml(found.policy), orbs=False, require_optional=require)
+        assert [row.kind for row in drift] == ["unclear"] * len(left_out)
+        said = json.loads(command("openapi", "check", str(document), str(file), *options, "--json").stdout)["drift"]
+        assert [row.kind for row in drift] == [row["kind"] for row in said]
+    kinds = {note.kind for note in found.notes}
+    assert kinds == {"required_optional", "undeclared_scope", "dropped_alternative", "redundant_alternative", "closed"}
+    policy = Policy.from_yaml(found.policy)
+    assert (policy.decide("GET", "/a", None).reason, policy.decide("GET", "/b/c", Token("user", "r")).status) == ("no_token", 405)
+
+
+def placed(row: openapi.LeftOut | openapi.Note) -> dict[str, Any]:
     return {"location": location((row.line, row.column)), "operation": row.operation, "kind": row.kind, "message": row.message}
 
 

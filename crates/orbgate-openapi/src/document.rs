@@ -1,6 +1,9 @@
 //! A document's values → its operations, each with its requirements, or with the reason why no
 //! policy can express them.
 
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
 use orbgate::policy::Diagnostic;
 use orbgate::{Location, Orbs};
 use orbgate_analysis::shown::{lines, one_line};
@@ -9,7 +12,8 @@ use orbgate_yaml::{Diagnostics, Entry, Node, Owner, Values, quoted};
 use crate::node::{
     Cause, NoteKind, Problem, at, base_path, entries, get, is_visible, location, malformed, orbs, text, urls, word,
 };
-use crate::scheme::{Schemes, diagnostic, location_of};
+use crate::scheme::{Scheme, Schemes, diagnostic, location_of};
+use crate::security::{Found, Needed, Notes};
 use crate::tree::{self, MERGE};
 use crate::{Options, security, sheet, template};
 
@@ -24,12 +28,44 @@ pub(super) struct Document {
     /// The path of the servers.
     pub(super) base_path: String,
     pub(super) operations: Vec<Operation>,
+    /// The paths without operations.
+    pub(super) empty: Vec<EmptyPath>,
+    /// The templates that declare no method, so that other routes don't decide their calls.
+    pub(super) closed: Vec<Closed>,
+    /// The shapes of paths that can't be closed templates.
+    pub(super) unclosable: HashSet<String>,
+}
+
+/// A path without operations: its operations, if it has some, aren't to be seen.
+#[derive(Debug)]
+pub(super) struct EmptyPath {
+    pub(super) location: Location,
+    pub(super) path: String,
+    /// The name of the api whose closed template it is: `x-orbs-api`.
+    pub(super) api: Option<String>,
+    /// Why it isn't a closed template.
+    pub(super) problem: Option<String>,
+}
+
+/// A closed template of the policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Closed {
+    pub(super) scheme: usize,
+    /// The template, relative to the api's base path.
+    pub(super) template: String,
+    /// The path, including the servers' path.
+    pub(super) path: String,
+    pub(super) location: Location,
+    /// The route that would decide its calls, with its line. `None` for a path without operations.
+    pub(super) against: Option<(String, u32)>,
 }
 
 /// The settings of a policy other than its apis: `x-orbs-policy` or, without it, the document's
 /// title as the name.
 #[derive(Debug, Default)]
 pub(super) struct PolicyFacts {
+    /// Whether the document has `x-orbs-policy`.
+    pub(super) is_stated: bool,
     pub(super) name: Option<String>,
     pub(super) target: Option<String>,
     /// Whether all paths end in a slash. Without `x-orbs-policy`, whether most of the document's paths do.
@@ -48,6 +84,8 @@ pub(super) struct Operation {
     /// What the document has after the path, which never reaches a server: `#` and what follows it.
     pub(super) fragment: String,
     pub(super) need: Result<Need, Problem>,
+    /// Whether its `security`, or the document's, names scopes.
+    pub(super) names_scopes: bool,
     /// The number of the operation whose route decides its calls, with the same requirement.
     pub(super) same_call_as: Option<usize>,
     /// What users should know if it is imported.
@@ -59,9 +97,7 @@ pub(super) struct Operation {
 /// The requirements of an operation.
 #[derive(Clone, Debug)]
 pub(super) struct Need {
-    /// The scheme's number.
-    pub(super) scheme: usize,
-    pub(super) scope: String,
+    pub(super) needed: Rc<Needed>,
     pub(super) method: String,
     /// The template, relative to the api's base path.
     pub(super) template: String,
@@ -72,6 +108,40 @@ pub(super) struct Need {
 }
 
 impl Document {
+    /// Whether an operation needs just one scope.
+    pub(super) fn needs_one_scope(&self, operation: usize) -> bool {
+        let need = self.operations.get(operation).and_then(|operation| operation.need.as_ref().ok());
+        need.is_none_or(|need| need.needed.is_one_scope())
+    }
+
+    /// The operations that name a scope.
+    pub(super) fn name(&self, scope: &str) -> Vec<usize> {
+        // Operations can share a long requirement.
+        let mut known: HashMap<*const Needed, bool> = HashMap::new();
+        let operations = self.operations.iter().enumerate();
+        let named = operations.filter(|(_, operation)| {
+            operation.need.as_ref().is_ok_and(|need| {
+                let names = || need.needed.scopes().any(|name| name == scope);
+                *known.entry(Rc::as_ptr(&need.needed)).or_insert_with(names)
+            })
+        });
+        named.map(|(number, _)| number).collect()
+    }
+
+    /// Whether the policy has a route for the path.
+    pub(super) fn has_route(&self, path: &str) -> bool {
+        let kept = self.operations.iter().filter(|operation| operation.need.is_ok());
+        kept.map(|operation| &operation.path).any(|other| template::is_same_shape(path, other))
+    }
+
+    /// The base path of a scheme's api.
+    pub(super) fn base_path_of<'d>(&'d self, scheme: &'d Scheme) -> Option<&'d str> {
+        match &scheme.api {
+            Some(facts) => facts.base_path.as_deref(),
+            None => Some(&self.base_path),
+        }
+    }
+
     /// Whether the route of another operation, which is imported, decides the operation's calls.
     pub(super) fn shares_a_route(&self, operation: &Operation) -> bool {
         let route = operation.same_call_as.and_then(|route| self.operations.get(route));
@@ -82,7 +152,7 @@ impl Document {
 impl Need {
     /// Whether a call needs the same and consumes the same.
     pub(super) fn requires_what(&self, other: &Self) -> bool {
-        self.scheme == other.scheme && self.scope == other.scope && self.orbs == other.orbs
+        self.needed == other.needed && self.orbs == other.orbs
     }
 }
 
@@ -154,21 +224,25 @@ fn document(root: &Node<'_>, options: &Options, diagnostics: &mut Diagnostics) -
             String::new()
         })
     });
+    let security = get(root, "security");
     let mut reader = Reader {
         options,
         schemes: &schemes,
-        security: get(root, "security"),
+        security: security.map(|security| of_security(security, &schemes, options)),
+        names_scopes: security::names_scopes(security),
         servers: get(root, "servers"),
         base_path: &base_path,
         trailing_slash: policy.trailing_slash,
         operations: Vec::new(),
+        empty: Vec::new(),
     };
     if let Err((location, message)) = reader.paths(root) {
         push(diagnostics, location, &message);
         return None;
     }
-    let operations = reader.operations;
-    Some(Document { policy, schemes, base_path, operations })
+    let Reader { operations, empty, .. } = reader;
+    let (closed, unclosable) = (Vec::new(), HashSet::new());
+    Some(Document { policy, schemes, base_path, operations, empty, closed, unclosable })
 }
 
 /// The error in the document's version.
@@ -208,6 +282,7 @@ fn policy(root: &Node<'_>, diagnostics: &mut Diagnostics) -> PolicyFacts {
     }
     let headings = headings.map_or(&[][..], |node| values.list(node, "`headings`"));
     PolicyFacts {
+        is_stated: true,
         name: name.map(|node| values.text(node, "`name`").value),
         target: target.map(|node| values.text(node, "`target`").value),
         trailing_slash: slash.is_some_and(|node| {
@@ -239,13 +314,26 @@ fn is_extension(key: &str) -> bool {
 struct Reader<'r> {
     options: &'r Options,
     schemes: &'r Schemes,
-    /// The requirements of operations without their own `security`.
-    security: Option<&'r Node<'r>>,
+    /// What operations need that don't have their own `security`, read only once.
+    security: Option<Shared>,
+    names_scopes: bool,
     servers: Option<&'r Node<'r>>,
     base_path: &'r str,
     /// Whether all paths end in a slash.
     trailing_slash: bool,
     operations: Vec<Operation>,
+    empty: Vec<EmptyPath>,
+}
+
+/// What several operations need.
+type Shared = Result<(Rc<Needed>, Notes), Problem>;
+
+fn of_security(security: &Node<'_>, schemes: &Schemes, options: &Options) -> Shared {
+    shared(security::needed(security, schemes, options))
+}
+
+fn shared(found: Found) -> Shared {
+    found.map(|(needed, notes)| (Rc::new(needed), notes))
 }
 
 /// The methods of OpenAPI 3.0 and 3.1, as written in a path item and in a request.
@@ -311,6 +399,7 @@ impl Reader<'_> {
             return;
         }
         let own_servers = get(item, "servers");
+        let before = self.operations.len();
         for key in keys {
             let name = key.key.text.as_ref();
             let method = METHODS.iter().find(|(known, _)| *known == name);
@@ -326,6 +415,16 @@ impl Reader<'_> {
                     self.leave_out(key, Some(&method), path, problem);
                 }
             }
+        }
+        if self.operations.len() == before {
+            let (path, _) = without_fragment(path);
+            let base_path = base_path(own_servers.or(self.servers)).ok().filter(|_| own_servers.is_some());
+            self.empty.push(EmptyPath {
+                location: at(entry.key_location),
+                path: format!("{}{path}", base_path.as_deref().unwrap_or(self.base_path)),
+                api: get(item, "x-orbs-api").and_then(word).map(str::to_owned),
+                problem: None,
+            });
         }
     }
 
@@ -349,6 +448,7 @@ impl Reader<'_> {
             path: format!("{}{path}", self.base_path),
             fragment: fragment.to_owned(),
             need: Err(problem),
+            names_scopes: false,
             same_call_as: None,
             notes: Vec::new(),
             note: None,
@@ -378,6 +478,10 @@ impl Reader<'_> {
             path: path_shown,
             fragment: fragment.to_owned(),
             need,
+            names_scopes: match get(&entry.value, "security") {
+                None => self.names_scopes,
+                own => security::names_scopes(own),
+            },
             same_call_as: None,
             notes,
             note: note(&entry.value),
@@ -425,8 +529,13 @@ impl Reader<'_> {
         if let Some(elsewhere) = keys.iter().find(|entry| entry.key.text == REFERENCE) {
             return Err(reference(elsewhere));
         }
-        let security = get(operation, "security").or(self.security);
-        let needed = security::needed(security, key, self.schemes, self.options, notes)?;
+        let found = match (get(operation, "security"), &self.security) {
+            (Some(own), _) => of_security(own, self.schemes, self.options),
+            (None, Some(shared)) => shared.clone(),
+            (None, None) => shared(security::default(key, self.schemes, self.options)),
+        };
+        let (needed, of_security) = found?;
+        notes.extend(of_security);
         let scheme = self.schemes.all.get(needed.scheme);
         let api = scheme.and_then(|scheme| scheme.api.as_ref());
         let template = match api.and_then(|api| api.base_path.as_deref()) {
@@ -455,8 +564,7 @@ impl Reader<'_> {
             return Err(Problem::new(Cause::Orbs, key, message));
         }
         Ok(Need {
-            scheme: needed.scheme,
-            scope: needed.scope,
+            needed,
             method: method.to_owned(),
             template: template.to_owned(),
             orbs: stated.or(column).or(self.options.orbs),
@@ -532,7 +640,7 @@ fn charge(operation: &Node<'_>) -> Result<(Option<Orbs>, bool), Problem> {
 }
 
 /// The part of a full path after a base path.
-fn below<'p>(base: &str, full: &'p str) -> Option<&'p str> {
+pub(super) fn below<'p>(base: &str, full: &'p str) -> Option<&'p str> {
     match full.strip_prefix(base)? {
         // The base path itself.
         "" => Some("/"),

@@ -1,6 +1,6 @@
 //! Finds differences between a document and a policy.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use orbgate::policy::{Api, Diagnostic, RouteRule, ScopeRule};
 use orbgate::{Location, Orbs, OrganisationRule, Policy};
@@ -20,6 +20,7 @@ orbgate::codes! {
         Scope: "scope", "the scopes differ";
         Orbs: "orbs", "what a call consumes differs";
         Organisation: "organisation", "what an organisation's token gets differs";
+        Closed: "closed", "only one of the two denies every call of the path";
         Unclear: "unclear", "no policy can express the document's operation, and the policy has no route for it, so its calls are denied";
         Unequal: "unequal", "no policy can express the document's operation, but the policy has a route for it, which might allow its calls for less";
     }
@@ -82,6 +83,7 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
             message,
         }));
     }
+    drift.extend(closed(&document, policy, &routes));
     let mut extra: Vec<_> = routes.into_values().filter(|route| !route.seen).collect();
     extra.sort_by_key(|route| route.rule.location());
     drift.extend(extra.into_iter().map(|route| Drift {
@@ -89,7 +91,7 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
         operation: route.name(),
         document: None,
         policy: Some(route.rule.location()),
-        message: format!("the document has no such operation; the policy says scope {}", quoted(route.scope.name())),
+        message: format!("the document has no such operation; the policy says scope {}", any_of(route.alternatives())),
     }));
     Ok(drift)
 }
@@ -109,7 +111,7 @@ fn compared(
         }
         (Err(problem), Some(route)) => {
             route.seen = true;
-            let scope = quoted(route.scope.name());
+            let scope = any_of(route.alternatives());
             let message = format!(
                 "the policy says scope {scope}, and no policy can say what the document does: {} [{}]",
                 problem.message, problem.kind
@@ -120,7 +122,7 @@ fn compared(
             unequal.chain(differences.into_iter().flatten()).collect()
         }
         (Ok(need), None) => {
-            let scope = quoted(&need.scope);
+            let scope = any_of(need.needed.alternatives());
             let message = format!("the policy has no such route; the document says scope {scope}");
             vec![(DriftKind::Missing, message)]
         }
@@ -169,16 +171,20 @@ impl Route<'_> {
         format!("{} {}", self.rule.method(), self.path)
     }
 
+    /// What a call needs: alternatives, each of scopes separated by one space, the owner's first.
+    fn alternatives(&self) -> impl Iterator<Item = String> {
+        let requirement = self.rule.requirement();
+        let own = requirement.is_none().then(|| self.scope.name().to_owned());
+        let stated = requirement.into_iter().flat_map(|requirement| requirement.alternatives().map(str::to_owned));
+        own.into_iter().chain(stated)
+    }
+
     fn differences(&self, need: &Need, document: &Document) -> Vec<(DriftKind, String)> {
         let mut differences = Vec::new();
         let (says, has) = ("the document says", "the policy says");
-        let needed: Vec<_> = match self.rule.requirement() {
-            Some(requirement) => requirement.alternatives().collect(),
-            None => vec![self.scope.name()],
-        };
-        if needed != [need.scope.as_str()] {
-            let other: Vec<_> = needed.into_iter().map(quoted).collect();
-            let message = format!("{says} scope {}, {has} {}", quoted(&need.scope), other.join(" or "));
+        if !need.needed.alternatives().eq(self.alternatives()) {
+            let message =
+                format!("{says} scope {}, {has} {}", any_of(need.needed.alternatives()), any_of(self.alternatives()));
             differences.push((DriftKind::Scope, message));
         }
         let own = self.rule.orbs().map(Orbs::Amount).or(self.scope.orbs());
@@ -186,7 +192,7 @@ impl Route<'_> {
             let [one, other] = [need.orbs, own].map(words);
             differences.push((DriftKind::Orbs, format!("{says} {one}, {has} {other}")));
         }
-        let scheme = document.schemes.all.get(need.scheme);
+        let scheme = document.schemes.all.get(need.needed.scheme);
         let facts = scheme.and_then(|scheme| scheme.api.as_ref());
         let own = self.api.organisation();
         let stated = facts.and_then(|facts| facts.organisation.as_deref());
@@ -206,6 +212,64 @@ impl Route<'_> {
         }
         differences
     }
+}
+
+/// Paths that only the document or only the policy closes. A path that has a route in the policy is no other route's.
+fn closed(document: &Document, policy: &Policy, routes: &HashMap<(&str, String), Route<'_>>) -> Vec<Drift> {
+    let slash = if document.policy.trailing_slash { "/" } else { "" };
+    let full = |path: &str| shape(&if path.ends_with('/') { path.to_owned() } else { format!("{path}{slash}") });
+    let mut own = HashMap::new();
+    for api in policy.apis() {
+        own.extend(api.closed().iter().map(|closed| {
+            let path = full_path(policy, api, closed.template());
+            (shape(&path), (path, closed.location()))
+        }));
+    }
+    let with_routes: HashSet<_> = routes.keys().map(|(_, shape)| shape.as_str()).collect();
+    let mut drift = Vec::new();
+    for closed in &document.closed {
+        let shape = full(&closed.path);
+        if own.contains_key(&shape) || with_routes.contains(shape.as_str()) {
+            continue;
+        }
+        let message = match &closed.against {
+            Some((route, line)) => {
+                format!("the policy doesn't close the path, so {} (line {line}) decides its calls", quoted(route))
+            }
+            None => "the policy doesn't close the path, for which the document has no operations".to_owned(),
+        };
+        let operation = closed.path.clone();
+        drift.push(Drift {
+            kind: DriftKind::Closed,
+            operation,
+            document: Some(closed.location),
+            policy: None,
+            message,
+        });
+    }
+    let operations = document.operations.iter().map(|operation| &operation.path);
+    for path in operations.chain(document.empty.iter().map(|empty| &empty.path)) {
+        own.remove(&full(path));
+    }
+    let mut extra: Vec<_> = own.into_values().collect();
+    extra.sort_by_key(|(_, location)| *location);
+    drift.extend(extra.into_iter().map(|(operation, location)| Drift {
+        kind: DriftKind::Closed,
+        operation,
+        document: None,
+        policy: Some(location),
+        message: "the document has no such path; the policy closes it".to_owned(),
+    }));
+    drift
+}
+
+/// The maximum number of alternatives in a message.
+const SHOWN: usize = 4;
+
+fn any_of(mut alternatives: impl Iterator<Item = String>) -> String {
+    let shown: Vec<_> = alternatives.by_ref().take(SHOWN).map(|alternative| quoted(&alternative)).collect();
+    let more = if alternatives.next().is_some() { " or …" } else { "" };
+    shown.join(" or ") + more
 }
 
 fn words(orbs: Option<Orbs>) -> String {

@@ -15,11 +15,11 @@ use orbgate_analysis::shown::json;
 /// operation.
 ///
 /// A route that any of several scopes allows has several security requirements, and a closed template is a path without
-/// operations. [`import`](crate::import) doesn't read these two yet.
+/// operations.
 ///
 /// Extensions contain the information that OpenAPI can't express: `x-orbs` (the orbs that a call consumes) in each
 /// operation, `x-orbs-api` in each scheme, and `x-orbs-policy` at the root. [`import`](crate::import) reads them, and
-/// otherwise returns a policy with the same digest.
+/// returns a policy with the same digest.
 #[must_use]
 pub fn export(policy: &Policy) -> Document {
     let names = scheme_names(policy);
@@ -32,7 +32,10 @@ pub fn export(policy: &Policy) -> Document {
         }
         // A closed template is a path without operations.
         for closed in api.closed() {
-            paths.item(&full_path(policy, api, closed.template()));
+            let item = paths.item(&full_path(policy, api, closed.template()));
+            if let Some(item) = item.filter(|_| policy.apis().len() > 1) {
+                item.closed_of = Some(api.name().to_owned());
+            }
         }
     }
     let schemes = policy.apis().iter().zip(&names);
@@ -240,13 +243,20 @@ struct Item {
     operations: Vec<(String, Value)>,
     /// Operations whose method has no key in OpenAPI.
     others: Vec<(String, Value)>,
+    /// The api that it is a closed template of, if there are several.
+    closed_of: Option<String>,
 }
 
 impl Paths {
     /// The item of a path.
     fn item(&mut self, path: &str) -> Option<&mut Item> {
         let location = *self.locations.entry(shape(path)).or_insert_with(|| {
-            self.items.push(Item { path: path.to_owned(), operations: Vec::new(), others: Vec::new() });
+            self.items.push(Item {
+                path: path.to_owned(),
+                operations: Vec::new(),
+                others: Vec::new(),
+                closed_of: None,
+            });
             self.items.len().saturating_sub(1)
         });
         self.items.get_mut(location)
@@ -289,7 +299,8 @@ impl Paths {
             let parameters = parameters(&item.path);
             let parameters = (!parameters.is_empty()).then(|| ("parameters".to_owned(), Value::List(parameters)));
             let others = (!item.others.is_empty()).then(|| ("x-orbs-operations".to_owned(), Value::Map(item.others)));
-            let entries = parameters.into_iter().chain(item.operations).chain(others);
+            let closed_of = item.closed_of.map(|api| ("x-orbs-api".to_owned(), Value::Text(api)));
+            let entries = parameters.into_iter().chain(item.operations).chain(others).chain(closed_of);
             (item.path, Value::Map(entries.collect()))
         };
         Value::Map(self.items.into_iter().map(item).collect())

@@ -1,13 +1,13 @@
-//! Leaves out operations because of other operations.
+//! Leaves out operations that contradict other operations.
 
 use std::collections::HashMap;
 
 use orbgate::Orbs;
 use orbgate_yaml::quoted;
 
-use crate::document::{Document, Operation};
+use crate::document::Document;
 use crate::node::{Cause, NoteKind, Problem};
-use crate::template::{Template, shape};
+use crate::template::shape;
 
 /// Leaves out all operations that share a method and a shape, because it is unknown which of them
 /// decides. If they differ only in their fragments, and need the same, one of them stays for all.
@@ -67,14 +67,14 @@ fn share_a_route(document: &mut Document, numbers: &[usize]) -> bool {
     true
 }
 
-/// Leaves out the operations of each scope for which some calls are free and others aren't.
+/// Leaves out the operations of each scope that owns some calls that are free and others that aren't.
 pub(super) fn contradictions(document: &mut Document) {
     let mut scopes: HashMap<(usize, String), [Vec<usize>; 2]> = HashMap::new();
     for (number, operation) in document.operations.iter().enumerate() {
         if let Ok(need) = &operation.need
             && let Some(orbs) = need.orbs
         {
-            let [free, others] = scopes.entry((need.scheme, need.scope.clone())).or_default();
+            let [free, others] = scopes.entry((need.needed.scheme, need.needed.scope.clone())).or_default();
             match orbs {
                 Orbs::Free => free.push(number),
                 Orbs::Unstated | Orbs::Amount(_) => others.push(number),
@@ -93,71 +93,7 @@ pub(super) fn contradictions(document: &mut Document) {
     }
 }
 
-/// Leaves out each operation whose template also matches calls of an operation that is left out, because it
-/// would decide them.
-///
-/// For example, without `GET /users/me`, `GET /users/{id}` would decide its calls, with another scope.
-pub(super) fn takeovers(document: &mut Document) {
-    let slash = if document.policy.trailing_slash { "/" } else { "" };
-    let path = |operation: &Operation| {
-        let path = operation.path.strip_suffix(slash).filter(|path| !path.is_empty());
-        path.unwrap_or(&operation.path).to_owned()
-    };
-    let paths: Vec<_> = document.operations.iter().map(path).collect();
-    let kept = |number: &usize| {
-        let operation = document.operations.get(*number);
-        operation.is_some_and(|operation| operation.need.is_ok())
-    };
-    let has_route =
-        |number: &usize| document.operations.get(*number).is_some_and(|operation| operation.same_call_as.is_none());
-    let numbers = (0..document.operations.len()).filter(has_route);
-    let (kept, mut gone): (Vec<_>, Vec<_>) = numbers.partition(kept);
-    // Templates of different lengths never match the same path.
-    let mut by_length: HashMap<usize, Vec<(usize, Template<'_>)>> = HashMap::new();
-    for number in kept {
-        let path = paths.get(number).map_or("", String::as_str);
-        let template = Template::of_policy(path);
-        let alike = by_length.entry(template.length().unwrap_or_default());
-        alike.or_default().push((number, template));
-    }
-    while let Some(number) = gone.pop() {
-        let path = paths.get(number).map_or("", String::as_str);
-        let Some(template) = Template::new(path) else {
-            continue;
-        };
-        let method = |number: usize| document.operations.get(number)?.method.as_deref();
-        let own = method(number);
-        let takes_over = |(other, candidate): &(usize, Template<'_>)| {
-            (own.is_none() || own == method(*other)) && candidate.meets(&template) && !candidate.is_within(&template)
-        };
-        let mut found = Vec::new();
-        let lengths: Vec<_> = match template.length() {
-            Some(length) => by_length.get_mut(&length).into_iter().collect(),
-            None => by_length.values_mut().collect(),
-        };
-        for alike in lengths {
-            let taken = alike.extract_if(.., |candidate| takes_over(candidate));
-            found.extend(taken.map(|(number, _)| number));
-        }
-        found.sort_unstable();
-        continue_with(document, number, &found, &mut gone);
-    }
-}
-
-/// Leaves out the given operations, and then the operations that would decide their calls.
-fn continue_with(document: &mut Document, number: usize, found: &[usize], gone: &mut Vec<usize>) {
-    let operation = document.operations.get(number);
-    let Some((name, line)) = operation.map(|operation| (quoted(&operation.name()), operation.location.line)) else {
-        return;
-    };
-    for other in found {
-        let message = format!("it would decide calls of {name} (line {line}), which is left out");
-        leave_out(document, *other, Cause::TakesOver, message);
-        gone.push(*other);
-    }
-}
-
-fn leave_out(document: &mut Document, number: usize, kind: Cause, message: String) {
+pub(super) fn leave_out(document: &mut Document, number: usize, kind: Cause, message: String) {
     if let Some(operation) = document.operations.get_mut(number)
         && operation.need.is_ok()
     {

@@ -9,6 +9,7 @@ mod node;
 mod scheme;
 mod security;
 mod sheet;
+mod takeover;
 mod template;
 mod tree;
 
@@ -16,6 +17,7 @@ use std::collections::HashSet;
 
 use orbgate::policy::Diagnostic;
 use orbgate::{Location, Orbs};
+use orbgate_yaml::quoted;
 
 // The public interface is:
 pub use crate::drift::{Drift, DriftKind, check};
@@ -50,6 +52,10 @@ pub struct Imported {
     pub policy: String,
     /// The number of its operations.
     pub operations: usize,
+    /// The number of the document's operations whose `security` names scopes.
+    pub with_scopes: usize,
+    /// How many of these are in the policy.
+    pub with_scopes_imported: usize,
     /// The operations that were left out, in document order.
     pub left_out: Vec<LeftOut>,
     /// Operations that were imported, with something that you should know, in document order.
@@ -155,7 +161,36 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnosti
         }
     }
     let operations = document.operations.len().saturating_sub(left_out.len());
-    Ok(Imported { policy, operations, left_out, notes })
+    paths(&document, &mut left_out, &mut notes);
+    let with_scopes = document.operations.iter().filter(|operation| operation.names_scopes);
+    let imported = |operation: &&document::Operation| operation.need.is_ok() || document.shares_a_route(operation);
+    let with_scopes_imported = with_scopes.clone().filter(imported).count();
+    Ok(Imported { policy, operations, with_scopes: with_scopes.count(), with_scopes_imported, left_out, notes })
+}
+
+/// Adds the closed paths to the notes, and the paths without operations that a policy can't close to what is left out.
+fn paths(document: &document::Document, left_out: &mut Vec<LeftOut>, notes: &mut Vec<Note>) {
+    let is_closed =
+        |empty: &&document::EmptyPath| document.closed.iter().any(|closed| closed.location == empty.location);
+    let open = document.empty.iter().filter(|empty| !is_closed(empty) && !document.has_route(&empty.path));
+    left_out.extend(open.map(|empty| {
+        LeftOut {
+            location: empty.location,
+            operation: empty.path.clone(),
+            kind: Cause::Path,
+            message: empty
+                .problem
+                .clone()
+                .unwrap_or_else(|| "a policy can't close this path, which has no operations".to_owned()),
+        }
+    }));
+    left_out.sort_by_key(|left| left.location);
+    notes.extend(document.closed.iter().filter_map(|closed| {
+        let (route, line) = closed.against.as_ref()?;
+        let message = format!("each call is denied with 405, because {} (line {line}) would decide it", quoted(route));
+        Some(Note { location: closed.location, operation: closed.path.clone(), kind: NoteKind::Closed, message })
+    }));
+    notes.sort_by_key(|note| note.location);
 }
 
 /// Whether input that isn't a policy is an OpenAPI document of any version. Costs as much as parsing it.
@@ -171,15 +206,14 @@ pub fn is_document(bytes: &[u8]) -> bool {
 
 /// The policy's YAML, after leaving out every operation that must be.
 fn settled(document: &mut document::Document) -> Result<String, Vec<Diagnostic>> {
-    judged(document)?;
-    left_out::takeovers(document);
-    judged(document)
-}
-
-/// The policy's YAML, after leaving out operations that no policy can contain.
-fn judged(document: &mut document::Document) -> Result<String, Vec<Diagnostic>> {
-    sheet::policy(document).map_err(|message| {
-        let location = Location { line: 1, column: 1 };
-        vec![Diagnostic { location, message }]
-    })
+    loop {
+        let policy = sheet::policy(document).map_err(|message| {
+            let location = Location { line: 1, column: 1 };
+            vec![Diagnostic { location, message }]
+        })?;
+        // What is left out or closed can make another operation impossible.
+        if !takeover::resolve(document) {
+            return Ok(policy);
+        }
+    }
 }

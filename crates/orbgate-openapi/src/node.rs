@@ -8,8 +8,7 @@ orbgate::codes! {
     #[derive(PartialOrd, Ord)]
     #[non_exhaustive]
     pub enum Cause {
-        SeveralScopes: "several_scopes", "the operation needs several scopes at once";
-        Alternatives: "alternatives", "the operation has alternative security requirements";
+        Requirement: "requirement", "a policy can't express what the operation needs: more than 128 alternatives or 256 scopes, or scopes for different tokens";
         SeveralSchemes: "several_schemes", "the operation needs several security schemes at once";
         NoScope: "no_scope", "the operation needs a token but no scope";
         NoSecurity: "no_security", "the operation has no `security`";
@@ -40,6 +39,9 @@ orbgate::codes! {
         Fragment: "fragment", "another operation with the same requirement is the same call, because a fragment never reaches a server";
         RequiredOptional: "required_optional", "security is optional, and the policy requires it: `--optional require`";
         UndeclaredScope: "undeclared_scope", "the security scheme doesn't declare the scope";
+        DroppedAlternative: "dropped_alternative", "an alternative needs another security scheme: callers who use it are denied";
+        RedundantAlternative: "redundant_alternative", "an alternative isn't in the policy, because another one needs fewer of its scopes";
+        Closed: "closed", "every call of the path is denied with 405, because a route with a parameter would decide it";
     }
 }
 

@@ -1,4 +1,6 @@
-//! The security of an operation: the one scope that it needs, or why there isn't exactly one.
+//! The security of an operation: the scopes that it needs, or why no policy can express that.
+
+use std::collections::BTreeSet;
 
 use orbgate::Location;
 use orbgate_yaml::{Content as Value, Node, quoted};
@@ -7,115 +9,213 @@ use crate::Options;
 use crate::node::{Cause, NoteKind, Problem, at, entries, location, malformed, text};
 use crate::scheme::{Flavour, Schemes};
 
-/// A scope of a scheme.
+/// What an operation needs: scopes of one scheme.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Needed {
     /// The scheme's number.
     pub(super) scheme: usize,
+    /// The scope that owns the route.
     pub(super) scope: String,
+    /// The scopes that are needed in addition to the owner, sorted.
+    pub(super) and: Vec<String>,
+    /// The sets of scopes that are enough instead, sorted.
+    pub(super) or: Vec<Vec<String>>,
 }
 
-/// One alternative for being allowed: a list of schemes with scopes, all of which are required.
-type Requirement = Vec<(String, Vec<String>)>;
+impl Needed {
+    const fn one(scheme: usize, scope: String) -> Self {
+        Self { scheme, scope, and: Vec::new(), or: Vec::new() }
+    }
 
-/// The requirements of an operation.
-///
-/// `security` comes from the operation or else from the document; `operation` is the operation's
-/// location.
-pub(super) fn needed(
-    security: Option<&Node<'_>>,
-    operation: Location,
-    schemes: &Schemes,
-    options: &Options,
-    notes: &mut Vec<(NoteKind, String)>,
-) -> Result<Needed, Problem> {
-    let default_scope = options.default_scope.as_deref();
-    let Some(node) = security else {
-        return default(schemes, default_scope).ok_or_else(|| {
-            let message = "neither the operation nor the document has `security`";
-            Problem::new(Cause::NoSecurity, operation, message)
-        });
-    };
-    let problem = |kind, message: String| Problem::new(kind, location(node), message);
-    let mut requirements = read(node)?;
-    let count = requirements.len();
-    if options.require_optional && requirements.iter().any(|requirement| !requirement.is_empty()) {
-        requirements.retain(|requirement| !requirement.is_empty());
-        if requirements.len() < count {
-            let message = "callers without a token are denied, although one way to be allowed is `{}`";
-            notes.push((NoteKind::RequiredOptional, message.to_owned()));
-        }
+    /// Whether it is only the owner.
+    pub(super) const fn is_one_scope(&self) -> bool {
+        self.and.is_empty() && self.or.is_empty()
     }
-    let requirement = the_one(requirements, schemes).map_err(|(kind, message)| problem(kind, message))?;
-    let [(name, scopes)] = requirement.as_slice() else {
-        let message = format!("all of this is needed: {}", shown(&requirement));
-        return Err(problem(Cause::SeveralSchemes, message));
-    };
-    let shown_name = quoted(name);
-    let Some((scheme, declared)) = schemes.find(name) else {
-        let message = format!("scheme {shown_name} is not declared");
-        return Err(problem(Cause::UnknownScheme, message));
-    };
-    if let Some(flavour) = without_scopes(&declared.flavour, name, scopes) {
-        let message = format!("scheme {shown_name} has no scopes: it is {flavour}");
-        return Err(problem(Cause::OtherScheme, message));
+
+    /// The alternatives as a policy has them: scopes separated by one space, the owner first.
+    pub(super) fn alternatives(&self) -> impl Iterator<Item = String> {
+        let own = core::iter::once(&self.scope).chain(&self.and).map(String::as_str);
+        let own = own.collect::<Vec<_>>().join(" ");
+        core::iter::once(own).chain(self.or.iter().map(|scopes| scopes.join(" ")))
     }
-    match (scopes.as_slice(), default_scope) {
-        ([scope], _) => {
-            if !declared.declared.is_empty() && !declared.declared.contains(scope) {
-                let message = format!("scheme {shown_name} doesn't declare scope {}", quoted(scope));
-                notes.push((NoteKind::UndeclaredScope, message));
-            }
-            Ok(Needed { scheme, scope: scope.clone() })
-        }
-        ([], Some(scope)) => Ok(Needed { scheme, scope: scope.to_owned() }),
-        ([], None) => {
-            let message = format!("{shown_name} is needed without a scope");
-            Err(problem(Cause::NoScope, message))
-        }
+
+    /// Every scope that it names, some perhaps several times.
+    pub(super) fn scopes(&self) -> impl Iterator<Item = &String> {
+        core::iter::once(&self.scope).chain(&self.and).chain(self.or.iter().flatten())
+    }
+}
+
+/// What an operation needs, and what users should know of that.
+pub(super) type Found = Result<(Needed, Notes), Problem>;
+
+pub(super) type Notes = Vec<(NoteKind, String)>;
+
+/// One way to be allowed: a list of schemes with scopes, all of which are required.
+type Way = Vec<(String, Vec<String>)>;
+
+/// Why no policy can express it.
+type Why = (Cause, String);
+
+/// Far more alternatives and names than a policy can have. Comparing more of them with each other could take long.
+const ALTERNATIVES: usize = 256;
+const NAMES: usize = 1_024;
+
+/// The requirements of an operation without `security`, in a document without it.
+pub(super) fn default(operation: Location, schemes: &Schemes, options: &Options) -> Found {
+    match (schemes.only(), &options.default_scope) {
+        (Some((scheme, _)), Some(scope)) => Ok((Needed::one(scheme, scope.clone()), Notes::new())),
         _ => {
-            let message = format!("all of these scopes are needed: {}", list(scopes));
-            Err(problem(Cause::SeveralScopes, message))
+            let message = "neither the operation nor the document has `security`";
+            Err(Problem::new(Cause::NoSecurity, operation, message))
         }
     }
 }
 
-/// The only alternative, or the reason why there isn't exactly one.
-fn the_one(mut requirements: Vec<Requirement>, schemes: &Schemes) -> Result<Requirement, (Cause, String)> {
-    if requirements.is_empty() {
-        let message = "`security: []`: anyone can call it";
-        return Err((Cause::Open, message.to_owned()));
+/// The requirements that `security` states.
+pub(super) fn needed(security: &Node<'_>, schemes: &Schemes, options: &Options) -> Found {
+    let problem = |(kind, message): Why| Problem::new(kind, location(security), message);
+    let mut notes = Notes::new();
+    let ways = required(read(security)?, schemes, options, &mut notes).map_err(problem)?;
+    let (scheme, alternatives) = of_one_scheme(ways, schemes, options, &mut notes).map_err(problem)?;
+    let (scope, alternatives) = without_redundant(alternatives, &mut notes).map_err(problem)?;
+    let mut needed = Needed::one(scheme, scope);
+    for (number, mut scopes) in alternatives.into_iter().enumerate() {
+        if number == 0 {
+            scopes.remove(&needed.scope);
+            needed.and = scopes.into_iter().collect();
+        } else {
+            needed.or.push(scopes.into_iter().collect());
+        }
     }
-    if requirements.iter().any(Vec::is_empty) {
-        let is_only = requirements.iter().all(Vec::is_empty);
-        let advice = if is_only { "" } else { "; with `--optional require`, the policy requires it" };
-        let message = format!("one way to be allowed is `{{}}`: security is optional{advice}");
-        return Err((Cause::Optional, message));
+    needed.or.sort_unstable();
+    if let Some(declared) = schemes.all.get(scheme).filter(|scheme| !scheme.declared.is_empty()) {
+        let unknown: BTreeSet<_> = needed.scopes().filter(|scope| !declared.declared.contains(*scope)).collect();
+        let unknown = unknown.into_iter().filter(|scope| options.default_scope.as_ref() != Some(scope));
+        let message =
+            |scope: &String| format!("scheme {} doesn't declare scope {}", quoted(&declared.name), quoted(scope));
+        notes.extend(unknown.map(|scope| (NoteKind::UndeclaredScope, message(scope))));
+    }
+    Ok((needed, notes))
+}
+
+/// Whether some way to be allowed is by scopes.
+pub(super) fn names_scopes(security: Option<&Node<'_>>) -> bool {
+    let ways = security.and_then(|security| read(security).ok()).unwrap_or_default();
+    ways.iter().flatten().any(|(_, scopes)| !scopes.is_empty())
+}
+
+/// The ways to be allowed that count: those of the scheme that was asked for, none of them without a token.
+fn required(mut ways: Vec<Way>, schemes: &Schemes, options: &Options, notes: &mut Notes) -> Result<Vec<Way>, Why> {
+    if ways.is_empty() {
+        return Err((Cause::Open, "`security: []`: anyone can call it".to_owned()));
+    }
+    if ways.iter().any(Vec::is_empty) {
+        let is_only = ways.iter().all(Vec::is_empty);
+        if is_only || !options.require_optional {
+            let advice = if is_only { "" } else { "; with `--optional require`, the policy requires it" };
+            let message = format!("one way to be allowed is `{{}}`: security is optional{advice}");
+            return Err((Cause::Optional, message));
+        }
+        ways.retain(|way| !way.is_empty());
+        let message = "callers without a token are denied, although one way to be allowed is `{}`";
+        notes.push((NoteKind::RequiredOptional, message.to_owned()));
     }
     if let Some(asked) = &schemes.asked {
         // The policy allows nothing to callers of other schemes.
-        requirements.retain(|requirement| requirement.iter().any(|(name, _)| name == asked));
-        if requirements.is_empty() {
-            let message = format!("no way to be allowed is by {}", quoted(asked));
-            return Err((Cause::OtherScheme, message));
+        ways.retain(|way| way.iter().any(|(name, _)| name == asked));
+        if ways.is_empty() {
+            return Err((Cause::OtherScheme, format!("no way to be allowed is by {}", quoted(asked))));
         }
     }
-    if requirements.len() == 1 {
-        return Ok(requirements.remove(0));
+    Ok(ways)
+}
+
+/// The alternatives of the first scheme that has scopes. The others are dropped, which only narrows what is allowed.
+fn of_one_scheme(
+    ways: Vec<Way>,
+    schemes: &Schemes,
+    options: &Options,
+    notes: &mut Notes,
+) -> Result<(usize, Vec<Vec<String>>), Why> {
+    let mut kept: Vec<Vec<String>> = Vec::new();
+    let mut of = None;
+    let mut dropped = Vec::new();
+    for way in ways {
+        match scopes_of(&way, schemes, options) {
+            Ok((_, scopes)) if scopes.is_empty() => {
+                let name = way.first().map(|(name, _)| quoted(name)).unwrap_or_default();
+                return Err((Cause::NoScope, format!("{name} is needed without a scope")));
+            }
+            Ok((scheme, scopes)) if of.is_none_or(|of| of == scheme) => {
+                of = Some(scheme);
+                kept.push(scopes);
+            }
+            Ok(_) => dropped.push((way, (Cause::OtherScheme, "it is of another scheme".to_owned()))),
+            Err(why) => dropped.push((way, why)),
+        }
     }
-    let ways: Vec<_> = requirements.iter().take(SHOWN).map(shown).collect();
-    let more = if requirements.len() > SHOWN { " or …" } else { "" };
-    let message = format!("there are several ways: {}{more}", ways.join(" or "));
-    let advice = match schemes.only() {
-        Some((_, scheme)) if schemes.asked.is_none() => {
-            let named = requirements.iter().filter(|way| way.iter().any(|(name, _)| *name == scheme.name));
-            match named.count() {
-                1 => format!("; with `--scheme {}` only that one counts", scheme.name),
-                _ => String::new(),
+    let Some(scheme) = of else {
+        let why = dropped.into_iter().next().map(|(_, why)| why);
+        return Err(why.unwrap_or((Cause::Open, String::new())));
+    };
+    notes.extend(dropped.into_iter().map(|(way, (_, why))| {
+        let message = format!("callers with {} are denied, although that is a way to be allowed: {why}", shown(&way));
+        (NoteKind::DroppedAlternative, message)
+    }));
+    Ok((scheme, kept))
+}
+
+/// The scheme's number and the scopes of a way to be allowed, or why a policy can't express it.
+fn scopes_of(way: &Way, schemes: &Schemes, options: &Options) -> Result<(usize, Vec<String>), Why> {
+    let [(name, scopes)] = way.as_slice() else {
+        return Err((Cause::SeveralSchemes, format!("all of this is needed: {}", shown(way))));
+    };
+    let Some((scheme, declared)) = schemes.find(name) else {
+        return Err((Cause::UnknownScheme, format!("scheme {} is not declared", quoted(name))));
+    };
+    if let Some(flavour) = without_scopes(&declared.flavour, name, scopes) {
+        return Err((Cause::OtherScheme, format!("scheme {} has no scopes: it is {flavour}", quoted(name))));
+    }
+    let default_scope = options.default_scope.iter().filter(|_| scopes.is_empty());
+    Ok((scheme, scopes.iter().chain(default_scope).cloned().collect()))
+}
+
+/// The owner, and the alternatives as sets, the owner's first. No set contains another.
+fn without_redundant(
+    alternatives: Vec<Vec<String>>,
+    notes: &mut Notes,
+) -> Result<(String, Vec<BTreeSet<String>>), Why> {
+    let mut firsts = Vec::new();
+    let mut sets: Vec<BTreeSet<String>> = Vec::new();
+    let mut seen = BTreeSet::new();
+    for scopes in alternatives {
+        let owner = scopes.first().cloned().unwrap_or_default();
+        let set: BTreeSet<_> = scopes.into_iter().collect();
+        if seen.insert(set.clone()) {
+            firsts.push(owner);
+            sets.push(set);
+        }
+    }
+    if sets.len() > ALTERNATIVES || sets.iter().map(BTreeSet::len).sum::<usize>() > NAMES {
+        let message = format!("there are over {ALTERNATIVES} alternatives, or they name over {NAMES} scopes");
+        return Err((Cause::Requirement, message));
+    }
+    let mut owner = None;
+    let mut left = Vec::new();
+    for (set, first) in sets.iter().zip(firsts) {
+        match sets.iter().find(|other| other.len() < set.len() && other.is_subset(set)) {
+            Some(enough) => {
+                let [set, enough] = [set, enough].map(|set| list(&set.iter().cloned().collect::<Vec<_>>()));
+                let message = format!("{set} is a way to be allowed that isn't needed, because {enough} is enough");
+                notes.push((NoteKind::RedundantAlternative, message));
+            }
+            None => {
+                owner.get_or_insert(first);
+                left.push(set.clone());
             }
         }
-        _ => String::new(),
-    };
-    Err((Cause::Alternatives, message + &advice))
+    }
+    Ok((owner.unwrap_or_default(), left))
 }
 
 /// The type of a scheme whose requirements name no scopes.
@@ -131,20 +231,14 @@ fn without_scopes(flavour: &Flavour, name: &str, scopes: &[String]) -> Option<St
     }
 }
 
-/// The default scope, for operations without `security`.
-fn default(schemes: &Schemes, default_scope: Option<&str>) -> Option<Needed> {
-    let (scheme, _) = schemes.only()?;
-    Some(Needed { scheme, scope: default_scope?.to_owned() })
-}
-
-fn read(node: &Node<'_>) -> Result<Vec<Requirement>, Problem> {
+fn read(node: &Node<'_>) -> Result<Vec<Way>, Problem> {
     let Value::Sequence(items) = &node.kind else {
         return Err(malformed(node, "`security` must be a list"));
     };
-    items.iter().map(requirement).collect()
+    items.iter().map(way).collect()
 }
 
-fn requirement(node: &Node<'_>) -> Result<Requirement, Problem> {
+fn way(node: &Node<'_>) -> Result<Way, Problem> {
     let Some(schemes) = entries(node) else {
         return Err(malformed(node, "what `security` lists must be mappings"));
     };
@@ -165,13 +259,13 @@ fn requirement(node: &Node<'_>) -> Result<Requirement, Problem> {
 /// The maximum number of list items in a message.
 const SHOWN: usize = 4;
 
-fn shown(requirement: &Requirement) -> String {
+fn shown(way: &Way) -> String {
     let scheme = |(name, scopes): &(String, Vec<String>)| match scopes.as_slice() {
         [] => quoted(name),
         scopes => format!("{} with {}", quoted(name), list(scopes)),
     };
-    let schemes: Vec<_> = requirement.iter().take(SHOWN).map(scheme).collect();
-    let more = if requirement.len() > SHOWN { " and …" } else { "" };
+    let schemes: Vec<_> = way.iter().take(SHOWN).map(scheme).collect();
+    let more = if way.len() > SHOWN { " and …" } else { "" };
     schemes.join(" and ") + more
 }
 

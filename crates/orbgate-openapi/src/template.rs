@@ -73,6 +73,25 @@ impl<'t> Template<'t> {
         }
     }
 
+    /// Whether a policy's template can be like this: segments that are literals or parameters, and no query.
+    pub(super) fn is_plain(&self) -> bool {
+        let is_plain = |segment: &Segment<'_>| matches!(segment, Segment::Literal(_) | Segment::Parameter);
+        !self.has_query && self.segments.iter().all(is_plain)
+    }
+
+    /// Whether each segment is a literal, in any spelling, or a parameter, and there is no query.
+    pub(super) fn has_whole_segments(&self) -> bool {
+        !self.has_query && !self.segments.iter().any(|segment| matches!(segment, Segment::Partial | Segment::Rest))
+    }
+
+    /// Whether a policy that has both chooses this one for a path that matches both: a literal beats a parameter at the
+    /// first segment where they differ.
+    pub(super) fn is_chosen_before(&self, other: &Self) -> bool {
+        let mut segments = self.segments.iter().zip(&other.segments);
+        let first = segments.find(|(one, other)| core::mem::discriminant(*one) != core::mem::discriminant(*other));
+        first.is_some_and(|(one, _)| matches!(one, Segment::Literal(_)))
+    }
+
     /// Whether it is at least as specific as the other one, in which case OpenAPI matches it first. No path is more
     /// specific than a path with a query.
     pub(super) fn is_within(&self, other: &Self) -> bool {

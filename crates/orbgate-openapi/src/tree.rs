@@ -60,7 +60,7 @@ impl Keep for Part {
             (Self::Info, "title") => Self::All,
             (Self::Components, "securitySchemes") => Self::All,
             (Self::Root | Self::Info | Self::Components, _) => return None,
-            (Self::PathItem, "servers" | "$ref") => Self::All,
+            (Self::PathItem, "servers" | "$ref" | "x-orbs-api") => Self::All,
             (Self::PathItem, "x-orbs-operations") => Self::Operations,
             (Self::PathItem, "summary" | "description" | "parameters") => return None,
             (Self::Paths | Self::PathItem, key) if key.starts_with("x-") => return None,

@@ -113,7 +113,8 @@ paths:
 components: { securitySchemes: { l: { type: oauth2 } } }
 ";
     let drift = lines(one_scope, &nothing(), policy);
-    assert_eq!(drift.len(), 2, "{drift:?}");
+    assert_eq!(drift.len(), 3, "{drift:?}");
     assert!(drift[0].ends_with("the policy says `read` or `admin`"), "{drift:?}");
     assert!(drift[1].ends_with("the policy says `read more`"), "{drift:?}");
+    assert!(drift[2].starts_with("- 5:14 closed: /v1/a/top: "), "{drift:?}");
 }

@@ -35,9 +35,8 @@ paths:
 
 /// Paths of documents. A `GET /kept` next to them is always kept.
 const TABLE: &[&str] = &[
-    "  /a: { get: { security: [{ login: [read, write] }] } }",
-    "  /a: { get: { security: [{ login: [read] }, { login: [write] }] } }",
-    "  /a: { get: { security: [{ login: [read] }, { key: [] }] } }",
+    "  /a: { get: { security: [{ login: [read] }, { login: [] }] } }",
+    "  /a: { get: { security: [{ key: [] }, { login: [read], key: [] }] } }",
     "  /a: { get: { security: [{ login: [read], key: [] }] } }",
     "  /a: { get: { security: [{ login: [] }] } }",
     "  /a: { get: { security: [] } }",
@@ -76,15 +75,23 @@ const TABLE: &[&str] = &[
 
 #[test]
 fn every_kind_has_its_message() {
+    let many: Vec<_> = (0..129).map(|number| format!("{{ login: [s{number}] }}")).collect();
+    let many = format!("  /a: {{ get: {{ security: [{}] }} }}", many.join(", "));
+    let names: Vec<_> = (0..257).map(|number| format!("s{number}")).collect();
+    let names = format!("  /a: {{ get: {{ security: [{{ login: [{}] }}] }} }}", names.join(", "));
+    let far: Vec<_> = (0..257).map(|number| format!("{{ login: [s{number}] }}")).collect();
+    let far = format!("  /a: {{ get: {{ security: [{}] }} }}", far.join(", "));
+    let too_many = [("129 alternatives", &*many), ("257 names", &*names), ("257 alternatives", &*far)];
+    let table = TABLE.iter().map(|paths| (*paths, *paths)).chain(too_many);
     let silent = HEAD.replace("security:\n  - login: [all]\n", "") + "  /a: { get: {} }\n";
     let imported = import(silent.as_bytes(), &free()).unwrap();
     let left = &imported.left_out[0];
     let mut expected = Expected::default();
     expected.add("no `security`", [&left.message]);
     let mut seen = HashSet::from([left.kind.to_string()]);
-    for paths in TABLE {
+    for (title, paths) in table {
         let (lines, policy) = left_out(&format!("{paths}\n  /kept: {{ get: {{}} }}\n"));
-        expected.add(paths, &lines);
+        expected.add(title, &lines);
         assert!(policy.contains("- GET /kept\n"), "{paths}\n{policy}");
         seen.extend(lines.iter().filter_map(|line| line.split(": ").nth(1).map(str::to_owned)));
     }

@@ -21,6 +21,7 @@ const SECURITY: &[&str] = &[
     "security: [{ l: [] }]",
     "security: []",
     "security: [{ l: [w] }, {}]",
+    "security: [{ k: [] }, { l: [w] }, { l: [r, w] }, { l: [r], k: [] }]",
     "$ref: x",
 ];
 /// Segments of calls.
@@ -35,13 +36,30 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// The only scope that is needed; the operation states it, or the document does.
-    fn scope(&self) -> Option<&'static str> {
+    /// The sets of scopes that are enough for a caller without a key; the operation states them, or the document does.
+    fn needs(&self) -> &'static [&'static [&'static str]] {
         match self.security {
-            "" | "security: [{ l: [r] }]" => Some("r"),
-            "security: [{ l: [w] }]" => Some("w"),
-            _ => None,
+            "" | "security: [{ l: [r] }]" => &[&["r"]],
+            "security: [{ l: [w] }]" | "security: [{ k: [] }, { l: [w] }, { l: [r, w] }, { l: [r], k: [] }]" => {
+                &[&["w"]]
+            }
+            "security: [{ l: [r, w] }]" => &[&["r", "w"]],
+            "security: [{ l: [r] }, { l: [w] }]" => &[&["r"], &["w"]],
+            _ => &[],
         }
+    }
+
+    fn is_enough(&self, scopes: &str) -> bool {
+        let has = |scope: &&str| scopes.split(' ').any(|own| own == *scope);
+        self.needs().iter().any(|set| set.iter().all(has))
+    }
+
+    /// Whether it is another method's path of literals and whole parameters, which is matched before a less concrete one
+    /// all the same.
+    fn is_path_of_another_method(&self, other: &Self) -> bool {
+        let is_whole =
+            |segment: &&str| !segment.contains('*') && (!segment.contains('{') || matches!(*segment, "{p}" | "{q}"));
+        self.method != other.method && !self.query.starts_with('?') && self.segments.iter().all(is_whole)
     }
 
     fn fits(&self, call: &[&str]) -> bool {
@@ -100,7 +118,7 @@ pub fn document(operations: &[Operation]) -> (String, Vec<Operation>) {
         }
     }
     let mut text =
-        "openapi: 3.0.0\ncomponents: { securitySchemes: { l: { type: oauth2 } } }\nsecurity: [{ l: [r] }]\npaths:\n"
+        "openapi: 3.0.0\ncomponents: { securitySchemes: { l: { type: oauth2 }, k: { type: apiKey } } }\nsecurity: [{ l: [r] }]\npaths:\n"
             .to_owned();
     for (path, item) in paths {
         text += &format!("  '{path}':\n");
@@ -135,20 +153,25 @@ pub fn calls() -> impl Strategy<Value = Vec<Vec<&'static str>>> {
 
 /// How a call of this path is allowed for less than the document requires.
 ///
-/// Each operation that the document may mean has one scope, and one of these is the token's.
+/// Each operation that the document may mean needs scopes, and the token has those of one of them.
 pub fn for_less(engine: &Engine, operations: &[Operation], call: &[&str]) -> Option<String> {
-    let tokens =
-        [("r", Token::user("r")), ("w", Token::user("w")), ("", Token::user("")), ("", Token::organisation(""))];
+    let tokens = ["r", "w", "r w", ""].map(|scopes| (scopes, Token::user(scopes)));
+    let tokens = tokens.into_iter().chain([("", Token::organisation(""))]);
     for method in ["get", "put"] {
         for query in ["", "?x=1"] {
             let fits = |operation: &&Operation| {
                 let is_asked = operation.query != "?x=1" || operation.query == query;
-                operation.method == method && is_asked && operation.fits(call)
+                is_asked && operation.fits(call)
             };
-            let fitting: Vec<_> = operations.iter().filter(fits).collect();
-            let is_meant = |one: &&&Operation| !fitting.iter().any(|other| other.is_more_concrete(one));
+            let (fitting, others): (Vec<_>, Vec<_>) =
+                operations.iter().filter(fits).partition(|one| one.method == method);
+            let is_meant = |one: &&&Operation| {
+                let mut others = others.iter().filter(|other| other.is_path_of_another_method(one));
+                let is_less = |other: &&Operation| other.is_more_concrete(one);
+                !fitting.iter().any(is_less) && !others.any(is_less)
+            };
             let meant: Vec<_> = fitting.iter().filter(is_meant).collect();
-            for (scope, token) in tokens {
+            for (scopes, token) in tokens.clone() {
                 let target = format!("/{}{query}", call.join("/"));
                 let decision = engine.decide(&Request {
                     method: method.to_ascii_uppercase().as_bytes(),
@@ -156,9 +179,8 @@ pub fn for_less(engine: &Engine, operations: &[Operation], call: &[&str]) -> Opt
                     token: Some(token),
                     allow_bonus_orbs_use: false,
                 });
-                let mut scopes = meant.iter().map(|operation| operation.scope());
-                let is_right =
-                    scopes.clone().all(|needed| needed.is_some()) && scopes.any(|needed| needed == Some(scope));
+                let is_right = meant.iter().all(|operation| !operation.needs().is_empty())
+                    && meant.iter().any(|operation| operation.is_enough(scopes));
                 if decision.is_allow() && !is_right {
                     return Some(format!("{method} {target} with {token:?}"));
                 }

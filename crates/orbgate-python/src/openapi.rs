@@ -14,6 +14,8 @@ use crate::text::Text;
 pub(crate) struct ImportedAnswer {
     policy: String,
     operations: usize,
+    with_scopes: usize,
+    with_scopes_imported: usize,
     left_out: Vec<LeftOutRow>,
     notes: Vec<LeftOutRow>,
 }
@@ -96,6 +98,8 @@ pub(crate) fn openapi_import(py: Python<'_>, document: Text<'_>, open: Open) -> 
         Ok(ImportedAnswer {
             policy: imported.policy,
             operations: imported.operations,
+            with_scopes: imported.with_scopes,
+            with_scopes_imported: imported.with_scopes_imported,
             left_out: left_out.collect(),
             notes: notes.collect(),
         })

@@ -48,8 +48,8 @@ class LeftOut(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What you should know of an operation that was imported: `kind` is "fragment", "required_optional" or
-    "undeclared_scope".
+    """What you should know of an operation that was imported: `kind` is "fragment", "required_optional",
+    "undeclared_scope", "dropped_alternative" or "redundant_alternative". With "closed", of a path that was closed.
     """
 
     operation: str
@@ -61,11 +61,14 @@ class Note(NamedTuple):
 
 class Imported(NamedTuple):
     """A policy imported from a document: its YAML, the number of operations in it, the operations that were left out,
-    and notes about the others.
+    and notes about the others. `with_scopes` operations of the document need scopes, of which `with_scopes_imported` are
+    in the policy.
     """
 
     policy: str
     operations: int
+    with_scopes: int
+    with_scopes_imported: int
     left_out: Rows[LeftOut]
     notes: Rows[Note]
 
@@ -73,7 +76,7 @@ class Imported(NamedTuple):
 class Drift(NamedTuple):
     """A difference between a document and a policy.
 
-    `kind` is "missing", "extra", "scope", "orbs", "organisation", "unclear" or "unequal". `document` and `policy` are
+    `kind` is "missing", "extra", "scope", "orbs", "organisation", "closed", "unclear" or "unequal". `document` and `policy` are
     locations in the two files, as line and column.
     """
 
@@ -104,8 +107,9 @@ def import_policy(
     Raises `PolicyError` with all errors in the document, or in the options for it.
     """
     found = _native.openapi_import(document, _open(scheme, base_path, default_scope, orbs, require_optional))
-    left_out = Rows(LeftOut, (LeftOut(**row) for row in found["left_out"]))
-    return Imported(found["policy"], found["operations"], left_out, Rows(Note, (Note(**row) for row in found["notes"])))
+    left_out = Rows(LeftOut, (LeftOut(**row) for row in found.pop("left_out")))
+    notes = Rows(Note, (Note(**row) for row in found.pop("notes")))
+    return Imported(left_out=left_out, notes=notes, **found)
 
 
 def export_policy(policy: Policy, *, json: bool = False) -> str:

@@ -148,11 +148,11 @@ Exit codes:
 const IMPORT: &str = "\
 The policy goes to standard output, and what is left out to standard error, as
 FILE:LINE:COLUMN: left out[KIND]: METHOD PATH: why. An operation is left out
-where a policy has no equal for it: several scopes, several ways to be allowed,
-none at all, a parameter within a segment. So is one that would decide the
-calls of another that is left out. Nothing is guessed: the policy allows no
-call for less than the document says. No `$ref` is followed. A line note[KIND]
-says what you should know of an operation that is in the policy.
+if a policy can't express it: no scope, optional security, a parameter within a
+segment. Its path is closed, so that no other route decides its calls; if that
+is impossible, such a route is left out, too. The policy never allows a call
+for less than the document requires. No `$ref` is followed. A line note[KIND]
+tells what you should know about an operation in the policy.
 
 Examples:
   orbgate openapi import openapi.yaml --orbs false > policy.yaml
@@ -187,6 +187,7 @@ What differs is printed as FILE:LINE:COLUMN: KIND: METHOD PATH: how:
                 --orbs says it
   organisation  what an organisation's token gets differs, where the document
                 has `x-orbs-api`; or it needs no scope
+  closed        only one of the two denies every call of the path
   unclear       `import` leaves the operation out, and so does the policy
   unequal       `import` leaves the operation out, and the policy has a route
                 for it, which may allow calls for less

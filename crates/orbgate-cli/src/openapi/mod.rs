@@ -60,9 +60,16 @@ fn report(file: &str, imported: &Imported) {
         let operations = count(imported.operations, "operation");
         match imported.left_out.len() {
             0 => writeln!(out, "{file}: {ALLOW}ok{ALLOW:#}: {operations}"),
-            left => writeln!(out, "{file}: {operations}, {DENY}{left} left out{DENY:#}"),
+            left => writeln!(out, "{file}: {operations}, {DENY}{left} left out{DENY:#}{}", share(imported)),
         }
     });
+}
+
+/// The share of the operations with scopes that were imported.
+fn share(imported: &Imported) -> String {
+    let (part, all) = (imported.with_scopes_imported, imported.with_scopes);
+    let percent = part.saturating_mul(100).checked_div(all);
+    percent.map(|percent| format!("; {part} of {all} with scopes imported ({percent}%)")).unwrap_or_default()
 }
 
 fn export(export: &Export) -> Result<Exit, Stop> {

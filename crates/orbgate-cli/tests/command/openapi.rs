@@ -6,7 +6,7 @@ const DOCUMENT: &str = "\
 openapi: 3.0.0
 info: { title: A, version: '1' }
 paths:
-  /a: { get: { security: [{ l: [s] }] }, put: { security: [{ l: [s, t] }] } }
+  /a: { get: { security: [{ l: [s] }] }, put: { security: [{ l: [] }] } }
 components: { securitySchemes: { l: { type: oauth2 } } }
 ";
 
@@ -32,9 +32,9 @@ fn the_policy_is_on_standard_output_and_what_is_left_out_on_standard_error() {
     let [left_out, summary] = ran.err.lines().collect::<Vec<_>>()[..] else {
         panic!("{}", ran.err);
     };
-    let start = format!("{document}:4:59: left out[several_scopes]: PUT /a: ");
-    assert!(left_out.starts_with(&start) && left_out.ends_with("`s`, `t`"), "{left_out}");
-    assert_eq!(summary, format!("{document}: 1 operation, 1 left out"));
+    let start = format!("{document}:4:59: left out[no_scope]: PUT /a: ");
+    assert!(left_out.starts_with(&start) && left_out.ends_with("`l` is needed without a scope"), "{left_out}");
+    assert_eq!(summary, format!("{document}: 1 operation, 1 left out; 1 of 1 with scopes imported (100%)"));
     let allowed = orbgate(&["openapi", "import", &document, "--orbs", "3", "--allow-left-out"]);
     assert_eq!(allowed, Ran { code: 0, ..ran });
     let piped = orbgate_reading(&["openapi", "import", "-", "--orbs", "3"], DOCUMENT.as_bytes());
@@ -44,7 +44,8 @@ fn the_policy_is_on_standard_output_and_what_is_left_out_on_standard_error() {
     assert_eq!((json.code, &*json.err), (1, ""));
     assert_eq!(answer["policy"], POLICY);
     assert_eq!(answer["operations"], 1);
-    assert_eq!(answer["left_out"][0]["kind"], "several_scopes");
+    assert_eq!((&answer["with_scopes"], &answer["with_scopes_imported"]), (&1.into(), &1.into()));
+    assert_eq!(answer["left_out"][0]["kind"], "no_scope");
     assert_eq!(answer["left_out"][0]["location"]["column"], 59);
 }
 
@@ -59,7 +60,7 @@ fn an_imported_policy_is_complete() {
 
 #[test]
 fn optional_security_is_required_where_that_is_asked_for() {
-    let document = file("openapi-optional.yaml", DOCUMENT.replace("[{ l: [s, t] }]", "[{}, { l: [s] }]"));
+    let document = file("openapi-optional.yaml", DOCUMENT.replace("[{ l: [] }]", "[{}, { l: [s] }]"));
     let left_out = orbgate(&["openapi", "import", &document, "--orbs", "3"]);
     assert_eq!(left_out.code, 1);
     assert!(left_out.err.contains(": left out[optional]: PUT /a: ") && left_out.err.contains("`--optional require`"));

@@ -57,7 +57,7 @@ impl<'d> Keys<'d> {
         }
         let count: usize = all.iter().map(|(names, _)| names.len()).sum();
         if all.len() > MAX_ALTERNATIVES || count > MAX_NAMES {
-            let location = self.or.map_or(owner.location, |or| or.location);
+            let location = self.or.map(|or| or.location).or(self.and.map(|and| and.location)).unwrap_or(owner.location);
             let (owner, all) = (quoted(&owner.value), all.len());
             let limits = format!("the limits are {MAX_ALTERNATIVES} and {MAX_NAMES}");
             let message = format!("scope {owner} and its alternatives are {all} with {count} names; {limits}");
