@@ -13,7 +13,7 @@ mod takeover;
 mod template;
 mod tree;
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use orbgate::policy::Diagnostic;
 use orbgate::{Location, Orbs};
@@ -136,8 +136,7 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnosti
         return Err(vec![Diagnostic { location: operation.location, message: message.to_owned() }]);
     }
     let policy = settled(&mut document)?;
-    let (mut left_out, mut notes) = (Vec::new(), Vec::new());
-    let mut undeclared = HashSet::new();
+    let (mut left_out, mut notes) = (Vec::new(), Notes::default());
     for operation in &document.operations {
         match &operation.need {
             Err(problem) if !document.shares_a_route(operation) => left_out.push(LeftOut {
@@ -146,26 +145,55 @@ pub fn import(bytes: &[u8], options: &Options) -> Result<Imported, Vec<Diagnosti
                 kind: problem.kind,
                 message: problem.message.clone(),
             }),
-            _ => {
-                let new = operation.notes.iter().filter(|(kind, message)| {
-                    // Of a scope, one operation is enough.
-                    *kind != NoteKind::UndeclaredScope || undeclared.insert(message.clone())
-                });
-                notes.extend(new.map(|(kind, message)| Note {
-                    location: operation.location,
-                    operation: operation.name(),
-                    kind: *kind,
-                    message: message.clone(),
-                }));
-            }
+            _ => notes.add(operation),
         }
     }
+    let mut notes = notes.into_list();
     let operations = document.operations.len().saturating_sub(left_out.len());
     paths(&document, &mut left_out, &mut notes);
     let with_scopes = document.operations.iter().filter(|operation| operation.names_scopes);
     let imported = |operation: &&document::Operation| operation.need.is_ok() || document.shares_a_route(operation);
     let with_scopes_imported = with_scopes.clone().filter(imported).count();
     Ok(Imported { policy, operations, with_scopes: with_scopes.count(), with_scopes_imported, left_out, notes })
+}
+
+/// The notes of operations.
+#[derive(Default)]
+struct Notes {
+    /// Each with the number of operations that it is about.
+    notes: Vec<(Note, usize)>,
+    /// The place of each note about a scheme.
+    of_schemes: HashMap<String, usize>,
+}
+
+impl Notes {
+    fn add(&mut self, operation: &document::Operation) {
+        for (kind, message) in &operation.notes {
+            // Nearly all operations can have the same note about their scheme, so the first one shows it.
+            let place = match kind {
+                NoteKind::UndeclaredScope | NoteKind::DroppedAlternative => {
+                    *self.of_schemes.entry(message.clone()).or_insert(self.notes.len())
+                }
+                _ => self.notes.len(),
+            };
+            if let Some((_, count)) = self.notes.get_mut(place) {
+                *count = count.saturating_add(1);
+                continue;
+            }
+            let (location, operation) = (operation.location, operation.name());
+            self.notes.push((Note { location, operation, kind: *kind, message: message.clone() }, 1));
+        }
+    }
+
+    fn into_list(self) -> Vec<Note> {
+        let list = self.notes.into_iter().map(|(mut note, count)| {
+            if count > 1 {
+                note.message.push_str(&format!(" (in {count} operations)"));
+            }
+            note
+        });
+        list.collect()
+    }
 }
 
 /// Adds the closed paths to the notes, and the paths without operations that a policy can't close to what is left out.

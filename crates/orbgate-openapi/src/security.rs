@@ -150,7 +150,10 @@ fn of_one_scheme(
                 of = Some(scheme);
                 kept.push(scopes);
             }
-            Ok(_) => dropped.push((way, (Cause::OtherScheme, "it is of another scheme".to_owned()))),
+            Ok(_) => {
+                let message = "it isn't the scheme of the first alternative with scopes";
+                dropped.push((way, (Cause::OtherScheme, message.to_owned())));
+            }
             Err(why) => dropped.push((way, why)),
         }
     }
@@ -158,17 +161,20 @@ fn of_one_scheme(
         let why = dropped.into_iter().next().map(|(_, why)| why);
         return Err(why.unwrap_or((Cause::Open, String::new())));
     };
-    notes.extend(dropped.into_iter().map(|(way, (_, why))| {
-        let message = format!("callers with {} are denied, although that is a way to be allowed: {why}", shown(&way));
-        (NoteKind::DroppedAlternative, message)
-    }));
+    let dropped = dropped.into_iter().map(|(way, (cause, why))| match cause {
+        Cause::SeveralSchemes => format!("callers with {} are denied: {why}", schemes_of(&way)),
+        _ => format!("callers with only {} are denied: {why}", schemes_of(&way)),
+    });
+    // Of ways with the same schemes, one is enough.
+    let dropped: BTreeSet<_> = dropped.collect();
+    notes.extend(dropped.into_iter().map(|message| (NoteKind::DroppedAlternative, message)));
     Ok((scheme, kept))
 }
 
 /// The scheme's number and the scopes of a way to be allowed, or why a policy can't express it.
 fn scopes_of(way: &Way, schemes: &Schemes, options: &Options) -> Result<(usize, Vec<String>), Why> {
     let [(name, scopes)] = way.as_slice() else {
-        return Err((Cause::SeveralSchemes, format!("all of this is needed: {}", shown(way))));
+        return Err((Cause::SeveralSchemes, format!("all of these schemes are needed: {}", schemes_of(way))));
     };
     let Some((scheme, declared)) = schemes.find(name) else {
         return Err((Cause::UnknownScheme, format!("scheme {} is not declared", quoted(name))));
@@ -259,12 +265,8 @@ fn way(node: &Node<'_>) -> Result<Way, Problem> {
 /// The maximum number of list items in a message.
 const SHOWN: usize = 4;
 
-fn shown(way: &Way) -> String {
-    let scheme = |(name, scopes): &(String, Vec<String>)| match scopes.as_slice() {
-        [] => quoted(name),
-        scopes => format!("{} with {}", quoted(name), list(scopes)),
-    };
-    let schemes: Vec<_> = way.iter().take(SHOWN).map(scheme).collect();
+fn schemes_of(way: &Way) -> String {
+    let schemes: Vec<_> = way.iter().take(SHOWN).map(|(name, _)| quoted(name)).collect();
     let more = if way.len() > SHOWN { " and …" } else { "" };
     schemes.join(" and ") + more
 }

@@ -412,7 +412,7 @@ fn a_scope_that_its_scheme_does_not_declare_is_noted_once() {
         let notes = imported.notes.iter().map(|note| format!("{} {}: {}", note.kind, note.operation, note.message));
         notes.collect::<Vec<_>>()
     };
-    assert_eq!(notes("s: x"), ["undeclared_scope PUT /a: scheme `login` doesn't declare scope `t`"]);
+    assert_eq!(notes("s: x"), ["undeclared_scope PUT /a: scheme `login` doesn't declare scope `t` (in 2 operations)"]);
     assert_eq!(notes("s: x, t: y"), [""; 0]);
     assert_eq!(notes(""), [""; 0]);
     assert_eq!(import(with(LOGIN, paths).as_bytes(), &free()).unwrap().notes, []);
