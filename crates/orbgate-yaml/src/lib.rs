@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod conflict;
 mod diagnostics;
 mod document;
 mod end;
@@ -69,6 +70,9 @@ pub fn read<D: DeserializeOwned + PartialEq, T>(
         }
         Some(judge(document, &mut diagnostics))
     })();
+    if let Ok(text) = str::from_utf8(bytes) {
+        conflict::name_markers(text, &mut diagnostics);
+    }
     match judged {
         Some(judged) if diagnostics.is_empty() => Ok(judged),
         _ if diagnostics.is_empty() => {

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, ScanError, Span};
 
+use crate::conflict;
 use crate::diagnostics::Diagnostics;
 use crate::input::{Bounded, Budget};
 use crate::keys::{entry, refuse_duplicates};
@@ -30,7 +31,9 @@ pub(super) fn parse<'a>(text: &'a str, format: &'a Format, diagnostics: &mut Dia
 /// The kept parts of another program's document; `None` if it can't be read. Parts that aren't kept are
 /// [`Content::Refused`], and so are tagged values and aliases. Code that needs such a part reports it.
 pub fn outline<'a, K: Keep>(text: &'a str, keep: K, diagnostics: &mut Diagnostics) -> Option<Node<'a>> {
-    walk(text, None, keep, diagnostics)
+    let root = walk(text, None, keep, diagnostics);
+    conflict::name_markers(text, diagnostics);
+    root
 }
 
 fn walk<'a, K: Keep>(
