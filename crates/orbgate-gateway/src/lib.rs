@@ -29,5 +29,5 @@ mod tokenless;
 // The public interface is:
 pub use crate::config::{Config, ConfigError};
 pub use crate::probe::{OLDEST, probe};
-pub use crate::run::{check, run};
+pub use crate::run::{Checked, check, run};
 pub use crate::state::StartError;

@@ -44,11 +44,11 @@ fn main() -> ExitCode {
             println!("orbgate-gateway {}", env!("CARGO_PKG_VERSION"));
             return ExitCode::SUCCESS;
         }
-        Ok(Asked::Check(file)) => check(&file).map(|warnings| {
-            for warning in &warnings {
+        Ok(Asked::Check(file)) => check(&file).map(|checked| {
+            for warning in &checked.warnings {
                 eprintln!("warning: {warning}");
             }
-            println!("{}: nothing is wrong", file.display());
+            println!("{}: nothing is wrong\npolicy: {}", file.display(), checked.policy);
         }),
         Ok(Asked::Probe(file, proxy, backend, token)) => {
             return found(probe(&file, proxy, backend, &token));

@@ -55,15 +55,30 @@ fn start_log() {
     let _ = tracing_subscriber::registry().with(lines).try_init();
 }
 
-/// Loads everything that a configuration file names, without serving. Returns warnings, one sentence each.
+/// What [`check`] found.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Checked {
+    /// The policy in words: its file, or that it is built in, its digest, and how many routes and scopes it has.
+    pub policy: String,
+    /// Settings that are probably mistakes, one sentence each.
+    pub warnings: Vec<String>,
+}
+
+/// Loads everything that a configuration file names, without serving.
 ///
 /// # Errors
 ///
 /// Returns why a gateway couldn't start with it.
-pub fn check(file: &Path) -> Result<Vec<String>, StartError> {
+pub fn check(file: &Path) -> Result<Checked, StartError> {
     let runtime = Runtime::new().map_err(StartError::Runtime)?;
     let _inside = runtime.enter();
-    Ok(State::look(file)?.warnings())
+    let state = State::look(file)?;
+    let (file, engine) = state.policy();
+    let file = file.map_or_else(|| "built in".to_owned(), |file| file.display().to_string());
+    let (routes, scopes) = (engine.routes().len(), engine.scope_count());
+    let policy = format!("{file}: {}, routes: {routes}, scopes: {scopes}", engine.digest());
+    Ok(Checked { policy, warnings: state.warnings() })
 }
 
 /// Raises the soft limit on open files as far as the connections need it and the hard limit allows.
@@ -79,6 +94,18 @@ fn allow_open_files(needed: u64) {
     }
 }
 
+fn log_policy(state: &State) {
+    let (file, engine) = state.policy();
+    let file = file.map(|file| file.display().to_string());
+    let (routes, scopes, digest) = (engine.routes().len(), engine.scope_count(), engine.digest());
+    match file {
+        Some(file) => tracing::info!(file, %digest, routes, scopes, "the policy"),
+        None => {
+            tracing::info!(%digest, routes, scopes, "the built-in policy, because the configuration has no `policy`")
+        }
+    }
+}
+
 async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> {
     // The counters come first, because loading the policy increments some.
     let counted = counters();
@@ -88,6 +115,7 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
     for warning in state.warnings() {
         tracing::warn!("{warning}");
     }
+    log_policy(&state);
     allow_open_files(state.config.open_files());
     let (fetcher, limits) = (state.keys.fetcher.clone(), config.limits);
     let current = Arc::new(ArcSwap::from_pointee(state));

@@ -156,6 +156,11 @@ impl State {
         Some((self.config.state.as_deref()?, text, &self.policy.tokenless))
     }
 
+    /// The active policy, and its file; `None` for the built-in one.
+    pub(crate) fn policy(&self) -> (Option<&Path>, Arc<Engine>) {
+        (self.config.policy.file.as_deref(), self.policy.engines.load())
+    }
+
     /// Warnings about settings that are probably mistakes.
     pub(crate) fn warnings(&self) -> Vec<String> {
         self.config.warnings()

@@ -401,6 +401,35 @@ fn operators_past_their_connections_are_told() {
 }
 
 #[test]
+fn a_check_and_the_log_name_the_policy() {
+    let issuer = Issuer::start();
+    let folder = folder("named");
+    let text = "orbgate: 1\napis: { a: { base_path: '', scopes: { r: { orbs: false, routes: [GET /a, GET /b] }, w: { routes: [] } } } }\n...\n";
+    fs::write(folder.join("policy.yaml"), text).unwrap();
+    let of_file = orbgate::Policy::from_yaml(text).unwrap().digest().to_string();
+    let built_in = orbgate::Engine::external();
+    let counts = (built_in.routes().len(), built_in.scope_count());
+    for (more, file, digest, (routes, scopes)) in [
+        ("", "built in", built_in.digest().to_string(), counts),
+        ("policy: policy.yaml\n", "policy.yaml", of_file, (2, 2)),
+    ] {
+        let address = format!("127.0.0.1:{}", free_port());
+        let gateway = Gateway::start(folder.clone(), &issuer, &config(&address, "127.0.0.1", more));
+        let lines = gateway.running.said();
+        let lines = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let mut lines = lines.map(|line| line["fields"].clone()).filter(|fields| fields["digest"].is_string());
+        let logged = lines.next().unwrap();
+        let found = ["digest", "routes", "scopes"].map(|name| logged[name].clone());
+        assert_eq!(found, [Value::from(digest.as_str()), Value::from(routes), Value::from(scopes)], "{logged}");
+        assert!(logged["file"].as_str().is_none_or(|named| named.ends_with(file)), "{logged}");
+        assert_eq!(logged["file"].is_null(), more.is_empty(), "{logged}");
+        let (code, said, _) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
+        let end = format!("{file}: {digest}, routes: {routes}, scopes: {scopes}\n");
+        assert!(code == Some(0) && said.contains("\npolicy: ") && said.ends_with(&end), "{said}");
+    }
+}
+
+#[test]
 fn a_check_warns_of_what_is_probably_not_meant() {
     let folder = folder("warnings");
     let tokens = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gateway/tokens.yaml"));

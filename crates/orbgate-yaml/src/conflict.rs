@@ -13,12 +13,14 @@ pub(super) fn name_markers(text: &str, diagnostics: &mut Diagnostics) {
     let mut found = Diagnostics::default();
     let text = with_line_feeds(text.strip_prefix('\u{feff}').unwrap_or(text));
     for (line, text) in (1..).zip(text.lines()) {
-        let starts = |marker: &str| text.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
+        let starts =
+            |marker: &str| text.strip_prefix(marker).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '));
         let begins = starts("<<<<<<<");
         let is_marker = begins || starts("|||||||") || starts("=======") || starts(">>>>>>>");
         if is_marker && (begins || !is_in_conflict) {
             let marker: String = text.chars().take(7).collect();
-            let message = format!("`{marker}` is a marker of a merge conflict: keep one version, and delete the markers");
+            let message =
+                format!("`{marker}` is a marker of a merge conflict: keep one version, and delete the markers");
             found.push(Location { line, column: 1 }, message);
         }
         is_in_conflict = begins || (is_in_conflict && !starts(">>>>>>>"));
