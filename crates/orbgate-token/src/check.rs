@@ -4,6 +4,7 @@ use core::time::Duration;
 
 use orbgate::TokenKind;
 
+use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
 use crate::bearer::is_b64token;
 use crate::issuer::Issuer;
@@ -139,6 +140,7 @@ impl Diagnostics {
             self.organisation_scopes(issuer, scopes);
         }
         self.claim_name("client_claim", &issuer.client_claim);
+        self.accounts(issuer);
         self.tests("require", &issuer.require);
         // Only a response of an introspection endpoint needs no `iss`.
         let is_in_each = |claim: &str| match claim {
@@ -173,6 +175,35 @@ impl Diagnostics {
                 "`{key}` needs a `kind` with tests for `user` and for `organisation`: use `scopes` for tokens of one kind"
             );
             self.push(key, message);
+        }
+    }
+
+    fn accounts(&mut self, issuer: &Issuer) {
+        let AccountClaims { user, organisation } = &issuer.accounts;
+        let mut accounts: Vec<_> = [user, organisation].into_iter().flatten().collect();
+        // One claim for both kinds is one error.
+        accounts.dedup();
+        for account in accounts {
+            if let AccountClaim::Claim(claim) = account {
+                self.claim_name("account", claim);
+            }
+        }
+        let is_of = |kind: TokenKind| match &issuer.kind {
+            KindRules::Always(always) => *always == kind,
+            KindRules::Claims { user, organisation } => match kind {
+                TokenKind::User => !user.is_empty(),
+                _ => !organisation.is_empty(),
+            },
+        };
+        // One account for both kinds is also right for an issuer of one kind.
+        let is_for_both = user == organisation;
+        for (name, account, kind) in
+            [("user", user, TokenKind::User), ("organisation", organisation, TokenKind::Organisation)]
+        {
+            if account.is_some() && !is_for_both && !is_of(kind) {
+                let message = format!("`account` has `{name}`, but no token of the issuer is of this `kind`");
+                self.push("account", message);
+            }
         }
     }
 

@@ -40,6 +40,7 @@ pub(crate) struct Rest {
     pub(crate) client: Option<Box<str>>,
     pub(crate) actor: Option<Box<str>>,
     pub(crate) id: Option<Box<str>>,
+    pub(crate) account: Option<Box<str>>,
 }
 
 // Written by hand: who a token is about is not shown.
@@ -70,7 +71,7 @@ impl Stated {
 impl Rest {
     /// How many bytes its strings have.
     fn bytes(&self) -> usize {
-        let optional = [&self.subject, &self.client, &self.actor, &self.id];
+        let optional = [&self.subject, &self.client, &self.actor, &self.id, &self.account];
         let strings = optional.into_iter().flatten().chain([&self.scopes]);
         strings.map(|string| string.len()).sum()
     }
@@ -124,14 +125,16 @@ impl<'t> Claims<'t> {
             return Err(TokenError::Bound);
         }
         let kind = issuer.kind.kind(&self.0);
-        Ok(Rest {
+        let rest = Rest {
             kind,
             scopes: issuer.scopes_of(kind).read(&self.0)?,
             subject: self.text("sub")?,
             client: self.text(&issuer.client_claim)?,
             actor: self.actor()?,
             id: self.text("jti")?,
-        })
+            account: None,
+        };
+        Ok(Rest { account: self.account(issuer, &rest), ..rest })
     }
 
     fn check_required(&self, tests: &[ClaimTest]) -> Result<(), TokenError> {

@@ -2,6 +2,9 @@
 
 use core::time::Duration;
 
+use orbgate::TokenKind;
+
+use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
 use crate::jwk::KeyRules;
 use crate::key_file::JwksFile;
@@ -29,6 +32,7 @@ pub struct Issuer {
     pub(crate) scopes: ScopeClaim,
     pub(crate) organisation_scopes: Option<ScopeClaim>,
     pub(crate) client_claim: String,
+    pub(crate) accounts: AccountClaims,
     pub(crate) require: Vec<ClaimTest>,
     pub(crate) skew: Duration,
     pub(crate) max_lifetime: Option<Duration>,
@@ -54,6 +58,7 @@ impl Issuer {
             scopes: ScopeClaim::default(),
             organisation_scopes: None,
             client_claim: "client_id".to_owned(),
+            accounts: AccountClaims::default(),
             require: Vec::new(),
             skew: Duration::from_secs(60),
             max_lifetime: None,
@@ -118,6 +123,22 @@ impl Issuer {
     #[must_use]
     pub fn client_claim(mut self, claim: impl Into<String>) -> Self {
         self.client_claim = claim.into();
+        self
+    }
+
+    /// Whose orbs a call with a token of this kind consumes. Without it, a gate with a ledger denies calls that consume
+    /// orbs.
+    ///
+    /// Accounts of both kinds share one space of names: if users and organisations can have the same value, such as a
+    /// user who chooses `sub`, take claims that can't be equal.
+    #[must_use]
+    pub fn account(mut self, kind: TokenKind, account: AccountClaim) -> Self {
+        match kind {
+            TokenKind::User => self.accounts.user = Some(account),
+            TokenKind::Organisation => self.accounts.organisation = Some(account),
+            // Its calls are denied.
+            TokenKind::Unknown => {}
+        }
         self
     }
 

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod account;
 mod algorithm;
 mod base64url;
 mod bearer;
@@ -35,6 +36,7 @@ mod verifier;
 mod wycheproof;
 
 // The public interface is:
+pub use crate::account::AccountClaim;
 pub use crate::algorithm::Algorithm;
 pub use crate::bearer::{BearerError, bearer};
 pub use crate::cache::{

@@ -81,6 +81,7 @@ impl TestIssuer {
             "jwks_uri": format!("{}/jwks", self.url),
             "algorithms": ["ES256"],
             "kind": { "user": kind("user"), "organisation": kind("organisation") },
+            "account": "subject",
         });
         json!({ "orbgate_token": 1, "issuers": [issuer] }).to_string()
     }

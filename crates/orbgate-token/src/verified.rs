@@ -20,6 +20,7 @@ pub struct VerifiedToken {
     pub(crate) client: Option<Box<str>>,
     pub(crate) actor: Option<Box<str>>,
     pub(crate) id: Option<Box<str>>,
+    pub(crate) account: Option<Box<str>>,
     pub(crate) expires: SystemTime,
     pub(crate) fingerprint: Fingerprint,
 }
@@ -68,6 +69,15 @@ impl VerifiedToken {
     #[must_use]
     pub fn actor(&self) -> Option<&str> {
         self.actor.as_deref()
+    }
+
+    /// The account whose orbs its calls consume: the issuer, `#` and what [`Issuer::account`](crate::Issuer::account)
+    /// chose, such as `https://id.example.com#alice`. `%`, control characters and, in the issuer, `#` are escaped as in a
+    /// URL, so no two pairs have the same account. `None` if the configuration doesn't state where its kind of token has
+    /// it, or if the token lacks it.
+    #[must_use]
+    pub fn account(&self) -> Option<&str> {
+        self.account.as_deref()
     }
 
     /// The token's own id (`jti`), for references in logs.

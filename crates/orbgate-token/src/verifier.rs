@@ -402,7 +402,7 @@ impl Stated {
     ) -> Result<VerifiedToken, TokenError> {
         self.audience?;
         let expires = self.validity?.check(issuer, now)?;
-        let Rest { kind, scopes, subject, client, actor, id } = self.rest?;
+        let Rest { kind, scopes, subject, client, actor, id, account } = self.rest?;
         Ok(VerifiedToken {
             kind,
             scopes,
@@ -411,6 +411,7 @@ impl Stated {
             client,
             actor,
             id,
+            account,
             expires: UNIX_EPOCH.checked_add(expires).ok_or(TokenError::BadTime)?,
             fingerprint,
         })

@@ -1,5 +1,6 @@
 //! Claims that must be refused under a right signature, and what the settings change.
 
+use core::slice::from_ref;
 use core::time::Duration;
 
 use orbgate::TokenKind;
@@ -8,7 +9,7 @@ use orbgate_testing::signer;
 use orbgate_testing::signer::{
     AUDIENCE, ISSUER, NOW, Signer, World, base64url, claims, header, issuer, keys, now, verifier, with, without,
 };
-use orbgate_token::{Algorithm, Issuer, TokenError, VerifiedToken, Verifier};
+use orbgate_token::{AccountClaim, Algorithm, Issuer, TokenError, VerifiedToken, Verifier};
 use serde_json::{Value, json};
 
 #[test]
@@ -361,4 +362,47 @@ fn an_explanation_names_the_cause() {
         expected.add(what, [explain(&token, &jwks)]);
     }
     expected.keep(env!("CARGO_MANIFEST_DIR"), "hints: the cause");
+}
+
+/// Of each kind, the account that a configuration makes of a token.
+#[test]
+fn each_kind_of_token_has_its_own_account() {
+    let signer = Signer::p256();
+    let keys = keys(&[signer.jwk("key-1")]);
+    let (user, organisation) = (TokenKind::User, TokenKind::Organisation);
+    let account = |issuer: Issuer, changed: &[(&str, Value)]| {
+        let claims = changed.iter().fold(claims(), |claims, (name, value)| with(claims, name, value.clone()));
+        let verified = verifier(issuer).verify(signer.token(&header(), &claims), &keys, now()).unwrap();
+        verified.account().map(str::to_owned)
+    };
+    let kind = ("token_kind", json!("organisation"));
+    let (sub, client) = (("sub", json!("user#1")), ("client_id", json!("app%2")));
+    // Nothing is assumed.
+    assert_eq!(account(issuer(), from_ref(&sub)), None);
+    let both = issuer().account(user, AccountClaim::Subject).account(organisation, AccountClaim::Client);
+    let of = |changed: &[(&str, Value)]| account(both.clone(), changed);
+    assert_eq!(of(from_ref(&sub)).unwrap(), format!("{ISSUER}#user#1"));
+    assert_eq!(of(&[sub.clone(), client.clone(), kind.clone()]).unwrap(), format!("{ISSUER}#app%252"));
+    assert_eq!(of(&[("token_kind", json!("robot")), sub.clone()]), None);
+    assert_eq!(of(&[("sub", json!(""))]), None);
+    let only = issuer().account(organisation, AccountClaim::Subject);
+    assert_eq!(account(only.clone(), from_ref(&sub)), None);
+    assert!(account(only, &[sub.clone(), kind]).is_some());
+    // A token stays valid without the claim: only calls that consume orbs need it.
+    let claim = issuer().account(user, AccountClaim::Claim("team".to_owned()));
+    let of = |value| account(claim.clone(), &[("team", value)]);
+    assert_eq!(of(json!("blue")).unwrap(), format!("{ISSUER}#blue"));
+    for other in [json!(null), json!(7), json!(["blue"]), json!({"id": "blue"}), json!("b".repeat(500))] {
+        assert_eq!(of(other.clone()), None, "{other}");
+    }
+}
+
+/// An introspected token has its account from the same claims.
+#[test]
+fn an_introspected_token_has_an_account() {
+    let issuer = issuer().account(TokenKind::User, AccountClaim::Subject);
+    let verifier = verifier(issuer);
+    let answer = with(with(claims(), "active", true), "sub", "alice");
+    let verified = verifier.verify_introspected("opaque", answer.to_string(), now()).unwrap();
+    assert_eq!(verified.account().unwrap(), format!("{ISSUER}#alice"));
 }

@@ -7,8 +7,8 @@ use orbgate_testing::expected::Expected;
 use orbgate_testing::signer;
 use orbgate_testing::signer::{Signer, claims, header, keys, now, verifier, with};
 use orbgate_token::{
-    Algorithm, ClaimTest, FetchSettings, Issuer, KeyCache, KeyRules, KindRules, Opaque, ScopeClaim, SecretSource,
-    Verifier,
+    AccountClaim, Algorithm, ClaimTest, FetchSettings, Issuer, KeyCache, KeyRules, KindRules, Opaque, ScopeClaim,
+    SecretSource, Verifier,
 };
 
 const EXAMPLE: &str = include_str!("../testdata/token.yaml");
@@ -42,6 +42,7 @@ issuers:
     scopes: { claim: scp, format: array, conflict: ignore }
     organisation_scopes: { claim: roles, format: array }
     client_claim: azp
+    account: { user: client, organisation: { claim: tenant } }
     require: [jti, { claim: token_use, equals: access }]
     skew_seconds: 0
     max_lifetime_seconds: 610
@@ -69,6 +70,8 @@ issuers:
                 conflict: orbgate_token::Conflict::Deny,
             })
             .client_claim("azp")
+            .account(TokenKind::User, AccountClaim::Client)
+            .account(TokenKind::Organisation, AccountClaim::Claim("tenant".to_owned()))
             .or_audiences(["https://old.example.com"])
             .audience_claim("client_id")
             .require(["jti"])
@@ -117,6 +120,17 @@ issuers:
         // An item of a wrong type isn't an empty audience as well.
         "orbgate_token: 1\nissuers:\n  - { issuer: a, audience: [[b]], kind: user }\n",
         "orbgate_token: 1\nissuers:\n  - { issuer: b, audience: [c, ''], kind: user }\n",
+        "\
+orbgate_token: 1
+issuers:
+  - { issuer: a, audience: b, kind: user, account: sub }
+  - { issuer: b, audience: b, kind: user, account: {} }
+  - { issuer: c, audience: b, kind: user, account: { claim: a, user: subject } }
+  - { issuer: d, audience: b, kind: user, account: { organisation: subject, user: [client] } }
+  - { issuer: e, audience: b, kind: user, account: { user: sub, organisation: { claims: a } } }
+  - { issuer: f, audience: b, kind: user, account: { claim: '' } }
+  - { issuer: g, audience: b, kind: user, account: { user: subject, organisation: client } }
+",
     ];
     let mut expected = Expected::default();
     for yaml in table {

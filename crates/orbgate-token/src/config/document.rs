@@ -45,6 +45,8 @@ document! {
         pub(super) organisation_scopes: Option<Spanned<ScopesDocument>>,
         /// The claim that names the client; `client_id` if absent.
         pub(super) client_claim: Option<Spanned<String>>,
+        /// Whose orbs a call consumes: `subject` (`sub`), `client` (see `client_claim`) or a mapping. Without it, calls that consume orbs are denied by gates with a ledger.
+        pub(super) account: Option<Spanned<AccountDocument>>,
         /// Claims that are required in addition to `iss`, `aud` and `exp`: the name of a claim that must be there, or a test as in `kind`.
         pub(super) require: Option<Spanned<Vec<Required>>>,
         /// How far clocks may differ; 60 if absent, 300 at most.
@@ -73,6 +75,26 @@ document! {
         pub(super) prefix: Option<Spanned<String>>,
         /// How long an answer is used at most, and so how long a revoked token may be accepted; 60 if absent, otherwise 1 to 3600.
         pub(super) max_cache_seconds: Option<Spanned<u64>>,
+    }
+
+    /// The account for each kind, or one claim for both.
+    pub(super) struct Accounts {
+        /// The claim that names the account, for tokens of both kinds; excludes the next two keys.
+        pub(super) claim: Option<Spanned<String>>,
+        /// The account of a user's token.
+        pub(super) user: Option<Spanned<AccountOfKind>>,
+        /// The account of an organisation's token.
+        pub(super) organisation: Option<Spanned<AccountOfKind>>,
+    }
+
+    pub(super) struct AccountClaim {
+        /// The claim that names the account.
+        pub(super) claim: Spanned<String>,
+    }
+
+    pub(super) enum AccountName {
+        Subject: "subject",
+        Client: "client",
     }
 
     pub(super) struct KindClaims {
@@ -123,6 +145,70 @@ document! {
         Deny: "deny",
         Ignore: "ignore",
     }
+}
+
+/// Whose orbs the calls with an issuer's tokens consume.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum AccountDocument {
+    Named(AccountName),
+    Mapping(Accounts),
+}
+
+impl Value for AccountDocument {
+    const SHAPE: Shape = Shape::Either(&[AccountName::SHAPE, Accounts::SHAPE]);
+
+    fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
+        match account_name(node) {
+            Some(Some(name)) => Self::Named(name),
+            Some(None) => {
+                values.wrong(node, "`account` must be `subject`, `client` or a mapping");
+                Self::stand_in(node.location)
+            }
+            None => Self::Mapping(Accounts::read(node, owner, values)),
+        }
+    }
+
+    fn stand_in(_: Location) -> Self {
+        Self::Named(AccountName::Subject)
+    }
+}
+
+/// The same for tokens of one kind.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum AccountOfKind {
+    Named(AccountName),
+    Claim(AccountClaim),
+}
+
+impl Value for AccountOfKind {
+    const SHAPE: Shape = Shape::Either(&[AccountName::SHAPE, AccountClaim::SHAPE]);
+
+    fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {
+        match account_name(node) {
+            Some(Some(name)) => Self::Named(name),
+            Some(None) => {
+                let must = format!("{} must be `subject`, `client` or `{{ claim: NAME }}`", owner.what);
+                values.wrong(node, &must);
+                Self::stand_in(node.location)
+            }
+            None => Self::Claim(AccountClaim::read(node, owner, values)),
+        }
+    }
+
+    fn stand_in(_: Location) -> Self {
+        Self::Named(AccountName::Subject)
+    }
+}
+
+/// The word of a plain value, if it is one of the two; `None` for a mapping.
+fn account_name(node: &Node<'_>) -> Option<Option<AccountName>> {
+    let Content::Scalar(scalar) = &node.kind else {
+        return None;
+    };
+    let named = AccountName::NAMED.iter().find(|(name, _)| *name == scalar.text);
+    Some(named.map(|(_, name)| *name))
 }
 
 /// One audience, or several.

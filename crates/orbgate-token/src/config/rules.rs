@@ -6,9 +6,10 @@ use orbgate::TokenKind;
 use orbgate_yaml::{Diagnostics, Location, Spanned, quoted};
 
 use super::document::{
-    Audiences, ConflictDocument, Document, FormatDocument, IssuerDocument, KindDocument, KindName, OpaqueDocument,
-    Required, ScopesDocument, TestDocument,
+    AccountDocument, AccountName, AccountOfKind, Audiences, ConflictDocument, Document, FormatDocument, IssuerDocument,
+    KindDocument, KindName, OpaqueDocument, Required, ScopesDocument, TestDocument,
 };
+use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
 use crate::check;
 use crate::issuer::Issuer;
@@ -115,6 +116,7 @@ impl IssuerDocument {
             "scopes" => of(&self.scopes),
             "organisation_scopes" => of(&self.organisation_scopes),
             "client_claim" => of(&self.client_claim),
+            "account" => self.account.as_ref().map(|account| account.value.empty().unwrap_or(account.location)),
             "require" => of(&self.require),
             "skew_seconds" => of(&self.skew_seconds),
             "max_lifetime_seconds" => of(&self.max_lifetime_seconds),
@@ -125,6 +127,23 @@ impl IssuerDocument {
             }
             _ => self.opaque.as_ref()?.value.location(key).or(of(&self.opaque)),
         }
+    }
+}
+
+impl AccountDocument {
+    /// The first claim without a name: one that is missing or of a wrong type, which is already reported, reads as an empty
+    /// string.
+    fn empty(&self) -> Option<Location> {
+        let Self::Mapping(accounts) = self else {
+            return None;
+        };
+        let of_kinds = [&accounts.user, &accounts.organisation].into_iter().flatten();
+        let of_kinds = of_kinds.filter_map(|account| match &account.value {
+            AccountOfKind::Named(_) => None,
+            AccountOfKind::Claim(claim) => Some(&claim.claim),
+        });
+        let mut claims = accounts.claim.iter().chain(of_kinds);
+        claims.find(|claim| claim.value.is_empty()).map(|claim| claim.location)
     }
 }
 
@@ -194,6 +213,9 @@ fn issuer(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Issuer {
     if let Some(claim) = &document.client_claim {
         issuer = issuer.client_claim(&claim.value);
     }
+    if let Some(account) = &document.account {
+        issuer.accounts = accounts(account, diagnostics);
+    }
     if let Some(claims) = &document.require {
         let tests = claims.value.iter().filter_map(|required| match required {
             Required::Claim(name) => Some(ClaimTest::present(name)),
@@ -217,6 +239,32 @@ fn issuer(document: &IssuerDocument, diagnostics: &mut Diagnostics) -> Issuer {
         issuer = issuer.opaque(opaque(document, diagnostics));
     }
     issuer
+}
+
+fn accounts(document: &Spanned<AccountDocument>, diagnostics: &mut Diagnostics) -> AccountClaims {
+    let named = |name: &AccountName| match name {
+        AccountName::Subject => AccountClaim::Subject,
+        AccountName::Client => AccountClaim::Client,
+    };
+    let both = |claim: AccountClaim| AccountClaims { user: Some(claim.clone()), organisation: Some(claim) };
+    let accounts = match &document.value {
+        AccountDocument::Named(name) => return both(named(name)),
+        AccountDocument::Mapping(accounts) => accounts,
+    };
+    let of_kind = |account: &Option<Spanned<AccountOfKind>>| match &account.as_ref()?.value {
+        AccountOfKind::Named(name) => Some(named(name)),
+        AccountOfKind::Claim(claim) => Some(AccountClaim::Claim(claim.claim.value.clone())),
+    };
+    let (user, organisation) = (of_kind(&accounts.user), of_kind(&accounts.organisation));
+    match &accounts.claim {
+        Some(claim) if user.is_none() && organisation.is_none() => both(AccountClaim::Claim(claim.value.clone())),
+        None if user.is_some() || organisation.is_some() => AccountClaims { user, organisation },
+        _ => {
+            let message = "`account` needs either `claim`, or `user`, `organisation` or both";
+            diagnostics.push_new(document.location, message);
+            AccountClaims::default()
+        }
+    }
 }
 
 fn opaque(document: &Spanned<OpaqueDocument>, diagnostics: &mut Diagnostics) -> Opaque {
