@@ -50,7 +50,9 @@ export type DenyReason =
   | "no_route"
   | "method_not_declared"
   | "user_token_required"
-  | "scope_missing";
+  | "scope_missing"
+  | "insufficient_orbs"
+  | "ledger_unavailable";
 
 /** Which rule a `malformed_request` breaks. */
 export type Detail =
@@ -73,10 +75,13 @@ export type Detail =
   | "dot_segment"
   | "non_canonical_literal"
   | "ambiguous_case"
-  | "upgrade";
+  | "upgrade"
+  | "insufficient"
+  | "bonus_not_allowed"
+  | "temporarily_held";
 
 /** The HTTP status of a denial. */
-export type DenyStatus = 400 | 401 | 403 | 404 | 405;
+export type DenyStatus = 400 | 401 | 402 | 403 | 404 | 405 | 503;
 // end of codes
 
 /** Frozen codes: a release may add codes, but never renames one. */

@@ -198,6 +198,14 @@ enum OrbgateReason
   ORBGATE_REASON_SCOPE_HELD = 9,
   /// Allowed: the route needs no token.
   ORBGATE_REASON_PUBLIC_ROUTE = 10,
+  /**
+   * The account doesn't have the orbs that the call consumes. Status 402.
+   */
+  ORBGATE_REASON_INSUFFICIENT_ORBS = 11,
+  /**
+   * The ledger didn't answer in time. Status 503.
+   */
+  ORBGATE_REASON_LEDGER_UNAVAILABLE = 12,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -255,6 +263,18 @@ enum OrbgateDetail
   ORBGATE_DETAIL_AMBIGUOUS_CASE = 19,
   /// A request never asks for an upgrade to `h2c`.
   ORBGATE_DETAIL_UPGRADE = 20,
+  /**
+   * The account has too few orbs.
+   */
+  ORBGATE_DETAIL_INSUFFICIENT = 21,
+  /**
+   * Bonus orbs would suffice, but the request doesn't allow them.
+   */
+  ORBGATE_DETAIL_BONUS_NOT_ALLOWED = 22,
+  /**
+   * Other calls hold the missing orbs.
+   */
+  ORBGATE_DETAIL_TEMPORARILY_HELD = 23,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

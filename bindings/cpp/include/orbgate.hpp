@@ -59,6 +59,8 @@ enum class Reason : std::uint8_t {
     scope_missing = ORBGATE_REASON_SCOPE_MISSING,
     scope_held = ORBGATE_REASON_SCOPE_HELD,
     public_route = ORBGATE_REASON_PUBLIC_ROUTE,
+    insufficient_orbs = ORBGATE_REASON_INSUFFICIENT_ORBS,
+    ledger_unavailable = ORBGATE_REASON_LEDGER_UNAVAILABLE,
 };
 
 // Which rule a malformed request breaks: see OrbgateDetail.
@@ -84,6 +86,9 @@ enum class Detail : std::uint8_t {
     non_canonical_literal = ORBGATE_DETAIL_NON_CANONICAL_LITERAL,
     ambiguous_case = ORBGATE_DETAIL_AMBIGUOUS_CASE,
     upgrade = ORBGATE_DETAIL_UPGRADE,
+    insufficient = ORBGATE_DETAIL_INSUFFICIENT,
+    bonus_not_allowed = ORBGATE_DETAIL_BONUS_NOT_ALLOWED,
+    temporarily_held = ORBGATE_DETAIL_TEMPORARILY_HELD,
 };
 
 // The kind of token: see OrbgateTokenKind.

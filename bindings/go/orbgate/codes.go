@@ -67,6 +67,10 @@ const (
 	ReasonScopeHeld Reason = 9
 	// ReasonPublicRoute allows: the route needs no token.
 	ReasonPublicRoute Reason = 10
+	// ReasonInsufficientOrbs denies with 402: the account doesn't have the orbs that the call consumes.
+	ReasonInsufficientOrbs Reason = 11
+	// ReasonLedgerUnavailable denies with 503: the ledger didn't answer in time.
+	ReasonLedgerUnavailable Reason = 12
 	// end of reasons
 )
 
@@ -127,6 +131,12 @@ const (
 	DetailAmbiguousCase Detail = 19
 	// DetailUpgrade: a request never asks for an upgrade to h2c.
 	DetailUpgrade Detail = 20
+	// DetailInsufficient: the account has too few orbs.
+	DetailInsufficient Detail = 21
+	// DetailBonusNotAllowed: bonus orbs would suffice, but the request doesn't allow them.
+	DetailBonusNotAllowed Detail = 22
+	// DetailTemporarilyHeld: other calls hold the missing orbs.
+	DetailTemporarilyHeld Detail = 23
 	// end of details
 )
 

@@ -98,8 +98,11 @@ impl<'e> Found<'e> {
             Reason::ScopeNotApplicable => rule == Some(OrganisationRule::AllowWithoutScope),
             _ => true,
         };
-        let has_detail = self.reason == Reason::MalformedRequest;
-        named == self.reason.named() && ruled && has_detail == self.detail.is_some()
+        let detailed = match self.detail {
+            Some(detail) => detail.reason() == self.reason,
+            None => self.reason != Reason::MalformedRequest,
+        };
+        named == self.reason.named() && ruled && detailed
     }
 
     /// The charge of an allowed call.

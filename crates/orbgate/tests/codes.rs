@@ -16,6 +16,8 @@ fn reasons_are_frozen() {
         ("scope_missing", 8, Some(403)),
         ("scope_held", 9, None),
         ("public_route", 10, None),
+        ("insufficient_orbs", 11, Some(402)),
+        ("ledger_unavailable", 12, Some(503)),
     ];
     let now = Reason::ALL.map(|reason| (reason.as_str(), reason.number(), reason.status()));
     assert_eq!(now, frozen);
@@ -25,7 +27,7 @@ fn reasons_are_frozen() {
 fn details_are_frozen() {
     let frozen = "method length byte fragment form backslash matrix_param path_char percent bad_escape encoded_control \
         encoded_delimiter encoded_unreserved non_ascii whitespace empty_segment dot_segment non_canonical_literal \
-        ambiguous_case upgrade";
+        ambiguous_case upgrade insufficient bonus_not_allowed temporarily_held";
     assert_eq!(Detail::ALL.map(Detail::as_str).join(" "), frozen);
     let mut numbered = Detail::ALL.iter().zip(1..);
     assert!(numbered.all(|(detail, number)| detail.number() == number));

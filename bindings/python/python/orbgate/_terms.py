@@ -50,6 +50,8 @@ class Reason(_Code):
     SCOPE_MISSING = "scope_missing"
     SCOPE_HELD = "scope_held"
     PUBLIC_ROUTE = "public_route"
+    INSUFFICIENT_ORBS = "insufficient_orbs"
+    LEDGER_UNAVAILABLE = "ledger_unavailable"
     # end of Reason
 
     @property
@@ -96,6 +98,9 @@ class Detail(_Code):
     NON_CANONICAL_LITERAL = "non_canonical_literal"
     AMBIGUOUS_CASE = "ambiguous_case"
     UPGRADE = "upgrade"
+    INSUFFICIENT = "insufficient"
+    BONUS_NOT_ALLOWED = "bonus_not_allowed"
+    TEMPORARILY_HELD = "temporarily_held"
     # end of Detail
 
     @property

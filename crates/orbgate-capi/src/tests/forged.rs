@@ -72,13 +72,17 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
             for other in Reason::ALL.into_iter().filter(|it| kind(*it) == kind(made)) {
                 let http_status = other.status().unwrap_or(0);
                 let reason = other.number();
-                all.insert(fields(&OrbgateDecision { reason, http_status, ..decision }));
+                let decision = OrbgateDecision { reason, http_status, ..decision };
+                // Any rule can be broken.
+                let details = Detail::ALL.into_iter().filter(|detail| detail.reason() == other);
+                for detail in details.map(Detail::number) {
+                    all.insert(fields(&OrbgateDecision { detail, ..decision }));
+                }
+                if other != Reason::MalformedRequest {
+                    all.insert(fields(&decision));
+                }
             }
-            // Any rule can be broken, and any route of a template represents it.
-            let details = Detail::ALL.map(Detail::number);
-            for detail in details.into_iter().filter(|_| decision.detail != 0) {
-                all.insert(fields(&OrbgateDecision { detail, ..decision }));
-            }
+            // Any route of a template represents it.
             for route in (1..=7).filter(|_| decision.http_status == 405) {
                 all.insert(fields(&OrbgateDecision { route, ..decision }));
             }

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use crate::listing::{Closed, Requirement, Route, Scope, debug};
-use crate::tables::reason::{Detail, Reason};
+use crate::tables::reason::{Detail, Named, Reason};
 use crate::tables::terms::{Digest, Location};
 use crate::tables::{NO_SCOPE, NONE, ORBS_UNKNOWN, Tables};
 
@@ -157,7 +157,7 @@ impl<'e> Deny<'e> {
         self.reason
     }
 
-    /// The rule that a malformed request breaks. `None` for every other reason.
+    /// The rule that a malformed request breaks, or why orbs can't be held. `None` for every other reason.
     #[must_use]
     pub const fn detail(&self) -> Option<Detail> {
         self.detail
@@ -225,6 +225,23 @@ impl<'e> Decision<'e> {
         }
     }
 
+    /// The denial of an allowed call whose orbs can't be held. It names the same route and scope, if its reason names any.
+    /// Only an allow changes.
+    #[doc(hidden)] // for gates
+    pub const fn denying_orbs(self, reason: Reason, detail: Option<Detail>) -> Self {
+        match self {
+            Self::Allow(Allow { tables, route, scope, .. }) if !reason.is_allow() => {
+                let about = route;
+                let (route, scope) = match reason.named() {
+                    Named::Scope => (route, scope),
+                    Named::Nothing | Named::Template => (NONE, NO_SCOPE),
+                };
+                Self::Deny(Deny { tables, route, about, scope, reason, detail })
+            }
+            other => other,
+        }
+    }
+
     /// Whether the call is allowed.
     #[inline(always)]
     #[must_use]
@@ -241,7 +258,7 @@ impl<'e> Decision<'e> {
         }
     }
 
-    /// The rule that a malformed request breaks. `None` for every other reason.
+    /// The rule that a malformed request breaks, or why orbs can't be held. `None` for every other reason.
     #[must_use]
     pub const fn detail(&self) -> Option<Detail> {
         match self {

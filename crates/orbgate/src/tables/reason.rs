@@ -28,6 +28,11 @@ codes! {
         ScopeHeld = 9: "scope_held", "the token carries the required scope", None;
         /// Only gates return it: engines don't know public routes.
         PublicRoute = 10: "public_route", "the route needs no token", None;
+        /// Only gates with a ledger return it, for a call that consumes. [`Detail`] names the cause; it is absent if the
+        /// amount of the call couldn't be determined.
+        InsufficientOrbs = 11: "insufficient_orbs", "the account doesn't have the orbs that the call consumes", Some(402);
+        /// Only gates with a ledger return it, for a call that consumes.
+        LedgerUnavailable = 12: "ledger_unavailable", "the ledger didn't answer in time", Some(503);
     }
     /// The HTTP status of a denial; `None` for the reasons that allow.
     ///
@@ -76,10 +81,10 @@ impl Reason {
         self.status().is_none()
     }
 
-    /// Whether engines return it. Only gates know public routes.
+    /// Whether engines return it. Only gates know public routes and ledgers.
     #[must_use]
     pub const fn is_of_engines(self) -> bool {
-        !matches!(self, Self::PublicRoute)
+        !matches!(self, Self::PublicRoute | Self::InsufficientOrbs | Self::LedgerUnavailable)
     }
 
     /// The part of the policy that a decision with this reason names.
@@ -91,13 +96,19 @@ impl Reason {
                 Named::Nothing
             }
             Self::MethodNotDeclared => Named::Template,
-            Self::UserTokenRequired | Self::ScopeNotApplicable | Self::ScopeMissing | Self::ScopeHeld => Named::Scope,
+            Self::UserTokenRequired
+            | Self::ScopeNotApplicable
+            | Self::ScopeMissing
+            | Self::ScopeHeld
+            | Self::InsufficientOrbs
+            | Self::LedgerUnavailable => Named::Scope,
         }
     }
 }
 
 codes! {
-    /// Which rule a malformed request breaks; [`Detail::rule`] is its number in ARCHITECTURE.md.
+    /// Which rule a malformed request breaks ([`Detail::rule`] is its number in ARCHITECTURE.md), or why an account's orbs
+    /// can't be held.
     ///
     /// Strings and numbers are frozen, like those of [`Reason`]. Number 0 isn't a detail.
     #[non_exhaustive]
@@ -128,19 +139,32 @@ codes! {
         AmbiguousCase = 19: "ambiguous_case", "the path differs only in case from a more specific route", 21;
         /// Only gates return it: engines don't see headers.
         Upgrade = 20: "upgrade", "a request never asks for an upgrade to `h2c`", Self::NOT_OF_TARGETS;
+        /// Only gates with a ledger return it, as the next two.
+        Insufficient = 21: "insufficient", "the account has too few orbs", Self::NOT_OF_TARGETS;
+        BonusNotAllowed = 22: "bonus_not_allowed", "bonus orbs would suffice, but the request doesn't allow them",
+            Self::NOT_OF_TARGETS;
+        TemporarilyHeld = 23: "temporarily_held", "other calls hold the missing orbs", Self::NOT_OF_TARGETS;
     }
-    /// The rule's number in the table of ARCHITECTURE.md, without its `P`; 0 for a rule that isn't about method and target.
+    /// The rule's number in the table of ARCHITECTURE.md, without its `P`; 0 if it isn't about method and target.
     fn rule -> u8;
 }
 
 impl Detail {
     const NOT_OF_TARGETS: u8 = 0;
 
-    /// Whether it names a rule about method and target, which engines apply. Gates apply the other
-    /// rules.
+    /// Whether it names a rule about method and target, which engines apply. Gates return the others.
     #[must_use]
     pub const fn is_of_target(self) -> bool {
         self.rule() != Self::NOT_OF_TARGETS
+    }
+
+    /// The reason of the denials that it explains.
+    #[must_use]
+    pub const fn reason(self) -> Reason {
+        match self {
+            Self::Insufficient | Self::BonusNotAllowed | Self::TemporarilyHeld => Reason::InsufficientOrbs,
+            _ => Reason::MalformedRequest,
+        }
     }
 }
 

@@ -7,8 +7,10 @@ from typing import Any
 from .._extras import needs
 from .._terms import Effect, Reason
 
-# Any other status, such as 409 or 500, is unclear: the server might have let the call in before it failed.
-REFUSALS = tuple(sorted({reason.status for reason in Reason if reason.status is not None}))
+# Any other status, such as 409 or 500, is unclear: the server might have let the call in before it failed. A ledger's denial
+# isn't the policy's.
+OF_LEDGERS = (Reason.INSUFFICIENT_ORBS, Reason.LEDGER_UNAVAILABLE)
+REFUSALS = tuple(sorted({reason.status for reason in Reason if reason.status is not None and reason not in OF_LEDGERS}))
 # A missing object or an invalid body. For a call that the policy allows, these don't show whether the server refused it.
 ERRORS = (400, 404)
 # The client uses its own copy, so this isn't a redirect.

@@ -79,7 +79,9 @@ fn pages_have_the_reasons() {
             Some(status) => {
                 let header = match status {
                     401 | 403 => "`WWW-Authenticate`",
+                    402 => "`Retry-After`, if `temporarily_held`",
                     405 => "`Allow`: the methods that the policy declares",
+                    503 => "`Retry-After`",
                     _ => "",
                 };
                 all.push_str(&format!("| `{word}` | deny | {status} | {sentence} |\n"));

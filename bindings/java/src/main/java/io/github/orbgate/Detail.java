@@ -47,6 +47,12 @@ public enum Detail {
     AMBIGUOUS_CASE,
     /** A request never asks for an upgrade to {@code h2c}. */
     UPGRADE,
+    /** The account has too few orbs. */
+    INSUFFICIENT,
+    /** Bonus orbs would suffice, but the request doesn't allow them. */
+    BONUS_NOT_ALLOWED,
+    /** Other calls hold the missing orbs. */
+    TEMPORARILY_HELD,
     // end of codes
     ;
 

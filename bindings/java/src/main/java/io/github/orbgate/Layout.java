@@ -29,6 +29,8 @@ final class Layout {
     static final int REASON_SCOPE_MISSING = 8;
     static final int REASON_SCOPE_HELD = 9;
     static final int REASON_PUBLIC_ROUTE = 10;
+    static final int REASON_INSUFFICIENT_ORBS = 11;
+    static final int REASON_LEDGER_UNAVAILABLE = 12;
     static final int DETAIL_NONE = 0;
     static final int DETAIL_METHOD = 1;
     static final int DETAIL_LENGTH = 2;
@@ -50,6 +52,9 @@ final class Layout {
     static final int DETAIL_NON_CANONICAL_LITERAL = 18;
     static final int DETAIL_AMBIGUOUS_CASE = 19;
     static final int DETAIL_UPGRADE = 20;
+    static final int DETAIL_INSUFFICIENT = 21;
+    static final int DETAIL_BONUS_NOT_ALLOWED = 22;
+    static final int DETAIL_TEMPORARILY_HELD = 23;
     static final int TOKEN_KIND_UNKNOWN = 0;
     static final int TOKEN_KIND_USER = 1;
     static final int TOKEN_KIND_ORGANISATION = 2;

@@ -27,6 +27,10 @@ public enum Reason {
     SCOPE_HELD(0),
     /** Allowed: the route needs no token. */
     PUBLIC_ROUTE(0),
+    /** The account doesn't have the orbs that the call consumes. Status 402. */
+    INSUFFICIENT_ORBS(402),
+    /** The ledger didn't answer in time. Status 503. */
+    LEDGER_UNAVAILABLE(503),
     // end of codes
     ;
 
