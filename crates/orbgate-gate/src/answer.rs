@@ -72,7 +72,7 @@ impl<T> Answer<'_, T> {
     }
 }
 
-/// The response to a denied request: a status, at most two headers, no body and no content type.
+/// The response to a denied request: a status, at most three headers, no body and no content type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Denial {
@@ -82,4 +82,6 @@ pub struct Denial {
     pub www_authenticate: Option<Cow<'static, str>>,
     /// The value of `Allow`.
     pub allow: Option<String>,
+    /// The value of `Retry-After`, in seconds.
+    pub retry_after: Option<u64>,
 }

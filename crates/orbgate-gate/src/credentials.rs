@@ -85,6 +85,12 @@ pub trait Verified: Clone + Send + Sync + 'static {
     /// The token in the form that an engine takes.
     fn token(&self) -> Token<'_>;
 
+    /// The account whose orbs the token's calls consume. A gate with a ledger denies calls that consume orbs without it.
+    /// It has at most 512 bytes and no control characters.
+    fn account(&self) -> Option<&str> {
+        None
+    }
+
     /// An id for the token in audits. It must reveal nothing about the token; a hash is suitable.
     fn fingerprint(&self) -> Option<String> {
         None
@@ -94,6 +100,10 @@ pub trait Verified: Clone + Send + Sync + 'static {
 impl Verified for VerifiedToken {
     fn token(&self) -> Token<'_> {
         Self::token(self)
+    }
+
+    fn account(&self) -> Option<&str> {
+        Self::account(self)
     }
 
     fn fingerprint(&self) -> Option<String> {

@@ -7,6 +7,7 @@ mod credentials;
 mod gate;
 mod header;
 pub mod names;
+mod orbs;
 mod order;
 mod public;
 mod request;
@@ -22,6 +23,10 @@ pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
 pub use crate::credentials::{Credentials, Verified};
 pub use crate::gate::Gate;
 pub use crate::header::same_header;
+pub use crate::orbs::{
+    Amount, Charging, HoldAnswer, HoldCommand, HoldId, Holds, NoAmount, OnCancelled, OrbRules, Outcome, Output,
+    SettleAnswer, Settlement, Unpaid,
+};
 pub use crate::order::Opened;
 pub use crate::public::{PublicRoutes, PublicRoutesError};
 pub use crate::request::{Matched, Request, allows_bonus_orbs, same_template};

@@ -74,7 +74,7 @@ impl Rules {
             return None;
         };
         let flat = self.flat_403 || self.challenge == Challenge::None;
-        let status = match flat {
+        let status = match flat && deny.reason() != Reason::LedgerUnavailable {
             true => Reason::DEFAULT_STATUS,
             false => deny.status(),
         };
@@ -90,6 +90,7 @@ impl Rules {
             status,
             www_authenticate: self.challenge.value(status, refusal),
             allow: (status == 405).then(|| methods().unwrap_or_default()),
+            retry_after: None,
         })
     }
 }

@@ -9,6 +9,8 @@
 )]
 
 mod exchange;
+
+mod orbs;
 mod outside;
 mod public;
 mod simulation;

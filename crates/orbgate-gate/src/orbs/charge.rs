@@ -1,0 +1,231 @@
+//! Which call holds orbs, how many, from which account, and the denial of a call that can't.
+
+use core::fmt;
+use core::time::Duration;
+
+use orbgate::{Decision, Detail, Engine, Orbs, Reason, Route};
+
+use crate::answer::Answer;
+use crate::credentials::{Credentials, Verified};
+use crate::orbs::OrbRules;
+use crate::orbs::outcome::MOST_ORBS;
+use crate::rules::Rules;
+
+/// The id of a hold, which the gate makes for each request. A host passes 16 random bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HoldId(pub(crate) [u8; 16]);
+
+impl HoldId {
+    /// The id with these bytes.
+    #[must_use]
+    pub const fn new(random: [u8; 16]) -> Self {
+        Self(random)
+    }
+}
+
+/// Orbs to hold before a handler runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HoldCommand {
+    /// The id of the hold.
+    pub id: HoldId,
+    /// The account.
+    pub account: String,
+    /// The number of orbs, at least 1.
+    pub amount: u64,
+    /// Whether bonus orbs may be used.
+    pub bonus: bool,
+    /// The hold expires after this time, unless it is extended.
+    pub ttl: Duration,
+    /// The route and the policy's digest, so that a reload doesn't change what a hold was for.
+    pub note: String,
+}
+
+/// How a route's amount is determined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "the policy states it, or a function")]
+pub enum Amount {
+    /// The policy states it.
+    OfPolicy,
+    /// A function has returned it. 0 holds nothing.
+    Of(u64),
+    /// The function has failed.
+    Failed,
+}
+
+/// What must happen before the handler of an answered request runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use = "a call that isn't held isn't charged"]
+#[expect(clippy::exhaustive_enums, reason = "a host must handle each")]
+pub enum Charging {
+    /// Nothing: the request is denied, or consumes no orbs.
+    Nothing,
+    /// Hold these orbs.
+    Hold(HoldCommand),
+    /// Deny the request.
+    Deny(Unpaid),
+}
+
+/// Why the orbs of an allowed call can't be held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "what a ledger and a gate can find")]
+pub enum Unpaid {
+    /// The token names no account.
+    NoAccount,
+    /// The amount can't be determined: neither the policy nor a function states it, or the function failed.
+    NoAmount,
+    /// The account doesn't have enough. `retry_after` is the time until its next hold expires, if other calls hold the
+    /// missing orbs.
+    Insufficient {
+        /// Why.
+        detail: Detail,
+        /// How long to wait.
+        retry_after: Option<Duration>,
+    },
+    /// The ledger didn't answer in time, or too many settlements wait for it.
+    Unavailable,
+}
+
+/// How long a caller should wait for a ledger that doesn't answer.
+const RETRY_UNAVAILABLE: u64 = 1;
+
+/// The most bytes of an account's name and of a note, as ledgers take them.
+const MOST_BYTES: usize = 512;
+
+impl OrbRules {
+    /// What must happen before the handler of this answer runs. Call it after the router was compared and the flag for
+    /// bonus orbs was read, and never for a question that runs no handler, such as a shadow or a proxy's.
+    ///
+    /// Denials, preflights, public routes and routes that consume nothing hold nothing. `amount` is called only for a call
+    /// that consumes.
+    pub fn charge<T: Verified>(
+        &self,
+        answer: &Answer<'_, T>,
+        amount: impl FnOnce(&Route<'_>, &T) -> Amount,
+        random: [u8; 16],
+    ) -> Charging {
+        let Decision::Allow(allow) = &answer.decision else {
+            return Charging::Nothing;
+        };
+        let (Some(charge), Some(route)) = (allow.charge(), allow.route()) else {
+            return Charging::Nothing;
+        };
+        if !charge.consumes || answer.preflight {
+            return Charging::Nothing;
+        }
+        let of_account = answer.token().and_then(|token| Some((token, token.account()?)));
+        let Some((token, account)) = of_account.filter(|(_, account)| is_account(account)) else {
+            return Charging::Deny(Unpaid::NoAccount);
+        };
+        let amount = match amount(&route, token) {
+            Amount::OfPolicy => charge.amount,
+            Amount::Of(amount) => Some(amount),
+            Amount::Failed => None,
+        };
+        match amount {
+            None => Charging::Deny(Unpaid::NoAmount),
+            Some(0) => Charging::Nothing,
+            // No account can have as many.
+            Some(amount) if amount > MOST_ORBS => {
+                Charging::Deny(Unpaid::Insufficient { detail: Detail::Insufficient, retry_after: None })
+            }
+            Some(amount) => Charging::Hold(HoldCommand {
+                id: HoldId::new(random),
+                account: account.to_owned(),
+                amount,
+                bonus: charge.bonus_allowed,
+                ttl: self.ttl,
+                note: note(route.as_str(), &answer.decision),
+            }),
+        }
+    }
+
+    /// Checks that each route that consumes orbs has an amount, in the policy or from a function. Call it at the start and
+    /// before each new policy.
+    ///
+    /// # Errors
+    ///
+    /// Returns the routes without one.
+    pub fn check_amounts(engine: &Engine, has_function: impl Fn(&Route<'_>) -> bool) -> Result<(), NoAmount> {
+        let lacks = |route: &Route<'_>| route.orbs() == Orbs::Unstated && !has_function(route);
+        let routes: Vec<_> =
+            engine.routes().filter(|route| lacks(route)).map(|route| route.as_str().to_owned()).collect();
+        if routes.is_empty() { Ok(()) } else { Err(NoAmount { routes }) }
+    }
+}
+
+impl Rules {
+    /// The denial of an allowed request whose orbs can't be held.
+    pub fn unpaid<'e, T>(&self, answer: Answer<'e, T>, unpaid: Unpaid) -> Answer<'e, T> {
+        let (reason, detail, retry_after) = match unpaid {
+            Unpaid::NoAccount => (Reason::InvalidToken, None, None),
+            Unpaid::NoAmount => (Reason::InsufficientOrbs, None, None),
+            Unpaid::Insufficient { detail, retry_after } => {
+                let detail = (detail.reason() == Reason::InsufficientOrbs).then_some(detail);
+                (Reason::InsufficientOrbs, detail, retry_after.map(whole_seconds))
+            }
+            Unpaid::Unavailable => (Reason::LedgerUnavailable, None, Some(RETRY_UNAVAILABLE)),
+        };
+        let credentials = match unpaid {
+            Unpaid::NoAccount => Credentials::Refused("no_account"),
+            _ => answer.credentials,
+        };
+        let mut denied = self.answer(answer.decision.denying_orbs(reason, detail), credentials);
+        if let Some(denial) = &mut denied.denial {
+            // A flat denial tells nothing.
+            denial.retry_after = retry_after.filter(|_| matches!(denial.status, 402 | 503));
+        }
+        denied
+    }
+}
+
+/// At least 1: 0 would ask for a retry at once.
+fn whole_seconds(duration: Duration) -> u64 {
+    duration.as_secs().saturating_add(u64::from(duration.subsec_nanos() > 0)).max(1)
+}
+
+fn is_account(name: &str) -> bool {
+    !name.is_empty() && name.len() <= MOST_BYTES && !name.contains(char::is_control)
+}
+
+/// A route and a policy's digest. Routes are ASCII; a very long one is cut.
+fn note(route: &str, decision: &Decision<'_>) -> String {
+    let digest = decision.policy().to_string();
+    let room = MOST_BYTES.saturating_sub(digest.len()).saturating_sub(1);
+    let route = route.get(..room).unwrap_or(route);
+    format!("{route} {digest}")
+}
+
+/// Routes that consume orbs, without an amount in the policy and without a function for it. `Display` prints one line for
+/// each.
+#[derive(Clone, PartialEq, Eq)]
+pub struct NoAmount {
+    routes: Vec<String>,
+}
+
+impl NoAmount {
+    /// The routes.
+    #[must_use]
+    pub fn routes(&self) -> &[String] {
+        &self.routes
+    }
+}
+
+impl fmt::Display for NoAmount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, route) in self.routes.iter().enumerate() {
+            let line = if at == 0 { "" } else { "\n" };
+            write!(f, "{line}`{route}` consumes orbs, but neither the policy nor a function states how many")?;
+        }
+        Ok(())
+    }
+}
+
+/// The same as `Display`, because `main` and `unwrap` print it.
+impl fmt::Debug for NoAmount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl core::error::Error for NoAmount {}
