@@ -4,11 +4,13 @@ use core::ops::ControlFlow;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use http::HeaderMap;
 use orbgate::{Decision, Engine, Grant};
 use orbgate_analysis::{Shadowed, explain};
 use orbgate_gate::{Answer, Request, Rules};
 use tracing::{Instrument as _, Span};
 
+use crate::charge::Charge;
 use crate::engines::Engines;
 use crate::observe;
 use crate::settings::Settings;
@@ -17,24 +19,26 @@ use crate::verify::VerifyToken;
 impl<V: VerifyToken> Settings<V> {
     /// Decides a request, and passes the result to `read`, with the engine that made it.
     ///
-    /// For an allowed request, also reads whether it allows bonus orbs.
-    pub(crate) async fn ask<R>(
+    /// For an allowed request, also reads whether it allows bonus orbs, and then holds the orbs that it consumes.
+    pub(crate) async fn ask<R, C: Charge<V::Verified>>(
         &self,
         request: Request<'_>,
         allows_bonus_orbs: impl AsyncFnOnce(&Decision<'_>) -> bool,
-        read: impl FnOnce(&Arc<Engine>, Answer<'_, V::Verified>) -> R,
+        charge: (&C, &HeaderMap),
+        read: impl FnOnce(&Arc<Engine>, Answer<'_, V::Verified>, Option<C::Held>) -> R,
     ) -> R {
         let span = observe::span();
-        let asked = self.ask_in(&span, request, allows_bonus_orbs, read);
+        let asked = self.ask_in(&span, request, allows_bonus_orbs, charge, read);
         asked.instrument(span.clone()).await
     }
 
-    async fn ask_in<R>(
+    async fn ask_in<R, C: Charge<V::Verified>>(
         &self,
         span: &Span,
         mut request: Request<'_>,
         allows_bonus_orbs: impl AsyncFnOnce(&Decision<'_>) -> bool,
-        read: impl FnOnce(&Arc<Engine>, Answer<'_, V::Verified>) -> R,
+        (charge, headers): (&C, &HeaderMap),
+        read: impl FnOnce(&Arc<Engine>, Answer<'_, V::Verified>, Option<C::Held>) -> R,
     ) -> R {
         // One engine for the whole decision, even if the active engine is replaced while the
         // request waits.
@@ -57,6 +61,13 @@ impl<V: VerifyToken> Settings<V> {
             request.allow_bonus_orbs_use = true;
             answer = answer.allowing_bonus_orbs();
         }
+        let mut held = None;
+        if answer.decision.is_allow() {
+            match charge.hold(headers, &answer).await {
+                Ok(orbs) => held = Some(orbs),
+                Err(unpaid) => answer = self.rules.unpaid(answer, unpaid),
+            }
+        }
         self.note(&request, &answer, span);
         // The policy allows a misrouted request, so there is nothing to explain.
         if self.debug && !answer.decision.is_allow() && answer.misrouted.is_none() {
@@ -70,7 +81,7 @@ impl<V: VerifyToken> Settings<V> {
                 explain(&engine, &call, &Grant::default())
             });
         }
-        read(&engine, answer)
+        read(&engine, answer, held)
     }
 
     /// The rules for a candidate, with its own public routes, if it has any.

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use arc_swap::ArcSwap;
 use orbgate::policy::PolicyFile;
 use orbgate::{Digest, Engine};
+#[cfg(feature = "ledger")]
+use orbgate_gate::{NoAmount, OrbRules, same_template};
 use orbgate_gate::{PublicRoutes, PublicRoutesError, names};
 
 use crate::adopt::{Candidate, Version};
@@ -21,6 +23,9 @@ use crate::observe;
 pub struct Engines {
     current: Arc<ArcSwap<Engine>>,
     public: Option<Arc<PublicRoutes>>,
+    /// The routes for which functions state the amount, of each layer with a ledger.
+    #[cfg(feature = "ledger")]
+    amounts: Arc<ArcSwap<Vec<Vec<String>>>>,
 }
 
 impl Engines {
@@ -39,7 +44,12 @@ impl Engines {
     /// Uses this engine.
     #[must_use]
     pub fn new(engine: impl Into<Arc<Engine>>) -> Self {
-        Self { current: Arc::new(ArcSwap::new(engine.into())), public: None }
+        Self {
+            current: Arc::new(ArcSwap::new(engine.into())),
+            public: None,
+            #[cfg(feature = "ledger")]
+            amounts: Arc::default(),
+        }
     }
 
     /// Allows requests of these routes without a token, for example a health check. Each is a method and a template,
@@ -78,10 +88,26 @@ impl Engines {
         self.public.as_ref()
     }
 
-    /// Rejects an engine that overlaps the public routes.
+    /// Rejects an engine that overlaps the public routes, or that has a route without an amount for a layer with a ledger.
     pub(crate) fn admits(&self, engine: &Engine) -> Result<(), LoadError> {
         let checked = self.public.as_ref().map(|public| public.check(engine));
-        checked.unwrap_or(Ok(())).map_err(LoadError::Public)
+        checked.unwrap_or(Ok(())).map_err(LoadError::Public)?;
+        #[cfg(feature = "ledger")]
+        for stated in self.amounts.load().iter() {
+            check_amounts(engine, stated).map_err(LoadError::Amounts)?;
+        }
+        Ok(())
+    }
+
+    /// From now on, rejects an engine that consumes orbs on a route without an amount, unless it is one of these.
+    #[cfg(feature = "ledger")]
+    pub(crate) fn require_amounts(&self, stated: Vec<String>) -> Result<(), NoAmount> {
+        self.amounts.rcu(|all| {
+            let mut all = all.to_vec();
+            all.push(stated.clone());
+            all
+        });
+        check_amounts(&self.load(), &stated)
     }
 
     /// Uses the policy that is in the file now. [`Engines::watch`] also follows the file's changes, and rejects
@@ -131,6 +157,12 @@ impl Engines {
         candidate.changes.say(digest);
         digest
     }
+}
+
+#[cfg(feature = "ledger")]
+fn check_amounts(engine: &Engine, stated: &[String]) -> Result<(), NoAmount> {
+    let is_stated = |route: &str| stated.iter().any(|stated| same_template(stated, route));
+    OrbRules::check_amounts(engine, |route| is_stated(route.as_str()))
 }
 
 impl fmt::Debug for Engines {

@@ -4,6 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use std::sync::Arc;
 
+use http::HeaderMap;
 use orbgate::{Decision, Engine};
 use orbgate_analysis::Explanation;
 use orbgate_gate::{Answer, Challenge, CorsPreflight, Credentials, Request, Verified, same_template};
@@ -11,6 +12,7 @@ use tower_layer::Layer;
 
 #[cfg(feature = "audit")]
 use crate::audit::AuditLog;
+use crate::charge::NoLedger;
 use crate::engines::Engines;
 use crate::observe;
 use crate::service::Gate;
@@ -23,7 +25,7 @@ use crate::verify::VerifyToken;
 /// Works with every service for `http` requests: axum, tonic, hyper. See the [crate's page](crate). The layer's
 /// position in a service is part of its type: [`InAxum`] or [`Outermost`].
 pub struct GateLayer<V, W = Outermost> {
-    settings: Arc<Settings<V>>,
+    pub(crate) settings: Arc<Settings<V>>,
     source: PhantomData<fn() -> W>,
 }
 
@@ -93,8 +95,9 @@ impl<V: VerifyToken> GateLayer<V, Outermost> {
     pub async fn ask<R>(&self, request: Request<'_>, read: impl FnOnce(Answer<'_, V::Verified>) -> R) -> R {
         let no_body = async |_: &Decision<'_>| false;
         let settings = &self.settings;
-        let read = |_: &Arc<Engine>, answer: Answer<'_, V::Verified>| read(answer);
-        settings.ask(request, no_body, read).await
+        let read = |_: &Arc<Engine>, answer: Answer<'_, V::Verified>, _| read(answer);
+        // No handler runs, so nothing is held.
+        settings.ask(request, no_body, (&NoLedger, &HeaderMap::new()), read).await
     }
 
     /// Counts and audits a decision that your program made with the [engines](GateLayer::engines), for a caller that it
@@ -255,7 +258,7 @@ impl<V, W> fmt::Debug for GateLayer<V, W> {
 
 /// A setting names a route that the policy doesn't have.
 #[derive(Clone, PartialEq, Eq)]
-pub struct UnknownRoute(String);
+pub struct UnknownRoute(pub(crate) String);
 
 impl fmt::Display for UnknownRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

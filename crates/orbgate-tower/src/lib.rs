@@ -6,9 +6,12 @@ mod ask;
 #[cfg(feature = "audit")]
 mod audit;
 mod body;
+mod charge;
 mod dispatch;
 mod engines;
 mod layer;
+#[cfg(feature = "ledger")]
+mod ledger;
 mod load_error;
 mod observe;
 mod routes;
@@ -29,6 +32,10 @@ pub use crate::engines::Engines;
 #[cfg(feature = "axum")]
 pub use crate::layer::InAxum;
 pub use crate::layer::{GateLayer, Outermost, UnknownRoute};
+#[cfg(feature = "ledger")]
+pub use crate::ledger::{
+    ActualOrbs, Amounts, AmountsError, ChargedBody, ChargingGate, ChargingLayer, OrbLedger, OrbLedgerError,
+};
 pub use crate::load_error::LoadError;
 #[cfg(feature = "axum")]
 pub use crate::routes::ungated_routes;
@@ -40,3 +47,5 @@ pub use orbgate_gate::{
     Challenge, ChallengeError, CorsPreflight, FullChallenge, PublicRoutes, PublicRoutesError, RoutesDiffer, Undeclared,
     Verified,
 };
+#[cfg(feature = "ledger")]
+pub use orbgate_gate::{NoAmount, OnCancelled, OrbRules};

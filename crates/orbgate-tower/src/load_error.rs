@@ -4,6 +4,8 @@ use core::fmt;
 use core::time::Duration;
 
 use orbgate::{Digest, PolicyError};
+#[cfg(feature = "ledger")]
+use orbgate_gate::NoAmount;
 use orbgate_gate::PublicRoutesError;
 #[cfg(feature = "watch")]
 use orbgate_gate::names;
@@ -34,6 +36,9 @@ pub enum LoadError {
     Wider(String),
     /// It overlaps the public routes.
     Public(PublicRoutesError),
+    /// A route consumes orbs without an amount, and a layer has a ledger.
+    #[cfg(feature = "ledger")]
+    Amounts(NoAmount),
     /// The settings themselves are invalid.
     Settings(String),
 }
@@ -45,6 +50,8 @@ impl LoadError {
         match self {
             Self::Unreadable(_) => names::LOAD_UNREADABLE,
             Self::Unsound(_) | Self::Public(_) => names::LOAD_REFUSED,
+            #[cfg(feature = "ledger")]
+            Self::Amounts(_) => names::LOAD_REFUSED,
             Self::Changing => "changing",
             Self::Unfinished => names::LOAD_UNFINISHED,
             Self::Unsealed => "unsealed",
@@ -90,6 +97,8 @@ impl fmt::Display for LoadError {
             Self::Overdue(time) => write!(f, "the policy could not be compiled within {time:?}"),
             Self::Panicked => f.write_str("compiling the policy panicked: please report it with the policy"),
             Self::Public(error) => error.fmt(f),
+            #[cfg(feature = "ledger")]
+            Self::Amounts(error) => error.fmt(f),
             Self::Settings(diagnostics) => write!(f, "following the policy file: {diagnostics}"),
             Self::Wider(changes) => write!(f, "the policy allows more than the active one: {changes}"),
         }

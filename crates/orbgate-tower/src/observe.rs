@@ -142,6 +142,32 @@ pub(crate) fn audit_lost(records: u64) {
     count(names::AUDIT_LOST_TOTAL, [], records);
 }
 
+/// Counts the result of a hold.
+#[cfg(feature = "ledger")]
+pub(crate) fn held(result: &'static str) {
+    count("orbgate_holds_total", [(names::LABEL_RESULT, result.into())], 1);
+}
+
+/// Counts the result of settlements.
+#[cfg(feature = "ledger")]
+pub(crate) fn settled(result: &'static str, settlements: u64) {
+    count("orbgate_settlements_total", [(names::LABEL_RESULT, result.into())], settlements);
+}
+
+/// Counts the orbs of a capture: those that were spent, and those that weren't there.
+#[cfg(feature = "ledger")]
+pub(crate) fn captured(captured: u64, shortfall: u64) {
+    count("orbgate_orbs_captured_total", [], captured);
+    count("orbgate_orbs_shortfall_total", [], shortfall);
+}
+
+/// Records how many settlements wait for the ledger.
+#[cfg(feature = "ledger")]
+pub(crate) fn settling(settlements: usize) {
+    let settlements = u32::try_from(settlements).unwrap_or(u32::MAX);
+    set("orbgate_settlements_waiting", f64::from(settlements));
+}
+
 /// Adds to a counter.
 #[cfg(feature = "metrics")]
 fn count<const N: usize>(name: &'static str, labels: [(&'static str, Cow<'static, str>); N], by: u64) {
@@ -149,7 +175,7 @@ fn count<const N: usize>(name: &'static str, labels: [(&'static str, Cow<'static
     metrics::counter!(name, labels.to_vec()).increment(by);
 }
 
-#[cfg(all(feature = "metrics", feature = "watch"))]
+#[cfg(all(feature = "metrics", any(feature = "ledger", feature = "watch")))]
 fn set(name: &'static str, value: f64) {
     metrics::gauge!(name).set(value);
 }
@@ -158,5 +184,5 @@ fn set(name: &'static str, value: f64) {
 #[cfg(not(feature = "metrics"))]
 fn count<const N: usize>(_: &'static str, _: [(&'static str, Cow<'static, str>); N], _: u64) {}
 
-#[cfg(all(not(feature = "metrics"), feature = "watch"))]
+#[cfg(all(not(feature = "metrics"), any(feature = "ledger", feature = "watch")))]
 const fn set(_: &'static str, _: f64) {}

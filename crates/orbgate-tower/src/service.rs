@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use http::header::{ACCESS_CONTROL_REQUEST_METHOD, ALLOW, AUTHORIZATION, Entry, ORIGIN, UPGRADE, WWW_AUTHENTICATE};
+use http::header::{
+    ACCESS_CONTROL_REQUEST_METHOD, ALLOW, AUTHORIZATION, Entry, ORIGIN, RETRY_AFTER, UPGRADE, WWW_AUTHENTICATE,
+};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
@@ -18,6 +20,7 @@ use tower_service::Service;
 
 use crate::allowed::{Allowed, DecidedOn};
 use crate::body::RequestBody;
+use crate::charge::{Charge, NoLedger};
 use crate::routes::Answered;
 use crate::settings::Settings;
 use crate::verify::VerifyToken;
@@ -59,8 +62,8 @@ where
         let mut inner = self.inner.clone();
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {
-            match pass(&settings, request).await {
-                Ok(request) => {
+            match pass(&settings, request, &NoLedger).await {
+                Ok((request, _)) => {
                     core::future::poll_fn(|context| inner.poll_ready(context)).await?;
                     inner.call(request).await
                 }
@@ -70,11 +73,16 @@ where
     }
 }
 
-/// The request to pass to the service, or the response to its caller.
-async fn pass<V, B>(settings: &Settings<V>, request: Request<B>) -> Result<Request<RequestBody<B>>, Response<()>>
+/// The request to pass to the service and what is held for it, or the response to its caller.
+pub(crate) async fn pass<V, B, C>(
+    settings: &Settings<V>,
+    request: Request<B>,
+    charge: &C,
+) -> Result<(Request<RequestBody<B>>, Option<C::Held>), Response<()>>
 where
     V: VerifyToken,
     B: Body<Data = Bytes> + Unpin,
+    C: Charge<V::Verified>,
 {
     let (parts, body) = request.into_parts();
     let target = settings.source.target(&parts);
@@ -107,19 +115,19 @@ where
         let body = settings.read_as_far_as_needed(untouched, decision).await;
         read.insert(body).allows_bonus_orbs()
     };
-    let admit = |engine: &Arc<Engine>, answer: Answer<'_, V::Verified>| match answer.decision {
+    let admit = |engine: &Arc<Engine>, answer: Answer<'_, V::Verified>, held| match answer.decision {
         Decision::Allow(allow) => {
             let decided_on = settings.decided_on(&parts, answer.preflight);
             let allowed = Allowed::new(engine, &allow, answer.public, decided_on);
-            Ok((allowed, answer.credentials.verified()))
+            Ok((allowed, answer.credentials.verified(), held))
         }
         Decision::Deny(_) => Err(response(answer.denial)),
     };
-    let (allowed, token) = settings.ask(asked, look, admit).await?;
+    let (allowed, token, held) = settings.ask(asked, look, (charge, &parts.headers), admit).await?;
     let body = read.or_else(|| body.map(RequestBody::untouched));
     // Only an allow reads the body, so there is one.
     let body = body.ok_or_else(|| response(None))?;
-    Ok(admitted(parts, body, allowed, token))
+    Ok((admitted(parts, body, allowed, token), held))
 }
 
 /// An allowed request as its service gets it.
@@ -183,7 +191,8 @@ fn response(denial: Option<Denial>) -> Response<()> {
         *response.status_mut() = status;
     }
     let challenge = denial.www_authenticate.map(Cow::into_owned);
-    for (name, value) in [(WWW_AUTHENTICATE, challenge), (ALLOW, denial.allow)] {
+    let retry_after = denial.retry_after.map(|seconds| seconds.to_string());
+    for (name, value) in [(WWW_AUTHENTICATE, challenge), (ALLOW, denial.allow), (RETRY_AFTER, retry_after)] {
         if let Some(Ok(value)) = value.map(HeaderValue::try_from) {
             response.headers_mut().insert(name, value);
         }

@@ -126,6 +126,12 @@ impl Holds {
         [due, self.next_beat].into_iter().flatten().min()
     }
 
+    /// The rules.
+    #[must_use]
+    pub const fn rules(&self) -> &OrbRules {
+        &self.rules
+    }
+
     /// How many settlements wait for the ledger.
     #[must_use]
     pub const fn settling(&self) -> usize {

@@ -1,0 +1,30 @@
+//! What must happen between an allow and its handler: nothing, or a ledger holds the orbs.
+
+use core::future::{Future, ready};
+
+use http::HeaderMap;
+use orbgate_gate::{Answer, Unpaid};
+
+/// Holds the orbs of an allowed request.
+pub(crate) trait Charge<T>: Send + Sync {
+    /// What is held while the handler runs.
+    type Held: Send;
+
+    /// Holds the orbs, or returns why the request must be denied.
+    fn hold(
+        &self,
+        headers: &HeaderMap,
+        answer: &Answer<'_, T>,
+    ) -> impl Future<Output = Result<Self::Held, Unpaid>> + Send;
+}
+
+/// A gate without a ledger: the service charges.
+pub(crate) struct NoLedger;
+
+impl<T> Charge<T> for NoLedger {
+    type Held = ();
+
+    fn hold(&self, _: &HeaderMap, _: &Answer<'_, T>) -> impl Future<Output = Result<(), Unpaid>> + Send {
+        ready(Ok(()))
+    }
+}

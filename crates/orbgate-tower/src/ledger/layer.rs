@@ -1,0 +1,175 @@
+//! The layer that charges: a gate whose calls hold orbs.
+
+use core::fmt;
+use core::marker::PhantomData;
+use core::task::{Context, Poll};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::Body;
+use orbgate_gate::Outcome;
+use tower_layer::Layer;
+use tower_service::Service;
+
+use crate::body::RequestBody;
+#[cfg(feature = "axum")]
+use crate::layer::InAxum;
+use crate::layer::{GateLayer, Outermost, UnknownRoute};
+use crate::ledger::amounts::{Amounts, AmountsError};
+use crate::ledger::body::ChargedBody;
+use crate::ledger::driver::OrbLedger;
+use crate::ledger::held::Ledgered;
+use crate::service::{GateFuture, pass};
+use crate::settings::Settings;
+use crate::verify::VerifyToken;
+
+/// A [`GateLayer`] that charges: see [`GateLayer::ledger`]. The body of its responses is [`ChargedBody`].
+pub struct ChargingLayer<V: VerifyToken, W = Outermost> {
+    settings: Arc<Settings<V>>,
+    ledger: Arc<Ledgered<V::Verified>>,
+    source: PhantomData<fn() -> W>,
+}
+
+impl<V: VerifyToken, W> GateLayer<V, W> {
+    /// Holds the orbs of each call that consumes before its handler runs, and charges or releases them by the handler's
+    /// outcome. Set everything else first.
+    ///
+    /// - The account is the token's ([`VerifiedToken::account`](orbgate_token::VerifiedToken::account)). A call that
+    ///   consumes without one is denied with 401.
+    /// - If the account doesn't have enough orbs, the call is denied with 402; if the ledger doesn't answer in time, with
+    ///   503. The handler doesn't run.
+    /// - A status below 400, or the gRPC status 0, charges the held orbs, or those that the handler
+    ///   [states](crate::ActualOrbs). Anything else, an error or a panic charges nothing. A handler that is stopped midway, or
+    ///   a stream that fails after its first byte, is charged by [`OrbRules::on_cancelled`](orbgate_gate::OrbRules::on_cancelled).
+    ///   Whether the caller reads the answer doesn't matter.
+    ///
+    /// From now on, the layer's [`Engines`](crate::Engines) reject a policy with a route that consumes orbs and has
+    /// neither an amount nor a function.
+    ///
+    /// # Errors
+    ///
+    /// Returns the routes of the current policy without an amount, or a route with a function that it doesn't have.
+    pub fn ledger(self, orbs: &OrbLedger, amounts: Amounts<V::Verified>) -> Result<ChargingLayer<V, W>, AmountsError> {
+        let engine = self.settings.engines.load();
+        for route in amounts.routes() {
+            if !engine.routes().any(|known| known.as_str() == route) {
+                return Err(AmountsError::UnknownRoute(UnknownRoute(route.to_owned())));
+            }
+        }
+        let stated = amounts.routes().map(str::to_owned).collect();
+        self.settings.engines.require_amounts(stated).map_err(AmountsError::NoAmount)?;
+        let ledger = Arc::new(Ledgered { orbs: orbs.clone(), amounts });
+        Ok(ChargingLayer { settings: self.settings, ledger, source: PhantomData })
+    }
+}
+
+/// A service inside a [`ChargingLayer`].
+pub struct ChargingGate<S, V: VerifyToken> {
+    inner: S,
+    settings: Arc<Settings<V>>,
+    ledger: Arc<Ledgered<V::Verified>>,
+}
+
+impl<S, V: VerifyToken> Layer<S> for ChargingLayer<V, Outermost> {
+    type Service = ChargingGate<S, V>;
+
+    fn layer(&self, inner: S) -> ChargingGate<S, V> {
+        ChargingGate { inner, settings: Arc::clone(&self.settings), ledger: Arc::clone(&self.ledger) }
+    }
+}
+
+#[cfg(feature = "axum")]
+impl<E, V: VerifyToken> Layer<axum::routing::Route<E>> for ChargingLayer<V, InAxum> {
+    type Service = ChargingGate<axum::routing::Route<E>, V>;
+
+    fn layer(&self, inner: axum::routing::Route<E>) -> Self::Service {
+        ChargingGate { inner, settings: Arc::clone(&self.settings), ledger: Arc::clone(&self.ledger) }
+    }
+}
+
+impl<S, V, B, R> Service<Request<B>> for ChargingGate<S, V>
+where
+    S: Service<Request<RequestBody<B>>, Response = Response<R>> + Clone + Send + 'static,
+    S::Future: Send,
+    V: VerifyToken,
+    B: Body<Data = Bytes> + Unpin + Send + 'static,
+    B::Error: Send,
+    R: Body + Default,
+{
+    type Response = Response<ChargedBody<R>>;
+    type Error = S::Error;
+    type Future = GateFuture<Response<ChargedBody<R>>, S::Error>;
+
+    /// Always ready, as a [`Gate`](crate::Gate) is.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let mut inner = self.inner.clone();
+        let (settings, ledger) = (Arc::clone(&self.settings), Arc::clone(&self.ledger));
+        Box::pin(async move {
+            let (mut request, held) = match pass(&settings, request, &*ledger).await {
+                Ok((request, held)) => (request, held.flatten()),
+                Err(denial) => return Ok(denial.map(|()| ChargedBody::free(R::default()))),
+            };
+            let method = request.method().clone();
+            let actual = held.as_ref().map(|held| held.actual.clone());
+            request.extensions_mut().insert(actual.unwrap_or_default());
+            if let Err(error) = core::future::poll_fn(|context| inner.poll_ready(context)).await {
+                if let Some(held) = held {
+                    held.settle(Outcome::Failed);
+                }
+                return Err(error);
+            }
+            let answered = inner.call(request).await;
+            match (answered, held) {
+                (Ok(response), None) => Ok(response.map(ChargedBody::free)),
+                (Ok(response), Some(held)) => {
+                    let (parts, body) = response.into_parts();
+                    let body = ChargedBody::new(body, held, &method, parts.status, &parts.headers);
+                    Ok(Response::from_parts(parts, body))
+                }
+                (Err(error), held) => {
+                    if let Some(held) = held {
+                        held.settle(Outcome::Failed);
+                    }
+                    Err(error)
+                }
+            }
+        })
+    }
+}
+
+// Written by hand: a derive would require that the verifier is `Clone`.
+impl<S: Clone, V: VerifyToken> Clone for ChargingGate<S, V> {
+    fn clone(&self) -> Self {
+        Self { inner: self.inner.clone(), settings: Arc::clone(&self.settings), ledger: Arc::clone(&self.ledger) }
+    }
+}
+
+impl<V: VerifyToken, W> Clone for ChargingLayer<V, W> {
+    fn clone(&self) -> Self {
+        Self { settings: Arc::clone(&self.settings), ledger: Arc::clone(&self.ledger), source: PhantomData }
+    }
+}
+
+impl<S: fmt::Debug, V: VerifyToken> fmt::Debug for ChargingGate<S, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChargingGate")
+            .field("inner", &self.inner)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<V: VerifyToken, W> fmt::Debug for ChargingLayer<V, W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChargingLayer")
+            .field("settings", &self.settings)
+            .field("ledger", &self.ledger.orbs)
+            .field("amounts", &self.ledger.amounts)
+            .finish()
+    }
+}

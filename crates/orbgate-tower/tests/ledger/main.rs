@@ -1,0 +1,22 @@
+//! Calls that hold orbs, over real servers and real ledgers.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::disallowed_macros,
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "a test fails by panicking, waits, and prints what it skips"
+)]
+
+#[path = "../support/mod.rs"]
+mod calls;
+mod exchanges;
+mod faults;
+#[path = "../../../orbgate-ledger/tests/postgres/server.rs"]
+#[allow(dead_code, reason = "the ledger's tests need more of it")]
+mod server;
+mod service;
+mod start;
+mod support;

@@ -1,0 +1,154 @@
+//! What is refused at the start and on reload, and what an operator sees.
+
+use core::convert::Infallible;
+use core::time::Duration;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use http::{Request, Response, StatusCode};
+use http_body_util::Full;
+use metrics_exporter_prometheus::PrometheusBuilder;
+use orbgate::TokenKind;
+use orbgate_ledger::{Bucket, Ledger, Sqlite};
+use orbgate_token::TestIssuer;
+use orbgate_tower::{
+    Amounts, AmountsError, AuditLog, GateLayer, KeyHolder, LoadError, OnCancelled, OrbLedger, OrbRules, RequestBody,
+};
+use serde_json::Value;
+use tower::{Layer as _, ServiceExt as _, service_fn};
+
+use crate::service::{OPEN, POLICY, World, account, amounts, engines, rules};
+
+fn gate() -> GateLayer<KeyHolder> {
+    let issuer = TestIssuer::new("https://issuer.test").unwrap();
+    GateLayer::outermost(engines(), KeyHolder::new(issuer.verifier().unwrap(), issuer.keys().unwrap()))
+}
+
+fn orbs() -> (tempfile::TempDir, OrbLedger) {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger: Arc<dyn Ledger> = Arc::new(Sqlite::open(folder.path().join("orbs.db")).unwrap());
+    (folder, OrbLedger::start(ledger, rules()).unwrap())
+}
+
+#[test]
+fn a_route_without_an_amount_is_refused_at_the_start_and_on_reload() {
+    let (_folder, orbs) = orbs();
+    let error = gate().ledger(&orbs, Amounts::of_policy()).unwrap_err();
+    let AmountsError::NoAmount(error) = error else {
+        panic!("{error:?}");
+    };
+    assert_eq!(error.routes(), [OPEN]);
+    let unknown = amounts().with("POST /opne/{id}", |_, _| Ok::<_, String>(1));
+    let error = gate().ledger(&orbs, unknown).unwrap_err();
+    assert!(error.to_string().starts_with("the policy has no route `POST /opne/{id}`"), "{error}");
+
+    let gate = gate();
+    let engines = gate.engines().clone();
+    let _layer = gate.ledger(&orbs, amounts()).unwrap();
+    let before = engines.load().digest();
+    let refused = engines.reload(POLICY.replace("orbs: 10", "orbs: true").as_bytes()).unwrap_err();
+    assert!(matches!(refused, LoadError::Amounts(_)), "{refused}");
+    assert_eq!(refused.to_string().lines().count(), 3);
+    assert_eq!(engines.load().digest(), before);
+    // The parameter's name doesn't matter, and neither does another amount.
+    engines.reload(POLICY.replace("{id}", "{name}").replace("orbs: 10", "orbs: 11").as_bytes()).unwrap();
+    assert_ne!(engines.load().digest(), before);
+}
+
+#[test]
+fn rules_that_can_charge_nothing_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger: Arc<dyn Ledger> = Arc::new(Sqlite::open(folder.path().join("orbs.db")).unwrap());
+    let mut rules = OrbRules::new(OnCancelled::Void);
+    rules.timeout = Duration::ZERO;
+    let error = OrbLedger::start(ledger, rules).unwrap_err();
+    assert_eq!(error.to_string(), "`timeout` is 0, or over a third of `ttl`");
+}
+
+/// What the audit got.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_operator_sees_what_was_denied_and_charged() {
+    let scrape = PrometheusBuilder::new().install_recorder().unwrap();
+    let (folder, log) = (tempfile::tempdir().unwrap(), Log::default());
+    let audit = AuditLog::to_writer(log.clone()).unwrap();
+    let ledger: Arc<dyn Ledger> = Arc::new(Sqlite::open(folder.path().join("orbs.db")).unwrap());
+    let world = World::with(ledger, rules(), |gate| gate.audit(audit.clone()));
+    world.grant("rich", 100, Bucket::Paid);
+    for (user, status) in [("poor", 402), ("rich", 200)] {
+        assert_eq!(world.call(user, "POST /run", &[], "").unwrap().status, status);
+    }
+    // An organisation without an account.
+    let claims = serde_json::Map::from_iter([("sub".to_owned(), Value::Null)]);
+    let now = std::time::SystemTime::now();
+    let token = world.issuer.token_with(TokenKind::Organisation, "run", &claims, now);
+    let stream = crate::service::send(&world.address, &token, "POST /run", &[], "");
+    let mut answer = String::new();
+    std::io::Read::read_to_string(&mut &stream, &mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401 ") && answer.contains("www-authenticate: Bearer\r\n"), "{answer}");
+    assert_eq!((world.left("rich"), world.ran()), (90, 1));
+    audit.flush();
+    let lines = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told = |line: &Value| {
+        ["decision", "reason", "detail", "route", "about", "token_refused"]
+            .map(|key| line[key].as_str().unwrap_or("-").to_owned())
+            .join(" ")
+    };
+    assert_eq!(
+        lines.iter().map(told).collect::<Vec<_>>(),
+        [
+            "deny insufficient_orbs insufficient POST /run POST /run -",
+            "allow scope_held - POST /run POST /run -",
+            "deny invalid_token - - POST /run no_account",
+        ]
+    );
+    let text = scrape.render();
+    for counter in [
+        "orbgate_holds_total{result=\"held\"}",
+        "orbgate_holds_total{result=\"denied\"}",
+        "orbgate_settlements_total{result=\"captured\"}",
+        "orbgate_orbs_captured_total",
+        "orbgate_settlements_waiting 0",
+        "orbgate_decisions_total{decision=\"deny\",reason=\"insufficient_orbs\",route=\"POST /run\"}",
+    ] {
+        assert!(text.contains(counter), "{counter}: {text}");
+    }
+}
+
+/// A WebSocket is charged at its handshake, whatever flows afterwards.
+#[test]
+fn a_handshake_is_charged_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger: Arc<dyn Ledger> = Arc::new(Sqlite::open(folder.path().join("orbs.db")).unwrap());
+    let world = World::new(ledger.clone(), rules());
+    world.grant("a", 100, Bucket::Paid);
+    let orbs = OrbLedger::start(ledger, rules()).unwrap();
+    let layer = world.gate.clone().ledger(&orbs, amounts()).unwrap();
+    let handshake = service_fn(async |_: Request<RequestBody<Full<Bytes>>>| {
+        let mut response = Response::new(Full::<Bytes>::default());
+        *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
+        Ok::<_, Infallible>(response)
+    });
+    let request = Request::get("/run").header("upgrade", "websocket");
+    let request = request.header("authorization", format!("Bearer {}", world.token("a")));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let response = runtime.block_on(layer.layer(handshake).oneshot(request.body(Full::default()).unwrap())).unwrap();
+    assert_eq!(response.status(), StatusCode::SWITCHING_PROTOCOLS);
+    orbs.flush();
+    assert_eq!(world.ledger.balance(account("a")).unwrap().available.get(), 90);
+    drop(response);
+}
