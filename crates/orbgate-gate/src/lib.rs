@@ -24,7 +24,7 @@ pub use crate::credentials::{Credentials, Verified};
 pub use crate::gate::Gate;
 pub use crate::header::same_header;
 pub use crate::orbs::{
-    Amount, Charging, HoldAnswer, HoldCommand, HoldId, Holds, NoAmount, OnCancelled, OrbRules, Outcome, Output,
+    Amount, Charging, HandlerOutcome, HoldAnswer, HoldCommand, HoldId, Holds, NoAmount, OnCancelled, OrbRules, Output,
     SettleAnswer, Settlement, Unpaid,
 };
 pub use crate::order::Opened;

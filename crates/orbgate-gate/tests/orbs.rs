@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use orbgate::{Detail, Engine, Policy, Reason, Token, TokenKind};
 use orbgate_gate::{
-    Amount, Answer, Challenge, Charging, CorsPreflight, Credentials, Gate, HoldAnswer, HoldCommand, HoldId, Holds,
-    Matched, OnCancelled, OrbRules, Outcome, Output, PublicRoutes, Request, Rules, SettleAnswer, Settlement, Unpaid,
-    Verified,
+    Amount, Answer, Challenge, Charging, CorsPreflight, Credentials, Gate, HandlerOutcome, HoldAnswer, HoldCommand,
+    HoldId, Holds, Matched, OnCancelled, OrbRules, Output, PublicRoutes, Request, Rules, SettleAnswer, Settlement,
+    Unpaid, Verified,
 };
 
 /// A token with every scope and perhaps an account.
@@ -181,16 +181,16 @@ fn each_denial_has_its_status_and_headers() {
 fn the_outcome_settles() {
     use Settlement::{Capture, Void};
     let table = [
-        (Outcome::Status(200), Capture(5), Capture(5)),
-        (Outcome::Status(101), Capture(5), Capture(5)),
-        (Outcome::Status(399), Capture(5), Capture(5)),
-        (Outcome::Status(400), Void, Void),
-        (Outcome::Status(500), Void, Void),
-        (Outcome::Status(0), Void, Void),
-        (Outcome::Grpc(0), Capture(5), Capture(5)),
-        (Outcome::Grpc(1), Void, Void),
-        (Outcome::Failed, Void, Void),
-        (Outcome::Cancelled, Void, Capture(5)),
+        (HandlerOutcome::Status(200), Capture(5), Capture(5)),
+        (HandlerOutcome::Status(101), Capture(5), Capture(5)),
+        (HandlerOutcome::Status(399), Capture(5), Capture(5)),
+        (HandlerOutcome::Status(400), Void, Void),
+        (HandlerOutcome::Status(500), Void, Void),
+        (HandlerOutcome::Status(0), Void, Void),
+        (HandlerOutcome::Grpc(0), Capture(5), Capture(5)),
+        (HandlerOutcome::Grpc(1), Void, Void),
+        (HandlerOutcome::Failed, Void, Void),
+        (HandlerOutcome::Cancelled, Void, Capture(5)),
     ];
     for (outcome, voiding, capturing) in table {
         for (on_cancelled, expected) in [(OnCancelled::Void, voiding), (OnCancelled::Capture, capturing)] {

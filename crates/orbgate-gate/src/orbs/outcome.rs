@@ -15,7 +15,7 @@ pub enum OnCancelled {
 /// How a handler ended. Whether the caller reads the answer doesn't matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "what every host must tell apart")]
-pub enum Outcome {
+pub enum HandlerOutcome {
     /// It answered completely, with this HTTP status.
     Status(u16),
     /// It answered completely, with this gRPC status.
@@ -45,12 +45,12 @@ impl OrbRules {
     /// Success is an HTTP status below 400, or the gRPC status 0. It captures; anything else voids, except what
     /// [`OrbRules::on_cancelled`] decides.
     #[must_use]
-    pub fn settlement(&self, outcome: Outcome, held: u64, stated: Option<u64>) -> Settlement {
+    pub fn settlement(&self, outcome: HandlerOutcome, held: u64, stated: Option<u64>) -> Settlement {
         let captures = match outcome {
-            Outcome::Status(status) => (100..400).contains(&status),
-            Outcome::Grpc(status) => status == 0,
-            Outcome::Failed => false,
-            Outcome::Cancelled => self.on_cancelled == OnCancelled::Capture,
+            HandlerOutcome::Status(status) => (100..400).contains(&status),
+            HandlerOutcome::Grpc(status) => status == 0,
+            HandlerOutcome::Failed => false,
+            HandlerOutcome::Cancelled => self.on_cancelled == OnCancelled::Capture,
         };
         match captures {
             true => Settlement::Capture(stated.unwrap_or(held).min(MOST_ORBS)),

@@ -4,7 +4,6 @@ use core::error::Error;
 use core::fmt;
 use core::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
-use std::sync::Arc;
 
 use http::HeaderMap;
 use orbgate::Route;
@@ -13,11 +12,11 @@ use orbgate_gate::{Amount, NoAmount, same_template};
 use crate::layer::UnknownRoute;
 
 /// Returns the number of orbs of a call, from its headers and its token.
-type AmountOf<T> = Arc<dyn Fn(&HeaderMap, &T) -> Result<u64, Box<dyn Error + Send + Sync>> + Send + Sync>;
+type AmountOf<T> = dyn Fn(&HeaderMap, &T) -> Result<u64, Box<dyn Error + Send + Sync>> + Send + Sync;
 
 /// The number of orbs that each route consumes: the policy's, or a function's.
 pub struct Amounts<T> {
-    functions: Vec<(String, AmountOf<T>)>,
+    functions: Vec<(String, Box<AmountOf<T>>)>,
 }
 
 impl<T> Amounts<T> {
@@ -40,7 +39,7 @@ impl<T> Amounts<T> {
     ) -> Self {
         let amount = move |headers: &HeaderMap, token: &T| amount(headers, token).map_err(Into::into);
         self.functions.retain(|(known, _)| !same_template(known, route));
-        self.functions.push((route.to_owned(), Arc::new(amount)));
+        self.functions.push((route.to_owned(), Box::new(amount)));
         self
     }
 

@@ -8,7 +8,7 @@ use bytes::Buf as _;
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method, StatusCode};
 use http_body::{Body, Frame, SizeHint};
-use orbgate_gate::Outcome;
+use orbgate_gate::HandlerOutcome;
 
 use crate::ledger::held::Held;
 
@@ -25,7 +25,7 @@ pub struct ChargedBody<B> {
 struct Call {
     held: Held,
     /// If it ends as it began.
-    success: Outcome,
+    success: HandlerOutcome,
     /// gRPC ends with a status.
     is_grpc: bool,
     /// The whole body was there at once: if it isn't read to its end, the caller doesn't want it.
@@ -44,8 +44,8 @@ impl<B: Body> ChargedBody<B> {
         let is_grpc = is_grpc(headers);
         let success = match grpc_status(headers) {
             // An answer of nothing but a head.
-            Some(status) if is_grpc => return Self::settled(body, held, Outcome::Grpc(status)),
-            _ => Outcome::Status(status.as_u16()),
+            Some(status) if is_grpc => return Self::settled(body, held, HandlerOutcome::Grpc(status)),
+            _ => HandlerOutcome::Status(status.as_u16()),
         };
         let has_no_body = *method == Method::HEAD
             || status.is_informational()
@@ -58,12 +58,12 @@ impl<B: Body> ChargedBody<B> {
         Self { body, call: Some(Call { held, success, is_grpc, is_whole, has_begun: false }) }
     }
 
-    fn settled(body: B, held: Held, outcome: Outcome) -> Self {
+    fn settled(body: B, held: Held, outcome: HandlerOutcome) -> Self {
         held.settle(outcome);
         Self::free(body)
     }
 
-    fn settle(&mut self, outcome: impl FnOnce(&Call) -> Outcome) {
+    fn settle(&mut self, outcome: impl FnOnce(&Call) -> HandlerOutcome) {
         if let Some(call) = self.call.take() {
             let outcome = outcome(&call);
             call.held.settle(outcome);
@@ -73,12 +73,12 @@ impl<B: Body> ChargedBody<B> {
 
 impl Call {
     /// The outcome of an answer that fails now.
-    const fn failure(&self) -> Outcome {
-        if self.has_begun { Outcome::Cancelled } else { Outcome::Failed }
+    const fn failure(&self) -> HandlerOutcome {
+        if self.has_begun { HandlerOutcome::Cancelled } else { HandlerOutcome::Failed }
     }
 
     /// The outcome of an answer that ends now.
-    const fn end(&self) -> Outcome {
+    const fn end(&self) -> HandlerOutcome {
         // A gRPC answer without its status is broken.
         if self.is_grpc { self.failure() } else { self.success }
     }
@@ -114,7 +114,7 @@ impl<B: Body + Unpin> Body for ChargedBody<B> {
                 let trailers = frame.trailers_ref().and_then(grpc_status);
                 match trailers {
                     Some(status) if this.call.as_ref().is_some_and(|call| call.is_grpc) => {
-                        this.settle(|_| Outcome::Grpc(status));
+                        this.settle(|_| HandlerOutcome::Grpc(status));
                     }
                     _ if this.body.is_end_stream() => this.settle(Call::end),
                     _ => {}
@@ -139,7 +139,7 @@ impl<B> Drop for ChargedBody<B> {
             let outcome = match thread::panicking() {
                 true => call.failure(),
                 false if call.is_whole => call.success,
-                false => Outcome::Cancelled,
+                false => HandlerOutcome::Cancelled,
             };
             call.held.settle(outcome);
         }

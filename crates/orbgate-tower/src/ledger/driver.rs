@@ -263,10 +263,13 @@ impl Driver {
     }
 }
 
-/// Passes an answer to the thread, once. If it is dropped, there is none.
+/// Makes an answer an input.
+type ToInput = dyn FnOnce(Result<Answer, Error>) -> Input + Send;
+
+/// Passes an answer to the thread, once. If it is dropped, no answer has come.
 struct Report {
     inputs: Sender<Input>,
-    input: Option<Box<dyn FnOnce(Result<Answer, Error>) -> Input + Send>>,
+    input: Option<Box<ToInput>>,
 }
 
 impl Report {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use http::HeaderMap;
-use orbgate_gate::{Answer, Charging, HoldId, Outcome, Settlement, Unpaid, Verified};
+use orbgate_gate::{Answer, Charging, HandlerOutcome, HoldId, Settlement, Unpaid, Verified};
 
 use crate::charge::Charge;
 use crate::ledger::amounts::Amounts;
@@ -65,11 +65,11 @@ pub(super) struct Held {
 
 impl Held {
     /// Settles by the handler's outcome.
-    pub(super) fn settle(mut self, outcome: Outcome) {
+    pub(super) fn settle(mut self, outcome: HandlerOutcome) {
         self.end(outcome);
     }
 
-    fn end(&mut self, outcome: Outcome) {
+    fn end(&mut self, outcome: HandlerOutcome) {
         if !self.is_settled {
             self.is_settled = true;
             let settlement = self.orbs.rules().settlement(outcome, self.amount, self.actual.stated());
@@ -80,7 +80,7 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.end(if thread::panicking() { Outcome::Failed } else { Outcome::Cancelled });
+        self.end(if thread::panicking() { HandlerOutcome::Failed } else { HandlerOutcome::Cancelled });
     }
 }
 

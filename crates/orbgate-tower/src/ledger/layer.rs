@@ -8,7 +8,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
-use orbgate_gate::Outcome;
+use orbgate_gate::HandlerOutcome;
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -101,7 +101,7 @@ where
     type Error = S::Error;
     type Future = GateFuture<Response<ChargedBody<R>>, S::Error>;
 
-    /// Always ready, as a [`Gate`](crate::Gate) is.
+    /// Always ready, like [`Gate`](crate::Gate).
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         Poll::Ready(Ok(()))
     }
@@ -119,7 +119,7 @@ where
             request.extensions_mut().insert(actual.unwrap_or_default());
             if let Err(error) = core::future::poll_fn(|context| inner.poll_ready(context)).await {
                 if let Some(held) = held {
-                    held.settle(Outcome::Failed);
+                    held.settle(HandlerOutcome::Failed);
                 }
                 return Err(error);
             }
@@ -133,7 +133,7 @@ where
                 }
                 (Err(error), held) => {
                     if let Some(held) = held {
-                        held.settle(Outcome::Failed);
+                        held.settle(HandlerOutcome::Failed);
                     }
                     Err(error)
                 }

@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -117,7 +117,7 @@ fn a_ledger_that_is_down_denies_with_503() {
     assert_eq!(world.ran(), 0);
     is_down.store(false, Ordering::SeqCst);
     wait(|| world.call("a", "POST /run", &[], "").unwrap().status == 200);
-    assert_eq!(world.call("nobody", "POST /run", &[], "").unwrap().status, 403);
+    wait(|| world.call("nobody", "POST /run", &[], "").unwrap().status == 403);
     // The earlier one was voided, or never held.
     assert_eq!(world.left("a"), 90);
 }
@@ -126,7 +126,7 @@ fn a_ledger_that_is_down_denies_with_503() {
 #[test]
 fn a_slow_ledger_denies_and_holds_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let (held, late): (Sender<(Command, Reply)>, Receiver<(Command, Reply)>) = channel();
+    let (held, late) = channel::<(Command, Reply)>();
     let held = Mutex::new(held);
     let slow = move |ledger: &Arc<Sqlite>, command: Command, reply: Reply| match command {
         Command::Hold(_) => held.lock().unwrap().send((command, reply)).unwrap(),
@@ -169,7 +169,8 @@ fn nothing_is_held_for_what_consumes_nothing() {
     rules.timeout = Duration::from_millis(200);
     let world = World::with(broken, rules, |gate| gate.shadow(dear).debug());
     let preflight = [("origin", "https://app.example"), ("access-control-request-method", "POST")];
-    let table: [(&str, &[(&str, &str)], u16); 7] = [
+    type Row<'r> = (&'r str, &'r [(&'r str, &'r str)], u16);
+    let table: [Row<'_>; 7] = [
         ("GET /free", &[], 200),
         ("GET /healthz", &[], 200),
         ("OPTIONS /run", &preflight, 200),
@@ -198,7 +199,7 @@ fn the_hold_of_a_long_call_is_extended() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = sqlite(folder.path());
     let mut rules = OrbRules::new(OnCancelled::Void);
-    (rules.ttl, rules.timeout) = (Duration::from_secs(6), Duration::from_secs(2));
+    (rules.ttl, rules.timeout) = (Duration::from_secs(30), Duration::from_secs(10));
     let world = World::new(ledger.clone(), rules);
     world.grant("a", 100, Bucket::Paid);
     let streams = ["one", "two"].map(|_| world.send("a", "POST /run", &[("x-do", "hang")], ""));
@@ -222,7 +223,7 @@ fn the_process() {
         return;
     };
     let mut rules = OrbRules::new(OnCancelled::Capture);
-    (rules.ttl, rules.timeout) = (Duration::from_secs(3), Duration::from_secs(1));
+    (rules.ttl, rules.timeout) = (Duration::from_secs(9), Duration::from_secs(3));
     let world = World::new(sqlite(Path::new(&folder)), rules);
     println!("\nserves {} {}", world.address, world.token("a"));
     loop {

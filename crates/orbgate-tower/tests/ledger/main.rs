@@ -12,6 +12,9 @@
 
 #[path = "../support/mod.rs"]
 mod calls;
+#[path = "../../examples/charge.rs"]
+#[allow(dead_code, reason = "the program binds a port")]
+mod charge;
 mod exchanges;
 mod faults;
 #[path = "../../../orbgate-ledger/tests/postgres/server.rs"]

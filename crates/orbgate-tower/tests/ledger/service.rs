@@ -60,7 +60,7 @@ pub(crate) fn amounts() -> Amounts<VerifiedToken> {
     })
 }
 
-pub(crate) fn rules() -> OrbRules {
+pub(crate) const fn rules() -> OrbRules {
     let mut rules = OrbRules::new(OnCancelled::Void);
     // No test depends on it: the machine can be slow.
     rules.timeout = Duration::from_secs(20);
@@ -280,17 +280,15 @@ impl http_body::Body for Steps {
     type Data = Bytes;
     type Error = std::io::Error;
 
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, std::io::Error>>> {
+        while let Some(Step::State(actual, orbs)) = self.0.front() {
+            assert!(actual.state(*orbs));
+            self.0.pop_front();
+        }
         let frame = match self.0.pop_front() {
-            None => return Poll::Ready(None),
+            // A statement is made above.
+            None | Some(Step::State(..)) => return Poll::Ready(None),
             Some(Step::Data) => Ok(Frame::data(Bytes::from_static(b"data"))),
-            Some(Step::State(actual, orbs)) => {
-                assert!(actual.state(orbs));
-                return self.poll_frame(context);
-            }
             Some(Step::Trailers(status)) => {
                 let mut trailers = HeaderMap::new();
                 trailers.insert("grpc-status", status.into());

@@ -9,11 +9,12 @@ use bytes::Bytes;
 use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use metrics_exporter_prometheus::PrometheusBuilder;
-use orbgate::TokenKind;
-use orbgate_ledger::{Bucket, Ledger, Sqlite};
+use orbgate::{Engine, Policy, TokenKind};
+use orbgate_ledger::{Bucket, Grant, Ledger, Sqlite};
 use orbgate_token::TestIssuer;
 use orbgate_tower::{
-    Amounts, AmountsError, AuditLog, GateLayer, KeyHolder, LoadError, OnCancelled, OrbLedger, OrbRules, RequestBody,
+    Amounts, AmountsError, AuditLog, Engines, GateLayer, KeyHolder, LoadError, OnCancelled, OrbLedger, OrbRules,
+    RequestBody,
 };
 use serde_json::Value;
 use tower::{Layer as _, ServiceExt as _, service_fn};
@@ -151,4 +152,35 @@ fn a_handshake_is_charged_at_once() {
     orbs.flush();
     assert_eq!(world.ledger.balance(account("a")).unwrap().available.get(), 90);
     drop(response);
+}
+
+/// The tutorial's program does what its page says.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_tutorial_s_service_answers_as_its_page_says() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tutorial/charge.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let policy = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
+    let engines = Engines::new(Engine::new(&Policy::from_yaml(policy).unwrap()));
+    let folder = tempfile::tempdir().unwrap();
+    let ledger: Arc<dyn Ledger> = Arc::new(Sqlite::open(folder.path().join("orbs.db")).unwrap());
+    let issuer = TestIssuer::new("https://issuer.test").unwrap();
+    let app = crate::charge::app(engines, ledger.clone(), &issuer).unwrap();
+    let token = issuer.token(TokenKind::User, "write:prompts", std::time::SystemTime::now());
+    let call = async || {
+        let request = Request::post("/prompts").header("authorization", format!("Bearer {token}"));
+        let answer = app.clone().oneshot(request.body(axum::body::Body::empty()).unwrap()).await.unwrap();
+        let status = answer.status().as_u16();
+        drop(axum::body::to_bytes(answer.into_body(), 1_000).await.unwrap());
+        status
+    };
+    assert_eq!(call().await, 402);
+    let (id, amount) = (orbgate_ledger::Id::new("invoice-1").unwrap(), orbgate_ledger::Orbs::new(50).unwrap());
+    assert!(page.contains("grant 'https://issuer.test#subject' 50 --id invoice-1"));
+    let account = account("subject");
+    ledger.grant(Grant { id, account: account.clone(), amount, bucket: Bucket::Paid, expires_at: None }).unwrap();
+    assert_eq!(call().await, 200);
+    crate::service::wait(|| ledger.balance(account.clone()).unwrap().held.get() == 0);
+    assert!(page.contains("because 20 orbs are left"));
+    assert_eq!(ledger.balance(account).unwrap().available.get(), 20);
+    assert_eq!(call().await, 402);
 }

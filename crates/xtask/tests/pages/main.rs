@@ -57,8 +57,12 @@ fn links_lead_somewhere() {
 /// The pages of the project have copies of what `cargo test` runs: the core's own page, the documentation of a type.
 #[test]
 fn examples_in_rust_are_tested_ones() {
-    let sources =
-        ["crates/orbgate/README.md", "crates/orbgate/src/engine/grant.rs", "crates/orbgate-analysis/src/suite/mod.rs"];
+    let sources = [
+        "crates/orbgate/README.md",
+        "crates/orbgate/src/engine/grant.rs",
+        "crates/orbgate-analysis/src/suite/mod.rs",
+        "crates/orbgate-tower/examples/charge.rs",
+    ];
     let plain = |text: String| text.replace("/// ", "").replace("///\n", "\n");
     let tested = sources.map(|source| plain(read(&root().join(source))));
     let own = ["crates", "bindings"].map(|folder| root().join(folder));
