@@ -15,8 +15,8 @@ use crate::output::{Exit, Stop};
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
-    /// Ledger: a SQLite file
-    #[arg(long, global = true, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Ledger: a SQLite file, or a PostgreSQL database
+    #[arg(long, global = true, value_name = "FILE|URL", value_hint = ValueHint::FilePath)]
     db: Option<PathBuf>,
 
     /// Print JSON
@@ -193,12 +193,17 @@ A ledger has accounts of orbs. Hold orbs before a call, and capture or void the
 hold after it. A command that is sent again with the same id changes nothing.
 A command that was built without the feature `orbs` prints how to get it.
 
+A database is a URL such as `postgres:///orbs?host=/run/postgresql&user=orbs`,
+or `host=/run/postgresql user=orbs dbname=orbs`. Any command creates the ledger
+in it, in the schema `orbs`.
+
 Examples:
   orbgate orbs --db orbs.db grant alice 100 --id invoice-7
   orbgate orbs --db orbs.db hold alice 30 --id call-1
   orbgate orbs --db orbs.db settle call-1 --capture 12
   orbgate orbs --db orbs.db balance alice
   orbgate orbs --db orbs.db entries
+  orbgate orbs --db postgres://orbs@localhost/orbs balance alice
 
 Exit codes:
   0  done, or done before with the same content
@@ -291,7 +296,8 @@ Exit codes:
   2  could not run: a ledger that can't be read";
 
 const BACKUP: &str = "\
-A restored backup forgets what came after it: holds, settlements and ids.
+A restored backup forgets what came after it: holds, settlements and ids. For a
+PostgreSQL database, use its own tools.
 
 Examples:
   orbgate orbs --db orbs.db backup orbs-2026-11-27.db

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate_ledger::{
-    AccountId, Bucket, Cursor, Error, Extend, Grant, Hold, HoldAnswer, Id, Invalid, Ledger, Millis, Note, Orbs, Revoke,
-    Settle, Settlement, Sqlite, State,
+    AccountId, Bucket, Cursor, Error, Extend, Grant, Hold, HoldAnswer, Id, Invalid, Ledger, Millis, Note, Orbs,
+    Postgres, Revoke, Settle, Settlement, Sqlite, State,
 };
 
 use super::{Arguments, Entries, What, show};
@@ -56,18 +56,54 @@ impl From<Error> for Failed {
     }
 }
 
-fn open(arguments: &Arguments) -> Result<Sqlite, Stop> {
+/// A ledger, of either kind.
+enum Opened {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
+}
+
+impl Opened {
+    fn ledger(&self) -> &dyn Ledger {
+        match self {
+            Self::Sqlite(ledger) => ledger,
+            Self::Postgres(ledger) => ledger,
+        }
+    }
+
+    fn backup(&self, file: &Path) -> Result<(), Failed> {
+        match self {
+            Self::Sqlite(ledger) => Ok(ledger.backup(file)?),
+            Self::Postgres(_) => {
+                let message =
+                    "`backup` copies SQLite files: back up a PostgreSQL database with `pg_dump` or its server";
+                Err(Failed::Stop(Stop::Error(message.to_owned())))
+            }
+        }
+    }
+}
+
+/// Whether `--db` names a database of PostgreSQL.
+fn is_of_postgres(db: &str) -> bool {
+    ["postgres://", "postgresql://", "host="].iter().any(|start| db.starts_with(start))
+}
+
+fn open(arguments: &Arguments) -> Result<Opened, Stop> {
     let Some(db) = &arguments.db else {
-        return Err(Stop::Error("`--db FILE` is missing: the ledger".to_owned()));
+        return Err(Stop::Error("`--db FILE|URL` is missing: the ledger".to_owned()));
     };
+    if let Some(url) = db.to_str().filter(|db| is_of_postgres(db)) {
+        let ledger = Postgres::open(url, 1).map_err(|error| Stop::Error(error.to_string()))?;
+        return Ok(Opened::Postgres(ledger));
+    }
     // A slip in a name isn't an empty ledger.
     if !matches!(arguments.what, What::Grant(_)) && !Path::new(db).exists() {
         return Err(Stop::Error(format!("cannot read `{}`: there is no ledger; `grant` creates one", db.display())));
     }
-    Sqlite::open(db).map_err(|error| Stop::Error(error.to_string()))
+    Ok(Opened::Sqlite(Sqlite::open(db).map_err(|error| Stop::Error(error.to_string()))?))
 }
 
-fn done(ledger: &Sqlite, arguments: &Arguments) -> Result<Exit, Failed> {
+fn done(opened: &Opened, arguments: &Arguments) -> Result<Exit, Failed> {
+    let ledger = opened.ledger();
     let out = show::Out { json: arguments.json };
     match &arguments.what {
         What::Grant(given) => {
@@ -109,13 +145,13 @@ fn done(ledger: &Sqlite, arguments: &Arguments) -> Result<Exit, Failed> {
             out.verified(&faults)?;
             return Ok(if faults.found.is_empty() { Exit::Fine } else { Exit::Findings });
         }
-        What::Backup(given) => ledger.backup(&given.file)?,
+        What::Backup(given) => opened.backup(&given.file)?,
     }
     Ok(Exit::Fine)
 }
 
 /// Prints entries page by page, so that a long log takes no memory.
-fn entries(ledger: &Sqlite, given: &Entries, out: show::Out) -> Result<(), Failed> {
+fn entries(ledger: &dyn Ledger, given: &Entries, out: show::Out) -> Result<(), Failed> {
     let mut after = Cursor::new(&given.after);
     let mut rest = given.limit.unwrap_or(usize::MAX);
     let mut is_first = true;

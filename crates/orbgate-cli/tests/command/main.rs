@@ -34,6 +34,13 @@ mod replay_stream;
 mod review;
 #[cfg(unix)]
 mod serve;
+#[cfg(all(feature = "orbs", unix))]
+#[path = "../../../orbgate-ledger/tests/postgres/server.rs"]
+#[allow(dead_code, reason = "the ledger's tests need more of it")]
+mod server;
+#[cfg(all(feature = "orbs", unix))]
+#[path = "../../../orbgate-tower/tests/ledger/support.rs"]
+mod support;
 mod table;
 mod token;
 mod validate;

@@ -5,20 +5,19 @@ use serde_json::{Value, json};
 use crate::{Ran, orbgate};
 
 /// A new ledger, in a folder that is removed at the end.
-struct Ledger(tempfile::TempDir);
+struct Ledger {
+    db: String,
+    _folder: Option<tempfile::TempDir>,
+}
 
 impl Ledger {
     fn new() -> Self {
-        Self(tempfile::tempdir().unwrap())
-    }
-
-    fn path(&self) -> String {
-        self.0.path().join("orbs.db").display().to_string()
+        let folder = tempfile::tempdir().unwrap();
+        Self { db: folder.path().join("orbs.db").display().to_string(), _folder: Some(folder) }
     }
 
     fn run(&self, line: &str) -> Ran {
-        let path = self.path();
-        let words: Vec<_> = ["orbs", "--db", &path].into_iter().chain(line.split(' ')).collect();
+        let words: Vec<_> = ["orbs", "--db", &self.db].into_iter().chain(line.split(' ')).collect();
         orbgate(&words)
     }
 
@@ -31,7 +30,32 @@ impl Ledger {
 
 #[test]
 fn each_command_has_its_exit_code() {
-    let ledger = Ledger::new();
+    exit_codes(&Ledger::new());
+}
+
+#[cfg(unix)]
+#[test]
+fn a_database_takes_the_same_commands() {
+    let Some(server) = crate::server::Server::start() else {
+        return;
+    };
+    let ledger = || Ledger { db: server.new_database(), _folder: None };
+    exit_codes(&ledger());
+    let ledger = ledger();
+    assert_eq!(ledger.run("grant alice 100 --id g1").code, 0);
+    assert_eq!(ledger.run("hold alice 30 --id call-1").code, 0);
+    assert_eq!(ledger.run("settle call-1 --capture 12").code, 0);
+    let (code, balance) = ledger.json("balance alice");
+    assert_eq!((code, &balance["available"]), (0, &json!(88)));
+    let events = ledger.run("entries --format cloudevents").out;
+    let ids = events.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["id"].clone());
+    assert_eq!(ids.collect::<Vec<_>>(), ["g1/granted", "call-1/pending", "call-1/captured"]);
+    assert_eq!(ledger.run("verify").out, "consistent: 1 account, 3 entries\n");
+    let ran = ledger.run("backup copy.db");
+    assert!(ran.code == 2 && ran.err.contains("with `pg_dump`"), "{ran:?}");
+}
+
+fn exit_codes(ledger: &Ledger) {
     for (line, code, said) in [
         ("grant alice 100 --id g1", 0, "granted 100 paid orbs to alice\n"),
         ("grant alice 100 --id g1", 0, "(done before)"),
@@ -134,16 +158,16 @@ fn a_ledger_that_is_not_there_is_not_created_by_a_slip() {
         let ran = ledger.run(line);
         assert!(ran.code == 2 && ran.err.contains("there is no ledger; `grant` creates one"), "{ran:?}");
     }
-    assert!(!std::path::Path::new(&ledger.path()).exists());
+    assert!(!std::path::Path::new(&ledger.db).exists());
     let ran = orbgate(&["orbs", "verify"]);
-    assert!(ran.code == 2 && ran.err.contains("`--db FILE` is missing"), "{ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("`--db FILE|URL` is missing"), "{ran:?}");
 }
 
 #[test]
 fn a_backup_is_a_ledger() {
     let ledger = Ledger::new();
     ledger.run("grant alice 100 --id g1");
-    let copy = ledger.0.path().join("copy.db").display().to_string();
+    let copy = ledger.db.replace("orbs.db", "copy.db");
     assert_eq!(ledger.run(&format!("backup {copy}")).code, 0);
     assert_eq!(orbgate(&["orbs", "--db", &copy, "verify"]).out, "consistent: 1 account, 1 entry\n");
     let again = ledger.run(&format!("backup {copy}"));
