@@ -64,7 +64,7 @@ class Log:
         return START + timedelta(days=self.days * part)
 
     def add(self, time: datetime, method: str, target: str, **others: Any) -> None:
-        self.rows.append({"kind": None, "scopes": None, "caller": None, "status": None, **others, "time": time, "method": method, "target": target})
+        self.rows.append({"kind": None, "scopes": None, "caller": None, "status": None, "address": None, **others, "time": time, "method": method, "target": target})
 
     def call(self, name: str, time: datetime, call: str = "", **others: Any) -> None:
         scopes, _, _, calls = CLIENTS[name]
@@ -135,6 +135,14 @@ def guessed(log: Log) -> None:
         log.add(start + timedelta(seconds=4 * at), "POST", "/login", caller="45.9.20.7", status=401)
     for at in range(6):
         log.add(start + timedelta(seconds=1_200 * log.size + at), "POST", "/login", caller="45.9.20.7", status=200)
+
+
+def spread(log: Log) -> None:
+    """Passwords guessed from many addresses, twice from each; each is a caller of its own."""
+    for at in range(300 * log.size):
+        address = f"45.9.{at // 2 % 50}.{at // 100}"
+        log.add(log.part(0.4) + timedelta(seconds=2 * at), "POST", "/login", caller=address, address=address, status=401)
+    log.add(log.part(0.4) + timedelta(seconds=600 * log.size), "POST", "/login", caller="45.9.7.7", address="45.9.7.7", status=200)
 
 
 def walked(log: Log) -> None:

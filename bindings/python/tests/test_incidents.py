@@ -26,6 +26,7 @@ from incidents import (
     no_base_path,
     numbered,
     repaired,
+    spread,
     walked,
     wrong_body,
 )
@@ -47,6 +48,8 @@ INCIDENTS: dict[str, tuple[Callable[[Log], None], list[str], str, tuple[str, ...
     "repaired": (repaired, [], "recovered_client", ("back-office: ", " from 2026-11-0", "; after, none of "), {}),
     "new client": (new_client, ["misconfigured_client"], "misconfigured_client", ("dashboard: ", " lack rates:read since 2026-11-0", "no calls before (new)"), {}),
     "guessed password": (guessed, ["successful_attack"], "successful_attack", ("45.9.20.7 guesses credentials at POST /login: ", "; then 6 calls succeeded"), {}),
+    "spread guesses": (spread, ["attack"], "attack", ("somebody guesses credentials at POST /login from ", " addresses: ", " were refused"), {"columns": {"address": "address"}}),
+    "spread guesses, no addresses": (spread, [], "scanner", (), {}),
     "walked ids": (walked, ["attack"], "attack", ("mobile-7781 walks ids of GET /v1/accounts/{id}/balance ",), {}),
     "numbered paths": (numbered, ["attack"], "attack", ("curious tries unknown paths that differ only by a number, such as /v1/invoices/0: ",), {}),
     "let in": (let_in, ["served_though_denied"], "served_though_denied", (" to DELETE /v1/accounts/{id} by web-app, ", " to POST /v1/transfers by tax-tool"), {}),
@@ -60,7 +63,7 @@ def verdict(name: str, is_long: bool, change: Callable[[Any], Any] = lambda tabl
     log = Log(is_long)
     happened(log)
     said = {"policy": BANK, **options}
-    return report(change(log.table()), said.pop("policy"), columns={"served_status": "status"}, time_zone="UTC", public=PUBLIC, **said)
+    return report(change(log.table()), said.pop("policy"), columns={"served_status": "status", **said.pop("columns", {})}, time_zone="UTC", public=PUBLIC, **said)
 
 
 @pytest.mark.parametrize("is_long", [False, True], ids=["day", "week"])

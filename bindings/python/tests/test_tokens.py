@@ -23,7 +23,7 @@ pytestmark = pytest.mark.once
 POLICY = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', scopes: {look: {orbs: false, routes: [GET /items]}}}}}")
 START = datetime(2026, 11, 2, tzinfo=timezone.utc)
 NAMED = {"token": "fingerprint", "address": "ip", "token_expires": "until", "served_status": "status"}
-ONE, TWO = "00000000000000aa", "00000000000000bb"
+ONE, TWO, THREE = "00000000000000aa", "00000000000000bb", "00000000000000cc"
 
 
 def call(minute: float, token: str | None = ONE, caller: str = "ann", ip: str | None = "10.0.0.7", until: float | None = 10_000, status: int = 200) -> dict[str, Any]:
@@ -44,6 +44,7 @@ SHARED, NETWORKS, EXPIRED = "used by several clients", "used from two networks w
     [
         ([call(0), call(1), call(2, caller="eve")], {SHARED: (1, 3)}),
         ([call(0), call(0.9, ip="10.0.1.7")], {NETWORKS: (2, 1)}),
+        ([call(0), call(0.5, caller="eve", ip="10.0.1.7")], {SHARED: (1, 2)}),
         ([call(0), call(0.9, ip="10.0.0.8")], {}),
         ([call(0), call(1, ip="10.0.1.7")], {}),
         ([call(0), call(0.5, ip=None), call(0.5, ip="unknown")], {}),
@@ -60,7 +61,7 @@ def test_what_is_suspicious(calls: list[dict[str, Any]], found: dict[str, tuple[
 
 
 def test_the_order_of_rows_does_not_matter() -> None:
-    calls = [call(at / 7, token, caller, ip, until=3) for at, (token, caller, ip) in enumerate([(ONE, "ann", "10.0.0.1"), (TWO, "eve", "10.0.1.1"), (ONE, "eve", "10.0.2.1")] * 9)]
+    calls = [call(at / 7, token, caller, ip, until=3) for at, (token, caller, ip) in enumerate([(ONE, "ann", "10.0.0.1"), (TWO, "eve", "10.0.1.1"), (ONE, "eve", "10.0.2.1"), (THREE, "bob", "10.0.3.1"), (THREE, "bob", "10.0.4.1")] * 9)]
     assert {key: of[0] for key, of in uses(*calls).items()} == {key: of[0] for key, of in uses(*calls[::-1]).items()} and len(uses(*calls)) == 6
 
 
@@ -80,7 +81,7 @@ def test_a_token_itself_is_hashed_before_it_is_shown(tmp_path: Path, expected: E
     same = report(path, POLICY, format="json", columns=NAMED)
     assert same.figures.tokens == made.figures.tokens
     found = made.figures.findings.where(lambda row: row.section == "Tokens")
-    assert [(row.kind, row.level) for row in found] == [("expired_token", "high"), ("shared_token", "medium"), ("token_networks", "medium")]
+    assert [(row.kind, row.level) for row in found] == [("expired_token", "high"), ("shared_token", "medium")]
     assert all(row.sentence in html.unescape(made.html) for row in found) and "<h2>Tokens</h2>" in made.html
     expected(*(text for row in found for text in (row.sentence, row.action)))
 

@@ -23,7 +23,7 @@ from .._read import private
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
 from .denials import KINDS, OLDER_VERSION, PROBE, STALE, DenialCounts, Group, failed_as
-from .failures import NOWHERE, WITHOUT, Failure, Period, failures
+from .failures import EVERYBODY, NOWHERE, WITHOUT, Failure, Period, failures
 from .figures import (
     CallerCount,
     CallerDenial,
@@ -51,6 +51,7 @@ from .figures import (
 from .orbs import OrbCounts
 from .served import ServedCounts
 from .spans import spans
+from .spread import with_spread
 from .switch import SideCounts, Sides
 from .timelines import FEW, Timelines, second_of
 from .tokens import TokenCounts
@@ -71,7 +72,7 @@ class Counted:
         self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",), first=("row",), ends=True)
         self.usage, self.callers, self.served = Usage(policy), CallerCounts(), ServedCounts()
         self.orbs, self.denials, self.timelines = OrbCounts(has_base), DenialCounts(has_base), Timelines()
-        self.sides, self.tokens = SideCounts(), TokenCounts()
+        self.sides, self.tokens, self.addresses = SideCounts(), TokenCounts(), Timelines("address")
         # Malformed calls are denied before their token is checked, so their reason is not `no_token` or `invalid_token`.
         self.malformed_without_token = self.malformed_with_invalid_token = 0
         self._waiting = (self.callers.calls, self.usage.texts, self.usage.held, self.served.by_caller, self.orbs.by_caller)
@@ -95,11 +96,13 @@ class Counted:
         self.orbs.add(part)
         self.denials.add(part)
         self.timelines.see(part)
+        self.addresses.see(part)
         self.sides.add(part)
         self.tokens.add(part)
         if at_end:
             self.denials.settle()
             self.timelines.fit()
+            self.addresses.fit()
             self.tokens.fit()
             for waiting in self._waiting:
                 waiting.drop()
@@ -175,11 +178,13 @@ def _looks(counted: Counted, log: Decided, policy: Policy, first: datetime | Non
     period = None if first is None or last is None else Period(second_of(first), second_of(last), has_hours)
     scope_of = {str(route): route.scope for route in policy.routes()}
     rows = failures(counted.timelines, period, scope_of, denials.details(probes.__contains__))
+    rows = with_spread(rows, counted.timelines, counted.addresses, period, scope_of)
     named = {_text(group[0]) if group[0] is not None else None for group in stale}
     rows = rows.where(lambda row: not (row.caller in named and row.outcome in NOWHERE | WITHOUT))
     by_caller: defaultdict[str | None, list[Failure]] = defaultdict(list)
     for row in rows:
-        by_caller[row.caller].append(row)
+        if row.counted != EVERYBODY:
+            by_caller[row.caller].append(row)
 
     def looks(group: Group) -> str | None:
         if group in probes or group in stale:

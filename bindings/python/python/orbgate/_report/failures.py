@@ -14,7 +14,7 @@ from .timelines import ERROR, HOUR, LET_IN, OK, OWN, Piece, Timelines, Window, p
 # What a caller looks like.
 MISCONFIGURED, BROKEN, RECOVERED, ATTACK, RETRIES = "misconfigured client", "broken client", "recovered client", "attack", "client that retries"
 # The calls that are counted.
-CALLER, SCOPE, ROUTE = "caller", "scope", "route"
+CALLER, SCOPE, ROUTE, EVERYBODY = "caller", "scope", "route", "everybody"
 # The fewest refused calls within an hour of an attack, and of calls without a caller, how often an average hour must have fewer.
 IN_HOUR, OUTSTANDING = 100, 10
 # The fewest different ids, paths or tokens, and the fewest different routes, of an attack.
@@ -31,7 +31,7 @@ class Failure(NamedTuple):
     """Calls of a caller that failed from a time on, or between two times.
 
     `caller` is None for all calls that name no caller. `counted` states which of its calls are counted: all of the `caller`, those
-    that need the `scope`, or those to the `route`. The failed ones have this scope and route in common, or None. `outcome` is the most frequent way in which they failed: a denial's reason, a status of an allowed
+    that need the `scope`, those to the `route`, or of "everybody", who has no `caller`, those to the `route`. The failed ones have this scope and route in common, or None. `outcome` is the most frequent way in which they failed: a denial's reason, a status of an allowed
     call such as `404`, `5xx`, `refused` by the server although allowed, or `refused by a public route`.
 
     From `since` to `until`, `failed` of `calls` failed, at most `in_hour` of them within an hour (a lower bound if the log has
@@ -62,8 +62,8 @@ class Failure(NamedTuple):
 
     @property
     def succeeded(self) -> int:
-        """The number of calls after it that didn't fail in this way."""
-        return self.after - self.after_failed
+        """The number of calls after it that didn't fail in this way. Those of everybody say nothing of an attacker."""
+        return 0 if self.counted == EVERYBODY else self.after - self.after_failed
 
 
 class Details(NamedTuple):
@@ -148,7 +148,7 @@ def _first(caller: bytes | None, rows: list[dict[str, Any]], period: Period, cou
             continue
         if caller is None and group != LACKS:
             continue
-        failed = _failed(rows, found, group)
+        failed = failed_in(rows, found, group)
         # At night, a client might make only the calls that fail.
         if counted == CALLER and 10 * found.failed < 9 * sum(row["calls"] for row in rows if row["outcome"] in group):
             continue
@@ -158,7 +158,7 @@ def _first(caller: bytes | None, rows: list[dict[str, Any]], period: Period, cou
         if not found.is_change and found.until - found.since < HOUR < period.last - found.until:
             continue
         looks_like = RECOVERED if found.is_over else MISCONFIGURED if group == LACKS else BROKEN
-        return _failure(caller, counted, found, failed, looks_like, None, period)
+        return failure(caller, counted, found, failed, looks_like, None, period)
     return None
 
 
@@ -169,18 +169,18 @@ def _attack(caller: bytes | None, rows: list[dict[str, Any]], period: Period, de
         found = window(of)
         if found is None or found.in_hour < IN_HOUR or found.is_change:
             continue
-        failed = _failed(rows, found, group)
+        failed = failed_in(rows, found, group)
         is_own = sum(row["calls"] for row in failed if row["outcome"] == OWN) * 2 > found.failed
         if not is_own and 10 * found.failed < 9 * sum(row["calls"] for row in rows):
             continue
-        if caller is None and not _stands_out(of, found):
+        if caller is None and not stands_out(of, found):
             continue
         if pattern := _pattern(group, failed, details or Details(0, 0, False, ""), is_own):
-            return _failure(caller, CALLER, found, failed, RETRIES if pattern == RETRIES else ATTACK, pattern, period)
+            return failure(caller, CALLER, found, failed, RETRIES if pattern == RETRIES else ATTACK, pattern, period)
     return None
 
 
-def _stands_out(of: Sequence[Piece], found: Window) -> bool:
+def stands_out(of: Sequence[Piece], found: Window) -> bool:
     """Whether the hour with the most failures has many times those of an average hour."""
     hours = (of[-1].last - of[0].first) // HOUR
     rest = sum(piece.failed for piece in of) - found.in_hour
@@ -209,11 +209,11 @@ def _pattern(group: frozenset[str], failed: list[dict[str, Any]], details: Detai
     return None
 
 
-def _failed(rows: Iterable[dict[str, Any]], found: Window, group: Collection[str]) -> list[dict[str, Any]]:
+def failed_in(rows: Iterable[dict[str, Any]], found: Window, group: Collection[str]) -> list[dict[str, Any]]:
     return [row for row in rows if row["outcome"] in group and found.since <= row["first"] and row["last"] <= found.until]
 
 
-def _failure(caller: bytes | None, counted: str, found: Window, failed: list[dict[str, Any]], looks_like: str, pattern: str | None, period: Period) -> Failure:
+def failure(caller: bytes | None, counted: str, found: Window, failed: list[dict[str, Any]], looks_like: str, pattern: str | None, period: Period) -> Failure:
     calls: Counter[str] = Counter()
     for row in failed:
         calls[row["outcome"]] += row["calls"]

@@ -13,7 +13,7 @@ from .._number import number
 from .._rows import Rows
 from .._terms import Reason
 from .denials import PATHS, PROBE, SEVERAL, STALE, hour_is_bound, is_silent
-from .failures import ATTACK, BROKEN, CALLER, LACKS, MISCONFIGURED, RECOVERED, RETRIES, ROUTE, SCOPE
+from .failures import ATTACK, BROKEN, CALLER, EVERYBODY, LACKS, MISCONFIGURED, RECOVERED, RETRIES, ROUTE, SCOPE
 from .figures import Finding
 from .numbers import HIGH, LEVELS, LOW, MEDIUM, before, bound, share, shown, when
 from .switch import AGAINST
@@ -148,8 +148,8 @@ def _tokens(found: Figures) -> Iterator[Finding]:
 def of_token(row: TokenUse, found: Figures) -> str:
     """The calls of a token that are suspicious."""
     times = when(row.first, row.last, found.times.has_days_alone)
-    names = row.networks if row.what == TWO_NETWORKS else row.clients
-    of = f" {'from' if row.what == TWO_NETWORKS else 'by'} {', '.join(map(shown, names))}" if names else ""
+    by = f" by {', '.join(map(shown, row.clients))}" if row.clients and row.what != TWO_NETWORKS else ""
+    of = f"{by} from {', '.join(map(shown, row.networks))}" if len(row.networks) > 1 else by
     count = f"{number(row.calls)} by others than the first" if row.what == SHARED else number(row.calls, "call")
     return f"{row.token}{of}, {count}, the first in row {number(row.row)}{f', {times}' if times else ''}"
 
@@ -191,13 +191,14 @@ def _attacks(found: Figures) -> Iterator[Finding]:
 def described(row: Failure, found: Figures) -> str:
     """The failed calls of a caller: how many of which failed how, since when, and what came before and after."""
     is_of_days = found.times.has_days_alone
-    of = {ROUTE: f" to {row.route}", SCOPE: f" that need {shown(row.scope)}" if row.outcome not in LACKS else "", CALLER: ""}[row.counted]
+    of = {ROUTE: f" to {row.route}", EVERYBODY: f" to {row.route}", SCOPE: f" that need {shown(row.scope)}" if row.outcome not in LACKS else "", CALLER: ""}[row.counted]
     how = HOW.get(row.outcome) or (f"were answered with {row.outcome}" if row.outcome.isdigit() or row.outcome == ERROR else f"were denied for {row.outcome}")
     if row.outcome in LACKS:
         how = f"{'lack' if row.outcome == Reason.SCOPE_MISSING.value else 'have no user token for'} {'the scopes of their routes' if row.scope is None else shown(row.scope)}"
     many = f", up to {number(row.in_hour)} within an hour" if row.pattern is not None and row.in_hour is not None else ""
     pattern = f" {shown(row.pattern)}" if row.pattern is not None and row.looks_like == ATTACK else ""
-    return f"{_who(row.caller)}{pattern}: {number(row.failed)} of {number(row.calls, 'call')}{of} {how}{_times(row, found, is_of_days)}{many}{_around(row)}"
+    who = "somebody" if row.counted == EVERYBODY else _who(row.caller)
+    return f"{who}{pattern}: {number(row.failed)} of {number(row.calls, 'call')}{of} {how}{_times(row, found, is_of_days)}{many}{_around(row)}"
 
 
 def _times(row: Failure, found: Figures, is_of_days: bool) -> str:

@@ -36,12 +36,14 @@ KEYS = ("caller", "scope", "location", "outcome")
 
 
 class Timelines(Counts):
-    """Counts calls by caller, scope, route, outcome and time. The order of rows doesn't matter, unless there are too many callers."""
+    """Counts calls by caller, scope, route, outcome and time. The order of rows doesn't matter, unless there are too many callers.
+    `by` is the column of callers; without it, nothing is counted.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, by: str = "caller") -> None:
         super().__init__([*KEYS, "bin"], least=["first", "row"], greatest=["last"])
         self.is_exact = True
-        self._unit = 0
+        self._by, self._unit = by, 0
 
     def state(self) -> dict[str, Any]:
         return {**super().state(), "unit": self._unit, "is_exact": self.is_exact}
@@ -53,9 +55,11 @@ class Timelines(Counts):
     def see(self, part: Part) -> None:
         """Counts calls with their decisions, row by row. Calls without a time aren't counted."""
         calls, decided = part.calls, part.decided
+        if self._by not in calls.column_names:
+            return
         second = pc.divide(pc.floor_temporal(calls["time"], unit="second").cast(pa.int64()), 1_000_000)
         columns = {
-            "caller": calls["caller"], "scope": decided["scope"], "location": pc.coalesce(decided["route"], decided["about"]),
+            "caller": calls[self._by], "scope": decided["scope"], "location": pc.coalesce(decided["route"], decided["about"]),
             "outcome": outcomes(calls["served_status"], decided), "first": second, "last": second, "row": calls["row"],
         }  # fmt: skip
         timed = pa.table(columns)
@@ -102,6 +106,32 @@ class Timelines(Counts):
             part = self._parts[0]
             is_such = pc.and_(pc.is_in(part["caller"], pa.array([*callers], pa.binary())), pc.is_in(part["outcome"], pa.array([*reasons, LET_IN])))
             yield from part.filter(is_such).to_pylist()
+
+    def by_route(self, calls: int, outcomes: Collection[str]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+        """The routes with so many calls of such outcomes, each with the counts of all callers together, in the order of bytes."""
+        self.fit()
+        if not self._rows():
+            return
+        part = self._parts[0].filter(pc.is_valid(self._parts[0]["location"]))
+        such = part.filter(pc.is_in(part["outcome"], pa.array([*outcomes]))).group_by("location").aggregate([("calls", "sum")])
+        wanted = such.filter(pc.greater_equal(such["calls_sum"], calls))["location"]
+        part = part.filter(pc.is_in(part["location"], wanted.combine_chunks()))
+        whole = part.group_by(["location", "outcome", "bin"]).aggregate([("first", "min"), ("last", "max"), ("row", "min"), ("calls", "sum")])
+        whole = whole.rename_columns([name.removesuffix("_min").removesuffix("_max").removesuffix("_sum") for name in whole.column_names])
+        rows = (row for batch in whole.sort_by([("location", "ascending")]).to_batches(1 << 14) for row in batch.to_pylist())
+        for location, of in groupby(rows, key=lambda row: row["location"]):
+            yield location, list(of)
+
+    def spread(self, location: str, outcomes: Collection[str], since: int, until: int) -> tuple[int, int]:
+        """How many callers made such calls between two seconds, and the calls of the one with the most."""
+        self.fit()
+        if not self._rows():
+            return 0, 0
+        part = self._parts[0]
+        is_such = pc.and_(pc.equal(part["location"], location), pc.is_in(part["outcome"], pa.array([*outcomes])))
+        is_inside = pc.and_(pc.greater_equal(part["first"], since), pc.less_equal(part["last"], until))
+        groups = part.filter(pc.and_(pc.and_(is_such, is_inside).fill_null(False), pc.is_valid(part["caller"]))).group_by("caller").aggregate([("calls", "sum")])
+        return groups.num_rows, pc.max(groups["calls_sum"]).as_py() or 0
 
     def _in_bins(self, table: Any) -> Any:
         unit = UNITS[self._unit]

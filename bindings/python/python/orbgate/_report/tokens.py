@@ -29,7 +29,7 @@ SHARED, TWO_NETWORKS, EXPIRED = "used by several clients", "used from two networ
 class TokenUse(NamedTuple):
     """A token that is used in a suspicious way, by its fingerprint.
 
-    `what` is "used by several clients", "used from two networks within a minute" or "served after its expiry". `clients` and
+    `what` is "used by several clients", otherwise "used from two networks within a minute"; or "served after its expiry". `clients` and
     `networks` are those of all its calls, each in the order of bytes, the first few. `calls` counts the calls by all but the
     client with the most, those from the two networks within a minute, or those served after its expiry, from `first` to `last`.
     `row` is the first of them, counted from 1.
@@ -103,7 +103,8 @@ def _of_token(token: str, uses: list[dict[str, Any]]) -> Iterator[TokenUse]:
     if len(by_client) > 1:
         main = min(by_client, key=lambda client: (-by_client[client], client))
         yield _use(token, SHARED, names, places, [row for row in uses if row["caller"] not in (None, main)])
-    if near := _near([row for row in uses if row["network"] is not None and row["earliest"] is not None]):
+    # A token of several clients is one incident, wherever they are.
+    elif near := _near([row for row in uses if row["network"] is not None and row["earliest"] is not None]):
         yield _use(token, TWO_NETWORKS, names, places, near)
 
 
