@@ -132,11 +132,24 @@ static void a_question_has_a_largest_size(void)
     orbgate_question_free(&question);
 }
 
+/* An empty secret isn't an absent one, which the library reads itself. */
+static void null_is_absent(void)
+{
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_make_begin(&question);
+    orbgate_make_add_secret(&question, NULL, 0);
+    CHECK(question.number == 2 && question.len == 8 + 8);
+    orbgate_make_add_secret(&question, "", 0);
+    CHECK(question.number == 2 && question.len == 8 + 8 + 16);
+    orbgate_question_free(&question);
+}
+
 int main(void)
 {
     answers_are_read_or_refused();
     only_an_allow_is_one();
     a_room_is_never_left();
     a_question_has_a_largest_size();
+    null_is_absent();
     return 0;
 }
