@@ -664,22 +664,22 @@ static inline void orbgate_drop_begin(OrbgateQuestion *to)
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
 {
     static const unsigned char forms[][ORBGATE_WIRE_FIELDS] = {
-        {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* Done */
-        {0, 129, 3, 73, 0, 0, 0, 0, 0, 0, 0, 0}, /* Failed */
+        {0}, /* Done */
+        {0, 129, 3, 73}, /* Failed */
         {0, 129, 129, 130, 3, 3, 3, 3, 3, 3, 10, 2}, /* Answer */
-        {0, 129, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* Wait */
-        {0, 131, 131, 131, 129, 131, 2, 0, 0, 0, 0, 0}, /* CheckSignature */
-        {0, 129, 131, 131, 203, 131, 129, 129, 0, 0, 0, 0}, /* Call */
-        {0, 130, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* Over */
-        {0, 204, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* SecretSources */
-        {0, 77, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* KeyStatus */
-        {0, 206, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* RouteDifferences */
-        {0, 1, 1, 3, 0, 0, 0, 0, 0, 0, 0, 0}, /* Diagnostic */
-        {0, 1, 3, 3, 3, 3, 3, 3, 3, 1, 0, 0}, /* Token */
-        {0, 131, 131, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* CallHeader */
-        {0, 129, 131, 0, 0, 0, 0, 0, 0, 0, 0, 0}, /* SecretSource */
-        {0, 3, 1, 1, 3, 3, 2, 0, 0, 0, 0, 0}, /* IssuerStatus */
-        {0, 129, 131, 3, 0, 0, 0, 0, 0, 0, 0, 0}, /* RouteDifference */
+        {0, 129, 2}, /* Wait */
+        {0, 131, 131, 131, 129, 131, 2}, /* CheckSignature */
+        {0, 129, 131, 131, 203, 131, 129, 129}, /* Call */
+        {0, 130}, /* Over */
+        {0, 204}, /* SecretSources */
+        {0, 77}, /* KeyStatus */
+        {0, 206}, /* RouteDifferences */
+        {0, 1, 1, 3}, /* Diagnostic */
+        {0, 1, 3, 3, 3, 3, 3, 3, 3, 1}, /* Token */
+        {0, 131, 131}, /* CallHeader */
+        {0, 129, 131}, /* SecretSource */
+        {0, 3, 1, 1, 3, 3, 2}, /* IssuerStatus */
+        {0, 129, 131, 3}, /* RouteDifference */
     };
     switch (kind) {
     case 64u: return forms[0];

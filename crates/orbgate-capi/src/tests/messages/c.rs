@@ -10,7 +10,8 @@ pub(super) fn header(messages: &Messages) -> String {
         .map(|(number, answer)| format!("#define ORBGATE_MESSAGE_{} {number}u\n", upper(answer.name)));
     let forms = answered.iter().map(|message| {
         let name = message.name;
-        let forms = (0..=most).map(|number| match message.fields.iter().find(|field| field.number == number) {
+        let last = message.fields.last().map_or(0, |field| field.number);
+        let forms = (0..=last).map(|number| match message.fields.iter().find(|field| field.number == number) {
             Some(field) => form(messages, field).to_string(),
             None => "0".to_owned(),
         });
