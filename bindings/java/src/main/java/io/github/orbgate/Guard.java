@@ -9,8 +9,8 @@ public interface Guard {
     Answer ask(GateRequest request);
 
     /**
-     * Answers a request. If it is allowed, the function determines whether it allows bonus orbs: nobody needs to read the
-     * body of a denied request. A function that throws allows none.
+     * Answers a request. The function determines whether it allows bonus orbs. It is called only for an allowed request, so the
+     * body of a denied one isn't read. If it throws, the request allows none.
      */
     default Answer ask(GateRequest request, Supplier<BonusOrbs> bonus) {
         Answer answer = ask(request);

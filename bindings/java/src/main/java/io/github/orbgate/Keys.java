@@ -59,7 +59,7 @@ final class Keys {
         }
     }
 
-    /** The next call that is due; null if there is none. */
+    /** The next call that is due; null without one. */
     private Messages.Call next() {
         Messages.NextCall question = new Messages.NextCall();
         question.monotonicMs = now();

@@ -79,6 +79,7 @@ import org.springframework.web.bind.annotation.CrossOrigin;
 import org.springframework.web.bind.annotation.DeleteMapping;
 import org.springframework.web.bind.annotation.GetMapping;
 import org.springframework.web.bind.annotation.PostMapping;
+import org.springframework.web.bind.annotation.RequestBody;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.servlet.HandlerMapping;
 import org.springframework.web.socket.TextMessage;
@@ -140,8 +141,8 @@ class StarterTest {
         }
 
         @PostMapping("/shop/runs")
-        String run(HttpServletRequest request) {
-            return "" + GateFilter.allowed(request).decision().charge().orElseThrow().bonusAllowed();
+        String run(HttpServletRequest request, @RequestBody(required = false) String body) {
+            return GateFilter.allowed(request).decision().charge().orElseThrow().bonusAllowed() + Optional.ofNullable(body).orElse("");
         }
 
         @DeleteMapping("/shop/orders")
@@ -540,6 +541,22 @@ class StarterTest {
         assertEquals(3, audit.list.size());
         assertTrue(audit.list.get(0).getMessage().contains("write:runs"), audit.list.get(0).getMessage());
         logger.detachAppender(audit);
+    }
+
+    @Test
+    void aBodyAllowsBonusOrbsUpToTheLimit() throws Exception {
+        startReal(List.of(), "--orbgate.bonus-from-body=40");
+        String url = "http://127.0.0.1:" + context.getEnvironment().getRequiredProperty("local.server.port") + "/shop/runs";
+        String allows = "{\"allowBonusOrbsUse\": true}";
+        for (String body : List.of(allows, allows + " ".repeat(40), "{}")) {
+            HttpRequest request = HttpRequest.newBuilder(URI.create(url))
+                    .header("Authorization", issuer.bearer(TokenKind.USER, "write:runs"))
+                    .header("Content-Type", "application/json")
+                    .POST(HttpRequest.BodyPublishers.ofString(body))
+                    .build();
+            assertEquals(body.equals(allows) + body, CLIENT.send(request, HttpResponse.BodyHandlers.ofString()).body());
+        }
+        assertEquals(3, counted("orbgate_decisions_total", "decision", "allow"));
     }
 
     @Test
