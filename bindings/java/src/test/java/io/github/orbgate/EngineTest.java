@@ -151,12 +151,12 @@ class EngineTest {
 
     @Test
     void routesListWhatTheyNeed() {
-        String needs = "orbgate: 1\napis:\n  a: {base_path: /a, closed: [/shut], scopes: {read: {orbs: false, or: [admin, x y],"
-                + " routes: [GET /x, {route: GET /y, and: y}]}, admin: {routes: []}, x: {routes: []}, y: {routes: []}}}\n";
+        String needs = "orbgate: 1\napis:\n  a: {base_path: /a, closed: [/shut], scopes: {read: {orbs: false, or: [admin, v w],"
+                + " routes: [GET /x, {route: GET /y, and: w}]}, admin: {routes: []}, v: {routes: []}, w: {routes: []}}}\n";
         Engine engine = Engine.fromYaml(needs);
         List<List<List<String>>> scopes = engine.routes().stream().map(Route::scopes).toList();
         assertEquals(
-                List.of(List.of(List.of("read"), List.of("admin"), List.of("x", "y")), List.of(List.of("read", "y"))), scopes);
+                List.of(List.of(List.of("read"), List.of("admin"), List.of("v", "w")), List.of(List.of("read", "w"))), scopes);
         Decision shut = engine.decide("GET", "/a/shut", Token.user("read"));
         assertEquals(Optional.of("/a/shut"), shut.route());
         assertEquals(Optional.of("a"), shut.api());
