@@ -59,14 +59,14 @@ impl From<Error> for Failed {
 /// A ledger, of either kind.
 enum Opened {
     Sqlite(Sqlite),
-    Postgres(Postgres),
+    Postgres(Box<Postgres>),
 }
 
 impl Opened {
     fn ledger(&self) -> &dyn Ledger {
         match self {
             Self::Sqlite(ledger) => ledger,
-            Self::Postgres(ledger) => ledger,
+            Self::Postgres(ledger) => &**ledger,
         }
     }
 
@@ -93,7 +93,7 @@ fn open(arguments: &Arguments) -> Result<Opened, Stop> {
     };
     if let Some(url) = db.to_str().filter(|db| is_of_postgres(db)) {
         let ledger = Postgres::open(url, 1).map_err(|error| Stop::Error(error.to_string()))?;
-        return Ok(Opened::Postgres(ledger));
+        return Ok(Opened::Postgres(Box::new(ledger)));
     }
     // A slip in a name isn't an empty ledger.
     if !matches!(arguments.what, What::Grant(_)) && !Path::new(db).exists() {
