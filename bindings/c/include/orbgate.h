@@ -198,13 +198,9 @@ enum OrbgateReason
   ORBGATE_REASON_SCOPE_HELD = 9,
   /// Allowed: the route needs no token.
   ORBGATE_REASON_PUBLIC_ROUTE = 10,
-  /**
-   * The account doesn't have the orbs that the call consumes. Status 402.
-   */
+  /// The account doesn't have the orbs that the call consumes. Status 402.
   ORBGATE_REASON_INSUFFICIENT_ORBS = 11,
-  /**
-   * The ledger didn't answer in time. Status 503.
-   */
+  /// The ledger didn't answer in time. Status 503.
   ORBGATE_REASON_LEDGER_UNAVAILABLE = 12,
 };
 #ifndef __cplusplus
@@ -263,17 +259,11 @@ enum OrbgateDetail
   ORBGATE_DETAIL_AMBIGUOUS_CASE = 19,
   /// A request never asks for an upgrade to `h2c`.
   ORBGATE_DETAIL_UPGRADE = 20,
-  /**
-   * The account has too few orbs.
-   */
+  /// The account has too few orbs.
   ORBGATE_DETAIL_INSUFFICIENT = 21,
-  /**
-   * Bonus orbs would suffice, but the request doesn't allow them.
-   */
+  /// Bonus orbs would suffice, but the request doesn't allow them.
   ORBGATE_DETAIL_BONUS_NOT_ALLOWED = 22,
-  /**
-   * Other calls hold the missing orbs.
-   */
+  /// Other calls hold the missing orbs.
   ORBGATE_DETAIL_TEMPORARILY_HELD = 23,
 };
 #ifndef __cplusplus
@@ -459,7 +449,7 @@ typedef struct OrbgateDecision {
   /// The scope's number in its engine, from 1; 0 if there isn't one.
   uint16_t scope;
   /// The route's number in its engine, from 1; 0 if there isn't one. For `method_not_declared`, it is one of
-  /// the routes with the path's template.
+  /// the routes with the path's template, or the number of a closed template, which is past all routes.
   uint32_t route;
   /// The number of the route that the request matches, regardless of the token. It equals `route`, except that it is
   /// also set if the decision must not name the route because the request has no valid token. 0 if no route has the
@@ -564,7 +554,8 @@ typedef struct OrbgateDiagnostic {
   struct OrbgateStr message;
 } OrbgateDiagnostic;
 
-/// A route of an engine.
+/// A route of an engine, or a closed template: a path template that declares no method. A closed template has no
+/// method, scope, charge or id, and its text is its template.
 typedef struct OrbgateRoute {
   /// Set it to `sizeof(OrbgateRoute)`.
   uint32_t struct_size;
@@ -579,7 +570,7 @@ typedef struct OrbgateRoute {
   struct OrbgateStr method;
   /// The path template, including the api's base path.
   struct OrbgateStr path_template;
-  /// The scope that it needs.
+  /// The scope that owns it. It needs this scope, or what `orbgate_engine_route_alternative` lists.
   struct OrbgateStr scope;
   /// The api.
   struct OrbgateStr api;
@@ -638,11 +629,12 @@ typedef struct OrbgateDecisionStrings {
   struct OrbgateStr reason;
   /// The detail's name.
   struct OrbgateStr detail;
-  /// The api of the route or scope.
+  /// The api of the route, closed template or scope.
   struct OrbgateStr api;
   /// `METHOD /template`; for `method_not_declared`, only the template.
   struct OrbgateStr route;
-  /// The scope that the call needs.
+  /// The scope that owns the route, or that was asked for: the policy's row, not what the token has.
+  /// `orbgate_engine_route_alternative` lists what the route needs.
   struct OrbgateStr scope;
   /// The policy's digest, `sha256:…`.
   struct OrbgateStr policy;
@@ -1154,7 +1146,8 @@ ORBGATE_NODISCARD
 OrbgateStatus orbgate_engine_scope_count(const struct OrbgateEngine *engine,
                                          uint32_t *out);
 
-/// Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one.
+/// Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one. The numbers after the last
+/// route are those of the policy's closed templates.
 ///
 /// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
@@ -1175,6 +1168,19 @@ OrbgateStatus orbgate_engine_route_method(const struct OrbgateEngine *engine,
                                           uint32_t number,
                                           size_t index,
                                           struct OrbgateStr *out);
+
+/// Returns one of the alternatives that a route needs: scopes separated by one space, as in a token. A token needs all
+/// scopes of one alternative. The first is the owner's, which begins with the scope that owns the route. Most routes have
+/// only that one, and it is only that scope. Returns `ORBGATE_STATUS_NOT_FOUND` after the last one.
+///
+/// Ownership: the engine owns the string, which is valid as long as the engine.
+/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ORBGATE_API
+ORBGATE_NODISCARD
+OrbgateStatus orbgate_engine_route_alternative(const struct OrbgateEngine *engine,
+                                               uint32_t number,
+                                               size_t index,
+                                               struct OrbgateStr *out);
 
 /// Returns the scope with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one.
 ///
