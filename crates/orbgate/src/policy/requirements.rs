@@ -114,7 +114,7 @@ fn check_redundant(all: &[(Vec<&str>, Location)], diagnostics: &mut Diagnostics)
     }
 }
 
-/// A scope's name, what the file says of it in an api, and the rule made of that.
+/// A scope in an api: the api, its name and its entry in the file, and its rule.
 type InApi<'p> = (&'p ApiDocument, &'p Spanned<String>, &'p ScopeDocument, &'p ScopeRule);
 
 /// A scope in all its apis.
