@@ -64,7 +64,7 @@ const ALL_TEMPLATES_BYTES: usize = 64 << 20;
 pub(super) fn check(policy: &Policy, diagnostics: &mut Diagnostics) {
     let known = policy.apis.iter().filter_map(|api| Some((api, api.base_path.as_deref()?)));
     let routes = full_routes(known);
-    if let Some(route) = super::first_beyond(ALL_TEMPLATES_BYTES, &routes, |route| route.bytes()) {
+    if let Some(route) = grammar::first_beyond(ALL_TEMPLATES_BYTES, &routes, |route| route.bytes()) {
         let message = "the full paths up to here, each with its base path, have over 64 MiB together";
         return diagnostics.push(route.location, message);
     }

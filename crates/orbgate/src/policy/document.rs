@@ -14,7 +14,7 @@ use super::grammar::MAX_ROUTES;
 #[cfg(feature = "schema")]
 use super::{
     grammar::{MAX_ALTERNATIVES, MAX_NAME, MAX_PERMITS, MAX_SCOPE},
-    schema::{BASE_PATH, NAME, ROUTE, SCOPE, SCOPES, TEMPLATE, TEXT, each_scope, pattern},
+    patterns::{BASE_PATH, NAME, ROUTE, SCOPE, SCOPES, TEMPLATE, TEXT, each_scope, pattern},
 };
 
 document! {

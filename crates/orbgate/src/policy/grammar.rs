@@ -322,3 +322,16 @@ fn character(c: char) -> String {
     }
     format!("the character {}", quoted(c.encode_utf8(&mut [0; 4])))
 }
+
+/// The first item with which the sizes of all before and its own exceed a limit.
+pub(super) fn first_beyond<T: Copy>(
+    limit: usize,
+    items: impl IntoIterator<Item = T>,
+    size: impl Fn(T) -> usize,
+) -> Option<T> {
+    let mut left = Some(limit);
+    items.into_iter().find(|item| {
+        left = left.and_then(|left| left.checked_sub(size(*item)));
+        left.is_none()
+    })
+}

@@ -13,6 +13,8 @@ mod digest;
 mod document;
 mod grammar;
 mod model;
+#[cfg(feature = "schema")]
+mod patterns;
 mod prefixes;
 mod read;
 mod requirements;
@@ -79,13 +81,4 @@ fn judged(mut document: Document, diagnostics: &mut Diagnostics) -> Policy {
         policy.digest = digest::digest(&policy);
     }
     policy
-}
-
-/// The first item with which the sizes of all before and its own exceed a limit.
-fn first_beyond<T: Copy>(limit: usize, items: impl IntoIterator<Item = T>, size: impl Fn(T) -> usize) -> Option<T> {
-    let mut left = Some(limit);
-    items.into_iter().find(|item| {
-        left = left.and_then(|left| left.checked_sub(size(*item)));
-        left.is_none()
-    })
 }

@@ -6,7 +6,7 @@ use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
 use super::document::{ApiDocument, Document, RouteDocument, RouteWithKeys, ScopeDocument};
 use super::grammar::{self, MAX_ALTERNATIVES};
-use super::model::{Policy, Requirement, ScopeRule};
+use super::model::{Policy, Requirement, RouteRule, ScopeRule};
 use super::shared::different_token_key;
 
 /// The maximum number of scope names in a requirement.
@@ -164,8 +164,8 @@ pub(super) fn check(document: &Document, policy: &Policy, diagnostics: &mut Diag
         }
     }
     let routes = policy.apis.iter().flat_map(|api| &api.scopes).flat_map(|scope| &scope.routes);
-    let bytes = |route: &super::RouteRule| route.requirement.as_ref().map_or(0, |requirement| requirement.bytes());
-    if let Some(route) = super::first_beyond(ALL_BYTES, routes, bytes) {
+    let bytes = |route: &RouteRule| route.requirement.as_ref().map_or(0, |requirement| requirement.bytes());
+    if let Some(route) = grammar::first_beyond(ALL_BYTES, routes, bytes) {
         let message = "the scopes that the routes up to here need have over 64 MiB together";
         diagnostics.push(route.location, message);
     }
