@@ -48,7 +48,7 @@ INCIDENTS: dict[str, tuple[Callable[[Log], None], list[str], str, tuple[str, ...
     "repaired": (repaired, [], "recovered_client", ("back-office: ", " from 2026-11-0", "; after, none of "), {}),
     "new client": (new_client, ["misconfigured_client"], "misconfigured_client", ("dashboard: ", " lack rates:read since 2026-11-0", "no calls before (new)"), {}),
     "guessed password": (guessed, ["successful_attack"], "successful_attack", ("45.9.20.7 guesses credentials at POST /login: ", "; then 6 calls succeeded"), {}),
-    "spread guesses": (spread, ["attack"], "attack", ("somebody guesses credentials at POST /login from ", " addresses: ", " were refused"), {"columns": {"address": "address"}}),
+    "spread guesses": (spread, ["attack"], "attack", ("an attacker guesses credentials at POST /login from ", " addresses: ", " were refused"), {"columns": {"address": "address"}}),
     "spread guesses, no addresses": (spread, [], "scanner", (), {}),
     "walked ids": (walked, ["attack"], "attack", ("mobile-7781 walks ids of GET /v1/accounts/{id}/balance ",), {}),
     "numbered paths": (numbered, ["attack"], "attack", ("curious tries unknown paths that differ only by a number, such as /v1/invoices/0: ",), {}),

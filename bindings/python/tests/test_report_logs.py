@@ -60,7 +60,7 @@ def test_unknown_scopes_have_their_callers() -> None:
     made = report(pa.Table.from_pylist(calls), POLICY)
     found = made.figures
     assert found.unknown.by_caller == [("ann", "made:up", 2, True), ("bob", "made:up", 1, True), ("bob", "other", 1, True)]
-    assert found.scopes.granted == [("read:orbs", 1, 1, True)] and found.unknown.scopes == [("made:up", 4, True), ("other", 1, True)]
+    assert found.scopes.granted == [("read:orbs", 1, 1, 1, True)] and found.unknown.scopes == [("made:up", 4, True), ("other", 1, True)]
     assert "in tokens of 2 callers." in made.html and "Callers with scopes that the policy does not have" in made.html
 
 

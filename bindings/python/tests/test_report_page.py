@@ -188,7 +188,7 @@ def test_a_large_log_has_a_page_that_is_read_to_its_end(font: str, tmp_path: Pat
     other = Policy.from_yaml(POLICY.text.decode().replace("name: external", "name: the older one").replace("- GET /keys\n", "- GET /keys\n          - GET /keys/old\n"))
     log += [{**log[0], "caller": "printer", "target": "/api/v1/external/keys/old", "scopes": "read:keys openid", "time": start + timedelta(hours=at)} for at in range(200)]
     made = report(pa.Table.from_pylist(log), POLICY, base=other)
-    assert len(made.figures.denials.groups) > 468 and {"unread_rows", "warnings", "stale_client", "changes"} < {row.kind for row in made.figures.findings}
+    assert len(made.figures.denials.groups) > 468 and {"unread_rows", "warnings", "other_policy_client", "changes"} < {row.kind for row in made.figures.findings}
     frames, _ = look(made.html, tmp_path, font)
     assert frames[0]["width"] == 1280 and frames[0]["height"] <= 10 * 800
     seen = re.sub(r"<style>.*?</style>|<svg.*?</svg>|<details.*?</details>|<tr class=\"rest\">.*?</tr>", " ", made.html, flags=re.DOTALL)

@@ -26,7 +26,7 @@ NAMED = {"token": "fingerprint", "address": "ip", "token_expires": "until", "ser
 ONE, TWO, THREE = "00000000000000aa", "00000000000000bb", "00000000000000cc"
 
 
-def call(minute: float, token: str | None = ONE, caller: str = "ann", ip: str | None = "10.0.0.7", until: float | None = 10_000, status: int = 200) -> dict[str, Any]:
+def call(minute: float, token: str | None = ONE, caller: str = "ann", ip: str | None = "11.0.0.7", until: float | None = 10_000, status: int = 200) -> dict[str, Any]:
     end = None if until is None else START + timedelta(minutes=until)
     return {"method": "GET", "target": "/items", "kind": "user", "scopes": "look", "caller": caller, "time": START + timedelta(minutes=minute), "fingerprint": token, "ip": ip, "until": end, "status": status}
 
@@ -43,17 +43,19 @@ SHARED, NETWORKS, EXPIRED = "used by several clients", "used from two networks w
     ("calls", "found"),
     [
         ([call(0), call(1), call(2, caller="eve")], {SHARED: (1, 3)}),
-        ([call(0), call(0.9, ip="10.0.1.7")], {NETWORKS: (2, 1)}),
-        ([call(0), call(0.5, caller="eve", ip="10.0.1.7")], {SHARED: (1, 2)}),
-        ([call(0), call(0.9, ip="10.0.0.8")], {}),
-        ([call(0), call(1, ip="10.0.1.7")], {}),
+        ([call(0), call(0.9, ip="11.0.1.7")], {NETWORKS: (2, 1)}),
+        ([call(0), call(0.5, caller="eve", ip="11.0.1.7")], {SHARED: (1, 2)}),
+        ([call(0), call(0.9, ip="11.0.0.8")], {}),
+        ([call(0), call(1, ip="11.0.1.7")], {}),
         ([call(0), call(0.5, ip=None), call(0.5, ip="unknown")], {}),
         ([call(0, ip="2001:db8::1"), call(0.5, ip="2001:db8:0:9::1")], {}),
         ([call(0, ip="2001:db8::1"), call(0.5, ip="2001:db8:1::1")], {NETWORKS: (2, 1)}),
-        ([call(0, ip="10.0.0.7"), call(0.5, ip="::ffff:10.0.0.9")], {}),
-        ([call(5, until=4), call(6, until=4, status=401), call(3, until=4)], {EXPIRED: (1, 1)}),
-        ([call(4, until=4), call(9, until=None)], {}),
-        ([call(0, token=None), call(0.1, token=None, caller="eve", ip="10.9.9.9")], {}),
+        ([call(0, ip="11.0.0.7"), call(0.5, ip="::ffff:11.0.0.9")], {}),
+        ([call(5.5, until=4), call(6, until=4, status=401), call(3, until=4)], {EXPIRED: (1, 1)}),
+        ([call(4, until=4), call(5, until=4), call(9, until=None)], {}),
+        ([call(0, ip="10.0.0.7"), call(0.5, ip="10.0.1.7")], {}),
+        ([call(0, ip="2001:db8::1"), call(0.5, ip="11.0.0.7")], {}),
+        ([call(0, token=None), call(0.1, token=None, caller="eve", ip="11.9.9.9")], {}),
     ],
 )
 def test_what_is_suspicious(calls: list[dict[str, Any]], found: dict[str, tuple[int, int]]) -> None:
@@ -61,13 +63,13 @@ def test_what_is_suspicious(calls: list[dict[str, Any]], found: dict[str, tuple[
 
 
 def test_the_order_of_rows_does_not_matter() -> None:
-    calls = [call(at / 7, token, caller, ip, until=3) for at, (token, caller, ip) in enumerate([(ONE, "ann", "10.0.0.1"), (TWO, "eve", "10.0.1.1"), (ONE, "eve", "10.0.2.1"), (THREE, "bob", "10.0.3.1"), (THREE, "bob", "10.0.4.1")] * 9)]
+    calls = [call(at / 7, token, caller, ip, until=3) for at, (token, caller, ip) in enumerate([(ONE, "ann", "11.0.0.1"), (TWO, "eve", "11.0.1.1"), (ONE, "eve", "11.0.2.1"), (THREE, "bob", "11.0.3.1"), (THREE, "bob", "11.0.4.1")] * 9)]
     assert {key: of[0] for key, of in uses(*calls).items()} == {key: of[0] for key, of in uses(*calls[::-1]).items()} and len(uses(*calls)) == 6
 
 
 def test_a_token_itself_is_hashed_before_it_is_shown(tmp_path: Path, expected: Expected) -> None:
     secret = "eyJhbGciOiJub25lIn0.e30."
-    calls = [call(0, secret), call(0.5, secret, "eve", "192.0.2.1"), call(1, "00000000000000AA", until=0)]
+    calls = [call(0, secret), call(0.5, secret, "eve", "192.0.2.1"), call(1.5, "00000000000000AA", until=0)]
     table = pa.Table.from_pylist(calls)
     made = report(table, POLICY, columns=NAMED)
     name = sha256(secret.encode()).hexdigest()[:16]
@@ -93,5 +95,5 @@ def test_without_a_name_the_columns_are_not_read() -> None:
 
 
 def test_networks_of_addresses() -> None:
-    found = networks(pa.array([b"10.1.2.3", b"2001:db8::5", b"::1", b"fe80::1%eth0", b"proxy", None], pa.binary()))
-    assert found.to_pylist() == [b"10.1.2.0/24", b"2001:db8::/48", b"::/48", b"fe80::/48", None, None]
+    found = networks(pa.array([b"11.1.2.3", b"2001:db8::5", b"::1", b"fe80::1%eth0", b"proxy", None], pa.binary()))
+    assert found.to_pylist() == [b"11.1.2.0/24", b"2001:db8::/48", None, None, None, None]

@@ -42,7 +42,9 @@ GUESSED = {"method": "POST", "target": "/login", "kind": None, "scopes": None, "
 KINDS: dict[str, tuple[str, int, Any, dict[str, Any]]] = {
     "served_though_denied": ("high", 3, calls((40, {}), (3, {**LACKING, "served_status": 200})), {}),
     "refused_though_allowed": ("medium", 1, calls((40, {}), (1, {"served_status": 403})), {}),
-    "misconfigured_client": ("medium", 1, calls((40, {}), (12, LACKING)), {}),
+    "misconfigured_client": ("medium", 1, calls((40, {}), (12, {**LACKING, "time": 0.5})), {}),
+    "always_denied_client": ("low", 1, calls((40, {}), (12, LACKING)), {}),
+    "outage": ("medium", 60, calls((400, {}), (60, {"served_status": 503, "caller": "cron", "time": 0.5003})), {}),
     "other_policy_client": ("medium", 1, calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
     "changes": ("medium", 11, calls((40, {}), (11, {"target": "/old", "caller": "old", "served_status": 404})), {"base": OLD}),
     "unread_rows": ("medium", 2, calls((40, {}), (2, {"method": None})), {}),
@@ -83,7 +85,7 @@ def test_each_kind_of_finding_has_its_level_number_and_sentence(kind: str, expec
 def test_a_client_without_a_user_s_token_does_not_lack_a_scope(expected: Expected) -> None:
     """The advice was to grant the scope that it holds."""
     policy = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', token: user, organisation: deny, scopes: {look: {orbs: false, routes: [GET /items]}}}}}")
-    [found] = report(calls((40, {}), (12, {"kind": "organisation", "caller": "lab", "served_status": 403})), policy).figures.findings.where(lambda row: row.kind == "misconfigured_client")
+    [found] = report(calls((40, {}), (12, {"kind": "organisation", "caller": "lab", "served_status": 403, "time": 0.5})), policy).figures.findings.where(lambda row: row.kind == "misconfigured_client")
     expected(found.sentence, found.action)
 
 
@@ -98,7 +100,7 @@ def test_a_warning_in_the_verdict_is_a_whole_sentence(expected: Expected) -> Non
 
 def test_every_kind_of_finding_is_tested() -> None:
     """All kinds that the code has."""
-    assert {*findings.KINDS} == {*KINDS, "broken_log", "properties", "expired_token", "shared_token", "token_networks"} and len(findings.KINDS) == len({*findings.KINDS})
+    assert {*findings.KINDS} == {*KINDS, "broken_log", "properties", "expired_token", "shared_token", "token_networks", "roaming_tokens"} and len(findings.KINDS) == len({*findings.KINDS})
     source = Path(report.__code__.co_filename).with_name("findings.py").read_text("utf-8")
     named = re.findall(r'yield Finding\([^,]+, "(\w+)"', source)
     assert len(named) > 10 and {*named} <= {*findings.KINDS}
@@ -169,7 +171,7 @@ def test_a_grant_that_denied_calls_needed_is_not_to_be_revoked(expected: Expecte
 
 def test_a_client_that_has_stopped_may_be_fixed(expected: Expected) -> None:
     """The advice was to grant the scope to a client that had made no such call for days."""
-    gone = [{**GOOD, **LACKING, "caller": "gone", "time": START + timedelta(hours=at / 4)} for at in range(52)]
+    gone = [{**GOOD, **LACKING, "caller": "gone", "time": START + timedelta(hours=6 + at / 4)} for at in range(52)]
     day = calls((40, {}))
 
     def found(*rows: Any) -> tuple[str, str]:
@@ -178,13 +180,13 @@ def test_a_client_that_has_stopped_may_be_fixed(expected: Expected) -> None:
         assert ("; it has stopped)" in made.html) is ("stopped" in one.action)
         return one.sentence, one.action
 
-    stopped, going = day.from_pylist(gone, day.schema), calls((48, LACKING))
+    stopped, going = (day.from_pylist(rows, day.schema) for rows in (gone, [{**GOOD, **LACKING, "time": START + timedelta(hours=8 + at / 3)} for at in range(48)]))
     sentence, action = found(stopped)
     advice, both = found(going)[1], found(stopped, going)[1]
     assert "stopped" in action and "stopped" not in advice and both.startswith(f"{advice} 1 ") and "stopped" in both
     expected(sentence, action, advice, both)
     # Less than ten of its gaps is no sign that it stopped.
-    slow = [{**GOOD, **LACKING, "time": START + timedelta(hours=at)} for at in range(15)]
+    slow = [{**GOOD, **BOUGHT, "caller": "cron", "time": START}] * 12 + [{**GOOD, **LACKING, "time": START + timedelta(hours=1 + at)} for at in range(14)]
     assert found(day.from_pylist(slow, day.schema))[1] == advice
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from .._extras import needs
@@ -17,6 +18,8 @@ ERRORS = (400, 404)
 NOT_MODIFIED = 304
 ANSWERS = SERVED, REDIRECTED, REFUSED, UNCLEAR = "served", "redirected", "refused", "unclear"
 SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED = "served though denied", "refused though allowed"
+# By default, gates accept a token for so long after its expiry. The time of a row can be that of the response.
+SKEW = timedelta(minutes=1)
 # The text on the page.
 RULE = (
     f"A status below 300 counts as served, and so does {NOT_MODIFIED}. Other statuses below 400 are redirects, for example to a login; they are counted separately, "
@@ -40,6 +43,16 @@ def served(status: Any, is_allowed: Any, reason: Any) -> Any:
     below = pc.if_else(is_redirected, REDIRECTED, SERVED)
     said = pc.if_else(pc.less(status, 400), below, pc.if_else(is_refused, REFUSED, UNCLEAR))
     return pc.if_else(pc.is_valid(status), said, None)
+
+
+def is_expired_token(calls: Any) -> Any:
+    """Flags for calls that the server refused for their token although it was once valid: it expires within a minute, or has expired."""
+    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
+    if "token_expires" not in calls.column_names:
+        return pa.repeat(False, calls.num_rows)
+    is_refused = pc.equal(calls["served_status"], Reason.INVALID_TOKEN.status)
+    time = calls["time"]
+    return pc.and_(is_refused, pc.greater(pc.add(time, SKEW), calls["token_expires"].cast(time.type))).fill_null(False)
 
 
 def mismatch(said: Any, is_allowed: Any) -> Any:

@@ -163,14 +163,15 @@ class Normaliser:
         bonus, error = self._flags(found.get("allow_bonus_orbs_use", nothing), error)
         error = self._missing(texts, error)
         is_decided = self._pc.is_null(error)
-        self.layout.notes.count(texts, is_decided)
         first = self.rows + 1
         self.rows += rows
+        statuses = self._statuses(found.get("served_status", nothing), is_decided, first)
+        self.layout.notes.count(texts, is_decided, statuses)
         columns = {
             **texts,
             "allow_bonus_orbs_use": bonus,
             "time": self.times.column(found.get("time", nothing), is_decided, first),
-            "served_status": self._statuses(found.get("served_status", nothing), is_decided, first),
+            "served_status": statuses,
             "row": self._pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), rows), first - 1),
             "error": error,
         }

@@ -77,7 +77,7 @@ class Notes:
                 if (other := next(alike, None)) is not None:
                     self._alike[name] = other
 
-    def count(self, texts: Mapping[str, Any], is_decided: Any) -> None:
+    def count(self, texts: Mapping[str, Any], is_decided: Any, statuses: Any) -> None:
         """Counts decided rows, with and without the columns of a token."""
         pc = self._pc
         kinds = pc.and_(pc.is_valid(texts["kind"]), is_decided)
@@ -87,7 +87,7 @@ class Notes:
         self._kinds += pc.sum(kinds).as_py() or 0
         self._scopes += pc.sum(scopes).as_py() or 0
         self._scopes_alone += pc.sum(pc.and_not(scopes, kinds)).as_py() or 0
-        self._slips.count(texts, is_decided)
+        self._slips.count(texts, is_decided, statuses)
 
     @property
     def counted(self) -> list[Any]:

@@ -66,14 +66,17 @@ class Slips:
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
 
-    def count(self, texts: Mapping[str, Any], is_decided: Any) -> None:
-        """Counts these rows."""
+    def count(self, texts: Mapping[str, Any], is_decided: Any, statuses: Any) -> None:
+        """Counts these rows. If the server didn't serve a call, its kind is how the log marks an invalid token."""
         pc = self._pc
+        is_refused = pc.greater_equal(statuses, 400).fill_null(False)
         for column in COLUMNS:
             values = texts[column].filter(pc.and_(is_decided, pc.is_valid(texts[column])))
             is_empty = pc.equal(pc.binary_length(values), 0)
             self._values[column] += len(values) - (pc.sum(is_empty).as_py() or 0)
-            if column != "kind":
+            if column == "kind":
+                values = texts[column].filter(pc.and_not(pc.and_(is_decided, pc.is_valid(texts[column])), is_refused))
+            else:
                 values = values.filter(pc.invert(is_empty))
             # Each distinct value is checked once.
             values, calls = values.filter(pc.invert(self._usual(column, values))).value_counts().flatten()

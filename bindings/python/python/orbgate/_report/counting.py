@@ -23,7 +23,7 @@ from .._read import private
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
 from .denials import KINDS, OLDER_VERSION, PROBE, STALE, DenialCounts, Group, failed_as
-from .failures import EVERYBODY, NOWHERE, WITHOUT, Failure, Period, failures
+from .failures import ALL, NOWHERE, WITHOUT, Failure, Period, failures
 from .figures import (
     CallerCount,
     CallerDenial,
@@ -183,7 +183,7 @@ def _looks(counted: Counted, log: Decided, policy: Policy, first: datetime | Non
     rows = rows.where(lambda row: not (row.caller in named and row.outcome in NOWHERE | WITHOUT))
     by_caller: defaultdict[str | None, list[Failure]] = defaultdict(list)
     for row in rows:
-        if row.counted != EVERYBODY:
+        if row.counted != ALL:
             by_caller[row.caller].append(row)
 
     def looks(group: Group) -> str | None:

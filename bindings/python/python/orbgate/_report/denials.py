@@ -21,7 +21,7 @@ from .._read import private
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason, TokenKind
 from .served import unclear
-from .failures import ATTACK, BROKEN, LACKS, MISCONFIGURED, NOWHERE, RECOVERED, RETRIES, WITHOUT, Details, Failure
+from .failures import ATTACK, BROKEN, LACKS, MISCONFIGURED, NOWHERE, OUTAGE, RECOVERED, RETRIES, WITHOUT, Details, Failure
 from .timelines import EPOCH, FEW, Timelines
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ ID = re.compile(rb"(?<=/)(?:[^/@]+(?:@|%40)[^/@]+(?=/|$)|(?:[0-9a-fA-F]{8}(?:-[0
 # The names of several such callers, and the definitions on the page.
 SEVERAL = {
     PROBE: "probes", ATTACK: "attacks", MISCONFIGURED: "misconfigured clients", BROKEN: "broken clients", STALE: "clients of the other policy",
-    RECOVERED: "recovered clients", RETRIES: "clients that retry",
+    RECOVERED: "recovered clients", OUTAGE: "outages", RETRIES: "clients that retry",
 }  # fmt: skip
 RULES = {
     MISCONFIGURED: f"makes {FEW} calls or more that lack a scope, or a user's token for it: nine of ten or more of its calls of this scope or route, from a time on. Before that, it made none, or {FEW} or more of which under 5% failed in this way. Other tokens of the caller might have the scope. A user who is probing a token's permissions looks the same",
@@ -272,7 +272,8 @@ class DenialCounts:
         if group[1] != UNKNOWN_PATHS or len(evidence.paths) < PROBED_PATHS:
             return False
         entry, whole = self.groups.get(group), calls_of(group[0])
-        is_most = entry is not None and whole is not None and 2 * entry.count > whole
+        # Calls that name no caller are of many.
+        is_most = group[0] is not None and entry is not None and whole is not None and 2 * entry.count > whole
         return is_most or (has_hours and evidence.most_in_hour() >= PROBED_PATHS)
 
     def rows(self, looks: Callable[[Group], str | None], calls_of: Callable[[bytes | None], int | None], carried: Callable[[bytes, str, bool], int | None], has_days_alone: bool = False, has_statuses: bool = False) -> Rows[Denied]:

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 from .._rows import Rows
 from .._terms import Reason
-from .timelines import ERROR, HOUR, LET_IN, OK, OWN, Piece, Timelines, Window, pieces, time_of, window
+from .timelines import ERROR, HOUR, LET_IN, OK, OWN, Piece, Timelines, Window, pieces, step, time_of, window
 
 # What a caller looks like.
-MISCONFIGURED, BROKEN, RECOVERED, ATTACK, RETRIES = "misconfigured client", "broken client", "recovered client", "attack", "client that retries"
+MISCONFIGURED, BROKEN, RECOVERED, ATTACK, RETRIES, OUTAGE = "misconfigured client", "broken client", "recovered client", "attack", "client that retries", "outage"
 # The calls that are counted.
-CALLER, SCOPE, ROUTE, EVERYBODY = "caller", "scope", "route", "everybody"
+CALLER, SCOPE, ROUTE, ALL = "caller", "scope", "route", "all callers"
 # The fewest refused calls within an hour of an attack, and of calls without a caller, how often an average hour must have fewer.
 IN_HOUR, OUTSTANDING = 100, 10
 # The fewest different ids, paths or tokens, and the fewest different routes, of an attack.
@@ -31,14 +31,14 @@ class Failure(NamedTuple):
     """Calls of a caller that failed from a time on, or between two times.
 
     `caller` is None for all calls that name no caller. `counted` states which of its calls are counted: all of the `caller`, those
-    that need the `scope`, those to the `route`, or of "everybody", who has no `caller`, those to the `route`. The failed ones have this scope and route in common, or None. `outcome` is the most frequent way in which they failed: a denial's reason, a status of an allowed
+    that need the `scope`, those to the `route`, or of "all callers", without a `caller`, those to the `route`. The failed ones have this scope and route in common, or None. `outcome` is the most frequent way in which they failed: a denial's reason, a status of an allowed
     call such as `404`, `5xx`, `refused` by the server although allowed, or `refused by a public route`.
 
     From `since` to `until`, `failed` of `calls` failed, at most `in_hour` of them within an hour (a lower bound if the log has
     very many callers; None if some times are dates without a time of day). Of the calls before and after that, `before_failed`
     and `after_failed` failed in the same way. `row` is the first failed call, counted from 1.
 
-    `looks_like` is "misconfigured client", "broken client", "recovered client", "attack" or "client that retries". `pattern`
+    `looks_like` is "misconfigured client", "broken client", "recovered client", "attack", "client that retries" or "outage". `pattern`
     describes an attack.
     """
 
@@ -62,8 +62,8 @@ class Failure(NamedTuple):
 
     @property
     def succeeded(self) -> int:
-        """The number of calls after it that didn't fail in this way. Those of everybody say nothing of an attacker."""
-        return 0 if self.counted == EVERYBODY else self.after - self.after_failed
+        """The number of calls after it that didn't fail in this way. Those of other users say nothing of an attacker."""
+        return self.after - self.after_failed if self.counted == CALLER else 0
 
 
 class Details(NamedTuple):
@@ -106,7 +106,7 @@ def _of_caller(caller: bytes | None, rows: list[dict[str, Any]], period: Period,
     if attack is not None and attack.looks_like == ATTACK:
         yield attack
         return
-    found = [*_changes(caller, rows, period)]
+    found = [_walk(row, rows, period, details) for row in _changes(caller, rows, period)]
     yield from found or ([attack] if attack is not None else [])
 
 
@@ -128,6 +128,18 @@ def _changes(caller: bytes | None, rows: list[dict[str, Any]], period: Period) -
             yield found
 
 
+def _walk(found: Failure, rows: list[dict[str, Any]], period: Period, details: Details | None) -> Failure:
+    """The failure; an attack if it is that of one of many users of a client: far more calls of a route within an hour than usual."""
+    is_walk = found.outcome in LACKS and found.route is not None and found.in_hour is not None and found.in_hour >= IN_HOUR and details is not None and details.targets >= MANY
+    if not is_walk:
+        return found
+    usual = sum(row["calls"] for row in rows if row["location"] == found.route) - found.failed
+    hours = (period.last - period.first) / HOUR - (found.until - found.since).total_seconds() / HOUR
+    if (found.in_hour or 0) * hours < OUTSTANDING * usual or hours < 3:
+        return found
+    return found._replace(looks_like=ATTACK, pattern=f"walks ids of {found.route} without its scope")
+
+
 def _narrowest(found: Failure, caller: bytes | None, rows: list[dict[str, Any]], period: Period) -> Failure:
     """The same failed calls among fewer others, if they have a scope or a route in common."""
     for counted, name, value in ((ROUTE, "location", found.route), (SCOPE, "scope", found.scope)):
@@ -143,7 +155,10 @@ def _first(caller: bytes | None, rows: list[dict[str, Any]], period: Period, cou
     outcomes = {row["outcome"] for row in rows} - {OK, LET_IN}
     alike = [*(group for group in (LACKS, WITHOUT, NOWHERE) if group & outcomes), *(frozenset({one}) for one in sorted(outcomes - LACKS - WITHOUT - NOWHERE))]
     for group in [*alike, *([frozenset(outcomes)] if len(alike) > 1 else [])]:
-        found = window(pieces(rows, group))
+        of = pieces(rows, group)
+        found = window(of)
+        if counted == CALLER and group == NOWHERE and (found is None or not found.is_change):
+            found = step(of) or found
         if found is None or not (found.is_change or (found.is_new and (group == LACKS or (counted == CALLER and group == NOWHERE)))):
             continue
         if caller is None and group != LACKS:
@@ -154,7 +169,7 @@ def _first(caller: bytes | None, rows: list[dict[str, Any]], period: Period, cou
             continue
         if group == {ERROR} and found.is_over and found.until - found.since < SHORT:
             continue
-        # Somebody who tries something once is no client that fails.
+        # A single attempt shows no client that fails.
         if not found.is_change and found.until - found.since < HOUR < period.last - found.until:
             continue
         looks_like = RECOVERED if found.is_over else MISCONFIGURED if group == LACKS else BROKEN

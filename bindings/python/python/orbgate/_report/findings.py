@@ -13,12 +13,12 @@ from .._number import number
 from .._rows import Rows
 from .._terms import Reason
 from .denials import PATHS, PROBE, SEVERAL, STALE, hour_is_bound, is_silent
-from .failures import ATTACK, BROKEN, CALLER, EVERYBODY, LACKS, MISCONFIGURED, RECOVERED, RETRIES, ROUTE, SCOPE
+from .failures import ATTACK, BROKEN, CALLER, ALL, LACKS, MISCONFIGURED, OUTAGE, RECOVERED, RETRIES, ROUTE, SCOPE
 from .figures import Finding
 from .numbers import HIGH, LEVELS, LOW, MEDIUM, before, bound, share, shown, when
 from .switch import AGAINST
 from .timelines import ERROR, FEW, OWN, REJECTED, second_of
-from .tokens import EXPIRED, SHARED, TWO_NETWORKS
+from .tokens import EXPIRED, ROAMING, SHARED, TWO_NETWORKS
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,8 +43,8 @@ PROPERTIES, UNUSED, UNKNOWN, NO_CALLS, ORBS, ROUTES, TOKENS = "Properties", "Unu
 
 # The codes of all findings.
 KINDS = (
-    OTHER_POLICY, "broken_log", "no_calls", "unread_rows", "warnings", "served_though_denied", "refused_though_allowed", "preflights", "expired_token", "shared_token", "token_networks", "properties", "probe", "scanner", "attack",
-    "successful_attack", "misconfigured_client", "broken_client", "recovered_client", "retries", "other_policy_client", "changes", "not_judged", "charged_failures", "unused_grants", "unknown_scopes",
+    OTHER_POLICY, "broken_log", "no_calls", "unread_rows", "warnings", "served_though_denied", "refused_though_allowed", "preflights", "expired_token", "shared_token", "token_networks", "roaming_tokens", "properties", "probe", "scanner", "attack",
+    "successful_attack", "outage", "misconfigured_client", "always_denied_client", "broken_client", "recovered_client", "retries", "other_policy_client", "changes", "not_judged", "charged_failures", "unused_grants", "unknown_scopes",
 )  # fmt: skip
 
 
@@ -63,7 +63,8 @@ def _server(found: Figures) -> Iterator[Finding]:
         yield Finding(HIGH, "served_though_denied", served, True, f"{_were(served)} served although the policy denies {_them(served)}{_most(found, SERVED_THOUGH_DENIED)}.{other}", action, SERVER)
     if refused:
         changed = found.denials.failures.where(lambda row: row.outcome == REJECTED)
-        since = f"; {described(changed[0], found)}" if changed else ""
+        since = f"; {described(changed[0], found)}" if changed and changed[0].looks_like != OUTAGE else ""
+        since += f"; most of them {when(changed[0].since, changed[0].until, found.times.has_days_alone)}" if changed and changed[0].looks_like == OUTAGE else ""
         action = "Check whether the server runs another version of the policy, or has its own rules."
         yield Finding(MEDIUM, "refused_though_allowed", refused, True, f"{_were(refused)} rejected although the policy allows {_them(refused)}{_most(found, REFUSED_THOUGH_ALLOWED)}{since}.{_by_other(found, refused, 'refused_as_other', 'denied')}", action, SERVER)
     if preflights := found.served.of(SERVED_THOUGH_DENIED, is_preflight=True):
@@ -108,9 +109,10 @@ def _properties(found: Figures) -> Iterator[Finding]:
 def _clients(found: Figures) -> Iterator[Finding]:
     yield from _probes(found)
     yield from _attacks(found)
+    yield from _outages(found)
     for kind, (level, what, advice) in FAILING.items():
         # The finding about refused calls has those that the server refused.
-        rows = found.denials.failures.where(lambda row: row.looks_like == what and row.outcome != REJECTED)
+        rows = found.denials.failures.where(lambda row: row.looks_like == what and row.outcome != REJECTED and is_old(row, found) == (kind in OLD))
         if rows:
             callers = [*dict.fromkeys(row.caller for row in rows)]
             said = "; ".join(described(row, found) for row in rows[:MOST_PAIRS])
@@ -131,17 +133,18 @@ OF_TOKENS = {
     EXPIRED: ("expired_token", HIGH, "Let the server verify the expiry of tokens."),
     SHARED: ("shared_token", MEDIUM, "Find out whether the token was stolen, and give each client its own."),
     TWO_NETWORKS: ("token_networks", MEDIUM, "Find out whether the token was stolen."),
+    ROAMING: ("roaming_tokens", LOW, "Clients that change networks often do this; a stolen token would look the same."),
 }
 
 
 def _tokens(found: Figures) -> Iterator[Finding]:
     """Tokens that are used in a suspicious way, one finding for each way."""
     for what, (kind, level, action) in OF_TOKENS.items():
-        rows = found.tokens.uses.where(lambda row: row.what == what)
+        rows = found.tokens.uses.where(lambda row: (ROAMING if row.is_usual else row.what) == what)
         if rows:
             said = "; ".join(of_token(row, found) for row in rows[:MOST_PAIRS])
             more = f"; and {number(len(rows) - MOST_PAIRS, 'more token')}" if len(rows) > MOST_PAIRS else ""
-            sentence = f"{bound(len(rows), found.tokens.is_exact, 'token')} {'was' if len(rows) == 1 else 'were'} {what}: {said}{more}."
+            sentence = f"{bound(len(rows), found.tokens.is_exact, 'token')} {'was' if len(rows) == 1 else 'were'} {rows[0].what}: {said}{more}."
             yield Finding(level, kind, len(rows), found.tokens.is_exact, sentence, action, TOKENS)
 
 
@@ -171,8 +174,20 @@ def _probes(found: Figures) -> Iterator[Finding]:
 
 
 def is_harmless(row: Denied) -> bool:
-    """Whether a probe has no valid token and was never served."""
-    return not row.with_token and not row.served_though_denied
+    """Whether a probe has no valid token and was never served. Of calls that name no caller, some are not the probe's."""
+    has_token = row.with_token * (1 if row.caller is not None else 2) > (0 if row.caller is not None else row.calls)
+    return not has_token and not row.served_though_denied
+
+
+def _outages(found: Figures) -> Iterator[Finding]:
+    """Times in which far more calls failed than otherwise."""
+    # The finding about refused calls has those that the server refused.
+    for row in found.denials.failures.where(lambda row: row.looks_like == OUTAGE and row.outcome != REJECTED):
+        times = when(row.since, row.until, found.times.has_days_alone)
+        how = "were answered with 5xx" if row.outcome == ERROR else "were refused for their tokens"
+        sentence = f"Outage: {number(row.failed)} of {number(row.calls, 'call')} {how} {times}; {_some(row.before_failed, row.before)} before and {_some(row.after_failed, row.after)} after."
+        action = "Find out what failed at that time." if row.outcome == ERROR else "Find out what failed at that time, for example whether the gate could fetch the issuer's keys."
+        yield Finding(MEDIUM, "outage", row.failed, True, sentence, action, CAUSES)
 
 
 def _attacks(found: Figures) -> Iterator[Finding]:
@@ -191,18 +206,18 @@ def _attacks(found: Figures) -> Iterator[Finding]:
 def described(row: Failure, found: Figures) -> str:
     """The failed calls of a caller: how many of which failed how, since when, and what came before and after."""
     is_of_days = found.times.has_days_alone
-    of = {ROUTE: f" to {row.route}", EVERYBODY: f" to {row.route}", SCOPE: f" that need {shown(row.scope)}" if row.outcome not in LACKS else "", CALLER: ""}[row.counted]
+    of = {ROUTE: f" to {row.route}", ALL: f" to {row.route}" if row.route else "", SCOPE: f" that need {shown(row.scope)}" if row.outcome not in LACKS else "", CALLER: ""}[row.counted]
     how = HOW.get(row.outcome) or (f"were answered with {row.outcome}" if row.outcome.isdigit() or row.outcome == ERROR else f"were denied for {row.outcome}")
     if row.outcome in LACKS:
         how = f"{'lack' if row.outcome == Reason.SCOPE_MISSING.value else 'have no user token for'} {'the scopes of their routes' if row.scope is None else shown(row.scope)}"
     many = f", up to {number(row.in_hour)} within an hour" if row.pattern is not None and row.in_hour is not None else ""
     pattern = f" {shown(row.pattern)}" if row.pattern is not None and row.looks_like == ATTACK else ""
-    who = "somebody" if row.counted == EVERYBODY else _who(row.caller)
+    who = "an attacker" if row.counted == ALL else _who(row.caller)
     return f"{who}{pattern}: {number(row.failed)} of {number(row.calls, 'call')}{of} {how}{_times(row, found, is_of_days)}{many}{_around(row)}"
 
 
 def _times(row: Failure, found: Figures, is_of_days: bool) -> str:
-    """From when to when the calls failed. If nothing came after, it goes on."""
+    """From when to when the calls failed. If nothing came after, it continues."""
     since, until = (f"{time:%Y-%m-%d}" if is_of_days else f"{time:%Y-%m-%d %H:%M}" for time in (row.since, row.until))
     end = found.times.last
     # A few calls after it, for example with an expired token, show nothing.
@@ -225,6 +240,15 @@ def _around(row: Failure) -> str:
 
 def _some(failed: int, calls: int) -> str:
     return f"{number(failed) if failed else 'none'} of {number(calls)}"
+
+
+def is_old(row: Failure, found: Figures) -> bool:
+    """Whether a caller makes calls that lack a scope since the log begins."""
+    first, last = found.times.first, found.times.last
+    if row.looks_like != MISCONFIGURED or row.before >= FEW or first is None or last is None:
+        return False
+    # By chance, a client makes no call for many times its average gap, for example at night.
+    return 10 * (row.since - first) <= last - first or (row.since - first) * (row.failed - 1) <= NEW_GAPS * (row.until - row.since)
 
 
 def is_gone(row: Failure, found: Figures) -> bool:
@@ -270,10 +294,15 @@ def _of_misconfigured(rows: Sequence[Failure]) -> str:
 # The findings about clients whose calls fail: level, what a client looks like, and the advice.
 FAILING: dict[str, tuple[str, str, Callable[[Sequence[Failure]], str]]] = {
     "misconfigured_client": (MEDIUM, MISCONFIGURED, _of_misconfigured),
+    "always_denied_client": (LOW, MISCONFIGURED, _of_misconfigured),
     "broken_client": (MEDIUM, BROKEN, lambda rows: "Find out what changed at that time, for example which version was deployed."),
     "recovered_client": (LOW, RECOVERED, lambda rows: "Find out what happened then, if you do not know it."),
     "retries": (LOW, RETRIES, lambda rows: "Let the client wait longer between attempts, or stop after a refusal."),
 }
+# A new client makes its first call after so many of its average gaps.
+NEW_GAPS = 20
+# The findings about calls that fail since the log begins, so that nothing shows that they ever succeeded.
+OLD = ("always_denied_client",)
 HOW = {
     Reason.NO_TOKEN.value: "have no valid token", Reason.INVALID_TOKEN.value: "have no valid token", Reason.NO_ROUTE.value: "match no route",
     Reason.METHOD_NOT_DECLARED.value: "have another method than the policy", Reason.MALFORMED_REQUEST.value: "are malformed",

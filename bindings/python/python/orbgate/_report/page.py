@@ -19,6 +19,7 @@ from .._native import VERSION
 from .._number import number
 from .._read.private import RULE
 from .denials import RULES, SEVERAL
+from .failures import ALL
 from .findings import checked, nothing, responses
 from .numbers import TOP, bound, period, share, shown
 from .sections import sections
@@ -208,7 +209,7 @@ def _flagged(found: Figures) -> Sequence[Tile]:
     if not found.denied and not found.denials.failures:
         return []
     of_groups = [(row.looks_like, row.caller) for row in found.denials.groups if row.looks_like is not None]
-    signs = [*of_groups, *((row.looks_like, row.caller) for row in found.denials.failures)]
+    signs = [*of_groups, *((row.looks_like, row.caller) for row in found.denials.failures if row.counted != ALL)]
     # A client has a group for each scope that it lacks. Calls without a caller are not counted, because they might come from many callers.
     clients = Counter(what for what, caller in {*signs} if caller is not None)
     said = [number(clients[what], what, SEVERAL[what]) for what in RULES if clients[what]]

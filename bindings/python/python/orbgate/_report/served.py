@@ -13,7 +13,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._count.counts import Counts, HeavyCounts, Times
 from .._count.heavy import Heavy
-from .._count.served import REDIRECTED, REFUSED, REFUSED_THOUGH_ALLOWED, SERVED, SERVED_THOUGH_DENIED, mismatch, served
+from .._count.served import REDIRECTED, REFUSED, REFUSED_THOUGH_ALLOWED, SERVED, SERVED_THOUGH_DENIED, UNCLEAR, is_expired_token, mismatch, served
 from .._read import private
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
@@ -152,7 +152,7 @@ class ServedCounts:
         if status.null_count == len(status):
             return
         is_allowed = pc.equal(decided["decision"], Effect.ALLOW.value)
-        said = served(status, is_allowed, decided["reason"])
+        said = pc.if_else(is_expired_token(calls), UNCLEAR, served(status, is_allowed, decided["reason"]))
         position = pc.coalesce(decided["route"], decided["about"])
         is_error, is_unmatched = unclear(calls, decided)
         self.server_errors += pc.sum(is_error).as_py() or 0

@@ -11,7 +11,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._count.counts import Counts
-from .._count.served import REFUSED, SERVED, served
+from .._count.served import REFUSED, SERVED, is_expired_token, served
 from .._terms import Effect, Reason
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ FEW = 10
 GOOD_WEIGHT, RARE = 9, 20
 # As many failures are always enough. Fewer must be more than three times those before, because tokens expire.
 ENOUGH = 100
+# How many times the usual share of failures an outage has at least.
+OUTLYING = 8
 HOUR = 3_600
 # The most rows of counts. With more, times are counted by the next longer unit, and then only those of callers whose calls fail.
 MOST_ROWS = 1 << 19
@@ -60,7 +62,7 @@ class Timelines(Counts):
         second = pc.divide(pc.floor_temporal(calls["time"], unit="second").cast(pa.int64()), 1_000_000)
         columns = {
             "caller": calls[self._by], "scope": decided["scope"], "location": pc.coalesce(decided["route"], decided["about"]),
-            "outcome": outcomes(calls["served_status"], decided), "first": second, "last": second, "row": calls["row"],
+            "outcome": pc.if_else(is_expired_token(calls), Reason.INVALID_TOKEN.value, outcomes(calls["served_status"], decided)), "first": second, "last": second, "row": calls["row"],
         }  # fmt: skip
         timed = pa.table(columns)
         self.add(self._in_bins(timed.filter(pc.is_valid(timed["first"]))))
@@ -121,6 +123,16 @@ class Timelines(Counts):
         rows = (row for batch in whole.sort_by([("location", "ascending")]).to_batches(1 << 14) for row in batch.to_pylist())
         for location, of in groupby(rows, key=lambda row: row["location"]):
             yield location, list(of)
+
+    def together(self) -> list[dict[str, Any]]:
+        """The counts of all callers together, of calls with a route."""
+        self.fit()
+        if not self._rows():
+            return []
+        # Scanners try paths that no route has.
+        known = self._parts[0].filter(pc.is_valid(self._parts[0]["location"]))
+        whole = known.group_by(["outcome", "bin"]).aggregate([("first", "min"), ("last", "max"), ("row", "min"), ("calls", "sum")])
+        return [{**row, "scope": None, "location": None} for row in whole.rename_columns([name.removesuffix("_min").removesuffix("_max").removesuffix("_sum") for name in whole.column_names]).to_pylist()]
 
     def spread(self, location: str, outcomes: Collection[str], since: int, until: int) -> tuple[int, int]:
         """How many callers made such calls between two seconds, and the calls of the one with the most."""
@@ -221,7 +233,10 @@ def window(of: Sequence[Piece]) -> Window | None:
         score += piece.failed - GOOD_WEIGHT * piece.others
         if score > best[0]:
             best = score, start, at + 1
-    _, start, end = best
+    return _window(of, *best[1:])
+
+
+def _window(of: Sequence[Piece], start: int, end: int) -> Window | None:
     inside, before, after = of[start:end], of[:start], of[end:]
     failed = sum(piece.failed for piece in inside)
     if failed < FEW:
@@ -229,6 +244,39 @@ def window(of: Sequence[Piece]) -> Window | None:
     counts = [(sum(piece.others + piece.failed for piece in part), sum(piece.failed for piece in part)) for part in (before, after)]
     calls = failed + sum(piece.others for piece in inside)
     return Window(inside[0].first, max(piece.last for piece in inside), failed, calls, *counts[0], *counts[1], most_in_hour(inside))
+
+
+def outlying(of: Sequence[Piece]) -> Window | None:
+    """The stretch with the most failures beyond a few times the usual share of them; None if its share isn't many times that of the rest,
+    or below one in ten.
+    """
+    failed, calls = sum(piece.failed for piece in of), sum(piece.failed + piece.others for piece in of)
+    usual, best, start, score = OUTLYING / 2 * failed / max(1, calls), (0.0, 0, 0), 0, 0.0
+    for at, piece in enumerate(of):
+        if score <= 0:
+            start, score = at, 0.0
+        score += piece.failed - usual * (piece.failed + piece.others)
+        if score > best[0]:
+            best = score, start, at + 1
+    found = _window(of, *best[1:])
+    if found is None:
+        return None
+    rest, rest_failed = found.before + found.after, found.before_failed + found.after_failed
+    is_such = 10 * found.failed >= found.calls and found.failed * rest >= OUTLYING * rest_failed * found.calls and rest >= ENOUGH
+    return found if is_such else None
+
+
+def step(of: Sequence[Piece]) -> Window | None:
+    """The stretch from the first failure on, if there are many, and at the same rate, many would have been before. A part of a
+    client's calls fails, for example to one path that it writes wrongly since a release.
+    """
+    start = next((at for at, piece in enumerate(of) if piece.failed), len(of))
+    before, after = of[:start], of[start:]
+    failed, calls = sum(piece.failed for piece in after), sum(piece.others + piece.failed for piece in after)
+    made = sum(piece.others for piece in before)
+    if failed < 2 * FEW or made * failed < FEW * calls:
+        return None
+    return Window(after[0].first, max(piece.last for piece in after), failed, calls, made, 0, 0, 0, most_in_hour(after))
 
 
 def most_in_hour(of: Sequence[Piece]) -> int:

@@ -12,7 +12,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._count.counts import Counts
-from .._count.served import SERVED, served
+from .._count.served import SERVED, SKEW, served
 from .._rows import Rows
 from .._terms import Effect
 
@@ -21,9 +21,15 @@ if TYPE_CHECKING:
 
 # Two calls of a token within this time come from two places at once. An address's network has so many bits.
 AT_ONCE, BITS = timedelta(minutes=1), {4: 24, 6: 48}
+# If more tokens than this, and more than this part of all, come from two networks at once, this is how the clients work.
+FEW_TOKENS, TOKENS_PART = 3, 50
+# Addresses that say nothing of a place.
+PRIVATE = tuple(map(ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "fc00::/7", "fe80::/10", "::1/128")))
 # The most rows of counts. With more, tokens are dropped that are used by one client from one network.
 MOST_ROWS = 1 << 18
 SHARED, TWO_NETWORKS, EXPIRED = "used by several clients", "used from two networks within a minute", "served after its expiry"
+# The use from two networks that is usual.
+ROAMING = "used from many networks"
 
 
 class TokenUse(NamedTuple):
@@ -32,7 +38,8 @@ class TokenUse(NamedTuple):
     `what` is "used by several clients", otherwise "used from two networks within a minute"; or "served after its expiry". `clients` and
     `networks` are those of all its calls, each in the order of bytes, the first few. `calls` counts the calls by all but the
     client with the most, those from the two networks within a minute, or those served after its expiry, from `first` to `last`.
-    `row` is the first of them, counted from 1.
+    `row` is the first of them, counted from 1. A use from two networks `is_usual` if many tokens are used so, or this one from its
+    first calls on.
     """
 
     token: str
@@ -43,6 +50,7 @@ class TokenUse(NamedTuple):
     first: datetime | None
     last: datetime | None
     row: int
+    is_usual: bool
 
 
 # The most clients and networks that are named.
@@ -68,7 +76,7 @@ class TokenCounts:
             said = served(calls["served_status"], is_allowed, part.decided["reason"])
             # Without a status, the log shows only that the policy allows the call.
             is_served = pc.if_else(pc.is_valid(said), pc.equal(said, SERVED), False)
-            is_expired = pc.and_(pc.greater(time, calls["token_expires"].cast(time.type)), is_served).fill_null(False)
+            is_expired = pc.and_(pc.greater(time, pc.add(calls["token_expires"].cast(time.type), SKEW)), is_served).fill_null(False)
         columns = {
             "token": calls["token"], "caller": calls["caller"], "network": networks(calls["address"]) if "address" in calls.column_names else nothing,
             "minute": pc.floor_temporal(time, unit="minute"), "is_expired": is_expired, "row": calls["row"], "earliest": time, "latest": time,
@@ -86,7 +94,14 @@ class TokenCounts:
     def rows(self) -> Rows[TokenUse]:
         """The suspicious tokens: first those that were served after their expiry, then by their calls."""
         uses = sorted(self._uses.rows(), key=lambda row: (row["token"], row["earliest"] or datetime.min, row["row"]))
-        found = [use for token, of in groupby(uses, key=lambda row: row["token"]) for use in _of_token(token.decode(), [*of])]
+        found: list[TokenUse] = []
+        tokens = 0
+        for token, of in groupby(uses, key=lambda row: row["token"]):
+            tokens += 1
+            found += _of_token(token.decode(), [*of])
+        roaming = sum(row.what == TWO_NETWORKS for row in found)
+        if roaming > FEW_TOKENS and TOKENS_PART * roaming > tokens:
+            found = [row._replace(is_usual=row.is_usual or row.what == TWO_NETWORKS) for row in found]
         order = (EXPIRED, SHARED, TWO_NETWORKS)
         return Rows(TokenUse, sorted(found, key=lambda row: (order.index(row.what), -row.calls, row.token)))
 
@@ -105,7 +120,8 @@ def _of_token(token: str, uses: list[dict[str, Any]]) -> Iterator[TokenUse]:
         yield _use(token, SHARED, names, places, [row for row in uses if row["caller"] not in (None, main)])
     # A token of several clients is one incident, wherever they are.
     elif near := _near([row for row in uses if row["network"] is not None and row["earliest"] is not None]):
-        yield _use(token, TWO_NETWORKS, names, places, near)
+        before = sum(row["calls"] for row in uses if row["earliest"] is not None and row["earliest"] < near[0]["earliest"])
+        yield _use(token, TWO_NETWORKS, names, places, near, is_usual=10 * before < sum(row["calls"] for row in uses))
 
 
 def _near(uses: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -118,19 +134,21 @@ def _near(uses: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 break
             # Only the ends of a use are known to be calls.
             ends = [abs(one - two) for one in (row["earliest"], row["latest"]) for two in (other["earliest"], other["latest"])]
-            if other["network"] != row["network"] and min(ends) < AT_ONCE:
+            # A client can use both versions of IP at once.
+            is_other = other["network"] != row["network"] and (b":" in other["network"]) == (b":" in row["network"])
+            if is_other and min(ends) < AT_ONCE:
                 near |= {at: row, later: other}
     return [near[at] for at in sorted(near)]
 
 
-def _use(token: str, what: str, clients: tuple[str, ...], places: tuple[str, ...], rows: Iterable[dict[str, Any]]) -> TokenUse:
+def _use(token: str, what: str, clients: tuple[str, ...], places: tuple[str, ...], rows: Iterable[dict[str, Any]], is_usual: bool = False) -> TokenUse:
     rows = [*rows]
     times = [row[end] for row in rows for end in ("earliest", "latest") if row[end] is not None]
-    return TokenUse(token, what, clients, places, sum(row["calls"] for row in rows), min(times, default=None), max(times, default=None), min(row["row"] for row in rows))
+    return TokenUse(token, what, clients, places, sum(row["calls"] for row in rows), min(times, default=None), max(times, default=None), min(row["row"] for row in rows), is_usual)
 
 
 def networks(addresses: Any) -> Any:
-    """The networks of addresses: a /24 of IPv4, a /48 of IPv6. What isn't an address is null."""
+    """The networks of addresses: a /24 of IPv4, a /48 of IPv6. What isn't an address is null, and so are private ones."""
     coded = addresses.combine_chunks().dictionary_encode() if hasattr(addresses, "combine_chunks") else addresses.dictionary_encode()
     coded = coded.combine_chunks() if hasattr(coded, "combine_chunks") else coded
     return pa.array([None if address is None else _network(address) for address in coded.dictionary.to_pylist()], pa.binary()).take(coded.indices)
@@ -143,4 +161,6 @@ def _network(text: bytes) -> bytes | None:
         return None
     # A zone belongs to the machine.
     address = getattr(address, "ipv4_mapped", None) or ip_address(str(address).partition("%")[0])
+    if any(address in network for network in PRIVATE):
+        return None
     return str(ip_network(f"{address}/{BITS[address.version]}", strict=False)).encode()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..._count.text import NO_CALLER
 from ..._number import number
-from ..failures import EVERYBODY, MISCONFIGURED
+from ..failures import ALL, MISCONFIGURED
 from ..denials import MISSING_SCOPE, PATHS, PROBE, PROBED_PATHS, RULES, STALE, UNKNOWN_PATHS, has_stopped, hour_is_bound
 from ..findings import CAUSES, described
 from ..numbers import before, bound, share, shown
@@ -72,7 +72,7 @@ def _article(what: str) -> str:
 def _failures(found: Figures, top: int) -> Table:
     """The callers whose calls failed from a time on, one row for each scope or route."""
     rows = [
-        ("many" if row.counted == EVERYBODY else parts.caller(row.caller), row.looks_like, described(row, found), number(row.row), _also(row, found))
+        ("many" if row.counted == ALL else parts.caller(row.caller), row.looks_like, described(row, found), number(row.row), _also(row, found))
         for row in found.denials.failures[:top]
     ]
     columns = {"caller": CODE, "looks like": NAME, "because": WORDS, "first row": NUMBER, "also": WORDS}
