@@ -163,8 +163,7 @@ impl<'e> Deny<'e> {
         self.detail
     }
 
-    /// The HTTP status (see [`Reason::status`]), or [`Reason::DEFAULT_STATUS`] if the reason has
-    /// none.
+    /// The HTTP status (see [`Reason::status`]), or [`Reason::DEFAULT_STATUS`] if the reason has none.
     #[must_use]
     pub fn status(&self) -> u16 {
         self.reason.status().unwrap_or(Reason::DEFAULT_STATUS)
@@ -200,14 +199,8 @@ impl<'e> Decision<'e> {
     /// Makes a denial.
     #[inline(always)]
     pub(crate) const fn denied(tables: &'e Tables, denial: Denial) -> Self {
-        Self::Deny(Deny {
-            tables,
-            route: denial.route,
-            about: denial.about,
-            scope: NO_SCOPE,
-            reason: denial.reason,
-            detail: denial.detail,
-        })
+        let Denial { reason, detail, route, about } = denial;
+        Self::Deny(Deny { tables, route, about, scope: NO_SCOPE, reason, detail })
     }
 
     /// The tables, and the ids of the route and the scope in them.

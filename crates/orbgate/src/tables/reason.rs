@@ -14,8 +14,7 @@ codes! {
         MalformedRequest = 1: "malformed_request", "the request has no single, safe spelling", Some(400);
         NoToken = 2: "no_token", "no token was supplied", Some(401);
         InvalidToken = 3: "invalid_token", "the token was refused, or its kind is unknown", Some(401);
-        /// The path matches no route or, for a decision by scope, the policy doesn't define the
-        /// scope.
+        /// The path matches no route or, for a decision by scope, the policy doesn't define the scope.
         NoRoute = 4: "no_route", "the policy has no such route or scope", Some(404);
         /// The template is the most specific one that fits the path.
         MethodNotDeclared = 5: "method_not_declared", "the route does not declare this method", Some(405);
@@ -36,8 +35,7 @@ codes! {
     }
     /// The HTTP status of a denial; `None` for the reasons that allow.
     ///
-    /// The specification shows only the 403. The other statuses follow HTTP, and an enforcement
-    /// point may map every denial to 403.
+    /// The specification shows only the 403. The others follow HTTP; an enforcement point may map every denial to 403.
     fn status -> Option<u16>;
 }
 
