@@ -37,10 +37,14 @@ def test_ten_thousand_loads_leave_memory_flat() -> None:
                 Policy.from_yaml("orbgate: 1\n")
         gc.collect()
 
+    def growth() -> int:
+        before = resident()
+        load(10_000)
+        return resident() - before
+
     load(1_000)
-    before = resident()
-    load(10_000)
-    assert resident() - before < 2_000_000
+    # The allocator takes 2 MiB at a time, whoever asks. A leak grows each time.
+    assert min(growth() for _ in range(3)) < 2_000_000
 
 
 def test_processes_decide_alike() -> None:
