@@ -342,7 +342,7 @@ public final class Gate implements Guard, AutoCloseable {
         boolean isCause = explanation.reason().equals(reason) && explanation.detail().equals(detail);
         OptionalLong status = OptionalLong.of(made.httpStatus());
         Record explained = isCause ? explanation : new Questions.PolicyDecision(
-                Names.EFFECT_DENY, status, reason, detail, made.api(), made.route(), made.scope(), Optional.empty(), made.policy());
+                Names.EFFECT_DENY, status, reason, detail, made.api(), made.route(), made.scope(), Optional.empty(), Optional.empty(), made.policy());
         return Json.write(new Denied(request.method(), path, explained));
     }
 
