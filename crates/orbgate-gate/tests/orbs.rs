@@ -191,6 +191,7 @@ fn the_outcome_settles() {
         (HandlerOutcome::Grpc(1), Void, Void),
         (HandlerOutcome::Failed, Void, Void),
         (HandlerOutcome::Cancelled, Void, Capture(5)),
+        (HandlerOutcome::NotRun, Void, Void),
     ];
     for (outcome, voiding, capturing) in table {
         for (on_cancelled, expected) in [(OnCancelled::Void, voiding), (OnCancelled::Capture, capturing)] {

@@ -61,6 +61,12 @@ impl<V: VerifyToken> Settings<V> {
             request.allow_bonus_orbs_use = true;
             answer = answer.allowing_bonus_orbs();
         }
+        // Before the orbs are held: the candidate holds none, so only the policies are compared.
+        let candidate = self.shadow.as_ref().map(|engines| (engines.load(), self.rules_of(engines)));
+        let shadowed = candidate.as_ref().map(|(candidate, rules)| {
+            let opened = rules.open(candidate, &request);
+            Shadowed { enforced: answer.decision, candidate: opened.decide(answer.credentials.clone()).decision }
+        });
         let mut held = None;
         if answer.decision.is_allow() {
             match charge.hold(headers, &answer).await {
@@ -68,7 +74,7 @@ impl<V: VerifyToken> Settings<V> {
                 Err(unpaid) => answer = self.rules.unpaid(answer, unpaid),
             }
         }
-        self.note(&request, &answer, span);
+        self.note(&answer, shadowed.as_ref(), span);
         // The policy allows a misrouted request, so there is nothing to explain.
         if self.debug && !answer.decision.is_allow() && answer.misrouted.is_none() {
             observe::explained(&answer.decision, request.method, request.target, |target| {
@@ -93,20 +99,15 @@ impl<V: VerifyToken> Settings<V> {
         rules
     }
 
-    /// Reports a result to the counters, the span, the candidate and the audit.
-    fn note(&self, request: &Request<'_>, answer: &Answer<'_, V::Verified>, span: &Span) {
+    /// Reports a result to the counters, the span and the audit.
+    fn note(&self, answer: &Answer<'_, V::Verified>, shadowed: Option<&Shadowed<'_, '_>>, span: &Span) {
         observe::decided(&answer.decision, answer.refused(), span);
-        let candidate = self.shadow.as_ref().map(|engines| (engines.load(), self.rules_of(engines)));
-        let shadowed = candidate.as_ref().map(|(candidate, rules)| {
-            let opened = rules.open(candidate, request);
-            Shadowed { enforced: answer.decision, candidate: opened.decide(answer.credentials.clone()).decision }
-        });
-        if let Some(shadowed) = &shadowed {
+        if let Some(shadowed) = shadowed {
             observe::shadowed(shadowed, span);
         }
         #[cfg(feature = "audit")]
         if let Some(log) = &self.audit {
-            log.write_down(&answer.decision, shadowed.as_ref(), (&answer.credentials).into());
+            log.write_down(&answer.decision, shadowed, (&answer.credentials).into());
         }
     }
 }

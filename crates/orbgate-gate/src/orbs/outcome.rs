@@ -24,6 +24,8 @@ pub enum HandlerOutcome {
     Failed,
     /// It was stopped midway, or its stream failed after the first byte.
     Cancelled,
+    /// It never ran: its caller left before it began, or the service wasn't ready.
+    NotRun,
 }
 
 /// How a hold ends.
@@ -49,7 +51,7 @@ impl OrbRules {
         let captures = match outcome {
             HandlerOutcome::Status(status) => (100..400).contains(&status),
             HandlerOutcome::Grpc(status) => status == 0,
-            HandlerOutcome::Failed => false,
+            HandlerOutcome::Failed | HandlerOutcome::NotRun => false,
             HandlerOutcome::Cancelled => self.on_cancelled == OnCancelled::Capture,
         };
         match captures {

@@ -53,25 +53,37 @@ impl ActualOrbs {
     }
 }
 
-/// A held call. If it is dropped without an outcome, its handler was stopped midway, or panicked.
+/// A held call. If it is dropped without an outcome, its handler never ran, was stopped midway, or panicked.
 #[derive(Debug)]
 pub(super) struct Held {
     orbs: OrbLedger,
     id: HoldId,
     amount: u64,
     pub(super) actual: ActualOrbs,
-    is_settled: bool,
+    handler: Handler,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Handler {
+    NotRun,
+    Runs,
+    Settled,
 }
 
 impl Held {
+    /// From now on, the handler runs.
+    pub(super) const fn run(&mut self) {
+        self.handler = Handler::Runs;
+    }
+
     /// Settles by the handler's outcome.
     pub(super) fn settle(mut self, outcome: HandlerOutcome) {
         self.end(outcome);
     }
 
     fn end(&mut self, outcome: HandlerOutcome) {
-        if !self.is_settled {
-            self.is_settled = true;
+        if self.handler != Handler::Settled {
+            self.handler = Handler::Settled;
             let settlement = self.orbs.rules().settlement(outcome, self.amount, self.actual.stated());
             self.orbs.settle(self.id, settlement);
         }
@@ -80,7 +92,11 @@ impl Held {
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.end(if thread::panicking() { HandlerOutcome::Failed } else { HandlerOutcome::Cancelled });
+        self.end(match self.handler {
+            Handler::NotRun => HandlerOutcome::NotRun,
+            _ if thread::panicking() => HandlerOutcome::Failed,
+            _ => HandlerOutcome::Cancelled,
+        });
     }
 }
 
@@ -128,6 +144,6 @@ impl<T: Verified> Charge<T> for Ledgered<T> {
         // Without an answer, the thread has ended.
         answer.unwrap_or(Err(Unpaid::Unavailable))?;
         let actual = ActualOrbs { is_held: true, ..ActualOrbs::default() };
-        Ok(Some(Held { orbs: self.orbs.clone(), id, amount, actual, is_settled: false }))
+        Ok(Some(Held { orbs: self.orbs.clone(), id, amount, actual, handler: Handler::NotRun }))
     }
 }

@@ -110,18 +110,16 @@ where
         let mut inner = self.inner.clone();
         let (settings, ledger) = (Arc::clone(&self.settings), Arc::clone(&self.ledger));
         Box::pin(async move {
-            let (mut request, held) = match pass(&settings, request, &*ledger).await {
+            let (mut request, mut held) = match pass(&settings, request, &*ledger).await {
                 Ok((request, held)) => (request, held.flatten()),
                 Err(denial) => return Ok(denial.map(|()| ChargedBody::free(R::default()))),
             };
             let method = request.method().clone();
             let actual = held.as_ref().map(|held| held.actual.clone());
             request.extensions_mut().insert(actual.unwrap_or_default());
-            if let Err(error) = core::future::poll_fn(|context| inner.poll_ready(context)).await {
-                if let Some(held) = held {
-                    held.settle(HandlerOutcome::Failed);
-                }
-                return Err(error);
+            core::future::poll_fn(|context| inner.poll_ready(context)).await?;
+            if let Some(held) = &mut held {
+                held.run();
             }
             let answered = inner.call(request).await;
             match (answered, held) {

@@ -1,6 +1,8 @@
 //! What is refused at the start and on reload, and what an operator sees.
 
 use core::convert::Infallible;
+use core::sync::atomic::{AtomicBool, Ordering};
+use core::task::{Context, Poll};
 use core::time::Duration;
 use std::io::Write;
 use std::sync::{Arc, Mutex};
@@ -10,7 +12,7 @@ use http::{Request, Response, StatusCode};
 use http_body_util::Full;
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate::{Engine, Policy, TokenKind};
-use orbgate_ledger::{Bucket, Grant, Ledger, Sqlite};
+use orbgate_ledger::{Bucket, Cause, Grant, Ledger, Sqlite};
 use orbgate_token::TestIssuer;
 use orbgate_tower::{
     Amounts, AmountsError, AuditLog, Engines, GateLayer, KeyHolder, LoadError, OnCancelled, OrbLedger, OrbRules,
@@ -19,7 +21,7 @@ use orbgate_tower::{
 use serde_json::Value;
 use tower::{Layer as _, ServiceExt as _, service_fn};
 
-use crate::service::{OPEN, POLICY, World, account, amounts, engines, rules};
+use crate::service::{OPEN, POLICY, World, account, amounts, engines, rules, wait};
 
 fn gate() -> GateLayer<KeyHolder> {
     let issuer = TestIssuer::new("https://issuer.test").unwrap();
@@ -87,7 +89,7 @@ fn an_operator_sees_what_was_denied_and_charged() {
     let (folder, log) = (tempfile::tempdir().unwrap(), Log::default());
     let audit = AuditLog::to_writer(log.clone()).unwrap();
     let ledger: Arc<dyn Ledger> = Arc::new(Sqlite::open(folder.path().join("orbs.db")).unwrap());
-    let world = World::with(ledger, rules(), |gate| gate.audit(audit.clone()));
+    let world = World::with(ledger, rules(), |gate| gate.audit(audit.clone()).shadow(engines()));
     world.grant("rich", 100, Bucket::Paid);
     for (user, status) in [("poor", 402), ("rich", 200)] {
         assert_eq!(world.call(user, "POST /run", &[], "").unwrap().status, status);
@@ -124,6 +126,8 @@ fn an_operator_sees_what_was_denied_and_charged() {
         "orbgate_settlements_total{result=\"captured\"}",
         "orbgate_orbs_captured_total",
         "orbgate_settlements_waiting 0",
+        // A candidate is compared by policy: the same one denies nobody for an empty account.
+        "orbgate_shadow_decisions_total{result=\"same\"} 3",
         "orbgate_decisions_total{decision=\"deny\",reason=\"insufficient_orbs\",route=\"POST /run\"}",
     ] {
         assert!(text.contains(counter), "{counter}: {text}");
@@ -179,8 +183,48 @@ async fn the_tutorial_s_service_answers_as_its_page_says() {
     let account = account("subject");
     ledger.grant(Grant { id, account: account.clone(), amount, bucket: Bucket::Paid, expires_at: None }).unwrap();
     assert_eq!(call().await, 200);
-    crate::service::wait(|| ledger.balance(account.clone()).unwrap().held.get() == 0);
+    wait(|| ledger.balance(account.clone()).unwrap().held.get() == 0);
     assert!(page.contains("because 20 orbs are left"));
     assert_eq!(ledger.balance(account).unwrap().available.get(), 20);
     assert_eq!(call().await, 402);
+}
+
+/// A service that isn't ready, and whose caller leaves.
+#[derive(Clone)]
+struct NotReady(Arc<AtomicBool>);
+
+impl<B> tower::Service<Request<B>> for NotReady {
+    type Response = Response<http_body_util::Empty<Bytes>>;
+    type Error = Infallible;
+    type Future = core::future::Pending<Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.0.store(true, Ordering::SeqCst);
+        Poll::Pending
+    }
+
+    fn call(&mut self, _: Request<B>) -> Self::Future {
+        panic!("it isn't ready");
+    }
+}
+
+#[test]
+fn a_handler_that_never_ran_costs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger: Arc<dyn Ledger> = Arc::new(Sqlite::open(folder.path().join("orbs.db")).unwrap());
+    let mut capturing = rules();
+    capturing.on_cancelled = OnCancelled::Capture;
+    let world = World::new(Arc::clone(&ledger), capturing.clone());
+    world.grant("a", 100, Bucket::Paid);
+    let orbs = OrbLedger::start(ledger, capturing).unwrap();
+    let is_asked = Arc::new(AtomicBool::new(false));
+    let service = world.gate.clone().ledger(&orbs, amounts()).unwrap().layer(NotReady(Arc::clone(&is_asked)));
+    let request = Request::post("/run").header("authorization", format!("Bearer {}", world.token("a")));
+    let call = service.oneshot(request.body(Full::<Bytes>::default()).unwrap());
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    let call = runtime.spawn(call);
+    wait(|| is_asked.load(Ordering::SeqCst));
+    call.abort();
+    assert_eq!(world.left("a"), 100);
+    assert_eq!(world.causes("a"), [Cause::Hold, Cause::Void]);
 }
