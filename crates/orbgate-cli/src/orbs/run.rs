@@ -82,9 +82,14 @@ impl Opened {
     }
 }
 
-/// Whether `--db` names a database of PostgreSQL.
+/// Whether `--db` names a database of PostgreSQL: a URL, or pairs of `keyword=value` in any order. A file with such a name
+/// is written `./name`.
 fn is_of_postgres(db: &str) -> bool {
-    ["postgres://", "postgresql://", "host="].iter().any(|start| db.starts_with(start))
+    let keyword = db.split_once('=').map_or("", |(keyword, _)| keyword.trim());
+    db.starts_with("postgres:")
+        || db.starts_with("postgresql:")
+        || db.contains("://")
+        || !keyword.is_empty() && keyword.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
 }
 
 fn open(arguments: &Arguments) -> Result<Opened, Stop> {
@@ -200,5 +205,29 @@ fn millis(duration: Duration) -> Option<Millis> {
 impl From<std::io::Error> for Failed {
     fn from(error: std::io::Error) -> Self {
         Self::Stop(Stop::from(error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_of_postgres;
+
+    #[test]
+    fn a_database_is_never_taken_for_a_file() {
+        for db in [
+            "postgres://orbs@localhost/orbs",
+            "postgresql:///orbs",
+            "postgres:/orbs",
+            "host=/run/postgresql user=orbs",
+            "user=orbs host=/run/postgresql",
+            "dbname = orbs",
+            "sslmode=require host=db",
+            "mysql://orbs",
+        ] {
+            assert!(is_of_postgres(db), "{db}");
+        }
+        for file in ["orbs.db", "./user=orbs", "/var/lib/orbs=1.db", "=", ""] {
+            assert!(!is_of_postgres(file), "{file}");
+        }
     }
 }
