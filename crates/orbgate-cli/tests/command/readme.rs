@@ -9,7 +9,7 @@ use crate::{file, of_the_repository, orbgate, orbgate_reading};
 
 /// What comes after `$ ` is typed; the lines below it are the output.
 ///
-/// `UPDATE_README=1 cargo test -p orbgate-cli readme` writes what is printed into the README.
+/// `ORBGATE_UPDATE=1 cargo test -p orbgate-cli readme` writes what is printed into the README.
 #[test]
 fn the_readme_shows_what_the_command_prints() {
     let readme = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
@@ -81,13 +81,13 @@ fn the_page_of_all_options_is_the_help() {
         (!name.is_empty() && name != "help").then_some(name)
     });
     let mut made = format!(
-        "# All options\n\nWhat `orbgate --help` and `orbgate COMMAND --help` print: `UPDATE_README=1 cargo test -p orbgate-cli --all-features \
+        "# All options\n\nWhat `orbgate --help` and `orbgate COMMAND --help` print: `ORBGATE_UPDATE=1 cargo test -p orbgate-cli --all-features \
          all_options` writes this page.\n\n```text\n{main}\n```\n"
     );
     for name in names {
         made.push_str(&format!("\n## {name}\n\n```text\n{}\n```\n", help(name)));
     }
-    if std::env::var_os("UPDATE_README").is_some() {
+    if std::env::var_os("ORBGATE_UPDATE").is_some() {
         std::fs::write(&page, &made).unwrap();
     }
     let committed = std::fs::read_to_string(&page).unwrap();
@@ -146,7 +146,7 @@ fn check(path: &Path, least: usize, folder: &Path) {
         }
     }
     assert!(examples >= least, "{examples} examples");
-    if std::env::var_os("UPDATE_README").is_some() {
+    if std::env::var_os("ORBGATE_UPDATE").is_some() {
         std::fs::write(path, &real).unwrap();
     }
     assert!(readme == real, "the README should read:\n{real}");
