@@ -15,8 +15,8 @@ use orbgate::{Engine, Policy, TokenKind};
 use orbgate_ledger::{Bucket, Cause, Grant, Ledger, Sqlite};
 use orbgate_token::TestIssuer;
 use orbgate_tower::{
-    Amounts, AmountsError, AuditLog, Engines, GateLayer, KeyHolder, LoadError, OnCancelled, OrbLedger, OrbRules,
-    RequestBody,
+    Amounts, AmountsError, AuditLog, CheckDispatch, Engines, GateLayer, KeyHolder, LoadError, OnCancelled, OrbLedger,
+    OrbRules, RequestBody,
 };
 use serde_json::Value;
 use tower::{Layer as _, ServiceExt as _, service_fn};
@@ -227,4 +227,31 @@ fn a_handler_that_never_ran_costs_nothing() {
     call.abort();
     assert_eq!(world.left("a"), 100);
     assert_eq!(world.causes("a"), [Cause::Hold, Cause::Void]);
+}
+
+/// The router sends the call to a handler that the policy doesn't know: the handler doesn't run, and its hold is voided.
+#[test]
+fn a_call_that_is_misrouted_behind_the_gate_costs_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let ledger: Arc<dyn Ledger> = Arc::new(Sqlite::open(folder.path().join("orbs.db")).unwrap());
+    let mut capturing = rules();
+    capturing.on_cancelled = OnCancelled::Capture;
+    let world = World::new(Arc::clone(&ledger), capturing.clone());
+    world.grant("a", 100, Bucket::Paid);
+    let orbs = OrbLedger::start(ledger, capturing).unwrap();
+    let ran = Arc::new(AtomicBool::new(false));
+    let handler = {
+        let ran = Arc::clone(&ran);
+        async move || ran.store(true, Ordering::SeqCst)
+    };
+    let router = axum::Router::new().route("/{anything}", axum::routing::post(handler)).layer(CheckDispatch);
+    let service = world.gate.clone().ledger(&orbs, amounts()).unwrap().layer(router);
+    let request = Request::post("/run").header("authorization", format!("Bearer {}", world.token("a")));
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let answer = runtime.block_on(service.oneshot(request.body(axum::body::Body::empty()).unwrap())).unwrap();
+    assert_eq!(answer.status(), StatusCode::NOT_FOUND);
+    drop(answer);
+    assert_eq!(world.left("a"), 100);
+    assert_eq!(world.causes("a"), [Cause::Hold, Cause::Void]);
+    assert!(!ran.load(Ordering::SeqCst));
 }
