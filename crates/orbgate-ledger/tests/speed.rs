@@ -1,13 +1,18 @@
-//! How fast holds are, compared with the same writes through bare prepared statements in the same run:
-//! `cargo test --release -p orbgate-ledger --test all speed -- --ignored --nocapture`.
+//! How fast holds are, compared with the same writes through bare prepared statements in the same run, and how long callers
+//! wait: `cargo test --release -p orbgate-ledger --all-features --test all speed -- --ignored --nocapture --test-threads 1`.
 
 use core::time::Duration;
 use std::sync::mpsc;
+use std::thread;
 use std::time::Instant;
 
-use orbgate_ledger::{Command, Ledger as _, Sqlite};
+#[cfg(feature = "postgres")]
+use orbgate_ledger::Postgres;
+use orbgate_ledger::{Command, HoldAnswer, Ledger, Sqlite};
 use rusqlite::{Connection, params};
 
+#[cfg(feature = "postgres")]
+use crate::postgres::server::Server;
 use crate::support::{account, grant, hold};
 
 const ROUNDS: usize = 7;
@@ -15,6 +20,7 @@ const ROUNDS: usize = 7;
 #[test]
 #[ignore = "measures"]
 fn holds_are_nearly_as_fast_as_their_writes() {
+    println!("| holds per commit | holds a second | bare statements | ratio |\n|--:|--:|--:|--:|");
     for size in [1_u64, 20, 200] {
         let folder = tempfile::tempdir().unwrap();
         let (ours, theirs) = (folder.path().join("ours.db"), folder.path().join("theirs.db"));
@@ -29,8 +35,56 @@ fn holds_are_nearly_as_fast_as_their_writes() {
             best[1] = best[1].min(bare.holds(round, count, size));
         }
         let [ours, theirs] = best.map(|best| count as f64 / best.as_secs_f64());
-        println!("{size} per commit: {ours:.0} holds/s, bare {theirs:.0}, ratio {:.2}", ours / theirs);
+        println!("| {size} | {ours:.0} | {theirs:.0} | {:.2} |", ours / theirs);
     }
+}
+
+/// Milliseconds from asking for a hold to its answer, while others ask, too.
+#[test]
+#[ignore = "measures"]
+fn callers_wait_for_one_commit() {
+    let folder = tempfile::tempdir().unwrap();
+    println!(
+        "| ledger | clients | accounts | holds a second | median ms | 99 % | 99.9 % |\n|---|--:|--:|--:|--:|--:|--:|"
+    );
+    #[cfg(feature = "postgres")]
+    let server = Server::start().unwrap();
+    #[cfg(feature = "postgres")]
+    server.sync();
+    for clients in [1, 64] {
+        for accounts in [1, 1000] {
+            let sqlite = Sqlite::open(folder.path().join(format!("{clients}-{accounts}.db"))).unwrap();
+            waits("SQLite", &sqlite, clients, accounts);
+            #[cfg(feature = "postgres")]
+            waits("PostgreSQL", &Postgres::open(&server.new_database(), clients.min(16)).unwrap(), clients, accounts);
+        }
+    }
+}
+
+fn waits(name: &str, ledger: &dyn Ledger, clients: usize, accounts: usize) {
+    for number in 0..accounts {
+        ledger.grant(grant(&format!("g{number}"), &format!("a{number}"), 1_000_000)).unwrap();
+    }
+    let each = if clients == 1 { 1000 } else { 200 };
+    let start = Instant::now();
+    let mut times: Vec<_> = thread::scope(|scope| {
+        let client = |client: usize| {
+            let call = move |index: usize| {
+                let command =
+                    hold(format!("h{client}.{index}"), &format!("a{}", (client * each + index) % accounts), 1);
+                let start = Instant::now();
+                assert!(matches!(ledger.hold(command).unwrap(), HoldAnswer::Held { .. }));
+                start.elapsed()
+            };
+            scope.spawn(move || (0..each).map(call).collect::<Vec<_>>())
+        };
+        let threads: Vec<_> = (0..clients).map(client).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    let rate = times.len() as f64 / start.elapsed().as_secs_f64();
+    times.sort();
+    let [median, high, highest] = [500, 990, 999].map(|part| times[times.len() * part / 1000].as_secs_f64() * 1e3);
+    println!("| {name} | {clients} | {accounts} | {rate:.0} | {median:.2} | {high:.2} | {highest:.2} |");
 }
 
 /// Holds with commits of exactly this size: the writer is kept waiting while they queue.

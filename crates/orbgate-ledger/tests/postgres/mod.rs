@@ -1,6 +1,6 @@
 //! The store in PostgreSQL: the suite, concurrency, kills and a failover, with a server of the test's own.
 
-mod server;
+pub(crate) mod server;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;

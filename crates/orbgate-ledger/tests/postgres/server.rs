@@ -48,6 +48,16 @@ impl Server {
         Some(server)
     }
 
+    /// From now on, it syncs what it writes, as a real one does.
+    pub(crate) fn sync(&self) {
+        let mut client = self.client("postgres");
+        client.batch_execute("ALTER SYSTEM SET fsync = on").unwrap();
+        client.batch_execute("SELECT pg_reload_conf()").unwrap();
+        while client.query_one("SHOW fsync", &[]).unwrap().get::<_, String>(0) != "on" {
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     fn data(&self) -> PathBuf {
         self.home.path().join("data")
     }

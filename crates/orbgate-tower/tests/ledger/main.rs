@@ -21,5 +21,6 @@ mod faults;
 #[allow(dead_code, reason = "the ledger's tests need more of it")]
 mod server;
 mod service;
+mod speed;
 mod start;
 mod support;
