@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs and runs what was packed where there is no Rust and no checkout: try.sh KIND…. A trial gets nothing of this environment but the
-# folders of programs without those that have Rust's, the guides, the runners of the cases, and a test issuer.
+# folders of programs without those that have Rust's, the guides, what runs the cases, and a test issuer.
 set -euo pipefail
 . "$RELEASE"
 
@@ -26,8 +26,8 @@ while read -r -d : folder; do
     path+=$folder:
 done <<< "$PATH:"
 
-environment=(LANG=C.UTF-8 "HOME=$home" "PATH=${path%:}" "CASES=$home/policy/cases")
-for name in VERSION ARCHES LIBCS QUICK DIST HOME_OF_DIST COUNT JDKS PYTHONS; do environment+=("$name=${!name}"); done
+environment=(LANG=C.UTF-8 "HOME=$home" "PATH=${path%:}")
+for name in VERSION ARCHES LIBCS QUICK DIST HOME_OF_DIST JDKS PYTHONS; do environment+=("$name=${!name}"); done
 for program in cargo rustc; do
     ! env -i "${environment[@]}" $program --version 2> /dev/null || { echo "$program is on the path" >&2; exit 1; }
 done

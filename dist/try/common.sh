@@ -25,14 +25,10 @@ prints() {
 # What the program of each guide that decides first prints.
 answers() { prints "allowed, and consumes orbs" "$@"; }
 
-# Runs all cases with a runner, which says at its end how many it ran.
+# Puts all cases to a program of a language: conforms LANGUAGE PROGRAM….
 conforms() {
-    local printed
-    echo "$ $* $CASES"
-    printed=$("$@" "$CASES")
-    printed=$(tail -n 1 <<< "$printed")
-    echo "$printed"
-    [ "$printed" = "ran $COUNT cases" ] || { echo "not all $COUNT cases" >&2; return 1; }
+    echo "$ $*"
+    python3 policy/cases/run.py "$@"
 }
 
 # What runs programs of a processor: qemu, if it is not this one.

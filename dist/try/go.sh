@@ -22,7 +22,8 @@ begin() {
 
 begin go
 answers types go run .
-conforms types go run $module/conformance
+types go build -o conformance $module/conformance
+conforms go "$user/module/conformance"
 
 # The service of the guide's ten lines. Node is its issuer, which has made the package's module.
 begin service
@@ -50,7 +51,7 @@ for arch in $ARCHES; do
     types $build
     answers types $run ./first
     types ${build% .} -o conformance $module/conformance
-    conforms types $run ./conformance
+    conforms go $run "$user/module/conformance"
     if [ -z "$run" ]; then
         types go mod vendor
         types ${build% .} -o vendored .

@@ -29,7 +29,7 @@ for jdk in $JDKS; do
     java="$jdk/bin/java --enable-native-access=ALL-UNNAMED --class-path lib/*"
     set -f # Java reads the pattern itself
     answers $java First.java
-    conforms $java $cases.java
+    conforms java $java $cases.java
     set +f
 done
 # The application brings Spring; the starter brings the filter and the engine.
@@ -43,5 +43,5 @@ for arch in ${ARCHES//$(uname -m)/}; do
     "${JDKS%% *}/bin/javac" --release 17 -d classes --class-path 'lib/*' First.java $cases.java
     java=(bash dist/try/debian.sh "$arch" java --class-path 'classes:lib/*')
     answers "${java[@]}" First
-    conforms "${java[@]}" ${cases//\//.}
+    conforms java "${java[@]}" ${cases//\//.}
 done

@@ -2,7 +2,6 @@
 # Programs build from an installed C library as its guide says, and run: library.sh PREFIX LIB FOLDER, which gets the programs. CC and CXX
 # are compilers for another platform, RUN runs its programs. LINKINGS are `shared`, `static`, by the guide's two lines, and `alone`: where
 # there is no shared library, or in programs that are all static.
-# CASES, if it is there, is the folder of the cases.
 . dist/try/common.sh
 prefix=$(realpath "$1") lib=$2 home=$(realpath "$3")
 found=-DCMAKE_PREFIX_PATH=$prefix
@@ -37,10 +36,8 @@ for linking in ${LINKINGS:-shared static}; do
         program "$language" "bindings/$language/README.md" > "$home/first.$language"
         build "$linking" "$language" "$home/first.$language" "$home/first"
         answers ${RUN:-} "$home/first"
-        if [ -n "${CASES:-}" ]; then
-            build "$linking" "$language" "bindings/$language/conformance/conformance.$language" "$home/conformance"
-            conforms ${RUN:-} "$home/conformance"
-        fi
+        build "$linking" "$language" "bindings/$language/conformance/conformance.$language" "$home/conformance"
+        conforms "$language" ${RUN:-} "$home/conformance"
         build "$linking" "$language" "bindings/$language/example/authorize.$language" "$home/authorize-$linking-$language"
         prints $'HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\nAllow: GET\r\n\r' \
             ${RUN:-} "$home/authorize-$linking-$language" PUT /api/v1/external/orbs user read:orbs

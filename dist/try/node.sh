@@ -12,7 +12,7 @@ try() { # OPTIONS PACKAGES NODE…
     program js bindings/node/README.md > project/first.mjs
     cp bindings/node/conformance/conformance.js project
     answers "${@:3}" project/first.mjs
-    conforms "${@:3}" project/conformance.js
+    conforms node "${@:3}" project/conformance.js
 }
 
 try "" "orbgate orbgate-linux-$(cpu "$(uname -m)")-gnu" node

@@ -6,11 +6,11 @@ for python in $PYTHONS; do
     "$python" -m venv --clear venv
     venv/bin/python -m pip install --quiet --disable-pip-version-check --no-index "$DIST"/python/*_"$(uname -m)".whl
     prints "" venv/bin/python first.py
-    conforms venv/bin/python "$cases"
+    conforms python venv/bin/python "$cases"
 done
 for arch in ${ARCHES//$(uname -m)/}; do
     python3 -m zipfile --extract "$DIST"/python/*_"$arch".whl wheel
     export PYTHONPATH=$HOME/wheel
     prints "" bash dist/try/debian.sh "$arch" python3.11 first.py
-    conforms bash dist/try/debian.sh "$arch" python3.11 "$cases"
+    conforms python bash dist/try/debian.sh "$arch" python3.11 "$cases"
 done

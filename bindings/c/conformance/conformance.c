@@ -1,11 +1,6 @@
-/*
- * Puts every row of policy/cases/ through the C interface: see policy/cases/README.md.
- *
- *   conformance CASES    prints every failed case, then `ran N cases`; exits 1 if a case failed
- */
+/* Answers the requests of policy/cases/run.py with the C interface. */
 #define _POSIX_C_SOURCE 200809L
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,342 +8,250 @@
 
 #include "orbgate.h"
 
-enum { NAME, POLICY, METHOD, TARGET, BY_SCOPE, KIND, SCOPES, BONUS, FIRST_ANSWER, COLUMNS = 16 };
+enum { METHOD, TARGET, BY_SCOPE, SCOPES, KIND, BONUS, VERB, TEMPLATE, CELLS };
 
-static const char HEADER[] = "name\tpolicy\tmethod\ttarget\tby_scope\tkind\tscopes\tbonus\t"
-                             "decision\tstatus\treason\tdetail\tapi\troute\tscope\torbs";
-static const char *const ANSWERS[] = {"decision", "status", "reason", "detail",
-                                      "api",      "route",  "scope",  "orbs"};
-
-/* A stretch of bytes; `data` is owned where a function says so. */
 typedef struct {
-    char *data;
+    char *cells[CELLS];
+    size_t lens[CELLS];
+    size_t number;
+    OrbgateToken token; /* without scopes if the row's kind is empty */
+    OrbgateScopeSet *set;
+    uint32_t flags;
+} Row;
+
+/* The requests of a group that ask by target, as columns. */
+typedef struct {
+    OrbgateColumn columns[CELLS];
+    uint32_t *offsets[CELLS];
+    const Row **rows;
+    uint8_t *kinds, *bonus;
+    const OrbgateScopeSet **sets;
     size_t len;
-} Text;
+} Columns;
 
-static const char *cases;
-static size_t ran, failed;
-
-static void stop(const char *what, const char *which)
+static void check(bool holds, const char *what)
 {
-    fprintf(stderr, "conformance: %s: %s\n", what, which);
-    exit(2);
+    if (!holds) {
+        fprintf(stderr, "conformance: %s\n", what);
+        exit(2);
+    }
 }
 
-static void *room(size_t bytes)
+static void *room(size_t count, size_t size)
 {
-    void *memory = malloc(bytes + 1);
-    if (memory == NULL) {
-        stop("out of memory", cases);
-    }
+    void *memory = calloc(count + 1, size);
+    check(memory != NULL, "out of memory");
     return memory;
 }
 
-static char *path_of(const char *folder, const char *name, const char *end)
+/* The next line without its end, owned by the caller; null at the end. */
+static char *next_line(void)
 {
-    size_t bytes = strlen(cases) + strlen(folder) + strlen(name) + strlen(end) + 1;
-    char *path = room(bytes);
-    snprintf(path, bytes, "%s%s%s%s", cases, folder, name, end);
-    return path;
+    char *line = NULL;
+    size_t size = 0;
+    ssize_t len = getline(&line, &size, stdin);
+    if (len < 0) {
+        free(line);
+        return NULL;
+    }
+    line[strcspn(line, "\n")] = '\0';
+    return line;
 }
 
-/* A whole file, owned by the caller. */
-static Text read_file(const char *path)
+static size_t unhex(char *cell)
 {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL || fseek(file, 0, SEEK_END) != 0) {
-        stop("cannot read", path);
+    size_t len = strlen(cell) / 2;
+    for (size_t at = 0; at < len; at++) {
+        char digits[] = {cell[2 * at], cell[2 * at + 1], '\0'};
+        cell[at] = (char)strtoul(digits, NULL, 16);
     }
-    long size = ftell(file);
-    Text text = {room((size_t)size), (size_t)size};
-    rewind(file);
-    if (fread(text.data, 1, text.len, file) != text.len) {
-        stop("cannot read", path);
-    }
-    fclose(file);
-    text.data[text.len] = '\0';
-    return text;
+    return len;
 }
 
-/* The policies that rows have named so far, each loaded once. */
-static struct {
-    char *name;
-    OrbgateEngine *engine;
-} engines[64];
-
-/* The name, which no file has, of the engine that is compiled into the library. */
-static const char COMPILED_IN[] = "compiled in";
-
-static OrbgateEngine *load(const char *name)
+static void read_row(const OrbgateEngine *engine, Row *row)
 {
-    OrbgateEngine *compiled_in = NULL;
-    if (strcmp(name, COMPILED_IN) == 0) {
-        if (orbgate_engine_external(&compiled_in) != ORBGATE_STATUS_OK) {
-            stop("cannot load", name);
-        }
-        return compiled_in;
-    }
-    bool external = strcmp(name, "external") == 0;
-    char *path = external ? path_of("/../external.yaml", "", "") : path_of("/policies/", name, ".yaml");
-    OrbgateEngine *engine = NULL;
-    OrbgateError *error = NULL;
-    if (orbgate_engine_from_file(path, strlen(path), &engine, &error) != ORBGATE_STATUS_OK) {
-        OrbgateErrorInfo info = orbgate_error_info_init();
-        if (orbgate_error_info(error, &info) == ORBGATE_STATUS_OK) {
-            fprintf(stderr, "%.*s\n", ORBGATE_STR_ARGS(info.message));
-        }
-        stop("cannot load", path);
-    }
-    free(path);
-    return engine;
-}
-
-static const OrbgateEngine *engine_of(const char *name)
-{
-    for (size_t at = 0; at < sizeof engines / sizeof *engines; at++) {
-        if (engines[at].name == NULL) {
-            engines[at].name = strdup(name);
-            engines[at].engine = load(name);
-        }
-        if (strcmp(engines[at].name, name) == 0) {
-            return engines[at].engine;
-        }
-    }
-    stop("too many policies", name);
-    return NULL;
-}
-
-/* `\xNN` is a byte and `\\` a backslash. The result is owned by the caller. */
-static Text unescape(const char *cell)
-{
-    Text text = {room(strlen(cell)), 0};
-    while (*cell != '\0') {
-        char byte = *cell++;
-        if (byte == '\\') {
-            unsigned value = 0;
-            int length = 0;
-            if (*cell == '\\') {
-                cell++;
-            } else if (sscanf(cell, "x%2x%n", &value, &length) == 1 && length == 3) {
-                byte = (char)value;
-                cell += 3;
-            } else {
-                stop("bad escape", cell);
-            }
-        }
-        text.data[text.len++] = byte;
-    }
-    return text;
-}
-
-static char *owned(OrbgateStr text)
-{
-    char *copy = room(text.len);
-    if (text.len > 0) {
-        memcpy(copy, text.data, text.len);
-    }
-    copy[text.len] = '\0';
-    return copy;
-}
-
-/* The charge in the words of the column `orbs`. */
-static char *orbs(const OrbgateDecision *decision)
-{
-    char *text = room(40);
-    bool bonus = (decision->charge & ORBGATE_CHARGE_BONUS_ALLOWED) != 0;
-    if ((decision->charge & ORBGATE_CHARGE_STATED) == 0) {
-        strcpy(text, decision->charge == 0 && decision->amount == 0 ? "" : "bits without a charge");
-    } else if ((decision->charge & ORBGATE_CHARGE_CONSUMES) == 0) {
-        bool free_of = (decision->charge & ORBGATE_CHARGE_AMOUNT_STATED) != 0 && decision->amount == 0 && !bonus;
-        strcpy(text, free_of ? "free" : "free with an amount");
-    } else if ((decision->charge & ORBGATE_CHARGE_AMOUNT_STATED) == 0) {
-        strcpy(text, bonus ? "unstated bonus" : "unstated");
-    } else {
-        snprintf(text, 40, "%" PRIu64 "%s", decision->amount, bonus ? " bonus" : "");
-    }
-    return text;
-}
-
-/* The decision of a row, asked in the way that the row's number picks: out-parameter or packed, text or set. */
-static OrbgateDecision ask(const OrbgateEngine *engine, char *const row[COLUMNS], size_t way)
-{
-    Text method = unescape(row[METHOD]), target = unescape(row[TARGET]);
-    Text scope = unescape(row[BY_SCOPE]), scopes = unescape(row[SCOPES]);
-    OrbgateToken token = orbgate_token_init();
-    OrbgateScopeSet *set = NULL;
-    token.kind = ORBGATE_TOKEN_KIND_NONE;
-    OrbgateStatus status = ORBGATE_STATUS_OK;
-    if (row[KIND][0] != '\0') {
-        status = orbgate_token_kind_from_name(row[KIND], strlen(row[KIND]), &token.kind);
-    }
-    if (way % 2 == 0) {
-        token.scopes = scopes.data;
-        token.scopes_len = scopes.len;
-    } else if (status == ORBGATE_STATUS_OK) {
-        status = orbgate_scope_set_from_string(engine, scopes.data, scopes.len, &set);
-        token.scope_set = set;
-    }
-    uint32_t flags = (strcmp(row[BONUS], "yes") == 0 ? ORBGATE_ALLOW_BONUS_ORBS : 0) | ORBGATE_PACK_ABOUT;
-    OrbgateDecision decision;
-    memset(&decision, 0, sizeof decision);
-    if (status == ORBGATE_STATUS_OK) {
-        if (way < 2) {
-            status = scope.len > 0
-                ? orbgate_engine_decide_scope(engine, scope.data, scope.len, &token, flags, &decision)
-                : orbgate_engine_decide(engine, method.data, method.len, target.data, target.len, &token,
-                                        flags, &decision);
-        } else {
-            uint64_t packed = scope.len > 0
-                ? orbgate_engine_decide_scope_packed(engine, scope.data, scope.len, token.kind, token.scopes,
-                                                     token.scopes_len, set, flags)
-                : orbgate_engine_decide_packed(engine, method.data, method.len, target.data, target.len,
-                                               token.kind, token.scopes, token.scopes_len, set, flags);
-            status = orbgate_engine_unpack(engine, packed, &decision);
-        }
-    }
-    if (status != ORBGATE_STATUS_OK) {
-        stop("a call failed", row[NAME]);
-    }
-    orbgate_scope_set_free(set);
-    free(method.data);
-    free(target.data);
-    free(scope.data);
-    free(scopes.data);
-    return decision;
-}
-
-/* The route that a request is about: the one that it is decided by when its token is some user's; 0 by scope. */
-static uint32_t about(const OrbgateEngine *engine, char *const row[COLUMNS])
-{
-    Text method = unescape(row[METHOD]), target = unescape(row[TARGET]);
-    OrbgateToken token = orbgate_token_init();
-    token.kind = ORBGATE_TOKEN_KIND_USER;
-    OrbgateDecision decision;
-    memset(&decision, 0, sizeof decision);
-    if (row[BY_SCOPE][0] == '\0' &&
-        orbgate_engine_decide(engine, method.data, method.len, target.data, target.len, &token, 0, &decision) !=
-            ORBGATE_STATUS_OK) {
-        stop("a call failed", row[NAME]);
-    }
-    free(method.data);
-    free(target.data);
-    return decision.scope == 0 ? 0 : decision.route;
-}
-
-/* Compares a row with an engine's decision; every way to ask must give it. */
-static void run(const char *file, size_t line, char *const row[COLUMNS], const OrbgateEngine *engine)
-{
-    bool wrong = false;
-    for (size_t way = 0; way < 4; way++) {
-        OrbgateDecision decision = ask(engine, row, way);
-        OrbgateDecisionStrings words = orbgate_decision_strings_init();
-        if (orbgate_engine_decision_strings(engine, &decision, &words) != ORBGATE_STATUS_OK) {
-            stop("a decision has no words", row[NAME]);
-        }
-        if (decision.about != about(engine, row) || (decision.about == 0) != (words.about.data == NULL)) {
-            printf("%s:%zu: %s: it is about route %u, not %u\n", file, line, row[NAME], (unsigned)decision.about,
-                   (unsigned)about(engine, row));
-            wrong = true;
-        }
-        char *status = room(8);
-        snprintf(status, 8, "%u", (unsigned)decision.http_status);
-        char *found[] = {owned(words.decision), decision.http_status == 0 ? strcpy(status, "") : status,
-                         owned(words.reason),   owned(words.detail),
-                         owned(words.api),      owned(words.route),
-                         owned(words.scope),    orbs(&decision)};
-        for (size_t at = 0; at < sizeof found / sizeof *found; at++) {
-            if (strcmp(found[at], row[FIRST_ANSWER + at]) != 0) {
-                printf("%s:%zu: %s: %s is `%s`, not `%s`\n", file, line, row[NAME], ANSWERS[at], found[at],
-                       row[FIRST_ANSWER + at]);
-                wrong = true;
-            }
-            free(found[at]);
-        }
-    }
-    ran++;
-    failed += wrong;
-}
-
-/* Cuts a line at its tabs, in place. */
-static void cut(const char *file, char *line, char *row[COLUMNS])
-{
-    for (size_t at = 0; at < COLUMNS; at++) {
-        row[at] = line;
+    char *line = next_line();
+    for (size_t at = 0; at < CELLS; at++) {
+        check(line != NULL, "a row has not all cells");
+        row->cells[at] = line;
         line = strchr(line, '\t');
-        if ((line == NULL) != (at + 1 == COLUMNS)) {
-            stop("a row has not 16 cells", file);
-        }
         if (line != NULL) {
             *line++ = '\0';
         }
+        row->lens[at] = at < KIND ? unhex(row->cells[at]) : strlen(row->cells[at]);
+    }
+    row->token = orbgate_token_init();
+    row->token.kind = ORBGATE_TOKEN_KIND_NONE;
+    row->flags = (strcmp(row->cells[BONUS], "yes") == 0 ? ORBGATE_ALLOW_BONUS_ORBS : 0) | ORBGATE_PACK_ABOUT;
+    if (row->lens[KIND] > 0) {
+        check(orbgate_token_kind_from_name(row->cells[KIND], row->lens[KIND], &row->token.kind) == ORBGATE_STATUS_OK &&
+                  orbgate_scope_set_from_string(engine, row->cells[SCOPES], row->lens[SCOPES], &row->set) == ORBGATE_STATUS_OK,
+              "no token");
     }
 }
 
-static void run_file(const char *file)
+static void say(const OrbgateEngine *engine, size_t number, const char *form, bool by_set, const OrbgateDecision *decision)
 {
-    char *path = path_of("/", file, "");
-    Text text = read_file(path);
-    bool header = false;
-    size_t number = 0;
-    for (char *line = text.data, *end; line != NULL && *line != '\0'; line = end) {
-        end = strchr(line, '\n');
-        if (end != NULL) {
-            *end++ = '\0';
-        }
-        number++;
-        if (!header) {
-            if (line[0] != '#') {
-                if (strcmp(line, HEADER) != 0) {
-                    stop("not the header row", path);
-                }
-                header = true;
+    OrbgateDecisionStrings words = orbgate_decision_strings_init();
+    check(orbgate_engine_decision_strings(engine, decision, &words) == ORBGATE_STATUS_OK &&
+              (decision->about == 0) == (words.about.data == NULL),
+          "a decision has no words");
+    char status[8] = "", orbs[48] = "", amount[24] = "null";
+    if (decision->http_status != 0) {
+        snprintf(status, sizeof status, "%u", (unsigned)decision->http_status);
+    }
+    if ((decision->charge & ORBGATE_CHARGE_AMOUNT_STATED) != 0 || decision->amount != 0) {
+        snprintf(amount, sizeof amount, "%" PRIu64, decision->amount);
+    }
+    if ((decision->charge & ORBGATE_CHARGE_STATED) != 0 || decision->charge != 0 || decision->amount != 0) {
+        snprintf(orbs, sizeof orbs, "%s %s %s", (decision->charge & ORBGATE_CHARGE_CONSUMES) != 0 ? "true" : "false", amount,
+                 (decision->charge & ORBGATE_CHARGE_BONUS_ALLOWED) != 0 ? "true" : "false");
+    }
+    printf("%zu\t%s%s\t%.*s\t%s\t%.*s\t%.*s\t%.*s\t%.*s\t%.*s\t%s\t%.*s\n", number, form, by_set ? " set" : "",
+           ORBGATE_STR_ARGS(words.decision), status, ORBGATE_STR_ARGS(words.reason), ORBGATE_STR_ARGS(words.detail),
+           ORBGATE_STR_ARGS(words.api), ORBGATE_STR_ARGS(words.route), ORBGATE_STR_ARGS(words.scope), orbs,
+           ORBGATE_STR_ARGS(words.about));
+}
+
+static void say_packed(const OrbgateEngine *engine, size_t number, const char *form, bool by_set, uint64_t packed)
+{
+    OrbgateDecision decision;
+    check(orbgate_engine_unpack(engine, packed, &decision) == ORBGATE_STATUS_OK, "a packed decision is none");
+    say(engine, number, form, by_set, &decision);
+}
+
+static void put(Columns *of, size_t cell, const Row *row)
+{
+    OrbgateColumn *column = &of->columns[cell];
+    char *data = realloc((char *)column->data, column->data_len + row->lens[cell] + 1);
+    check(data != NULL, "out of memory");
+    memcpy(data + column->data_len, row->cells[cell], row->lens[cell]);
+    column->data = data;
+    column->data_len += row->lens[cell];
+    of->offsets[cell][of->len + 1] = (uint32_t)column->data_len;
+}
+
+/* A row in every way but a batch, with its scopes as text or interned. */
+static void answer(const OrbgateEngine *engine, const Row *row, const OrbgateToken *token, bool by_set)
+{
+    const char *method = row->cells[METHOD], *target = row->cells[TARGET], *scope = row->cells[BY_SCOPE];
+    size_t method_len = row->lens[METHOD], target_len = row->lens[TARGET], scope_len = row->lens[BY_SCOPE];
+    OrbgateDecision decision;
+    uint64_t packed;
+    OrbgateStatus status = scope_len > 0
+        ? orbgate_engine_decide_scope(engine, scope, scope_len, token, row->flags, &decision)
+        : orbgate_engine_decide(engine, method, method_len, target, target_len, token, row->flags, &decision);
+    check(status == ORBGATE_STATUS_OK, "a call failed");
+    say(engine, row->number, "single", by_set, &decision);
+    packed = scope_len > 0
+        ? orbgate_engine_decide_scope_packed(engine, scope, scope_len, token->kind, token->scopes, token->scopes_len,
+                                             token->scope_set, row->flags)
+        : orbgate_engine_decide_packed(engine, method, method_len, target, target_len, token->kind, token->scopes,
+                                       token->scopes_len, token->scope_set, row->flags);
+    say_packed(engine, row->number, "packed", by_set, packed);
+    if (row->lens[VERB] > 0) {
+        OrbgateRouteId id;
+        check(orbgate_engine_find_route(engine, row->cells[VERB], row->lens[VERB], row->cells[TEMPLATE], row->lens[TEMPLATE],
+                                        &id) == ORBGATE_STATUS_OK &&
+                  orbgate_engine_decide_route(engine, id, token, row->flags, &decision) == ORBGATE_STATUS_OK,
+              "no decision by route");
+        say(engine, row->number, "route", by_set, &decision);
+        packed = orbgate_engine_decide_route_packed(engine, id.high, id.low, token->kind, token->scopes, token->scopes_len,
+                                                    token->scope_set, row->flags);
+        say_packed(engine, row->number, "route_packed", by_set, packed);
+    }
+}
+
+static void answer_batch(const OrbgateEngine *engine, const Columns *of, bool by_set)
+{
+    OrbgateBatch batch = orbgate_batch_init();
+    batch.len = of->len;
+    batch.flags = ORBGATE_PACK_ABOUT;
+    batch.method = of->columns[METHOD];
+    batch.target = of->columns[TARGET];
+    batch.kinds = of->kinds;
+    batch.allow_bonus_orbs = of->bonus;
+    if (by_set) {
+        batch.scope_sets = of->sets;
+    } else {
+        batch.scopes = of->columns[SCOPES];
+    }
+    OrbgateDecision *decisions = room(of->len, sizeof *decisions);
+    uint64_t *packed = room(of->len, sizeof *packed);
+    check(orbgate_engine_decide_batch(engine, &batch, decisions, of->len) == ORBGATE_STATUS_OK &&
+              orbgate_engine_decide_batch_packed(engine, &batch, packed, of->len) == ORBGATE_STATUS_OK,
+          "a batch failed");
+    for (size_t at = 0; at < of->len; at++) {
+        say(engine, of->rows[at]->number, "batch", by_set, &decisions[at]);
+        say_packed(engine, of->rows[at]->number, "batch_packed", by_set, packed[at]);
+    }
+    free(decisions);
+    free(packed);
+}
+
+static void run(const OrbgateEngine *engine, size_t count, size_t first)
+{
+    static const size_t cells[] = {METHOD, TARGET, SCOPES};
+    Row *rows = room(count, sizeof *rows);
+    Columns of = {.rows = room(count, sizeof *of.rows),
+                  .kinds = room(count, 1),
+                  .bonus = room(count, 1),
+                  .sets = room(count, sizeof *of.sets)};
+    for (size_t at = 0; at < 3; at++) {
+        of.columns[cells[at]].offsets = of.offsets[cells[at]] = room(count, sizeof(uint32_t));
+    }
+    for (size_t at = 0; at < count; at++) {
+        Row *row = &rows[at];
+        row->number = first + at;
+        read_row(engine, row);
+        OrbgateToken by_text = row->token, by_set = row->token;
+        by_text.scopes = row->cells[SCOPES];
+        by_text.scopes_len = row->lens[SCOPES];
+        by_set.scope_set = row->set;
+        answer(engine, row, &by_text, false);
+        answer(engine, row, &by_set, true);
+        if (row->lens[BY_SCOPE] == 0) {
+            for (size_t cell = 0; cell < 3; cell++) {
+                put(&of, cells[cell], row);
             }
-        } else if (line[0] != '\0') {
-            char *row[COLUMNS];
-            cut(path, line, row);
-            run(file, number, row, engine_of(row[POLICY]));
-            if (strcmp(row[POLICY], "external") == 0) {
-                run(file, number, row, engine_of(COMPILED_IN));
-            }
+            of.kinds[of.len] = (uint8_t)row->token.kind;
+            of.bonus[of.len] = (row->flags & ORBGATE_ALLOW_BONUS_ORBS) != 0;
+            of.sets[of.len] = row->set;
+            of.rows[of.len++] = row;
         }
     }
-    free(text.data);
-    free(path);
+    answer_batch(engine, &of, false);
+    answer_batch(engine, &of, true);
+    for (size_t at = 0; at < count; at++) {
+        free(rows[at].cells[0]);
+        orbgate_scope_set_free(rows[at].set);
+    }
+    for (size_t at = 0; at < 3; at++) {
+        free((char *)of.columns[cells[at]].data);
+        free(of.offsets[cells[at]]);
+    }
+    free(of.rows);
+    free(of.kinds);
+    free(of.bonus);
+    free(of.sets);
+    free(rows);
 }
 
-static int is_case_file(const struct dirent *entry)
+int main(void)
 {
-    const char *end = strrchr(entry->d_name, '.');
-    return end != NULL && strcmp(end, ".tsv") == 0;
-}
-
-int main(int count, char **arguments)
-{
-    if (count != 2) {
-        fprintf(stderr, "usage: conformance CASES\n");
-        return 2;
+    check(orbgate_check_abi(), "the library is older than its header");
+    size_t first = 0;
+    for (char *line; (line = next_line()) != NULL; free(line)) {
+        char *file = NULL;
+        size_t count = strtoul(line, &file, 10);
+        file += *file == '\t';
+        OrbgateEngine *engine = NULL;
+        OrbgateStatus status = *file == '\0' ? orbgate_engine_external(&engine)
+                                             : orbgate_engine_from_file(file, strlen(file), &engine, NULL);
+        check(status == ORBGATE_STATUS_OK, file);
+        run(engine, count, first);
+        orbgate_engine_free(engine);
+        first += count;
     }
-    cases = arguments[1];
-    if (!orbgate_check_abi()) {
-        stop("the library is older than its header", ORBGATE_VERSION);
-    }
-    struct dirent **files;
-    int found = scandir(cases, &files, is_case_file, alphasort);
-    if (found <= 0) {
-        stop("no case files", cases);
-    }
-    for (int at = 0; at < found; at++) {
-        run_file(files[at]->d_name);
-        free(files[at]);
-    }
-    free(files);
-    for (size_t at = 0; at < sizeof engines / sizeof *engines && engines[at].name != NULL; at++) {
-        orbgate_engine_free(engines[at].engine);
-        free(engines[at].name);
-    }
-    if (failed > 0) {
-        printf("%zu failed\n", failed);
-    }
-    printf("ran %zu cases\n", ran);
-    return failed > 0 || ran == 0;
+    return 0;
 }

@@ -1,202 +1,106 @@
 package io.github.orbgate.conformance;
 
+import io.github.orbgate.Batch;
 import io.github.orbgate.BonusOrbs;
 import io.github.orbgate.Charge;
 import io.github.orbgate.Decision;
+import io.github.orbgate.Decisions;
 import io.github.orbgate.Engine;
 import io.github.orbgate.Token;
 import io.github.orbgate.TokenKind;
-import java.io.ByteArrayOutputStream;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
+import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.stream.Stream;
+import java.util.OptionalLong;
 
-/**
- * Puts every row of policy/cases through the Java interface: see policy/cases/README.md. Takes the folder, prints every
- * failed case and then {@code ran N cases}; exits 1 if a case failed.
- */
+/** Answers the requests of policy/cases/run.py with the package. */
 public final class Conformance {
-    private static final List<String> COLUMNS =
-            List.of(
-                    ("name policy method target by_scope kind scopes bonus decision status reason detail api route"
-                                    + " scope orbs")
-                            .split(" "));
+    private final Engine engine;
+    private final StringBuilder output = new StringBuilder();
 
-    private final Path cases;
-    private final Map<String, List<Engine>> engines = new HashMap<>();
-    private int ran;
-    private int failed;
-
-    public Conformance(Path cases) {
-        this.cases = cases;
+    private Conformance(Engine engine) {
+        this.engine = engine;
     }
 
     public static void main(String[] arguments) throws IOException {
-        Conformance conformance = new Conformance(Path.of(arguments[0]));
-        boolean passed = conformance.run();
-        System.out.println("ran " + conformance.ran() + " cases");
-        System.exit(passed ? 0 : 1);
-    }
-
-    /** Runs every case, and says whether there are some and none failed. */
-    public boolean run() throws IOException {
-        List<Path> files;
-        try (Stream<Path> all = Files.list(cases)) {
-            files = all.filter(path -> path.toString().endsWith(".tsv")).sorted().toList();
+        BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        int first = 0;
+        for (String header = input.readLine(); header != null; header = input.readLine()) {
+            String[] group = header.split("\t", -1);
+            List<String[]> rows = new ArrayList<>();
+            while (rows.size() < Integer.parseInt(group[0])) {
+                rows.add(input.readLine().split("\t", -1));
+            }
+            try (Engine engine = group[1].isEmpty() ? Engine.external() : Engine.fromFile(Path.of(group[1]))) {
+                Conformance conformance = new Conformance(engine);
+                conformance.answer(rows, first, "");
+                conformance.answer(rows, first, " set");
+                new PrintStream(System.out, false, StandardCharsets.UTF_8).append(conformance.output).flush();
+            }
+            first += rows.size();
         }
-        for (Path file : files) {
-            runFile(file);
-        }
-        return failed == 0 && ran > 0;
     }
 
-    /** How many cases ran. */
-    public int ran() {
-        return ran;
-    }
-
-    private void runFile(Path path) throws IOException {
-        boolean header = false;
-        Set<String> names = new HashSet<>();
-        int number = 0;
-        // Cells keep every character, so lines end at LF and nowhere else.
-        for (String line : Files.readString(path).split("\n")) {
-            number++;
-            String position = path.getFileName() + ":" + number;
-            if (line.isEmpty() || !header && line.startsWith("#")) {
+    /** One by one and in a batch, with scopes as text or interned. */
+    private void answer(List<String[]> rows, int first, String way) {
+        Batch batch = new Batch();
+        List<Integer> numbers = new ArrayList<>();
+        for (int at = 0; at < rows.size(); at++) {
+            String[] row = rows.get(at);
+            byte[] method = bytes(row[0]);
+            byte[] target = bytes(row[1]);
+            String scopes = new String(bytes(row[3]), StandardCharsets.UTF_8);
+            TokenKind kind = TokenKind.of(row[4]);
+            Token token = way.isEmpty() ? Token.of(kind, scopes) : Token.of(kind, engine.scopeSet(scopes));
+            token = row[4].isEmpty() ? Token.none() : token;
+            BonusOrbs bonus = row[5].equals("yes") ? BonusOrbs.ALLOW : BonusOrbs.REFUSE;
+            if (!row[2].isEmpty()) {
+                String scope = new String(bytes(row[2]), StandardCharsets.UTF_8);
+                say(first + at, "single" + way, engine.decideScope(scope, token, bonus));
                 continue;
             }
-            List<String> cells = List.of(line.split("\t", -1));
-            require(cells.size() == COLUMNS.size(), position + ": not 16 cells");
-            if (!header) {
-                require(cells.equals(COLUMNS), position + ": not the header row");
-                header = true;
-                continue;
+            say(first + at, "single" + way, engine.decide(method, target, token, bonus));
+            batch.add(method, target, token, bonus);
+            numbers.add(first + at);
+            if (!row[6].isEmpty()) {
+                say(first + at, "route" + way, engine.decideRoute(engine.findRoute(row[6], row[7]).orElseThrow(), token, bonus));
             }
-            Map<String, String> row = new LinkedHashMap<>();
-            for (int column = 0; column < cells.size(); column++) {
-                row.put(COLUMNS.get(column), cells.get(column));
-            }
-            require(names.add(row.get("name")), position + ": the name is taken");
-            for (Engine engine : engines(row.get("policy"))) {
-                runCase(position, row, engine);
-            }
+        }
+        Decisions decisions = engine.decide(batch);
+        for (int at = 0; at < decisions.size(); at++) {
+            say(numbers.get(at), "batch" + way, decisions.get(at));
         }
     }
 
-    /** A case, with its scopes as text and interned. */
-    private void runCase(String position, Map<String, String> row, Engine engine) {
-        String scopes = text(row.get("scopes"));
-        TokenKind kind = TokenKind.of(row.get("kind"));
-        boolean none = row.get("kind").isEmpty();
-        Token byText = none ? Token.none() : Token.of(kind, scopes);
-        Token bySet = none ? Token.none() : Token.of(kind, engine.scopeSet(scopes));
-        String about = row.get("by_scope").isEmpty() ? about(ask(engine, row, Token.user(""))) : "";
-        boolean passed = true;
-        for (Token token : List.of(byText, bySet)) {
-            Decision decision = ask(engine, row, token);
-            passed &= judge(position, row, decision);
-            if (!decision.about().orElse("").equals(about)) {
-                System.out.printf("%s: %s: it is about `%s`, not `%s`%n", position, row.get("name"), decision.about(), about);
-                passed = false;
-            }
-        }
-        ran++;
-        failed += passed ? 0 : 1;
-    }
-
-    /** What a request is about: the route that it is decided by when its token is some user's, as here. */
-    private static String about(Decision decision) {
-        return decision.scope().isEmpty() ? "" : decision.route().orElse("");
-    }
-
-    /** The engines of a policy; the specification's policy has two: read from its file, and compiled in. */
-    private List<Engine> engines(String name) throws IOException {
-        if (!engines.containsKey(name)) {
-            Path other = cases.resolve("policies").resolve(name + ".yaml");
-            engines.put(
-                    name,
-                    name.equals("external")
-                            ? List.of(Engine.fromFile(cases.resolve("../external.yaml")), Engine.external())
-                            : List.of(Engine.fromFile(other)));
-        }
-        return engines.get(name);
-    }
-
-    private static Decision ask(Engine engine, Map<String, String> row, Token token) {
-        BonusOrbs bonus = row.get("bonus").equals("yes") ? BonusOrbs.ALLOW : BonusOrbs.REFUSE;
-        if (!row.get("by_scope").isEmpty()) {
-            return engine.decideScope(text(row.get("by_scope")), token, bonus);
-        }
-        return engine.decide(unescape(row.get("method")), unescape(row.get("target")), token, bonus);
-    }
-
-    private static boolean judge(String position, Map<String, String> row, Decision decision) {
-        Map<String, String> found = new LinkedHashMap<>();
-        found.put("decision", decision.isAllow() ? "allow" : "deny");
-        found.put("status", decision.isAllow() ? "" : String.valueOf(decision.httpStatus()));
-        found.put("reason", decision.reason().toString());
-        found.put("detail", decision.detail().map(Object::toString).orElse(""));
-        found.put("api", decision.api().orElse(""));
-        found.put("route", decision.route().orElse(""));
-        found.put("scope", decision.scope().orElse(""));
-        found.put("orbs", decision.charge().map(Conformance::orbs).orElse(""));
-        boolean passed = true;
-        for (Map.Entry<String, String> field : found.entrySet()) {
-            String wanted = row.get(field.getKey());
-            if (!field.getValue().equals(wanted)) {
-                System.out.printf(
-                        "%s: %s: %s is `%s`, not `%s`%n",
-                        position, row.get("name"), field.getKey(), field.getValue(), wanted);
-                passed = false;
-            }
-        }
-        return passed;
+    private void say(int number, String form, Decision decision) {
+        List<Object> cells =
+                List.of(
+                        number,
+                        form,
+                        decision.isAllow() ? "allow" : "deny",
+                        decision.isAllow() ? "" : decision.httpStatus(),
+                        decision.reason(),
+                        decision.detail().map(Object::toString).orElse(""),
+                        decision.api().orElse(""),
+                        decision.route().orElse(""),
+                        decision.scope().orElse(""),
+                        decision.charge().map(Conformance::orbs).orElse(""),
+                        decision.about().orElse(""));
+        output.append(String.join("\t", cells.stream().map(Object::toString).toList())).append('\n');
     }
 
     private static String orbs(Charge charge) {
-        if (!charge.consumes()) {
-            return charge.amount().orElse(-1) == 0 && !charge.bonusAllowed() ? "free" : "free with an amount";
-        }
-        String amount = charge.amount().isPresent() ? String.valueOf(charge.amount().getAsLong()) : "unstated";
-        return amount + (charge.bonusAllowed() ? " bonus" : "");
+        OptionalLong amount = charge.amount();
+        return charge.consumes() + " " + (amount.isPresent() ? amount.getAsLong() : "null") + " " + charge.bonusAllowed();
     }
 
-    private static String text(String cell) {
-        return new String(unescape(cell), StandardCharsets.UTF_8);
-    }
-
-    /** {@code \xNN} is a byte and {@code \\} a backslash. */
-    private static byte[] unescape(String cell) {
-        byte[] raw = cell.getBytes(StandardCharsets.UTF_8);
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        for (int at = 0; at < raw.length; at++) {
-            if (raw[at] != '\\') {
-                bytes.write(raw[at]);
-            } else if (raw[at + 1] == '\\') {
-                bytes.write('\\');
-                at++;
-            } else {
-                require(raw[at + 1] == 'x', "bad escape in `" + cell + "`");
-                String digits = new String(raw, at + 2, 2, StandardCharsets.US_ASCII);
-                bytes.write(Integer.parseInt(digits, 16));
-                at += 3;
-            }
-        }
-        return bytes.toByteArray();
-    }
-
-    private static void require(boolean holds, String otherwise) {
-        if (!holds) {
-            throw new IllegalStateException(otherwise);
-        }
+    private static byte[] bytes(String digits) {
+        return HexFormat.of().parseHex(digits);
     }
 }

@@ -26,13 +26,13 @@ Request = dict[str, Any]
 
 def cases() -> dict[str, list[Request]]:
     """Every case of policy/cases as a request, by policy."""
-    spec = importlib.util.spec_from_file_location("conformance", ROOT / "bindings/python/conformance/conformance.py")
+    spec = importlib.util.spec_from_file_location("run", ROOT / "policy/cases/run.py")
     assert spec and spec.loader
     runner = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(runner)
     found: dict[str, list[Request]] = {}
-    for _, _, case in runner.cases(ROOT / "policy" / "cases"):
-        request: Request = {name: runner.unescape(case[name]) for name in ("method", "target", "scopes", "by_scope")}
+    for _, case in runner.cases():
+        request: Request = {name: runner.plain(case[name]) for name in ("method", "target", "scopes", "by_scope")}
         request["kind"] = case["kind"].encode() or None
         request["bonus"] = case["bonus"] == "yes"
         if request["by_scope"]:

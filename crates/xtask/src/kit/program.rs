@@ -65,6 +65,13 @@ impl Program {
         self
     }
 
+    /// The program as the last arguments of another one.
+    pub(crate) fn after(mut self, line: &str) -> Self {
+        let words = line.split_whitespace().map(str::to_owned);
+        self.words.splice(0..0, words);
+        self
+    }
+
     /// Two more arguments: an option and a path.
     pub(crate) fn path(self, option: &str, path: &Path) -> Self {
         self.arg(option).arg(path)

@@ -43,7 +43,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     })
 }
 
-/// The runner of the cases in C or C++, which is one file.
+/// What answers the cases in C or C++, which is one file.
 pub(crate) fn runner(project: &Project, library: &Library, compiler: Compiler) -> Result<Program> {
     compiler.set_up()?.needed()?;
     let (name, source) = match compiler {

@@ -2,10 +2,8 @@
 //!
 //! The step `conformance` repeats what each language's own step does, so it isn't part of `cargo xtask test --all`.
 //!
-//! A runner takes the folder of the cases, prints `ran N cases` as its last line, and fails if a case did. The cases
-//! are also counted here, so that a runner that skips some is detected: one per row, and two if the row's policy is
-//! `external`, which runs on the engine that is read and on the built-in one. To add a language, add a variant of
-//! [`Language`] and a function that prepares its runner.
+//! `policy/cases/run.py` reads the cases and judges the answers; a language only has a program that asks its interface. To
+//! add a language, add its forms there, a variant of [`Language`] and a function that prepares its program.
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
@@ -65,7 +63,7 @@ fn in_each(project: &Project, languages: &[Language]) -> Result<StepResult> {
     let mut lacking = Vec::new();
     for language in languages {
         let name = language.name();
-        let outcome = step(|| conform(&name, language.runner(project, &library)?))?;
+        let outcome = step(|| conform(language.key(), language.runner(project, &library)?))?;
         if let StepResult::Skipped(what) = outcome {
             lacking.push(format!("{name}: {what}"));
         }
@@ -81,7 +79,19 @@ impl Language {
         self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
     }
 
-    /// A program that takes the folder of the cases as its next argument.
+    /// Without the engine.
+    const fn key(self) -> &'static str {
+        match self {
+            Self::C => "c",
+            Self::Cpp => "cpp",
+            Self::Java => "java",
+            Self::Python => "python",
+            Self::Go | Self::GoCgo => "go",
+            Self::Node | Self::NodeWasm => "node",
+        }
+    }
+
+    /// The program that answers.
     fn runner(self, project: &Project, library: &Library) -> Result<Program> {
         let tests = Profile::Tests;
         match self {

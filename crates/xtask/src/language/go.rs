@@ -76,7 +76,7 @@ pub(crate) fn conform_with_shared(project: &Project, prefix: &Path) -> Result<St
         build.path("-o", &program).arg("./conformance").run()?;
         ensure!(has_shared(&program)?, "not linked with the library");
         let run = Program::at(&program).env("LD_LIBRARY_PATH", lib);
-        conform("go, with an installed library", run)
+        conform("go", run)
     })
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn ready(project: &Project) -> Result<()> {
     Go::find(project, Engine::Wasm).map(|_| ())
 }
 
-/// A command of the package that takes one more argument: the runner of the cases, or what measures.
+/// A command of the package: what answers the cases, or what measures, which takes one more argument.
 pub(crate) fn program(project: &Project, engine: Engine, profile: Profile, command: &str) -> Result<Program> {
     let go = Go::set_up(project, engine, profile)?;
     go.build(command).map(|program| Program::at(&program))
@@ -203,7 +203,7 @@ impl Go {
         let runner = self.build("conformance")?;
         if self.engine == Engine::Cgo {
             ensure!(!has_shared(&runner)?, "the program has no library in it");
-            return conform("go-cgo", Program::at(&runner));
+            return conform("go", Program::at(&runner));
         }
         conform("go", Program::at(&runner))?;
         self.build_for(&MOST_UNLIKE)

@@ -38,7 +38,9 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
             let report = fs::read_to_string(report?.path())?;
             skipped_in(&report).iter().try_for_each(|test| skipped::note(test))?;
         }
-        conform("java", kits.java(kits.newest(), project, &library, CONFORMANCE)?)?;
+        for home in kits.all() {
+            conform("java", kits.java(home, project, &library, CONFORMANCE)?)?;
+        }
         let what = match (&kits.foreign, &kits.older) {
             (Some(_), Some(_)) => return Ok(()),
             (None, _) => format!("Java's own way into the library needs a JDK from {FOREIGN} on"),
@@ -48,7 +50,7 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
     })
 }
 
-/// The conformance runner, in the newest Java.
+/// What answers the cases, in the newest Java.
 pub(crate) fn runner(project: &Project, library: &Library) -> Result<Program> {
     let kits = Kits::find()?;
     kits.maven(project, library, JAR).run()?;

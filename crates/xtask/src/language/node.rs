@@ -15,7 +15,7 @@ use crate::language::wasm;
 /// The oldest Node that the package is for.
 const OLDEST: u32 = 20;
 
-/// The package's runner of the cases.
+/// What answers the cases.
 pub(crate) const CONFORMANCE: &str = "conformance/conformance.js";
 
 /// The package with its dependencies.
@@ -49,7 +49,7 @@ fn questions(project: &Project) -> Result<()> {
     tests.within(&project.root.join("crates/orbgate-wasm/npm")).run()
 }
 
-/// A program of the package over a shared library, or else over WebAssembly: the runner of the cases, or what measures.
+/// A program of the package over a shared library, or else over WebAssembly: what answers the cases, or what measures.
 pub(crate) fn program(project: &Project, library: Option<&Library>, path: &str) -> Result<Program> {
     let library = match library {
         Some(library) => library.directory.join(shared()),

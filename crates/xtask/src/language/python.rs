@@ -15,7 +15,7 @@ use crate::language::cases::conform;
 use crate::language::java;
 use crate::language::library::{COMMAND, Profile};
 
-/// The package's runner of the cases.
+/// What answers the cases.
 pub(crate) const CONFORMANCE: &str = "conformance/conformance.py";
 
 /// A Python that the package is for says its minor version and where it is. The wheel is for the stable interface, which
@@ -62,7 +62,7 @@ pub(crate) fn others(project: &Project) -> Result<StepResult> {
     })
 }
 
-/// A script of the package that takes one more argument, with the package installed in the newest Python.
+/// A script of the package, with the package installed in the newest Python.
 pub(crate) fn script(project: &Project, profile: Profile, path: &str) -> Result<Program> {
     let nox = Nox::set_up(project)?;
     nox.wheel(project, profile)?;

@@ -8,7 +8,6 @@ use anyhow::Result;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
-use crate::language::cases::{CASES, count_cases};
 use crate::language::library::{Built, COMMAND, Profile};
 use crate::language::{explorer, wasm};
 use crate::release::install;
@@ -225,7 +224,6 @@ impl<'a> Release<'a> {
             ("QUICK", if self.quick { "1" } else { "" }.to_owned()),
             ("FLAGS", self.flags()),
             ("CRATES", crates.collect::<Vec<_>>().join(" ")),
-            ("COUNT", count_cases(CASES.as_ref())?.to_string()),
         ];
         let line = |(name, value): &(&str, String)| format!("export {name}='{value}'\n");
         let text: String = told.iter().chain(others).map(line).collect();
