@@ -34,6 +34,8 @@ type issuer struct {
 	mutex   sync.Mutex
 	signers map[string]signer
 	fetches atomic.Int32
+	// How long its keys may be used, as a `Cache-Control` header.
+	cache string
 	// Instead of the keys, where it is set.
 	answer func(http.ResponseWriter)
 }
@@ -53,7 +55,7 @@ func newIssuer(t *testing.T) *issuer {
 	}
 	rsaKey := made(rsa.GenerateKey(rand.Reader, 2048))
 	_, edwards, err := ed25519.GenerateKey(rand.Reader)
-	i := &issuer{signers: map[string]signer{
+	i := &issuer{cache: "max-age=600", signers: map[string]signer{
 		"rsa": {"RS256", rsaKey},
 		"ec":  {"ES256", made(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))},
 		"384": {"ES384", made(ecdsa.GenerateKey(elliptic.P384(), rand.Reader))},
@@ -87,7 +89,7 @@ func (i *issuer) serve(w http.ResponseWriter, r *http.Request) {
 	for kid, signer := range signers {
 		keys = append(keys, jwk(kid, signer))
 	}
-	w.Header().Set("Cache-Control", "max-age=600")
+	w.Header().Set("Cache-Control", i.cache)
 	json.NewEncoder(w).Encode(map[string]any{"keys": keys})
 }
 

@@ -245,3 +245,28 @@ func TestCallersThatGoAwayLeaveRoomForOthers(t *testing.T) {
 		t.Errorf("with the issuer's new key: %+v", answer)
 	}
 }
+
+func TestKeysAreUsedForAsLongAsTheirIssuerSays(t *testing.T) {
+	for cache, isShort := range map[string]bool{"max-age=60": true, "public": false} {
+		i := newIssuer(t)
+		i.cache = cache
+		protect := newGate(t, i, gate.Config{})
+		if err := protect.Warm(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		fetches := i.fetches.Load()
+		protect.Later(61 * time.Second)
+		request := gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "ec", nil)}}
+		if !protect.Ask(t.Context(), request).IsAllow() {
+			t.Errorf("%s: the keys are not used", cache)
+		}
+		// The answer doesn't wait for the fetch.
+		for end := time.Now().Add(20 * time.Second); isShort && i.fetches.Load() == fetches && time.Now().Before(end); {
+			time.Sleep(time.Millisecond)
+		}
+		protect.Close()
+		if isShort != (i.fetches.Load() > fetches) {
+			t.Errorf("%s: %d fetches after %d", cache, i.fetches.Load(), fetches)
+		}
+	}
+}
