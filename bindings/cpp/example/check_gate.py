@@ -303,7 +303,7 @@ if sys.argv[1] == "--service":
     assert "secret" not in str(headers), headers
     assert exchange(protected, request("GET /files/a.txt", files))[0][1]["caller"] == "me"
     denied = exchange(protected, request("POST /orders", None, size))[0][1]
-    assert denied == {"www-authenticate": "bearer", "content-length": "0", "connection": "close"}, denied
+    assert denied == {"cache-control": "no-store", "www-authenticate": "bearer", "content-length": "0", "connection": "close"}, denied
     # Whatever the server does, a handler runs only if the gate has allowed its request for it. Without a gate, it learns of no caller.
     for address, bearer in [(forgetful, orders), (forgetful, None), (deaf, None), (careless, orders), (plain, orders), (plain, None)]:
         found = exchange(address, request("GET /orders", bearer, "Connection: close"))

@@ -39,10 +39,11 @@ inline GateRequest request_of(const httplib::Request &request)
     return asked;
 }
 
-// Answers with a denial: its status, at most two headers, and no body.
+// Answers with a denial: its status, `no-store` because caches can keep a 404 or a 405, at most two other headers, and no body.
 inline void refuse(const Answer &answer, httplib::Response &response)
 {
     response.status = static_cast<int>(answer.http_status().value_or(ORBGATE_DEFAULT_HTTP_STATUS));
+    response.set_header("Cache-Control", "no-store");
     if (const auto challenge = answer.www_authenticate()) {
         response.set_header("WWW-Authenticate", std::string(*challenge));
     }

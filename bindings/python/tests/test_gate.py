@@ -443,7 +443,7 @@ def test_diagnostics_of_the_issuers_have_their_locations() -> None:
 def test_a_full_challenge_names_the_scope() -> None:
     world = World(challenge="full", realm="orbs")
     answer = world.gate.answer("GET", ORBS, world.headers("read:account"))
-    assert answer.headers == [("WWW-Authenticate", 'Bearer realm="orbs", error="insufficient_scope", scope="read:orbs"')]
+    assert answer.headers == [("Cache-Control", "no-store"), ("WWW-Authenticate", 'Bearer realm="orbs", error="insufficient_scope", scope="read:orbs"')]
 
 
 def test_opentelemetry_counts_under_the_same_names() -> None:

@@ -72,7 +72,8 @@ impl<T> Answer<'_, T> {
     }
 }
 
-/// The response to a denied request: a status, at most three headers, no body and no content type.
+/// The response to a denied request: a status, [`CACHE_CONTROL`](Self::CACHE_CONTROL), at most two other headers, no body
+/// and no content type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Denial {
@@ -84,4 +85,9 @@ pub struct Denial {
     pub allow: Option<String>,
     /// The value of `Retry-After`, in seconds.
     pub retry_after: Option<u64>,
+}
+
+impl Denial {
+    /// The value of `Cache-Control` of every denial, because caches can keep a 404 or a 405, and some keep a 403.
+    pub const CACHE_CONTROL: &'static str = "no-store";
 }

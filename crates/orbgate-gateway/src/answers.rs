@@ -24,8 +24,7 @@ pub(crate) const OVERLOADED: StatusCode = StatusCode::SERVICE_UNAVAILABLE;
 /// The one status that every proxy reads as an allow. Envoy denies on a 204.
 pub(crate) const ALLOWED: StatusCode = StatusCode::OK;
 
-/// Every denial has it, because caches may otherwise keep a 404 or a 405, and some keep a 403.
-const NO_STORE: HeaderValue = HeaderValue::from_static("no-store");
+const NO_STORE: HeaderValue = HeaderValue::from_static(Denial::CACHE_CONTROL);
 
 /// The status of a denial in a mode, given the status that the rules determine.
 pub(crate) fn shown(mode: Mode, status: u16) -> StatusCode {

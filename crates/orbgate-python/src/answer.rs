@@ -2,7 +2,7 @@
 
 use std::time::UNIX_EPOCH;
 
-use orbgate_gate::Credentials;
+use orbgate_gate::{Credentials, Denial};
 use orbgate_token::VerifiedToken;
 use pyo3::prelude::*;
 
@@ -22,7 +22,7 @@ pub(crate) struct Answer {
     #[pyo3(get)]
     pub(crate) policy: Py<Policy>,
     is_allow: bool,
-    denial: Option<orbgate_gate::Denial>,
+    denial: Option<Denial>,
     credentials: Credentials<VerifiedToken>,
     misrouted: Option<String>,
     public: Option<Box<str>>,
@@ -41,7 +41,7 @@ impl Answer {
         self.denial.as_ref().map(|denial| denial.status)
     }
 
-    /// The headers of a denial, which can be `WWW-Authenticate` and `Allow`.
+    /// The headers of a denial: `Cache-Control`, and possibly `WWW-Authenticate` and `Allow`.
     #[getter]
     fn headers(&self) -> Vec<(&'static str, &str)> {
         let denial = self.denial.iter();
@@ -49,7 +49,7 @@ impl Answer {
             let challenge = denial.www_authenticate.as_deref();
             let challenge = challenge.map(|value| ("WWW-Authenticate", value));
             let allow = denial.allow.as_deref().map(|value| ("Allow", value));
-            [challenge, allow].into_iter().flatten()
+            [Some(("Cache-Control", Denial::CACHE_CONTROL)), challenge, allow].into_iter().flatten()
         });
         headers.collect()
     }

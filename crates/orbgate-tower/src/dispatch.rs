@@ -3,13 +3,14 @@
 use core::task::{Context, Poll};
 use std::sync::Once;
 
+use http::header::CACHE_CONTROL;
 use http::{Extensions, Method, Request, Response, StatusCode, Uri};
 use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::allowed::Allowed;
 use crate::observe;
-use crate::service::GateFuture;
+use crate::service::{GateFuture, NO_STORE};
 use crate::target::is_rest;
 
 /// A layer around handlers that passes a request only if an outer gate allowed exactly this request.
@@ -71,6 +72,7 @@ where
             Err(status) => {
                 let mut response = Response::new(R::default());
                 *response.status_mut() = status;
+                response.headers_mut().insert(CACHE_CONTROL, NO_STORE);
                 Box::pin(async move { Ok(response) })
             }
         }
@@ -135,9 +137,10 @@ const fn router_took(_: &Extensions) -> Option<&str> {
 /// Extraction fails in a handler that no gate protects, and if the request isn't the decided one.
 #[cfg(feature = "axum")]
 impl<S: Sync> axum::extract::FromRequestParts<S> for Allowed {
-    type Rejection = StatusCode;
+    type Rejection = (StatusCode, [(http::HeaderName, http::HeaderValue); 1]);
 
-    async fn from_request_parts(parts: &mut http::request::Parts, _: &S) -> Result<Self, StatusCode> {
-        check(&parts.method, &parts.uri, &parts.extensions).cloned()
+    async fn from_request_parts(parts: &mut http::request::Parts, _: &S) -> Result<Self, Self::Rejection> {
+        let checked = check(&parts.method, &parts.uri, &parts.extensions).cloned();
+        checked.map_err(|status| (status, [(CACHE_CONTROL, NO_STORE)]))
     }
 }

@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::header::{
-    ACCESS_CONTROL_REQUEST_METHOD, ALLOW, AUTHORIZATION, Entry, ORIGIN, RETRY_AFTER, UPGRADE, WWW_AUTHENTICATE,
+    ACCESS_CONTROL_REQUEST_METHOD, ALLOW, AUTHORIZATION, CACHE_CONTROL, Entry, ORIGIN, RETRY_AFTER, UPGRADE,
+    WWW_AUTHENTICATE,
 };
 use http::request::Parts;
 use http::{HeaderValue, Request, Response, StatusCode};
@@ -178,12 +179,16 @@ impl<V> Settings<V> {
     }
 }
 
+/// The `Cache-Control` of every denial.
+pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static(Denial::CACHE_CONTROL);
+
 /// A denial as an HTTP response. If it were missing, which can't happen, the response is a bare
 /// 403.
 fn response(denial: Option<Denial>) -> Response<()> {
     let mut response = Response::new(());
     response.extensions_mut().insert(Answered);
     *response.status_mut() = StatusCode::FORBIDDEN;
+    response.headers_mut().insert(CACHE_CONTROL, NO_STORE);
     let Some(denial) = denial else {
         return response;
     };

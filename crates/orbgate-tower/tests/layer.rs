@@ -81,7 +81,8 @@ async fn refusal(gate: &GateLayer<Spoken>, method: &str, path: &str, token: &str
         value.map_or("-", |value| value.to_str().unwrap()).to_owned()
     };
     let text = format!("{} {} {}", answer.status().as_u16(), header("www-authenticate"), header("allow"));
-    assert!(answer.headers().len() <= 1, "{:?}", answer.headers());
+    assert_eq!(header("cache-control"), "no-store");
+    assert!(answer.headers().len() <= 2, "{:?}", answer.headers());
     assert_eq!(answer.into_body().collect().await.unwrap().to_bytes(), "");
     text
 }

@@ -155,8 +155,10 @@ func isRewritten(r *http.Request) bool {
 	return r.URL.EscapedPath() != path
 }
 
-// Deny writes the response to a denied request: a status, at most two headers, and no body.
+// Deny writes the response to a denied request: a status, `Cache-Control: no-store` because caches can keep a 404 or a
+// 405, at most two other headers, and no body.
 func (a Answer) Deny(w http.ResponseWriter) {
+	w.Header().Set("Cache-Control", "no-store")
 	if a.WWWAuthenticate != "" {
 		w.Header().Set("WWW-Authenticate", a.WWWAuthenticate)
 	}

@@ -219,7 +219,12 @@ impl Expected {
                 Err(error) => Some(format!("the body: {error}")),
             };
         }
-        let headers = [("WWW-Authenticate", &self.www_authenticate), ("Allow", &self.allow), ("Content-Type", &None)];
+        let headers = [
+            ("WWW-Authenticate", &self.www_authenticate),
+            ("Allow", &self.allow),
+            ("Content-Type", &None),
+            ("Cache-Control", &Some("no-store".to_owned())),
+        ];
         let mut wrong = headers.iter().filter(|(name, value)| answer.header(name) != **value);
         match wrong.next() {
             Some((name, value)) => Some(format!("`{name}` is not {value:?}")),
