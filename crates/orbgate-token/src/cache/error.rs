@@ -22,6 +22,8 @@ pub enum FetchError {
     BadDiscovery,
     /// The discovery document belongs to another issuer.
     WrongIssuer,
+    /// The introspection endpoint's response isn't a JSON object.
+    NotJson,
     /// The fetched document isn't a usable key set.
     KeySet(KeySetError),
 }
@@ -31,11 +33,15 @@ impl fmt::Display for FetchError {
         f.write_str(match self {
             Self::BadUrl => "only a URL with https or of this machine is fetched",
             Self::Unreachable => "the issuer cannot be reached, or is not trusted",
+            Self::Status(status @ 300..=399) => {
+                return write!(f, "the issuer responded with status {status}, and redirects are not followed");
+            }
             Self::Status(status) => return write!(f, "the issuer responded with status {status}"),
             Self::TooLarge => "the issuer's response has more than 262144 bytes",
             Self::Timeout => "the issuer took too long to respond",
             Self::BadDiscovery => "the issuer's discovery document is not a JSON object with `issuer` and `jwks_uri`",
             Self::WrongIssuer => "the discovery document belongs to another issuer",
+            Self::NotJson => "the issuer's response is not a JSON object",
             Self::KeySet(error) => return fmt::Display::fmt(error, f),
         })
     }
@@ -60,6 +66,7 @@ mod tests {
             FetchError::Timeout,
             FetchError::BadDiscovery,
             FetchError::WrongIssuer,
+            FetchError::NotJson,
         ];
         let words: HashSet<_> = all.iter().map(ToString::to_string).collect();
         assert_eq!(words.len(), all.len());

@@ -390,7 +390,11 @@ impl KeyCache {
         // Read before the lock is taken: it may be a long text.
         let answer = result.and_then(|response| match response.status {
             200 if response.body.len() > KEY_SET_BYTES => Err(FetchError::TooLarge),
-            200 => Ok(self.verifier.answered(response.body, Some(issuer))),
+            200 => match self.verifier.answered(response.body, Some(issuer)) {
+                // Such as a firewall's page.
+                Err(TokenError::BadClaims) => Err(FetchError::NotJson),
+                answered => Ok(answered),
+            },
             status => Err(FetchError::Status(status)),
         });
         let mut asking = of.asking();
@@ -406,7 +410,7 @@ impl KeyCache {
         asking.end(attempt);
         match failure {
             Some(failure) if !is_of_token(&failure) => asking.fail(failure, now, retry),
-            _ => (asking.failures, asking.failure) = (0, None),
+            failure => (asking.failures, asking.failure) = (0, failure),
         }
         if asking.has_next() {
             self.has_queued.store(true, Ordering::SeqCst);
@@ -421,7 +425,8 @@ impl KeyCache {
     }
 }
 
-/// Whether a failure may be due to what a token is like. Then it doesn't count for other tokens, because any caller can invent one.
+/// Whether a failure may be due to what a token is like. Then it doesn't count for other tokens, because any caller can invent one, and
+/// have a firewall answer it with a page.
 const fn is_of_token(failure: &FetchError) -> bool {
-    matches!(failure, FetchError::TooLarge | FetchError::Status(400 | 413 | 414 | 422 | 431))
+    matches!(failure, FetchError::TooLarge | FetchError::NotJson | FetchError::Status(400 | 413 | 414 | 422 | 431))
 }

@@ -184,10 +184,10 @@ fn an_answer_is_judged_by_every_rule_and_a_refusal_lives_for_seconds() {
     let texts: [(&[u8], TokenError); 6] = [
         (br#"{"active":true,"active":true}"#, TokenError::DuplicateMember),
         (br#"{"active":false,"active":true}"#, TokenError::DuplicateMember),
-        (b"<html>", TokenError::BadClaims),
-        (b"", TokenError::BadClaims),
-        (b"[true]", TokenError::BadClaims),
-        (b"{\"active\":true\xff}", TokenError::BadClaims),
+        (b"<html>", TokenError::Unanswered),
+        (b"", TokenError::Unanswered),
+        (b"[true]", TokenError::Unanswered),
+        (b"{\"active\":true\xff}", TokenError::Unanswered),
     ];
     for (text, error) in texts {
         assert_eq!(World::new(60).verdict("t", 200, text), Err(error));
@@ -293,6 +293,11 @@ fn a_failure_that_a_token_may_cause_says_nothing_of_others() {
     }
     let huge = vec![b' '; (256 << 10) + 1];
     assert_eq!(world.verdict("huge", 200, &huge), Err(TokenError::Unanswered));
+    for number in 0..5 {
+        let verdict = world.verdict(&format!("page{number}"), 200, b"<html>");
+        assert_eq!(verdict, Err(TokenError::Unanswered));
+    }
+    assert_eq!(world.cache.status()[0].failure, Some(FetchError::NotJson));
     assert!(world.says("good", &active()).is_ok());
     assert!(world.cache.status()[0].failure.is_none());
 }

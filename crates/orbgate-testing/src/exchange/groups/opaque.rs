@@ -32,7 +32,7 @@ const ISSUERS: [(&str, Conduct, Option<&str>); 8] = [
     ("endless", Conduct::Endless, Some("unanswered")),
     ("fails", Conduct::Fails, Some("unanswered")),
     ("redirects", Conduct::Redirects, Some("unanswered")),
-    ("page", Conduct::Page, Some("bad_claims")),
+    ("page", Conduct::Page, Some("unanswered")),
     // It knows another secret.
     ("stranger", Conduct::Right, Some("unanswered")),
 ];
