@@ -78,6 +78,12 @@ impl Recipe {
         self
     }
 
+    /// Signs with a key that the issuer doesn't have.
+    pub(crate) fn forged(mut self) -> Self {
+        self.forged = true;
+        self
+    }
+
     /// Sets another issuer.
     pub(crate) fn from(mut self, issuer: &str) -> Self {
         self.issuer = Some(issuer.to_owned());

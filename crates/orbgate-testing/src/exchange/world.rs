@@ -29,10 +29,12 @@ pub struct World {
 }
 
 /// Every issuer, and how it behaves.
-pub(crate) const ISSUERS: [(&str, Conduct); 18] = [
+pub(crate) const ISSUERS: [(&str, Conduct); 20] = [
     ("main", Conduct::Right),
     ("rotating", Conduct::Right),
     ("asked", Conduct::Right),
+    ("renewed", Conduct::Right),
+    ("stormed", Conduct::Right),
     ("directory", Conduct::Right),
     ("twins", Conduct::SaysTwins),
     ("listed", Conduct::Right),

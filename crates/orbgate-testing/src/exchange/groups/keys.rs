@@ -3,15 +3,22 @@
 use core::time::Duration;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::exchange::issuer::{Conduct, Issuer};
 use crate::exchange::recipe::Recipe;
 use crate::exchange::suite::{Open, Sent, Suite};
+use crate::exchange::wire::{self, Connection};
 use crate::exchange::world::ISSUERS;
 
 const CALL: (&[u8], &[u8]) = (b"GET", b"/api/v1/external/orbs");
 const SCOPE: &str = "read:orbs";
+
+/// The number of forged signatures.
+const STORM: usize = 10_000;
+
+/// How long a fetch that nothing waits for can take on a busy machine.
+const LONGEST: Duration = Duration::from_secs(20);
 
 pub(crate) fn run(suite: &Suite) -> Result<()> {
     let open = suite.open("external")?;
@@ -31,6 +38,8 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     // wait for long.
     group.crowd()?;
     group.rotation()?;
+    group.renewal()?;
+    group.storm()?;
     group.down()?;
     open.close("keys")?;
     Ok(())
@@ -134,6 +143,82 @@ impl Keys<'_> {
         if attempts == 0 || u64::try_from(attempts)? > most {
             self.suite
                 .fail(format!("keys: forged names of keys\n  the issuer was asked {attempts} times, not 1 to {most}"));
+        }
+        Ok(())
+    }
+
+    /// An issuer that puts a new key under the name of its former one: the first token is rejected at once and starts a fetch, and
+    /// soon the new key's tokens are accepted.
+    fn renewal(&self) -> Result<()> {
+        let right = Recipe::of("user", SCOPE).from("renewed");
+        self.put(right.clone(), true, "keys: before a key is replaced")?;
+        let issuers = &self.suite.world.issuers;
+        issuers.add("renewed", Issuer::new("renewed-1", Conduct::Right));
+        self.put(right.clone(), false, "keys: the first token of a key that is new under its name")?;
+        let bearer = self.suite.world.token(&right)?;
+        let bytes = wire::request(CALL.0, CALL.1, Some(&bearer));
+        let start = Instant::now();
+        let answer = loop {
+            let answer = wire::ask(&self.open.running.address, &bytes)?;
+            if answer.status != 401 || start.elapsed() > LONGEST {
+                break answer;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        let sent = Sent::new("keys: a key that is new under its name", CALL, Some(&bearer), Some(("user", SCOPE)));
+        self.open.judge(&sent, &self.open.expects(&sent), &answer);
+        let asked = issuers.with("renewed", |issuer| issuer.asked);
+        ensure!(asked == 1, "keys: an issuer was asked {asked} times for a key that is new under its name");
+        Ok(())
+    }
+
+    /// Forged signatures start one fetch in 30 seconds, wait for nothing, even while that fetch hangs, and delay no new key.
+    fn storm(&self) -> Result<()> {
+        let (issuers, right) = (&self.suite.world.issuers, Recipe::of("user", SCOPE).from("stormed"));
+        self.put(right.clone(), true, "keys: before a storm")?;
+        let forged = self.suite.world.token(&right.clone().forged())?;
+        let bytes = format!(
+            "GET {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {forged}\r\n\r\n",
+            str::from_utf8(CALL.1)?
+        );
+        let asked = || issuers.with("stormed", |issuer| (issuer.conduct = Conduct::Holds, issuer.asked).1);
+        let (before, start) = (asked(), Instant::now());
+        std::thread::scope(|scope| {
+            let clients = (0..4).map(|_| scope.spawn(|| self.forge(bytes.as_bytes(), STORM / 4)));
+            let clients: Vec<_> = clients.collect();
+            clients.into_iter().try_for_each(|client| client.join().unwrap())
+        })?;
+        let attempts = asked() - before;
+        let most = 1 + start.elapsed().as_secs() / 30;
+        if attempts == 0 || u64::try_from(attempts)? > most {
+            self.suite.fail(format!(
+                "keys: after {STORM} forged signatures, the issuer was asked {attempts} times, not 1 to {most}"
+            ));
+        }
+        issuers.add("stormed", Issuer::new("stormed-2", Conduct::Right));
+        self.put(right, true, "keys: the first token of a new key, after a storm")?;
+        Ok(())
+    }
+
+    /// Sends the same request again and again, and is denied at once each time.
+    fn forge(&self, bytes: &[u8], times: usize) -> Result<()> {
+        let mut connection = Connection::open(&self.open.running.address)?;
+        let mut done = 0;
+        while done < times {
+            let start = Instant::now();
+            let answer = connection.ask(bytes)?;
+            let took = start.elapsed();
+            // Some servers close a connection after some requests.
+            if answer.status == 0 || answer.header("connection").is_some_and(|said| said.eq_ignore_ascii_case("close"))
+            {
+                connection = Connection::open(&self.open.running.address)?;
+            }
+            if answer.status == 0 {
+                continue;
+            }
+            ensure!(answer.status == 401, "keys: a forged signature got {answer:?}");
+            ensure!(took < Duration::from_secs(2), "keys: a forged signature waited {took:?}");
+            done += 1;
         }
         Ok(())
     }
