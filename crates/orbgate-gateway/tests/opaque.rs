@@ -45,7 +45,7 @@ impl Endpoint {
                     body == b"token=good&token_type_hint=access_token" && !is_revoked.load(Ordering::SeqCst);
                 let says = json!({
                     "active": is_active, "aud": "https://api.example.com", "exp": now.as_secs() + 600,
-                    "scope": "read:orbs", "sub": "user-7",
+                    "scope": "read:orbs", "sub": "user-7", "client_id": "my app",
                 });
                 let says = says.to_string();
                 let length = says.len();
@@ -69,14 +69,23 @@ fn the_gateway_asks_the_issuer_of_opaque_tokens() {
         endpoint.address,
         secret.display()
     );
-    let config = format!("listeners: [{{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n");
+    let config =
+        format!("identity: true\nlisteners: [{{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n");
     // It is ready without keys, and without having asked anybody.
     let mut gateway = Gateway::start_with(folder, &tokens, &config);
     assert_eq!(endpoint.asked.load(Ordering::SeqCst), 0);
     let check = |token: &str, uri: &str| {
         let bearer = format!("Bearer {token}");
         let own = [("X-Original-Method", "GET"), ("X-Original-URI", uri), ("Authorization", bearer.as_str())];
-        ask(&address, &request(b"GET", b"/", &own)).status
+        let answer = ask(&address, &request(b"GET", b"/", &own));
+        let identity =
+            ["subject", "client", "issuer"].map(|name| answer.header(&format!("x-orb-token-{name}")).to_owned());
+        let expected = match answer.status {
+            200 => ["user-7", "my%20app", "https://id.example.com"],
+            _ => ["-"; 3],
+        };
+        assert_eq!(identity, expected, "{token} {uri}");
+        answer.status
     };
     let orbs = "/api/v1/external/orbs";
     assert_eq!(check("good", orbs), 200);
