@@ -506,7 +506,7 @@ static inline void orbgate_is_over_set_monotonic_ms(OrbgateQuestion *to, uint64_
     orbgate_wire_set_integer(to, 6u, 1u, value);
 }
 
-/* NextCall: Asks for the next call. Ask after each other question until the answer is `Done`, or only after answers with `may_call`. Answered by `Call` or `Done`. */
+/* NextCall: Asks for the next call. Ask after each other question until the answer is `Done`, or only at the start, after `ReadSecrets` and after answers with `may_call`. Answered by `Call` or `Done`. */
 static inline void orbgate_next_call_begin(OrbgateQuestion *to)
 {
     orbgate_wire_begin(to, 7u);
@@ -664,7 +664,7 @@ static inline void orbgate_drop_begin(OrbgateQuestion *to)
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
 {
     static const unsigned char forms[][ORBGATE_WIRE_FIELDS] = {
-        {0}, /* Done */
+        {0, 3}, /* Done */
         {0, 129, 3, 73}, /* Failed */
         {0, 129, 129, 130, 3, 3, 3, 3, 3, 3, 10, 2}, /* Answer */
         {0, 129, 2}, /* Wait */
@@ -831,7 +831,12 @@ static inline OrbgateMessage orbgate_message_init(void)
     return none;
 }
 
-/* Done: The question is done, and there is nothing to say. */
+/* Done: The question is done. */
+/* After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. */
+static inline OrbgateStr orbgate_done_get_notices(const OrbgateMessage *from)
+{
+    return orbgate_wire_get(from, 64u, 1u);
+}
 
 /* Failed: A configuration or an option has errors. */
 /* The `OrbgateStatus` of the error. */

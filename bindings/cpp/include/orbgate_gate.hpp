@@ -403,6 +403,9 @@ struct GateOptions {
     // decision if a header or the query causes the denial. It costs time for each denial, and responses don't contain it. An exception
     // doesn't affect an answer.
     std::function<void(std::string_view)> debug;
+    // Receives a sentence for each change that operators should know: issuers that can't be fetched or asked, or can be again, and keys that
+    // are left out of a set. It is called from any thread, and an exception doesn't affect an answer.
+    std::function<void(std::string_view)> log;
     // cargo xtask codes: options
     // Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope.
     bool flat_403 = false;
@@ -499,6 +502,8 @@ public:
         auto state = std::make_shared<State>(gate, std::move(fetcher));
         state->refuses_wider = options.refuse_wider;
         state->debug = options.debug;
+        state->log = options.log;
+        state->start_calls();
         return Gate(std::move(state));
     }
 
@@ -529,6 +534,7 @@ public:
         if (auto unread = read_secrets()) {
             return {names::load_refused, std::move(unread)};
         }
+        state_->start_calls();
         if (!policy.store(*next)) {
             return {names::load_refused, Error(Status::invalid_argument, "there is no handle")};
         }
@@ -655,7 +661,28 @@ private:
             orbgate_next_call_begin(&exchange->question);
             orbgate_next_call_set_monotonic_ms(&exchange->question, monotonic_ms());
             const bool is_call = exchange->send(gate.get(), nullptr) == ORBGATE_STATUS_OK && exchange->answer.kind == ORBGATE_MESSAGE_CALL;
+            if (!is_call && exchange->answer.kind == ORBGATE_MESSAGE_DONE) {
+                notice(detail::view(orbgate_done_get_notices(&exchange->answer)));
+            }
             return is_call ? std::move(exchange) : detail::Lease();
+        }
+
+        void notice(std::string_view lines) const noexcept
+        {
+            const auto each = [&] {
+                for (std::size_t end; log && !lines.empty(); lines.remove_prefix(std::min(end + 1, lines.size()))) {
+                    end = std::min(lines.find('\n'), lines.size());
+                    log(lines.substr(0, end));
+                }
+            };
+#if defined(__cpp_exceptions)
+            try {
+                each();
+            } catch (...) {
+            }
+#else
+            each();
+#endif
         }
 
         // Joins the threads of earlier calls. A detached thread could outlive the program.
@@ -763,6 +790,7 @@ private:
         Fetcher fetcher;
         bool refuses_wider = false;
         std::function<void(std::string_view)> debug;
+        std::function<void(std::string_view)> log;
         std::mutex mutex;
         std::condition_variable ended; // an attempt has ended
         std::list<std::thread> threads, ended_threads;

@@ -135,6 +135,20 @@ function readSecret(isFile, name) {
   return secret;
 }
 
+/**
+ * What fetches keys: through the proxy of the environment, if there is one. This machine is reached without.
+ * @returns {import("../gate.js").FetchKeys}
+ */
+function fetcher() {
+  const { https_proxy: lower, HTTPS_PROXY: upper, no_proxy: not = process.env.NO_PROXY } = process.env;
+  if (!lower && !upper) {
+    return fetch;
+  }
+  const { EnvHttpProxyAgent, fetch: through } = require("undici");
+  const dispatcher = new EnvHttpProxyAgent({ noProxy: [not, "localhost", "127.0.0.1", "[::1]"].filter(Boolean).join(",") });
+  return /** @type {any} */ ((/** @type {string} */ url, /** @type {object} */ options) => through(url, { ...options, dispatcher }));
+}
+
 /** @param {number} opened */
 function readOpened(opened) {
   // One byte too many is read, so that the library says what is wrong.
@@ -146,4 +160,4 @@ function readOpened(opened) {
   return bytes.subarray(0, end);
 }
 
-module.exports = { open, openQuestions, read, fileURLToPath, readRegular, readSecret, unreadable, subscribe };
+module.exports = { open, openQuestions, read, fetcher, fileURLToPath, readRegular, readSecret, unreadable, subscribe };

@@ -22,6 +22,8 @@ function openQuestions() {
 /** @param {URL} url */
 const read = (url) => fetch(url);
 
+const fetcher = () => fetch;
+
 /** @param {URL} url */
 const fileURLToPath = (url) => url.href;
 

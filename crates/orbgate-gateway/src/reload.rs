@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
-use orbgate_token::{FetchError, KeyStatus};
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 
@@ -41,7 +40,6 @@ pub(crate) async fn follow(
     let mut judged = texts(&file, &current).await;
     let mut resting = None;
     let mut is_awaited = false;
-    let mut failing = Vec::new();
     loop {
         let pause = if is_awaited { SHORT_REST } else { INTERVAL };
         let is_told = tokio::select! {
@@ -61,10 +59,9 @@ pub(crate) async fn follow(
         if is_told {
             current.load().read_policy();
             current.load().open_audit_again();
-            failing.clear();
         }
         keeper.keep(&current.load());
-        failing = tell(&current.load().keys.fetcher.status(), &failing);
+        current.load().keys.fetcher.notices().iter().for_each(|notice| tracing::error!("{notice}"));
     }
 }
 
@@ -152,34 +149,6 @@ async fn reload(file: &Arc<Path>, current: &ArcSwap<State>) {
     count("refused");
 }
 
-/// An issuer, and why its keys can't be fetched.
-type Failing = (String, FetchError);
-
-/// Logs once for each issuer that its keys can't be fetched, or can be again. Without keys, a gateway denies all
-/// requests.
-fn tell(issuers: &[KeyStatus], before: &[Failing]) -> Vec<Failing> {
-    let mut failing = Vec::new();
-    for KeyStatus { issuer, is_opaque, keys, failure, .. } in issuers {
-        let former = before.iter().find(|(it, _)| it == issuer);
-        match (failure, former) {
-            (Some(failure), Some((_, former))) if failure == former => {}
-            (Some(failure), _) if *is_opaque => {
-                tracing::error!(issuer, "opaque tokens cannot be asked about: {failure}");
-            }
-            (None, Some(_)) if *is_opaque => {
-                tracing::info!(issuer, "opaque tokens are asked about again");
-            }
-            (Some(failure), _) => {
-                tracing::error!(issuer, keys, "keys cannot be fetched: {failure}");
-            }
-            (None, Some(_)) if *keys > 0 => tracing::info!(issuer, keys, "keys fetched again"),
-            (None, _) => {}
-        }
-        failing.extend(failure.clone().map(|failure| (issuer.clone(), failure)));
-    }
-    failing
-}
-
 fn count(result: &'static str) {
     metrics::counter!("orbgate_gateway_loads_total", "result" => result).increment(1);
 }
@@ -194,12 +163,7 @@ async fn texts(file: &Path, current: &ArcSwap<State>) -> Texts {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{self, Write};
-    use std::sync::mpsc::{Sender, channel};
-
-    use orbgate_token::{FetchError, KeyStatus};
-
-    use super::{Texts, counts, tell};
+    use super::{Texts, counts};
 
     /// The configuration, the file of issuers, and a certificate.
     fn texts(files: [&str; 3]) -> Texts {
@@ -231,61 +195,6 @@ mod tests {
         for (at, (is_awaited, resting, now, expected)) in table.into_iter().enumerate() {
             let found = counts(is_awaited, resting, now, &judged);
             assert_eq!(found, expected, "{at}");
-        }
-    }
-
-    /// Passes on what is logged.
-    struct Log(Sender<Vec<u8>>);
-
-    impl Write for Log {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            let sent = self.0.send(bytes.to_vec());
-            sent.map_err(io::Error::other)?;
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-
-    #[test]
-    fn it_is_said_once_that_an_issuer_fails_and_once_that_it_is_over() {
-        let status = |is_opaque, keys, failure| KeyStatus {
-            issuer: "a".to_owned(),
-            is_opaque,
-            keys,
-            fetched: None,
-            warnings: Vec::new(),
-            failure,
-        };
-        let failing = |issuer: &str, failure| vec![(issuer.to_owned(), failure)];
-        let (late, gone) = (FetchError::Timeout, FetchError::Unreachable);
-        let (of_keys, of_opaque) = ("keys cannot be fetched", "opaque tokens cannot be asked");
-        let (keys, opaque) = (false, true);
-        let table = [
-            (status(keys, 0, None), vec![], ""),
-            (status(keys, 0, Some(late.clone())), vec![], of_keys),
-            (status(keys, 1, Some(late.clone())), failing("a", late.clone()), ""),
-            (status(keys, 1, Some(late.clone())), failing("a", gone.clone()), of_keys),
-            (status(keys, 1, Some(late.clone())), failing("b", late.clone()), of_keys),
-            (status(keys, 1, None), failing("a", gone.clone()), "keys fetched again"),
-            (status(keys, 0, None), failing("a", gone.clone()), ""),
-            (status(opaque, 0, Some(late.clone())), vec![], of_opaque),
-            (status(opaque, 0, Some(gone.clone())), failing("a", gone.clone()), ""),
-            (status(opaque, 0, None), failing("a", gone), "opaque tokens are asked about again"),
-        ];
-        for (status, before, words) in table {
-            let (sender, said) = channel();
-            let log = tracing_subscriber::fmt().with_writer(move || Log(sender.clone()));
-            let expected = status.failure.clone();
-            let expected: Vec<_> = expected.map(|it| ("a".to_owned(), it)).into_iter().collect();
-            let case = format!("{status:?} {before:?}");
-            let after = tracing::subscriber::with_default(log.finish(), || tell(&[status], &before));
-            assert_eq!(after, expected, "{case}");
-            let said = said.try_iter().collect::<Vec<_>>().concat();
-            let said = String::from_utf8(said).unwrap();
-            assert!(said.contains(words) && said.is_empty() == words.is_empty(), "{case} {said}");
         }
     }
 }

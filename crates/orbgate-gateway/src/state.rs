@@ -244,7 +244,7 @@ impl Keys {
                     max_waiting: u32::try_from(limits.connections).unwrap_or(u32::MAX),
                     ..FetchSettings::default()
                 };
-                let tls = KeyFetcher::system_tls().map_err(StartError::Certificates)?;
+                let tls = KeyFetcher::tls_for(&verifier).map_err(StartError::Certificates)?;
                 KeyFetcher::with(verifier, settings, tls)
             }
         };

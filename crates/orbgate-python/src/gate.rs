@@ -224,6 +224,11 @@ impl Gate {
         })
     }
 
+    /// What to log about the issuers and their keys, once for each change.
+    fn notices(&self, monotonic: f64) -> PyResult<Vec<String>> {
+        guarded(|| Ok(self.gate.keys().notices(duration(monotonic)?)))
+    }
+
     /// Whether the wait of a request is over.
     fn is_over(&self, waiting: &Bound<'_, Waiting>, monotonic: f64) -> PyResult<bool> {
         guarded(|| {

@@ -11,7 +11,7 @@ use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules, Test};
 use crate::opaque::Opaque;
-use crate::scope::ScopeClaim;
+use crate::scope::{ClaimPath, ScopeClaim};
 
 /// One error in a configuration.
 #[derive(Debug)]
@@ -74,19 +74,25 @@ pub(crate) fn url_error(url: &str) -> Option<&'static str> {
 /// backslashes, tabs and unusual spellings of an address. Then the URL that is fetched would differ from the string
 /// that was checked.
 pub(crate) fn is_safe_url(url: &str) -> bool {
-    let host_of = |rest: &str| {
-        let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let host = match authority.rsplit_once(':') {
-            Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
-            _ => authority,
-        };
-        (!host.is_empty() && !host.contains('@')).then(|| host.to_owned())
-    };
-    if let Some(rest) = url.strip_prefix("https://") {
-        return host_of(rest).is_some();
+    match url.strip_prefix("https://") {
+        Some(rest) => host_of(rest).is_some(),
+        None => is_loopback(url),
     }
-    let host = url.strip_prefix("http://").and_then(host_of);
-    host.is_some_and(|host| matches!(host.as_str(), "localhost" | "127.0.0.1" | "[::1]"))
+}
+
+/// Whether this URL is of this very machine. No proxy is used for it.
+pub(crate) fn is_loopback(url: &str) -> bool {
+    let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"));
+    matches!(rest.and_then(host_of), Some("localhost" | "127.0.0.1" | "[::1]"))
+}
+
+fn host_of(rest: &str) -> Option<&str> {
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = match authority.rsplit_once(':') {
+        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
+        _ => authority,
+    };
+    (!host.is_empty() && !host.contains('@')).then_some(host)
 }
 
 struct Diagnostics {
@@ -135,7 +141,7 @@ impl Diagnostics {
         if issuer.max_lifetime.is_some_and(|lifetime| lifetime.is_zero()) {
             self.push("max_lifetime_seconds", "`max_lifetime_seconds` is 0: every token would be refused");
         }
-        self.claim_name("scopes", &issuer.scopes.claim);
+        self.claim_path("scopes", &issuer.scopes.claim);
         if let Some(scopes) = &issuer.organisation_scopes {
             self.organisation_scopes(issuer, scopes);
         }
@@ -160,7 +166,7 @@ impl Diagnostics {
 
     fn organisation_scopes(&mut self, issuer: &Issuer, scopes: &ScopeClaim) {
         let key = "organisation_scopes";
-        self.claim_name(key, &scopes.claim);
+        self.claim_path(key, &scopes.claim);
         if scopes.claim == issuer.scopes.claim {
             let claim = &scopes.claim;
             let message = format!("`{key}` and `scopes` name the same claim, `{claim}`: leave out `{key}`");
@@ -288,6 +294,12 @@ impl Diagnostics {
                 }
                 _ => {}
             }
+        }
+    }
+
+    fn claim_path(&mut self, key: &'static str, claim: &ClaimPath) {
+        if claim.names().is_empty() || claim.names().iter().any(String::is_empty) {
+            self.claim_name(key, "");
         }
     }
 

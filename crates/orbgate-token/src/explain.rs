@@ -16,7 +16,7 @@ use crate::json::Member;
 use crate::keys::{KeySet, Keys};
 use crate::kind::KindRules;
 use crate::opaque::Opaque;
-use crate::scope::ScopeFormat;
+use crate::scope::{Found, ScopeFormat};
 use crate::verified::{Fingerprint, VerifiedToken};
 use crate::verifier::{Verifier, since_epoch};
 
@@ -244,7 +244,7 @@ impl Explanation {
         {
             let scopes = issuer.scopes_of(kind);
             let (key, name) = (scopes.key(), &scopes.claim.claim);
-            if claims.0.get(name).is_none() {
+            if name.find(&claims.0).is_none() {
                 let others = ["scope", "scp", "scopes", "permissions", "roles", "authorities"].into_iter();
                 let others = others.filter(|other| claims.0.get(other).is_some()).map(quoted);
                 let others = match others.collect::<Vec<_>>() {
@@ -354,12 +354,12 @@ fn claims_hint(error: TokenError, claims: &Claims<'_>, issuer: &Issuer, now: Dur
         TokenError::Scopes => {
             let scopes = issuer.scopes_of(issuer.kind.kind(&claims.0));
             let (key, name) = (scopes.key(), &scopes.claim.claim);
-            let value = claims.0.get(name);
-            Some(match (scopes.claim.format, value) {
-                (ScopeFormat::String, Some(Member::Other(Value::Array(_)))) => {
+            let value = name.find(&claims.0);
+            Some(match (scopes.claim.format, &value) {
+                (ScopeFormat::String, Some(Found::Other(Value::Array(_)))) => {
                     format!("its `{name}` is a list: write `{key}: {{ claim: {name}, format: array }}`")
                 }
-                (ScopeFormat::Array, Some(Member::Text(_))) => {
+                (ScopeFormat::Array, Some(Found::Text(_))) => {
                     format!("its `{name}` is a string: write `{key}: {{ claim: {name} }}`")
                 }
                 _ => match scopes.conflict(&claims.0) {

@@ -53,7 +53,7 @@ pub use crate::jwk::KeyRules;
 pub use crate::keys::{KeySet, KeySetError, KeyWarning, Keys};
 pub use crate::kind::{ClaimTest, KindRules};
 pub use crate::opaque::{Opaque, SecretSource};
-pub use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
+pub use crate::scope::{ClaimPath, Conflict, ScopeClaim, ScopeFormat};
 pub use crate::signature::SignatureCheck;
 #[cfg(feature = "test-issuer")]
 pub use crate::test_issuer::{TestIssuer, TestIssuerError};

@@ -1,5 +1,7 @@
 //! The scope claim (RFC 6749 §3.3, RFC 8693 §4.2).
 
+use core::fmt;
+
 use orbgate::TokenKind;
 use serde_json::Value;
 
@@ -14,8 +16,8 @@ const BYTES: usize = 4096;
 /// `permissions` or `roles` can't widen the scopes that were requested unless one of them is that claim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopeClaim {
-    /// The claim's name: `scope` for most providers, `scp` for Entra ID and Okta.
-    pub claim: String,
+    /// The claim: `scope` for most providers, `scp` for Entra ID and Okta.
+    pub claim: ClaimPath,
     /// The format of the claim.
     pub format: ScopeFormat,
     /// How to handle a token that has both `scope` and `scp`, if the claim is one of them; and an organisation's token that
@@ -26,8 +28,58 @@ pub struct ScopeClaim {
 impl Default for ScopeClaim {
     /// `scope`, a space-separated string (RFC 9068 §2.2.3).
     fn default() -> Self {
-        Self { claim: "scope".to_owned(), format: ScopeFormat::String, conflict: Conflict::Deny }
+        Self { claim: "scope".into(), format: ScopeFormat::String, conflict: Conflict::Deny }
     }
+}
+
+/// The name of a claim, or the names that lead to a value inside one, such as `realm_access` and `roles`. A dot is part of a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimPath(Vec<String>);
+
+impl ClaimPath {
+    /// The value inside a claim: the name of the claim comes first.
+    #[must_use]
+    pub fn nested(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        Self(names.into_iter().map(Into::into).collect())
+    }
+
+    pub(crate) fn names(&self) -> &[String] {
+        &self.0
+    }
+
+    /// The value in these claims.
+    pub(crate) fn find<'c>(&self, claims: &'c Object<'_>) -> Option<Found<'c>> {
+        let (first, inside) = self.0.split_first()?;
+        match claims.get(first)? {
+            Member::Text(text) => inside.is_empty().then_some(Found::Text(text)),
+            Member::Other(value) => match inside.iter().try_fold(value, |value, name| value.get(name))? {
+                Value::String(text) => Some(Found::Text(text)),
+                other => Some(Found::Other(other)),
+            },
+        }
+    }
+}
+
+impl<T: Into<String>> From<T> for ClaimPath {
+    fn from(name: T) -> Self {
+        Self(vec![name.into()])
+    }
+}
+
+/// As the configuration spells it.
+impl fmt::Display for ClaimPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &*self.0 {
+            [name] => f.write_str(name),
+            names => write!(f, "[{}]", names.join(", ")),
+        }
+    }
+}
+
+/// The value of a claim.
+pub(crate) enum Found<'c> {
+    Text(&'c str),
+    Other(&'c Value),
 }
 
 /// The format of a scope claim.
@@ -53,10 +105,10 @@ pub enum Conflict {
 impl ScopeClaim {
     /// The token's scopes, separated by single spaces; empty if the token lacks the claim.
     fn read(&self, claims: &Object<'_>) -> Result<Box<str>, TokenError> {
-        let scopes = match (self.format, claims.get(&self.claim)) {
+        let scopes = match (self.format, self.claim.find(claims)) {
             (_, None) => Some("".into()),
-            (ScopeFormat::String, Some(Member::Text(text))) => Some(text.as_ref().into()),
-            (ScopeFormat::Array, Some(Member::Other(Value::Array(items)))) => joined(items),
+            (ScopeFormat::String, Some(Found::Text(text))) => Some(text.into()),
+            (ScopeFormat::Array, Some(Found::Other(Value::Array(items)))) => joined(items),
             _ => None,
         };
         scopes.filter(|scopes| is_scope_text(scopes)).ok_or(TokenError::Scopes)
@@ -67,7 +119,7 @@ impl ScopeClaim {
 pub(crate) struct ScopesOf<'i> {
     pub(crate) claim: &'i ScopeClaim,
     /// A claim that has the scopes of tokens of the other kind.
-    other: Option<&'i str>,
+    other: Option<&'i ClaimPath>,
 }
 
 impl Issuer {
@@ -99,17 +151,18 @@ impl ScopesOf<'_> {
     }
 
     /// Another claim of the token that might have its scopes, unless it is ignored.
-    pub(crate) fn conflict(&self, claims: &Object<'_>) -> Option<&str> {
+    pub(crate) fn conflict(&self, claims: &Object<'_>) -> Option<String> {
         if self.claim.conflict == Conflict::Ignore {
             return None;
         }
-        let usual = match self.claim.claim.as_str() {
-            "scope" => Some("scp"),
-            "scp" => Some("scope"),
+        let usual = match self.claim.claim.names() {
+            [name] if name == "scope" => Some("scp"),
+            [name] if name == "scp" => Some("scope"),
             _ => None,
         };
-        let mut others = usual.into_iter().chain(self.other);
-        others.find(|other| claims.get(other).is_some())
+        let usual = usual.filter(|usual| claims.get(usual).is_some()).map(str::to_owned);
+        let other = self.other.filter(|other| other.find(claims).is_some());
+        usual.or_else(|| other.map(ClaimPath::to_string))
     }
 }
 
@@ -134,11 +187,11 @@ fn is_scope(scope: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{Conflict, ScopeClaim, ScopeFormat, ScopesOf};
+    use super::{ClaimPath, Conflict, ScopeClaim, ScopeFormat, ScopesOf};
     use crate::json::Object;
 
     fn read(claim: &str, format: ScopeFormat, conflict: Conflict, claims: &Value) -> Option<Box<str>> {
-        let claim = ScopeClaim { claim: claim.to_owned(), format, conflict };
+        let claim = ScopeClaim { claim: claim.into(), format, conflict };
         let text = claims.to_string();
         let scopes = ScopesOf { claim: &claim, other: None };
         scopes.read(&Object::parse(text.as_bytes()).unwrap()).ok()
@@ -175,6 +228,30 @@ mod tests {
         }
         for refused in [json!("a"), json!(["a b"]), json!([""]), json!(["a", 1]), json!([["a"]])] {
             assert_eq!(array(json!({ "scp": refused })), None, "{refused}");
+        }
+    }
+
+    #[test]
+    fn scopes_can_be_inside_a_claim() {
+        let read = |claims: Value| {
+            let claim = ClaimPath::nested(["realm_access", "roles"]);
+            let claim = ScopeClaim { claim, format: ScopeFormat::Array, conflict: Conflict::Deny };
+            let text = claims.to_string();
+            let scopes = ScopesOf { claim: &claim, other: None };
+            scopes.read(&Object::parse(text.as_bytes()).unwrap()).ok()
+        };
+        assert_eq!(read(json!({"realm_access": {"roles": ["a", "b"]}})), Some("a b".into()));
+        // A dot is part of a name.
+        for none in [
+            json!({}),
+            json!({"realm_access.roles": ["a"]}),
+            json!({"realm_access": {}}),
+            json!({"realm_access": "roles"}),
+        ] {
+            assert_eq!(read(none), Some("".into()));
+        }
+        for refused in [json!("a"), json!([1]), json!({"a": 1}), json!(null)] {
+            assert_eq!(read(json!({"realm_access": {"roles": refused}})), None);
         }
     }
 

@@ -190,6 +190,19 @@ impl Verifier {
         Ok((issuer, name, stated))
     }
 
+    /// Whether a first fetch of an issuer uses TLS. Keys to which discovery leads with TLS aren't fetched without roots.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn needs_roots(&self) -> bool {
+        let url = |issuer: &Issuer| match &issuer.opaque {
+            Some(opaque) => opaque.endpoint.starts_with("https://"),
+            None => {
+                let url = issuer.jwks_uri.as_ref().unwrap_or(&issuer.issuer);
+                issuer.jwks_file.is_none() && url.starts_with("https://")
+            }
+        };
+        self.issuers.iter().any(|(issuer, _)| url(issuer))
+    }
+
     /// The issuer that is to be asked about a token that isn't a JWT: the one whose prefix is the longest of those that the token
     /// begins with.
     pub(crate) fn opaque_issuer(&self, token: &[u8]) -> Option<usize> {

@@ -40,7 +40,7 @@ issuers:
       organisation: [{ claim: sub, equals_claim: client_id }, { claim: gty, present: true }]
     extra_types: [JWT, '']
     scopes: { claim: scp, format: array, conflict: ignore }
-    organisation_scopes: { claim: roles, format: array }
+    organisation_scopes: { claim: [realm_access, roles], format: array }
     client_claim: azp
     account: { user: client, organisation: { claim: tenant } }
     require: [jti, { claim: token_use, equals: access }]
@@ -55,7 +55,7 @@ issuers:
         organisation: vec![ClaimTest::equals_claim("sub", "client_id"), ClaimTest::present("gty")],
     };
     let scopes = ScopeClaim {
-        claim: "scp".to_owned(),
+        claim: "scp".into(),
         format: orbgate_token::ScopeFormat::Array,
         conflict: orbgate_token::Conflict::Ignore,
     };
@@ -65,7 +65,7 @@ issuers:
             .extra_types(["JWT", ""])
             .scopes(scopes)
             .organisation_scopes(ScopeClaim {
-                claim: "roles".to_owned(),
+                claim: orbgate_token::ClaimPath::nested(["realm_access", "roles"]),
                 format: orbgate_token::ScopeFormat::Array,
                 conflict: orbgate_token::Conflict::Deny,
             })

@@ -101,8 +101,8 @@ async fn a_failed_fetch_never_evicts_good_keys() {
         KeySetError::NoUsableKey(warnings.collect())
     };
     let table = [
-        (Reply::Close, FetchError::Unreachable),
-        (Reply::Raw("no http".to_owned()), FetchError::Unreachable),
+        (Reply::Close, FetchError::Unconnected("connection closed before message completed".into())),
+        (Reply::Raw("no http".to_owned()), FetchError::Unconnected("invalid HTTP version parsed".into())),
         (Reply::Silence, FetchError::Timeout),
         (Reply::Dribble, FetchError::Timeout),
         (Reply::Endless, FetchError::TooLarge),
@@ -150,8 +150,14 @@ async fn discovery_must_be_of_the_configured_issuer() {
     let (issuer, origin) = (&world.issuer, &world.server.origin);
     let keys = world.server.url("/jwks");
     let table = [
-        (json!({"issuer": "https://evil.example", "jwks_uri": keys}), FetchError::WrongIssuer),
-        (json!({"issuer": format!("{origin}/tenant"), "jwks_uri": keys}), FetchError::WrongIssuer),
+        (
+            json!({"issuer": "https://evil.example", "jwks_uri": keys}),
+            FetchError::WrongIssuer("https://evil.example".into()),
+        ),
+        (
+            json!({"issuer": format!("{origin}/tenant"), "jwks_uri": keys}),
+            FetchError::WrongIssuer(format!("{origin}/tenant").into()),
+        ),
         (json!({"issuer": [issuer], "jwks_uri": keys}), FetchError::BadDiscovery),
         (json!({"issuer": issuer}), FetchError::BadDiscovery),
         (json!({"issuer": issuer, "jwks_uri": 7}), FetchError::BadDiscovery),
@@ -442,7 +448,11 @@ async fn https_is_only_with_who_is_trusted() {
     let mut trusting = RootCertStore::empty();
     trusting.add(certificate).unwrap();
     let table = [
-        (RootCertStore::empty(), server.url("/jwks"), Some(FetchError::Unreachable)),
+        (
+            RootCertStore::empty(),
+            server.url("/jwks"),
+            Some(FetchError::Unconnected("invalid peer certificate: UnknownIssuer".into())),
+        ),
         (trusting.clone(), server.url("/jwks"), None),
         // A server elsewhere must not send us to an address of this machine.
         (trusting, plain.url("/jwks"), Some(FetchError::BadUrl)),

@@ -23,7 +23,7 @@ use axum::routing::any;
 use axum::{Router, serve};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use orbgate::{Engine, Policy, TokenKind};
-use orbgate_token::{KeyFetcher, VerifiedToken, Verifier};
+use orbgate_token::{KeyFetcher, SecretSource, VerifiedToken, Verifier};
 use orbgate_tower::{Allowed, Engines, GateLayer, PublicRoutes};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -56,15 +56,17 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let engines = engines.public_routes(PublicRoutes::new(public.clone())?)?;
     let verifier = Verifier::from_yaml(&fs::read_to_string(tokens)?)?;
     let scrape = PrometheusBuilder::new().install_recorder()?;
+    tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::WARN).init();
 
     let app = routes(&engines.load(), &public);
+    let keys = KeyFetcher::new(verifier)?;
     let app = match ungated {
         true => app,
-        false => app.layer(GateLayer::axum(engines.clone(), KeyFetcher::new(verifier)?)),
+        false => app.layer(GateLayer::axum(engines.clone(), keys.clone())),
     };
     let listener = TcpListener::bind(listen).await?;
     println!("listening {}", listener.local_addr()?);
-    tokio::spawn(obey(engines, policy, scrape));
+    tokio::spawn(obey(engines, keys, policy, scrape));
     serve(listener, app).await?;
     Ok(())
 }
@@ -134,22 +136,22 @@ async fn say_what_came(
 }
 
 /// What is said on standard input.
-async fn obey(engines: Engines, policy: String, scrape: PrometheusHandle) {
+async fn obey(engines: Engines, keys: KeyFetcher, policy: String, scrape: PrometheusHandle) {
     let mut commands = BufReader::new(tokio::io::stdin()).lines();
     while let Ok(Some(command)) = commands.next_line().await {
         match command.as_str() {
-            "reload" => say(reload(&engines, &policy)),
+            "reload" => say(reload(&engines, &keys, &policy)),
             "count" => say(&format!("counted {}", counted(&scrape.render()))),
             _ => eprintln!("what is `{command}`?"),
         }
     }
 }
 
-/// Takes a new version of the policy, if it is whole.
-fn reload(engines: &Engines, file: &str) -> &'static str {
+/// Takes a new version of the policy, if it is whole, and of the files with keys and secrets.
+fn reload(engines: &Engines, keys: &KeyFetcher, file: &str) -> &'static str {
     let text = fs::read(file).unwrap_or_default();
     let whole = Policy::from_bytes(&text).is_ok_and(|policy| policy.has_end_marker());
-    match whole && engines.reload(&text).is_ok() {
+    match whole && keys.cache().read_secrets(SecretSource::read).is_ok() && engines.reload(&text).is_ok() {
         true => "reloaded",
         false => "kept",
     }

@@ -206,6 +206,9 @@ fn stepped<'e, 'r>(
     step: Step<'e>,
 ) -> ControlFlow<Answer<'e>, Pending<'r, VerifiedToken>> {
     fetcher.start_fetches();
+    for notice in fetcher.notices() {
+        tracing::warn!("{notice}");
+    }
     match step {
         Step::Answer(answer) => ControlFlow::Break(answer),
         Step::Wait(waiting) => ControlFlow::Continue(Pending::Keys(waiting)),

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
@@ -36,6 +37,9 @@ func (g *Gate) startCalls() {
 	for {
 		step := new(steps.Step)
 		if g.raw.Ask(nil, &steps.NextCall{MonotonicMS: g.monotonicMS()}, step) != nil || step.Number != steps.KindCall {
+			for notice := range strings.Lines(step.Done.Notices) {
+				g.config.Logger.Warn(strings.TrimSuffix(notice, "\n"))
+			}
 			return
 		}
 		g.mutex.Lock()

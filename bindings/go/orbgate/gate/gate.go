@@ -160,6 +160,7 @@ func New(config Config) (*Gate, error) {
 	config.Logger = slog.New(quiet{config.Logger.Handler()})
 	g := &Gate{config: config, client: clientOf(config.Client), raw: raw, start: time.Now(), ended: make(chan struct{})}
 	g.background, g.cancel = context.WithCancel(context.Background())
+	g.startCalls()
 	return g, nil
 }
 
@@ -465,6 +466,7 @@ func (g *Gate) Reload(path string) error {
 			result = terms.LoadRefused
 		} else {
 			g.config.Policy.Store(engine)
+			g.startCalls()
 		}
 	}
 	engine.Close()

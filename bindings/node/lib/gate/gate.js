@@ -1,6 +1,6 @@
 "use strict";
 const { CODES } = require("../layout.js");
-const { fileURLToPath, readRegular } = require("#system");
+const { fetcher, fileURLToPath, readRegular } = require("#system");
 const { checkSignature } = require("#signature");
 const { Engine, openOf } = require("../engine.js");
 const { Handle } = require("../handle.js");
@@ -63,7 +63,8 @@ class Gate {
     this.#check(this.#policy.load());
     this.#observer = new Observer(options);
     this.#refusesWider = options.refuseWider === true;
-    this.#keys = new Keys(this.#steps, options.fetch ?? fetch, this.#observer.log);
+    this.#keys = new Keys(this.#steps, options.fetch ?? fetcher(), this.#observer.log);
+    this.#keys.start();
   }
 
   /**
@@ -100,6 +101,7 @@ class Gate {
         });
       }
       this.#steps.ask(null, { number: MESSAGES.READ_SECRETS, secrets: readSecrets(this.#sources) });
+      this.#keys.start();
       this.#policy.store(engine);
       this.#observer.loaded(NAMES.LOAD_LOADED, `a policy is active: ${engine.digest}`);
       return engine;

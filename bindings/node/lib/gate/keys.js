@@ -20,8 +20,6 @@ class Keys {
   #log;
   /** Wake the requests that wait. @type {Set<() => void>} */
   #waiting = new Set();
-  /** Why an issuer's last attempt failed, as it was logged. @type {Map<string, string | null>} */
-  #logged = new Map();
 
   /**
    * @param {Steps} steps
@@ -39,7 +37,10 @@ class Keys {
     for (;;) {
       const reply = this.#steps.ask(null, { number: MESSAGES.NEXT_CALL, monotonicMs: monotonicMs() });
       if (reply.number !== MESSAGES.CALL) {
-        this.#steps.answered(MESSAGES.DONE, reply);
+        const { notices } = this.#steps.answered(MESSAGES.DONE, reply);
+        for (const notice of notices.split("\n").filter(Boolean)) {
+          this.#log.warn(`orbgate: ${notice}`);
+        }
         return;
       }
       this.#run(reply).catch((error) => {
@@ -100,10 +101,9 @@ class Keys {
       /** @type {Replied} */
       let reply = first;
       while (reply.number === MESSAGES.CALL) {
-        reply = this.#report(reply, await get(this.#fetchKeys, reply));
+        reply = this.#report(reply, await get(this.#fetchKeys, reply, this.#log));
       }
       this.#steps.answered(MESSAGES.DONE, reply);
-      this.#say();
       // Another token might have waited for its turn.
       this.start();
     } finally {
@@ -120,17 +120,6 @@ class Keys {
     const result = typeof came === "number" ? { failure: came } : came;
     return this.#steps.ask(null, { number: MESSAGES.CALLED, attempt, ...result, monotonicMs: monotonicMs() }, step);
   }
-
-  /** Logs what has changed. */
-  #say() {
-    for (const { issuer: name, opaque, failure } of this.status()) {
-      if (failure !== (this.#logged.get(name) ?? null)) {
-        this.#logged.set(name, failure);
-        const [what, again] = opaque ? ["opaque tokens", "asked about again"] : ["keys", "fetched again"];
-        this.#log.warn(`orbgate: ${what} of ${name}: ${failure ?? again}`);
-      }
-    }
-  }
 }
 
 /** What came. @typedef {{ status: number, headers: import("./messages.js").Header[], body: Uint8Array }} Came */
@@ -139,15 +128,21 @@ class Keys {
  * Makes a call to an issuer, for a document or about an opaque token: bounded in time and size, without redirects. It never throws.
  * @param {FetchKeys} fetchKeys
  * @param {import("./messages.js").Call} call
+ * @param {import("../../gate.js").Log} log
  * @returns {Promise<Came | number>} or one of `FETCH_…`
  */
-async function get(fetchKeys, call) {
+async function get(fetchKeys, call, log) {
   const signal = AbortSignal.timeout(call.timeoutMs);
   // A function that does not heed the signal is not waited for, either.
   const late = new Promise((_, reject) => signal.addEventListener("abort", reject, { once: true }));
   try {
     return await Promise.race([fetched(fetchKeys, call, signal), /** @type {Promise<never>} */ (late)]);
-  } catch {
+  } catch (error) {
+    // An error of a question could quote its secret or its token.
+    if (call.body === null && !signal.aborted) {
+      const { message, cause } = /** @type {Error} */ (error);
+      log.warn(`orbgate: ${call.url} cannot be fetched: ${/** @type {{ message?: string }} */ (cause)?.message || message}`);
+    }
     return signal.aborted ? CODES.FETCH_TIMEOUT : CODES.FETCH_UNREACHABLE;
   }
 }

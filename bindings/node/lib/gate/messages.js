@@ -186,7 +186,7 @@ const putIsOver = (to, of) => {
 };
 
 /**
- * Asks for the next call. Ask after each other question until the answer is `Done`, or only after answers with `may_call`. Answered by `Call` or `Done`.
+ * Asks for the next call. Ask after each other question until the answer is `Done`, or only at the start, after `ReadSecrets` and after answers with `may_call`. Answered by `Call` or `Done`.
  * @typedef {object} NextCall
  * @property {7} number
  * @property {number} [monotonicMs] The time on the monotonic clock.
@@ -397,14 +397,40 @@ const KEPT = {
 };
 
 /**
- * The question is done, and there is nothing to say.
+ * The question is done.
  * @typedef {object} Done
  * @property {64} number
+ * @property {string} notices After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set.
  */
 
 /** @type {Read<Done>} */
 const readDone = (bytes, view, start, end) => {
-  return skip(view, start, end) ? { number: 64 } : null;
+  /** @type {Done} */
+  const of = { number: 64, notices: "" };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case 1:
+        if ((seen & 2) !== 0) {
+          return null;
+        }
+        seen |= 2;
+        of.notices = textAt(bytes, from, at);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
 };
 
 /**

@@ -141,7 +141,7 @@ impl<'c> Asking<'c> {
     }
 
     fn done(&mut self) -> OrStatus {
-        Done.write(&mut self.to())
+        Done { notices: "" }.write(&mut self.to())
     }
 
     fn answer(mut self, question: Question<'_>) -> OrStatus {
@@ -189,8 +189,14 @@ impl<'c> Asking<'c> {
                 Over { is_over }.write(&mut self.to())
             }
             Question::NextCall(NextCall { monotonic_ms }) => {
-                let next = self.gate()?.gate.next_fetch(Duration::from_millis(monotonic_ms));
-                self.call(next)
+                let (gate, now) = (&self.gate()?.gate, Duration::from_millis(monotonic_ms));
+                match gate.next_fetch(now) {
+                    None => {
+                        let notices = gate.keys().notices(now).join("\n");
+                        Done { notices: &notices }.write(&mut self.to())
+                    }
+                    next => self.call(next),
+                }
             }
             Question::Called(called) => self.called(&called),
             Question::Warm(Warm { monotonic_ms }) => {

@@ -408,7 +408,7 @@ impl IsOver {
     }
 }
 
-/// Asks for the next call. Ask after each other question until the answer is `Done`, or only after answers with `may_call`. Answered by `Call` or `Done`.
+/// Asks for the next call. Ask after each other question until the answer is `Done`, or only at the start, after `ReadSecrets` and after answers with `may_call`. Answered by `Call` or `Done`.
 #[derive(Default)]
 pub(super) struct NextCall {
     /// The time on the monotonic clock.
@@ -702,13 +702,23 @@ impl<'a> ServiceRoute<'a> {
     }
 }
 
-/// The question is done, and there is nothing to say.
+/// The question is done.
 #[derive(Default)]
-pub(super) struct Done;
+pub(super) struct Done<'a> {
+    /// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set.
+    pub(super) notices: &'a str,
+}
 
-impl Done {
+impl Done<'_> {
     pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
-        to.fields(64, |_| Ok(()))
+        to.fields(64, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        if !self.notices.is_empty() {
+            to.bytes(1, self.notices.as_bytes())?;
+        }
+        Ok(())
     }
 }
 

@@ -86,7 +86,8 @@ impl Issuer {
         self
     }
 
-    fn keys(&self) -> Value {
+    /// Its key set.
+    pub(crate) fn keys(&self) -> Value {
         let mut own = self.signer.jwk(&self.kid);
         let mut keys = self.others.clone();
         match self.conduct {

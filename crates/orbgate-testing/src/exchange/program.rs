@@ -80,12 +80,24 @@ impl Program {
 
     /// The same with routes that need no token.
     pub(crate) fn start_with(&self, policy: &Path, tokens: &Path, gated: Gated, public: &[String]) -> Result<Running> {
+        self.start_in(&[], policy, tokens, gated, public)
+    }
+
+    /// The same with more variables of the environment.
+    pub(crate) fn start_in(
+        &self,
+        environment: &[(&str, &str)],
+        policy: &Path,
+        tokens: &Path,
+        gated: Gated,
+        public: &[String],
+    ) -> Result<Running> {
         let mut command = self.command("127.0.0.1:0", policy, tokens)?;
         command.args(public.iter().flat_map(|route| ["--public", route]));
         command.args((gated == Gated::No).then_some("--ungated"));
         // A separate process group, because another program might start it, such as `go run`.
         command.process_group(0);
-        command.env(SECRET_VARIABLE, SECRET);
+        command.env(SECRET_VARIABLE, SECRET).envs(environment.iter().copied());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let child = command.stderr(Stdio::piped()).spawn();
         let words = self.words.join(" ");

@@ -107,6 +107,7 @@ const LANGUAGES: &[Language] = &[
             "mvn --quiet --batch-mode --file bindings/java/gate/pom.xml package -DskipTests -Doutput=$PWD/target/xtask/gate-java",
         ],
         start: "java -Dorbgate.library=target/debug/liborbgate.so -XX:TieredStopAtLevel=1 -XX:+UseSerialGC \
+                -Djdk.http.auth.tunneling.disabledSchemes= \
                 -cp target/xtask/gate-java/orbgate-exchange/classes:target/xtask/gate-java/orbgate-exchange/lib/* \
                 io.github.orbgate.exchange.Program",
         drops_empty_headers: false,

@@ -103,6 +103,7 @@ impl World {
             };
             issuers.add(name, issuer);
         }
+        issuers.add("filed", Issuer::new("filed-1", Conduct::Right));
         issuers.add("down", Issuer::new("down-1", Conduct::Right));
         let bound = Socket::new(Domain::IPV4, Type::STREAM, None)?;
         bound.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
@@ -140,7 +141,7 @@ impl World {
             found["jwks_uri"] = format!("{}/jwks", self.issuers.name(name)).into();
         }
         if name == "directory" {
-            found["organisation_scopes"] = json!({"claim": "roles", "format": "array"});
+            found["organisation_scopes"] = json!({"claim": ["realm_access", "roles"], "format": "array"});
         }
         if name == "down" {
             found["jwks_uri"] = format!("http://{}/down/jwks", self.down).into();

@@ -78,7 +78,7 @@ fn jwks_uri(document: &[u8], issuer: &str) -> Result<String, FetchError> {
         return Err(FetchError::BadDiscovery);
     };
     if found != issuer {
-        return Err(FetchError::WrongIssuer);
+        return Err(FetchError::WrongIssuer(found.into()));
     }
     // Only an issuer on this machine may lead us to another address on it.
     let is_remote = issuer.starts_with("https://");

@@ -2,9 +2,11 @@
 
 use core::fmt;
 
+use orbgate_yaml::quoted;
+
 use crate::keys::KeySetError;
 
-/// Why keys can't be fetched. It quotes nothing from the response.
+/// Why keys can't be fetched. Of the response, it quotes only the name of another issuer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FetchError {
@@ -12,6 +14,8 @@ pub enum FetchError {
     BadUrl,
     /// There is no connection, the certificate isn't trusted, or the response isn't HTTP or is incomplete.
     Unreachable,
+    /// The same, with the cause, from a `KeyFetcher`.
+    Unconnected(Box<str>),
     /// The status of the response isn't 200. Redirects aren't followed.
     Status(u16),
     /// The body is larger than 256 KiB.
@@ -20,8 +24,8 @@ pub enum FetchError {
     Timeout,
     /// The discovery document isn't a JSON object with `issuer` and `jwks_uri`.
     BadDiscovery,
-    /// The discovery document belongs to another issuer.
-    WrongIssuer,
+    /// The discovery document belongs to this other issuer.
+    WrongIssuer(Box<str>),
     /// The introspection endpoint's response isn't a JSON object.
     NotJson,
     /// The fetched document isn't a usable key set.
@@ -40,7 +44,12 @@ impl fmt::Display for FetchError {
             Self::TooLarge => "the issuer's response has more than 262144 bytes",
             Self::Timeout => "the issuer took too long to respond",
             Self::BadDiscovery => "the issuer's discovery document is not a JSON object with `issuer` and `jwks_uri`",
-            Self::WrongIssuer => "the discovery document belongs to another issuer",
+            Self::Unconnected(cause) => {
+                return write!(f, "the issuer cannot be reached, or is not trusted: {}", quoted(cause));
+            }
+            Self::WrongIssuer(found) => {
+                return write!(f, "the discovery document belongs to another issuer, {}", quoted(found));
+            }
             Self::NotJson => "the issuer's response is not a JSON object",
             Self::KeySet(error) => return fmt::Display::fmt(error, f),
         })
@@ -65,7 +74,8 @@ mod tests {
             FetchError::TooLarge,
             FetchError::Timeout,
             FetchError::BadDiscovery,
-            FetchError::WrongIssuer,
+            FetchError::Unconnected("connection refused".into()),
+            FetchError::WrongIssuer("https://b.example.com".into()),
             FetchError::NotJson,
         ];
         let words: HashSet<_> = all.iter().map(ToString::to_string).collect();

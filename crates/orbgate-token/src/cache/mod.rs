@@ -9,6 +9,7 @@ mod attempt;
 mod discovery;
 mod error;
 mod introspect;
+mod notices;
 mod places;
 mod progress;
 mod refusals;
@@ -34,6 +35,7 @@ pub use self::snapshot::KeyStatus;
 use self::attempt::Schedule;
 use self::discovery::{Found, Stage};
 use self::introspect::Introspection;
+use self::notices::Noticed;
 use self::places::{Places, Ticket};
 pub(crate) use self::refusals::{Refusal, Refusals};
 use self::snapshot::{Snapshot, State};
@@ -73,6 +75,8 @@ pub struct KeyCache {
     places: Arc<Places>,
     /// The tokens that wait for an introspection endpoint.
     asking_places: Arc<Places>,
+    /// What has been said of each issuer.
+    noticed: Mutex<Vec<Noticed>>,
     /// Signatures are checked by the program.
     outside: bool,
     #[cfg(feature = "aws-lc-rs")]
@@ -168,6 +172,7 @@ impl KeyCache {
             refusals: Arc::new(Refusals::of(count)),
             places: Arc::default(),
             asking_places: Arc::default(),
+            noticed: Mutex::new(vec![Noticed::default(); count]),
             outside: !cfg!(feature = "aws-lc-rs"),
         })
     }
@@ -198,6 +203,9 @@ impl KeyCache {
             match same {
                 Some(index) => {
                     next.set_times(index, known.times(place));
+                    if let (Some(ours), Some(theirs)) = (self.noticed().get_mut(index), former.noticed().get(place)) {
+                        ours.clone_from(theirs);
+                    }
                     let ours = self.introspections.get_mut(index);
                     let theirs = former.introspections.get(place);
                     if let (Some(Some(ours)), Some(Some(theirs))) = (ours, theirs) {

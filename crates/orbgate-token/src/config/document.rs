@@ -26,7 +26,7 @@ document! {
         /// The tenants whose tokens count: each takes the place of `{tenant}` in `issuer`, `jwks_uri` and `jwks_file`.
         pub(super) tenants: Option<Spanned<Vec<Spanned<String>>>>,
         /// Must be in `aud`; of several, one of them.
-        pub(super) audience: Spanned<Audiences>,
+        pub(super) audience: Spanned<Names>,
         /// The claim with the audience; `aud` if absent.
         pub(super) audience_claim: Option<Spanned<String>>,
         /// How to tell a user's token from an organisation's; one of the two words if all its tokens are of one kind.
@@ -122,8 +122,8 @@ document! {
 
     /// Where a token has its scopes.
     pub(super) struct ScopesDocument {
-        /// The claim with the scopes; `scope` if absent.
-        pub(super) claim: Option<String>,
+        /// The claim with the scopes, or a list of the names that lead to a value inside one, such as `[realm_access, roles]`; `scope` if absent.
+        pub(super) claim: Option<Names>,
         /// One text with spaces, or a list; `string` if absent.
         pub(super) format: Option<FormatDocument>,
         /// A token that also has scopes in the other usual claim, `scope` or `scp`, is refused, or that claim is ignored; `deny` if absent. So is an organisation's token that also has the claim of a user's.
@@ -211,15 +211,15 @@ fn account_name(node: &Node<'_>) -> Option<Option<AccountName>> {
     Some(named.map(|(_, name)| *name))
 }
 
-/// One audience, or several.
+/// One string, or several.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Audiences {
+pub(super) enum Names {
     One(String),
     Several(Vec<Spanned<String>>),
 }
 
-impl Value for Audiences {
+impl Value for Names {
     const SHAPE: Shape = Shape::Either(&[String::SHAPE, Vec::<Spanned<String>>::SHAPE]);
 
     fn read(node: &Node<'_>, owner: &Owner<'_>, values: &mut Values<'_>) -> Self {

@@ -6,8 +6,8 @@ use orbgate::TokenKind;
 use orbgate_yaml::{Diagnostics, Location, Spanned, quoted};
 
 use super::document::{
-    AccountDocument, AccountName, AccountOfKind, Audiences, ConflictDocument, Document, FormatDocument, IssuerDocument,
-    KindDocument, KindName, OpaqueDocument, Required, ScopesDocument, TestDocument,
+    AccountDocument, AccountName, AccountOfKind, ConflictDocument, Document, FormatDocument, IssuerDocument,
+    KindDocument, KindName, Names, OpaqueDocument, Required, ScopesDocument, TestDocument,
 };
 use crate::account::{AccountClaim, AccountClaims};
 use crate::algorithm::Algorithm;
@@ -16,7 +16,7 @@ use crate::issuer::Issuer;
 use crate::jwk::KeyRules;
 use crate::kind::{ClaimTest, KindRules};
 use crate::opaque::{Opaque, SecretSource};
-use crate::scope::{Conflict, ScopeClaim, ScopeFormat};
+use crate::scope::{ClaimPath, Conflict, ScopeClaim, ScopeFormat};
 use crate::verifier::{MOST_REMEMBERED, MOST_TOKEN_BYTES, Verifier};
 
 /// The verifier that a document describes, and every error in it.
@@ -147,20 +147,20 @@ impl AccountDocument {
     }
 }
 
-impl Audiences {
+impl Names {
     fn iter(&self) -> impl Iterator<Item = &str> {
         let (one, several) = match self {
-            Self::One(audience) => (Some(audience), &[][..]),
-            Self::Several(audiences) => (None, &audiences[..]),
+            Self::One(one) => (Some(one), &[][..]),
+            Self::Several(several) => (None, &several[..]),
         };
-        one.into_iter().chain(several.iter().map(|audience| &audience.value)).map(String::as_str)
+        one.into_iter().chain(several.iter().map(|one| &one.value)).map(String::as_str)
     }
 
     /// The first empty item of a list: an item of a wrong type, which is already reported, reads as an empty string.
     fn empty(&self) -> Option<Location> {
         match self {
             Self::One(_) => None,
-            Self::Several(audiences) => audiences.iter().find(|audience| audience.value.is_empty()).map(|a| a.location),
+            Self::Several(several) => several.iter().find(|one| one.value.is_empty()).map(|one| one.location),
         }
     }
 }
@@ -312,7 +312,7 @@ fn algorithms(names: &[Spanned<String>], diagnostics: &mut Diagnostics) -> Vec<A
 fn scope_claim(document: &ScopesDocument) -> ScopeClaim {
     let usual = ScopeClaim::default();
     ScopeClaim {
-        claim: document.claim.clone().unwrap_or(usual.claim),
+        claim: document.claim.as_ref().map_or(usual.claim, |claim| ClaimPath::nested(claim.iter())),
         format: match document.format {
             Some(FormatDocument::Array) => ScopeFormat::Array,
             Some(FormatDocument::String) | None => ScopeFormat::String,

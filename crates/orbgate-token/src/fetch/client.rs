@@ -1,20 +1,28 @@
-//! One request with limits: no redirect is followed, no connection is kept, and the body is limited.
+//! One request with limits: no redirect is followed, no connection is kept, and the body is limited. It goes through the
+//! proxy of the environment, if there is one for its URL.
+
+use core::error::Error;
 
 use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
-use hyper::{Request, StatusCode, Uri};
+use hyper::{Request, Response, StatusCode, Uri};
 use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
 use hyper_util::client::legacy::Client as HyperClient;
 use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
+use hyper_util::client::proxy::matcher::Matcher;
 use hyper_util::rt::TokioExecutor;
 use rustls::ClientConfig;
 
 use crate::cache::{Fetch, FetchError, Post};
+use crate::check::is_loopback;
 
 /// Fetches small JSON documents.
 pub(super) struct Client {
-    hyper: HyperClient<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    tls: ClientConfig,
+    /// `HTTPS_PROXY` and `NO_PROXY`, as they were at the start.
+    proxies: Matcher,
 }
 
 /// A server's answer.
@@ -27,14 +35,36 @@ pub(super) struct Answer {
 
 impl Client {
     pub(super) fn new(tls: ClientConfig) -> Self {
-        let connector = HttpsConnectorBuilder::new()
-            .with_tls_config(tls)
-            .https_or_http() // a loopback address may go without; `check::is_safe_url` judges each URL
-            .enable_http1()
-            .build();
+        Self { tls, proxies: Matcher::from_env() }
+    }
+
+    /// Connects to a server, or to a proxy.
+    fn connector<C>(&self, inner: C) -> HttpsConnector<C> {
+        let builder = HttpsConnectorBuilder::new().with_tls_config(self.tls.clone());
+        // A loopback address may go without TLS; `check::is_safe_url` judges each URL.
+        builder.https_or_http().enable_http1().wrap_connector(inner)
+    }
+
+    async fn request(&self, request: Request<Full<Bytes>>) -> Result<Response<Incoming>, FetchError> {
+        let mut http = HttpConnector::new();
+        // TLS is around it.
+        http.enforce_http(false);
         // Fetches are minutes apart: the other side would close an idle connection.
-        let hyper = HyperClient::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector);
-        Self { hyper }
+        let mut builder = HyperClient::builder(TokioExecutor::new());
+        let builder = builder.pool_max_idle_per_host(0);
+        let proxy = self.proxies.intercept(request.uri());
+        let response = match proxy.filter(|_| !is_loopback(&request.uri().to_string())) {
+            None => builder.build(self.connector(http)).request(request).await,
+            Some(proxy) => {
+                let tunnel = Tunnel::new(proxy.uri().clone(), self.connector(http));
+                let tunnel = match proxy.basic_auth() {
+                    Some(credentials) => tunnel.with_auth(credentials.clone()),
+                    None => tunnel,
+                };
+                builder.build(self.connector(tunnel)).request(request).await
+            }
+        };
+        response.map_err(|error| unconnected(&error))
     }
 
     /// Fetches within the time and the bytes that are allowed.
@@ -60,8 +90,7 @@ impl Client {
         let mut request = request.map_err(|_| FetchError::BadUrl)?;
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(ACCEPT, json);
-        let response = self.hyper.request(request).await;
-        let response = response.map_err(|_| FetchError::Unreachable)?;
+        let response = self.request(request).await?;
         let status = response.status();
         let cache_control = response.headers().get(CACHE_CONTROL);
         let cache_control = cache_control.and_then(|value| value.to_str().ok());
@@ -80,6 +109,12 @@ async fn read(body: Incoming, max_bytes: usize) -> Result<Bytes, FetchError> {
     match body {
         Ok(body) => Ok(body.to_bytes()),
         Err(error) if error.is::<LengthLimitError>() => Err(FetchError::TooLarge),
-        Err(_) => Err(FetchError::Unreachable),
+        Err(error) => Err(unconnected(&*error)),
     }
+}
+
+/// The innermost cause: the others only say that something failed. None of them has the address of a proxy, or what was sent.
+fn unconnected(error: &(dyn Error + 'static)) -> FetchError {
+    let causes = core::iter::successors(Some(error), |&error| error.source());
+    FetchError::Unconnected(causes.last().unwrap_or(error).to_string().into())
 }

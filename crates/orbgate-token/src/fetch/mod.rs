@@ -7,13 +7,14 @@
 mod client;
 
 use core::fmt;
+use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use hyper_rustls::ConfigBuilderExt as _;
-use rustls::ClientConfig;
 use rustls::crypto::aws_lc_rs;
+use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::watch;
 
 use self::client::Client;
@@ -50,6 +51,8 @@ struct Shared {
     start: Instant,
     /// Changes whenever an attempt is over.
     ended: watch::Sender<()>,
+    /// There might be notices.
+    has_news: AtomicBool,
 }
 
 impl KeyFetcher {
@@ -59,10 +62,28 @@ impl KeyFetcher {
     ///
     /// # Errors
     ///
-    /// Fails if the system has no root certificates, or if a client's secret for an opaque issuer can't be read.
+    /// Fails if the system has no root certificates and an issuer needs them, or if a client's secret for an opaque issuer
+    /// can't be read.
     pub fn new(verifier: Verifier) -> std::io::Result<Self> {
-        let tls = Self::system_tls()?;
+        let tls = Self::tls_for(&verifier)?;
         Self::with(verifier, FetchSettings::DEFAULT, tls).map_err(std::io::Error::other)
+    }
+
+    /// TLS that trusts the system's root certificates; none if the system has none and every issuer is fetched from this very
+    /// machine without TLS, or has its keys in a file.
+    ///
+    /// # Errors
+    ///
+    /// Fails if an issuer needs root certificates and the system has none.
+    pub fn tls_for(verifier: &Verifier) -> std::io::Result<ClientConfig> {
+        match Self::system_tls() {
+            Err(_) if !verifier.needs_roots() => {
+                let tls = ClientConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
+                let tls = tls.with_safe_default_protocol_versions().map_err(std::io::Error::other)?;
+                Ok(tls.with_root_certificates(RootCertStore::empty()).with_no_client_auth())
+            }
+            tls => tls,
+        }
     }
 
     /// TLS that trusts the system's root certificates.
@@ -91,6 +112,7 @@ impl KeyFetcher {
                 client: Arc::new(Client::new(tls)),
                 start: Instant::now(),
                 ended: watch::Sender::default(),
+                has_news: AtomicBool::new(true),
             }),
         })
     }
@@ -110,6 +132,7 @@ impl KeyFetcher {
                 client: Arc::clone(client),
                 start: *start,
                 ended: watch::Sender::default(),
+                has_news: AtomicBool::new(true),
             }),
         })
     }
@@ -194,6 +217,16 @@ impl KeyFetcher {
         self.shared.cache.status().into_iter().map(status).collect()
     }
 
+    /// What has changed about the issuers since the last call, to log: see [`KeyCache::notices`]. Without a change, it costs a
+    /// comparison.
+    #[must_use]
+    pub fn notices(&self) -> Vec<String> {
+        match self.shared.has_news.swap(false, Ordering::SeqCst) {
+            true => self.shared.cache.notices(self.shared.elapsed()),
+            false => Vec::new(),
+        }
+    }
+
     /// The keys, for your own driver, such as that of a gate. It calls [`KeyCache::judge`] at the time [`KeyFetcher::now`], then
     /// [`KeyFetcher::start_fetches`], and waits with [`KeyFetcher::wait_for`].
     #[must_use]
@@ -260,6 +293,7 @@ impl Shared {
             });
             next = self.cache.fetched(fetch.attempt, response, self.elapsed());
         }
+        self.has_news.store(true, Ordering::SeqCst);
         self.ended.send_replace(());
     }
 }

@@ -297,7 +297,7 @@ func (m *IsOver) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// NextCall: Asks for the next call. Ask after each other question until the answer is `Done`, or only after answers with `may_call`. Answered by `Call` or `Done`.
+// NextCall: Asks for the next call. Ask after each other question until the answer is `Done`, or only at the start, after `ReadSecrets` and after answers with `may_call`. Answered by `Call` or `Done`.
 type NextCall struct {
 	// The time on the monotonic clock.
 	MonotonicMS uint64
@@ -520,6 +520,8 @@ func (m *ServiceRoute) put(to []byte) []byte {
 type Reply struct {
 	Number uint32
 
+	Done
+
 	Failed
 
 	Answer
@@ -546,7 +548,7 @@ func (r *Reply) Read(message []byte) bool {
 	switch {
 	case !ok:
 	case number == KindDone:
-		ok = skip(fields)
+		ok = r.Done.read(fields)
 	case number == KindFailed:
 		ok = r.Failed.read(fields)
 	case number == KindAnswer:
@@ -572,6 +574,39 @@ func (r *Reply) Read(message []byte) bool {
 		*r = Reply{}
 	}
 	return ok
+}
+
+// Done: The question is done.
+type Done struct {
+	// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set.
+	Notices string
+}
+
+func (m *Done) read(fields []byte) bool {
+	*m = Done{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x2)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case 1:
+			m.Notices = string(bytes)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
 }
 
 // Failed: A configuration or an option has errors.

@@ -203,6 +203,7 @@ class Gate(_native.Gate):
         gate._said = set()
         gate._refuses_wider = refuse_wider
         gate._debugs = debug
+        gate._keys.tell(gate)
         return gate
 
     @classmethod
@@ -235,6 +236,7 @@ class Gate(_native.Gate):
                 result = _names.LOAD_WIDER
                 raise ValueError(f"{os.fspath(file)}: the policy allows more than the active one: {wider}")
             self.read_secrets()
+            self._keys.tell(self)
         except (ValueError, OSError) as error:
             result = _names.LOAD_UNREADABLE if isinstance(error, OSError) else result
             self._add(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: result})

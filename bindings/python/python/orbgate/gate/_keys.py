@@ -27,7 +27,6 @@ class Keys:
         self._fetch = fetch
         self._lock = threading.Lock()
         self._waiters: dict[_native.Waiting, Callable[[], object]] = {}
-        self._failures: dict[str, str] = {}
 
     def start(self) -> None:
         """Starts the pending fetches without waiting for them."""
@@ -68,6 +67,7 @@ class Keys:
         while fetch is not None:
             while fetch is not None:
                 fetch = self._once(gate, fetch)
+            self.tell(gate)
             self._wake(gate)
             fetch = gate.next_fetch(time.monotonic())
 
@@ -89,7 +89,7 @@ class Keys:
                 logger.warning("fetching %s: more than %d bytes", fetch.url, fetch.max_bytes)
                 gate.failed(fetch, "too_large", time.monotonic())
                 return None
-            then = gate.fetched(fetch, came.status, came.body, came.cache_control, time.monotonic())
+            return gate.fetched(fetch, came.status, came.body, came.cache_control, time.monotonic())
         except BaseException as error:
             # A fetch function comes from the user. Whatever it raises or returns, the attempt ends, so that no request waits for ever.
             # An error of a question could quote its secret or its token.
@@ -97,16 +97,8 @@ class Keys:
             timed_out = isinstance(error, TimeoutError) or isinstance(getattr(error, "reason", None), TimeoutError)
             gate.failed(fetch, "timeout" if timed_out else "unreachable", time.monotonic())
             return None
-        if then is None:
-            self._tell(gate)
-        return then
 
-    def _tell(self, gate: _native.Gate) -> None:
-        """Logs once for each issuer that it fails, or works again."""
-        before = self._failures
-        self._failures = {issuer: failure for issuer, _, failure in gate.keys() if failure is not None}
-        for issuer, failure in self._failures.items():
-            if before.get(issuer) != failure:
-                logger.warning("the issuer %s fails: %s", issuer, failure)
-        for issuer in before.keys() - self._failures.keys():
-            logger.info("the issuer %s works again", issuer)
+    def tell(self, gate: _native.Gate) -> None:
+        """Logs what has changed about the issuers and their keys."""
+        for notice in gate.notices(time.monotonic()):
+            logger.warning("%s", notice)

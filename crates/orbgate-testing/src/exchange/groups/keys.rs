@@ -41,6 +41,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     group.renewal()?;
     group.storm()?;
     group.down()?;
+    group.log()?;
     open.close("keys")?;
     Ok(())
 }
@@ -219,6 +220,25 @@ impl Keys<'_> {
             ensure!(answer.status == 401, "keys: a forged signature got {answer:?}");
             ensure!(took < Duration::from_secs(2), "keys: a forged signature waited {took:?}");
             done += 1;
+        }
+        Ok(())
+    }
+
+    /// The log names issuers that fail, and keys that are left out of a set.
+    fn log(&self) -> Result<()> {
+        self.of("twins", false)?;
+        let (issuers, start) = (&self.suite.world.issuers, Instant::now());
+        let quoted = |name| format!("`{}`", issuers.name(name));
+        let failing = format!("keys of {} cannot be fetched, it has 0: ", quoted("fails"));
+        let left_out = format!("of the keys of {}, key 0 is left out: ", quoted("twins"));
+        for words in [failing, left_out] {
+            let said = || self.open.running.output().matches(&words).count();
+            while said() == 0 && start.elapsed() < LONGEST {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            if said() != 1 {
+                self.suite.fail(format!("keys: the log should say once: {words}"));
+            }
         }
         Ok(())
     }

@@ -4,6 +4,7 @@ mod cases;
 mod exchanges;
 mod keys;
 mod opaque;
+mod outside;
 mod provider;
 mod reload;
 
@@ -25,6 +26,8 @@ pub enum Group {
     Keys,
     /// Opaque tokens, and introspection endpoints that fail
     Opaque,
+    /// Keys through a proxy, and from a file
+    Outside,
     /// A policy that is replaced under load
     Reload,
     /// Tokens of a real OpenID provider
@@ -38,6 +41,7 @@ impl Group {
             Self::Exchanges => exchanges::run(suite),
             Self::Keys => keys::run(suite),
             Self::Opaque => opaque::run(suite),
+            Self::Outside => outside::run(suite),
             Self::Reload => reload::run(suite),
             Self::Provider => provider::run(suite, home),
         }

@@ -193,7 +193,7 @@ fn waiting(suite: &Suite, open: &mut Open<'_>, file: &Path, versions: [&str; 2])
     Ok(())
 }
 
-/// A program doesn't start with invalid files, with a secret that it can't read, or with an invalid public route.
+/// A program doesn't start with invalid files, with a secret that it can't read, with an issuer whose keys can't be fetched, or with an invalid public route.
 fn diagnostics(suite: &Suite, file: &Path) -> Result<()> {
     let tokens = suite.world.tokens();
     let bad = file.with_extension("bad");
@@ -204,11 +204,16 @@ fn diagnostics(suite: &Suite, file: &Path) -> Result<()> {
     opaque["opaque"] =
         json!({"endpoint": "http://127.0.0.1:1/", "client_id": "c", "client_secret_file": file.with_extension("none")});
     fs::write(&without_secret, json!({"orbgate_token": 1, "issuers": [opaque]}).to_string())?;
+    let unfetchable = file.with_extension("unfetchable");
+    let mut issuer = suite.world.configuration("main");
+    issuer["issuer"] = "http://keycloak.ns.svc/realms/a".into();
+    fs::write(&unfetchable, json!({"orbgate_token": 1, "issuers": [issuer]}).to_string())?;
     let refuses = |policy, tokens, public| suite.program.refuses(policy, tokens, public);
     let started = [
         refuses(&bad, &tokens, None),
         refuses(file, &bad, None),
         refuses(file, &without_secret, None),
+        refuses(file, &unfetchable, None),
         refuses(file, &tokens, Some("GET healthz")),
         refuses(file, &tokens, Some("GET /users/{any}")),
     ];

@@ -53,6 +53,7 @@ public final class Gate implements Guard, AutoCloseable {
         audit = builder.audit;
         refusesWider = builder.refusesWider;
         debugs = builder.debugs;
+        keys.fetch();
     }
 
     /**
@@ -274,6 +275,7 @@ public final class Gate implements Guard, AutoCloseable {
                 }
             }
             machine.ask(0, new Messages.ReadSecrets());
+            keys.fetch();
             policy.store(next);
             result = Names.LOAD_LOADED;
             LOGGER.log(Level.INFO, () -> "a policy is active: " + next.digest());
@@ -455,7 +457,8 @@ public final class Gate implements Guard, AutoCloseable {
 
         private static HttpClient usualClient() {
             // Otherwise it would ask issuers on this machine for an upgrade to HTTP/2.
-            return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+            HttpClient.Builder builder = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1);
+            return new Proxies(System.getenv()).in(builder).build();
         }
 
         /**

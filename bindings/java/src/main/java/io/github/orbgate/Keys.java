@@ -63,7 +63,11 @@ final class Keys {
     private Messages.Call next() {
         Messages.NextCall question = new Messages.NextCall();
         question.monotonicMs = now();
-        return machine.ask(0, question) instanceof Messages.Call call ? call : null;
+        Messages.Reply reply = machine.ask(0, question);
+        if (reply instanceof Messages.Done done) {
+            done.notices.lines().forEach(notice -> logger.log(Level.WARNING, notice));
+        }
+        return reply instanceof Messages.Call call ? call : null;
     }
 
     /** Makes all calls of an attempt. */

@@ -292,7 +292,7 @@ final class Messages {
         }
     }
 
-    /** Asks for the next call. Ask after each other question until the answer is {@code Done}, or only after answers with {@code may_call}. Answered by {@code Call} or {@code Done}. */
+    /** Asks for the next call. Ask after each other question until the answer is {@code Done}, or only at the start, after {@code ReadSecrets} and after answers with {@code may_call}. Answered by {@code Call} or {@code Done}. */
     static final class NextCall implements Question {
         /** The time on the monotonic clock. */
         long monotonicMs;
@@ -490,13 +490,19 @@ final class Messages {
         }
     }
 
-    /** The question is done, and there is nothing to say. */
+    /** The question is done. */
     static final class Done implements Reply {
+        /** After {@code NextCall}, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. */
+        String notices = "";
+
         static Done read(Wire.Reader fields) {
             Done to = new Done();
             while (fields.hasNext()) {
                 int number = fields.next();
-                fields.skip(number);
+                switch (number) {
+                    case 1 -> to.notices = fields.once(1).text();
+                    default -> fields.skip(number);
+                }
             }
             return to;
         }
