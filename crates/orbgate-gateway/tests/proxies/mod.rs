@@ -25,6 +25,7 @@ mod probes;
 mod program;
 mod quick_start;
 mod rates;
+mod servers;
 mod upgrades;
 
 use std::fs;

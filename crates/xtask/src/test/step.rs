@@ -352,8 +352,9 @@ const WORKSPACE: &str = "--workspace --all-features";
 /// The gateway behind real proxies: the tests that these names choose.
 fn proxies(names: &str) -> Result<()> {
     // nginx has no `--version`. Each test skips its own proxy if it is missing.
-    let all_of = "test -x /usr/sbin/nginx -a -x /usr/sbin/haproxy -a -x /usr/sbin/lighttpd -a -x /usr/bin/php-cgi -a";
-    setup::apt(all_of, "nginx haproxy lighttpd php-cgi")?;
+    let all_of = "test -x /usr/sbin/nginx -a -x /usr/sbin/haproxy -a -x /usr/sbin/lighttpd -a -x /usr/bin/php-cgi \
+                  -a -d /usr/share/tomcat10 -a";
+    setup::apt(all_of, "nginx haproxy lighttpd php-cgi tomcat10")?;
     setup::apt("python3 -m pip", "python3-pip")?;
     setup::apt("systemd-analyze --version", "systemd")?;
     // Each test mostly waits. The quick start uses the command.
