@@ -417,3 +417,13 @@ func deeper(depth int, ask func() gate.Answer) gate.Answer {
 	}
 	return deeper(depth-1, ask)
 }
+
+func TestAPatternOfAnotherMethodHasNoTemplate(t *testing.T) {
+	for _, row := range [][3]string{
+		{"GET", "GET /orders", "/orders"}, {"HEAD", "GET /orders", "/orders"}, {"HEAD", "POST /orders", ""}, {"POST", "GET /orders", ""}, {"HEAD", "/orders", "/orders"},
+	} {
+		if template := gate.Pattern(&http.Request{Method: row[0], Pattern: row[1]}); template != row[2] {
+			t.Errorf("%s of `%s`: `%s`", row[0], row[1], template)
+		}
+	}
+}

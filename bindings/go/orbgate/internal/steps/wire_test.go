@@ -55,6 +55,11 @@ func TestNothingIsLeftOfAnEarlierAnswer(t *testing.T) {
 	if !reply.Read(putText(nil, KindAnswer, string(first))) || reply.Answer.Token.Subject != "user-7" || !reply.Answer.Preflight {
 		t.Fatalf("%+v", reply.Answer)
 	}
+	// As long as the earlier one's.
+	other := token(putText(nil, 2, "c d"), putText(nil, 4, "user-8"))
+	if !reply.Read(putText(nil, KindAnswer, string(other))) || reply.Answer.Token.Scopes != "c d" || reply.Answer.Token.Subject != "user-8" {
+		t.Errorf("%+v", reply.Answer.Token)
+	}
 	for _, fields := range [][]byte{token(putText(nil, 2, "a b")), {}} {
 		if !reply.Read(putText(nil, KindAnswer, string(fields))) {
 			t.Fatal("refused")
