@@ -107,8 +107,13 @@ interface Answer {
    * by scope. Not part of the JSON.
    */
   readonly about: string | null;
-  /** The scope that the call needs. */
+  /** The scope that owns the route, or that was asked for. The call needs it, or what `scopes` lists. */
   readonly scope: string | null;
+  /**
+   * The alternatives of a call that needs more or other than `scope`: a token needs all scopes of one of them. The owner's
+   * comes first, and begins with `scope`. `null` if the call needs just `scope`; the JSON then lacks it.
+   */
+  readonly scopes: readonly (readonly string[])[] | null;
   /** The digest of the policy that decided, `sha256:…`. */
   readonly policy: string;
   /** The same JSON as in every other interface. An amount that a double cannot represent becomes a string. */

@@ -372,6 +372,9 @@ struct Words {
     std::optional<std::string_view> detail, api, route, scope;
     // The route that the request matches, even without a valid token: logs show which routes were called without one.
     std::optional<std::string_view> about;
+    // The alternatives of a call that needs more or other than `scope`, each the scopes that are needed together, separated
+    // by spaces. The owner's comes first, and begins with `scope`. Empty if the call needs just `scope`.
+    std::vector<std::string_view> scopes;
 };
 
 // A token's scopes, interned once for many decisions. It belongs to the policy of the engine that created it;
@@ -797,12 +800,6 @@ public:
         for (std::uint32_t number = 1;
              number <= count && orbgate_engine_route(engine_.get(), number, &raw) == ORBGATE_STATUS_OK; ++number) {
             using detail::view;
-            std::vector<std::string_view> scopes;
-            OrbgateStr alternative = {};
-            while (orbgate_engine_route_alternative(engine_.get(), number, scopes.size(), &alternative) ==
-                   ORBGATE_STATUS_OK) {
-                scopes.push_back(view(alternative));
-            }
             routes.push_back({{raw.id.high, raw.id.low},
                               raw.number,
                               view(raw.text),
@@ -814,14 +811,14 @@ public:
                               raw.line,
                               raw.column,
                               view(raw.methods),
-                              std::move(scopes)});
+                              alternatives(number)});
         }
         return routes;
     }
     std::vector<Route> routes() const && = delete;
 
     // The texts of a decision; none if another policy made it.
-    [[nodiscard]] std::optional<Words> words(const Decision &decision) const & noexcept
+    [[nodiscard]] std::optional<Words> words(const Decision &decision) const &
     {
         OrbgateDecisionStrings text = orbgate_decision_strings_init();
         if (orbgate_engine_decision_strings(engine_.get(), &decision.raw(), &text) != ORBGATE_STATUS_OK) {
@@ -829,8 +826,15 @@ public:
         }
         using detail::maybe;
         using detail::view;
-        return Words{view(text.decision), view(text.reason), view(text.policy),
-                     maybe(text.detail),  maybe(text.api),   maybe(text.route), maybe(text.scope), maybe(text.about)};
+        std::vector<std::string_view> scopes;
+        if (const auto scope = maybe(text.scope); scope && decision.raw().route != 0) {
+            scopes = alternatives(decision.raw().route);
+            if (scopes.size() == 1 && scopes.front() == *scope) {
+                scopes.clear();
+            }
+        }
+        return Words{view(text.decision), view(text.reason), view(text.policy), maybe(text.detail), maybe(text.api),
+                     maybe(text.route),   maybe(text.scope), maybe(text.about), std::move(scopes)};
     }
     std::optional<Words> words(const Decision &decision) const && = delete;
 
@@ -947,6 +951,17 @@ private:
             return Error(status);
         }
         return ScopeSet(set);
+    }
+
+    // What a route needs, by its number.
+    [[nodiscard]] std::vector<std::string_view> alternatives(std::uint32_t route) const
+    {
+        std::vector<std::string_view> scopes;
+        OrbgateStr next = {nullptr, 0};
+        while (orbgate_engine_route_alternative(engine_.get(), route, scopes.size(), &next) == ORBGATE_STATUS_OK) {
+            scopes.push_back(detail::view(next));
+        }
+        return scopes;
     }
 
     template <typename F>

@@ -91,6 +91,23 @@ static void decisions(const Engine &engine)
     CHECK(!Decision() && Decision().http_status() == 403 && !engine.words(Decision()));
 }
 
+// A decision lists its alternatives, unless the call needs just the scope.
+static void alternatives()
+{
+    using Scopes = std::vector<std::string_view>;
+    const auto engine = Engine::from_yaml(
+        "orbgate: 1\napis:\n  shop:\n    base_path: /v1\n    scopes:\n"
+        "      read: { or: [root, b a], orbs: false, routes: [GET /, { route: GET /own, or: [] }, { route: GET /all, and: a }] }\n"
+        "      a: { routes: [] }\n      b: { routes: [] }\n      root: { routes: [] }\n").value();
+    const auto scopes = [&](const orbgate::Decision &decision) { return engine.words(decision).value().scopes; };
+    CHECK(scopes(engine.decide("GET", "/v1", Token::user("root"))) == (Scopes{"read", "a b", "root"}));
+    CHECK(scopes(engine.decide("GET", "/v1/all", Token::user("a"))) == Scopes{"read a"});
+    CHECK(scopes(engine.decide("GET", "/v1/own", Token::user("a"))).empty());
+    CHECK(scopes(engine.decide("PUT", "/v1", Token::user("a"))).empty());
+    CHECK(scopes(engine.decide("GET", "/v1", Token::none())).empty());
+    CHECK(scopes(engine.decide_scope("read", Token::user("a"))).empty());
+}
+
 static void routes_and_scopes(const Engine &engine)
 {
     const auto set = engine.scopes("read:orders write:orders").value();
@@ -402,6 +419,7 @@ int main()
     const auto external = Engine::external().value(), other = Engine::from_yaml(shop).value();
     decisions(external);
     routes_and_scopes(other);
+    alternatives();
     batches(other);
 #if defined(__cpp_exceptions)
     without_memory(other);

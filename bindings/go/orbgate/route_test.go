@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -121,8 +122,19 @@ func TestRoutesListWhatTheyNeed(t *testing.T) {
 			t.Errorf("%+v", route)
 		}
 		for _, alternative := range route.Scopes {
-			if decision := engine.DecideRoute(route.ID, UserToken(strings.Join(alternative, " "))); !decision.IsAllow() || decision.Scope() != route.Scope {
+			decision := engine.DecideRoute(route.ID, UserToken(strings.Join(alternative, " ")))
+			if !decision.IsAllow() || decision.Scope() != route.Scope {
 				t.Errorf("%v: %v", alternative, decision)
+			}
+			// A decision lists the alternatives, also in its JSON, unless the call needs just the scope.
+			needed := route.Scopes
+			if len(needed) == 1 && len(needed[0]) == 1 {
+				needed = nil
+			}
+			var document struct{ Scopes [][]string }
+			text := must(json.Marshal(decision))(t)
+			if err := json.Unmarshal(text, &document); err != nil || !reflect.DeepEqual(decision.Scopes(), needed) || !reflect.DeepEqual(document.Scopes, needed) {
+				t.Errorf("%v: %s", needed, text)
 			}
 			for lacking := range alternative {
 				rest := slices.Delete(slices.Clone(alternative), lacking, lacking+1)
@@ -130,6 +142,20 @@ func TestRoutesListWhatTheyNeed(t *testing.T) {
 					t.Errorf("%v: %v", rest, decision)
 				}
 			}
+		}
+	}
+	scopes := must(json.Marshal(engine.Decide("GET", "/r/orders", UserToken("")).Scopes()))(t)
+	if string(scopes) != `[["read:orders"],["admin"],["audit:logs","read:logs"]]` {
+		t.Errorf("%s", scopes)
+	}
+	for name, decision := range map[string]Decision{
+		"no token":             engine.Decide("GET", "/r/orders", NoToken()),
+		"by scope":             engine.DecideScope("read:orders", UserToken("read:orders")),
+		"no declared method":   engine.Decide("PUT", "/r/orders", UserToken("read:orders")),
+		"none of these routes": {},
+	} {
+		if decision.Scopes() != nil {
+			t.Errorf("%s: %v", name, decision.Scopes())
 		}
 	}
 	closed := engine.Decide("GET", "/r/closed", UserToken(""))

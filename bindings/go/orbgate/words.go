@@ -20,7 +20,7 @@ type Words struct {
 	API string
 	// Route is METHOD /template; for method_not_declared, only the template.
 	Route string
-	// Scope is the scope that the call needs.
+	// Scope is the scope that owns the route, or that was asked for; [Decision.Scopes] has the alternatives.
 	Scope string
 	// Policy is the digest, sha256:….
 	Policy string
@@ -83,12 +83,24 @@ func (d Decision) DeclaredMethods() []string {
 	return nil
 }
 
-// Scope returns the scope that the call needs; empty if none was found.
+// Scope returns the scope that owns the route, or that was asked for; empty if none was found. The call needs it, or what
+// [Decision.Scopes] returns.
 func (d Decision) Scope() string {
 	if scope := d.table.scope(d.ScopeNumber()); scope != nil {
 		return scope.name
 	}
 	return ""
+}
+
+// Scopes returns the alternatives of a call that needs more or other than [Decision.Scope]: a token needs all scopes of one
+// of them. The owner's comes first, and begins with Scope. It is empty if the call needs just Scope. The caller owns the
+// slice.
+func (d Decision) Scopes() [][]string {
+	route := d.table.route(d.RouteNumber())
+	if route == nil || d.ScopeNumber() == 0 || len(route.scopes) == 1 && len(route.scopes[0]) == 1 {
+		return nil
+	}
+	return cloned(route.scopes)
 }
 
 // The api of the route or, for a decision by scope, of the scope.
@@ -133,15 +145,16 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 		BonusAllowed bool    `json:"bonus_allowed"`
 	}
 	document := struct {
-		Decision string  `json:"decision"`
-		Status   *int    `json:"status"`
-		Reason   string  `json:"reason"`
-		Detail   *string `json:"detail"`
-		API      *string `json:"api"`
-		Route    *string `json:"route"`
-		Scope    *string `json:"scope"`
-		Orbs     *orbs   `json:"orbs"`
-		Policy   string  `json:"policy"`
+		Decision string     `json:"decision"`
+		Status   *int       `json:"status"`
+		Reason   string     `json:"reason"`
+		Detail   *string    `json:"detail"`
+		API      *string    `json:"api"`
+		Route    *string    `json:"route"`
+		Scope    *string    `json:"scope"`
+		Scopes   [][]string `json:"scopes,omitempty"`
+		Orbs     *orbs      `json:"orbs"`
+		Policy   string     `json:"policy"`
 	}{
 		Decision: words.Decision,
 		Status:   orNull(d.HTTPStatus()),
@@ -150,6 +163,7 @@ func (d Decision) MarshalJSON() ([]byte, error) {
 		API:      orNull(words.API),
 		Route:    orNull(words.Route),
 		Scope:    orNull(words.Scope),
+		Scopes:   d.Scopes(),
 		Policy:   words.Policy,
 	}
 	if charge, stated := d.Charge(); stated {

@@ -53,6 +53,8 @@ class Decision {
     this.api = named?.api ?? scope?.api ?? null;
     this.route = (undeclared ? named?.template : named?.route) ?? null;
     this.scope = scope?.name ?? null;
+    const needed = scope && route?.listed.scopes;
+    this.scopes = needed && (needed.length > 1 || needed[0].length > 1) ? needed : null;
     this.charge = charge(chargeOf(low), (route ?? scope)?.amount ?? 0);
     this.policy = table.digest;
     this.#methods = undeclared ? route?.listed.methods ?? null : null;
@@ -70,13 +72,13 @@ class Decision {
   }
 
   toJSON() {
-    const { decision, httpStatus: status, reason, detail, api, route, scope, charge, policy } = this;
+    const { decision, httpStatus: status, reason, detail, api, route, scope, scopes, charge, policy } = this;
     const orbs = charge && {
       consumes: charge.consumes,
       amount: jsonAmount(charge.amount),
       bonus_allowed: charge.bonusAllowed,
     };
-    return { decision, status, reason, detail, api, route, scope, orbs, policy };
+    return { decision, status, reason, detail, api, route, scope, ...(scopes && { scopes }), orbs, policy };
   }
 }
 

@@ -127,9 +127,19 @@ test("routes list what they need, and closed templates are none", () => {
     for (const alternative of scopes) {
       const isAllow = (/** @type {string[]} */ held) => own.decideRoute(id, { kind: "user", scopes: held.join(" ") }).isAllow;
       assert.ok(isAllow([...alternative]));
+      // A decision lists the alternatives, also in its JSON, unless the call needs just the scope.
+      const needed = scopes.length > 1 || alternative.length > 1 ? scopes : null;
+      for (const held of [[], alternative]) {
+        const decision = own.decideRoute(id, { kind: "user", scopes: held.join(" ") });
+        assert.deepEqual(decision.scopes, needed);
+        assert.deepEqual(JSON.parse(JSON.stringify(decision)).scopes, needed ?? undefined);
+      }
       alternative.forEach((_, lacking) => assert.ok(!isAllow(alternative.filter((_, at) => at !== lacking))));
     }
   }
+  assert.deepEqual(own.decide("GET", "/r/orders", user).scopes, [["read:orders"], ["admin"], ["audit:logs", "read:logs"]]);
+  const unnamed = [own.decide("GET", "/r/orders", null), own.decideScope("read:orders", user), own.decide("PUT", "/r/orders", user)];
+  assert.deepEqual(unnamed.map(({ scopes }) => scopes), [null, null, null]);
   const shut = own.decide("GET", "/r/closed", user);
   assert.deepEqual([shut.httpStatus, shut.api, shut.route, shut.about, shut.declaredMethods], [405, "orders", "/r/closed", null, []]);
   assert.ok(own.routes.every(({ template }) => template !== "/r/closed"));

@@ -92,9 +92,18 @@ public final class Decision {
         return row().map(Table.Row::route);
     }
 
-    /** The scope that the call needs. */
+    /** The scope that owns the route, or that was asked for. The call needs it, or what {@link #scopes} lists. */
     public Optional<String> scope() {
         return Optional.ofNullable(table.scope(packed)).map(Table.Scope::name);
+    }
+
+    /**
+     * The alternatives of a call that needs more or other than {@link #scope}: a token needs all scopes of one of them.
+     * The owner's comes first, and begins with {@code scope}. Empty if the call needs just {@code scope}.
+     */
+    public List<List<String>> scopes() {
+        List<List<String>> scopes = table.scope(packed) == null ? List.of() : found().map(Route::scopes).orElse(List.of());
+        return scopes.size() > 1 || !scopes.isEmpty() && scopes.get(0).size() > 1 ? scopes : List.of();
     }
 
     /**

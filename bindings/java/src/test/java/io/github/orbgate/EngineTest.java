@@ -157,6 +157,16 @@ class EngineTest {
         List<List<List<String>>> scopes = engine.routes().stream().map(Route::scopes).toList();
         assertEquals(
                 List.of(List.of(List.of("read"), List.of("admin"), List.of("v", "w")), List.of(List.of("read", "w"))), scopes);
+        // A decision lists them, allow or deny, wherever it names route and scope.
+        for (Route route : engine.routes()) {
+            for (String held : List.of("", String.join(" ", route.scopes().get(0)))) {
+                assertEquals(route.scopes(), engine.decideRoute(route.id(), Token.user(held)).scopes());
+            }
+            assertEquals(List.of(), engine.decide(route.method(), route.template(), Token.none()).scopes());
+            assertEquals(List.of(), engine.decide("PUT", route.template(), Token.user("read")).scopes());
+        }
+        assertEquals(List.of(), engine.decideScope("read", Token.user("read")).scopes());
+        assertEquals(List.of(), Engine.external().decide("GET", ORBS, Token.user("")).scopes());
         Decision shut = engine.decide("GET", "/a/shut", Token.user("read"));
         assertEquals(Optional.of("/a/shut"), shut.route());
         assertEquals(Optional.of("a"), shut.api());
