@@ -26,7 +26,7 @@ test("an allow says which scope, and what it consumes", () => {
   const decision = engine.decide("POST", RUN, user, { allowBonusOrbs: true });
   assert.deepEqual({ ...decision }, {
     isAllow: true, decision: "allow", httpStatus: null, reason: "scope_held", detail: null, api: "external", route: `POST ${RUN}`,
-    scope: "write:voxies", charge: { consumes: true, amount: null, bonusAllowed: true }, policy: engine.digest,
+    scope: "write:voxies", scopes: null, charge: { consumes: true, amount: null, bonusAllowed: true }, policy: engine.digest,
   });
   assert.equal(engine.decide("POST", RUN, user).charge?.bonusAllowed, false);
 });
