@@ -42,7 +42,7 @@ apis:
       write:stores: {orbs: true, routes: [{route: 'GET /store/{storeItemId}', orbs: 5}]}
 """
 NEWER = Policy.from_yaml(NEWER_TEXT)
-DECISION = ["decision", "status", "reason", "detail", "api", "route", "scope", "consumes", "amount", "bonus_allowed", "policy", "about"]
+DECISION = ["decision", "status", "reason", "detail", "api", "route", "scope", "consumes", "amount", "bonus_allowed", "policy", "about", "needs"]
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 BAD = [
     (None, "/api/v1/external/orbs", "user", "read:orbs", True),

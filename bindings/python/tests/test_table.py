@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import pickle
 import random
 import signal
@@ -54,7 +55,9 @@ TABLE = pa.table({name: [row[at] for row in ROWS] for at, name in enumerate(COLU
 def flat(decision: Decision) -> dict[str, Any]:
     found = decision.to_dict()
     orbs = found.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
-    return {**found, **orbs, "about": decision.about}
+    scopes = found.pop("scopes", None)
+    needs = scopes and json.dumps(scopes, separators=(",", ":"))
+    return {**found, **orbs, "about": decision.about, "needs": needs}
 
 
 def one_by_one(requests: list[Row], token: Token | None = None) -> list[dict[str, Any]]:

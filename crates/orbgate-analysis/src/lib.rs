@@ -38,4 +38,4 @@ pub use crate::suite::{
     Case, Coverage, CoveredRow, Difference, Expected, ExpectedOrbs, Outcome, Proved, Stated, Suite, Tried,
 };
 pub use crate::text::Text;
-pub use crate::usage::{ScopeUsage, ScopeUse};
+pub use crate::usage::{ScopeUsage, ScopeUse, used_scopes};

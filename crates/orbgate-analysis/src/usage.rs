@@ -1,8 +1,10 @@
 //! Finds which of the scopes in tokens are used.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
-use orbgate::{Decision, Engine, Reason, Request, Scopes, Token, TokenKind};
+use orbgate::{Decision, Engine, Reason, Request, Requirement, Scopes, Token, TokenKind};
+
+use crate::explain::alternatives;
 
 /// Counts, over the calls of a log, how often each scope was granted and how often it was used.
 ///
@@ -116,15 +118,21 @@ pub(crate) fn used<'e>(decision: &Decision<'e>, scopes: &[u8]) -> BTreeMap<&'e s
     let Some(scope) = decision.scope().filter(|_| decision.reason() == Reason::ScopeHeld) else {
         return BTreeMap::new();
     };
-    let Some(requirement) = decision.requirement() else {
-        return BTreeMap::from([(scope.name(), true)]);
-    };
-    let held: HashSet<_> = scopes.split(|byte| *byte == b' ').collect();
-    let alternatives = requirement.alternatives().map(|scopes| scopes.map(|scope| scope.name()));
-    let whole = alternatives.filter(|scopes| scopes.clone().all(|scope| held.contains(scope.as_bytes())));
+    match decision.requirement() {
+        Some(requirement) => used_scopes(requirement, scopes),
+        None => BTreeMap::from([(scope.name(), true)]),
+    }
+}
+
+/// The scopes because of which a token with these scopes meets a requirement, as [`ScopeUse`] counts them: each with whether
+/// the token needs it. Empty if the token has no alternative whole.
+#[must_use]
+pub fn used_scopes<'e>(requirement: Requirement<'e>, scopes: &[u8]) -> BTreeMap<&'e str, bool> {
+    let tried = alternatives(&requirement, scopes);
+    let whole = tried.iter().filter(|tried| tried.lacking.is_empty());
     let mut counts: BTreeMap<_, usize> = BTreeMap::new();
-    for scope in whole.clone().flatten() {
-        let count = counts.entry(scope).or_default();
+    for scope in whole.clone().flat_map(|whole| &whole.scopes) {
+        let count = counts.entry(*scope).or_default();
         *count = count.saturating_add(1);
     }
     let all = whole.count();

@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 
 use crate::charge::Charge;
-use crate::names::{Found, Names};
+use crate::names::{Found, Names, Scopes, tuples};
 use crate::terms;
 
 /// The decision on a request: which scope it needs, whether it is allowed, what it consumes, and why.
@@ -40,7 +40,7 @@ impl Decision {
     const MATCH_ARGS: (&'static str, &'static str) = ("decision", "reason");
 
     #[new]
-    #[pyo3(signature = (reason, policy, detail=None, api=None, route=None, scope=None, orbs=None, about=None))]
+    #[pyo3(signature = (reason, policy, detail=None, api=None, route=None, scope=None, orbs=None, about=None, scopes=None))]
     #[expect(clippy::too_many_arguments, reason = "in Python they are keywords")]
     pub(crate) fn new(
         reason: &str,
@@ -51,6 +51,7 @@ impl Decision {
         scope: Name,
         orbs: Option<Charge>,
         about: Name,
+        scopes: Option<Scopes>,
     ) -> PyResult<Self> {
         let reason = terms::reason_of(reason)?;
         let detail = detail.map(terms::detail_of).transpose()?;
@@ -61,7 +62,7 @@ impl Decision {
         if orbs.is_some() && reason.status().is_some() {
             return Err(PyValueError::new_err("a denial has no charge"));
         }
-        Ok(Self { reason, detail, names: Found { api, route, scope, about }, orbs, policy })
+        Ok(Self { reason, detail, names: Found { api, route, scope, scopes, about }, orbs, policy })
     }
 
     /// Allow or deny.
@@ -107,10 +108,17 @@ impl Decision {
         self.names.route.as_ref().map(|name| name.clone_ref(py))
     }
 
-    /// The scope that the call needs, if one was found.
+    /// The scope that owns the route, or that was asked for: the call needs it, or what `scopes` lists.
     #[getter]
     fn scope(&self, py: Python<'_>) -> Name {
         self.names.scope.as_ref().map(|name| name.clone_ref(py))
+    }
+
+    /// The alternatives of a call that needs more or other than `scope`: a token needs all scopes of one of them. The
+    /// owner's comes first, and begins with `scope`. None if the call needs just `scope`.
+    #[getter]
+    fn scopes<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyTuple>>> {
+        self.names.scopes.as_ref().map(|scopes| tuples(py, scopes)).transpose()
     }
 
     /// The route that the request matches, "METHOD /template", regardless of the token, so that logs show which
@@ -131,6 +139,9 @@ impl Decision {
         dict.set_item("api", &self.names.api)?;
         dict.set_item("route", &self.names.route)?;
         dict.set_item("scope", &self.names.scope)?;
+        if let Some(scopes) = &self.names.scopes {
+            dict.set_item("scopes", scopes)?;
+        }
         let orbs = self.orbs.map(|charge| charge.to_dict(py)).transpose()?;
         dict.set_item("orbs", orbs)?;
         dict.set_item("policy", &self.policy)?;
@@ -156,7 +167,7 @@ impl Decision {
     }
 
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
-        let names = ["reason", "policy", "detail", "api", "route", "scope", "orbs", "about"];
+        let names = ["reason", "policy", "detail", "api", "route", "scope", "orbs", "about", "scopes"];
         let mut shown = Vec::new();
         for (name, value) in names.into_iter().zip(Self::arguments(slf)?.iter()) {
             if !value.is_none() {
@@ -177,7 +188,7 @@ impl Decision {
 }
 
 /// The fields that equality and hash compare.
-type Fields<'a> = (Reason, Option<Detail>, [Option<&'a str>; 4], Option<Charge>, &'a str);
+type Fields<'a> = (Reason, Option<Detail>, [Option<&'a str>; 4], Option<&'a Scopes>, Option<Charge>, &'a str);
 
 impl Decision {
     /// An engine's decision.
@@ -203,9 +214,9 @@ impl Decision {
             Some(name) => name.to_str(py).map(Some),
             None => Ok(None),
         };
-        let Found { api, route, scope, about } = &self.names;
+        let Found { api, route, scope, scopes, about } = &self.names;
         let names = [text(api)?, text(route)?, text(scope)?, text(about)?];
-        Ok((self.reason, self.detail, names, self.orbs, self.policy.to_str(py)?))
+        Ok((self.reason, self.detail, names, scopes.as_ref(), self.orbs, self.policy.to_str(py)?))
     }
 
     /// The arguments with which [`Decision::new`] makes an equal decision.
@@ -220,6 +231,7 @@ impl Decision {
             &decision.names.scope,
             decision.orbs,
             &decision.names.about,
+            slf.borrow().scopes(slf.py())?,
         );
         arguments.into_pyobject(slf.py())
     }

@@ -60,7 +60,7 @@ mod _native {
     #[pymodule_export]
     use super::questions::{
         least_scopes, least_scopes_of_table, reach, route_of, routes, scope_usage, scope_usage_of_table, scopes,
-        table_rows, who_may,
+        scopes_on_route, table_rows, who_may,
     };
     /// The most bytes to which a compressed log is decompressed.
     #[pymodule_export]

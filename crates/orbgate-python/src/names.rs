@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use orbgate::{Decision, Engine, Route};
+use orbgate::{Decision, Engine, Requirement, Route};
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyString, PyTuple};
 
 /// The names of every route, in the order of [`Engine::routes`], and the policy's digest.
 #[derive(Debug)]
@@ -21,12 +21,27 @@ struct RouteNames {
     scope: Py<PyString>,
 }
 
+/// The alternatives of a requirement, each a set of scopes.
+pub(crate) type Scopes = Vec<Vec<String>>;
+
+/// The alternatives that a route needs.
+pub(crate) fn scopes_of(needed: Requirement<'_>) -> Scopes {
+    needed.alternatives().map(|scopes| scopes.map(|scope| scope.name().to_owned()).collect()).collect()
+}
+
+/// The alternatives as tuples.
+pub(crate) fn tuples<'py>(py: Python<'py>, scopes: &Scopes) -> PyResult<Bound<'py, PyTuple>> {
+    let alternatives: Vec<_> = scopes.iter().map(|scopes| PyTuple::new(py, scopes)).collect::<PyResult<_>>()?;
+    PyTuple::new(py, alternatives)
+}
+
 /// The names in a decision.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) api: Option<Py<PyString>>,
     pub(crate) route: Option<Py<PyString>>,
     pub(crate) scope: Option<Py<PyString>>,
+    pub(crate) scopes: Option<Scopes>,
     pub(crate) about: Option<Py<PyString>>,
 }
 
@@ -59,6 +74,7 @@ impl Names {
                 api: decision.api().map(new),
                 route: decision.route_name().map(new),
                 scope: decision.scope().map(|scope| new(scope.name())),
+                scopes: None,
                 about,
             };
         };
@@ -71,6 +87,7 @@ impl Names {
             api: Some(names.api.clone_ref(py)),
             route: shown.map(|shown| shown.clone_ref(py)),
             scope: decision.scope().map(|_| names.scope.clone_ref(py)),
+            scopes: decision.requirement().map(scopes_of),
             about,
         }
     }

@@ -10,7 +10,7 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, NullBuffer};
 use arrow_data::ArrayData;
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
-use orbgate::{Decision, Detail, Effect, Engine, Reason};
+use orbgate::{Decision, Detail, Effect, Engine, Reason, Requirement};
 
 use crate::column::{index, numbers};
 
@@ -31,6 +31,7 @@ struct Outcome {
     amount: Option<i64>,
     bonus_allowed: Option<bool>,
     about: Option<i32>,
+    needs: Option<i32>,
 }
 
 /// The distinct decisions of a table so far. There are few, even if the table has many rows.
@@ -53,6 +54,8 @@ pub(crate) struct Dictionaries {
     apis: Names,
     routes: Names,
     scopes: Names,
+    /// The alternatives of routes that need more or other than one scope, as JSON.
+    needs: Names,
     /// The digest, repeated for the maximum number of rows in a batch.
     policy: ArrayRef,
 }
@@ -105,7 +108,7 @@ impl<'e> Outcomes<'e> {
 
     /// The columns of some rows.
     pub(crate) fn columns(&self, rows: &[OutcomeId]) -> Result<RecordBatch, ArrowError> {
-        let Dictionaries { schema, effects, reasons, details, apis, routes, scopes, policy } = self.dictionaries;
+        let Dictionaries { schema, effects, reasons, details, apis, routes, scopes, needs, policy } = self.dictionaries;
         let mut columns = Columns { rows, seen: &self.seen, patterns: Vec::new() };
         let columns: Vec<ArrayRef> = vec![
             columns.coded::<Int8Type>(|one| Some(i8::from(one.allow)), effects)?,
@@ -120,6 +123,7 @@ impl<'e> Outcomes<'e> {
             Arc::new(columns.flags(|one| one.bonus_allowed)),
             policy.slice(0, rows.len()),
             columns.coded::<Int32Type>(|one| one.about, &routes.names)?,
+            columns.coded::<Int32Type>(|one| one.needs, &needs.names)?,
         ];
         RecordBatch::try_new(Arc::clone(schema), columns)
     }
@@ -219,6 +223,9 @@ impl Dictionaries {
             apis: Names::new(routes().map(|route| route.api()).chain(closed().map(|closed| closed.api()))),
             routes: Names::new(routes().map(|route| route.as_str()).chain(templates)),
             scopes: Names::new(routes().map(|route| route.scope().name())),
+            needs: Names::new(
+                routes().map(|route| route.requirement()).filter(|needs| !needs.is_one_scope()).map(json),
+            ),
             policy: digests(engine),
         }
     }
@@ -238,6 +245,7 @@ impl Dictionaries {
             amount: amount.and_then(|amount| i64::try_from(amount).ok()),
             bonus_allowed: charge.map(|charge| charge.bonus_allowed),
             about: decision.about().and_then(|route| self.routes.code(route.as_str())),
+            needs: decision.requirement().and_then(|needs| self.needs.code(&json(needs))),
         }
     }
 }
@@ -260,6 +268,7 @@ pub(crate) fn schema() -> SchemaRef {
         maybe("bonus_allowed", DataType::Boolean),
         always("policy", coded(DataType::Int8)),
         maybe("about", coded(DataType::Int32)),
+        maybe("needs", coded(DataType::Int32)),
     ]))
 }
 
@@ -291,12 +300,12 @@ pub(crate) fn column(data: &ArrayData) -> Result<ArrayRef, ArrowError> {
 }
 
 impl Names {
-    fn new<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+    fn new<T: AsRef<str>>(names: impl Iterator<Item = T>) -> Self {
         let mut positions = HashMap::new();
         let mut different = Vec::new();
         for name in names {
             let next = i32::try_from(different.len()).unwrap_or(i32::MAX);
-            positions.entry(name.into()).or_insert_with(|| {
+            positions.entry(name.as_ref().into()).or_insert_with(|| {
                 different.push(name);
                 next
             });
@@ -307,6 +316,11 @@ impl Names {
     fn code(&self, name: &str) -> Option<i32> {
         self.positions.get(name).copied()
     }
+}
+
+/// Alternatives as in a decision's JSON.
+fn json(needs: Requirement<'_>) -> String {
+    serde_json::to_string(&needs).unwrap_or_default()
 }
 
 fn texts<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> ArrayRef {

@@ -12,6 +12,7 @@ use crate::bulk::kind_of;
 use crate::column::{Layout, Requests};
 use crate::decision::Decision;
 use crate::error::guarded;
+use crate::names::{scopes_of, tuples};
 use crate::outcome::ROWS_AT_ONCE;
 use crate::policy::Policy;
 use crate::table::{Columns, Values, each_part};
@@ -27,6 +28,7 @@ pub(crate) struct RouteRow<'e> {
     method: &'e str,
     template: &'e str,
     scope: &'e str,
+    scopes: Bound<'e, PyTuple>,
     api: &'e str,
     consumes: bool,
     amount: Option<u64>,
@@ -104,13 +106,13 @@ pub(crate) fn routes<'a>(
     scope: Option<Text<'_>>,
 ) -> PyResult<Option<Vec<RouteRow<'a>>>> {
     guarded(|| {
-        let engine = policy.get().engine();
+        let (py, engine) = (policy.py(), policy.get().engine());
         let Some(Text(name)) = scope else {
             let routes = analysis::table_rows(engine).filter_map(|row| row.route);
-            return Ok(Some(routes.map(route_row).collect()));
+            return Ok(Some(routes.map(|route| route_row(py, route)).collect::<PyResult<_>>()?));
         };
         let scope = engine.find_scope(name);
-        Ok(scope.map(|scope| scope.routes().map(route_row).collect()))
+        scope.map(|scope| scope.routes().map(|route| route_row(py, route)).collect()).transpose()
     })
 }
 
@@ -134,7 +136,7 @@ pub(crate) fn route_of<'a>(
         let names = &policy.get().names;
         let found = analysis::route_of(policy.get().engine(), method.0, target.0);
         Ok(match found {
-            Ok(route) => (Some(route_row(route)), None, Vec::new()),
+            Ok(route) => (Some(route_row(policy.py(), route)?), None, Vec::new()),
             Err(denial) => {
                 let answer = Decision::of(policy.py(), names, &denial);
                 (None, Some(answer), declared(&denial))
@@ -199,6 +201,28 @@ pub(crate) fn scope_usage(policy: &Bound<'_, Policy>, calls: &Bound<'_, PyAny>) 
             usage.count(method, target, TokenKind::from_name(kind), scopes, times);
         }
         Ok(usage_rows(&usage))
+    })
+}
+
+/// The scopes because of which a token with these scopes may call a route, those of them that it needs, and those of the
+/// owner's alternative that it lacks. Each separated by spaces; None if there is no such route.
+#[pyfunction]
+pub(crate) fn scopes_on_route(
+    policy: &Bound<'_, Policy>,
+    route: &str,
+    scopes: &[u8],
+) -> PyResult<Option<(String, String, String)>> {
+    guarded(|| {
+        let engine = policy.get().engine();
+        let (method, template) = route.split_once(' ').unwrap_or_default();
+        Ok(engine.find_route(method, template).map(|route| {
+            let requirement = route.requirement();
+            let used = analysis::used_scopes(requirement, scopes);
+            let needed: Vec<_> = used.iter().filter(|(_, is_needed)| **is_needed).map(|(scope, _)| *scope).collect();
+            let owners = analysis::alternatives(&requirement, scopes).into_iter().next();
+            let lacking = owners.map(|owners| owners.lacking.join(" ")).unwrap_or_default();
+            (used.keys().copied().collect::<Vec<_>>().join(" "), needed.join(" "), lacking)
+        }))
     })
 }
 
@@ -387,19 +411,20 @@ fn reach_row<'e>(py: Python<'_>, allow: Allow<'e>) -> PyResult<ReachRow<'e>> {
     })
 }
 
-fn route_row(route: Route<'_>) -> RouteRow<'_> {
+fn route_row<'e>(py: Python<'e>, route: Route<'e>) -> PyResult<RouteRow<'e>> {
     let (scope, location) = (route.scope(), route.location());
     let (consumes, amount) = orbs(route.orbs());
-    RouteRow {
+    Ok(RouteRow {
         method: route.method(),
         template: route.template(),
         scope: scope.name(),
+        scopes: tuples(py, &scopes_of(route.requirement()))?,
         api: route.api(),
         consumes,
         amount,
         line: location.line,
         column: location.column,
-    }
+    })
 }
 
 fn listed_row(TableRow { scope, api, route }: TableRow<'_>) -> ListedRow<'_> {

@@ -112,6 +112,7 @@ fn decision(py: Python<'_>, batch: &RecordBatch, row: usize) -> PyResult<Decisio
         name("scope"),
         orbs,
         name("about"),
+        text("needs").and_then(|needs| serde_json::from_str(&needs).ok()),
     )
 }
 

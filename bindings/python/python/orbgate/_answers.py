@@ -27,11 +27,16 @@ class Diagnostic(NamedTuple):
 
 
 class Route(NamedTuple):
-    """A route and its requirements. `amount` is None if the policy states none."""
+    """A route and its requirements. `amount` is None if the policy states none.
+
+    `scope` owns the route. `scopes` are the alternatives that a call needs: all scopes of one of them. The owner's comes
+    first, and begins with `scope`. Most routes need only `scope`.
+    """
 
     method: str
     template: str
     scope: str
+    scopes: tuple[tuple[str, ...], ...]
     api: str
     consumes: bool
     amount: int | None

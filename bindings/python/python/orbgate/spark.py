@@ -40,6 +40,7 @@ def decide(log: DataFrame, policy: Policy, *, prefix: str = "", **options: Any) 
     | `amount` | bigint | the same, and where the policy states no amount |
     | `policy` | string: the digest of the policy | never |
     | `about` | string: the route that the request is about, even without a valid token | where no route has the path and the method |
+    | `needs` | string: the `scopes` of a decision as JSON | where the call needs just `scope` |
 
     No row is lost: an invalid row has a reason. Each task decides with one thread, because Spark runs a task on every
     core.

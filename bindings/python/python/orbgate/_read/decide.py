@@ -111,7 +111,8 @@ def row_of(decision: Decision) -> dict[str, Any]:
     """A decision as a row of `Policy.decide_table`."""
     row = decision.to_dict()
     orbs = row.pop("orbs") or dict.fromkeys(("consumes", "amount", "bonus_allowed"))
-    return {**row, **orbs, "about": decision.about}
+    # A table's `scopes` are the token's. A decision by scope has no alternatives.
+    return {**row, **orbs, "about": decision.about, "needs": None}
 
 
 def _locations(pc: Any, batch: Any) -> Any:
