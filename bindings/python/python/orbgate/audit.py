@@ -50,9 +50,9 @@ class Privilege(NamedTuple):
     its calls, and `unused` the others. `last_used` maps each used scope to its last use in UTC, if the log has times;
     a time that is far from all others, such as one in the year 9999, is ignored.
 
-    `used` is the least set: with it, every call that was allowed stays allowed, and without any one of them, some
-    call isn't. It can be smaller than the result of `Policy.least_scopes`, which also covers denied calls. `missing`
-    are scopes that its denied calls lacked. `unknown` are scopes of its tokens that the policy doesn't define. They
+    With `used`, every call that was allowed stays allowed. Without any one of them, some call isn't, unless a route accepts
+    any of several scopes: then `used` are those of every alternative that a token had whole. It can be smaller than the result of `Policy.least_scopes`, which also covers denied calls. `missing`
+    are scopes that its denied calls lacked, of the alternative that the route is listed under. `unknown` are scopes of its tokens that the policy doesn't define. They
     can't be used here, but another service might need them, so they aren't `unused`.
     """
 
@@ -280,6 +280,7 @@ class _Callers:
 
     def add(self, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions, row by row."""
+        from ._count.used import used
         from ._read import private
         from ._report.counting import texts
         from ._report.denials import KINDS
@@ -287,12 +288,13 @@ class _Callers:
         pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
         calls = calls.set_column(calls.column_names.index("caller"), "caller", texts(calls["caller"]))
         self.with_valid_token += pc.sum(pc.is_in(calls["kind"], KINDS)).as_py() or 0
-        table = pa.table({**{name: calls[name] for name in ("caller", "time")}, **{name: decided[name] for name in ("decision", "reason", "scope")}})
+        found = used(self._policy, calls, decided)
+        table = pa.table({**{name: calls[name] for name in ("caller", "time")}, "decision": decided["decision"], "used": found.used, "missing": found.missing})
         self.without_caller += table["caller"].null_count
         table = table.filter(pc.is_valid(table["caller"]))
         calls = calls.filter(pc.is_valid(calls["caller"]))
         self.times.add(calls.select(["time", "row"]).filter(pc.is_valid(calls["time"])))
-        groups = table.group_by(["caller", "decision", "reason", "scope"]).aggregate([([], "count_all")])
+        groups = table.group_by(["caller", "decision", "used", "missing"]).aggregate([([], "count_all")])
         # Callers that come first have room, however the log is split.
         for caller in pc.unique(table["caller"]).to_pylist():
             if len(self._found) < MOST_CALLERS:
@@ -303,10 +305,10 @@ class _Callers:
         is_unknown = pc.and_not(pc.or_(pc.is_valid(calls["kind"]), has_scopes), pc.is_in(calls["kind"], KINDS))
         for caller, count in Counter(calls["caller"].filter(is_unknown).to_pylist()).items():
             self.with_unknown_token += count if caller in self._found else 0
-        self._see_times(table.filter(pc.and_(pc.is_valid(table["time"]), pc.equal(table["reason"], "scope_held"))))
+        self._see_times(table.filter(pc.and_(pc.is_valid(table["time"]), pc.is_valid(table["used"]))))
         for use in self._policy.scope_usage(calls, by="caller"):
-            if use.by is not None and (found := self._found.get(use.by)) is not None:
-                (found.held if use.in_policy else found.unknown).add(use.scope if use.in_policy else private.scope(use.scope))
+            if use.by is not None and (of := self._found.get(use.by)) is not None:
+                (of.held if use.in_policy else of.unknown).add(use.scope if use.in_policy else private.scope(use.scope))
 
     def _count(self, row: dict[str, Any]) -> None:
         found = self._found.get(row["caller"])
@@ -315,10 +317,9 @@ class _Callers:
             return
         found.calls += row["count_all"]
         found.allowed += row["count_all"] if row["decision"] == "allow" else 0
-        if row["reason"] == "scope_missing" and row["scope"] is not None:
-            found.missing.add(row["scope"])
-        if row["reason"] == "scope_held":
-            found.used.setdefault(row["scope"], [])
+        found.missing.update((row["missing"] or "").split())
+        for scope in (row["used"] or "").split():
+            found.used.setdefault(scope, [])
 
     def _see_times(self, table: Any) -> None:
         """Keeps the last use of each scope by each caller in each stretch of time."""
@@ -330,10 +331,11 @@ class _Callers:
         starts = set(gaps)
         stretches = list(accumulate(int(at in starts) for at in range(len(order))))
         stretch = pa.array(stretches, pa.int64()).take(pc.index_in(hours, pa.array(order, pa.int64())))
-        keys = ["caller", "scope", "stretch"]
+        keys = ["caller", "used", "stretch"]
         for row in table.append_column("stretch", stretch).group_by(keys).aggregate([("time", "max")]).to_pylist():
             if (found := self._found.get(row["caller"])) is not None:
-                _keep(found.used[row["scope"]], row["time_max"])
+                for scope in row["used"].split():
+                    _keep(found.used[scope], row["time_max"])
 
     def rows(self, log: Apart) -> Rows[Privilege]:
         """The callers. Those with the most unused scopes come first."""

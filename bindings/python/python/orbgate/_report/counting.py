@@ -91,7 +91,7 @@ class Counted:
         self.outcomes.add(counted)
         self.times.add(counted)
         self.callers.add(counted)
-        self.usage.add(calls, counted)
+        self.usage.add(calls, decided)
         self.served.add(calls, decided)
         self.orbs.add(part)
         self.denials.add(part)

@@ -13,9 +13,10 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from .._answers import ScopeUse
 from .._count.counts import HeavyCounts
 from .._count.heavy import Heavy
+from .._count.used import used
 from .._read import private
 from .._rows import Rows
-from .._terms import Reason, TokenKind
+from .._terms import TokenKind
 from .denials import KINDS
 from .figures import CallerScope, UnknownScope, UnknownScopeBy
 
@@ -45,23 +46,25 @@ class Usage:
         self._policy = policy
         self._granted: Counter[str] = Counter()
         self._used: Counter[str] = Counter()
+        self._needed: Counter[str] = Counter()
         self._carried: dict[bytes, tuple[list[str], list[str]]] = {}
         self._carried_bytes = 0
 
     def add(self, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions."""
-        used = pc.if_else(pc.equal(decided["reason"], Reason.SCOPE_HELD.value), decided["scope"], None)
-        columns = {"caller": calls["caller"], "scopes": calls["scopes"].fill_null(b""), "used": used, "is_user": pc.is_in(calls["kind"], USER)}
+        found = used(self._policy, calls, decided)
+        columns = {"caller": calls["caller"], "scopes": calls["scopes"].fill_null(b""), "used": found.used, "needed": found.needed, "is_user": pc.is_in(calls["kind"], USER)}
         held = pa.table(columns).filter(pc.is_in(calls["kind"], KINDS))
         self.texts.add(held)
-        for row in held.group_by("used").aggregate([([], "count_all")]).to_pylist():
-            if row["used"] is not None:
-                self._used[row["used"]] += row["count_all"]
+        for name, counts in (("used", self._used), ("needed", self._needed)):
+            for row in held.group_by(name).aggregate([([], "count_all")]).to_pylist():
+                for scope in (row[name] or "").split():
+                    counts[scope] += row["count_all"]
         self.held.add(held.filter(pc.is_valid(held["caller"])))
 
     def rows(self) -> Rows[ScopeUse]:
         """The scopes of the policy. The most granted come first."""
-        uses = (ScopeUse(scope, granted, self._used[scope], self._used[scope], in_policy=True) for scope, granted in self._granted.items())
+        uses = (ScopeUse(scope, granted, self._used[scope], self._needed[scope], in_policy=True) for scope, granted in self._granted.items())
         return Rows(ScopeUse, sorted(uses, key=lambda use: (-use.granted, use.scope)))
 
     def unknown_rows(self) -> Rows[UnknownScope]:
@@ -119,8 +122,8 @@ class Usage:
                     parts[scope, False] += row["calls"]
                     if not row["is_user"]:
                         parts[scope, None] += row["calls"]
-                if row["used"] is not None:
-                    parts[intern(row["used"]), True] += row["calls"]
+                for scope in (row["used"] or "").split():
+                    parts[intern(scope), True] += row["calls"]
 
     def _scopes_of(self, text: bytes) -> tuple[list[str], list[str]]:
         """The scopes in a scope string: scopes of the policy, and other scopes."""
