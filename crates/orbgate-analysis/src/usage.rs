@@ -1,10 +1,8 @@
 //! Finds which of the scopes in tokens are used.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use orbgate::{Decision, Engine, Reason, Request, Requirement, Scopes, Token, TokenKind};
-
-use crate::explain::alternatives;
 
 /// Counts, over the calls of a log, how often each scope was granted and how often it was used.
 ///
@@ -128,11 +126,12 @@ pub(crate) fn used<'e>(decision: &Decision<'e>, scopes: &[u8]) -> BTreeMap<&'e s
 /// the token needs it. Empty if the token has no alternative whole.
 #[must_use]
 pub fn used_scopes<'e>(requirement: Requirement<'e>, scopes: &[u8]) -> BTreeMap<&'e str, bool> {
-    let tried = alternatives(&requirement, scopes);
-    let whole = tried.iter().filter(|tried| tried.lacking.is_empty());
+    let held: HashSet<_> = scopes.split(|byte| *byte == b' ').collect();
+    let alternatives = requirement.alternatives().map(|scopes| scopes.map(|scope| scope.name()));
+    let whole = alternatives.filter(|scopes| scopes.clone().all(|scope| held.contains(scope.as_bytes())));
     let mut counts: BTreeMap<_, usize> = BTreeMap::new();
-    for scope in whole.clone().flat_map(|whole| &whole.scopes) {
-        let count = counts.entry(*scope).or_default();
+    for scope in whole.clone().flatten() {
+        let count = counts.entry(scope).or_default();
         *count = count.saturating_add(1);
     }
     let all = whole.count();
