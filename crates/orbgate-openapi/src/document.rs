@@ -128,10 +128,10 @@ impl Document {
         named.map(|(number, _)| number).collect()
     }
 
-    /// Whether the policy has a route for the path.
-    pub(super) fn has_route(&self, path: &str) -> bool {
+    /// The shapes of the paths for which the policy has a route.
+    pub(super) fn served(&self) -> HashSet<String> {
         let kept = self.operations.iter().filter(|operation| operation.need.is_ok());
-        kept.map(|operation| &operation.path).any(|other| template::is_same_shape(path, other))
+        kept.map(|operation| template::shape(&operation.path)).collect()
     }
 
     /// The base path of a scheme's api.

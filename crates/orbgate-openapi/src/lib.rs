@@ -13,7 +13,7 @@ mod takeover;
 mod template;
 mod tree;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use orbgate::policy::Diagnostic;
 use orbgate::{Location, Orbs};
@@ -198,9 +198,10 @@ impl Notes {
 
 /// Adds the closed paths to the notes, and the paths without operations that a policy can't close to what is left out.
 fn paths(document: &document::Document, left_out: &mut Vec<LeftOut>, notes: &mut Vec<Note>) {
-    let is_closed =
-        |empty: &&document::EmptyPath| document.closed.iter().any(|closed| closed.location == empty.location);
-    let open = document.empty.iter().filter(|empty| !is_closed(empty) && !document.has_route(&empty.path));
+    let closed: HashSet<_> = document.closed.iter().map(|closed| closed.location).collect();
+    let served = document.served();
+    let open = document.empty.iter().filter(|empty| !closed.contains(&empty.location));
+    let open = open.filter(|empty| !served.contains(&template::shape(&empty.path)));
     left_out.extend(open.map(|empty| {
         LeftOut {
             location: empty.location,

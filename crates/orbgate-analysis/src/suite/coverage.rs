@@ -1,7 +1,7 @@
 //! The coverage of a policy by cases: each row of its table, and each outcome that the row can have.
 
 use core::fmt;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use orbgate::{Decision, Engine, Location, Orbs, OrganisationRule, Reason, Requirement};
 
@@ -144,14 +144,10 @@ fn alternatives(row: &TableRow<'_>) -> Vec<(&'static str, usize, String)> {
 /// The positions of the alternatives that a decision on a token with these scopes shows: the only one that it has whole, or
 /// those of which it lacks exactly one scope.
 fn shown(reason: Reason, requirement: &Requirement<'_>, scopes: &[u8]) -> Vec<usize> {
-    let held: HashSet<_> = scopes.split(|byte| *byte == b' ').collect();
-    let lacking = requirement.alternatives().map(|alternative| {
-        let lacking = alternative.filter(|scope| !held.contains(scope.name().as_bytes()));
-        lacking.count()
-    });
+    let tried = crate::alternatives(requirement, scopes);
     let that_lack = |number| {
-        let all = lacking.clone().enumerate();
-        all.filter(|(_, lacking)| *lacking == number).map(|(at, _)| at).collect::<Vec<_>>()
+        let all = tried.iter().enumerate();
+        all.filter(|(_, tried)| tried.lacking.len() == number).map(|(at, _)| at).collect::<Vec<_>>()
     };
     match reason {
         Reason::ScopeHeld => Some(that_lack(0)).filter(|whole| whole.len() == 1).unwrap_or_default(),
