@@ -27,6 +27,7 @@ struct Table {
     /// Whether `z` is for users alone, and whether organisations go without it.
     users: Option<bool>,
     orbs: [Option<bool>; 3],
+    /// Method, path, and the scope with what else the route needs.
     routes: Vec<(u8, u8, u8)>,
 }
 
@@ -53,9 +54,15 @@ impl Table {
                 let mut routes = routes.filter(|(.., of)| usize::from(*of) % 3 == scope).peekable();
                 // In plain block style, which is read fastest.
                 text.push_str(if routes.peek().is_some() { "\n" } else { " []\n" });
-                for (method, path, _) in routes {
-                    let method = METHODS[usize::from(*method) % 2];
-                    writeln!(text, "          - {method} {}", template(*path)).ok()?;
+                for (method, path, of) in routes {
+                    let route = format!("{} {}", METHODS[usize::from(*method) % 2], template(*path));
+                    let [next, last] = [1, 2].map(|step| SCOPES[(scope + step) % 3]);
+                    match of / 3 % 6 {
+                        0 => writeln!(text, "          - {{ route: '{route}', or: [{next}] }}").ok()?,
+                        1 => writeln!(text, "          - {{ route: '{route}', and: {last} }}").ok()?,
+                        2 => writeln!(text, "          - {{ route: '{route}', or: [{next} {last}] }}").ok()?,
+                        _ => writeln!(text, "          - {route}").ok()?,
+                    }
                 }
             }
         }
