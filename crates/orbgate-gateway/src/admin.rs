@@ -60,9 +60,9 @@ impl Service for Admin {
         let asked = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
         let (status, text) = match (asked, request.uri().path()) {
             (&Method::GET, "/healthz") => (StatusCode::OK, "ok\n".to_owned()),
-            (&Method::GET, "/readyz") => match self.current.load().is_ready() {
-                true => (StatusCode::OK, "ready\n".to_owned()),
-                false => (StatusCode::SERVICE_UNAVAILABLE, "no keys\n".to_owned()),
+            (&Method::GET, "/readyz") => match self.current.load_full().is_ready().await {
+                Ok(()) => (StatusCode::OK, "ready\n".to_owned()),
+                Err(lacks) => (StatusCode::SERVICE_UNAVAILABLE, format!("{lacks}\n")),
             },
             (&Method::GET, "/metrics") => (StatusCode::OK, self.counted.render()),
             _ => (StatusCode::NOT_FOUND, String::new()),

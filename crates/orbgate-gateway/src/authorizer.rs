@@ -123,7 +123,7 @@ impl Entrance for Authorizer {
         let listener = state.config.listeners.get(self.index);
         let Some(peer) = peer else { return true };
         listener.is_some_and(|listener| match &listener.trusted {
-            None => listener.mode == Mode::Authzen,
+            None => matches!(listener.mode, Mode::Authzen | Mode::Ledger),
             Some(blocks) => blocks.iter().any(|block| block.contains(peer)),
         })
     }

@@ -13,6 +13,7 @@ mod errors;
 mod files;
 mod fragment;
 mod grpc;
+mod ledger;
 mod listen;
 mod mode;
 mod peers;

@@ -16,6 +16,8 @@ orbgate_yaml::document! {
         EnvoyGrpc: "envoy_grpc" (not "envoy"),
         /// AuthZEN's Authorization API: not a proxy's protocol, but messages from any client.
         Authzen: "authzen",
+        /// A ledger of orbs, for gates: not a proxy's protocol either.
+        Ledger: "ledger" (not "orbs"),
     }
 }
 
@@ -24,7 +26,7 @@ impl Mode {
     #[cfg(test)]
     pub(crate) fn of_proxies() -> impl Iterator<Item = (&'static str, Self)> {
         let named = Self::NAMED.iter().copied();
-        named.filter(|(_, mode)| *mode != Self::Authzen)
+        named.filter(|(_, mode)| !matches!(mode, Self::Authzen | Self::Ledger))
     }
 
     /// The headers with the method and the target; `None` if the request itself or a message
@@ -33,7 +35,7 @@ impl Mode {
         match self {
             Self::Nginx => Some(["x-original-method", "x-original-uri"]),
             Self::ForwardAuth => Some(["x-forwarded-method", "x-forwarded-uri"]),
-            Self::EnvoyHttp | Self::EnvoyGrpc | Self::Authzen => None,
+            Self::EnvoyHttp | Self::EnvoyGrpc | Self::Authzen | Self::Ledger => None,
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::authorizer::Authorizer;
 use crate::authzen::Authzen;
 use crate::connection::serve;
 use crate::grpc::Grpc;
+use crate::ledger::LedgerService;
 use crate::listen::{Address, Listener};
 use crate::mode::Mode;
 use crate::reload::{self, Keeper};
@@ -148,6 +149,10 @@ async fn serve_all(file: &Path, mut sockets: Sockets) -> Result<(), StartError> 
             }
             Mode::Authzen => {
                 let service = Authzen::new(position, Arc::clone(&current), limits.idle);
+                served.spawn(serve(Arc::new(service), listener, limits, stop))
+            }
+            Mode::Ledger => {
+                let service = LedgerService::new(position, Arc::clone(&current), limits.idle);
                 served.spawn(serve(Arc::new(service), listener, limits, stop))
             }
             _ => served.spawn(serve(position, listener, limits, stop)),

@@ -14,9 +14,11 @@ use orbgate_tower::{Engines, GateLayer, LoadError, PublicRoutesError, Watch, Wat
 use rustls::ServerConfig;
 
 use crate::audit::OpenAudit;
-use crate::config::{Config, Limits};
+use crate::config::{Config, LedgerConfig, Limits};
 use crate::files::{self, Ending};
+use crate::ledger::{self, OpenLedger};
 use crate::listen::Address;
+use crate::mode::Mode;
 use crate::tls::TlsFiles;
 use crate::tokenless::Tokenless;
 
@@ -33,6 +35,8 @@ pub(crate) struct State {
     pub(crate) callers: Option<GateLayer<KeyFetcher>>,
     /// The TLS settings of each listener, in order.
     pub(crate) tls: Vec<Option<Arc<ServerConfig>>>,
+    /// The ledger of the mode `ledger`. A check doesn't open it.
+    pub(crate) ledger: Option<OpenLedger>,
     policy: Policy,
     audit: Option<OpenAudit>,
 }
@@ -61,23 +65,24 @@ struct Policy {
 impl State {
     /// Loads everything that the configuration file names, and opens its audit log.
     pub(crate) fn start(file: &Path) -> Result<Self, StartError> {
-        Self::load(file, None, |path| path.as_deref().map(OpenAudit::open).transpose())
+        Self::load(file, None, true, |path| path.as_deref().map(OpenAudit::open).transpose())
     }
 
-    /// The same, for a check. Doesn't create the audit log, because it would belong to the user who runs the check, and
+    /// The same, for a check. Doesn't create the audit log or a ledger, because they would belong to the user who runs the check, and
     /// the gateway's own user couldn't write it.
     pub(crate) fn look(file: &Path) -> Result<Self, StartError> {
-        Self::load(file, None, |path| path.as_deref().map_or(Ok(()), OpenAudit::check).map(|()| None))
+        Self::load(file, None, false, |path| path.as_deref().map_or(Ok(()), OpenAudit::check).map(|()| None))
     }
 
     /// Loads everything again, and keeps unchanged parts of the previous state.
     pub(crate) fn again(file: &Path, former: &Self) -> Result<Self, StartError> {
-        Self::load(file, Some(former), |_| Ok(former.audit.clone()))
+        Self::load(file, Some(former), true, |_| Ok(former.audit.clone()))
     }
 
     fn load(
         file: &Path,
         former: Option<&Self>,
+        opens_ledger: bool,
         audit: impl FnOnce(&Option<PathBuf>) -> Result<Option<OpenAudit>, StartError>,
     ) -> Result<Self, StartError> {
         let text = read(file)?;
@@ -105,7 +110,8 @@ impl State {
         };
         let policy = kept(policy, &mut errors);
         let audit = kept(audit(&config.audit), &mut errors);
-        let (Some(keys), Some(policy), Some(audit), []) = (keys, policy, audit, &*errors) else {
+        let ledger = kept(ledger(&config, former, opens_ledger), &mut errors);
+        let (Some(keys), Some(policy), Some(audit), Some(ledger), []) = (keys, policy, audit, ledger, &*errors) else {
             return Err(StartError::Several(errors));
         };
         let gate = GateLayer::outermost(policy.engines.clone(), keys.fetcher.clone());
@@ -122,12 +128,25 @@ impl State {
             let gate = GateLayer::outermost(engines, keys.fetcher.clone());
             gate.challenge(config.challenge.clone())
         });
-        Ok(Self { config, gate, keys, callers, tls, policy, audit })
+        Ok(Self { config, gate, keys, callers, tls, ledger, policy, audit })
     }
 
     /// Whether it can allow anything. There is always a policy; keys are available after an issuer has
     /// returned some. An issuer of opaque tokens has no keys and counts until its endpoint fails.
-    pub(crate) fn is_ready(&self) -> bool {
+    ///
+    /// Without a listener that decides, keys don't count. A ledger must answer.
+    pub(crate) async fn is_ready(&self) -> Result<(), &'static str> {
+        let decides = self.config.listeners.iter().any(|listener| listener.mode != Mode::Ledger);
+        if decides && !self.has_keys() {
+            return Err("no keys");
+        }
+        match &self.ledger {
+            Some(ledger) if !ledger::is_ready(&ledger.store).await => Err("no ledger"),
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn has_keys(&self) -> bool {
         let issuers = self.keys.fetcher.status();
         let counts = |issuer: &KeyStatus| issuer.keys > 0 || issuer.is_opaque && issuer.failure.is_none();
         issuers.iter().any(counts)
@@ -139,6 +158,8 @@ impl State {
         let tls = tls.filter_map(|listener| listener.tls.as_ref());
         let files = core::iter::once(self.config.tokens.as_path());
         let files = files.chain(tls.flat_map(TlsFiles::paths));
+        let of_ledger = self.config.ledger.iter().flat_map(LedgerConfig::secrets);
+        let files = files.chain(of_ledger.map(|(_, file)| file));
         files.chain(self.keys.secrets.iter().map(PathBuf::as_path))
     }
 
@@ -194,6 +215,10 @@ impl Config {
             ("admin", self.admin != new.admin),
             ("audit", self.audit != new.audit),
             ("state", self.state != new.state),
+            (
+                "ledger",
+                self.ledger.as_ref().zip(new.ledger.as_ref()).is_some_and(|(ledger, new)| ledger.has_moved(new)),
+            ),
             ("limits", self.limits != new.limits),
         ];
         let moved = moved.into_iter().filter(|(_, has_moved)| *has_moved);
@@ -318,6 +343,18 @@ impl Policy {
         }
         Ok(Self { engines, watch: Some(Arc::new(watch)), tokenless })
     }
+}
+
+/// The ledger with the secrets as they are now. An open one stays open.
+fn ledger(config: &Config, former: Option<&State>, opens: bool) -> Result<Option<OpenLedger>, StartError> {
+    let Some(config) = &config.ledger else { return Ok(None) };
+    let secrets = ledger::secrets(config)?;
+    let store = match former.and_then(|former| former.ledger.as_ref()) {
+        Some(former) => Arc::clone(&former.store),
+        None if opens => ledger::open(config)?,
+        None => return Ok(None),
+    };
+    Ok(Some(OpenLedger::new(store, secrets)))
 }
 
 /// The policy that was accepted last.

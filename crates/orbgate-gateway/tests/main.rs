@@ -12,6 +12,7 @@
 mod attacks;
 mod authzen;
 mod keycloak;
+mod ledger;
 mod opaque;
 mod operation;
 mod probe;

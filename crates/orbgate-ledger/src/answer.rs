@@ -357,6 +357,24 @@ pub struct Page {
     pub entries: Vec<(Cursor, Entry)>,
 }
 
+/// A part of the log, as a service answers it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Entries {
+    /// The entries.
+    pub entries: Vec<Entry>,
+    /// The cursor after the last one; null without entries.
+    pub next: Option<String>,
+}
+
+impl From<Page> for Entries {
+    fn from(page: Page) -> Self {
+        let next = page.entries.last().map(|(cursor, _)| cursor.0.clone());
+        Self { entries: page.entries.into_iter().map(|(_, entry)| entry).collect(), next }
+    }
+}
+
 /// A position in the log of a store: what comes after it can be read later.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Cursor(pub(crate) String);

@@ -30,6 +30,8 @@ pub enum Command {
 
 /// Orbs for an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Grant {
     /// The id of the grant.
     pub id: Id,
@@ -46,6 +48,8 @@ pub struct Grant {
 
 /// Takes back the rest of a grant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Revoke {
     /// The id of this command.
     pub id: Id,
@@ -57,6 +61,8 @@ pub struct Revoke {
 
 /// Orbs to reserve.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Hold {
     /// The id of the hold.
     pub id: Id,
@@ -75,6 +81,8 @@ pub struct Hold {
 
 /// More time for a hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Extend {
     /// The id of this command.
     pub id: Id,
@@ -86,6 +94,8 @@ pub struct Extend {
 
 /// The end of a hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
 pub struct Settle {
     /// The id of the hold.
     pub hold: Id,
@@ -95,6 +105,7 @@ pub struct Settle {
 
 /// How a hold ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[allow(clippy::exhaustive_enums, reason = "a store has to know every settlement")]
 pub enum Settlement {

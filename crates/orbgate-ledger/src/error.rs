@@ -68,6 +68,70 @@ pub enum Error {
     Unknown(String),
 }
 
+impl Error {
+    /// The code of it, the same in every language.
+    #[must_use]
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::Conflict => "conflict",
+            Self::Settled(_) => "settled",
+            Self::NotPending(_) => "not_pending",
+            Self::UnknownHold => "unknown_hold",
+            Self::UnknownGrant => "unknown_grant",
+            Self::Zero => "zero",
+            Self::Expired => "expired",
+            Self::TooLarge => "too_large",
+            Self::Cursor => "cursor",
+            Self::Busy => "busy",
+            Self::Unknown(_) => "unknown",
+        }
+    }
+}
+
+/// What a service answers to a command that wasn't done.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct Refusal {
+    /// The code of the error. After `busy` and `unknown`, send the command again with the same id.
+    pub error: String,
+    /// The error in words.
+    pub message: String,
+    /// How the hold was settled, after `settled`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Settled>,
+}
+
+impl Refusal {
+    /// A code that isn't of [`Error`], such as `invalid`.
+    #[must_use]
+    pub fn new(code: &str, message: String) -> Self {
+        Self { error: code.to_owned(), message, settled: None }
+    }
+}
+
+impl From<&Error> for Refusal {
+    fn from(error: &Error) -> Self {
+        let settled = match error {
+            Error::Settled(settled) => Some(settled.clone()),
+            _ => None,
+        };
+        Self { error: error.code().to_owned(), message: error.to_string(), settled }
+    }
+}
+
+/// The answer of a service to one of several commands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+#[allow(clippy::exhaustive_enums, reason = "a command is done or not")]
+pub enum Each<R> {
+    /// It was done.
+    Done(R),
+    /// It wasn't.
+    Refused(Refusal),
+}
+
 impl Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {

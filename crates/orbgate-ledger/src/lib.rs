@@ -24,11 +24,11 @@ mod verify;
 
 // The public interface is:
 pub use crate::answer::{
-    Answer, Balance, Cause, Cursor, Denial, Denied, Done, Entry, Extended, Granted, Held, HoldAnswer, Line, Page,
-    Pending, Revoked, Settled, State,
+    Answer, Balance, Cause, Cursor, Denial, Denied, Done, Entries, Entry, Extended, Granted, Held, HoldAnswer, Line,
+    Page, Pending, Revoked, Settled, State,
 };
 pub use crate::command::{Command, Extend, Grant, Hold, Revoke, Settle, Settlement};
-pub use crate::error::{Error, Invalid};
+pub use crate::error::{Each, Error, Invalid, Refusal};
 pub use crate::event::Event;
 pub use crate::ledger::{Clock, Ledger, Reply, SystemClock};
 pub use crate::model::Model;

@@ -82,21 +82,11 @@ impl Opened {
     }
 }
 
-/// Whether `--db` names a database of PostgreSQL: a URL, or pairs of `keyword=value` in any order. A file with such a name
-/// is written `./name`.
-fn is_of_postgres(db: &str) -> bool {
-    let keyword = db.split_once('=').map_or("", |(keyword, _)| keyword.trim());
-    db.starts_with("postgres:")
-        || db.starts_with("postgresql:")
-        || db.contains("://")
-        || !keyword.is_empty() && keyword.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
-}
-
 fn open(arguments: &Arguments) -> Result<Opened, Stop> {
     let Some(db) = &arguments.db else {
         return Err(Stop::Error("`--db FILE|URL` is missing: the ledger".to_owned()));
     };
-    if let Some(url) = db.to_str().filter(|db| is_of_postgres(db)) {
+    if let Some(url) = db.to_str().filter(|db| Postgres::is_url(db)) {
         let ledger = Postgres::open(url, 1).map_err(|error| Stop::Error(error.to_string()))?;
         return Ok(Opened::Postgres(Box::new(ledger)));
     }
@@ -205,29 +195,5 @@ fn millis(duration: Duration) -> Option<Millis> {
 impl From<std::io::Error> for Failed {
     fn from(error: std::io::Error) -> Self {
         Self::Stop(Stop::from(error))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_of_postgres;
-
-    #[test]
-    fn a_database_is_never_taken_for_a_file() {
-        for db in [
-            "postgres://orbs@localhost/orbs",
-            "postgresql:///orbs",
-            "postgres:/orbs",
-            "host=/run/postgresql user=orbs",
-            "user=orbs host=/run/postgresql",
-            "dbname = orbs",
-            "sslmode=require host=db",
-            "mysql://orbs",
-        ] {
-            assert!(is_of_postgres(db), "{db}");
-        }
-        for file in ["orbs.db", "./user=orbs", "/var/lib/orbs=1.db", "=", ""] {
-            assert!(!is_of_postgres(file), "{file}");
-        }
     }
 }

@@ -49,6 +49,8 @@ document! {
         pub(super) flat_403: Option<Spanned<bool>>,
         /// The meaning of AuthZEN requests; see below.
         pub(super) authzen: Option<AuthzenDocument>,
+        /// The ledger that the mode `ledger` serves: see [its page](ledger.md).
+        pub(super) ledger: Option<LedgerDocument>,
         /// The limits of each listener.
         pub(super) limits: Option<LimitsDocument>,
     }
@@ -63,7 +65,7 @@ document! {
         pub(super) mode: Spanned<Mode>,
         /// An IP address and port, or `unix:` and the absolute path of a socket.
         pub(super) listen: Spanned<Address>,
-        /// The addresses of clients that are accepted; required for an IP address, except in the mode `authzen`.
+        /// The addresses of clients that are accepted; required for an IP address, except in the modes `authzen` and `ledger`.
         pub(super) trusted_proxies: Option<Spanned<Vec<Spanned<Address>>>>,
         /// Files for TLS; no TLS if absent.
         pub(super) tls: Option<TlsDocument>,
@@ -119,6 +121,15 @@ document! {
         pub(super) kind as "type": Spanned<String>,
         /// Its path, with `{id}` as one segment.
         pub(super) path: Spanned<String>,
+    }
+
+    pub(super) struct LedgerDocument {
+        /// A SQLite file, which is created if it doesn't exist, or the URL of a PostgreSQL database.
+        pub(super) db: Spanned<String>,
+        /// One or two files, each with a secret of the gates, which may hold, extend and settle.
+        pub(super) gate_secrets: Spanned<Vec<Spanned<String>>>,
+        /// One or two files, each with a secret of the operator, who may do everything; nobody may grant or read here if absent.
+        pub(super) operator_secrets: Option<Spanned<Vec<Spanned<String>>>>,
     }
 
     pub(super) enum ChallengeDocument {

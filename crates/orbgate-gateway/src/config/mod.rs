@@ -2,6 +2,7 @@
 
 mod authzen;
 mod document;
+mod ledger;
 mod rules;
 
 use core::fmt;
@@ -22,6 +23,7 @@ use crate::tls::TlsFiles;
 
 pub(crate) use self::authzen::{AuthzenConfig, Listed};
 use self::document::Document;
+pub(crate) use self::ledger::LedgerConfig;
 
 /// The configuration of a gateway: the file `gateway.yaml`.
 #[derive(Clone, Debug)]
@@ -40,6 +42,7 @@ pub struct Config {
     pub(crate) challenge: Challenge,
     pub(crate) flat_403: bool,
     pub(crate) authzen: AuthzenConfig,
+    pub(crate) ledger: Option<LedgerConfig>,
     pub(crate) limits: Limits,
 }
 

@@ -11,7 +11,7 @@ use orbgate_yaml::{self as yaml, Diagnostics, Location, Spanned, first_location,
 
 use super::authzen::{self, AuthzenConfig};
 use super::document::{ChallengeDocument, Document, LimitsDocument, ListenerDocument, PreflightDocument};
-use super::{Config, Limits, ListenerConfig, PolicySettings};
+use super::{Config, Limits, ListenerConfig, PolicySettings, ledger};
 use crate::files::Ending;
 use crate::listen::Address;
 use crate::mode::Mode;
@@ -32,6 +32,8 @@ pub(super) fn config(document: &Document, folder: &Path, diagnostics: &mut Diagn
     let authzen = document.authzen.as_ref();
     let authzen = authzen.map_or_else(AuthzenConfig::default, |it| authzen::config(it, diagnostics));
     authzen::refuse_unused(document, diagnostics);
+    let ledger = document.ledger.as_ref().map(|it| ledger::config(it, folder, diagnostics));
+    ledger::refuse_unused(document, diagnostics);
     let listeners = listeners(document, folder, &authzen, diagnostics);
     let admin = document.admin.as_ref().and_then(|text| address(text, diagnostics));
     one_each(document, diagnostics);
@@ -62,6 +64,7 @@ pub(super) fn config(document: &Document, folder: &Path, diagnostics: &mut Diagn
         challenge,
         flat_403: is_set(&document.flat_403),
         authzen,
+        ledger,
         limits,
     })
 }
@@ -131,9 +134,13 @@ fn listener(
     if is_authzen && let Some(message) = authzen::strangers(&address, authzen, tls.as_ref()) {
         diagnostics.push_new(listen.location, message.to_owned());
     }
+    let is_ledger = mode.value == Mode::Ledger;
+    if is_ledger && let Some(message) = ledger::exposed(&address, tls.as_ref()) {
+        diagnostics.push_new(listen.location, message.to_owned());
+    }
     match (&address, trusted) {
-        // Callers of this mode authenticate, or are on this machine.
-        (Address::Tcp(_), None) if is_authzen => {}
+        // Callers of these modes authenticate, or are on this machine.
+        (Address::Tcp(_), None) if is_authzen || is_ledger => {}
         (Address::Tcp(_), None) => {
             let message = "`trusted_proxies` must list the addresses of the proxies";
             diagnostics.push_new(listen.location, message.to_owned());

@@ -67,7 +67,7 @@ fn the_name_of_a_proxy_as_its_mode_gets_a_tip() {
         let text = format!("orbgate_gateway: 1\ntokens: t\nlisteners: [{{ mode: {word}, listen: unix:/a }}]\n");
         let said = diagnostics(&text);
         let lower = word.to_lowercase();
-        let tip = format!(" or `authzen`, not `{word}`; for `{lower}`, write {modes}");
+        let tip = format!(" or `authzen` or `ledger`, not `{word}`; for `{lower}`, write {modes}");
         assert!(said.len() == 1 && said[0].ends_with(&tip), "{said:?}");
     }
 }

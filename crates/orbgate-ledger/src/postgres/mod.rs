@@ -41,6 +41,17 @@ impl Debug for Postgres {
 }
 
 impl Postgres {
+    /// Whether a text names a database, and not a file: a URL, or pairs of `keyword=value` in any order. A file with such a name
+    /// is written `./name`.
+    #[must_use]
+    pub fn is_url(db: &str) -> bool {
+        let keyword = db.split_once('=').map_or("", |(keyword, _)| keyword.trim());
+        db.starts_with("postgres:")
+            || db.starts_with("postgresql:")
+            || db.contains("://")
+            || !keyword.is_empty() && keyword.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    }
+
     /// Connects to a ledger with so many connections, or creates it, such as
     /// `host=/run/postgresql user=orbs dbname=orbs`. The connection isn't encrypted: use a Unix socket or a private network.
     ///
@@ -129,3 +140,27 @@ impl Drop for Postgres {
 
 /// What the functions return.
 pub(crate) type Returned = Result<Answer, Error>;
+
+#[cfg(test)]
+mod tests {
+    use super::Postgres;
+
+    #[test]
+    fn a_database_is_never_taken_for_a_file() {
+        for db in [
+            "postgres://orbs@localhost/orbs",
+            "postgresql:///orbs",
+            "postgres:/orbs",
+            "host=/run/postgresql user=orbs",
+            "user=orbs host=/run/postgresql",
+            "dbname = orbs",
+            "sslmode=require host=db",
+            "mysql://orbs",
+        ] {
+            assert!(Postgres::is_url(db), "{db}");
+        }
+        for file in ["orbs.db", "./user=orbs", "/var/lib/orbs=1.db", "=", ""] {
+            assert!(!Postgres::is_url(file), "{file}");
+        }
+    }
+}

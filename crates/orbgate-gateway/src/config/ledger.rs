@@ -1,0 +1,75 @@
+//! Where the ledger is, and which files have the secrets of its callers.
+
+use std::path::{Path, PathBuf};
+
+use orbgate_yaml::{Diagnostics, Spanned};
+
+use super::document::{Document, LedgerDocument, ListenerDocument};
+use crate::ledger::Role;
+use crate::listen::Address;
+use crate::mode::Mode;
+use crate::tls::TlsFiles;
+
+/// A ledger to serve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct LedgerConfig {
+    /// The SQLite file, unless there is a URL.
+    pub(crate) db: PathBuf,
+    /// Of a PostgreSQL database.
+    pub(crate) url: Option<String>,
+    secrets: Vec<(Role, PathBuf)>,
+}
+
+impl LedgerConfig {
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = (Role, &Path)> {
+        self.secrets.iter().map(|(role, file)| (*role, file.as_path()))
+    }
+
+    /// Whether it is another ledger, which takes a restart.
+    pub(crate) fn has_moved(&self, new: &Self) -> bool {
+        (&self.db, &self.url) != (&new.db, &new.url)
+    }
+}
+
+/// As many secrets as are valid while one replaces another.
+const MOST_SECRETS: usize = 2;
+
+pub(super) fn config(document: &LedgerDocument, folder: &Path, diagnostics: &mut Diagnostics) -> LedgerConfig {
+    let url = orbgate_ledger::Postgres::is_url(&document.db.value).then(|| document.db.value.clone());
+    let mut secrets = Vec::new();
+    let lists = [(Role::Gate, Some(&document.gate_secrets)), (Role::Operator, document.operator_secrets.as_ref())];
+    for (role, files) in lists {
+        let Some(Spanned { location, value }) = files else { continue };
+        if !(1..=MOST_SECRETS).contains(&value.len()) {
+            diagnostics.push_new(*location, format!("it must be 1 to {MOST_SECRETS} files"));
+        }
+        secrets.extend(value.iter().map(|file| (role, folder.join(&file.value))));
+    }
+    LedgerConfig { db: folder.join(&document.db.value), url, secrets }
+}
+
+/// Rejects a ledger without a listener, and a listener without a ledger.
+pub(super) fn refuse_unused(document: &Document, diagnostics: &mut Diagnostics) {
+    let listeners = &document.listeners;
+    // The mode might be missing by mistake, so a listener without one counts.
+    let serves = |it: &&ListenerDocument| it.mode.value == Mode::Ledger;
+    let might = |it: &ListenerDocument| serves(&it) || diagnostics.stand_at(it.mode.location);
+    if document.ledger.is_some() && !listeners.value.iter().any(might) {
+        let message = "no listener has the mode `ledger`, so nobody can use it";
+        diagnostics.push_new(listeners.location, message.to_owned());
+    }
+    if let Some(listener) = listeners.value.iter().find(serves).filter(|_| document.ledger.is_none()) {
+        diagnostics.push_new(listener.mode.location, "the mode `ledger` requires the key `ledger`".to_owned());
+    }
+}
+
+/// Why secrets could be read on the way.
+pub(super) fn exposed(address: &Address, tls: Option<&TlsFiles>) -> Option<&'static str> {
+    let is_near = match address {
+        Address::Unix(_) => true,
+        Address::Tcp(address) => address.ip().is_loopback(),
+    };
+    let message =
+        "the secrets would be readable on the way: set `tls`, or listen at a loopback address or a Unix socket";
+    (!is_near && tls.is_none()).then_some(message)
+}

@@ -1,0 +1,360 @@
+//! The ledger as a service: commands as JSON, for gates in any language and for operators.
+
+mod open;
+
+use core::time::Duration;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use bytes::Bytes;
+use http::header::{ALLOW, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, Method, Request, StatusCode};
+use http_body_util::Full;
+use hyper::body::Incoming;
+use orbgate_ledger::{
+    AccountId, Answer, Command, Cursor, Done, Each, Entries, Error, Extended, HoldAnswer, Ledger, Refusal, Settled,
+};
+use orbgate_yaml::Object;
+use serde::{Deserialize, Serialize};
+use tokio::sync::oneshot;
+
+use crate::answers::{HttpAnswer, OVERLOADED};
+use crate::authorizer::Authorizer;
+use crate::body::{Unread, whole};
+use crate::connection::{Protocol, Service};
+use crate::state::State;
+
+pub(crate) use self::open::{OpenLedger, Role, open, secrets};
+
+/// The maximum size of a message, in bytes.
+const LARGEST: usize = 512 * 1024;
+
+/// The most commands of a message, and entries of an answer.
+const MOST: usize = 1_000;
+
+/// How long a store may take. Afterwards the command might be done or not.
+const STORE_PATIENCE: Duration = Duration::from_secs(30);
+
+/// What can be asked, in the order of [`Endpoint::ALL`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Endpoint {
+    Hold,
+    Extend,
+    Settle,
+    Grant,
+    Revoke,
+    Balance,
+    Holds,
+    Entries,
+}
+
+impl Endpoint {
+    /// Each with its path, and who may ask besides the operator.
+    const ALL: [(Self, &'static str, Role); 8] = [
+        (Self::Hold, "/v1/hold", Role::Gate),
+        (Self::Extend, "/v1/extend", Role::Gate),
+        (Self::Settle, "/v1/settle", Role::Gate),
+        (Self::Grant, "/v1/grant", Role::Operator),
+        (Self::Revoke, "/v1/revoke", Role::Operator),
+        (Self::Balance, "/v1/balance", Role::Operator),
+        (Self::Holds, "/v1/holds", Role::Operator),
+        (Self::Entries, "/v1/entries", Role::Operator),
+    ];
+}
+
+/// An account to read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfAccount {
+    account: AccountId,
+}
+
+/// Entries to read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct After {
+    #[serde(default)]
+    after: String,
+    #[serde(default = "usual_limit")]
+    limit: usize,
+}
+
+const fn usual_limit() -> usize {
+    100
+}
+
+/// Why a message isn't answered with a receipt: a status, a code and a sentence.
+struct Refused(StatusCode, &'static str, String);
+
+/// Answers at one address.
+pub(crate) struct LedgerService {
+    authorizer: Arc<Authorizer>,
+    current: Arc<ArcSwap<State>>,
+    patience: Duration,
+}
+
+impl LedgerService {
+    pub(crate) const fn new(authorizer: Arc<Authorizer>, current: Arc<ArcSwap<State>>, patience: Duration) -> Self {
+        Self { authorizer, current, patience }
+    }
+
+    async fn asked(&self, request: Request<Incoming>) -> Result<HttpAnswer, Refused> {
+        let state = self.current.load_full();
+        let Some(ledger) = &state.ledger else {
+            return Err(overloaded("the ledger isn't open"));
+        };
+        let (head, body) = request.into_parts();
+        // Strangers don't learn what there is, and their bodies aren't read.
+        let Some(role) = secret(&head.headers).and_then(|secret| ledger.role(secret)) else {
+            let message = "one `Authorization: Bearer` with a secret of the ledger is required";
+            return Err(Refused(StatusCode::UNAUTHORIZED, "unauthorized", message.to_owned()));
+        };
+        let found = Endpoint::ALL.iter().find(|(_, path, _)| *path == head.uri.path());
+        let Some((endpoint, path, least)) = found else {
+            return Err(Refused(StatusCode::NOT_FOUND, "not_found", "nothing is here".to_owned()));
+        };
+        if *least == Role::Operator && role != Role::Operator {
+            let message = format!("`{path}` requires a secret of `operator_secrets`");
+            return Err(Refused(StatusCode::FORBIDDEN, "forbidden", message));
+        }
+        if head.method != Method::POST {
+            let message = "only POST is answered here".to_owned();
+            return Err(Refused(StatusCode::METHOD_NOT_ALLOWED, "method", message));
+        }
+        let body = whole(body, LARGEST, self.patience, &self.authorizer.bodies).await.map_err(unread)?;
+        let Some(_permit) = self.authorizer.permit() else {
+            return Err(overloaded("too many commands at once"));
+        };
+        answered(*endpoint, &ledger.store, &body).await
+    }
+}
+
+impl Service for LedgerService {
+    type Entrance = Authorizer;
+    type Body = Full<Bytes>;
+
+    const PROTOCOL: Protocol = Protocol::Http1;
+
+    fn entrance(&self) -> &Authorizer {
+        &self.authorizer
+    }
+
+    async fn overloaded(&self, _: Request<Incoming>) -> HttpAnswer {
+        overloaded("too many connections").answer()
+    }
+
+    async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {
+        self.asked(request).await.unwrap_or_else(Refused::answer)
+    }
+}
+
+async fn answered(endpoint: Endpoint, store: &Arc<dyn Ledger>, body: &[u8]) -> Result<HttpAnswer, Refused> {
+    let command = match endpoint {
+        Endpoint::Hold => Command::Hold(read(body)?),
+        Endpoint::Grant => Command::Grant(read(body)?),
+        Endpoint::Revoke => Command::Revoke(read(body)?),
+        Endpoint::Balance => Command::Balance(read::<OfAccount>(body)?.account),
+        Endpoint::Holds => Command::Holds(read::<OfAccount>(body)?.account),
+        Endpoint::Extend => return Ok(each(store, several(body, Command::Extend)?, extended).await),
+        Endpoint::Settle => return Ok(each(store, several(body, Command::Settle)?, settled).await),
+        Endpoint::Entries => return Ok(entries(store, read(body)?).await),
+    };
+    Ok(match ended(begun(store, command)).await {
+        Ok(Answer::Granted(done)) => json(StatusCode::OK, &done),
+        Ok(Answer::Revoked(done)) => json(StatusCode::OK, &done),
+        Ok(Answer::Hold(answer)) => json(StatusCode::OK, &answer),
+        Ok(Answer::Balance(balance)) => json(StatusCode::OK, &balance),
+        Ok(Answer::Holds(holds)) => json(StatusCode::OK, &holds),
+        Ok(Answer::Extended(_) | Answer::Settled(_)) => not_done(&unasked()),
+        Err(error) => not_done(&error),
+    })
+}
+
+/// Does several commands, in order and in as few commits as possible. Each has its own answer.
+async fn each<R: Serialize>(
+    store: &Arc<dyn Ledger>,
+    commands: Vec<Command>,
+    receipt: fn(Answer) -> Option<R>,
+) -> HttpAnswer {
+    let begun: Vec<_> = commands.into_iter().map(|command| begun(store, command)).collect();
+    let mut answers = Vec::with_capacity(begun.len());
+    for command in begun {
+        let answer = ended(command).await.and_then(|answer| receipt(answer).ok_or_else(unasked));
+        answers.push(match answer {
+            Ok(receipt) => Each::Done(receipt),
+            Err(error) => Each::Refused(Refusal::from(&error)),
+        });
+    }
+    json(StatusCode::OK, &answers)
+}
+
+fn extended(answer: Answer) -> Option<Done<Extended>> {
+    match answer {
+        Answer::Extended(done) => Some(done),
+        _ => None,
+    }
+}
+
+fn settled(answer: Answer) -> Option<Done<Settled>> {
+    match answer {
+        Answer::Settled(done) => Some(done),
+        _ => None,
+    }
+}
+
+async fn entries(store: &Arc<dyn Ledger>, asked: After) -> HttpAnswer {
+    let store = Arc::clone(store);
+    let (after, limit) = (Cursor::new(asked.after), asked.limit.clamp(1, MOST));
+    // A store reads on the thread that asks.
+    let page = tokio::task::spawn_blocking(move || store.entries(&after, limit)).await;
+    let page = page.unwrap_or_else(|error| Err(Error::Unknown(error.to_string())));
+    count("entries", page.as_ref().map_or_else(Error::code, |_| "done"));
+    match page {
+        Ok(page) => json(StatusCode::OK, &Entries::from(page)),
+        Err(error) => not_done(&error),
+    }
+}
+
+/// A command that the store has.
+struct Begun {
+    name: &'static str,
+    answer: oneshot::Receiver<Result<Answer, Error>>,
+}
+
+fn begun(store: &Arc<dyn Ledger>, command: Command) -> Begun {
+    let name = match &command {
+        Command::Grant(_) => "grant",
+        Command::Revoke(_) => "revoke",
+        Command::Hold(_) => "hold",
+        Command::Extend(_) => "extend",
+        Command::Settle(_) => "settle",
+        Command::Balance(_) => "balance",
+        Command::Holds(_) => "holds",
+    };
+    let (send, answer) = oneshot::channel();
+    store.submit(
+        command,
+        Box::new(move |answer| {
+            // Whoever asked has gone.
+            let _ = send.send(answer);
+        }),
+    );
+    Begun { name, answer }
+}
+
+async fn ended(begun: Begun) -> Result<Answer, Error> {
+    let late = || Err(Error::Unknown("the ledger didn't answer in time".to_owned()));
+    let answer = match tokio::time::timeout(STORE_PATIENCE, begun.answer).await {
+        Ok(answer) => answer.unwrap_or_else(|_| Err(Error::Unknown("the ledger has stopped".to_owned()))),
+        Err(_) => late(),
+    };
+    count(
+        begun.name,
+        match &answer {
+            Ok(Answer::Hold(HoldAnswer::Denied(denied))) => denied.reason.name(),
+            Ok(_) => "done",
+            Err(error) => error.code(),
+        },
+    );
+    answer
+}
+
+fn count(command: &'static str, result: &'static str) {
+    metrics::counter!("orbgate_ledger_commands_total", "command" => command, "result" => result).increment(1);
+}
+
+/// Whether the store answers: it does nothing for an account that doesn't exist.
+pub(crate) async fn is_ready(store: &Arc<dyn Ledger>) -> bool {
+    let Ok(nobody) = AccountId::new("orbgate readiness") else {
+        return false;
+    };
+    let answer = ended(begun(store, Command::Balance(nobody)));
+    matches!(tokio::time::timeout(Duration::from_secs(2), answer).await, Ok(Ok(_)))
+}
+
+/// The only secret of a request.
+fn secret(headers: &HeaderMap) -> Option<&[u8]> {
+    let mut values = headers.get_all(AUTHORIZATION).iter();
+    let (first, second) = (values.next()?, values.next());
+    let (scheme, secret) = first.as_bytes().split_at_checked("Bearer ".len())?;
+    (second.is_none() && scheme.eq_ignore_ascii_case(b"Bearer ")).then_some(secret)
+}
+
+fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Refused> {
+    let read = serde_json::from_slice::<Object<T>>(body);
+    read.map(|Object(read)| read).map_err(|error| invalid(error.to_string()))
+}
+
+/// A list of commands.
+fn several<'b, T: Deserialize<'b>>(body: &'b [u8], command: fn(T) -> Command) -> Result<Vec<Command>, Refused> {
+    let read = serde_json::from_slice::<Vec<Object<T>>>(body).map_err(|error| invalid(error.to_string()))?;
+    if read.len() > MOST {
+        return Err(invalid(format!("there are more than {MOST} commands")));
+    }
+    Ok(read.into_iter().map(|Object(read)| command(read)).collect())
+}
+
+const fn invalid(message: String) -> Refused {
+    Refused(StatusCode::BAD_REQUEST, "invalid", message)
+}
+
+fn overloaded(message: &str) -> Refused {
+    Refused(OVERLOADED, "busy", message.to_owned())
+}
+
+fn unread(unread: Unread) -> Refused {
+    match unread {
+        Unread::TooLarge => {
+            let message = format!("the message has more than {LARGEST} bytes");
+            Refused(StatusCode::PAYLOAD_TOO_LARGE, "invalid", message)
+        }
+        Unread::NotWhole => invalid("the message is not whole".to_owned()),
+        Unread::TooMany => overloaded("too many commands at once"),
+        Unread::TooSlow => Refused(StatusCode::REQUEST_TIMEOUT, "invalid", "the message takes too long".to_owned()),
+    }
+}
+
+fn unasked() -> Error {
+    Error::Unknown("the ledger gave an answer to another command".to_owned())
+}
+
+/// The answer to a command that wasn't done.
+fn not_done(error: &Error) -> HttpAnswer {
+    let status = match error {
+        Error::Conflict | Error::Settled(_) | Error::NotPending(_) => StatusCode::CONFLICT,
+        Error::UnknownHold | Error::UnknownGrant => StatusCode::NOT_FOUND,
+        Error::Busy | Error::Unknown(_) => StatusCode::SERVICE_UNAVAILABLE,
+        _ => StatusCode::UNPROCESSABLE_ENTITY,
+    };
+    json(status, &Refusal::from(error))
+}
+
+impl Refused {
+    fn answer(self) -> HttpAnswer {
+        let Self(status, code, message) = self;
+        let mut response = json(status, &Refusal::new(code, message));
+        let header = match status {
+            StatusCode::UNAUTHORIZED => Some((WWW_AUTHENTICATE, "Bearer")),
+            StatusCode::METHOD_NOT_ALLOWED => Some((ALLOW, "POST")),
+            _ => None,
+        };
+        if let Some((name, value)) = header {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        response
+    }
+}
+
+fn json(status: StatusCode, value: &impl Serialize) -> HttpAnswer {
+    let Ok(body) = serde_json::to_vec(value) else {
+        let mut response = HttpAnswer::default();
+        *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
+        return response;
+    };
+    let mut response = HttpAnswer::new(Full::from(body));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,247 @@
+//! The mode `ledger`: who may do what, commands that are sent again, several at once, secrets that change, and readiness.
+
+use std::fs;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::support::wire::{Answer, ask, request};
+use crate::support::{Gateway, folder, free_port, run};
+
+const TOKENS: &str = include_str!("../../../examples/gateway/tokens.yaml");
+
+const GATE: &str = "gate-secret-0123456789-0123456789";
+const NEXT: &str = "next-secret-0123456789-0123456789";
+const OPERATOR: &str = "operator-secret-0123456789-0123456789";
+
+struct Service {
+    gateway: Gateway,
+    address: String,
+}
+
+impl Service {
+    /// It is ready without keys, because it decides nothing.
+    fn start(name: &str) -> Self {
+        let (folder, address) = (folder(&format!("ledger-{name}")), format!("127.0.0.1:{}", free_port()));
+        for (file, secret) in [("gate", GATE), ("next", NEXT), ("operator", OPERATOR)] {
+            fs::write(folder.join(file), format!("{secret}\n")).unwrap();
+        }
+        let config = config(&address, "[gate, next]");
+        Self { gateway: Gateway::start_with(folder, TOKENS, &config), address }
+    }
+
+    fn send(&self, method: &str, path: &str, secret: &str, body: &str) -> Answer {
+        post(&self.address, method, path, secret, body)
+    }
+
+    fn ask(&self, path: &str, secret: &str, body: &Value) -> (u16, Value) {
+        let answer = self.send("POST", path, secret, &body.to_string());
+        assert_eq!(answer.header("cache-control"), "no-store");
+        (answer.status, serde_json::from_str(&answer.body).unwrap_or_else(|_| panic!("{answer:?}")))
+    }
+
+    fn balance(&self, account: &str) -> Value {
+        self.ask("/v1/balance", OPERATOR, &json!({ "account": account })).1
+    }
+}
+
+fn config(address: &str, gates: &str) -> String {
+    format!(
+        "listeners: [{{ mode: ledger, listen: {address} }}]\n\
+         ledger: {{ db: orbs.db, gate_secrets: {gates}, operator_secrets: [operator] }}\n"
+    )
+}
+
+fn post(address: &str, method: &str, path: &str, secret: &str, body: &str) -> Answer {
+    let length = body.len();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer {secret}\r\n\
+         Content-Length: {length}\r\n\r\n"
+    );
+    ask(address, (head + body).as_bytes())
+}
+
+fn hold(id: &str, amount: u64) -> Value {
+    json!({ "id": id, "account": "alice", "amount": amount, "bonus": false, "ttl": 60_000 })
+}
+
+#[test]
+fn a_gate_holds_extends_and_settles_and_the_operator_does_the_rest() {
+    let service = Service::start("roles");
+    let grant = json!({ "id": "g", "account": "alice", "amount": 100, "bucket": "paid" });
+    for (path, body) in [
+        ("/v1/grant", grant.clone()),
+        ("/v1/revoke", json!({ "id": "r", "account": "alice", "grant": "g" })),
+        ("/v1/balance", json!({ "account": "alice" })),
+        ("/v1/holds", json!({ "account": "alice" })),
+        ("/v1/entries", json!({})),
+    ] {
+        let (status, answer) = service.ask(path, GATE, &body);
+        assert_eq!((status, &answer["error"]), (403, &json!("forbidden")), "{path}");
+        for secret in ["", "gate-secret", &GATE[1..], &format!("{GATE}x")] {
+            assert_eq!(service.ask(path, secret, &body).0, 401, "{path} {secret}");
+        }
+    }
+    // Without the right secret, even unknown paths and methods are 401, and no body is read.
+    assert_eq!(service.send("GET", "/nothing", "no", "").status, 401);
+    let twice = [("Authorization", format!("Bearer {GATE}")), ("Authorization", format!("Bearer {GATE}"))];
+    let twice = twice.each_ref().map(|(name, value)| (*name, value.as_str()));
+    assert_eq!(ask(&service.address, &request(b"POST", b"/v1/hold", &twice)).status, 401);
+    assert_eq!(service.send("GET", "/v1/hold", GATE, "").header("allow"), "POST");
+    assert_eq!(service.send("POST", "/v1/nothing", GATE, "{}").status, 404);
+
+    assert_eq!(service.ask("/v1/grant", OPERATOR, &grant).0, 200);
+    let (status, held) = service.ask("/v1/hold", GATE, &hold("h", 30));
+    assert_eq!((status, &held["hold"], &held["repeated"]), (200, &json!("held"), &json!(false)));
+    // The same id and content is the same receipt, with either secret; other content is a conflict.
+    let (_, again) = service.ask("/v1/hold", NEXT, &hold("h", 30));
+    assert_eq!((&again["at"], &again["repeated"]), (&held["at"], &json!(true)));
+    let (status, conflict) = service.ask("/v1/hold", GATE, &hold("h", 31));
+    assert_eq!((status, &conflict["error"]), (409, &json!("conflict")));
+    // A denial is an answer.
+    let (status, denied) = service.ask("/v1/hold", GATE, &hold("too-much", 71));
+    assert_eq!((status, &denied["hold"], &denied["reason"]), (200, &json!("denied"), &json!("temporarily_held")));
+    let (_, holds) = service.ask("/v1/holds", OPERATOR, &json!({ "account": "alice" }));
+    assert_eq!(holds[0]["id"], "h");
+
+    let beat = json!([
+        { "id": "h.1", "hold": "h", "ttl": 120_000 },
+        { "id": "n.1", "hold": "nothing", "ttl": 120_000 },
+    ]);
+    let (status, extended) = service.ask("/v1/extend", GATE, &beat);
+    assert_eq!(status, 200);
+    assert!(extended[0]["expires_at"].as_u64() > held["expires_at"].as_u64(), "{extended}");
+    assert_eq!(extended[1]["error"], "unknown_hold");
+
+    let settle = json!([
+        { "hold": "h", "settlement": { "capture": 12 } },
+        { "hold": "late", "settlement": "void" },
+    ]);
+    for repeated in [false, true] {
+        let (_, settled) = service.ask("/v1/settle", GATE, &settle);
+        assert_eq!((&settled[0]["captured"], &settled[0]["repeated"]), (&json!(12), &json!(repeated)));
+        assert_eq!(settled[1]["state"], "voided");
+    }
+    let (_, otherwise) = service.ask("/v1/settle", GATE, &json!([{ "hold": "h", "settlement": "void" }]));
+    assert_eq!((&otherwise[0]["error"], &otherwise[0]["settled"]["captured"]), (&json!("settled"), &json!(12)));
+    // A hold that comes after its void isn't held.
+    let (status, late) = service.ask("/v1/hold", GATE, &hold("late", 1));
+    assert_eq!((status, &late["error"]), (409, &json!("settled")));
+    assert_eq!(service.balance("alice")["posted"], 88);
+
+    let (_, page) = service.ask("/v1/entries", OPERATOR, &json!({ "limit": 2 }));
+    let (_, rest) = service.ask("/v1/entries", OPERATOR, &json!({ "after": page["next"] }));
+    let causes = [&page, &rest].map(|page| page["entries"].as_array().unwrap().clone()).concat();
+    let causes: Vec<_> = causes.iter().map(|entry| entry["cause"].as_str().unwrap()).collect();
+    assert_eq!(causes, ["grant", "hold", "capture"]);
+    assert_eq!(service.gateway.counted(&["orbgate_ledger_commands_total", "\"hold\"", "temporarily_held"]), 1);
+    assert_eq!(service.gateway.counted(&["orbgate_ledger_commands_total", "\"settle\"", "\"done\""]), 4);
+    let said = service.gateway.running.said();
+    assert!(![GATE, NEXT, OPERATOR, "alice"].iter().any(|secret| said.contains(secret)), "{said}");
+}
+
+#[test]
+fn messages_are_read_strictly() {
+    let service = Service::start("strict");
+    let mut typo = hold("h", 1);
+    typo["tll"] = json!(1);
+    for (path, body) in [
+        ("/v1/hold", typo.to_string()),
+        ("/v1/hold", json!(["h", "alice", 1, false, 1000, ""]).to_string()),
+        ("/v1/hold", hold("h", 1 << 53).to_string()),
+        ("/v1/hold", hold("a b", 1).to_string()),
+        ("/v1/hold", String::new()),
+        ("/v1/hold", hold("h", 1).to_string().replace("\"id\"", "\"id\":\"x\",\"id\"")),
+        ("/v1/settle", json!({ "hold": "h", "settlement": "void" }).to_string()),
+        ("/v1/settle", json!(vec![json!({ "hold": "h", "settlement": "void" }); 1001]).to_string()),
+    ] {
+        let answer = service.send("POST", path, GATE, &body);
+        assert_eq!(answer.status, 400, "{path} {} {answer:?}", &body[..body.len().min(80)]);
+        assert!(answer.body.contains("\"error\":\"invalid\""), "{answer:?}");
+    }
+    let answer = service.send("POST", "/v1/hold", GATE, &"x".repeat(512 * 1024 + 1));
+    assert_eq!(answer.status, 413);
+    let (status, zero) = service.ask("/v1/hold", GATE, &hold("h", 0));
+    assert_eq!((status, &zero["error"]), (422, &json!("zero")));
+    // 1,000 settlements are one message.
+    let most: Vec<_> = (0..1000).map(|at| json!({ "hold": format!("h{at}"), "settlement": "void" })).collect();
+    let (status, answers) = service.ask("/v1/settle", GATE, &json!(most));
+    assert_eq!((status, answers.as_array().unwrap().len()), (200, 1000));
+    assert!(answers.as_array().unwrap().iter().all(|answer| answer["state"] == "voided"));
+}
+
+#[test]
+fn concurrent_gates_hold_exactly_what_there_is() {
+    let service = Service::start("concurrent");
+    let grant = json!({ "id": "g", "account": "alice", "amount": 500, "bucket": "paid" });
+    service.ask("/v1/grant", OPERATOR, &grant);
+    let held: usize = thread::scope(|scope| {
+        let threads = (0..16).map(|thread| {
+            let service = &service;
+            scope.spawn(move || {
+                let ids = (0..10).map(|at| format!("{thread}-{at}"));
+                ids.filter(|id| service.ask("/v1/hold", GATE, &hold(id, 10)).1["hold"] == "held").count()
+            })
+        });
+        threads.collect::<Vec<_>>().into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert_eq!(held, 50);
+    assert_eq!(service.balance("alice")["available"], 0);
+}
+
+#[test]
+fn secrets_change_while_it_serves() {
+    let mut service = Service::start("secrets");
+    let file = service.gateway.folder.join("gate");
+    let newer = "newer-secret-0123456789-0123456789";
+    fs::write(&file, newer).unwrap();
+    service.gateway.running.signal("HUP");
+    let address = service.address.clone();
+    let status = |secret: &str| post(&address, "POST", "/v1/hold", secret, "").status;
+    service.gateway.running.until("the new secret is valid", |_| status(newer) == 400);
+    assert_eq!((status(GATE), status(NEXT)), (401, 400));
+    // A secret that is too short is refused, and the valid ones stay.
+    fs::write(&file, "short").unwrap();
+    service.gateway.running.signal("HUP");
+    service.gateway.running.until("it is refused", |running| running.said().contains("a secret is 32 to 256"));
+    assert_eq!(status(newer), 400);
+}
+
+#[test]
+fn what_could_not_be_used_is_refused_at_the_start() {
+    let folder = folder("ledger-refused");
+    fs::write(folder.join("tokens.yaml"), TOKENS).unwrap();
+    fs::write(folder.join("secret"), GATE).unwrap();
+    let check = |config: &str| {
+        let text = format!("orbgate_gateway: 1\ntokens: tokens.yaml\n{config}");
+        fs::write(folder.join("gateway.yaml"), text).unwrap();
+        let (status, _, errors) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
+        (status, errors)
+    };
+    let ledger = "ledger: { db: orbs.db, gate_secrets: [secret] }\n";
+    let near = "listeners: [{ mode: ledger, listen: 127.0.0.1:1 }]\n";
+    assert_eq!(check(&format!("{near}{ledger}")).0, Some(0));
+    assert!(!folder.join("orbs.db").exists(), "a check creates nothing");
+    for (config, place) in [
+        (near.to_owned(), "3:21: the mode `ledger` requires"),
+        (
+            format!("listeners: [{{ mode: ledger, listen: 10.0.0.1:1 }}]\n{ledger}"),
+            "3:37: the secrets would be readable",
+        ),
+        (
+            format!("listeners: [{{ mode: nginx, listen: unix:/a }}]\n{ledger}"),
+            "3:12: no listener has the mode `ledger`",
+        ),
+        (format!("{near}ledger: {{ db: orbs.db, gate_secrets: [] }}\n"), "it must be 1 to 2 files"),
+        (format!("{near}ledger: {{ db: orbs.db, gate_secrets: [a, b, c] }}\n"), "it must be 1 to 2 files"),
+        (format!("{near}ledger: {{ db: orbs.db, gate_secrets: [nowhere] }}\n"), "nowhere: No such file"),
+        (
+            format!("{near}ledger: {{ db: orbs.db, gate_secrets: [secret], operator_secrets: [secret] }}\n"),
+            "gates and operators have the same secret",
+        ),
+    ] {
+        let (status, errors) = check(&config);
+        assert_eq!(status, Some(2), "{config}");
+        assert!(errors.contains(place), "{place}: {errors}");
+    }
+}
