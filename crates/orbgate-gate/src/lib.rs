@@ -24,8 +24,8 @@ pub use crate::credentials::{Credentials, Verified};
 pub use crate::gate::Gate;
 pub use crate::header::same_header;
 pub use crate::orbs::{
-    Amount, Charging, HandlerOutcome, HoldAnswer, HoldCommand, HoldId, Holds, NoAmount, OnCancelled, OrbRules, Output,
-    SettleAnswer, Settlement, Unpaid,
+    Amount, Charging, HandlerOutcome, HoldAnswer, HoldCommand, HoldId, HoldStep, Holds, LedgerCall, LedgerReply,
+    NoAmount, OnCancelled, OrbRules, Output, RemoteHolds, SettleAnswer, Settlement, Unpaid,
 };
 pub use crate::order::Opened;
 pub use crate::public::{PublicRoutes, PublicRoutesError};

@@ -13,5 +13,6 @@ mod exchange;
 mod orbs;
 mod outside;
 mod public;
+mod remote;
 mod simulation;
 mod waiting;

@@ -63,7 +63,7 @@ const fn of_policy(_: &orbgate::Route<'_>, _: &Holder) -> Amount {
     Amount::OfPolicy
 }
 
-const fn orb_rules() -> OrbRules {
+pub(crate) const fn orb_rules() -> OrbRules {
     OrbRules::new(OnCancelled::Void)
 }
 
@@ -228,7 +228,7 @@ const fn id(number: u8) -> HoldId {
     HoldId::new([number; 16])
 }
 
-fn command(number: u8) -> HoldCommand {
+pub(crate) fn command(number: u8) -> HoldCommand {
     let (rules, engine) = (rules(), engine());
     let answer = ask(&rules, &engine, &request("POST", "/fixed"), Some("a"));
     match orb_rules().charge(&answer, of_policy, [number; 16]) {

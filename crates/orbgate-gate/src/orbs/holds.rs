@@ -243,6 +243,14 @@ impl Holds {
         }
     }
 
+    /// Until when a call waits for the ledger.
+    pub(super) fn until(&self, id: HoldId) -> Option<Duration> {
+        match self.calls.get(&id)?.state {
+            State::Asking { until, .. } => Some(until),
+            State::Running | State::Settling { .. } => None,
+        }
+    }
+
     /// Extends the holds of all calls that run, with one output.
     fn beat(&mut self, now: Duration) {
         let running = self.calls.iter().filter(|(_, call)| matches!(call.state, State::Running));

@@ -6,6 +6,7 @@
 mod charge;
 mod holds;
 mod outcome;
+mod remote;
 
 use core::fmt;
 use core::time::Duration;
@@ -13,6 +14,7 @@ use core::time::Duration;
 pub use self::charge::{Amount, Charging, HoldCommand, HoldId, NoAmount, Unpaid};
 pub use self::holds::{HoldAnswer, Holds, Output, SettleAnswer};
 pub use self::outcome::{HandlerOutcome, OnCancelled, Settlement};
+pub use self::remote::{HoldStep, LedgerCall, LedgerReply, RemoteHolds};
 
 /// How a gate holds and settles the orbs of calls.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,311 @@
+//! Holds in a ledger service, over a network that loses messages. The service is the ledger's model.
+
+use core::time::Duration;
+
+use orbgate::Detail;
+use orbgate_gate::{HandlerOutcome, HoldId, HoldStep, LedgerCall, LedgerReply, RemoteHolds, Unpaid};
+use orbgate_ledger::{
+    AccountId, Answer, Balance, Bucket, Command, Error, Extend, Grant, Hold, Id, Millis, Model, Orbs, Order, Settle,
+};
+use serde_json::{Value, json};
+
+use crate::orbs::{command, orb_rules};
+
+const fn at(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+/// A service with 100 orbs of one account.
+struct Service(Model);
+
+impl Service {
+    fn new() -> Self {
+        let mut model = Model::new(Order::default());
+        let (id, account) = (Id::new("g").unwrap(), AccountId::new("a").unwrap());
+        let grant = Grant { id, account, amount: Orbs::new(100).unwrap(), bucket: Bucket::Paid, expires_at: None };
+        model.run(&Command::Grant(grant), Millis::new(0).unwrap()).unwrap();
+        Self(model)
+    }
+
+    fn run(&mut self, command: &Command, now: Duration) -> Result<Value, Error> {
+        let now = Millis::new(u64::try_from(now.as_millis()).unwrap()).unwrap();
+        self.0.run(command, now).map(|answer| match answer {
+            Answer::Hold(answer) => json!(answer),
+            Answer::Extended(done) => json!(done),
+            Answer::Settled(done) => json!(done),
+            other => json!({ "error": format!("{other:?}") }),
+        })
+    }
+
+    /// What the service answers.
+    fn answer(&mut self, call: &LedgerCall, now: Duration) -> (u16, Vec<u8>) {
+        let commands: Vec<Command> = match call.path {
+            "/v1/hold" => {
+                let command = Command::Hold(serde_json::from_str::<Hold>(&call.body).unwrap());
+                return match self.run(&command, now) {
+                    Ok(answer) => (200, answer.to_string().into_bytes()),
+                    Err(error) => (409, json!({ "error": error.code() }).to_string().into_bytes()),
+                };
+            }
+            "/v1/extend" => {
+                let commands: Vec<Extend> = serde_json::from_str(&call.body).unwrap();
+                commands.into_iter().map(Command::Extend).collect()
+            }
+            "/v1/settle" => {
+                let commands: Vec<Settle> = serde_json::from_str(&call.body).unwrap();
+                commands.into_iter().map(Command::Settle).collect()
+            }
+            other => panic!("{other}"),
+        };
+        assert!(commands.len() <= 1000);
+        let answers = commands.iter().map(|command| match self.run(command, now) {
+            Ok(answer) => answer,
+            Err(error) => json!({ "error": error.code() }),
+        });
+        (200, json!(answers.collect::<Vec<_>>()).to_string().into_bytes())
+    }
+
+    fn balance(&mut self) -> Balance {
+        let command = Command::Balance(AccountId::new("a").unwrap());
+        match self.0.run(&command, Millis::new(1 << 40).unwrap()).unwrap() {
+            Answer::Balance(balance) => balance,
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+fn called(step: HoldStep) -> LedgerCall {
+    match step {
+        HoldStep::Call(call) => call,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Reports the answer of a service that answers.
+fn held(holds: &mut RemoteHolds, service: &mut Service, id: HoldId, call: &LedgerCall, now: Duration) -> HoldStep {
+    let (status, body) = service.answer(call, now);
+    holds.held(id, Some(LedgerReply { status, body: &body }), now, now)
+}
+
+/// Sends everything that the thread has to send.
+fn settle(holds: &mut RemoteHolds, service: &mut Service, now: Duration) -> usize {
+    let mut count = 0;
+    while let Some(call) = holds.next_call(now) {
+        let (status, body) = service.answer(&call, now);
+        holds.called(call.number, Some(LedgerReply { status, body: &body }), now);
+        count += 1;
+    }
+    count
+}
+
+fn start(holds: &mut RemoteHolds, service: &mut Service, number: u8, now: Duration) -> HoldId {
+    let id = command(number).id;
+    let call = called(holds.hold(command(number), now));
+    assert_eq!(held(holds, service, id, &call, now), HoldStep::Run);
+    id
+}
+
+#[test]
+fn outcomes_charge_once() {
+    let cancelled = HandlerOutcome::Cancelled;
+    let table = [
+        (Some(HandlerOutcome::Status(200)), None, 95),
+        (Some(HandlerOutcome::Status(200)), Some(2), 98),
+        (Some(HandlerOutcome::Status(500)), Some(2), 100),
+        (Some(HandlerOutcome::Failed), None, 100),
+        (Some(cancelled), None, 100),
+        (None, None, 100),
+    ];
+    for (outcome, stated, left) in table {
+        let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
+        let id = start(&mut holds, &mut service, 1, at(0));
+        match outcome {
+            Some(outcome) => holds.ended(id, outcome, stated, at(10)),
+            None => holds.not_run(id, at(10)),
+        }
+        // A second report changes nothing.
+        holds.ended(id, HandlerOutcome::Status(200), Some(50), at(11));
+        assert_eq!(settle(&mut holds, &mut service, at(20)), 1);
+        assert_eq!((holds.settling(), holds.lost(), holds.wake()), (0, 0, Some(at(20_000))), "only the heartbeat");
+        assert_eq!(settle(&mut holds, &mut service, at(20_000)), 0);
+        assert_eq!(holds.wake(), None);
+        let balance = service.balance();
+        assert_eq!((balance.posted.get(), balance.held.get()), (left, 0), "{outcome:?}");
+    }
+}
+
+#[test]
+fn a_lost_answer_is_asked_again_and_charged_once() {
+    let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
+    let id = command(1).id;
+    let call = called(holds.hold(command(1), at(0)));
+    assert_eq!(call.timeout, at(2000));
+    // It arrives, but its answer is lost.
+    service.answer(&call, at(0));
+    assert_eq!(holds.held(id, None, at(100), at(100)), HoldStep::Wait(at(150)));
+    let again = called(holds.waited(id, at(150)));
+    assert_eq!((&again.body, again.timeout), (&call.body, at(1850)));
+    assert_eq!(held(&mut holds, &mut service, id, &again, at(160)), HoldStep::Run);
+    holds.ended(id, HandlerOutcome::Status(200), None, at(200));
+    // So is that of the settlement.
+    let call = holds.next_call(at(200)).unwrap();
+    service.answer(&call, at(200));
+    holds.called(call.number, None, at(210));
+    assert_eq!(holds.next_call(at(210)), None);
+    let wake = holds.wake().unwrap();
+    let again = holds.next_call(wake).unwrap();
+    assert_eq!(again.body, call.body);
+    let (status, body) = service.answer(&again, wake);
+    holds.called(again.number, Some(LedgerReply { status, body: &body }), wake);
+    assert_eq!((holds.settling(), holds.lost()), (0, 0));
+    assert_eq!(service.balance().posted.get(), 95);
+}
+
+#[test]
+fn an_empty_account_and_a_silent_service_deny() {
+    let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
+    let ids: Vec<_> = (0..20).map(|number| start(&mut holds, &mut service, number, at(0))).collect();
+    let id = command(99).id;
+    let call = called(holds.hold(command(99), at(0)));
+    let retry_after = Some(at(60_000));
+    let denied = Unpaid::Insufficient { detail: Detail::TemporarilyHeld, retry_after };
+    assert_eq!(held(&mut holds, &mut service, id, &call, at(0)), HoldStep::Deny(denied));
+    for id in ids {
+        holds.ended(id, HandlerOutcome::Status(200), None, at(1));
+    }
+    assert_eq!(settle(&mut holds, &mut service, at(1)), 1, "one message for all");
+    let call = called(holds.hold(command(99), at(2)));
+    let denied = Unpaid::Insufficient { detail: Detail::Insufficient, retry_after: None };
+    assert_eq!(held(&mut holds, &mut service, id, &call, at(2)), HoldStep::Deny(denied));
+    // After the timeout the call is denied, and its hold is voided, even if it comes later.
+    let call = called(holds.hold(command(98), at(10)));
+    let denied = HoldStep::Deny(Unpaid::Unavailable);
+    assert_eq!(holds.held(command(98).id, None, at(2010), at(2010)), denied);
+    assert_eq!(settle(&mut holds, &mut service, at(2010)), 1);
+    assert_eq!(service.answer(&call, at(2011)).0, 409);
+    // What a service of something else answers.
+    for (status, body) in
+        [(401, "{}"), (200, "<html>"), (200, "{}"), (200, "{\"hold\":\"held\",\"state\":\"expired\"}")]
+    {
+        let _ = called(holds.hold(command(97), at(3000)));
+        let reply = LedgerReply { status, body: body.as_bytes() };
+        assert_eq!(holds.held(command(97).id, Some(reply), at(3000), at(3000)), denied, "{status} {body}");
+    }
+}
+
+#[test]
+fn one_message_extends_all_running_calls() {
+    let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
+    let ids: Vec<_> = (0..3).map(|number| start(&mut holds, &mut service, number, at(0))).collect();
+    let beat = holds.next_call(at(20_000)).unwrap();
+    assert_eq!(beat.path, "/v1/extend");
+    let commands: Value = serde_json::from_str(&beat.body).unwrap();
+    assert_eq!(commands.as_array().unwrap().len(), 3);
+    let (status, body) = service.answer(&beat, at(20_000));
+    holds.called(beat.number, Some(LedgerReply { status, body: &body }), at(20_010));
+    assert_eq!(holds.next_call(at(20_010)), None);
+    for now in [40_000, 60_000, 80_000] {
+        assert_eq!(settle(&mut holds, &mut service, at(now)), 1);
+    }
+    holds.ended(ids[0], HandlerOutcome::Status(200), None, at(81_000));
+    assert_eq!(settle(&mut holds, &mut service, at(81_000)), 1);
+    assert_eq!(service.balance().posted.get(), 95);
+}
+
+/// Any answer that isn't one receipt for each settlement counts as lost, or as refused for the settlement with the error.
+#[test]
+fn a_settlement_is_done_only_by_its_receipt() {
+    let table: [(u16, &str, usize, u64); 8] = [
+        (200, "[]", 1, 0),
+        (200, "[{}]", 1, 0),
+        (200, "[{\"at\":1},{\"at\":1}]", 1, 0),
+        (200, "null", 1, 0),
+        (401, "[{\"at\":1}]", 1, 0),
+        (200, "[{\"error\":\"busy\"}]", 1, 0),
+        (200, "[{\"error\":\"settled\"}]", 0, 1),
+        (200, "[{\"at\":1}]", 0, 0),
+    ];
+    for (status, body, settling, lost) in table {
+        let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
+        let id = start(&mut holds, &mut service, 1, at(0));
+        holds.ended(id, HandlerOutcome::Status(200), None, at(1));
+        let call = holds.next_call(at(1)).unwrap();
+        holds.called(call.number, Some(LedgerReply { status, body: body.as_bytes() }), at(2));
+        assert_eq!((holds.settling(), holds.lost()), (settling, lost), "{status} {body}");
+    }
+}
+
+#[test]
+fn a_full_queue_denies_and_a_caller_who_leaves_voids() {
+    let mut rules = orb_rules();
+    rules.queue = 1;
+    let (mut holds, mut service) = (RemoteHolds::new(rules), Service::new());
+    let id = start(&mut holds, &mut service, 1, at(0));
+    holds.ended(id, HandlerOutcome::Status(200), None, at(1));
+    assert_eq!(holds.hold(command(2), at(2)), HoldStep::Deny(Unpaid::Unavailable));
+    assert_eq!(settle(&mut holds, &mut service, at(3)), 1);
+    // Its caller leaves while it waits, and the service gets the void before the hold.
+    let call = called(holds.hold(command(2), at(4)));
+    holds.not_run(command(2).id, at(5));
+    assert_eq!(settle(&mut holds, &mut service, at(6)), 1);
+    assert_eq!(service.answer(&call, at(7)).0, 409);
+    assert_eq!(service.balance().available.get(), 95);
+}
+
+/// Every message may be lost, before or after it is done. What ran and succeeded is charged exactly once.
+#[test]
+fn nothing_is_charged_twice_over_a_bad_network() {
+    for seed in 1..200_u64 {
+        let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
+        let mut random = seed;
+        let mut chance = |of: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (random >> 33) % of
+        };
+        let (mut now, mut charged) = (at(0), 0);
+        for number in 0..12 {
+            let id = command(number).id;
+            let mut step = holds.hold(command(number), now);
+            let runs = loop {
+                now += at(1 + chance(20));
+                step = match step {
+                    HoldStep::Run => break true,
+                    HoldStep::Deny(unpaid) => {
+                        assert_eq!(unpaid, Unpaid::Unavailable);
+                        break false;
+                    }
+                    HoldStep::Wait(until) => {
+                        now = now.max(until);
+                        holds.waited(id, now)
+                    }
+                    HoldStep::Call(call) => match chance(4) {
+                        0 => holds.held(id, None, now, now),
+                        1 => {
+                            service.answer(&call, now);
+                            holds.held(id, None, now, now)
+                        }
+                        _ => held(&mut holds, &mut service, id, &call, now),
+                    },
+                };
+            };
+            if runs && chance(3) > 0 {
+                charged += 5;
+                holds.ended(id, HandlerOutcome::Status(200), None, now);
+            } else if runs {
+                holds.ended(id, HandlerOutcome::Failed, None, now);
+            }
+            while let Some(call) = holds.next_call(now) {
+                let (status, body) = service.answer(&call, now);
+                let is_lost = chance(2) == 0;
+                holds.called(call.number, (!is_lost).then_some(LedgerReply { status, body: &body }), now);
+            }
+        }
+        while holds.settling() > 0 {
+            now = now.max(holds.wake().unwrap());
+            settle(&mut holds, &mut service, now);
+        }
+        let balance = service.balance();
+        assert_eq!((holds.lost(), balance.posted.get(), balance.held.get()), (0, 100 - charged, 0), "seed {seed}");
+        assert_eq!(json!(service.0.verify())["found"], json!([]), "seed {seed}");
+    }
+}
