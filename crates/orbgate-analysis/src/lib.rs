@@ -24,7 +24,7 @@ mod usage;
 #[cfg(feature = "ask")]
 pub use crate::ask::{AskError, QUESTIONS, ask};
 pub use crate::beside::{Beside, routes_beside};
-pub use crate::diff::{Asked, Caller, Change, Cost, Counts, Diff, Rule, Verdict, diff};
+pub use crate::diff::{Asked, Caller, Change, Cost, Counts, Diff, Rule, Summary, Verdict, diff};
 pub use crate::explain::{Explanation, TriedAlternative, alternatives, explain, explain_route, explain_scope};
 pub use crate::format::{format, format_and_seal, is_sealed};
 pub use crate::least::{Demand, LeastScopes, Need, Refusal, least_scopes};

@@ -10,6 +10,7 @@ pub mod names;
 mod orbs;
 mod order;
 mod public;
+mod reload;
 mod request;
 mod routes;
 mod rules;
@@ -29,6 +30,7 @@ pub use crate::orbs::{
 };
 pub use crate::order::Opened;
 pub use crate::public::{PublicRoutes, PublicRoutesError};
+pub use crate::reload::{Changes, Compare, Current, Ending, Follower, LoadError, LoadRules, Look, Version};
 pub use crate::request::{Matched, Request, allows_bonus_orbs, same_template};
 pub use crate::routes::{RoutesDiffer, Undeclared, check_routes};
 pub use crate::rules::{CorsPreflight, Rules};

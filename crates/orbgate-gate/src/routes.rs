@@ -124,19 +124,21 @@ impl RoutesDiffer {
     }
 }
 
+impl RoutesDiffer {
+    /// One line for each difference.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = String> {
+        let undeclared = self.undeclared.iter().map(|Undeclared { route, decided_as }| match decided_as {
+            Some(other) => format!("the policy has no `{route}`, and decides it as `{other}`"),
+            None => format!("the policy has no `{route}`"),
+        });
+        undeclared.chain(self.unserved.iter().map(|route| format!("the service has no `{route}`")))
+    }
+}
+
 impl fmt::Display for RoutesDiffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the service and its policy have different routes")?;
-        for Undeclared { route, decided_as } in &self.undeclared {
-            match decided_as {
-                Some(other) => write!(f, "\nthe policy has no `{route}`, and decides it as `{other}`"),
-                None => write!(f, "\nthe policy has no `{route}`"),
-            }?;
-        }
-        for route in &self.unserved {
-            write!(f, "\nthe service has no `{route}`")?;
-        }
-        Ok(())
+        self.lines().try_for_each(|line| write!(f, "\n{line}"))
     }
 }
 

@@ -14,5 +14,6 @@ mod orbs;
 mod outside;
 mod public;
 mod remote;
+mod reload;
 mod simulation;
 mod waiting;

@@ -6,13 +6,12 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwap;
 use orbgate::policy::PolicyFile;
-use orbgate::{Digest, Engine};
+use orbgate::{Digest, Engine, Policy};
+use orbgate_analysis::Summary;
+use orbgate_gate::{Changes, Current, Ending, LoadError, LoadRules, PublicRoutes, PublicRoutesError, Version, names};
 #[cfg(feature = "ledger")]
 use orbgate_gate::{NoAmount, OrbRules, same_template};
-use orbgate_gate::{PublicRoutes, PublicRoutesError, names};
 
-use crate::adopt::{Candidate, Version};
-use crate::load_error::LoadError;
 use crate::observe;
 
 /// The active engine. Cheap to clone; all clones share it.
@@ -23,6 +22,8 @@ use crate::observe;
 pub struct Engines {
     current: Arc<ArcSwap<Engine>>,
     public: Option<Arc<PublicRoutes>>,
+    /// The routes of the service, if it has stated them.
+    served: Arc<ArcSwap<Vec<(String, String)>>>,
     /// The routes for which functions state the amount, of each layer with a ledger.
     #[cfg(feature = "ledger")]
     amounts: Arc<ArcSwap<Vec<Vec<String>>>>,
@@ -47,6 +48,7 @@ impl Engines {
         Self {
             current: Arc::new(ArcSwap::new(engine.into())),
             public: None,
+            served: Arc::default(),
             #[cfg(feature = "ledger")]
             amounts: Arc::default(),
         }
@@ -88,15 +90,30 @@ impl Engines {
         self.public.as_ref()
     }
 
-    /// Rejects an engine that overlaps the public routes, or that has a route without an amount for a layer with a ledger.
-    pub(crate) fn admits(&self, engine: &Engine) -> Result<(), LoadError> {
-        let checked = self.public.as_ref().map(|public| public.check(engine));
-        checked.unwrap_or(Ok(())).map_err(LoadError::Public)?;
+    pub(crate) fn serves(&self, routes: Vec<(String, String)>) {
+        self.served.store(Arc::new(routes));
+    }
+
+    /// Compiles a version, and checks it, also for routes without an amount if a layer has a ledger. `engine` is the active
+    /// one, unless the version is the first.
+    pub(crate) fn version(
+        &self,
+        policy: &[u8],
+        engine: Option<&Engine>,
+        ending: Ending,
+        rules: LoadRules,
+    ) -> Result<Version, LoadError> {
+        let served = self.served.load();
+        let current = Current { engine, public: self.public.as_deref(), served: &served, ending };
+        let version = rules.load(policy, &current, |old, new| {
+            let Summary { wider, narrower, removed, widens, text, .. } = Summary::between(old, new);
+            Changes { wider, narrower, removed, widens, text }
+        })?;
         #[cfg(feature = "ledger")]
         for stated in self.amounts.load().iter() {
-            check_amounts(engine, stated).map_err(LoadError::Amounts)?;
+            check_amounts(&version.engine, stated).map_err(LoadError::Amounts)?;
         }
-        Ok(())
+        Ok(version)
     }
 
     /// From now on, rejects an engine that consumes orbs on a route without an amount, unless it is one of these.
@@ -117,8 +134,8 @@ impl Engines {
     ///
     /// Fails if the file can't be read, isn't a regular file, or isn't a valid policy.
     pub fn from_file(path: impl AsRef<Path>) -> Result<Self, LoadError> {
-        let engine = Version::compile(PolicyFile::read(path)?.bytes())?.engine;
-        Ok(Self::new(engine))
+        let policy = Policy::from_bytes(PolicyFile::read(path)?.bytes())?;
+        Ok(Self::new(Engine::new(&policy)))
     }
 
     /// The active engine. The returned engine doesn't change when another one is stored.
@@ -140,22 +157,22 @@ impl Engines {
     /// Returns every error of the policy, or every public route that it overlaps. The active engine
     /// then stays.
     pub fn reload(&self, policy: &[u8]) -> Result<Digest, LoadError> {
-        let candidate = Candidate::new(policy, &self.load()).map_err(LoadError::Unsound);
-        let admitted = candidate.and_then(|candidate| {
-            self.admits(&candidate.version.engine)?;
-            Ok(candidate)
-        });
-        let candidate = admitted.inspect_err(|_| observe::reloaded(names::LOAD_REFUSED))?;
-        Ok(self.adopt(candidate))
+        let version = self.version(policy, Some(&self.load()), Ending::default(), LoadRules::default());
+        let version = version.inspect_err(|error| observe::reloaded(error.result()))?;
+        Ok(self.adopt(version))
     }
 
     /// Makes a version active, and reports its changes.
-    pub(crate) fn adopt(&self, candidate: Candidate) -> Digest {
-        let digest = candidate.version.engine.digest();
-        self.store(candidate.version.engine);
+    pub(crate) fn adopt(&self, version: Version) -> Digest {
+        let (policy, Changes { wider, narrower, removed, .. }) = (version.engine.digest(), version.changes);
+        self.store(version.engine);
         observe::reloaded(names::LOAD_LOADED);
-        candidate.changes.say(digest);
-        digest
+        tracing::info!(%policy, wider, narrower, removed, "policy loaded");
+        if !version.warning.is_empty() {
+            tracing::warn!(%policy, "{}", version.warning);
+        }
+        observe::policy_changed(wider, narrower, removed);
+        policy
     }
 }
 

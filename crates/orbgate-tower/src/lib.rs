@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod adopt;
 mod allowed;
 mod ask;
 #[cfg(feature = "audit")]
@@ -12,7 +11,6 @@ mod engines;
 mod layer;
 #[cfg(feature = "ledger")]
 mod ledger;
-mod load_error;
 mod observe;
 mod routes;
 mod service;
@@ -36,7 +34,6 @@ pub use crate::layer::{GateLayer, Outermost, UnknownRoute};
 pub use crate::ledger::{
     ActualOrbs, Amounts, AmountsError, ChargedBody, ChargingGate, ChargingLayer, OrbLedger, OrbLedgerError,
 };
-pub use crate::load_error::LoadError;
 #[cfg(feature = "axum")]
 pub use crate::routes::ungated_routes;
 pub use crate::service::{Gate, GateFuture};
@@ -44,8 +41,8 @@ pub use crate::verify::{KeyHolder, Refused, VerifyToken};
 #[cfg(feature = "watch")]
 pub use crate::watch::{Watch, WatchSettings};
 pub use orbgate_gate::{
-    Challenge, ChallengeError, CorsPreflight, FullChallenge, PublicRoutes, PublicRoutesError, RoutesDiffer, Undeclared,
-    Verified,
+    Challenge, ChallengeError, CorsPreflight, FullChallenge, LoadError, PublicRoutes, PublicRoutesError, RoutesDiffer,
+    Undeclared, Verified,
 };
 #[cfg(feature = "ledger")]
 pub use orbgate_gate::{NoAmount, OnCancelled, OrbRules};

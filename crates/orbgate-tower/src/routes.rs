@@ -10,7 +10,8 @@ use crate::engines::Engines;
 
 impl Engines {
     /// Compares the routes of a service, each a method and a template in axum's syntax, with the routes of
-    /// the current policy and the public routes. Call it when a service starts, and in its tests.
+    /// the current policy and the public routes. Call it when a service starts, and in its tests. From then on, each new
+    /// version of the policy is compared with them, and the log warns of new differences.
     ///
     /// The layer doesn't protect a route that the policy lacks. For example, a policy with
     /// `GET /users/{id}` lets callers of that route call `GET /users/export`. The names of parameters
@@ -31,6 +32,8 @@ impl Engines {
     ///
     /// Returns every route that only the service has, and every route that only the policy has.
     pub fn check_routes<'a>(&self, routes: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), RoutesDiffer> {
+        let routes: Vec<_> = routes.into_iter().collect();
+        self.serves(routes.iter().map(|(method, template)| ((*method).to_owned(), (*template).to_owned())).collect());
         orbgate_gate::check_routes(&self.load(), self.public().map(AsRef::as_ref), routes)
     }
 }

@@ -3,6 +3,7 @@
 mod change;
 #[cfg(feature = "serde")]
 mod json;
+mod summary;
 
 use core::ops::ControlFlow;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -10,6 +11,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use orbgate::{Engine, Profile, Scopes, Token, TokenKind};
 
 pub use self::change::{Asked, Caller, Change, Cost, Rule};
+pub use self::summary::Summary;
 
 use crate::meetings::meetings_of_two;
 use crate::questions::{call, route_of};

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, sync_channel};
 use std::thread;
 
-use crate::load_error::LoadError;
+use orbgate_gate::LoadError;
 
 /// Work that was started.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ mod tests {
     use std::thread;
 
     use super::Attempt;
-    use crate::load_error::LoadError;
+    use orbgate_gate::LoadError;
 
     #[test]
     fn a_panic_is_told_from_work_that_takes_too_long() {

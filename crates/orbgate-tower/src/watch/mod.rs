@@ -1,11 +1,5 @@
-//! Follows a policy file.
-//!
-//! The file is read again at an interval. Kernel notifications would arrive sooner, but they miss common ways to
-//! change a policy: a mounted Kubernetes `ConfigMap` changes through a symbolic link two directories up, editors
-//! rename a new file over the old one, and network file systems send no events. A policy is small.
-//!
-//! A file that is being written in place can be a valid policy at any moment, and a weaker one, because its last routes
-//! are missing. So a version must rest before it counts, and it can mark its end.
+//! Follows a policy file: reads it at an interval, and loads its versions on another thread. `orbgate_gate::Follower`
+//! decides what counts.
 
 mod attempt;
 mod follower;
@@ -19,14 +13,11 @@ use std::thread;
 use std::time::Instant;
 
 use orbgate::policy::PolicyFile;
-use orbgate_gate::names;
+use orbgate_gate::LoadError;
 
-use crate::adopt::{Candidate, Ending};
 use crate::engines::Engines;
-use crate::load_error::LoadError;
 use crate::observe;
-use attempt::Attempt;
-use follower::{Follower, Text, Verdict};
+use follower::{Following, Text};
 pub use settings::WatchSettings;
 
 /// A policy file that is followed until this value is dropped.
@@ -83,29 +74,9 @@ impl Engines {
         let (path, settings) = (path.as_ref().to_owned(), settings.into());
         settings.check()?;
         let text = rested(&path, settings)?;
-        let bytes = text.clone();
-        let former = settings.compare_first.then(|| self.load());
-        let candidate = Attempt::start(move || match former {
-            Some(former) => Candidate::new(&bytes, &former),
-            None => Candidate::first(&bytes),
-        })?;
-        let candidate = candidate.result_within(settings.deadline)??;
-        settings.judge(&candidate.version, Ending::default())?;
-        self.admits(&candidate.version.engine)?;
         let active = Arc::new(Text::empty());
-        let mut follower = Follower::new(path, self.clone(), settings, Arc::clone(&active));
-        match settings.judge_changes(&candidate, self) {
-            Ok(()) if settings.compare_first => follower.adopt(candidate, text),
-            Ok(()) => {
-                follower.took(candidate.version.ending, text);
-                self.store(candidate.version.engine);
-                observe::reloaded(names::LOAD_LOADED);
-            }
-            Err(refusal) => {
-                follower.refuse(&refusal);
-                follower.judged(text, Verdict::Refused);
-            }
-        }
+        let mut follower = Following::new(path, self.clone(), settings, Arc::clone(&active));
+        follower.first(&text)?;
         observe::policy_read();
         observe::policy_waiting(!follower.is_current());
         let text = active;

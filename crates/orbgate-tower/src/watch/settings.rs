@@ -3,10 +3,7 @@
 use core::time::Duration;
 
 use orbgate::Digest;
-
-use crate::adopt::{Candidate, Ending, Version};
-use crate::engines::Engines;
-use crate::load_error::LoadError;
+use orbgate_gate::{LoadError, LoadRules};
 
 /// How a policy file is followed. A [`Duration`] is the interval, with the other settings at their
 /// defaults.
@@ -17,25 +14,14 @@ use crate::load_error::LoadError;
 pub struct WatchSettings {
     pub(super) interval: Duration,
     pub(super) deadline: Duration,
-    require_end: bool,
-    require_seal: bool,
-    expected: Option<Digest>,
-    refuse_wider: bool,
+    pub(super) rules: LoadRules,
     pub(super) compare_first: bool,
 }
 
 impl WatchSettings {
     /// Reads the file once in every interval.
     pub const fn every(interval: Duration) -> Self {
-        Self {
-            interval,
-            deadline: Duration::from_secs(10),
-            require_end: false,
-            require_seal: false,
-            expected: None,
-            refuse_wider: false,
-            compare_first: false,
-        }
+        Self { interval, deadline: Duration::from_secs(10), rules: LoadRules::new(), compare_first: false }
     }
 
     /// How long reading and compiling a version can take. Default: 10 s. A version that takes longer is rejected,
@@ -47,29 +33,33 @@ impl WatchSettings {
     /// Rejects a version that doesn't end in YAML's end marker, a line `...`.
     ///
     /// Without this setting, the marker is required after a version with a marker was active.
-    pub const fn require_end(self) -> Self {
-        Self { require_end: true, ..self }
+    pub const fn require_end(mut self) -> Self {
+        self.rules.require_end = true;
+        self
     }
 
     /// Rejects a version whose end marker has no seal, as `orbgate fmt --seal` writes it: `... # sha256:` and the
     /// digest of everything before that line. A wrong seal is always rejected.
     ///
     /// Without this setting, the seal is required after a version with a seal was active.
-    pub const fn require_seal(self) -> Self {
-        Self { require_seal: true, ..self }
+    pub const fn require_seal(mut self) -> Self {
+        self.rules.require_seal = true;
+        self
     }
 
     /// Rejects every policy except the one with this digest, for a service that knows which policy it must
     /// get.
-    pub const fn expect(self, digest: Digest) -> Self {
-        Self { expected: Some(digest), ..self }
+    pub const fn expect(mut self, digest: Digest) -> Self {
+        self.rules.expected = Some(digest);
+        self
     }
 
     /// Rejects a version that allows a call that the active policy denies, or for fewer orbs. To activate such a
     /// version, watch the file again without this setting. The first version isn't compared with another, unless
     /// [`compare_first`](Self::compare_first) is set.
-    pub const fn refuse_wider(self) -> Self {
-        Self { refuse_wider: true, ..self }
+    pub const fn refuse_wider(mut self) -> Self {
+        self.rules.refuse_wider = true;
+        self
     }
 
     /// Compares the first version with the engine that is already active, as it does each later version. If the
@@ -93,39 +83,6 @@ impl WatchSettings {
         });
         let diagnostics: Vec<_> = diagnostics.collect();
         if diagnostics.is_empty() { Ok(()) } else { Err(LoadError::Settings(diagnostics.join(", "))) }
-    }
-
-    /// Rejects a version for its own contents or digest. `before` is how the active versions so far marked their
-    /// end.
-    pub(super) fn judge(&self, version: &Version, before: Ending) -> Result<(), LoadError> {
-        if (self.require_end || before.marked) && !version.ending.marked {
-            return Err(LoadError::Unfinished);
-        }
-        if (self.require_seal || before.sealed) && !version.ending.sealed {
-            return Err(LoadError::Unsealed);
-        }
-        let digest = version.engine.digest();
-        if self.expected.is_some_and(|expected| expected != digest) {
-            return Err(LoadError::Unexpected(digest));
-        }
-        Ok(())
-    }
-
-    /// Rejects a version for its changes, which include those of the public routes.
-    pub(super) fn judge_changes(&self, candidate: &Candidate, engines: &Engines) -> Result<(), LoadError> {
-        if !self.refuse_wider {
-            return Ok(());
-        }
-        if candidate.changes.widen() {
-            return Err(LoadError::Wider(candidate.changes.to_string()));
-        }
-        if candidate.is_compared
-            && let Some(public) = engines.public()
-        {
-            let checked = public.check_wider(&engines.load(), &candidate.version.engine);
-            checked.map_err(|error| LoadError::Wider(error.to_string()))?;
-        }
-        Ok(())
     }
 }
 

@@ -1,5 +1,6 @@
 //! Versions of a file in sequence, without a file and without waiting.
 #![allow(
+    clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     clippy::disallowed_types,
     clippy::unwrap_used,
@@ -7,16 +8,14 @@
 )]
 
 use core::time::Duration;
-use std::io::{Error, ErrorKind};
+use std::io::ErrorKind;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Instant;
 
 use metrics_exporter_prometheus::PrometheusBuilder;
 use orbgate::{Engine, Policy};
 
-use super::{Candidate, Compile, Follower, Verdict};
-use crate::adopt::Ending;
+use super::{Compile, Ending, Following};
 use crate::engines::Engines;
 use crate::watch::WatchSettings;
 
@@ -32,32 +31,29 @@ fn engine(name: &str) -> Engine {
 }
 
 /// A follower of a file whose version `one` is active.
-fn follower(settings: WatchSettings) -> Follower {
+fn follower(settings: WatchSettings) -> Following {
     let engines = Engines::new(engine("one"));
-    let mut follower = Follower::new("p.yaml".into(), engines, settings, Arc::default());
-    follower.took(Ending::default(), text("one"));
+    let mut follower = Following::new("p.yaml".into(), engines, settings, Arc::default());
+    follower.took(&text("one"), Ending::default());
     follower
 }
 
-impl Follower {
+impl Following {
     fn has_active(&self, name: &str) -> bool {
         self.engines.load().digest() == engine(name).digest()
     }
 
-    /// The pause before the next attempt.
-    fn pause(&self) -> Option<Duration> {
-        match &self.judged.as_ref()?.verdict {
-            Verdict::Later(retry) => Some(retry.pause),
-            Verdict::Active | Verdict::Refused => None,
-        }
+    fn read(&mut self, text: Vec<u8>, now: Duration) {
+        self.look(Ok(text), false, now);
+    }
+
+    fn gone(&mut self) {
+        self.look(Err(ErrorKind::NotFound.into()), false, Duration::ZERO);
     }
 
     /// Waits until the thread of the last attempt has ended.
     fn wait(&self) {
-        let Some(Verdict::Later(retry)) = self.judged.as_ref().map(|judged| &judged.verdict) else {
-            return;
-        };
-        while retry.attempt.as_ref().is_some_and(super::Attempt::goes_on) {
+        while self.overdue.as_ref().is_some_and(super::Attempt::goes_on) {
             thread::sleep(Duration::from_millis(1));
         }
     }
@@ -66,9 +62,9 @@ impl Follower {
 /// While a test holds this, nothing is compiled.
 static GATE: Mutex<()> = Mutex::new(());
 
-const SLOW: Compile = |policy, current| {
+const SLOW: Compile = |engines, policy, active, ending, rules| {
     let _open = GATE.lock().unwrap();
-    Candidate::new(policy, current)
+    engines.version(policy, active, ending, rules)
 };
 
 #[test]
@@ -76,26 +72,21 @@ fn a_version_that_took_too_long_is_tried_again() {
     let settings = WatchSettings::every(INTERVAL);
     let mut follower = follower(settings.deadline(Duration::from_millis(1)));
     follower.compile = SLOW;
-    let mut now = Instant::now();
+    let mut now = Duration::ZERO;
     let shut = GATE.lock().unwrap();
-    follower.look(text("two"), now);
-    follower.look(text("two"), now);
-    let mut pauses = Vec::new();
-    while pauses.len() < 12 {
-        let pause = follower.pause().unwrap();
-        pauses.push(pause.as_secs());
-        now += pause;
-        follower.look(text("two"), now);
+    follower.read(text("two"), now);
+    follower.read(text("two"), now);
+    for seconds in [2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600] {
+        now += Duration::from_secs(seconds);
+        follower.read(text("two"), now);
     }
-    assert_eq!(pauses, [2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600], "the pauses grow");
     drop(shut);
     follower.wait();
     follower.settings = settings;
-    follower.look(text("two"), now + Duration::from_secs(599));
+    follower.read(text("two"), now + Duration::from_secs(599));
     assert!(follower.has_active("one"), "it is not time");
-    follower.look(text("two"), now + Duration::from_secs(600));
+    follower.read(text("two"), now + Duration::from_secs(600));
     assert!(follower.has_active("two"));
-    assert_eq!(follower.pause(), None);
 }
 
 #[test]
@@ -103,21 +94,21 @@ fn no_second_thread_is_started_while_the_first_goes_on() {
     static STARTED: Mutex<u32> = Mutex::new(0);
     let settings = WatchSettings::every(INTERVAL);
     let mut follower = follower(settings.deadline(Duration::from_millis(1)));
-    follower.compile = |policy, current| {
+    follower.compile = |engines, policy, active, ending, rules| {
         *STARTED.lock().unwrap() += 1;
-        SLOW(policy, current)
+        SLOW(engines, policy, active, ending, rules)
     };
     let started = || *STARTED.lock().unwrap();
-    let mut now = Instant::now();
+    let mut now = Duration::ZERO;
     let shut = GATE.lock().unwrap();
     for _ in 0..4 {
-        follower.look(text("two"), now);
-        now += follower.pause().unwrap_or_default();
+        follower.read(text("two"), now);
+        now += Duration::from_secs(600);
     }
     drop(shut);
     follower.wait();
     assert_eq!(started(), 1);
-    follower.look(text("two"), now);
+    follower.read(text("two"), now);
     follower.wait();
     assert_eq!(started(), 2);
 }
@@ -125,32 +116,33 @@ fn no_second_thread_is_started_while_the_first_goes_on() {
 #[test]
 fn a_version_whose_compilation_panicked_is_tried_again() {
     let mut follower = follower(WatchSettings::every(INTERVAL));
-    follower.compile = |_, _| panic!("as an error of the compiler would");
-    let now = Instant::now();
-    follower.look(text("two"), now);
-    follower.look(text("two"), now);
-    assert_eq!(follower.pause(), Some(INTERVAL));
-    follower.compile = Candidate::new;
-    follower.look(text("two"), now + INTERVAL);
+    follower.compile = |_, _, _, _, _| panic!("as an error of the compiler would");
+    let now = Duration::ZERO;
+    follower.read(text("two"), now);
+    follower.read(text("two"), now);
+    follower.compile = Engines::version;
+    follower.read(text("two"), now + INTERVAL - Duration::from_millis(1));
+    assert!(follower.has_active("one"), "it is not time");
+    follower.read(text("two"), now + INTERVAL);
     assert!(follower.has_active("two"));
 }
 
 #[test]
 fn a_version_rests_only_from_one_read_to_the_next() {
-    let now = Instant::now();
+    let now = Duration::ZERO;
     let mut follower = follower(WatchSettings::every(INTERVAL));
-    follower.look(text("two"), now);
-    follower.look(text("one"), now);
-    follower.look(text("two"), now);
+    follower.read(text("two"), now);
+    follower.read(text("one"), now);
+    follower.read(text("two"), now);
     assert!(follower.has_active("one"), "another was read between");
-    follower.unreadable(&Error::from(ErrorKind::NotFound), false);
-    follower.look(text("two"), now);
+    follower.gone();
+    follower.read(text("two"), now);
     assert!(follower.has_active("one"), "the file was gone between");
     for name in ["three", "two", "three"] {
-        follower.look(text(name), now);
+        follower.read(text(name), now);
         assert!(follower.has_active("one"), "another was read before {name}");
     }
-    follower.look(text("three"), now);
+    follower.read(text("three"), now);
     assert!(follower.has_active("three"));
 }
 
@@ -158,16 +150,15 @@ fn a_version_rests_only_from_one_read_to_the_next() {
 fn a_file_that_cannot_be_read_is_logged_once() {
     let (log, writer) = std::io::pipe().unwrap();
     let subscriber = tracing_subscriber::fmt().with_writer(Mutex::new(writer)).finish();
-    let now = Instant::now();
-    let gone = Error::from(ErrorKind::NotFound);
+    let now = Duration::ZERO;
     tracing::subscriber::with_default(subscriber, || {
         let mut follower = follower(WatchSettings::every(INTERVAL));
         for name in ["two", "three"] {
             for _ in 0..3 {
-                follower.unreadable(&gone, false);
+                follower.gone();
             }
-            follower.look(text(name), now);
-            follower.look(text(name), now);
+            follower.read(text(name), now);
+            follower.read(text(name), now);
         }
         assert!(follower.has_active("three"));
     });
@@ -183,30 +174,29 @@ fn what_is_counted_of_a_file() {
         let scrape = metrics.render();
         assert!(scrape.lines().any(|shown| shown == line), "{line}\n{scrape}");
     };
-    let now = Instant::now();
-    let gone = Error::from(ErrorKind::NotFound);
+    let now = Duration::ZERO;
     metrics::with_local_recorder(&recorder, || {
         let mut follower = follower(WatchSettings::every(INTERVAL));
-        follower.look(text("one"), now);
+        follower.read(text("one"), now);
         shows("orbgate_policy_waiting 0");
         for _ in 0..3 {
-            follower.unreadable(&gone, false);
+            follower.gone();
         }
         shows("orbgate_policy_loads_total{result=\"unreadable\"} 1");
         for waits in ["1", "0", "0"] {
-            follower.look(text("two"), now);
+            follower.read(text("two"), now);
             shows(&format!("orbgate_policy_waiting {waits}"));
         }
-        follower.unreadable(&gone, false);
+        follower.gone();
         shows("orbgate_policy_loads_total{result=\"unreadable\"} 2");
         for _ in 0..3 {
-            follower.look(b"orbgate: 2\n".to_vec(), now);
+            follower.read(b"orbgate: 2\n".to_vec(), now);
             shows("orbgate_policy_waiting 1");
         }
         shows("orbgate_policy_loads_total{result=\"refused\"} 1");
-        follower.compile = |_, _| panic!("as an error of the compiler would");
+        follower.compile = |_, _, _, _, _| panic!("as an error of the compiler would");
         for _ in 0..3 {
-            follower.look(text("three"), now);
+            follower.read(text("three"), now);
             shows("orbgate_policy_waiting 1");
         }
         shows("orbgate_policy_loads_total{result=\"panicked\"} 1");

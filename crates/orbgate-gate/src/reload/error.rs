@@ -4,13 +4,13 @@ use core::fmt;
 use core::time::Duration;
 
 use orbgate::{Digest, PolicyError};
-#[cfg(feature = "ledger")]
-use orbgate_gate::NoAmount;
-use orbgate_gate::PublicRoutesError;
-#[cfg(feature = "watch")]
-use orbgate_gate::names;
 
-use crate::adopt::diagnostics;
+use crate::names;
+use crate::orbs::NoAmount;
+use crate::public::PublicRoutesError;
+
+/// The maximum number of errors that are printed.
+const LINES: usize = 20;
 
 /// Why a policy file was rejected.
 #[non_exhaustive]
@@ -37,21 +37,18 @@ pub enum LoadError {
     /// It overlaps the public routes.
     Public(PublicRoutesError),
     /// A route consumes orbs without an amount, and a layer has a ledger.
-    #[cfg(feature = "ledger")]
     Amounts(NoAmount),
     /// The settings themselves are invalid.
     Settings(String),
 }
 
-#[cfg(feature = "watch")]
 impl LoadError {
     /// The counter's label.
-    pub(crate) const fn result(&self) -> &'static str {
+    #[must_use]
+    pub const fn result(&self) -> &'static str {
         match self {
             Self::Unreadable(_) => names::LOAD_UNREADABLE,
-            Self::Unsound(_) | Self::Public(_) => names::LOAD_REFUSED,
-            #[cfg(feature = "ledger")]
-            Self::Amounts(_) => names::LOAD_REFUSED,
+            Self::Unsound(_) | Self::Public(_) | Self::Amounts(_) => names::LOAD_REFUSED,
             Self::Changing => "changing",
             Self::Unfinished => names::LOAD_UNFINISHED,
             Self::Unsealed => "unsealed",
@@ -64,8 +61,21 @@ impl LoadError {
     }
 
     /// Whether the same file might be accepted next time, because the error isn't in the file.
-    pub(crate) const fn may_pass(&self) -> bool {
+    #[must_use]
+    pub const fn may_pass(&self) -> bool {
         matches!(self, Self::Unreadable(_) | Self::Overdue(_) | Self::Panicked)
+    }
+}
+
+/// The first errors of a policy, and the number of further errors.
+fn diagnostics(error: &PolicyError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let diagnostics = error.diagnostics();
+    for (at, diagnostic) in diagnostics.iter().take(LINES).enumerate() {
+        write!(f, "{}{diagnostic}", if at == 0 { "" } else { "\n" })?;
+    }
+    match diagnostics.len().saturating_sub(LINES) {
+        0 => Ok(()),
+        more => write!(f, "\nand {more} more"),
     }
 }
 
@@ -97,7 +107,6 @@ impl fmt::Display for LoadError {
             Self::Overdue(time) => write!(f, "the policy could not be compiled within {time:?}"),
             Self::Panicked => f.write_str("compiling the policy panicked: please report it with the policy"),
             Self::Public(error) => error.fmt(f),
-            #[cfg(feature = "ledger")]
             Self::Amounts(error) => error.fmt(f),
             Self::Settings(diagnostics) => write!(f, "following the policy file: {diagnostics}"),
             Self::Wider(changes) => write!(f, "the policy allows more than the active one: {changes}"),

@@ -1,0 +1,126 @@
+//! Which versions of a policy become active, without a file.
+
+use core::time::Duration;
+
+use orbgate::{Engine, Policy};
+use orbgate_gate::{Changes, Current, Ending, Follower, LoadError, LoadRules, Look, PublicRoutes};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn engine(text: &str) -> Engine {
+    Engine::new(&Policy::from_yaml(text).unwrap())
+}
+
+fn policy(routes: &str) -> String {
+    format!("orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ s: {{ orbs: false, routes: [{routes}] }} }} }} }}\n")
+}
+
+/// Stands for the comparison of `orbgate-analysis`: more routes are wider.
+fn compare(old: &Engine, new: &Engine) -> Changes {
+    let widens = new.routes().len() > old.routes().len();
+    Changes { widens, text: "some".to_owned(), ..Changes::default() }
+}
+
+#[test]
+fn pauses_grow_up_to_ten_minutes() {
+    let mut follower = Follower::new(2 * SECOND);
+    let mut now = Duration::ZERO;
+    let look = |follower: &mut Follower, now| {
+        let look = follower.look(Some(b"two"), false, now);
+        if look == Look::Load {
+            follower.refused(b"two", &LoadError::Panicked, now);
+        }
+        look
+    };
+    assert_eq!([(); 2].map(|()| look(&mut follower, now)), [Look::Wait, Look::Load], "it has to rest");
+    for seconds in [2, 4, 8, 16, 32, 64, 128, 256, 512, 600, 600, 600] {
+        assert_eq!(look(&mut follower, now + (seconds - 1) * SECOND), Look::Wait, "{seconds}");
+        now += seconds * SECOND;
+        assert_eq!(look(&mut follower, now), Look::Load, "{seconds}");
+    }
+    assert!(!follower.is_current());
+    follower.took(b"two", Ending::default());
+    assert_eq!(look(&mut follower, now), Look::Wait);
+    assert!(follower.is_current());
+}
+
+#[test]
+fn an_operator_waits_for_a_second_or_not_at_all() {
+    let mut follower = Follower::new(60 * SECOND);
+    let sealed = orbgate_yaml::seal("one: 1\n");
+    assert_eq!(follower.look(Some(sealed.as_bytes()), true, SECOND), Look::Load);
+    follower.refused(sealed.as_bytes(), &LoadError::Unfinished, SECOND);
+    assert_eq!(follower.look(Some(sealed.as_bytes()), false, SECOND), Look::Wait, "it stays refused");
+    assert_eq!(follower.look(Some(sealed.as_bytes()), true, SECOND), Look::Load, "it is told again");
+    follower.refused(sealed.as_bytes(), &LoadError::Unfinished, SECOND);
+    assert_eq!((follower.look(Some(b"two"), true, SECOND), follower.pause()), (Look::Wait, SECOND));
+    assert_eq!((follower.look(Some(b"two"), false, SECOND), follower.pause()), (Look::Load, 60 * SECOND));
+}
+
+#[test]
+fn a_lost_file_is_reported_once() {
+    let mut follower = Follower::new(SECOND);
+    let mut lost = |is_told| follower.look(None, is_told, SECOND);
+    assert_eq!([lost(false), lost(false), lost(true)], [Look::Unreadable, Look::Wait, Look::Unreadable]);
+    assert_eq!(follower.look(Some(b"one"), false, SECOND), Look::Wait);
+    assert_eq!(follower.look(None, false, SECOND), Look::Wait, "no version has been checked since");
+    for look in [Look::Wait, Look::Load] {
+        assert_eq!(follower.look(Some(b"one"), false, SECOND), look);
+    }
+    follower.took(b"one", Ending::default());
+    assert_eq!(follower.look(None, false, SECOND), Look::Unreadable);
+}
+
+#[test]
+fn why_a_version_is_rejected() {
+    let active = engine(&policy("GET /a"));
+    let public = PublicRoutes::new(["GET /docs/{page}"]).unwrap();
+    let current = Current { engine: Some(&active), public: Some(&public), served: &[], ending: Ending::default() };
+    let marked = Ending { marked: true, sealed: false };
+    let sealed = Ending { marked: true, sealed: true };
+    let rules = |change: fn(&mut LoadRules)| {
+        let mut rules = LoadRules::new();
+        change(&mut rules);
+        rules
+    };
+    let strict = rules(|rules| rules.refuse_wider = true);
+    let other = "target: encoded_params\n";
+    for (rules, ending, text, result) in [
+        (LoadRules::new(), Ending::default(), policy("GET /a, GET /b"), "loaded"),
+        (LoadRules::new(), Ending::default(), policy("get /a"), "refused"),
+        (LoadRules::new(), Ending::default(), policy("GET /docs/a"), "refused"),
+        (LoadRules::new(), marked, policy("GET /a"), "unfinished"),
+        (LoadRules::new(), sealed, policy("GET /a") + "...\n", "unsealed"),
+        (LoadRules::new(), sealed, orbgate_yaml::seal(&policy("GET /a")), "loaded"),
+        (rules(|rules| rules.require_end = true), Ending::default(), policy("GET /a"), "unfinished"),
+        (rules(|rules| rules.require_seal = true), Ending::default(), policy("GET /a") + "...\n", "unsealed"),
+        (strict, Ending::default(), policy("GET /a, GET /b"), "wider"),
+        (strict, Ending::default(), policy("GET /c"), "loaded"),
+        (strict, Ending::default(), other.to_owned() + &policy("GET /a"), "wider"),
+    ] {
+        let loaded = rules.load(text.as_bytes(), &Current { ending, ..current }, compare);
+        assert_eq!(loaded.as_ref().map_or_else(LoadError::result, |_| "loaded"), result, "{text}");
+    }
+    let mut rules = LoadRules::new();
+    rules.expected = Some(active.digest());
+    assert!(rules.load(policy("GET /a").as_bytes(), &current, compare).is_ok());
+    let unexpected = rules.load(policy("GET /b").as_bytes(), &current, compare).unwrap_err();
+    assert_eq!(unexpected.result(), "unexpected");
+}
+
+#[test]
+fn what_is_said_of_a_version() {
+    let active = engine(&policy("GET /a, GET /b"));
+    let served = ["/a", "/c"].map(|template| ("GET".to_owned(), template.to_owned()));
+    let current = Current { engine: Some(&active), public: None, served: &served, ending: Ending::default() };
+    let said = |text: &str| LoadRules::new().load(text.as_bytes(), &current, compare).unwrap().warning;
+    assert_eq!(said(&policy("GET /a, GET /b")), "", "the service lacked `GET /b` before");
+    assert_eq!(
+        said(&policy("GET /b, 'GET /{id}', GET /d")),
+        "the policy changes answers: some\nthe policy has no `GET /a`, and decides it as `GET /{id}`\n\
+         the policy has no `GET /c`, and decides it as `GET /{id}`\nthe service has no `GET /{id}`\n\
+         the service has no `GET /d`"
+    );
+    let closed = said("orbgate: 1\napis: {}\n");
+    assert!(closed.contains("every request that needs a token is denied"), "{closed}");
+}
