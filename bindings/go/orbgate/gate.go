@@ -101,10 +101,11 @@ func failed(failed *steps.Failed) error {
 	return err
 }
 
-// Whether the library keeps something for a step after this answer.
+// Whether the next question about a step must come to the same part of the library. After a trap, a call's report must not be taken for
+// one of another attempt, which has the same number there.
 func isHeld(step *steps.Step) bool {
 	switch step.Number {
-	case steps.KindWait, steps.KindCheckSignature, steps.KindOver:
+	case steps.KindWait, steps.KindCheckSignature, steps.KindOver, steps.KindCall:
 		return true
 	}
 	return false

@@ -105,7 +105,7 @@ func (g cgoGate) call(e *engine, question steps.Question, step *steps.Step) Stat
 
 func (g cgoGate) drop(step *steps.Step) {
 	if step.Held != nil {
-		g.call(nil, &steps.Drop{}, step)
+		cgoGate{}.call(nil, &steps.Drop{}, step) // the gate may be gone
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"sync"
 	"testing"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
 )
 
 // Where an instance traps there is no answer; the next call has another instance.
@@ -40,6 +42,51 @@ func TestATrapIsADenialAndTheNextCallHasAnotherInstance(t *testing.T) {
 		if !opened.Decide("POST", run, token).IsAllow() {
 			t.Error("the next call is denied")
 		}
+	}
+}
+
+// Attempts are numbered in each instance. So after a trap, a late report of a call isn't taken for one of the new instance's attempt.
+func TestALateReportAfterATrapIsNotAnotherAttempts(t *testing.T) {
+	const tokens = "orbgate_token: 1\nissuers: [{ issuer: https://id.example.com, audience: a, kind: user, algorithms: [ES256], jwks_uri: https://id.example.com/keys }]\n"
+	made, err := newGate(&steps.Make{Tokens: tokens})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	library := made.(*gateOf).library.(*wasmGate)
+	call := func() *steps.Step {
+		step := new(steps.Step)
+		if err := made.Ask(nil, &steps.Warm{}, new(steps.Step)); err != nil {
+			t.Fatal(err)
+		}
+		if err := made.Ask(nil, &steps.NextCall{}, step); err != nil || step.Number != steps.KindCall {
+			t.Fatal(step.Number, err)
+		}
+		return step
+	}
+	late := call()
+	if status := library.locked(func() Status { return StatusPanic }); status != StatusPanic {
+		t.Fatal(status)
+	}
+	next := call()
+	if late.Call.Attempt != next.Call.Attempt {
+		t.Fatal("the attempts have different numbers", late.Call.Attempt, next.Call.Attempt)
+	}
+	report := func(step *steps.Step) error {
+		return made.Ask(nil, &steps.Called{Attempt: step.Call.Attempt, Failure: steps.FetchTimeout, MonotonicMS: 1}, step)
+	}
+	if err := report(late); !errors.Is(err, StatusInvalidArgument) {
+		t.Error(err)
+	}
+	status := new(steps.Step)
+	if err := made.Ask(nil, &steps.Status{}, status); err != nil || status.KeyStatus.Issuers[0].Failure != "" {
+		t.Error(status.KeyStatus, err)
+	}
+	if err := report(next); err != nil {
+		t.Error(err)
+	}
+	if err := made.Ask(nil, &steps.Status{}, status); err != nil || status.KeyStatus.Issuers[0].Failure == "" {
+		t.Error(status.KeyStatus, err)
 	}
 }
 

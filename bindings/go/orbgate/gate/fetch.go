@@ -45,6 +45,7 @@ func (g *Gate) startCalls() {
 		g.mutex.Lock()
 		if g.closed {
 			g.mutex.Unlock()
+			g.raw.Drop(step)
 			return
 		}
 		g.fetching++
@@ -67,6 +68,7 @@ func (g *Gate) run(step *steps.Step) {
 		}
 		called.Attempt, called.MonotonicMS = call.Attempt, g.monotonicMS()
 		if g.raw.Ask(nil, &called, step) != nil {
+			g.raw.Drop(step)
 			break
 		}
 	}
