@@ -987,7 +987,7 @@ ORBGATE_NODISCARD
 OrbgateStatus orbgate_step_new(struct OrbgateStep **out);
 
 /// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides requests, and
-/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine` and `CheckRoutes`; otherwise it may be null.
+/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes` and `Reload`; otherwise it may be null.
 /// `gate` may be null for `Sources`, `Make`, `CheckRoutes` and `Drop`.
 ///
 /// Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a step

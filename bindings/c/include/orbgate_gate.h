@@ -57,6 +57,7 @@
 #define ORBGATE_MESSAGE_SECRET_SOURCES 71u
 #define ORBGATE_MESSAGE_KEY_STATUS 72u
 #define ORBGATE_MESSAGE_ROUTE_DIFFERENCES 73u
+#define ORBGATE_MESSAGE_LOADED 84u
 /* A question to a gate. */
 typedef struct OrbgateQuestion {
     /* The message so far. */
@@ -660,6 +661,64 @@ static inline void orbgate_drop_begin(OrbgateQuestion *to)
     orbgate_wire_begin(to, 16u);
 }
 
+/* Reload: Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. */
+static inline void orbgate_reload_begin(OrbgateQuestion *to)
+{
+    orbgate_wire_begin(to, 24u);
+}
+
+/* The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set. */
+static inline void orbgate_reload_set_policy(OrbgateQuestion *to, const char *value, size_t len)
+{
+    orbgate_wire_set(to, 24u, 1u, value, len);
+}
+
+/* Why the file can't be read; empty if it was read. */
+static inline void orbgate_reload_set_failure(OrbgateQuestion *to, const char *value, size_t len)
+{
+    orbgate_wire_set(to, 24u, 2u, value, len);
+}
+
+/* Reject a version without a seal. */
+static inline void orbgate_reload_set_require_seal(OrbgateQuestion *to, bool value)
+{
+    orbgate_wire_set_boolean(to, 24u, 3u, value);
+}
+
+/* Reject a version that allows more than the active one, or for fewer orbs. */
+static inline void orbgate_reload_set_refuse_wider(OrbgateQuestion *to, bool value)
+{
+    orbgate_wire_set_boolean(to, 24u, 4u, value);
+}
+
+/* As in `Make`. */
+static inline void orbgate_reload_add_secret(OrbgateQuestion *to, const char *value, size_t value_len)
+{
+    const size_t part = orbgate_wire_part(to, 24u, 5u);
+    if (value != NULL || value_len > 0) {
+        orbgate_wire_add(to, 24u, 1u, value, value_len);
+    }
+    orbgate_wire_end(to, part);
+}
+
+/* Follow the file with this step: ask again after each `pause_ms`, until `Drop`. A version counts once it was read twice without a change. 0: the version counts now. */
+static inline void orbgate_reload_set_interval_ms(OrbgateQuestion *to, uint64_t value)
+{
+    orbgate_wire_set_integer(to, 24u, 6u, value);
+}
+
+/* An operator waits for the result. */
+static inline void orbgate_reload_set_is_told(OrbgateQuestion *to, bool value)
+{
+    orbgate_wire_set_boolean(to, 24u, 7u, value);
+}
+
+/* The time on the monotonic clock. */
+static inline void orbgate_reload_set_monotonic_ms(OrbgateQuestion *to, uint64_t value)
+{
+    orbgate_wire_set_integer(to, 24u, 8u, value);
+}
+
 /* The form of each field, by its number; null for an unknown kind. */
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
 {
@@ -674,6 +733,7 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
         {0, 204}, /* SecretSources */
         {0, 77}, /* KeyStatus */
         {0, 206}, /* RouteDifferences */
+        {0, 130, 3, 3, 3, 1, 73, 1}, /* Loaded */
         {0, 1, 1, 3}, /* Diagnostic */
         {0, 1, 3, 3, 3, 3, 3, 3, 3, 1}, /* Token */
         {0, 131, 131}, /* CallHeader */
@@ -692,12 +752,13 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
     case 71u: return forms[7];
     case 72u: return forms[8];
     case 73u: return forms[9];
-    case 1u: return forms[10];
-    case 2u: return forms[11];
-    case 3u: return forms[12];
-    case 4u: return forms[13];
-    case 5u: return forms[14];
-    case 6u: return forms[15];
+    case 84u: return forms[10];
+    case 1u: return forms[11];
+    case 2u: return forms[12];
+    case 3u: return forms[13];
+    case 4u: return forms[14];
+    case 5u: return forms[15];
+    case 6u: return forms[16];
     default: return NULL;
     }
 }
@@ -1043,6 +1104,49 @@ static inline bool orbgate_key_status_next_issuer(const OrbgateMessage *from, Or
 static inline bool orbgate_route_differences_next_difference(const OrbgateMessage *from, OrbgateMessage *to)
 {
     return orbgate_wire_next_part(from, 73u, 0x80000001u, 6u, to);
+}
+
+/* Loaded: What became of a version of the policy. */
+/* Activate it. */
+static inline bool orbgate_loaded_get_is_loaded(const OrbgateMessage *from)
+{
+    return orbgate_wire_get(from, 84u, 1u).data != NULL;
+}
+
+/* The label of `orbgate_policy_loads_total`, such as `loaded` or `wider`. Empty if there is nothing to count or to log. */
+static inline OrbgateStr orbgate_loaded_get_result(const OrbgateMessage *from)
+{
+    return orbgate_wire_get(from, 84u, 2u);
+}
+
+/* What to log: the digest, or why the previous policy stays active. */
+static inline OrbgateStr orbgate_loaded_get_message(const OrbgateMessage *from)
+{
+    return orbgate_wire_get(from, 84u, 3u);
+}
+
+/* What to log as a warning, such as the changes for callers; empty if there is nothing. */
+static inline OrbgateStr orbgate_loaded_get_warning(const OrbgateMessage *from)
+{
+    return orbgate_wire_get(from, 84u, 4u);
+}
+
+/* The `OrbgateStatus` of a rejection; otherwise 0. */
+static inline uint64_t orbgate_loaded_get_status(const OrbgateMessage *from)
+{
+    return orbgate_wire_get_integer(from, 84u, 5u);
+}
+
+/* The errors of a policy or a configuration that have a position. */
+static inline bool orbgate_loaded_next_diagnostic(const OrbgateMessage *from, OrbgateMessage *to)
+{
+    return orbgate_wire_next_part(from, 84u, 0x6u, 1u, to);
+}
+
+/* With `interval_ms`, when to ask again. */
+static inline uint64_t orbgate_loaded_get_pause_ms(const OrbgateMessage *from)
+{
+    return orbgate_wire_get_integer(from, 84u, 7u);
 }
 
 /* Diagnostic: An error of a configuration. */

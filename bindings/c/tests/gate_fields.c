@@ -555,6 +555,66 @@ static void ask_drop(void)
     orbgate_question_free(&question);
 }
 
+static void ask_reload(void)
+{
+    static const unsigned char bytes[] = {
+        0x18, 0x0, 0x0, 0x0, 0x81, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x70, 0x6f, 0x6c, 0x69, 0x63, 0x79, 0x2, 0x0,
+        0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x66, 0x61, 0x69, 0x6c, 0x75, 0x72, 0x65, 0x3, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x4, 0x0, 0x0,
+        0x0, 0x0, 0x0, 0x0, 0x0, 0x5, 0x0, 0x0, 0x0, 0xd, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x5, 0x0, 0x0, 0x0, 0x76, 0x61, 0x6c,
+        0x75, 0x65, 0x5, 0x0, 0x0, 0x0, 0xf, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x76, 0x61, 0x6c, 0x75, 0x65, 0x20,
+        0x32, 0x6, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x7, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x7, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0,
+        0x0, 0x8, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x9, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_reload_begin(NULL);
+    orbgate_reload_begin(&question);
+    orbgate_reload_set_policy(&question, ORBGATE_TEXT("policy"));
+    orbgate_reload_set_failure(&question, ORBGATE_TEXT("failure"));
+    orbgate_reload_set_require_seal(&question, true);
+    orbgate_reload_set_refuse_wider(&question, true);
+    orbgate_reload_add_secret(&question, ORBGATE_TEXT("value"));
+    orbgate_reload_add_secret(&question, ORBGATE_TEXT("value 2"));
+    orbgate_reload_set_interval_ms(&question, UINT64_C(0x8007060504030207));
+    orbgate_reload_set_is_told(&question, true);
+    orbgate_reload_set_monotonic_ms(&question, UINT64_C(0x8007060504030209));
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    orbgate_reload_set_policy(NULL, ORBGATE_TEXT("policy"));
+    WRONG(orbgate_drop_begin, orbgate_reload_set_policy(&question, ORBGATE_TEXT("policy")));
+    WRONG(orbgate_reload_begin, orbgate_reload_set_policy(&question, NULL, 1));
+    WRONG(orbgate_drop_begin, orbgate_reload_set_policy(&question, NULL, 0));
+    EMPTY(orbgate_reload_begin, orbgate_reload_set_policy(&question, NULL, 0));
+    orbgate_reload_set_failure(NULL, ORBGATE_TEXT("failure"));
+    WRONG(orbgate_drop_begin, orbgate_reload_set_failure(&question, ORBGATE_TEXT("failure")));
+    WRONG(orbgate_reload_begin, orbgate_reload_set_failure(&question, NULL, 1));
+    WRONG(orbgate_drop_begin, orbgate_reload_set_failure(&question, NULL, 0));
+    EMPTY(orbgate_reload_begin, orbgate_reload_set_failure(&question, NULL, 0));
+    orbgate_reload_set_require_seal(NULL, true);
+    WRONG(orbgate_drop_begin, orbgate_reload_set_require_seal(&question, true));
+    WRONG(orbgate_drop_begin, orbgate_reload_set_require_seal(&question, false));
+    EMPTY(orbgate_reload_begin, orbgate_reload_set_require_seal(&question, false));
+    orbgate_reload_set_refuse_wider(NULL, true);
+    WRONG(orbgate_drop_begin, orbgate_reload_set_refuse_wider(&question, true));
+    WRONG(orbgate_drop_begin, orbgate_reload_set_refuse_wider(&question, false));
+    EMPTY(orbgate_reload_begin, orbgate_reload_set_refuse_wider(&question, false));
+    orbgate_reload_add_secret(NULL, ORBGATE_TEXT("value"));
+    WRONG(orbgate_drop_begin, orbgate_reload_add_secret(&question, ORBGATE_TEXT("value")));
+    WRONG(orbgate_reload_begin, orbgate_reload_add_secret(&question, NULL, 1));
+    WRONG(orbgate_drop_begin, orbgate_reload_add_secret(&question, NULL, 0));
+    orbgate_reload_set_interval_ms(NULL, UINT64_C(0x8007060504030207));
+    WRONG(orbgate_drop_begin, orbgate_reload_set_interval_ms(&question, UINT64_C(0x8007060504030207)));
+    WRONG(orbgate_drop_begin, orbgate_reload_set_interval_ms(&question, 0));
+    EMPTY(orbgate_reload_begin, orbgate_reload_set_interval_ms(&question, 0));
+    orbgate_reload_set_is_told(NULL, true);
+    WRONG(orbgate_drop_begin, orbgate_reload_set_is_told(&question, true));
+    WRONG(orbgate_drop_begin, orbgate_reload_set_is_told(&question, false));
+    EMPTY(orbgate_reload_begin, orbgate_reload_set_is_told(&question, false));
+    orbgate_reload_set_monotonic_ms(NULL, UINT64_C(0x8007060504030209));
+    WRONG(orbgate_drop_begin, orbgate_reload_set_monotonic_ms(&question, UINT64_C(0x8007060504030209)));
+    WRONG(orbgate_drop_begin, orbgate_reload_set_monotonic_ms(&question, 0));
+    EMPTY(orbgate_reload_begin, orbgate_reload_set_monotonic_ms(&question, 0));
+    orbgate_question_free(&question);
+}
+
 static void read_done(void)
 {
     static const unsigned char bytes[] = {
@@ -780,6 +840,39 @@ static void read_route_differences(void)
     CHECK(!orbgate_route_differences_next_difference(&message, &part0) && is_none(&part0));
 }
 
+static void read_loaded(void)
+{
+    static const unsigned char bytes[] = {
+        0x54, 0x0, 0x0, 0x0, 0xc4, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x0, 0x0, 0x0, 0x0, 0x2, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0,
+        0x72, 0x65, 0x73, 0x75, 0x6c, 0x74, 0x3, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x6d, 0x65, 0x73, 0x73, 0x61, 0x67, 0x65, 0x4, 0x0, 0x0,
+        0x0, 0x7, 0x0, 0x0, 0x0, 0x77, 0x61, 0x72, 0x6e, 0x69, 0x6e, 0x67, 0x5, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x6, 0x2, 0x3, 0x4,
+        0x5, 0x6, 0x7, 0x80, 0x6, 0x0, 0x0, 0x0, 0x2f, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4,
+        0x5, 0x6, 0x7, 0x80, 0x2, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x3, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x3, 0x0, 0x0, 0x0,
+        0x7, 0x0, 0x0, 0x0, 0x6d, 0x65, 0x73, 0x73, 0x61, 0x67, 0x65, 0x6, 0x0, 0x0, 0x0, 0x31, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x8,
+        0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x2, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x3, 0x2, 0x3, 0x4, 0x5,
+        0x6, 0x7, 0x80, 0x3, 0x0, 0x0, 0x0, 0x9, 0x0, 0x0, 0x0, 0x6d, 0x65, 0x73, 0x73, 0x61, 0x67, 0x65, 0x20, 0x32, 0x7, 0x0, 0x0, 0x0,
+        0x8, 0x0, 0x0, 0x0, 0x8, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
+    };
+    OrbgateMessage message = whole(bytes, sizeof bytes);
+    CHECK(message.kind == ORBGATE_MESSAGE_LOADED);
+    BOOLEAN(orbgate_loaded_get_is_loaded, message);
+    STRING(orbgate_loaded_get_result, message, "result");
+    STRING(orbgate_loaded_get_message, message, "message");
+    STRING(orbgate_loaded_get_warning, message, "warning");
+    INTEGER(orbgate_loaded_get_status, message, UINT64_C(0x8007060504030206));
+    OrbgateMessage part0 = orbgate_message_init();
+    PART(orbgate_loaded_next_diagnostic, message, part0);
+    INTEGER(orbgate_diagnostic_get_line, part0, UINT64_C(0x8007060504030202));
+    INTEGER(orbgate_diagnostic_get_column, part0, UINT64_C(0x8007060504030203));
+    STRING(orbgate_diagnostic_get_message, part0, "message");
+    CHECK(orbgate_loaded_next_diagnostic(&message, &part0));
+    INTEGER(orbgate_diagnostic_get_line, part0, UINT64_C(0x8007060504030202));
+    INTEGER(orbgate_diagnostic_get_column, part0, UINT64_C(0x8007060504030203));
+    STRING(orbgate_diagnostic_get_message, part0, "message 2");
+    CHECK(!orbgate_loaded_next_diagnostic(&message, &part0) && is_none(&part0));
+    INTEGER(orbgate_loaded_get_pause_ms, message, UINT64_C(0x8007060504030208));
+}
+
 int main(void)
 {
     ask_sources();
@@ -798,6 +891,7 @@ int main(void)
     ask_check_engine();
     ask_check_routes();
     ask_drop();
+    ask_reload();
     read_done();
     read_failed();
     read_answer();
@@ -808,5 +902,6 @@ int main(void)
     read_secret_sources();
     read_key_status();
     read_route_differences();
+    read_loaded();
     return 0;
 }

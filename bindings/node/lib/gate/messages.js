@@ -25,6 +25,7 @@ const MESSAGES = Object.freeze({
   CHECK_ENGINE: 14,
   CHECK_ROUTES: 15,
   DROP: 16,
+  RELOAD: 24,
   DONE: 64,
   FAILED: 65,
   ANSWER: 66,
@@ -35,6 +36,7 @@ const MESSAGES = Object.freeze({
   SECRET_SOURCES: 71,
   KEY_STATUS: 72,
   ROUTE_DIFFERENCES: 73,
+  LOADED: 84,
 });
 
 /**
@@ -302,6 +304,32 @@ const putCheckRoutes = (to, of) => {
  */
 
 /**
+ * Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it.
+ * @typedef {object} Reload
+ * @property {24} number
+ * @property {Text} [policy] The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set.
+ * @property {Text} [failure] Why the file can't be read; empty if it was read.
+ * @property {boolean} [requireSeal] Reject a version without a seal.
+ * @property {boolean} [refuseWider] Reject a version that allows more than the active one, or for fewer orbs.
+ * @property {readonly Secret[]} [secrets] As in `Make`.
+ * @property {number} [intervalMs] Follow the file with this step: ask again after each `pause_ms`, until `Drop`. A version counts once it was read twice without a change. 0: the version counts now.
+ * @property {boolean} [isTold] An operator waits for the result.
+ * @property {number} [monotonicMs] The time on the monotonic clock.
+ */
+
+/** @type {Put<Reload>} */
+const putReload = (to, of) => {
+  to.text(1, of.policy);
+  to.text(2, of.failure);
+  to.flag(3, of.requireSeal);
+  to.flag(4, of.refuseWider);
+  to.parts(5, of.secrets, putSecret);
+  to.integer(6, of.intervalMs);
+  to.flag(7, of.isTold);
+  to.integer(8, of.monotonicMs);
+};
+
+/**
  * A secret that the host passes.
  * @typedef {object} Secret
  * @property {Text} [value] The secret; absent if the library reads it from its file or environment variable.
@@ -338,7 +366,7 @@ const putServiceRoute = (to, of) => {
   to.text(2, of.pathTemplate);
 };
 
-/** A question. @typedef {Sources | Make | Ask | Resume | Checked | IsOver | NextCall | Called | Warm | Revoke | Forget | ReadSecrets | Status | CheckEngine | CheckRoutes | Drop} Question */
+/** A question. @typedef {Sources | Make | Ask | Resume | Checked | IsOver | NextCall | Called | Warm | Revoke | Forget | ReadSecrets | Status | CheckEngine | CheckRoutes | Drop | Reload} Question */
 
 /** Writes a question. @type {Put<Question>} */
 const write = (to, question) => {
@@ -382,6 +410,9 @@ const write = (to, question) => {
       break;
     case 15:
       putCheckRoutes(to, question);
+      break;
+    case 24:
+      putReload(to, question);
       break;
   }
   to.close(start);
@@ -963,6 +994,92 @@ const readRouteDifferences = (bytes, view, start, end) => {
 };
 
 /**
+ * What became of a version of the policy.
+ * @typedef {object} Loaded
+ * @property {84} number
+ * @property {boolean} isLoaded Activate it.
+ * @property {string} result The label of `orbgate_policy_loads_total`, such as `loaded` or `wider`. Empty if there is nothing to count or to log.
+ * @property {string} message What to log: the digest, or why the previous policy stays active.
+ * @property {string} warning What to log as a warning, such as the changes for callers; empty if there is nothing.
+ * @property {number} status The `OrbgateStatus` of a rejection; otherwise 0.
+ * @property {Diagnostic[]} diagnostics The errors of a policy or a configuration that have a position.
+ * @property {number} pauseMs With `interval_ms`, when to ask again.
+ */
+
+/** @type {Read<Loaded>} */
+const readLoaded = (bytes, view, start, end) => {
+  /** @type {Loaded} */
+  const of = { number: 84, isLoaded: false, result: "", message: "", warning: "", status: 0, diagnostics: [], pauseMs: 0 };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0 || size !== 0) {
+          return null;
+        }
+        seen |= 2;
+        of.isLoaded = true;
+        break;
+      case 2:
+        if ((seen & 4) !== 0) {
+          return null;
+        }
+        seen |= 4;
+        of.result = textAt(bytes, from, at);
+        break;
+      case 3:
+        if ((seen & 8) !== 0) {
+          return null;
+        }
+        seen |= 8;
+        of.message = textAt(bytes, from, at);
+        break;
+      case 4:
+        if ((seen & 16) !== 0) {
+          return null;
+        }
+        seen |= 16;
+        of.warning = textAt(bytes, from, at);
+        break;
+      case 5:
+        if ((seen & 32) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 32;
+        of.status = integerAt(view, from);
+        break;
+      case 6: {
+        const part = readDiagnostic(bytes, view, from, at);
+        if (part === null) {
+          return null;
+        }
+        of.diagnostics.push(part);
+        break;
+      }
+      case 7:
+        if ((seen & 128) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 128;
+        of.pauseMs = integerAt(view, from);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
  * An error of a configuration.
  * @typedef {object} Diagnostic
  * @property {number} line Line, from 1.
@@ -1330,7 +1447,7 @@ const readRouteDifference = (bytes, view, start, end) => {
   return of;
 };
 
-/** An answer. @typedef {Done | Failed | Answer | Wait | CheckSignature | Call | Over | SecretSources | KeyStatus | RouteDifferences} Reply */
+/** An answer. @typedef {Done | Failed | Answer | Wait | CheckSignature | Call | Over | SecretSources | KeyStatus | RouteDifferences | Loaded} Reply */
 
 /** Reads an answer; `null` if it isn't one, or if it has something unknown and critical. @type {Read<Reply>} */
 const read = (bytes, view, start, end) => {
@@ -1360,6 +1477,8 @@ const read = (bytes, view, start, end) => {
       return readKeyStatus(bytes, view, from, end);
     case 73:
       return readRouteDifferences(bytes, view, from, end);
+    case 84:
+      return readLoaded(bytes, view, from, end);
     default:
       return null;
   }

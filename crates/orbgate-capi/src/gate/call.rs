@@ -5,13 +5,14 @@ use core::time::Duration;
 use std::borrow::Cow;
 use std::time::UNIX_EPOCH;
 
-use orbgate_gate::{AuditLine, AuditToken, RoutesDiffer, Step, Undeclared, check_routes};
+use orbgate_gate::{AuditLine, AuditToken, Follower, RoutesDiffer, Step, Undeclared, check_routes};
 use orbgate_token::{AttemptId, Fetch, Post, Response, VerifiedToken};
 
 use super::fetch::failure;
 use super::messages::*;
 use super::object::OrbgateGate;
 use super::options::{Options, invalid, number, templates};
+use super::reload::reload;
 use super::request::{Asked, milliseconds, now};
 use super::routes::{ORBGATE_DIFFERENCE_UNDECLARED, ORBGATE_DIFFERENCE_UNSERVED};
 use super::step::{OrbgateStep, State};
@@ -44,7 +45,7 @@ pub unsafe extern "C" fn orbgate_step_new(out: *mut *mut OrbgateStep) -> Orbgate
 }
 
 /// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides requests, and
-/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine` and `CheckRoutes`; otherwise it may be null.
+/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes` and `Reload`; otherwise it may be null.
 /// `gate` may be null for `Sources`, `Make`, `CheckRoutes` and `Drop`.
 ///
 /// Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a step
@@ -233,11 +234,39 @@ impl<'c> Asking<'c> {
                 }
             }
             Question::CheckRoutes(asked) => self.routes(&asked),
+            Question::Reload(asked) => self.reload(&asked),
             Question::Drop => {
                 self.step.state = State::Idle;
                 self.done()
             }
         }
+    }
+
+    fn reload(&mut self, asked: &Reload<'_>) -> OrStatus {
+        let (gate, active, interval) =
+            (self.gate()?, self.engine.map(OrbgateEngine::engine), Duration::from_millis(asked.interval_ms));
+        let mut follower = match self.step.take() {
+            _ if interval.is_zero() => None,
+            State::Follow(follower) => Some(follower),
+            _ => Some(Box::new(Follower::new(interval))),
+        };
+        let outcome = reload(gate, active, follower.as_deref_mut(), asked, &given(&asked.secrets))?;
+        let (status, diagnostics) = outcome.error.as_ref().map_or((0, Vec::new()), |error| {
+            let (status, _, found) = error.parts();
+            (u64::try_from(status.number()).unwrap_or_default(), diagnostics(found))
+        });
+        let told = Loaded {
+            is_loaded: outcome.is_loaded,
+            result: outcome.result,
+            message: &outcome.message,
+            warning: &outcome.warning,
+            status,
+            diagnostics,
+            pause_ms: follower.as_ref().map_or(0, |follower| milliseconds(follower.pause())),
+        };
+        told.write(&mut self.to())?;
+        self.step.state = follower.map_or(State::Idle, State::Follow);
+        Ok(())
     }
 
     /// Errors of a configuration are an answer, and others the status of the call.
@@ -246,13 +275,9 @@ impl<'c> Asking<'c> {
         if status != OrbgateStatus::InvalidConfiguration {
             return Err(status);
         }
-        let diagnostics = diagnostics.iter().map(|(line, column, message)| Diagnostic {
-            line: (*line).into(),
-            column: (*column).into(),
-            message,
-        });
+        let diagnostics = self::diagnostics(diagnostics);
         let status = u64::try_from(status.number()).unwrap_or_default();
-        Failed { status, message, diagnostics: diagnostics.collect() }.write(&mut self.to())
+        Failed { status, message, diagnostics }.write(&mut self.to())
     }
 
     fn sources(&mut self, Sources { tokens }: &Sources<'_>) -> OrStatus {
@@ -388,13 +413,23 @@ impl<'c> Asking<'c> {
             Some(_) if written != 0 => return Err(INVALID),
             Some(gate) => (gate.gate.rules().public.as_deref(), gate.templates),
         };
-        let routes: Vec<_> =
+        let routes: Vec<(&str, String)> =
             asked.routes.iter().map(|route| (route.method, style.in_policy(route.path_template))).collect();
+        if let Some(gate) = self.gate {
+            gate.serves(routes.iter().map(|(method, template)| ((*method).to_owned(), template.clone())).collect());
+        }
         let routes = routes.iter().map(|(method, template)| (*method, template.as_str()));
         let differ = check_routes(engine.engine(), public, routes).err();
         let differences = differ.as_ref().map(differences).unwrap_or_default();
         RouteDifferences { differences }.write(&mut self.to())
     }
+}
+
+fn diagnostics(found: &[(u32, u32, String)]) -> Vec<Diagnostic<'_>> {
+    let found = found.iter();
+    found
+        .map(|(line, column, message)| Diagnostic { line: (*line).into(), column: (*column).into(), message })
+        .collect()
 }
 
 fn made(make: &Make<'_>) -> Result<OrbgateGate, OrbgateError> {

@@ -24,11 +24,12 @@ pub(super) enum Question<'a> {
     CheckEngine,
     CheckRoutes(CheckRoutes<'a>),
     Drop,
+    Reload(Reload<'a>),
 }
 
 impl<'a> Question<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> OrStatus<Self> {
-        let (number, fields) = message(bytes, &[1, 2])?;
+        let (number, fields) = message(bytes, &[1, 2, 24])?;
         match number {
             1 => Sources::read(fields).map(Self::Sources),
             2 => Make::read(fields).map(Self::Make),
@@ -46,6 +47,7 @@ impl<'a> Question<'a> {
             14 => fields.each(|_, _| Err(OrbgateStatus::InvalidArgument)).map(|()| Self::CheckEngine),
             15 => CheckRoutes::read(fields).map(Self::CheckRoutes),
             16 => fields.each(|_, _| Err(OrbgateStatus::InvalidArgument)).map(|()| Self::Drop),
+            24 => Reload::read(fields).map(Self::Reload),
             _ => Err(OrbgateStatus::InvalidArgument),
         }
     }
@@ -615,6 +617,70 @@ impl<'a> CheckRoutes<'a> {
     }
 }
 
+/// Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it.
+#[derive(Default)]
+pub(super) struct Reload<'a> {
+    /// The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set.
+    pub(super) policy: &'a [u8],
+    /// Why the file can't be read; empty if it was read.
+    pub(super) failure: &'a str,
+    /// Reject a version without a seal.
+    pub(super) require_seal: bool,
+    /// Reject a version that allows more than the active one, or for fewer orbs.
+    pub(super) refuse_wider: bool,
+    /// As in `Make`.
+    pub(super) secrets: Vec<Secret<'a>>,
+    /// Follow the file with this step: ask again after each `pause_ms`, until `Drop`. A version counts once it was read twice without a change. 0: the version counts now.
+    pub(super) interval_ms: u64,
+    /// An operator waits for the result.
+    pub(super) is_told: bool,
+    /// The time on the monotonic clock.
+    pub(super) monotonic_ms: u64,
+}
+
+impl<'a> Reload<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.policy = bytes;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.failure = <&str>::read(bytes)?;
+                }
+                3 => {
+                    seen.first(number)?;
+                    read.require_seal = bool::read(bytes)?;
+                }
+                4 => {
+                    seen.first(number)?;
+                    read.refuse_wider = bool::read(bytes)?;
+                }
+                5 => read.secrets.push(Secret::read(Fields::read(bytes)?)?),
+                6 => {
+                    seen.first(number)?;
+                    read.interval_ms = u64::read(bytes)?;
+                }
+                7 => {
+                    seen.first(number)?;
+                    read.is_told = bool::read(bytes)?;
+                }
+                8 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
 /// A secret that the host passes.
 #[derive(Default)]
 pub(super) struct Secret<'a> {
@@ -992,6 +1058,50 @@ impl RouteDifferences<'_> {
         for one in &self.differences {
             to.fields(CRITICAL | 1, |to| one.put(to))?;
         }
+        Ok(())
+    }
+}
+
+/// What became of a version of the policy.
+#[derive(Default)]
+pub(super) struct Loaded<'a> {
+    /// Activate it.
+    pub(super) is_loaded: bool,
+    /// The label of `orbgate_policy_loads_total`, such as `loaded` or `wider`. Empty if there is nothing to count or to log.
+    pub(super) result: &'a str,
+    /// What to log: the digest, or why the previous policy stays active.
+    pub(super) message: &'a str,
+    /// What to log as a warning, such as the changes for callers; empty if there is nothing.
+    pub(super) warning: &'a str,
+    /// The `OrbgateStatus` of a rejection; otherwise 0.
+    pub(super) status: u64,
+    /// The errors of a policy or a configuration that have a position.
+    pub(super) diagnostics: Vec<Diagnostic<'a>>,
+    /// With `interval_ms`, when to ask again.
+    pub(super) pause_ms: u64,
+}
+
+impl Loaded<'_> {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(84, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.boolean(CRITICAL | 1, self.is_loaded);
+        if !self.result.is_empty() {
+            to.bytes(2, self.result.as_bytes())?;
+        }
+        if !self.message.is_empty() {
+            to.bytes(3, self.message.as_bytes())?;
+        }
+        if !self.warning.is_empty() {
+            to.bytes(4, self.warning.as_bytes())?;
+        }
+        to.integer(5, self.status);
+        for one in &self.diagnostics {
+            to.fields(6, |to| one.put(to))?;
+        }
+        to.integer(7, self.pause_ms);
         Ok(())
     }
 }

@@ -1,5 +1,8 @@
 //! A gate as an object of the C ABI.
 
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
 use orbgate_gate::{Gate, TemplateStyle};
 use orbgate_token::{KeyCache, Verifier};
 
@@ -18,6 +21,8 @@ use crate::status::{OrStatus, OrbgateStatus};
 pub struct OrbgateGate {
     pub(super) gate: Gate,
     pub(super) templates: TemplateStyle,
+    /// The routes of the service, if it has stated them.
+    served: ArcSwap<Vec<(String, String)>>,
 }
 
 impl OrbgateGate {
@@ -29,7 +34,15 @@ impl OrbgateGate {
             true => keys.signatures_outside(),
             false => keys,
         };
-        Ok(Self { gate: Gate::new(options.rules, keys), templates: options.templates })
+        Ok(Self { gate: Gate::new(options.rules, keys), templates: options.templates, served: ArcSwap::default() })
+    }
+
+    pub(super) fn serves(&self, routes: Vec<(String, String)>) {
+        self.served.store(Arc::new(routes));
+    }
+
+    pub(super) fn served(&self) -> Arc<Vec<(String, String)>> {
+        self.served.load_full()
     }
 
     /// A configured issuer with this name.

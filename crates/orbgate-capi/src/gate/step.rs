@@ -2,7 +2,7 @@
 
 use core::{fmt, mem};
 
-use orbgate_gate::{Checking, Waiting};
+use orbgate_gate::{Checking, Follower, Waiting};
 
 use super::object::OrbgateGate;
 use super::wire::Writer;
@@ -26,6 +26,8 @@ pub(super) enum State {
     Made(Box<OrbgateGate>),
     Wait(Waiting),
     Check(Checking),
+    /// It follows the policy's file.
+    Follow(Box<Follower>),
 }
 
 /// An answer, which can have a secret.

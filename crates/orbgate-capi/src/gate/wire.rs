@@ -8,7 +8,7 @@ use crate::status::{OrStatus, OrbgateStatus};
 /// The largest message, with its head.
 pub(super) const MOST_BYTES: usize = 2 << 20;
 
-/// The largest message with a token configuration. The longest valid configuration fits, and so does one whose error says that it is too long.
+/// The largest message with a token configuration or a policy. The longest valid configuration fits, and so does one whose error says that it is too long.
 const MOST_BYTES_WITH_TOKENS: usize = 10 << 20;
 
 /// In the number of a field: a host that doesn't know it must deny.
@@ -16,7 +16,7 @@ pub(super) const CRITICAL: u32 = 1 << 31;
 
 const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
 
-/// The number and the fields of a message. Those with one of these numbers have a token configuration.
+/// The number and the fields of a message. Those with one of these numbers have a token configuration or a policy.
 pub(super) fn message<'a>(bytes: &'a [u8], with_tokens: &[u32]) -> OrStatus<(u32, Fields<'a>)> {
     let mut whole = Fields(bytes);
     let (number, fields) = whole.take()?;

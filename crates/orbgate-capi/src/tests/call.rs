@@ -592,3 +592,71 @@ proptest! {
         prop_assert!(!matches!(host.send(&message), Err(OrbgateStatus::Panic)));
     }
 }
+
+/// A version is compared with the active engine; the host gets what to count, to log and to do.
+#[test]
+fn a_gate_judges_a_version_of_the_policy() {
+    const RELOAD: u32 = 24;
+    const ROUTES: u32 = 15;
+    let policy = |routes: &str| {
+        format!(
+            "orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ s: {{ orbs: false, routes: [{routes}] }} }} }} }}\n...\n"
+        )
+    };
+    let active = compiled(&policy("GET /a"));
+    let gate = Host::new(&[put(21, b"GET /docs/{page}")]).over(active);
+    let told = |fields: &[Vec<u8>]| {
+        let said = gate.say(RELOAD, fields).unwrap();
+        assert_eq!(said.0, 84);
+        let loaded = said.bytes(1).is_some();
+        assert_eq!(loaded, said.text(2) == "loaded");
+        (said.text(2), said.text(3), said.text(4), said.integer(5), said.integer(7))
+    };
+    let status = |status: OrbgateStatus| u64::try_from(status.number()).unwrap();
+    let (refused, strict) = (status(OrbgateStatus::InvalidPolicy), put(4, b""));
+    let text = |routes: &str| put(1, policy(routes).as_bytes());
+    for (fields, result, message, number) in [
+        (vec![text("GET /a, GET /b")], "loaded", "1 wider", 0),
+        (vec![text("GET /a, GET /b"), strict.clone()], "wider", "1 wider", refused),
+        (vec![text("get /a")], "refused", "2:", refused),
+        (vec![text("GET /docs/a")], "refused", "same paths", status(OrbgateStatus::InvalidConfiguration)),
+        (vec![put(1, b"orbgate: 1\napis: {}\n")], "unfinished", "...", refused),
+        (vec![text("GET /a"), put(3, b"")], "unsealed", "sha256", refused),
+        (vec![put(2, b"it is gone")], "unreadable", "it is gone", status(OrbgateStatus::Io)),
+    ] {
+        let (found, said, _, code, pause) = told(&fields);
+        assert!(said.contains(message), "{said}");
+        assert_eq!((&*found, code, pause), (result, number, 0), "{said}");
+    }
+    let empty = Host::new(&[]).over(null_mut());
+    for (more, result) in [(vec![], "loaded"), (vec![strict.clone()], "wider")] {
+        let said = empty.say(RELOAD, &[vec![text("GET /a")], more].concat()).unwrap();
+        assert_eq!(said.text(2), result, "without an active policy: {}", said.text(3));
+    }
+    let long = put(1, format!("#{}\n{}", "#".repeat(3 << 20), policy("GET /a")).as_bytes());
+    assert_eq!(told(&[long]).0, "loaded", "a message has room for a policy");
+    let route = put(1, &[put(1, b"GET"), put(2, b"/a")].concat());
+    gate.say(ROUTES, &[route]).unwrap();
+    let warning = told(&[put(1, b"orbgate: 1\napis: {}\n...\n")]).2;
+    assert!(
+        warning.contains("the policy has no routes") && warning.contains("the policy has no `GET /a`"),
+        "{warning}"
+    );
+
+    // With an interval, the same step follows the file.
+    let every = |more: &[Vec<u8>]| {
+        let (result, _, _, _, pause) = told(&[more, &[integer(6, 2_000)]].concat());
+        (result, pause)
+    };
+    let wait = (String::new(), 2_000);
+    assert_eq!(every(&[text("GET /b")]), wait, "it must rest");
+    assert_eq!(every(&[text("GET /c")]), wait, "it is another");
+    assert_eq!(every(&[text("GET /c")]), ("loaded".to_owned(), 2_000));
+    assert_eq!(every(&[text("GET /c")]), wait);
+    assert_eq!(every(&[text("GET /d"), put(7, b"")]), (String::new(), 1_000), "an operator waits");
+    assert_eq!(every(&[text("GET /d")]), ("loaded".to_owned(), 2_000));
+    assert_eq!(every(&[put(2, b"gone")]), ("unreadable".to_owned(), 2_000));
+    assert_eq!(every(&[put(2, b"gone")]), wait, "it was said");
+    gate.say(16, &[]).unwrap();
+    assert_eq!(every(&[put(2, b"gone")]).0, "unreadable", "another one follows now");
+}

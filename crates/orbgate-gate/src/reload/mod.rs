@@ -1,4 +1,4 @@
-//! Which versions of a policy become active, and what is said of each.
+//! Decides which versions of a policy become active, and what to log about each.
 
 mod error;
 mod follower;
@@ -55,7 +55,7 @@ pub struct Changes {
     pub removed: u64,
     /// Whether access is wider, or might be.
     pub widens: bool,
-    /// A few lines about them; empty if there are none.
+    /// A few lines about them; empty if nothing changes.
     pub text: String,
 }
 

@@ -14,6 +14,7 @@ const (
 	KindSecretSources    = 71
 	KindKeyStatus        = 72
 	KindRouteDifferences = 73
+	KindLoaded           = 84
 )
 
 // Sources: Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate.
@@ -467,6 +468,57 @@ func (m *Drop) Append(to []byte) []byte {
 	return end(to, start)
 }
 
+// Reload: Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it.
+type Reload struct {
+	// The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set.
+	Policy string
+	// Why the file can't be read; empty if it was read.
+	Failure string
+	// Reject a version without a seal.
+	RequireSeal bool
+	// Reject a version that allows more than the active one, or for fewer orbs.
+	RefuseWider bool
+	// As in `Make`.
+	Secrets []Secret
+	// Follow the file with this step: ask again after each `pause_ms`, until `Drop`. A version counts once it was read twice without a change. 0: the version counts now.
+	IntervalMS uint64
+	// An operator waits for the result.
+	IsTold bool
+	// The time on the monotonic clock.
+	MonotonicMS uint64
+}
+
+// Append writes the question after these bytes.
+func (m *Reload) Append(to []byte) []byte {
+	to, start := begin(to, 24)
+	if m.Policy != "" {
+		to = putText(to, 1, m.Policy)
+	}
+	if m.Failure != "" {
+		to = putText(to, 2, m.Failure)
+	}
+	if m.RequireSeal {
+		to = putFlag(to, 3)
+	}
+	if m.RefuseWider {
+		to = putFlag(to, 4)
+	}
+	for index := range m.Secrets {
+		part, start := begin(to, 5)
+		to = end(m.Secrets[index].put(part), start)
+	}
+	if m.IntervalMS != 0 {
+		to = putInteger(to, 6, m.IntervalMS)
+	}
+	if m.IsTold {
+		to = putFlag(to, 7)
+	}
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 8, m.MonotonicMS)
+	}
+	return end(to, start)
+}
+
 // Secret: A secret that the host passes.
 type Secret struct {
 	// The secret; absent if the library reads it from its file or environment variable.
@@ -539,6 +591,8 @@ type Reply struct {
 	KeyStatus
 
 	RouteDifferences
+
+	Loaded
 }
 
 // Read reads an answer over an earlier one; false if it isn't one, or if it has something unknown and critical.
@@ -567,6 +621,8 @@ func (r *Reply) Read(message []byte) bool {
 		ok = r.KeyStatus.read(fields)
 	case number == KindRouteDifferences:
 		ok = r.RouteDifferences.read(fields)
+	case number == KindLoaded:
+		ok = r.Loaded.read(fields)
 	default:
 		ok = false
 	}
@@ -996,6 +1052,65 @@ func (m *RouteDifferences) read(fields []byte) bool {
 			var one RouteDifference
 			ok = one.read(bytes)
 			m.Differences = append(m.Differences, one)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Loaded: What became of a version of the policy.
+type Loaded struct {
+	// Activate it.
+	IsLoaded bool
+	// The label of `orbgate_policy_loads_total`, such as `loaded` or `wider`. Empty if there is nothing to count or to log.
+	Result string
+	// What to log: the digest, or why the previous policy stays active.
+	Message string
+	// What to log as a warning, such as the changes for callers; empty if there is nothing.
+	Warning string
+	// The `OrbgateStatus` of a rejection; otherwise 0.
+	Status uint64
+	// The errors of a policy or a configuration that have a position.
+	Diagnostics []Diagnostic
+	// With `interval_ms`, when to ask again.
+	PauseMS uint64
+}
+
+func (m *Loaded) read(fields []byte) bool {
+	*m = Loaded{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0xbe)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.IsLoaded, ok = true, len(bytes) == 0
+		case 2:
+			m.Result = string(bytes)
+		case 3:
+			m.Message = string(bytes)
+		case 4:
+			m.Warning = string(bytes)
+		case 5:
+			m.Status, ok = integer(bytes)
+		case 6:
+			var one Diagnostic
+			ok = one.read(bytes)
+			m.Diagnostics = append(m.Diagnostics, one)
+		case 7:
+			m.PauseMS, ok = integer(bytes)
 		default:
 			ok = tag < critical
 		}

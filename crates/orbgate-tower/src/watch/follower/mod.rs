@@ -114,7 +114,7 @@ impl Following {
         }
     }
 
-    /// Makes a version active, or reports why not. No second thread is started while the first goes on.
+    /// Makes a version active, or reports why not. No second thread is started while the first still runs.
     fn load(&mut self, text: &[u8], now: Duration) {
         if self.overdue.as_ref().is_some_and(Attempt::goes_on) {
             return self.follower.postponed(text, now);

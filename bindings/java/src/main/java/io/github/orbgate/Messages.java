@@ -20,7 +20,7 @@ final class Messages {
     }
 
     /** The answer to a question. */
-    sealed interface Reply permits Done, Failed, Answer, Wait, CheckSignature, Call, Over, SecretSources, KeyStatus, RouteDifferences {
+    sealed interface Reply permits Done, Failed, Answer, Wait, CheckSignature, Call, Over, SecretSources, KeyStatus, RouteDifferences, Loaded {
         /**
          * Reads a message.
          *
@@ -41,6 +41,7 @@ final class Messages {
                 case 71 -> SecretSources.read(fields);
                 case 72 -> KeyStatus.read(fields);
                 case 73 -> RouteDifferences.read(fields);
+                case 84 -> Loaded.read(fields);
                 default -> throw Wire.refused();
             };
         }
@@ -450,6 +451,51 @@ final class Messages {
         }
     }
 
+    /** Checks a version of the policy. The engine is the active one, or null before the first. If the answer is {@code Loaded} with {@code is_loaded}, the secrets were read again; make an engine of the same bytes and activate it. */
+    static final class Reload implements Question {
+        /** The contents of the file, which was read once. A policy without an end marker is rejected, unless {@code interval_ms} is set. */
+        byte[] policy = NOTHING;
+
+        /** Why the file can't be read; empty if it was read. */
+        String failure = "";
+
+        /** Reject a version without a seal. */
+        boolean requireSeal;
+
+        /** Reject a version that allows more than the active one, or for fewer orbs. */
+        boolean refuseWider;
+
+        /** As in {@code Make}. */
+        List<Secret> secrets = List.of();
+
+        /** Follow the file with this step: ask again after each {@code pause_ms}, until {@code Drop}. A version counts once it was read twice without a change. 0: the version counts now. */
+        long intervalMs;
+
+        /** An operator waits for the result. */
+        boolean isTold;
+
+        /** The time on the monotonic clock. */
+        long monotonicMs;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(24);
+            to.put(1, policy);
+            to.put(2, failure);
+            to.put(3, requireSeal);
+            to.put(4, refuseWider);
+            for (Secret one : secrets) {
+                int part = to.begin(5);
+                one.write(to);
+                to.end(part);
+            }
+            to.put(6, intervalMs);
+            to.put(7, isTold);
+            to.put(8, monotonicMs);
+            to.end(start);
+        }
+    }
+
     /** A secret that the host passes. */
     static final class Secret {
         /** The secret; absent if the library reads it from its file or environment variable. */
@@ -759,6 +805,48 @@ final class Messages {
                 int number = fields.next();
                 switch (number) {
                     case Wire.CRITICAL | 1 -> to.differences.add(RouteDifference.read(fields.part()));
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** What became of a version of the policy. */
+    static final class Loaded implements Reply {
+        /** Activate it. */
+        boolean isLoaded;
+
+        /** The label of {@code orbgate_policy_loads_total}, such as {@code loaded} or {@code wider}. Empty if there is nothing to count or to log. */
+        String result = "";
+
+        /** What to log: the digest, or why the previous policy stays active. */
+        String message = "";
+
+        /** What to log as a warning, such as the changes for callers; empty if there is nothing. */
+        String warning = "";
+
+        /** The {@code OrbgateStatus} of a rejection; otherwise 0. */
+        long status;
+
+        /** The errors of a policy or a configuration that have a position. */
+        List<Diagnostic> diagnostics = new ArrayList<>();
+
+        /** With {@code interval_ms}, when to ask again. */
+        long pauseMs;
+
+        static Loaded read(Wire.Reader fields) {
+            Loaded to = new Loaded();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.isLoaded = fields.once(1).isThere();
+                    case 2 -> to.result = fields.once(2).text();
+                    case 3 -> to.message = fields.once(3).text();
+                    case 4 -> to.warning = fields.once(4).text();
+                    case 5 -> to.status = fields.once(5).integer();
+                    case 6 -> to.diagnostics.add(Diagnostic.read(fields.part()));
+                    case 7 -> to.pauseMs = fields.once(7).integer();
                     default -> fields.skip(number);
                 }
             }
