@@ -6,6 +6,7 @@ use orbgate::Decision;
 use orbgate_token::VerifiedToken;
 
 use crate::credentials::{Credentials, Verified};
+use crate::mcp::McpCall;
 
 /// The result for a request: its decision, and the response if it is denied.
 ///
@@ -17,7 +18,8 @@ use crate::credentials::{Credentials, Verified};
 pub struct Answer<'e, T = VerifiedToken> {
     /// The decision: reason, route, scope and, for an allow, the charge.
     pub decision: Decision<'e>,
-    /// The response to the caller; `None` for an allow.
+    /// The response to the caller; `None` for an allow. Only the gate's own [metadata](crate::Metadata) is allowed and has a
+    /// response, which needs no service: check this before the decision.
     pub denial: Option<Denial>,
     /// The verified token, or why it was rejected.
     pub credentials: Credentials<T>,
@@ -32,6 +34,8 @@ pub struct Answer<'e, T = VerifiedToken> {
     /// [`Matched::Unknown`](crate::Matched::Unknown) to [`Rules::routed`](crate::Rules::routed) for such a handler; one
     /// that knows it before leaves [`Request::origin`](crate::Request::origin) empty.
     pub preflight: bool,
+    /// Set if the request is for an MCP endpoint. If it [reads its body](McpCall::reads_body), the request isn't decided yet.
+    pub mcp: Option<McpCall>,
 }
 
 /// A request that was allowed for one route, but that the router sent to another.
@@ -50,6 +54,14 @@ impl<T> Answer<'_, T> {
     pub const fn allowing_bonus_orbs(mut self) -> Self {
         self.decision = self.decision.allowing_bonus_orbs();
         self
+    }
+
+    /// The template that a router must have chosen, if it isn't that of the decision's route: of a public route or of an MCP
+    /// endpoint.
+    #[must_use]
+    pub fn template(&self) -> Option<&str> {
+        let endpoint = self.mcp.as_ref().map(|call| &*call.endpoint);
+        endpoint.or(self.public.as_deref())
     }
 
     /// The verified token, if it is valid.
@@ -72,9 +84,9 @@ impl<T> Answer<'_, T> {
     }
 }
 
-/// The response to a denied request: a status, [`CACHE_CONTROL`](Self::CACHE_CONTROL), at most two other headers, no body
-/// and no content type.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The response to a denied request: a status, [`CACHE_CONTROL`](Self::CACHE_CONTROL), and at most three other headers. Only at
+/// an MCP endpoint can it have a body.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Denial {
     /// The HTTP status.
@@ -85,6 +97,10 @@ pub struct Denial {
     pub allow: Option<String>,
     /// The value of `Retry-After`, in seconds.
     pub retry_after: Option<u64>,
+    /// The body, which is JSON.
+    pub body: Option<Box<[u8]>>,
+    /// More headers.
+    pub headers: &'static [(&'static str, &'static str)],
 }
 
 impl Denial {

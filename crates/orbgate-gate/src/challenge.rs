@@ -5,6 +5,8 @@ use std::borrow::Cow;
 
 use orbgate::{Decision, Reason};
 
+use crate::credentials::Credentials;
+
 /// What `WWW-Authenticate` reveals to a denied caller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Challenge {
@@ -57,6 +59,11 @@ impl FullChallenge {
     }
 
     fn value(&self, refusal: Refusal<'_>) -> String {
+        self.value_with(refusal, None, None)
+    }
+
+    /// The value with the scopes to start with, and metadata if there is no other.
+    fn value_with(&self, refusal: Refusal<'_>, initial: Option<&str>, metadata: Option<&str>) -> String {
         let (error, scope) = match refusal {
             Refusal::Header => (Some("invalid_request"), None),
             Refusal::Decision(decision) => match decision.reason() {
@@ -65,11 +72,12 @@ impl FullChallenge {
                 _ => (None, None),
             },
         };
+        let scope = scope.or(initial.map(Cow::Borrowed));
         let parameters = [
             ("realm", self.realm.as_deref()),
             ("error", error),
             ("scope", scope.as_deref()),
-            ("resource_metadata", self.resource_metadata.as_deref()),
+            ("resource_metadata", self.resource_metadata.as_deref().or(metadata)),
         ];
         let stated = parameters.iter().filter_map(|(name, value)| Some(format!("{name}=\"{}\"", (*value)?)));
         let text = format!("Bearer {}", stated.collect::<Vec<_>>().join(", "));
@@ -107,14 +115,37 @@ impl Challenge {
     }
 }
 
+impl Challenge {
+    /// The header's value for a denial at an MCP endpoint, whose clients need its parameters.
+    pub(crate) fn at_endpoint<T>(
+        &self,
+        decision: &Decision<'_>,
+        credentials: &Credentials<T>,
+        initial: &str,
+        metadata: Option<&str>,
+    ) -> String {
+        const BARE: &FullChallenge = &FullChallenge::new();
+        let full = if let Self::Full(full) = self { full } else { BARE };
+        let refusal = match credentials.is_readable() {
+            true => Refusal::Decision(decision),
+            false => Refusal::Header,
+        };
+        let initial = Some(initial).filter(|scopes| decision.status() == Some(401) && !scopes.is_empty());
+        full.value_with(refusal, initial, metadata)
+    }
+}
+
 /// Checks that a string can be quoted (RFC 9110 §5.6.4) without escapes.
 fn quotable(text: &str) -> Result<String, ChallengeError> {
-    let plain = |byte: u8| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\';
-    if text.bytes().all(plain) { Ok(text.to_owned()) } else { Err(ChallengeError) }
+    if is_quotable(text) { Ok(text.to_owned()) } else { Err(ChallengeError) }
+}
+
+pub(crate) fn is_quotable(text: &str) -> bool {
+    text.bytes().all(|byte| matches!(byte, b' '..=b'~') && byte != b'"' && byte != b'\\')
 }
 
 /// Whether a string is an absolute `https` URL that contains only characters of RFC 3986.
-fn is_https_url(url: &str) -> bool {
+pub(crate) fn is_https_url(url: &str) -> bool {
     let Some((scheme, rest)) = url.split_once("://") else {
         return false;
     };

@@ -6,6 +6,8 @@ mod challenge;
 mod credentials;
 mod gate;
 mod header;
+mod mcp;
+mod metadata;
 pub mod names;
 mod orbs;
 mod order;
@@ -24,6 +26,8 @@ pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
 pub use crate::credentials::{Credentials, Verified};
 pub use crate::gate::Gate;
 pub use crate::header::same_header;
+pub use crate::mcp::{Legacy, Mcp, McpCall, McpError, McpFault, McpRequest};
+pub use crate::metadata::Metadata;
 pub use crate::orbs::{
     Amount, Charging, HandlerOutcome, HoldAnswer, HoldCommand, HoldId, HoldStep, Holds, LedgerCall, LedgerReply,
     NoAmount, OnCancelled, OrbRules, Output, RemoteHolds, SettleAnswer, Settlement, Unpaid,

@@ -4,9 +4,10 @@ use std::borrow::Cow;
 
 use orbgate::{Decision, Detail, Engine, Reason, Token};
 
-use crate::answer::{Answer, Misrouted};
+use crate::answer::{Answer, Denial, Misrouted};
 use crate::credentials::{Credentials, Verified};
 use crate::header::is_overridden;
+use crate::mcp::{self, Mcp};
 use crate::public::lacks;
 use crate::request::{Matched, Request, same_template};
 use crate::rules::{CorsPreflight, Rules};
@@ -17,20 +18,24 @@ use crate::rules::{CorsPreflight, Rules};
 ///    token. Allows a public route.
 /// 2. [`Opened::token`]: finds the bearer token. If the request doesn't have exactly one, the credentials are already
 ///    known. A verifier checks the token.
-/// 3. [`Opened::decide`]: the engine decides.
+/// 3. [`Opened::decide`]: the engine decides. At an MCP endpoint, [`Rules::decide_body`] decides after the body is read.
 /// 4. [`Rules::routed`]: the allowed route must be the router's.
 /// 5. [`Answer::allowing_bonus_orbs`]: only now is the body of an allowed request read.
 #[derive(Clone, Debug)]
 #[must_use = "a request that is not answered is not protected"]
 pub struct Opened<'e, 'r> {
-    rules: &'r Rules,
-    engine: &'e Engine,
-    request: &'r Request<'r>,
+    pub(crate) rules: &'r Rules,
+    pub(crate) engine: &'e Engine,
+    pub(crate) request: &'r Request<'r>,
     /// The decision without a token. It contains the route that the request matches, so that the target
     /// is read only once.
     tokenless: Decision<'e>,
     /// Set if the request needs no token. Then the decision is an allow.
     public: Option<Public<'r>>,
+    /// The MCP endpoint that the request is for, with its template.
+    endpoint: Option<(&'r Mcp, &'r str)>,
+    /// The response that the gate gives itself to a request that needs no token.
+    served: Option<Denial>,
 }
 
 /// Why a request needs no token.
@@ -44,9 +49,13 @@ struct Public<'r> {
 impl Rules {
     /// Decides a request as far as possible without its token.
     pub fn open<'e, 'r>(&'r self, engine: &'e Engine, request: &'r Request<'r>) -> Opened<'e, 'r> {
+        let endpoint = self.mcp.as_deref().and_then(|mcp| Some((mcp, mcp.template(engine, request.target)?)));
         let tokenless = if lists_h2c(request.upgrade) {
             engine.deny_malformed(Detail::Upgrade)
         } else if !self.ignore_method_override && is_overridden(request.header_names) {
+            engine.deny_malformed(Detail::Method)
+        } else if request.method == mcp::METHOD.as_bytes() {
+            // It is virtual: its routes are operations, which only bodies name.
             engine.deny_malformed(Detail::Method)
         } else {
             engine.decide(&orbgate::Request {
@@ -56,11 +65,16 @@ impl Rules {
                 allow_bonus_orbs_use: request.allow_bonus_orbs_use,
             })
         };
+        let metadata = self.metadata.as_ref().filter(|_| lacks(&tokenless));
+        let served = metadata.and_then(|metadata| metadata.response(request));
         let public = match lacks(&tokenless) {
-            true => self.public_route(engine, request),
+            true if served.is_some() => Some(Public { template: "".into(), preflight: false }),
+            true => self.public_route(engine, request, endpoint.map(|(_, template)| template)),
             false => None,
         };
         Opened {
+            endpoint,
+            served,
             rules: self,
             engine,
             request,
@@ -72,9 +86,14 @@ impl Rules {
         }
     }
 
-    fn public_route<'r>(&'r self, engine: &Engine, request: &Request<'_>) -> Option<Public<'r>> {
+    fn public_route<'r>(
+        &'r self,
+        engine: &Engine,
+        request: &Request<'_>,
+        endpoint: Option<&'r str>,
+    ) -> Option<Public<'r>> {
         let public = |method: &[u8]| {
-            let routes = self.public.as_ref()?;
+            let routes = self.public.as_ref().filter(|_| endpoint.is_none())?;
             routes.template(engine, method, request.target)
         };
         if let Some(template) = public(request.method) {
@@ -86,6 +105,13 @@ impl Rules {
             (CorsPreflight::Pass, b"OPTIONS", [_], [asked]) => *asked,
             _ => return None,
         };
+        if let Some(template) = endpoint {
+            let is_method = matches!(asked, b"POST" | b"GET" | b"DELETE");
+            return is_method.then(|| Public { template: template.into(), preflight: true });
+        }
+        if asked == mcp::METHOD.as_bytes() {
+            return None;
+        }
         let declared = engine.decide(&orbgate::Request {
             method: asked,
             target: request.target,
@@ -107,7 +133,7 @@ impl Rules {
             return answer;
         };
         let route = allow.route().map(|route| route.template());
-        let template = answer.public.as_deref().or(route).unwrap_or_default();
+        let template = answer.template().or(route).unwrap_or_default();
         let taken = match matched {
             Matched::Nothing => return answer,
             Matched::Template(taken) if same_template(taken, template) => return answer,
@@ -116,7 +142,8 @@ impl Rules {
         };
         let misrouted = Misrouted { allowed: answer.decision, matched: taken.to_owned() };
         let decision = engine.deny_misrouted();
-        Answer { misrouted: Some(misrouted), ..self.answer(decision, answer.credentials) }
+        let denied = self.answer(decision, answer.credentials);
+        self.as_mcp(Answer { misrouted: Some(misrouted), mcp: answer.mcp, ..denied })
     }
 }
 
@@ -136,6 +163,9 @@ impl<'e, 'r> Opened<'e, 'r> {
 
     /// The result, given the credentials.
     pub fn decide<T: Verified>(self, credentials: Credentials<T>) -> Answer<'e, T> {
+        if let (Some((mcp, endpoint)), None) = (self.endpoint, &self.public) {
+            return self.at_endpoint(mcp, endpoint, credentials);
+        }
         let decision = self.decide_unrouted(credentials.token());
         let answer = self.rules.answer(decision, credentials);
         let answer = match self.public {
@@ -144,11 +174,14 @@ impl<'e, 'r> Opened<'e, 'r> {
             }
             None => answer,
         };
+        if self.served.is_some() {
+            return Answer { denial: self.served, ..answer };
+        }
         self.rules.routed(self.engine, answer, self.request.matched)
     }
 
     /// Decides. If the route is already known, only its scope remains to be checked.
-    fn decide_unrouted(&self, token: Option<Token<'_>>) -> Decision<'e> {
+    pub(crate) fn decide_unrouted(&self, token: Option<Token<'_>>) -> Decision<'e> {
         if token.is_none() || self.tokenless.reason() != Reason::NoToken {
             return self.tokenless;
         }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use orbgate::{Engine, Request, Token};
 
+use crate::mcp::Mcp;
 use crate::public::PublicRoutes;
 use crate::request::is_parameter;
 
@@ -13,13 +14,13 @@ use crate::request::is_parameter;
 ///
 /// A gate doesn't protect a route that the policy lacks. For example, a policy with
 /// `GET /users/{id}` lets callers of that route call `GET /users/export`. The names of parameters
-/// needn't match.
+/// needn't match. The endpoint of MCP counts as declared, and the operations below it as served.
 ///
 /// ```
 /// use orbgate::Engine;
 ///
 /// let engine = Engine::external();
-/// let error = orbgate_gate::check_routes(engine, None, [("GET", "/api/v1/external/voxies/export")]).unwrap_err();
+/// let error = orbgate_gate::check_routes(engine, None, &[], [("GET", "/api/v1/external/voxies/export")]).unwrap_err();
 /// let export = &error.undeclared()[0];
 /// assert_eq!(export.route, "GET /api/v1/external/voxies/export");
 /// assert_eq!(export.decided_as.as_deref(), Some("GET /api/v1/external/voxies/{voxieId}"));
@@ -33,6 +34,7 @@ use crate::request::is_parameter;
 pub fn check_routes<'a>(
     engine: &Engine,
     public: Option<&PublicRoutes>,
+    mcp: &[&Mcp],
     routes: impl IntoIterator<Item = (&'a str, &'a str)>,
 ) -> Result<(), RoutesDiffer> {
     let routes: Vec<_> = routes.into_iter().collect();
@@ -44,7 +46,10 @@ pub fn check_routes<'a>(
     };
     let declared = known().map(|(method, template)| (method, key(template)));
     let declared: HashSet<_> = declared.collect();
-    let undeclared = routes.iter().filter(|(method, template)| !declared.contains(&(*method, key(template))));
+    let undeclared = routes.iter().filter(|(method, template)| {
+        let is_endpoint = mcp.iter().any(|mcp| mcp.is_endpoint(engine, method, template));
+        !is_endpoint && !declared.contains(&(*method, key(template)))
+    });
     let undeclared = undeclared.map(|(method, template)| {
         // Wildcards also get one value.
         let target = filled(&template.replace("{*", "{"), &value);
@@ -62,7 +67,10 @@ pub fn check_routes<'a>(
     });
     let served = routes.iter().map(|(method, template)| (*method, key(template)));
     let served: HashSet<_> = served.collect();
-    let unserved = known().filter(|(method, template)| !served.contains(&(*method, key(template))));
+    let unserved = known().filter(|(method, template)| {
+        let is_served = mcp.iter().any(|mcp| mcp.serves(method, template));
+        !is_served && !served.contains(&(*method, key(template)))
+    });
     let differ = RoutesDiffer {
         undeclared: undeclared.collect(),
         unserved: unserved.map(|(method, template)| format!("{method} {template}")).collect(),

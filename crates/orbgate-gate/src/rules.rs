@@ -7,6 +7,8 @@ use orbgate::{Decision, Reason};
 use crate::answer::{Answer, Denial};
 use crate::challenge::{Challenge, Refusal};
 use crate::credentials::Credentials;
+use crate::mcp::{self, Mcp};
+use crate::metadata::Metadata;
 use crate::public::PublicRoutes;
 
 /// How a gate decides and responds. The defaults are the strictest settings.
@@ -25,6 +27,10 @@ pub struct Rules {
     pub public: Option<Arc<PublicRoutes>>,
     /// Whether a CORS preflight request needs a token.
     pub cors_preflight: CorsPreflight,
+    /// The MCP endpoint.
+    pub mcp: Option<Arc<Mcp>>,
+    /// The metadata of the protected resource, which the gate serves.
+    pub metadata: Option<Arc<Metadata>>,
 }
 
 /// How a gate decides a CORS preflight, the request that a browser sends before a cross-origin one: `OPTIONS`
@@ -49,6 +55,8 @@ impl Rules {
             ignore_method_override: false,
             public: None,
             cors_preflight: CorsPreflight::Deny,
+            mcp: None,
+            metadata: None,
         }
     }
 
@@ -60,8 +68,14 @@ impl Rules {
             misrouted: None,
             public: None,
             preflight: false,
+            mcp: None,
             credentials,
         }
+    }
+
+    /// Whether each denial has the same status.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.flat_403 || self.challenge == Challenge::None
     }
 
     /// The response to a denied request; `None` for an allow.
@@ -73,8 +87,7 @@ impl Rules {
         let Decision::Deny(deny) = decision else {
             return None;
         };
-        let flat = self.flat_403 || self.challenge == Challenge::None;
-        let status = match flat && deny.reason() != Reason::LedgerUnavailable {
+        let status = match self.is_flat() && deny.reason() != Reason::LedgerUnavailable {
             true => Reason::DEFAULT_STATUS,
             false => deny.status(),
         };
@@ -84,13 +97,16 @@ impl Rules {
         };
         let methods = || {
             let route = deny.route();
-            route.map(|route| route.methods().collect::<Vec<_>>().join(", "))
+            route.map(|route| {
+                let sendable = route.methods().filter(|method| *method != mcp::METHOD);
+                sendable.collect::<Vec<_>>().join(", ")
+            })
         };
         Some(Denial {
             status,
             www_authenticate: self.challenge.value(status, refusal),
             allow: (status == 405).then(|| methods().unwrap_or_default()),
-            retry_after: None,
+            ..Denial::default()
         })
     }
 }

@@ -9,11 +9,12 @@
 )]
 
 mod exchange;
+mod mcp;
 
 mod orbs;
 mod outside;
 mod public;
-mod remote;
 mod reload;
+mod remote;
 mod simulation;
 mod waiting;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use orbgate_gate::{Challenge, CorsPreflight, FullChallenge, Matched, PublicRoutes, Rules, Step};
+use orbgate_gate::{Challenge, CorsPreflight, FullChallenge, Matched, Mcp, PublicRoutes, Rules, Step};
 use orbgate_token::{FetchError, FetchSettings, KeyCache, Now, Response, SecretSource, Verifier};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -273,6 +273,11 @@ impl Gate {
     /// The routes that need no token.
     pub(crate) fn public(&self) -> Option<&PublicRoutes> {
         self.gate.rules().public.as_deref()
+    }
+
+    /// The MCP endpoint.
+    pub(crate) fn mcp(&self) -> Option<&Mcp> {
+        self.gate.rules().mcp.as_deref()
     }
 }
 

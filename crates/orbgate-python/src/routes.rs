@@ -22,7 +22,9 @@ pub(crate) fn check_routes(
 ) -> PyResult<Option<Differ>> {
     guarded(|| {
         let routes = routes.iter().map(|(method, template)| (method.as_str(), template.as_str()));
-        let differ = orbgate_gate::check_routes(policy.get().engine(), gate.get().public(), routes).err();
+        let differ =
+            orbgate_gate::check_routes(policy.get().engine(), gate.get().public(), gate.get().mcp().as_slice(), routes)
+                .err();
         Ok(differ.map(|differ| {
             let undeclared = differ.undeclared().iter();
             let undeclared = undeclared.map(|one| (one.route.clone(), one.decided_as.clone()));

@@ -104,6 +104,11 @@ impl Verifier {
         self.issuers.iter().map(|(_, name)| &**name)
     }
 
+    /// The audiences of each issuer, of which a token must have one.
+    pub fn audiences(&self) -> impl Iterator<Item = (&str, &[String])> {
+        self.issuers.iter().map(|(issuer, name)| (&**name, &*issuer.audiences))
+    }
+
     /// The issuers whose keys can never be fetched. Keys are only fetched over `https` or from this machine, and
     /// neither the issuer's name nor its `jwks_uri` is such an address.
     pub fn unfetchable(&self) -> impl Iterator<Item = &str> {

@@ -28,8 +28,8 @@ pub struct Allowed {
     route: Option<u32>,
     scope: Option<u16>,
     charge: Option<Charge>,
-    /// The template of a request that needs no token.
-    public: Option<Box<str>>,
+    /// The template of its HTTP route, if the decision's route is another or none.
+    http_template: Option<Box<str>>,
     pub(crate) decided_on: DecidedOn,
 }
 
@@ -50,7 +50,7 @@ impl Allowed {
     pub(crate) fn new(
         engine: &Arc<Engine>,
         allow: &Allow<'_>,
-        public: Option<Box<str>>,
+        http_template: Option<Box<str>>,
         decided_on: DecidedOn,
     ) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Allowed {
             route: allow.route().map(|route| route.index()),
             scope: allow.scope().map(|scope| scope.index()),
             charge: allow.charge(),
-            public,
+            http_template,
             decided_on,
         }
     }
@@ -70,16 +70,16 @@ impl Allowed {
         self.reason
     }
 
-    /// The route. `None` for a public route.
+    /// The route, at an MCP endpoint that of the operation. `None` for a public route.
     #[must_use]
     pub fn route(&self) -> Option<Route<'_>> {
         self.engine.route(self.route?)
     }
 
-    /// The template of the decided route.
+    /// The template that the router must have chosen.
     pub(crate) fn template(&self) -> &str {
         let route = self.route().map(|route| route.template());
-        self.public.as_deref().or(route).unwrap_or_default()
+        self.http_template.as_deref().or(route).unwrap_or_default()
     }
 
     /// The scope that the call needs. `None` for a public route.

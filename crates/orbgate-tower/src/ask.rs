@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use orbgate::{Decision, Engine, Grant};
 use orbgate_analysis::{Shadowed, explain};
-use orbgate_gate::{Answer, Request, Rules};
+use orbgate_gate::{Answer, McpCall, McpFault, McpRequest, Request, Rules};
 use tracing::{Instrument as _, Span};
 
 use crate::charge::Charge;
@@ -16,6 +16,50 @@ use crate::observe;
 use crate::settings::Settings;
 use crate::verify::VerifyToken;
 
+/// What is read of a request after its headers.
+pub(crate) trait ReadBody {
+    /// Whether an allowed request allows bonus orbs.
+    async fn allows_bonus_orbs(&mut self, decision: &Decision<'_>) -> bool;
+
+    /// Reads a message of MCP, up to this many bytes.
+    async fn message(&mut self, most: usize) -> Result<(), McpFault>;
+
+    /// The message.
+    fn whole(&self) -> Result<&[u8], McpFault>;
+
+    /// Each header line.
+    fn headers(&self) -> &[(&[u8], &[u8])];
+}
+
+/// A request whose body isn't there.
+pub(crate) struct NoBody;
+
+impl ReadBody for NoBody {
+    async fn allows_bonus_orbs(&mut self, _: &Decision<'_>) -> bool {
+        false
+    }
+
+    async fn message(&mut self, _: usize) -> Result<(), McpFault> {
+        Ok(())
+    }
+
+    fn whole(&self) -> Result<&[u8], McpFault> {
+        Err(McpFault::Unreadable)
+    }
+
+    fn headers(&self) -> &[(&[u8], &[u8])] {
+        &[]
+    }
+}
+
+/// The method and target that a decision is about.
+fn subject<'r, T>(request: &Request<'r>, answer: &'r Answer<'_, T>) -> (&'r [u8], &'r [u8]) {
+    match answer.mcp.as_ref().and_then(McpCall::target) {
+        Some(target) => (b"MCP", target.as_bytes()),
+        None => (request.method, request.target),
+    }
+}
+
 impl<V: VerifyToken> Settings<V> {
     /// Decides a request, and passes the result to `read`, with the engine that made it.
     ///
@@ -23,12 +67,12 @@ impl<V: VerifyToken> Settings<V> {
     pub(crate) async fn ask<R, C: Charge<V::Verified>>(
         &self,
         request: Request<'_>,
-        allows_bonus_orbs: impl AsyncFnOnce(&Decision<'_>) -> bool,
+        body: impl ReadBody,
         charge: (&C, &HeaderMap),
         read: impl FnOnce(&Arc<Engine>, Answer<'_, V::Verified>, Option<C::Held>) -> R,
     ) -> R {
         let span = observe::span();
-        let asked = self.ask_in(&span, request, allows_bonus_orbs, charge, read);
+        let asked = self.ask_in(&span, request, body, charge, read);
         asked.instrument(span.clone()).await
     }
 
@@ -36,7 +80,7 @@ impl<V: VerifyToken> Settings<V> {
         &self,
         span: &Span,
         mut request: Request<'_>,
-        allows_bonus_orbs: impl AsyncFnOnce(&Decision<'_>) -> bool,
+        mut body: impl ReadBody,
         (charge, headers): (&C, &HeaderMap),
         read: impl FnOnce(&Arc<Engine>, Answer<'_, V::Verified>, Option<C::Held>) -> R,
     ) -> R {
@@ -54,18 +98,35 @@ impl<V: VerifyToken> Settings<V> {
                 }
             }
         };
+        let reading = answer.mcp.take_if(|call| call.reads_body().is_some());
+        if let Some((call, most)) = reading.and_then(|call| call.reads_body().map(|most| (call, most))) {
+            let read = body.message(most).await;
+            let whole = read.and_then(|()| body.whole());
+            let message = McpRequest { headers: body.headers(), body: whole };
+            answer = self.rules.decide_body(&engine, &call, answer.credentials, message);
+        }
         if let Some(misrouted) = &answer.misrouted {
             observe::misrouted(&misrouted.allowed, &misrouted.matched, span);
         }
-        if answer.decision.is_allow() && allows_bonus_orbs(&answer.decision).await {
+        let is_route = answer.decision.is_allow() && answer.mcp.is_none();
+        if is_route && body.allows_bonus_orbs(&answer.decision).await {
             request.allow_bonus_orbs_use = true;
             answer = answer.allowing_bonus_orbs();
         }
         // Before the orbs are held: the candidate holds none, so only the policies are compared.
         let candidate = self.shadow.as_ref().map(|engines| (engines.load(), self.rules_of(engines)));
         let shadowed = candidate.as_ref().map(|(candidate, rules)| {
-            let opened = rules.open(candidate, &request);
-            Shadowed { enforced: answer.decision, candidate: opened.decide(answer.credentials.clone()).decision }
+            let other = match answer.mcp.as_ref().and_then(McpCall::target) {
+                // The same operation, without its body.
+                Some(target) => candidate.decide(&orbgate::Request {
+                    method: b"MCP",
+                    target: target.as_bytes(),
+                    token: answer.credentials.token(),
+                    allow_bonus_orbs_use: false,
+                }),
+                None => rules.open(candidate, &request).decide(answer.credentials.clone()).decision,
+            };
+            Shadowed { enforced: answer.decision, candidate: other }
         });
         let mut held = None;
         if answer.decision.is_allow() {
@@ -76,14 +137,11 @@ impl<V: VerifyToken> Settings<V> {
         }
         self.note(&answer, shadowed.as_ref(), span);
         // The policy allows a misrouted request, so there is nothing to explain.
+        let (method, target) = subject(&request, &answer);
         if self.debug && !answer.decision.is_allow() && answer.misrouted.is_none() {
-            observe::explained(&answer.decision, request.method, request.target, |target| {
-                let call = orbgate::Request {
-                    method: request.method,
-                    target,
-                    token: answer.credentials.token(),
-                    allow_bonus_orbs_use: false,
-                };
+            observe::explained(&answer.decision, method, target, |target| {
+                let call =
+                    orbgate::Request { method, target, token: answer.credentials.token(), allow_bonus_orbs_use: false };
                 explain(&engine, &call, &Grant::default())
             });
         }

@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
-use orbgate_gate::allows_bonus_orbs;
+use orbgate_gate::{McpFault, allows_bonus_orbs};
 
 /// A request's body after the layer: first the part that the layer has read, then the rest.
 ///
@@ -59,12 +59,18 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
         this
     }
 
+    /// The whole body.
+    pub(crate) fn whole(&self) -> Result<&Bytes, McpFault> {
+        match (&self.failure, &self.rest) {
+            (Some(_), _) => Err(McpFault::Unreadable),
+            (None, Some(_)) => Err(McpFault::TooLarge),
+            (None, None) => Ok(&self.read),
+        }
+    }
+
     /// Whether the whole body allows bonus orbs; false if it exceeds the limit.
     pub(crate) fn allows_bonus_orbs(&self) -> bool {
-        if self.rest.is_some() || self.failure.is_some() {
-            return false;
-        }
-        allows_bonus_orbs(&self.read)
+        self.whole().is_ok_and(|body| allows_bonus_orbs(body))
     }
 }
 

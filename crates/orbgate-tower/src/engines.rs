@@ -8,7 +8,9 @@ use arc_swap::ArcSwap;
 use orbgate::policy::PolicyFile;
 use orbgate::{Digest, Engine, Policy};
 use orbgate_analysis::Summary;
-use orbgate_gate::{Changes, Current, Ending, LoadError, LoadRules, PublicRoutes, PublicRoutesError, Version, names};
+use orbgate_gate::{
+    Changes, Current, Ending, LoadError, LoadRules, Mcp, McpError, PublicRoutes, PublicRoutesError, Version, names,
+};
 #[cfg(feature = "ledger")]
 use orbgate_gate::{NoAmount, OrbRules, same_template};
 
@@ -24,6 +26,8 @@ pub struct Engines {
     public: Option<Arc<PublicRoutes>>,
     /// The routes of the service, if it has stated them.
     served: Arc<ArcSwap<Vec<(String, String)>>>,
+    /// The MCP endpoints of each layer.
+    mcp: Arc<ArcSwap<Vec<Arc<Mcp>>>>,
     /// The routes for which functions state the amount, of each layer with a ledger.
     #[cfg(feature = "ledger")]
     amounts: Arc<ArcSwap<Vec<Vec<String>>>>,
@@ -49,6 +53,7 @@ impl Engines {
             current: Arc::new(ArcSwap::new(engine.into())),
             public: None,
             served: Arc::default(),
+            mcp: Arc::default(),
             #[cfg(feature = "ledger")]
             amounts: Arc::default(),
         }
@@ -103,8 +108,9 @@ impl Engines {
         ending: Ending,
         rules: LoadRules,
     ) -> Result<Version, LoadError> {
-        let served = self.served.load();
-        let current = Current { engine, public: self.public.as_deref(), served: &served, ending };
+        let (served, mcp) = (self.served.load(), self.mcp());
+        let mcp: Vec<_> = mcp.iter().map(AsRef::as_ref).collect();
+        let current = Current { engine, public: self.public.as_deref(), mcp: &mcp, served: &served, ending };
         let version = rules.load(policy, &current, |old, new| {
             let Summary { wider, narrower, removed, widens, text, .. } = Summary::between(old, new);
             Changes { wider, narrower, removed, widens, text }
@@ -114,6 +120,16 @@ impl Engines {
             check_amounts(&version.engine, stated).map_err(LoadError::Amounts)?;
         }
         Ok(version)
+    }
+
+    /// From now on, rejects an engine that doesn't fit this MCP endpoint.
+    pub(crate) fn require_mcp(&self, mcp: &Arc<Mcp>) -> Result<(), McpError> {
+        self.mcp.rcu(|all| all.iter().chain([mcp]).cloned().collect::<Vec<_>>());
+        mcp.check(&self.load())
+    }
+
+    pub(crate) fn mcp(&self) -> Arc<Vec<Arc<Mcp>>> {
+        self.mcp.load_full()
     }
 
     /// From now on, rejects an engine that consumes orbs on a route without an amount, unless it is one of these.

@@ -10,6 +10,7 @@ use orbgate_analysis::Explanation;
 use orbgate_gate::{Answer, Challenge, CorsPreflight, Credentials, Request, Verified, same_template};
 use tower_layer::Layer;
 
+use crate::ask::NoBody;
 #[cfg(feature = "audit")]
 use crate::audit::AuditLog;
 use crate::charge::NoLedger;
@@ -93,11 +94,10 @@ impl<V: VerifyToken> GateLayer<V, Outermost> {
     /// Pass the method and target exactly as you received them. `ask` doesn't read a body: it uses
     /// [`allow_bonus_orbs_use`](Request::allow_bonus_orbs_use) as given and ignores [`GateLayer::bonus_from_body`].
     pub async fn ask<R>(&self, request: Request<'_>, read: impl FnOnce(Answer<'_, V::Verified>) -> R) -> R {
-        let no_body = async |_: &Decision<'_>| false;
         let settings = &self.settings;
         let read = |_: &Arc<Engine>, answer: Answer<'_, V::Verified>, _| read(answer);
         // No handler runs, so nothing is held.
-        settings.ask(request, no_body, (&NoLedger, &HeaderMap::new()), read).await
+        settings.ask(request, NoBody, (&NoLedger, &HeaderMap::new()), read).await
     }
 
     /// Counts and audits a decision that your program made with the [engines](GateLayer::engines), for a caller that it
@@ -218,7 +218,7 @@ impl<V, W> GateLayer<V, W> {
         self.with(|settings| settings.audit = Some(audit))
     }
 
-    fn with(mut self, set: impl FnOnce(&mut Settings<V>)) -> Self {
+    pub(crate) fn with(mut self, set: impl FnOnce(&mut Settings<V>)) -> Self {
         set(Arc::make_mut(&mut self.settings));
         self
     }

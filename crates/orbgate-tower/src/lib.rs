@@ -7,6 +7,7 @@ mod audit;
 mod body;
 mod charge;
 mod dispatch;
+mod endpoint;
 mod engines;
 mod layer;
 #[cfg(feature = "ledger")]
@@ -26,6 +27,7 @@ pub use crate::allowed::Allowed;
 pub use crate::audit::AuditLog;
 pub use crate::body::RequestBody;
 pub use crate::dispatch::{CheckDispatch, Dispatch};
+pub use crate::endpoint::{Endpoint, EndpointLayer};
 pub use crate::engines::Engines;
 #[cfg(feature = "axum")]
 pub use crate::layer::InAxum;
@@ -41,8 +43,8 @@ pub use crate::verify::{KeyHolder, Refused, VerifyToken};
 #[cfg(feature = "watch")]
 pub use crate::watch::{Watch, WatchSettings};
 pub use orbgate_gate::{
-    Challenge, ChallengeError, CorsPreflight, FullChallenge, LoadError, PublicRoutes, PublicRoutesError, RoutesDiffer,
-    Undeclared, Verified,
+    Challenge, ChallengeError, CorsPreflight, FullChallenge, Legacy, LoadError, Mcp, McpError, Metadata, PublicRoutes,
+    PublicRoutesError, RoutesDiffer, Undeclared, Verified,
 };
 #[cfg(feature = "ledger")]
 pub use orbgate_gate::{NoAmount, OnCancelled, OrbRules};

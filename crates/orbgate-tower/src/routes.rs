@@ -34,7 +34,9 @@ impl Engines {
     pub fn check_routes<'a>(&self, routes: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<(), RoutesDiffer> {
         let routes: Vec<_> = routes.into_iter().collect();
         self.serves(routes.iter().map(|(method, template)| ((*method).to_owned(), (*template).to_owned())).collect());
-        orbgate_gate::check_routes(&self.load(), self.public().map(AsRef::as_ref), routes)
+        let mcp = self.mcp();
+        let mcp: Vec<_> = mcp.iter().map(AsRef::as_ref).collect();
+        orbgate_gate::check_routes(&self.load(), self.public().map(AsRef::as_ref), &mcp, routes)
     }
 }
 

@@ -3,6 +3,7 @@
 use core::fmt;
 use core::future::Future;
 use core::pin::Pin;
+use core::sync::atomic::Ordering;
 use core::task::{Context, Poll};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,13 +14,14 @@ use http::header::{
     WWW_AUTHENTICATE,
 };
 use http::request::Parts;
-use http::{HeaderValue, Request, Response, StatusCode};
+use http::{HeaderName, HeaderValue, Request, Response, StatusCode};
 use http_body::Body;
 use orbgate::{Decision, Engine, Reason};
-use orbgate_gate::{Answer, Challenge, Denial, Verified, same_template};
+use orbgate_gate::{Answer, Challenge, Denial, McpFault, Verified, same_template};
 use tower_service::Service;
 
 use crate::allowed::{Allowed, DecidedOn};
+use crate::ask::ReadBody;
 use crate::body::RequestBody;
 use crate::charge::{Charge, NoLedger};
 use crate::routes::Answered;
@@ -68,7 +70,8 @@ where
                     core::future::poll_fn(|context| inner.poll_ready(context)).await?;
                     inner.call(request).await
                 }
-                Err(denial) => Ok(denial.map(|()| R::default())),
+                // Only an `EndpointLayer` has responses with a body.
+                Err(denial) => Ok(denial.map(|_| R::default())),
             }
         })
     }
@@ -79,7 +82,7 @@ pub(crate) async fn pass<V, B, C>(
     settings: &Settings<V>,
     request: Request<B>,
     charge: &C,
-) -> Result<(Request<RequestBody<B>>, Option<C::Held>), Response<()>>
+) -> Result<(Request<RequestBody<B>>, Option<C::Held>), Response<Bytes>>
 where
     V: VerifyToken,
     B: Body<Data = Bytes> + Unpin,
@@ -107,28 +110,79 @@ where
         allow_bonus_orbs_use: false,
         holds_thread: false,
     };
-    let mut body = Some(body);
-    let mut read = None;
-    let look = async |decision: &Decision<'_>| {
-        let Some(untouched) = body.take() else {
-            return false;
-        };
-        let body = settings.read_as_far_as_needed(untouched, decision).await;
-        read.insert(body).allows_bonus_orbs()
+    let lines = match settings.rules.mcp {
+        Some(_) => parts.headers.iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes())).collect(),
+        None => Vec::new(),
     };
+    let mut body = Unread { settings, headers: lines, body: Some(body), read: None, reserved: 0 };
     let admit = |engine: &Arc<Engine>, answer: Answer<'_, V::Verified>, held| match answer.decision {
-        Decision::Allow(allow) => {
+        Decision::Allow(allow) if answer.denial.is_none() => {
             let decided_on = settings.decided_on(&parts, answer.preflight);
-            let allowed = Allowed::new(engine, &allow, answer.public, decided_on);
+            let allowed = Allowed::new(engine, &allow, answer.template().map(Into::into), decided_on);
             Ok((allowed, answer.credentials.verified(), held))
         }
-        Decision::Deny(_) => Err(response(answer.denial)),
+        _ => Err(response(answer.denial)),
     };
-    let (allowed, token, held) = settings.ask(asked, look, (charge, &parts.headers), admit).await?;
-    let body = read.or_else(|| body.map(RequestBody::untouched));
-    // Only an allow reads the body, so there is one.
+    let decided = settings.ask(asked, &mut body, (charge, &parts.headers), admit).await;
+    let body = body.into_body();
+    let (allowed, token, held) = decided?;
+    // It is lost only if a future was dropped while it was read.
     let body = body.ok_or_else(|| response(None))?;
     Ok((admitted(parts, body, allowed, token), held))
+}
+
+/// A body, of which as much is read as its decision needs.
+struct Unread<'s, V, B: Body> {
+    settings: &'s Settings<V>,
+    headers: Vec<(&'s [u8], &'s [u8])>,
+    body: Option<B>,
+    read: Option<RequestBody<B>>,
+    /// The bytes that are taken from the settings' room.
+    reserved: usize,
+}
+
+impl<V: VerifyToken, B: Body<Data = Bytes> + Unpin> ReadBody for &mut Unread<'_, V, B> {
+    async fn allows_bonus_orbs(&mut self, decision: &Decision<'_>) -> bool {
+        let Some(untouched) = self.body.take() else {
+            return false;
+        };
+        let body = self.settings.read_as_far_as_needed(untouched, decision).await;
+        self.read.insert(body).allows_bonus_orbs()
+    }
+
+    async fn message(&mut self, most: usize) -> Result<(), McpFault> {
+        let stated = self.body.as_ref().and_then(|body| body.size_hint().upper());
+        let needed = stated.and_then(|stated| usize::try_from(stated).ok()).map_or(most, |stated| stated.min(most));
+        let take = |room: usize| room.checked_sub(needed);
+        let room = self.settings.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take);
+        room.map_err(|_| McpFault::Busy)?;
+        self.reserved = needed;
+        let untouched = self.body.take().ok_or(McpFault::Unreadable)?;
+        let most = u64::try_from(most).unwrap_or(u64::MAX);
+        self.read = Some(RequestBody::read_up_to(untouched, most).await);
+        Ok(())
+    }
+
+    fn whole(&self) -> Result<&[u8], McpFault> {
+        let read = self.read.as_ref().ok_or(McpFault::Unreadable)?;
+        read.whole().map(AsRef::as_ref)
+    }
+
+    fn headers(&self) -> &[(&[u8], &[u8])] {
+        &self.headers
+    }
+}
+
+impl<V, B: Body<Data = Bytes> + Unpin> Unread<'_, V, B> {
+    fn into_body(mut self) -> Option<RequestBody<B>> {
+        self.read.take().or_else(|| self.body.take().map(RequestBody::untouched))
+    }
+}
+
+impl<V, B: Body> Drop for Unread<'_, V, B> {
+    fn drop(&mut self) {
+        self.settings.room.fetch_add(self.reserved, Ordering::Relaxed);
+    }
 }
 
 /// An allowed request as its service gets it.
@@ -184,8 +238,8 @@ pub(crate) const NO_STORE: HeaderValue = HeaderValue::from_static(Denial::CACHE_
 
 /// A denial as an HTTP response. If it were missing, which can't happen, the response is a bare
 /// 403.
-fn response(denial: Option<Denial>) -> Response<()> {
-    let mut response = Response::new(());
+fn response(denial: Option<Denial>) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::new());
     response.extensions_mut().insert(Answered);
     *response.status_mut() = StatusCode::FORBIDDEN;
     response.headers_mut().insert(CACHE_CONTROL, NO_STORE);
@@ -195,12 +249,19 @@ fn response(denial: Option<Denial>) -> Response<()> {
     if let Ok(status) = StatusCode::from_u16(denial.status) {
         *response.status_mut() = status;
     }
+    let content_type = denial.content_type().map(|value| ("content-type", value));
     let challenge = denial.www_authenticate.map(Cow::into_owned);
     let retry_after = denial.retry_after.map(|seconds| seconds.to_string());
     for (name, value) in [(WWW_AUTHENTICATE, challenge), (ALLOW, denial.allow), (RETRY_AFTER, retry_after)] {
         if let Some(Ok(value)) = value.map(HeaderValue::try_from) {
             response.headers_mut().insert(name, value);
         }
+    }
+    for (name, value) in denial.headers.iter().copied().chain(content_type) {
+        response.headers_mut().insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    if let Some(body) = denial.body {
+        *response.body_mut() = Bytes::from(body);
     }
     response
 }

@@ -1,6 +1,7 @@
 //! The settings of a layer, as set with its builder.
 
 use core::fmt;
+use core::sync::atomic::AtomicUsize;
 use std::sync::Arc;
 
 use orbgate_gate::Rules;
@@ -10,6 +11,9 @@ use crate::audit::AuditLog;
 use crate::engines::Engines;
 use crate::target::WireUri;
 
+/// How many bytes of messages are held at a time.
+const ROOM: usize = 64 << 20;
+
 pub(crate) struct Settings<V> {
     pub(crate) source: WireUri,
     pub(crate) engines: Engines,
@@ -17,6 +21,8 @@ pub(crate) struct Settings<V> {
     pub(crate) rules: Rules,
     /// The number of bytes to read for `allowBonusOrbsUse`, by route.
     pub(crate) bonus: Vec<(String, u64)>,
+    /// How many more bytes of messages can be held.
+    pub(crate) room: Arc<AtomicUsize>,
     pub(crate) shadow: Option<Engines>,
     /// Whether the log explains denials.
     pub(crate) debug: bool,
@@ -34,6 +40,7 @@ impl<V> Settings<V> {
             verifier: Arc::new(verifier),
             rules,
             bonus: Vec::new(),
+            room: Arc::new(AtomicUsize::new(ROOM)),
             shadow: None,
             debug: false,
             #[cfg(feature = "audit")]
@@ -51,6 +58,7 @@ impl<V> Clone for Settings<V> {
             verifier: Arc::clone(&self.verifier),
             rules: self.rules.clone(),
             bonus: self.bonus.clone(),
+            room: Arc::clone(&self.room),
             shadow: self.shadow.clone(),
             debug: self.debug,
             #[cfg(feature = "audit")]

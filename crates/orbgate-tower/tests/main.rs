@@ -14,6 +14,8 @@
 mod hostile;
 #[cfg(all(feature = "audit", feature = "metrics"))]
 mod layer;
+#[cfg(feature = "axum")]
+mod mcp;
 #[cfg(all(feature = "axum", feature = "metrics"))]
 mod nested;
 #[cfg(feature = "axum")]

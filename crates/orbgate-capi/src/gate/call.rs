@@ -341,7 +341,7 @@ impl<'c> Asking<'c> {
             allow: denial.and_then(|denial| denial.allow.as_deref()),
             refused: answer.refused().unwrap_or_default(),
             misrouted: answer.misrouted.as_ref().map(|misrouted| &*misrouted.matched),
-            public_template: answer.public.as_deref().unwrap_or_default(),
+            public_template: answer.template().unwrap_or_default(),
             audit: audit.as_deref(),
             token: answer.token().map(|token| known(token, fingerprint.as_deref().unwrap_or_default())),
             may_call,
@@ -407,11 +407,11 @@ impl<'c> Asking<'c> {
     fn routes(&mut self, asked: &CheckRoutes<'_>) -> OrStatus {
         let engine = self.engine()?;
         let written = number(asked.templates)?;
-        let (public, style) = match self.gate {
-            None => (None, templates(written)?),
+        let (public, mcp, style) = match self.gate {
+            None => (None, None, templates(written)?),
             // The gate's options have it.
             Some(_) if written != 0 => return Err(INVALID),
-            Some(gate) => (gate.gate.rules().public.as_deref(), gate.templates),
+            Some(gate) => (gate.gate.rules().public.as_deref(), gate.gate.rules().mcp.as_deref(), gate.templates),
         };
         let routes: Vec<(&str, String)> =
             asked.routes.iter().map(|route| (route.method, style.in_policy(route.path_template))).collect();
@@ -419,7 +419,7 @@ impl<'c> Asking<'c> {
             gate.serves(routes.iter().map(|(method, template)| ((*method).to_owned(), template.clone())).collect());
         }
         let routes = routes.iter().map(|(method, template)| (*method, template.as_str()));
-        let differ = check_routes(engine.engine(), public, routes).err();
+        let differ = check_routes(engine.engine(), public, mcp.as_slice(), routes).err();
         let differences = differ.as_ref().map(differences).unwrap_or_default();
         RouteDifferences { differences }.write(&mut self.to())
     }

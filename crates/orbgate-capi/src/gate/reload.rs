@@ -52,7 +52,7 @@ pub(super) fn reload(
         Look::Load if rules.refuse_wider && active.is_none() => Err(LoadError::Wider("there isn't one".to_owned())),
         Look::Load => {
             let (public, served) = (gate.gate.rules().public.as_deref(), gate.served());
-            let current = Current { engine: active, public, served: &served, ending };
+            let current = Current { engine: active, public, mcp: &[], served: &served, ending };
             rules.load(text, &current, |old, new| {
                 let Summary { wider, narrower, removed, widens, text, .. } = Summary::between(old, new);
                 Changes { wider, narrower, removed, widens, text }

@@ -170,12 +170,13 @@ impl Rules {
             Unpaid::NoAccount => Credentials::Refused("no_account"),
             _ => answer.credentials,
         };
-        let mut denied = self.answer(answer.decision.denying_orbs(reason, detail), credentials);
+        let denied = self.answer(answer.decision.denying_orbs(reason, detail), credentials);
+        let mut denied = Answer { mcp: answer.mcp, ..denied };
         if let Some(denial) = &mut denied.denial {
             // A flat denial tells nothing.
             denial.retry_after = retry_after.filter(|_| matches!(denial.status, 402 | 503));
         }
-        denied
+        self.as_mcp(denied)
     }
 }
 

@@ -5,6 +5,7 @@ use core::time::Duration;
 
 use orbgate::{Digest, PolicyError};
 
+use crate::mcp::McpError;
 use crate::names;
 use crate::orbs::NoAmount;
 use crate::public::PublicRoutesError;
@@ -36,6 +37,8 @@ pub enum LoadError {
     Wider(String),
     /// It overlaps the public routes.
     Public(PublicRoutesError),
+    /// It doesn't fit an MCP endpoint.
+    Mcp(McpError),
     /// A route consumes orbs without an amount, and a layer has a ledger.
     Amounts(NoAmount),
     /// The settings themselves are invalid.
@@ -48,7 +51,7 @@ impl LoadError {
     pub const fn result(&self) -> &'static str {
         match self {
             Self::Unreadable(_) => names::LOAD_UNREADABLE,
-            Self::Unsound(_) | Self::Public(_) | Self::Amounts(_) => names::LOAD_REFUSED,
+            Self::Unsound(_) | Self::Public(_) | Self::Mcp(_) | Self::Amounts(_) => names::LOAD_REFUSED,
             Self::Changing => "changing",
             Self::Unfinished => names::LOAD_UNFINISHED,
             Self::Unsealed => "unsealed",
@@ -107,6 +110,7 @@ impl fmt::Display for LoadError {
             Self::Overdue(time) => write!(f, "the policy could not be compiled within {time:?}"),
             Self::Panicked => f.write_str("compiling the policy panicked: please report it with the policy"),
             Self::Public(error) => error.fmt(f),
+            Self::Mcp(error) => error.fmt(f),
             Self::Amounts(error) => error.fmt(f),
             Self::Settings(diagnostics) => write!(f, "following the policy file: {diagnostics}"),
             Self::Wider(changes) => write!(f, "the policy allows more than the active one: {changes}"),

@@ -7,6 +7,7 @@ use core::fmt::Write as _;
 
 use orbgate::{Digest, Engine, Policy};
 
+use crate::mcp::Mcp;
 use crate::public::PublicRoutes;
 use crate::routes::{RoutesDiffer, check_routes};
 pub use error::LoadError;
@@ -34,6 +35,8 @@ pub struct Current<'c> {
     pub engine: Option<&'c Engine>,
     /// The routes that need no token.
     pub public: Option<&'c PublicRoutes>,
+    /// The MCP endpoints.
+    pub mcp: &'c [&'c Mcp],
     /// The routes of the service, each a method and a template; empty if it hasn't stated them.
     pub served: &'c [(String, String)],
     /// How the active versions so far marked their end. The next version must do the same.
@@ -118,6 +121,7 @@ impl LoadRules {
             return Err(LoadError::Unexpected(digest));
         }
         current.public.map_or(Ok(()), |public| public.check(&engine)).map_err(LoadError::Public)?;
+        current.mcp.iter().try_for_each(|mcp| mcp.check(&engine)).map_err(LoadError::Mcp)?;
         let other = current.engine.filter(|active| active.digest() != digest);
         let changes = other.map(|active| compare(active, &engine)).unwrap_or_default();
         if self.refuse_wider {
@@ -146,7 +150,7 @@ fn warning(engine: &Engine, current: &Current<'_>, changes: &Changes) -> String 
     }
     let differ = |engine: &Engine| {
         let served = current.served.iter().map(|(method, template)| (method.as_str(), template.as_str()));
-        check_routes(engine, current.public, served).err()
+        check_routes(engine, current.public, current.mcp, served).err()
     };
     if !current.served.is_empty()
         && let Some(now) = differ(engine)

@@ -112,7 +112,7 @@ where
         Box::pin(async move {
             let (mut request, mut held) = match pass(&settings, request, &*ledger).await {
                 Ok((request, held)) => (request, held.flatten()),
-                Err(denial) => return Ok(denial.map(|()| ChargedBody::free(R::default()))),
+                Err(denial) => return Ok(denial.map(|_| ChargedBody::free(R::default()))),
             };
             let method = request.method().clone();
             let actual = held.as_ref().map(|held| held.actual.clone());

@@ -1,0 +1,284 @@
+//! From a request to an MCP endpoint to its answer.
+
+use orbgate::{Decision, Detail, Engine, Reason, Token};
+
+use super::fault::McpFault;
+use super::headers::Headers;
+use super::message::Message;
+use super::target::{named, operation};
+use super::{METHOD, Mcp};
+use crate::answer::{Answer, Denial};
+use crate::credentials::{Credentials, Verified};
+use crate::order::Opened;
+use crate::request::Matched;
+use crate::rules::Rules;
+
+/// The rest of a request to an MCP endpoint, which is read only after its token is verified.
+#[derive(Clone, Copy, Debug)]
+#[expect(clippy::exhaustive_structs, reason = "what an adapter must give")]
+pub struct McpRequest<'a> {
+    /// Each header line, a name and a value, or at least those whose names start with `content` or `mcp`, in any letter case.
+    pub headers: &'a [(&'a [u8], &'a [u8])],
+    /// The whole body as received: [`McpFault::TooLarge`] if it exceeds the limit, [`McpFault::Unreadable`] if it can't be
+    /// read.
+    pub body: Result<&'a [u8], McpFault>,
+}
+
+/// A call at an MCP endpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct McpCall {
+    /// The endpoint's template.
+    pub(crate) endpoint: Box<str>,
+    target: Option<Box<str>>,
+    fault: Option<McpFault>,
+    id: Option<Box<str>>,
+    /// The protocol version that the header states.
+    requested: Box<str>,
+    code: i32,
+    has_session: bool,
+    /// For a GET or DELETE that isn't declared, the methods that are.
+    allow: Option<String>,
+    /// The most bytes of the body, if it must be read first.
+    body: Option<usize>,
+    /// The router's template if it isn't the endpoint's; empty if the router didn't report one.
+    taken: Option<Box<str>>,
+}
+
+impl McpCall {
+    /// The virtual target of the operation, whose method is `MCP`. `None` if no route can declare it.
+    #[must_use]
+    pub fn target(&self) -> Option<&str> {
+        self.target.as_deref()
+    }
+
+    /// Why the request can't be decided.
+    #[must_use]
+    pub const fn fault(&self) -> Option<McpFault> {
+        self.fault
+    }
+
+    /// Set if the token is valid, and the operation isn't known yet: read the body, up to so many bytes, and pass it with this
+    /// call and the credentials to [`Rules::decide_body`]. Until then the request is denied.
+    #[must_use]
+    pub const fn reads_body(&self) -> Option<usize> {
+        self.body
+    }
+}
+
+/// The code for an operation that isn't declared.
+const METHOD_NOT_FOUND: i32 = -32601;
+const INVALID_PARAMS: i32 = -32602;
+const INVALID_REQUEST: i32 = -32600;
+/// The code for a call that its account can't pay, one that servers may define.
+const INSUFFICIENT_ORBS: i32 = -32000;
+
+impl<'e> Opened<'e, '_> {
+    /// The result for a request to an endpoint, as far as it is known without a body.
+    pub(crate) fn at_endpoint<T: Verified>(
+        self,
+        mcp: &Mcp,
+        endpoint: &str,
+        credentials: Credentials<T>,
+    ) -> Answer<'e, T> {
+        let (rules, engine, request) = (self.rules, self.engine, self.request);
+        let mut call = McpCall { endpoint: endpoint.into(), code: INVALID_REQUEST, ..McpCall::default() };
+        let unrouted = self.decide_unrouted(credentials.token());
+        if matches!(unrouted.reason(), Reason::MalformedRequest | Reason::NoToken | Reason::InvalidToken) {
+            return rules.called(engine, unrouted, credentials, call, Matched::Nothing);
+        }
+        let operation = match request.method {
+            b"POST" => {
+                call.body = Some(mcp.most_bytes);
+                call.taken = match request.matched {
+                    Matched::Template(taken) if taken != endpoint => Some(taken.into()),
+                    Matched::Unknown => Some("".into()),
+                    _ => None,
+                };
+                let decision = engine.deny_malformed(Detail::Form);
+                return rules.called(engine, decision, credentials, call, Matched::Nothing);
+            }
+            b"GET" => Some("/stream"),
+            b"DELETE" => Some("/session/end"),
+            _ => None,
+        };
+        call.allow = Some(mcp.allowed_methods(engine));
+        call.target = operation.map(|operation| mcp.target(engine, operation).into());
+        let decision = call.decide(engine, credentials.token());
+        rules.called(engine, decision, credentials, call, request.matched)
+    }
+}
+
+impl Rules {
+    /// The result for a request to an MCP endpoint, of which the answer to its headers had this call, which [needs the
+    /// body](McpCall::reads_body), and these credentials. Any other call is denied.
+    pub fn decide_body<'e, T: Verified>(
+        &self,
+        engine: &'e Engine,
+        call: &McpCall,
+        credentials: Credentials<T>,
+        request: McpRequest<'_>,
+    ) -> Answer<'e, T> {
+        let endpoint = &call.endpoint;
+        let (Some(mcp), Some(_)) = (&self.mcp, call.body) else {
+            return self.answer(engine.deny_malformed(Detail::Form), credentials);
+        };
+        let matched = match call.taken.as_deref() {
+            None => Matched::Nothing,
+            Some("") => Matched::Unknown,
+            Some(taken) => Matched::Template(taken),
+        };
+        let headers = Headers(request.headers);
+        let mut call = McpCall {
+            endpoint: endpoint.clone(),
+            code: METHOD_NOT_FOUND,
+            has_session: headers.has("mcp-session-id"),
+            ..McpCall::default()
+        };
+        let decision = match mcp.read(engine, &headers, request.body, &mut call) {
+            Ok(()) => call.decide(engine, credentials.token()),
+            Err(fault) => {
+                call.fault = Some(fault);
+                engine.deny_malformed(if fault == McpFault::TooLarge { Detail::Length } else { Detail::Form })
+            }
+        };
+        self.called(engine, decision, credentials, call, matched)
+    }
+
+    fn called<'e, T>(
+        &self,
+        engine: &'e Engine,
+        decision: Decision<'e>,
+        credentials: Credentials<T>,
+        call: McpCall,
+        matched: Matched<'_>,
+    ) -> Answer<'e, T> {
+        let answer = Answer { mcp: Some(call), ..self.answer(decision, credentials) };
+        self.routed(engine, self.as_mcp(answer), matched)
+    }
+
+    /// A result, whose denial an MCP client understands if the request was for an endpoint.
+    pub(crate) fn as_mcp<'e, T>(&self, mut answer: Answer<'e, T>) -> Answer<'e, T> {
+        let (Some(mcp), Some(call), Some(denial)) = (&self.mcp, &answer.mcp, &mut answer.denial) else {
+            return answer;
+        };
+        if self.is_flat() {
+            return answer;
+        }
+        let reason = answer.decision.reason();
+        let is_undeclared = matches!(reason, Reason::NoRoute | Reason::MethodNotDeclared);
+        if is_undeclared {
+            denial.allow = call.allow.clone();
+            denial.status = match (&denial.allow, call.has_session) {
+                (Some(_), _) => 405,
+                // A client takes a 404 for the end of its session.
+                (None, true) => 400,
+                (None, false) => 404,
+            };
+        }
+        if call.fault == Some(McpFault::Busy) {
+            (denial.status, denial.retry_after) = (429, Some(1));
+        }
+        if denial.status == 401 || denial.status == 403 {
+            let metadata = self.metadata.as_ref().map(|metadata| metadata.url());
+            let value = self.challenge.at_endpoint(&answer.decision, &answer.credentials, mcp.scopes(), metadata);
+            denial.www_authenticate = Some(value.into());
+        }
+        if matches!(denial.status, 400 | 402 | 404 | 429) {
+            denial.body = Some(mcp.error(call, reason, denial.retry_after));
+        }
+        answer
+    }
+}
+
+impl McpCall {
+    fn decide<'e>(&self, engine: &'e Engine, token: Option<Token<'_>>) -> Decision<'e> {
+        let Some(target) = &self.target else {
+            return engine.deny_misrouted();
+        };
+        engine.decide(&orbgate::Request {
+            method: METHOD.as_bytes(),
+            target: target.as_bytes(),
+            token,
+            allow_bonus_orbs_use: false,
+        })
+    }
+}
+
+impl Mcp {
+    /// Reads the operation, and as much of the call as an error needs.
+    fn read(
+        &self,
+        engine: &Engine,
+        headers: &Headers<'_>,
+        body: Result<&[u8], McpFault>,
+        call: &mut McpCall,
+    ) -> Result<(), McpFault> {
+        let body =
+            body.and_then(|body| if body.len() > self.most_bytes { Err(McpFault::TooLarge) } else { Ok(body) })?;
+        headers.check_content()?;
+        let message = Message::read(body).map_err(|(fault, id)| {
+            call.id = id;
+            fault
+        })?;
+        call.id.clone_from(&message.id);
+        call.requested = headers.version().into();
+        if message.method.as_deref().and_then(named).is_some() {
+            call.code = INVALID_PARAMS;
+        }
+        headers.check_agreement(&message, &self.versions, self.legacy)?;
+        let operation = operation(&message)?;
+        call.target = operation.map(|operation| self.target(engine, &operation).into());
+        Ok(())
+    }
+
+    /// The HTTP methods of an endpoint that a policy declares.
+    fn allowed_methods(&self, engine: &Engine) -> String {
+        let declares = |operation: &str| {
+            let target = self.target(engine, operation);
+            engine.routes().any(|route| route.method() == METHOD && route.template() == target)
+        };
+        let methods = [("DELETE", "/session/end"), ("GET", "/stream")];
+        let methods = methods.iter().filter(|(_, operation)| declares(operation)).map(|(method, _)| *method);
+        methods.chain(["POST"]).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The JSON-RPC error for a denied call. Without an `id` to echo, it has none, as MCP writes it.
+    fn error(&self, call: &McpCall, reason: Reason, retry_after: Option<u64>) -> Box<[u8]> {
+        let (code, message, data) = match (call.fault, reason) {
+            (Some(McpFault::Version), _) => {
+                let (code, message) = McpFault::Version.error();
+                (code, message, Some(serde_json::json!({ "supported": self.versions, "requested": call.requested })))
+            }
+            (Some(fault), _) => {
+                let (code, message) = fault.error();
+                (code, message, None)
+            }
+            (None, Reason::InsufficientOrbs) => {
+                let data = serde_json::json!({ "reason": reason.as_str(), "retryable": retry_after.is_some() });
+                (INSUFFICIENT_ORBS, "the account doesn't have the orbs that the call consumes", Some(data))
+            }
+            (None, Reason::MalformedRequest) => (INVALID_REQUEST, "the request has no single, safe spelling", None),
+            (None, _) => {
+                (call.code, if call.code == METHOD_NOT_FOUND { "method not found" } else { "unknown name" }, None)
+            }
+        };
+        let mut error = serde_json::json!({ "code": code, "message": message });
+        if let (Some(data), Some(error)) = (data, error.as_object_mut()) {
+            error.insert("data".to_owned(), data);
+        }
+        // The id isn't a value of the library, so that its bytes stay as they are.
+        let id = call.id.as_deref().map(|id| format!("\"id\":{id},")).unwrap_or_default();
+        format!("{{\"jsonrpc\":\"2.0\",{id}\"error\":{error}}}").into_bytes().into()
+    }
+
+    /// The content type of errors.
+    pub(crate) const CONTENT_TYPE: &str = "application/json";
+}
+
+impl Denial {
+    /// The content type of the body, if there is one.
+    #[must_use]
+    pub fn content_type(&self) -> Option<&'static str> {
+        self.body.as_ref().map(|_| Mcp::CONTENT_TYPE)
+    }
+}

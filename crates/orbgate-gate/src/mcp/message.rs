@@ -1,0 +1,162 @@
+//! A JSON-RPC message, as far as a decision needs it.
+
+use super::fault::McpFault;
+use super::json::{Json, Names};
+
+/// The names of the protocol, of both eras, in the objects whose names are compared leniently.
+const MESSAGE: &[&str] = &["jsonrpc", "id", "method", "params", "result", "error"];
+const PARAMS: &[&str] = &[
+    "_meta",
+    "argument",
+    "arguments",
+    "capabilities",
+    "clientInfo",
+    "context",
+    "cursor",
+    "inputResponses",
+    "level",
+    "name",
+    "notifications",
+    "progress",
+    "progressToken",
+    "protocolVersion",
+    "reason",
+    "ref",
+    "requestId",
+    "requestState",
+    "resourceSubscriptions",
+    "task",
+    "taskId",
+    "total",
+    "uri",
+];
+const REF: &[&str] = &["name", "type", "uri"];
+const META: &[&str] = &[
+    "io.modelcontextprotocol/clientCapabilities",
+    "io.modelcontextprotocol/clientInfo",
+    "io.modelcontextprotocol/logLevel",
+    VERSION,
+    "io.modelcontextprotocol/related-task",
+    "io.modelcontextprotocol/subscriptionId",
+    "progressToken",
+    "traceparent",
+    "tracestate",
+    "baggage",
+];
+const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+
+/// A message.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Message {
+    /// The bytes of its `id`; `None` for a notification.
+    pub(super) id: Option<Box<str>>,
+    /// `None` for the response of a client.
+    pub(super) method: Option<String>,
+    /// `params.name`, if it is a string.
+    pub(super) name: Option<String>,
+    /// `params.uri`, if it is a string.
+    pub(super) uri: Option<String>,
+    /// The protocol version in `params._meta`.
+    pub(super) version: Option<String>,
+}
+
+/// A fault, with the `id` that was read before it.
+pub(super) type Faulty = (McpFault, Option<Box<str>>);
+
+impl Message {
+    /// Reads a body.
+    pub(super) fn read(body: &[u8]) -> Result<Self, Faulty> {
+        let mut message = Self::default();
+        let mut parts = Parts::default();
+        match message.fill(body, &mut parts) {
+            Ok(()) => Ok(message),
+            // The body might have a second `id`.
+            Err(fault @ (McpFault::Member | McpFault::Json | McpFault::Utf8)) => Err((fault, None)),
+            Err(fault) => Err((fault, message.id)),
+        }
+    }
+
+    fn fill(&mut self, body: &[u8], parts: &mut Parts) -> Result<(), McpFault> {
+        let mut json = Json::new(body)?;
+        match json.peek() {
+            Some(b'{') => {}
+            Some(b'[') => {
+                json.skip()?;
+                json.end()?;
+                return Err(McpFault::Batch);
+            }
+            _ => {
+                json.skip()?;
+                json.end()?;
+                return Err(McpFault::Message);
+            }
+        }
+        let mut late = None;
+        json.object(Names::Protocol(MESSAGE), |name, json| {
+            match name {
+                "jsonrpc" => parts.is_2_0 = json.string_or_skip()?.as_deref() == Some("2.0"),
+                "id" => {
+                    let raw = json.raw()?;
+                    let is_id = raw.starts_with(['"', '-']) || raw.starts_with(|first: char| first.is_ascii_digit());
+                    // An id of another type isn't echoed.
+                    match is_id {
+                        true => self.id = Some(raw.into()),
+                        false => late = Some(McpFault::Message),
+                    }
+                }
+                "method" => match json.string_or_skip()? {
+                    Some(method) => self.method = Some(method.into_owned()),
+                    None => late = Some(McpFault::Message),
+                },
+                "params" if json.peek() == Some(b'{') => self.params(json)?,
+                "params" => {
+                    json.skip()?;
+                    late = late.or(Some(McpFault::Params));
+                }
+                "result" | "error" => {
+                    json.skip()?;
+                    parts.results = parts.results.saturating_add(1);
+                }
+                _ => json.skip()?,
+            }
+            Ok(())
+        })?;
+        json.end()?;
+        if let Some(fault) = late {
+            return Err(fault);
+        }
+        let is_whole = match self.method {
+            Some(_) => parts.results == 0,
+            None => parts.results == 1 && self.id.is_some(),
+        };
+        if parts.is_2_0 && is_whole { Ok(()) } else { Err(McpFault::Message) }
+    }
+
+    fn params(&mut self, json: &mut Json<'_>) -> Result<(), McpFault> {
+        json.object(Names::Protocol(PARAMS), |name, json| {
+            match name {
+                "name" => self.name = json.string_or_skip()?.map(Into::into),
+                "uri" => self.uri = json.string_or_skip()?.map(Into::into),
+                "ref" if json.peek() == Some(b'{') => json.object(Names::Protocol(REF), |_, json| json.skip())?,
+                "_meta" if json.peek() == Some(b'{') => {
+                    json.object(Names::Protocol(META), |name, json| match name {
+                        VERSION => {
+                            // Another type than a string agrees with no header.
+                            self.version = Some(json.string_or_skip()?.unwrap_or_default().into());
+                            Ok(())
+                        }
+                        _ => json.skip(),
+                    })?
+                }
+                _ => json.skip()?,
+            }
+            Ok(())
+        })
+    }
+}
+
+#[derive(Default)]
+struct Parts {
+    is_2_0: bool,
+    results: u8,
+}

@@ -1,0 +1,219 @@
+//! MCP endpoints: the operations of the Model Context Protocol as routes of the virtual method `MCP`.
+
+mod answer;
+mod fault;
+mod headers;
+mod json;
+mod message;
+mod target;
+
+use core::fmt;
+use std::collections::BTreeSet;
+
+use orbgate::Engine;
+
+pub use self::answer::{McpCall, McpRequest};
+pub use self::fault::McpFault;
+use crate::challenge::is_quotable;
+use crate::public::PublicRoutes;
+
+/// The virtual method of operations. No HTTP request may have it.
+pub(crate) const METHOD: &str = "MCP";
+
+/// An MCP endpoint: one path, whose requests are decided by the operation in their bodies.
+///
+/// The operation `tools/call` of the tool `refund` at the endpoint `/mcp` is the route `MCP /mcp/tools/call/refund`. The
+/// [page about MCP](https://github.com/orbgate/orbgate/blob/main/docs/mcp.md) lists the others.
+///
+/// ```
+/// use orbgate_gate::Mcp;
+///
+/// let mcp = Mcp::new("/mcp")?.initial_scopes("mcp:connect")?;
+/// # Ok::<(), orbgate_gate::McpError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mcp {
+    path: String,
+    endpoint: PublicRoutes,
+    pub(crate) most_bytes: usize,
+    versions: Vec<String>,
+    legacy: Legacy,
+    initial_scopes: String,
+}
+
+/// How requests of protocol versions are decided whose headers don't repeat the body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "they are decided or they aren't")]
+pub enum Legacy {
+    /// By the body. Headers that are there must agree with it.
+    #[default]
+    Body,
+    /// They are denied, with the versions that are accepted.
+    Deny,
+}
+
+impl Mcp {
+    /// An endpoint at this path, written as in a policy, with the defaults.
+    ///
+    /// # Errors
+    ///
+    /// Fails if a policy can't have this path, or if it has a parameter.
+    pub fn new(path: &str) -> Result<Self, McpError> {
+        let is_literal = path != "/" && !path.contains(['{', ' ']);
+        let endpoint = PublicRoutes::new([format!("POST {path}")]);
+        let endpoint = endpoint.ok().filter(|_| is_literal);
+        let endpoint =
+            endpoint.ok_or_else(|| McpError::of(format!("`{path}` can't be the path of an MCP endpoint")))?;
+        Ok(Self {
+            path: path.to_owned(),
+            endpoint,
+            most_bytes: 4 << 20,
+            versions: vec!["2026-07-28".to_owned()],
+            legacy: Legacy::Body,
+            initial_scopes: String::new(),
+        })
+    }
+
+    /// The longest body. Default: 4 MiB.
+    #[must_use]
+    pub const fn most_bytes(mut self, most: usize) -> Self {
+        self.most_bytes = most;
+        self
+    }
+
+    /// The protocol versions whose headers repeat the body, so `Mcp-Method` and `Mcp-Name` are required. Default:
+    /// `2026-07-28`.
+    #[must_use]
+    pub fn versions<S: Into<String>>(mut self, versions: impl IntoIterator<Item = S>) -> Self {
+        self.versions = versions.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// How requests of other versions are decided. Default: by the body.
+    #[must_use]
+    pub const fn legacy(mut self, legacy: Legacy) -> Self {
+        self.legacy = legacy;
+        self
+    }
+
+    /// The scopes that a client without a token should ask for, separated by spaces. It is a setting, because a scope of the
+    /// requested operation would show callers without a token what the policy has.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the string contains a character that isn't printable ASCII, or `"` or `\`.
+    pub fn initial_scopes(mut self, scopes: &str) -> Result<Self, McpError> {
+        if !is_quotable(scopes) {
+            return Err(McpError::of(format!("`{scopes}` aren't scopes")));
+        }
+        self.initial_scopes = scopes.to_owned();
+        Ok(self)
+    }
+
+    /// Whether a tool with this name can have a route (SEP-986).
+    #[must_use]
+    pub fn is_tool_name(name: &str) -> bool {
+        target::is_name(name)
+    }
+
+    /// The path, as given.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The scopes that a client without a token should ask for.
+    #[must_use]
+    pub fn scopes(&self) -> &str {
+        &self.initial_scopes
+    }
+
+    /// Checks that a policy has only operations at and below the endpoint, and that each of them can be called. Call it for
+    /// each policy before you pass it to a gate.
+    ///
+    /// # Errors
+    ///
+    /// Returns every route of another method, and every route of no operation.
+    pub fn check(&self, engine: &Engine) -> Result<(), McpError> {
+        let routes = engine.routes().filter_map(|route| {
+            let template = route.template();
+            let operation = self.below(template.strip_suffix('/').unwrap_or(template));
+            let is_at = operation.is_some() || self.endpoint.template(engine, b"POST", template.as_bytes()).is_some();
+            let why = match (route.method() == METHOD, operation) {
+                (false, _) if is_at => "only MCP operations can be at an MCP endpoint and below it",
+                (true, Some(operation)) if !target::is_operation(operation) => "no MCP operation has this route",
+                _ => return None,
+            };
+            Some(format!("route `{}`: {why}", route.as_str()))
+        });
+        let mut lines: BTreeSet<_> = routes.collect();
+        // A template with a parameter can match the endpoint.
+        if lines.is_empty()
+            && let Err(error) = self.endpoint.check(engine)
+        {
+            lines.extend(error.lines().iter().cloned());
+        }
+        if lines.is_empty() { Ok(()) } else { Err(McpError { lines: lines.into_iter().collect() }) }
+    }
+
+    /// The rest of a path or template below the endpoint, with its leading `/`.
+    fn below<'t>(&self, path: &'t str) -> Option<&'t str> {
+        path.strip_prefix(&*self.path).filter(|rest| rest.starts_with('/'))
+    }
+
+    /// Whether a service with this endpoint serves a route of a policy.
+    pub(crate) fn serves(&self, method: &str, template: &str) -> bool {
+        let below = self.below(template.strip_suffix('/').unwrap_or(template));
+        method == METHOD && below.is_some_and(target::is_operation)
+    }
+
+    /// Whether a route of a service is the endpoint's, whose requests the gate decides by their operations.
+    pub(crate) fn is_endpoint(&self, engine: &Engine, method: &str, template: &str) -> bool {
+        let is_method = matches!(method, "POST" | "GET" | "DELETE");
+        is_method && self.template(engine, template.as_bytes()).is_some_and(|endpoint| endpoint == template)
+    }
+
+    /// The endpoint's template, as a router with this policy spells it, if a target is the endpoint's.
+    pub(crate) fn template(&self, engine: &Engine, target: &[u8]) -> Option<&str> {
+        target.starts_with(self.path.as_bytes()).then(|| self.endpoint.template(engine, b"POST", target))?
+    }
+
+    /// The virtual target of an operation, as the policy spells paths.
+    fn target(&self, engine: &Engine, operation: &str) -> String {
+        let slash = if engine.trailing_slash() { "/" } else { "" };
+        format!("{}{operation}{slash}", self.path)
+    }
+}
+
+/// A setting of an MCP endpoint that is invalid, or a policy that doesn't fit it: one line for each error.
+#[derive(Clone, PartialEq, Eq)]
+pub struct McpError {
+    lines: Vec<String>,
+}
+
+impl McpError {
+    pub(crate) fn of(line: String) -> Self {
+        Self { lines: vec![line] }
+    }
+
+    /// One line for each error.
+    #[must_use]
+    pub fn lines(&self) -> &[String] {
+        &self.lines
+    }
+}
+
+impl fmt::Display for McpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.lines.join("\n"))
+    }
+}
+
+/// The same as `Display`, because `main` and `unwrap` print it.
+impl fmt::Debug for McpError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl core::error::Error for McpError {}

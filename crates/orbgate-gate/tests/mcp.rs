@@ -1,0 +1,386 @@
+//! MCP endpoints: the shared requests, the order of answers, and an oracle that reads bodies in another way.
+
+mod oracle;
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use orbgate::{Decision, Detail, Engine, Policy, Reason, Token, TokenKind};
+use orbgate_gate::{
+    Answer, Challenge, CorsPreflight, Credentials, FullChallenge, Gate, Legacy, Matched, Mcp, McpFault, McpRequest,
+    Metadata, PublicRoutes, Request, Rules, Unpaid, Verified, check_routes,
+};
+use orbgate_token::Verifier;
+use serde_json::{Value, json};
+
+const POLICY: &str = include_str!("../../../policy/cases/mcp/policy.yaml");
+const REQUESTS: &str = include_str!("../../../policy/cases/mcp/requests.jsonl");
+const MCP: Matched<'_> = Matched::Template("/mcp");
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Holder(&'static str);
+
+impl Verified for Holder {
+    fn token(&self) -> Token<'_> {
+        Token { kind: TokenKind::User, scopes: self.0.into() }
+    }
+}
+
+fn engine(policy: &str) -> Engine {
+    Engine::new(&Policy::from_yaml(policy).unwrap())
+}
+
+fn rules(mcp: Mcp) -> Rules {
+    let mut rules = Rules::new();
+    rules.mcp = Some(Arc::new(mcp));
+    rules
+}
+
+fn mcp() -> Mcp {
+    Mcp::new("/mcp").unwrap().initial_scopes("mcp:connect").unwrap()
+}
+
+fn open<'e>(rules: &Rules, engine: &'e Engine, method: &str, target: &str, scopes: &'static str) -> Answer<'e, Holder> {
+    let request = Request { method: method.as_bytes(), target: target.as_bytes(), matched: MCP, ..Request::default() };
+    Gate::new(rules, ()).decide(engine, &request, Credentials::Token(Holder(scopes)))
+}
+
+type Line<'a> = (&'a [u8], &'a [u8]);
+
+/// A POST to the endpoint, whose body is read.
+fn post<'e>(
+    rules: &Rules,
+    engine: &'e Engine,
+    scopes: &'static str,
+    headers: &[Line<'_>],
+    body: &[u8],
+) -> Answer<'e, Holder> {
+    let opened = open(rules, engine, "POST", "/mcp", scopes);
+    assert_eq!(opened.mcp.as_ref().unwrap().reads_body(), Some(4 << 20));
+    assert!(!opened.decision.is_allow() && opened.denial.is_some());
+    rules.decide_body(engine, &opened.mcp.unwrap(), opened.credentials, McpRequest { headers, body: Ok(body) })
+}
+
+const JSON: Line<'_> = (b"content-type", b"application/json");
+
+fn call(name: &str) -> String {
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": name } }).to_string()
+}
+
+fn error(answer: &Answer<'_, Holder>) -> Value {
+    let body = answer.denial.as_ref().unwrap().body.as_deref().unwrap();
+    serde_json::from_slice(body).unwrap()
+}
+
+#[test]
+fn the_shared_requests_have_the_written_answers() {
+    let (engine, rules) = (engine(POLICY), rules(mcp()));
+    let mut count = [0; 3];
+    for line in REQUESTS.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let name = row["name"].as_str().unwrap();
+        count[["fine", "hostile", "legacy"].iter().position(|it| *it == row["group"]).unwrap()] += 1;
+        let headers = row["headers"].as_array().unwrap().iter();
+        let headers: Vec<_> = headers.map(|line| line.as_str().unwrap().split_once(": ").unwrap()).collect();
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
+        let body = match &row["body_base64"] {
+            Value::String(encoded) => STANDARD.decode(encoded).unwrap(),
+            _ => row["body"].as_str().unwrap().into(),
+        };
+        let answer = post(&rules, &engine, "mcp:connect orders:read", &headers, &body);
+        let call = answer.mcp.as_ref().unwrap();
+        let status = answer.denial.as_ref().map_or(200, |denial| u64::from(denial.status));
+        assert_eq!(Some(status), row["status"].as_u64(), "{name}: {answer:?}");
+        assert_eq!(answer.decision.is_allow(), status == 200, "{name}");
+        assert_eq!(call.target(), row["target"].as_str(), "{name}");
+        assert_eq!(call.fault().map(McpFault::as_str), row["fault"].as_str(), "{name}");
+        let body = answer.denial.as_ref().and_then(|denial| denial.body.as_deref());
+        assert_eq!(body.is_some(), matches!(status, 400 | 402 | 404), "{name}");
+        if let Some(body) = body {
+            let text = str::from_utf8(body).unwrap();
+            assert!(serde_json::from_str::<Value>(text).unwrap()["error"]["code"].is_i64(), "{name}");
+            let id = row["id"].as_str().map_or(String::new(), |id| format!("\"id\":{id},"));
+            assert!(text.starts_with(&format!("{{\"jsonrpc\":\"2.0\",{id}\"error\":")), "{name}: {text}");
+        }
+        if let Some(scope) = row["scope"].as_str() {
+            let challenge = answer.denial.as_ref().unwrap().www_authenticate.as_deref();
+            assert_eq!(challenge.unwrap(), format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""), "{name}");
+        }
+    }
+    assert_eq!(count, [10, 96, 26]);
+}
+
+#[test]
+fn no_request_has_the_virtual_method() {
+    let engine = engine(POLICY);
+    for rules in [Rules::new(), rules(mcp())] {
+        for target in ["/mcp/tools/call/refund", "/mcp", "/mcp/initialize", "/x"] {
+            let answer = open(&rules, &engine, "MCP", target, "mcp:connect orders:read orders:write");
+            let found = (answer.decision.reason(), answer.decision.detail());
+            assert_eq!(found, (Reason::MalformedRequest, Some(Detail::Method)), "{target}");
+        }
+        // Nor does a path below the endpoint belong to it, and no `Allow` shows the method.
+        let answer = open(&rules, &engine, "POST", "/mcp/tools/call/refund", "orders:write");
+        assert_eq!(answer.denial.unwrap().allow.as_deref(), Some(""));
+    }
+    // A browser can't ask for it either.
+    let mut rules = rules(mcp());
+    rules.cors_preflight = CorsPreflight::Pass;
+    for (target, method, passes) in [
+        ("/mcp", "POST", true),
+        ("/mcp", "DELETE", true),
+        ("/mcp", "MCP", false),
+        ("/mcp/tools/call/refund", "MCP", false),
+    ] {
+        let request = Request {
+            method: b"OPTIONS",
+            target: target.as_bytes(),
+            origin: &[b"https://app.example"],
+            access_control_request_method: &[method.as_bytes()],
+            ..Request::default()
+        };
+        let answer = Gate::new(&rules, ()).decide::<Holder>(&engine, &request, Credentials::None);
+        assert_eq!(answer.decision.is_allow(), passes, "{target} {method}");
+        assert_eq!(answer.preflight, passes);
+    }
+}
+
+#[test]
+fn the_token_comes_before_the_body_and_shows_no_scope_of_the_policy() {
+    let engine = engine(POLICY);
+    let mut rules = rules(mcp());
+    let verifier = Verifier::from_yaml(
+        "orbgate_token: 1\nissuers: [{ issuer: https://id.example.com, audience: https://api.example.com/mcp, kind: user }]\n",
+    );
+    let verifier = verifier.unwrap();
+    rules.metadata = Some(Arc::new(Metadata::new("https://api.example.com/mcp", &verifier, "mcp:connect").unwrap()));
+    let request = Request { method: b"POST", target: b"/mcp", matched: MCP, ..Request::default() };
+    let metadata = "resource_metadata=\"https://api.example.com/.well-known/oauth-protected-resource/mcp\"";
+    for (credentials, error) in [
+        (Credentials::None, ""),
+        (Credentials::Refused("expired"), "error=\"invalid_token\", "),
+        (Credentials::Unreadable, "error=\"invalid_request\", "),
+    ] {
+        let answer = Gate::new(&rules, ()).decide::<Holder>(&engine, &request, credentials);
+        assert_eq!(answer.mcp.as_ref().unwrap().reads_body(), None);
+        let denial = answer.denial.unwrap();
+        let expected = format!("Bearer {error}scope=\"mcp:connect\", {metadata}");
+        assert_eq!((denial.status, denial.body, denial.www_authenticate.as_deref()), (401, None, Some(&*expected)));
+    }
+    let answer = post(&rules, &engine, "", &[JSON], call("refund").as_bytes());
+    let denial = answer.denial.unwrap();
+    let expected = format!("Bearer error=\"insufficient_scope\", scope=\"orders:write\", {metadata}");
+    assert_eq!((denial.status, denial.body, denial.www_authenticate.as_deref()), (403, None, Some(&*expected)));
+    // The gate serves the metadata itself.
+    for target in ["/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/mcp?x=1"] {
+        let request = Request { method: b"GET", target: target.as_bytes(), ..Request::default() };
+        let answer = Gate::new(&rules, ()).decide::<Holder>(&engine, &request, Credentials::None);
+        let served = answer.denial.unwrap();
+        let document: Value = serde_json::from_slice(&served.body.unwrap()).unwrap();
+        assert_eq!(served.status, 200);
+        assert!(served.headers.contains(&("access-control-allow-origin", "*")));
+        assert_eq!(
+            document,
+            json!({
+                "resource": "https://api.example.com/mcp",
+                "authorization_servers": ["https://id.example.com"],
+                "scopes_supported": ["mcp:connect"],
+                "bearer_methods_supported": ["header"],
+            })
+        );
+    }
+    for (method, target) in
+        [("GET", "/.well-known/oauth-protected-resource/other"), ("POST", "/.well-known/oauth-protected-resource")]
+    {
+        let answer = open(&rules, &engine, method, target, "");
+        assert_eq!(answer.denial.unwrap().status, 404);
+    }
+    for resource in [
+        "https://api.example.com",
+        "http://api.example.com/mcp",
+        "https://api.example.com/mcp/",
+        "/mcp",
+        "https://api.example.com/mcp?x",
+    ] {
+        assert!(Metadata::new(resource, &verifier, "").is_err(), "{resource}");
+    }
+}
+
+#[test]
+fn denials_without_a_route_depend_on_the_era() {
+    let (engine, rules) = (engine(POLICY), rules(mcp()));
+    let scopes = "mcp:connect";
+    let answer = open(&rules, &engine, "GET", "/mcp", scopes);
+    assert!(answer.decision.is_allow() && answer.denial.is_none());
+    assert_eq!(answer.mcp.unwrap().target(), Some("/mcp/stream"));
+    for method in ["DELETE", "PUT", "OPTIONS"] {
+        let denial = open(&rules, &engine, method, "/mcp", scopes).denial.unwrap();
+        assert_eq!((denial.status, denial.allow.as_deref()), (405, Some("GET, POST")), "{method}");
+    }
+    let undeclared = |headers: &[Line<'_>]| {
+        let answer = post(&rules, &engine, scopes, headers, br#"{"jsonrpc":"2.0","id":"\u00e9","method":"x/y"}"#);
+        let id_is_as_it_came =
+            answer.denial.as_ref().unwrap().body.as_ref().unwrap().starts_with(br#"{"jsonrpc":"2.0","id":"\u00e9","#);
+        assert!(id_is_as_it_came);
+        (answer.denial.as_ref().unwrap().status, error(&answer)["error"]["code"].as_i64().unwrap())
+    };
+    assert_eq!(undeclared(&[JSON]), (404, -32601));
+    assert_eq!(undeclared(&[JSON, (b"mcp-session-id", b"s")]), (400, -32601));
+    // A request without an id has nothing to echo.
+    let answer = post(&rules, &engine, scopes, &[JSON], br#"{"jsonrpc":"2.0","method":"x/y"}"#);
+    assert_eq!(error(&answer).get("id"), None);
+}
+
+#[test]
+fn a_flat_gate_tells_nothing() {
+    let engine = engine(POLICY);
+    for challenge in [Challenge::Minimal, Challenge::Full(FullChallenge::new()), Challenge::None] {
+        let mut rules = rules(mcp());
+        rules.flat_403 = challenge != Challenge::None;
+        rules.challenge = challenge;
+        for body in [&*call("refund"), &*call("delete_all"), "[", "{}"] {
+            let denial = post(&rules, &engine, "mcp:connect", &[JSON], body.as_bytes()).denial.unwrap();
+            assert_eq!((denial.status, denial.body), (403, None), "{body}");
+        }
+        let denial = open(&rules, &engine, "DELETE", "/mcp", "").denial.unwrap();
+        assert_eq!((denial.status, denial.allow), (403, None));
+    }
+}
+
+#[test]
+fn a_call_that_its_account_cant_pay_is_an_error_that_a_client_shows() {
+    let (engine, rules) = (engine(POLICY), rules(mcp()));
+    let answer = post(&rules, &engine, "orders:write", &[JSON], call("refund").as_bytes());
+    let Decision::Allow(allow) = answer.decision else { panic!("{answer:?}") };
+    assert_eq!(allow.charge().unwrap().amount, Some(5));
+    let denied = rules.unpaid(answer, Unpaid::Insufficient { detail: Detail::Insufficient, retry_after: None });
+    assert_eq!(denied.denial.as_ref().unwrap().status, 402);
+    let expected = json!({ "jsonrpc": "2.0", "id": 1, "error": { "code": -32000,
+        "message": "the account doesn't have the orbs that the call consumes",
+        "data": { "reason": "insufficient_orbs", "retryable": false } } });
+    assert_eq!(error(&denied), expected);
+}
+
+#[test]
+fn the_settings_bound_bodies_and_versions() {
+    let engine = engine(POLICY);
+    let small = rules(mcp().most_bytes(64));
+    let opened = open(&small, &engine, "POST", "/mcp", "orders:read");
+    assert_eq!(opened.mcp.as_ref().unwrap().reads_body(), Some(64));
+    let long = call("list_orders");
+    for (body, fault) in [
+        (Ok(long.as_bytes()), McpFault::TooLarge),
+        (Err(McpFault::TooLarge), McpFault::TooLarge),
+        (Err(McpFault::Unreadable), McpFault::Unreadable),
+    ] {
+        let answer = small.decide_body(
+            &engine,
+            opened.mcp.as_ref().unwrap(),
+            opened.credentials.clone(),
+            McpRequest { headers: &[JSON], body },
+        );
+        assert_eq!(answer.mcp.as_ref().unwrap().fault(), Some(fault));
+        let detail = if fault == McpFault::TooLarge { Detail::Length } else { Detail::Form };
+        assert_eq!((answer.decision.detail(), answer.denial.unwrap().status), (Some(detail), 400));
+    }
+    let deny = rules(mcp().legacy(Legacy::Deny));
+    let answer =
+        post(&deny, &engine, "orders:read", &[JSON, (b"mcp-protocol-version", b"2025-11-25")], long.as_bytes());
+    assert_eq!(answer.mcp.as_ref().unwrap().fault(), Some(McpFault::Version));
+    let told = error(&answer);
+    assert_eq!(told["error"]["code"], -32022);
+    assert_eq!(told["error"]["data"], json!({ "supported": ["2026-07-28"], "requested": "2025-11-25" }));
+}
+
+#[test]
+fn a_body_is_only_decided_once_and_only_at_the_endpoint() {
+    let (engine, rules) = (engine(POLICY), rules(mcp()));
+    let body = call("list_orders");
+    let message = McpRequest { headers: &[JSON], body: Ok(body.as_bytes()) };
+    let elsewhere = open(&rules, &engine, "POST", "/mcp2", "orders:read");
+    assert!(elsewhere.mcp.is_none() && !elsewhere.decision.is_allow());
+    let decided = post(&rules, &engine, "orders:read", &[JSON], body.as_bytes());
+    assert!(decided.decision.is_allow());
+    let again = rules.decide_body(&engine, &decided.mcp.unwrap(), decided.credentials, message);
+    assert!(!again.decision.is_allow() && again.denial.is_some());
+    // The router's template must be the endpoint's.
+    for (matched, is_allowed) in [
+        (Matched::Nothing, true),
+        (MCP, true),
+        (Matched::Template("/{any}"), false),
+        (Matched::Template("/mcp/tools/call/list_orders"), false),
+        (Matched::Unknown, false),
+    ] {
+        let request = Request { method: b"POST", target: b"/mcp?session=1", matched, ..Request::default() };
+        let opened = Gate::new(&rules, ()).decide(&engine, &request, Credentials::Token(Holder("orders:read")));
+        let answer = rules.decide_body(&engine, &opened.mcp.unwrap(), opened.credentials, message);
+        assert_eq!(answer.decision.is_allow(), is_allowed, "{matched:?}");
+        assert_eq!(answer.misrouted.is_some(), !is_allowed);
+        if !is_allowed {
+            assert_eq!((answer.denial.as_ref().unwrap().status, &error(&answer)["id"]), (404, &json!(1)));
+        }
+    }
+}
+
+#[test]
+fn routes_of_operations_are_served_by_the_endpoint() {
+    let engine = engine(POLICY);
+    let mcp = mcp();
+    let served = [("POST", "/mcp"), ("GET", "/mcp"), ("DELETE", "/mcp")];
+    assert_eq!(check_routes(&engine, None, &[&mcp], served), Ok(()));
+    let differ = check_routes(&engine, None, &[], served).unwrap_err();
+    assert_eq!((differ.undeclared().len(), differ.unserved().len()), (3, engine.routes().len()));
+    let differ = check_routes(&engine, None, &[&mcp], [("PUT", "/mcp"), ("POST", "/mcp/{rest}")]).unwrap_err();
+    assert_eq!(differ.undeclared().len(), 2);
+}
+
+#[test]
+fn a_policy_has_nothing_else_at_and_below_the_endpoint() {
+    let mcp = mcp();
+    assert_eq!(mcp.check(&engine(POLICY)), Ok(()));
+    for (routes, lines) in [
+        ("POST /mcp", 1),
+        ("GET /mcp/health", 1),
+        ("MCP /mcp/completion/complete", 1),
+        ("MCP /mcp/tools/call", 1),
+        ("GET /{id}", 1),
+        ("MCP /other/tools/call/a", 0),
+        ("GET /mcp2", 0),
+    ] {
+        let policy = format!(
+            "orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ s: {{ orbs: false, routes: ['{routes}'] }} }} }} }}\n"
+        );
+        let found = mcp.check(&engine(&policy)).err();
+        assert_eq!(found.map_or(0, |error| error.lines().len()), lines, "{routes}");
+    }
+    for path in ["", "/", "mcp", "/{id}", "/a b", "/mcp/", "/a//b", "/a?b", "/.."] {
+        assert!(Mcp::new(path).is_err(), "{path}");
+    }
+    assert!(Mcp::new("/mcp").unwrap().initial_scopes("a\"b").is_err());
+}
+
+#[test]
+fn paths_end_in_a_slash_if_the_policys_do() {
+    let text = POLICY.replace("name: shop", "name: shop\ntrailing_slash: always");
+    let (engine, rules) = (engine(&text), rules(mcp()));
+    let public = PublicRoutes::new(["GET /healthz"]).unwrap();
+    assert_eq!(
+        check_routes(
+            &engine,
+            Some(&public),
+            rules.mcp.as_deref().as_slice(),
+            [("POST", "/mcp/"), ("GET", "/healthz/")]
+        ),
+        Ok(())
+    );
+    let request =
+        Request { method: b"POST", target: b"/mcp/", matched: Matched::Template("/mcp/"), ..Request::default() };
+    let opened = Gate::new(&rules, ()).decide(&engine, &request, Credentials::Token(Holder("orders:read")));
+    let body = call("list_orders");
+    let message = McpRequest { headers: &[JSON], body: Ok(body.as_bytes()) };
+    let answer = rules.decide_body(&engine, &opened.mcp.unwrap(), opened.credentials, message);
+    assert!(answer.decision.is_allow());
+    assert_eq!(answer.mcp.unwrap().target(), Some("/mcp/tools/call/list_orders/"));
+    assert!(open(&rules, &engine, "POST", "/mcp", "orders:read").mcp.is_none());
+}
