@@ -26,6 +26,7 @@ mod loopback;
 mod lsp;
 #[cfg(feature = "manual")]
 mod manual;
+mod mcp;
 mod needs;
 mod openapi;
 mod orbs;
@@ -101,6 +102,8 @@ enum Command {
     Who(who::Arguments),
     /// Import, export or check OpenAPI documents
     Openapi(openapi::Arguments),
+    /// Try an MCP server, or draft a policy for one
+    Mcp(mcp::Arguments),
     /// Find out why a token is rejected
     Token(token::Arguments),
     /// Grant, hold and charge orbs in a ledger, and list what moved
@@ -151,6 +154,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Diff(arguments) => diff::run(arguments),
         Command::Review(arguments) => review::run(arguments),
         Command::Openapi(arguments) => openapi::run(arguments),
+        Command::Mcp(arguments) => mcp::run(arguments),
         // A test file can name its own policy.
         Command::Test(arguments) => test::run(arguments, policy),
         // The policy isn't used, because no call is decided.
@@ -182,6 +186,7 @@ impl Command {
             Self::Validate(arguments) => &arguments.files,
             Self::Replay(arguments) => return arguments.files(),
             Self::Openapi(arguments) => return arguments.files(),
+            Self::Mcp(arguments) => return arguments.files(),
             Self::Review(arguments) => return arguments.files(),
             Self::Unused(arguments) => return vec![&arguments.log],
             Self::Who(arguments) => return vec![&arguments.tokens],
@@ -209,6 +214,7 @@ const WITHOUT_POLICY: &[&str] = &[
     "validate",
     "diff",
     "fmt",
+    "mcp",
     "openapi",
     "orbs",
     "review",

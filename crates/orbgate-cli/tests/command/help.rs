@@ -21,7 +21,7 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
             for part in ["Examples:\n  orbgate ", "Exit codes:\n  0  ", "\n  2  "] {
                 assert!(ran.out.contains(part), "{part:?} in:\n{}", ran.out);
             }
-            let without = "completions diff explore fmt init lsp manual openapi orbs review serve token validate";
+            let without = "completions diff explore fmt init lsp manual mcp openapi orbs review serve token validate";
             let takes_policy = words.first().is_none_or(|name| !without.split(' ').any(|without| without == *name));
             assert_eq!(ran.out.contains("--policy <FILE>"), takes_policy, "{}", ran.out);
             assert!(!ran.out.contains('\x1b'));
@@ -182,6 +182,7 @@ fn a_policy_that_is_not_there_is_an_error_of_every_command() {
             "who" => &[&["GET", "/", "--tokens", &fine]],
             "diff" | "review" => &[&[&fine, &fine]],
             "openapi" => &[&["import", &fine], &["export", &fine], &["check", &fine, &fine]],
+            "mcp" => &[&["import", &fine], &["probe", "http://127.0.0.1:1/"]],
             "validate" => &[&["run-request", &fine]],
             "orbs" => &[&["verify", "--db", &fine]],
             "token" => &[&["explain", "--config", &fine]],

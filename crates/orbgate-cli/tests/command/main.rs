@@ -24,6 +24,7 @@ mod lint;
 mod logs;
 #[cfg(feature = "lsp")]
 mod lsp;
+mod mcp;
 mod openapi;
 #[cfg(feature = "orbs")]
 mod orbs;

@@ -1,0 +1,110 @@
+//! `orbgate mcp`: tries MCP servers, and drafts policies for them.
+
+mod import;
+mod probe;
+mod wire;
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand, ValueHint};
+
+use crate::output::{Exit, Stop};
+
+#[derive(Debug, Args)]
+#[command(after_help = HELP)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+}
+
+impl Arguments {
+    /// The files that it reads.
+    pub(crate) fn files(&self) -> Vec<&Path> {
+        match &self.action {
+            Action::Import(import) => vec![&import.file],
+            Action::Probe(_) => Vec::new(),
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Try how a server or its gateway treats lying, repeated and unauthorized requests
+    #[command(after_help = PROBE)]
+    Probe(Probe),
+    /// Draft a policy from the answer to `tools/list`
+    #[command(after_help = IMPORT)]
+    Import(Import),
+}
+
+#[derive(Debug, Args)]
+struct Probe {
+    /// URL of the MCP endpoint: `http`, because certificates aren't checked
+    url: String,
+
+    /// Environment variable with an access token
+    #[arg(long, value_name = "NAME")]
+    token_env: Option<String>,
+
+    /// Tool that needs a scope which the token lacks. It runs if nothing denies it
+    #[arg(long, value_name = "TOOL", requires = "token_env")]
+    denied_tool: Option<String>,
+
+    /// Print one line of JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct Import {
+    /// The response to `tools/list`, or its result, in JSON; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    file: PathBuf,
+
+    /// Path of the MCP endpoint
+    #[arg(long, value_name = "PATH", default_value = "/mcp")]
+    base_path: String,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
+    match &arguments.action {
+        Action::Probe(arguments) => probe::run(arguments),
+        Action::Import(arguments) => import::run(arguments),
+    }
+}
+
+const HELP: &str = "\
+Examples:
+  orbgate mcp import tools.json > policy.yaml
+  orbgate mcp probe http://127.0.0.1:8080/mcp --token-env TOKEN
+
+Exit codes:
+  0  fine
+  1  tools are left out, or the server has faults
+  2  could not run: bad usage, an unreadable file or no answer";
+
+const PROBE: &str = "\
+Examples:
+  orbgate mcp probe http://127.0.0.1:8080/mcp --token-env TOKEN
+
+Exit codes:
+  0  no faults
+  1  faults
+  2  could not run: bad usage or no answer
+
+No tool runs, because every request names a tool that doesn't exist, except with
+--denied-tool. `fault` can bypass a check; `note` is only dangerous behind a
+proxy that trusts headers.";
+
+const IMPORT: &str = "\
+Examples:
+  orbgate mcp import tools.json > policy.yaml
+
+Exit codes:
+  0  the draft has every tool
+  1  tools are left out
+  2  could not run: an unreadable file or no list of tools
+
+The policy goes to standard output. Its scopes are guesses: tools whose
+`readOnlyHint` is true need `tools:read`, all others `tools:write`. Tools whose
+names can't be routes are listed on standard error, and the exit code is 1.";

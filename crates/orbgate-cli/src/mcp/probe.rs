@@ -1,0 +1,208 @@
+//! `orbgate mcp probe`: how a server, or a gateway before it, treats requests that others would read differently.
+
+use std::io::Write as _;
+
+use serde::Serialize;
+use serde_json::json;
+
+use super::Probe;
+use super::wire::{Endpoint, Response};
+use crate::output::{DENY, Exit, FAINT, STRONG, Stop, print_json};
+
+/// A name that no server has. If it appears in an answer, the server has looked for this tool.
+const NOBODY: &str = "orbgate-probe-no-such-tool";
+const OTHER: &str = "orbgate-probe-another-tool";
+const CURRENT: &str = "2026-07-28";
+const OLD: &str = "2025-11-25";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Verdict {
+    Fine,
+    /// Dangerous behind a proxy that trusts headers.
+    Note,
+    Fault,
+    /// The server doesn't speak what the check needs.
+    Skipped,
+}
+
+#[derive(Serialize)]
+struct Finding {
+    check: &'static str,
+    verdict: Verdict,
+    status: u16,
+    about: &'static str,
+}
+
+struct Prober<'a> {
+    endpoint: Endpoint,
+    bearer: Option<String>,
+    findings: Vec<Finding>,
+    arguments: &'a Probe,
+}
+
+pub(super) fn run(arguments: &Probe) -> Result<Exit, Stop> {
+    let token = arguments.token_env.as_ref().map(|name| {
+        let token = std::env::var(name).ok().filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic()));
+        token.ok_or_else(|| Stop::Error(format!("the environment variable `{name}` has no token")))
+    });
+    let bearer = token.transpose()?.map(|token| format!("Bearer {token}"));
+    let mut prober = Prober { endpoint: Endpoint::of(&arguments.url)?, bearer, findings: Vec::new(), arguments };
+    prober.credentials()?;
+    prober.messages()?;
+    let findings = prober.findings;
+    let has_faults = findings.iter().any(|finding| finding.verdict == Verdict::Fault);
+    if arguments.json {
+        print_json(&json!({ "url": arguments.url, "checks": findings }))?;
+    } else {
+        let mut out = anstream::stdout();
+        for Finding { check, verdict, status, about } in &findings {
+            let (style, word) = match verdict {
+                Verdict::Fine => (FAINT, "fine"),
+                Verdict::Skipped => (FAINT, "skipped"),
+                Verdict::Note => (STRONG, "note"),
+                Verdict::Fault => (DENY, "fault"),
+            };
+            writeln!(out, "{style}{word:<8}{style:#}{status}  {check:<24}{about}")?;
+        }
+    }
+    Ok(if has_faults { Exit::Findings } else { Exit::Fine })
+}
+
+impl Prober<'_> {
+    /// Tokens, and the challenge that tells a client where to get one.
+    fn credentials(&mut self) -> Result<(), Stop> {
+        let body = call(NOBODY, true);
+        let headers = about(CURRENT, Some("tools/call"), Some(NOBODY));
+        for (check, authorization) in [("no token", None), ("a token of nobody", Some("Bearer orbgate.probe.token"))] {
+            let response = self.post(&headers, authorization, &body)?;
+            let (verdict, about) = match response.status {
+                401 if response.text.to_ascii_lowercase().contains("resource_metadata=") => (Verdict::Fine, ""),
+                401 => (Verdict::Note, "the 401 doesn't say where to get a token (`resource_metadata`)"),
+                _ => (Verdict::Fault, "it is not answered with 401"),
+            };
+            self.found(check, verdict, &response, about);
+        }
+        let path = format!("/.well-known/oauth-protected-resource{}", self.endpoint.path.trim_end_matches('/'));
+        let response = self.endpoint.send("GET", &path, &[], b"")?;
+        let is_metadata = response.status == 200 && response.text.contains("authorization_servers");
+        let verdict = if is_metadata { Verdict::Fine } else { Verdict::Note };
+        let about = if is_metadata { "" } else { "there is no metadata at the path of RFC 9728" };
+        self.found("metadata", verdict, &response, about);
+        let Some(tool) = &self.arguments.denied_tool else { return Ok(()) };
+        let (headers, body) = (about_tool(tool), call(tool, true));
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, &**value)).collect();
+        let response = self.post(&headers, self.bearer.clone().as_deref(), &body)?;
+        let names_scope = response.text.contains("insufficient_scope") && response.text.contains("scope=");
+        let (verdict, about) = match response.status {
+            403 if names_scope => (Verdict::Fine, ""),
+            403 => (Verdict::Note, "the 403 doesn't name the scope, so no client asks for it"),
+            200 => {
+                (Verdict::Fault, "a missing scope is answered with 200, so no client asks for it, or the tool has run")
+            }
+            _ => (Verdict::Note, "a missing scope is not answered with 403"),
+        };
+        self.found("a missing scope", verdict, &response, about);
+        Ok(())
+    }
+
+    /// Messages that two readers would read differently.
+    fn messages(&mut self) -> Result<(), Stop> {
+        let bearer = self.bearer.clone();
+        let bearer = bearer.as_deref();
+        let honest = self.post(&about(CURRENT, Some("tools/call"), Some(NOBODY)), bearer, &call(NOBODY, true))?;
+        if matches!(honest.status, 401 | 403) {
+            self.found(
+                "messages",
+                Verdict::Skipped,
+                &honest,
+                "the server denies every call: give a token with --token-env",
+            );
+            return Ok(());
+        }
+        let is_current = !honest.text.contains("-32022");
+        let lies: [(&'static str, &str, Option<&str>, Option<&str>); 6] = [
+            ("a lying method", CURRENT, Some("tools/list"), Some(NOBODY)),
+            ("a lying name", CURRENT, Some("tools/call"), Some(OTHER)),
+            ("no name", CURRENT, Some("tools/call"), None),
+            ("a lying base64 name", CURRENT, Some("tools/call"), Some("=?base64?b3JiZ2F0ZS1wcm9iZQ==?=")),
+            ("an old lying method", OLD, Some("tools/list"), None),
+            ("an old lying name", OLD, Some("tools/call"), Some(OTHER)),
+        ];
+        for (check, version, method, name) in lies {
+            if version == CURRENT && !is_current {
+                self.found(check, Verdict::Skipped, &honest, "the server doesn't speak this version");
+                continue;
+            }
+            let response = self.post(&about(version, method, name), bearer, &call(NOBODY, version == CURRENT))?;
+            let (verdict, about) = match (response.status, version == CURRENT) {
+                (400, _) => (Verdict::Fine, ""),
+                (_, true) => (Verdict::Fault, "headers that differ from the body are accepted"),
+                (_, false) => (Verdict::Note, "the body decides: don't trust these headers in a proxy"),
+            };
+            self.found(check, verdict, &response, about);
+        }
+        let batch = format!("[{}]", call(NOBODY, false));
+        let response = self.post(&about(OLD, None, None), bearer, &batch)?;
+        let verdict = if response.status == 400 { Verdict::Fine } else { Verdict::Fault };
+        self.found(
+            "a batch",
+            verdict,
+            &response,
+            if verdict == Verdict::Fine { "" } else { "a batch is not answered with 400" },
+        );
+        let version = if is_current { CURRENT } else { OLD };
+        let name = is_current.then_some(NOBODY);
+        let method = is_current.then_some("tools/call");
+        let folded = call(NOBODY, is_current).replace("\"name\":", "\"Name\":");
+        let twice = call(NOBODY, is_current).replace("\"name\":", &format!("\"name\":\"{OTHER}\",\"name\":"));
+        for (check, body, about_it) in [
+            ("Name instead of name", folded, "`Name` is read as `name`: a proxy sees no name"),
+            ("two names", twice, "one of two names is taken: a proxy can take the other"),
+        ] {
+            let response = self.post(&about(version, method, name), bearer, &body)?;
+            let is_read = response.status != 400 && response.text.contains(NOBODY);
+            self.found(
+                check,
+                if is_read { Verdict::Fault } else { Verdict::Fine },
+                &response,
+                if is_read { about_it } else { "" },
+            );
+        }
+        Ok(())
+    }
+
+    fn post(&self, headers: &[(&str, &str)], authorization: Option<&str>, body: &str) -> Result<Response, Stop> {
+        let mut all = vec![("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
+        all.extend(headers);
+        all.extend(authorization.map(|value| ("Authorization", value)));
+        self.endpoint.send("POST", &self.endpoint.path, &all, body.as_bytes())
+    }
+
+    fn found(&mut self, check: &'static str, verdict: Verdict, response: &Response, about: &'static str) {
+        self.findings.push(Finding { check, verdict, status: response.status, about });
+    }
+}
+
+fn call(tool: &str, is_current: bool) -> String {
+    let mut params = json!({ "name": tool, "arguments": {} });
+    if let Some(params) = params.as_object_mut().filter(|_| is_current) {
+        let meta = json!({
+            "io.modelcontextprotocol/protocolVersion": CURRENT,
+            "io.modelcontextprotocol/clientInfo": { "name": "orbgate-probe", "version": env!("CARGO_PKG_VERSION") },
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        params.insert("_meta".to_owned(), meta);
+    }
+    json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params }).to_string()
+}
+
+fn about<'a>(version: &'a str, method: Option<&'a str>, name: Option<&'a str>) -> Vec<(&'static str, &'a str)> {
+    let lines = [("MCP-Protocol-Version", Some(version)), ("Mcp-Method", method), ("Mcp-Name", name)];
+    lines.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+fn about_tool(tool: &str) -> Vec<(&'static str, String)> {
+    let lines = about(CURRENT, Some("tools/call"), Some(tool));
+    lines.into_iter().map(|(name, value)| (name, value.to_owned())).collect()
+}

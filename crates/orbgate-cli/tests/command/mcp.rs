@@ -1,0 +1,138 @@
+//! `orbgate mcp`: drafts are policies, and a probe tells servers apart without running a tool.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpListener;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::{file, orbgate, orbgate_reading};
+
+#[test]
+fn a_draft_is_a_policy_in_which_a_client_can_connect() {
+    let tools = json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [
+        { "name": "list_orders", "annotations": { "readOnlyHint": true } },
+        { "name": "refund", "inputSchema": {} },
+        { "name": "Refund" },
+        { "name": "a b" },
+        { "name": "true" },
+    ] } });
+    let ran = orbgate_reading(&["mcp", "import", "-", "--base-path", "/v1/mcp"], tools.to_string().as_bytes());
+    assert_eq!(ran.code, 1);
+    let left_out = "left out: `Refund` differs only in case from `refund`\nleft out: `a b` is no name of SEP-986\n";
+    assert_eq!(ran.err, left_out);
+    assert!(ran.out.contains("# TODO"));
+    let policy = file("mcp-draft.yaml", &ran.out);
+    assert_eq!(orbgate(&["check", &policy]).code, 0);
+    for (route, scope) in [
+        ("/tools/call/list_orders", "tools:read"),
+        ("/tools/call/refund", "tools:write"),
+        ("/tools/call/true", "tools:write"),
+        ("/initialize", "mcp:connect"),
+        ("/server/discover", "mcp:connect"),
+        ("/tools/list", "mcp:connect"),
+    ] {
+        let target = format!("/v1/mcp{route}");
+        let decided = |scopes: &str| {
+            orbgate(&["decide", "--policy", &policy, "MCP", &target, "--token", "user", "--scopes", scopes]).code
+        };
+        assert_eq!((decided(scope), decided("other")), (0, 1), "{route}");
+    }
+    let bare = orbgate_reading(&["mcp", "import", "-"], br#"{"tools":[{"name":"a"}]}"#);
+    assert_eq!((bare.code, &*bare.err), (0, ""));
+    let none = orbgate_reading(&["mcp", "import", "-"], br#"{"result":{}}"#);
+    assert_eq!((none.code, &*none.out), (2, ""));
+}
+
+/// A server with one answer for each request, which it gives by the request's head and body.
+fn server(answer: fn(&str, &str) -> (u16, String)) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut reader = BufReader::new(stream.unwrap());
+            let mut head = String::new();
+            while !head.ends_with("\r\n\r\n") {
+                assert_ne!(reader.read_line(&mut head).unwrap(), 0);
+            }
+            let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: ")).unwrap();
+            let mut body = vec![0; length.parse().unwrap()];
+            reader.read_exact(&mut body).unwrap();
+            let (status, rest) = answer(&head, str::from_utf8(&body).unwrap());
+            let mut stream = reader.into_inner();
+            stream.write_all(format!("HTTP/1.1 {status} X\r\nConnection: close\r\n{rest}").as_bytes()).unwrap();
+        }
+    });
+    url
+}
+
+fn verdicts(ran: &crate::Ran) -> Vec<(String, String)> {
+    let answer: Value = serde_json::from_str(&ran.out).unwrap();
+    let checks = answer["checks"].as_array().unwrap().iter();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    checks.map(|found| (text(&found["check"]), text(&found["verdict"]))).collect()
+}
+
+#[test]
+fn a_server_that_believes_everything_has_faults() {
+    // It takes any case, the last of two names and any header, and answers 200.
+    let url = server(|_, body| (200, format!("\r\n{{\"result\":{{\"isError\":true,\"content\":{body:?}}}}}")));
+    let ran = orbgate(&["mcp", "probe", &url, "--json"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    let faults: Vec<_> =
+        verdicts(&ran).into_iter().filter(|(_, verdict)| verdict == "fault").map(|(check, _)| check).collect();
+    let expected = [
+        "no token",
+        "a token of nobody",
+        "a lying method",
+        "a lying name",
+        "no name",
+        "a lying base64 name",
+        "a batch",
+        "Name instead of name",
+        "two names",
+    ];
+    assert_eq!(faults, expected);
+}
+
+#[test]
+fn a_server_that_denies_what_it_must_has_none() {
+    let url = server(|head, body| {
+        if head.starts_with("GET /.well-known/oauth-protected-resource/mcp ") {
+            return (200, "\r\n{\"resource\":\"x\",\"authorization_servers\":[]}".to_owned());
+        }
+        if !head.contains("Authorization: Bearer good\r\n") {
+            return (401, "WWW-Authenticate: Bearer resource_metadata=\"x\"\r\n\r\n".to_owned());
+        }
+        let agrees = head.contains("Mcp-Method: tools/call\r\nMcp-Name: orbgate-probe-no-such-tool\r\n");
+        if agrees && !body.contains("\"Name\"") && !body.contains("another") {
+            return (404, "\r\n{\"error\":{\"code\":-32602,\"message\":\"orbgate-probe-no-such-tool\"}}".to_owned());
+        }
+        (400, "\r\n{\"error\":{\"code\":-32020}}".to_owned())
+    });
+    let ran = crate::finish(
+        {
+            let mut command = crate::command(&["mcp", "probe", &url, "--json", "--token-env", "PROBE_TOKEN"]);
+            command.env("PROBE_TOKEN", "good");
+            command
+        },
+        b"",
+    );
+    assert_eq!((ran.code, &*ran.err), (0, ""));
+    let found = verdicts(&ran);
+    assert_eq!(found.len(), 12);
+    assert!(found.iter().all(|(_, verdict)| verdict == "fine"), "{found:?}");
+    // Without a token, nothing but credentials can be tried.
+    let ran = orbgate(&["mcp", "probe", &url, "--json"]);
+    assert_eq!(verdicts(&ran).last().unwrap(), &("messages".to_owned(), "skipped".to_owned()));
+    let table = orbgate(&["mcp", "probe", &url]);
+    assert!(table.out.lines().any(|line| line.starts_with("fine    401  no token")), "{}", table.out);
+}
+
+#[test]
+fn an_endpoint_that_cant_be_asked_is_an_error() {
+    for url in ["https://127.0.0.1/mcp", "127.0.0.1", "http://127.0.0.1:1/mcp", "http://127.0.0.1:1/m cp"] {
+        assert_eq!(orbgate(&["mcp", "probe", url]).code, 2, "{url}");
+    }
+    assert_eq!(orbgate(&["mcp", "probe", "http://127.0.0.1:1/", "--token-env", "NOT_SET_ANYWHERE"]).code, 2);
+}
