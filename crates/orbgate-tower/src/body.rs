@@ -60,7 +60,7 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
     }
 
     /// The whole body.
-    pub(crate) fn whole(&self) -> Result<&Bytes, McpFault> {
+    pub(crate) const fn whole(&self) -> Result<&Bytes, McpFault> {
         match (&self.failure, &self.rest) {
             (Some(_), _) => Err(McpFault::Unreadable),
             (None, Some(_)) => Err(McpFault::TooLarge),

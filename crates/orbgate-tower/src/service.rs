@@ -121,11 +121,11 @@ where
             let allowed = Allowed::new(engine, &allow, answer.template().map(Into::into), decided_on);
             Ok((allowed, answer.credentials.verified(), held))
         }
-        _ => Err(response(answer.denial)),
+        _ => Err(answer.denial),
     };
     let decided = settings.ask(asked, &mut body, (charge, &parts.headers), admit).await;
     let body = body.into_body();
-    let (allowed, token, held) = decided?;
+    let (allowed, token, held) = decided.map_err(response)?;
     // It is lost only if a future was dropped while it was read.
     let body = body.ok_or_else(|| response(None))?;
     Ok((admitted(parts, body, allowed, token), held))

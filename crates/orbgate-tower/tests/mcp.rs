@@ -1,8 +1,9 @@
 //! An MCP endpoint in axum: the shared requests, of which only those that are allowed reach the handler, with the same bytes.
+#![expect(clippy::disallowed_types, reason = "a test records which tools ran")]
 
 use core::pin::Pin;
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::task::{Context, Poll};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
