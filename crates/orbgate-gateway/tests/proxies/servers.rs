@@ -46,7 +46,7 @@ fn server(name: &str, home: &Path, port: u16) -> Option<Command> {
         }
         "gunicorn" => {
             write("app.py", "def app(_, start):\n    start('200 OK', [('Content-Length', '0')])\n    return []\n");
-            let packages = package("").expect("pip brings it");
+            let packages = package("").unwrap();
             let mut gunicorn = Command::new("python3");
             gunicorn
                 .args(["-m", "gunicorn", "--bind", &format!("127.0.0.1:{port}"), "app:app"])
