@@ -20,7 +20,7 @@ pytest.importorskip("vl_convert")
 
 from made_up_calls import POLICY, Page, about, check_harmless, rows, table  # noqa: E402
 from orbgate._count import served  # noqa: E402
-from orbgate._report.findings import SERVER  # noqa: E402
+from orbgate._report.findings.words import SERVER  # noqa: E402
 
 STATUSES = [200, 204, 302, 304, 400, 401, 403, 404, 405, 409, 500, 503, None]
 CALLS = [row for row in rows(4_000, seed=8) if row["method"] is not None and row["target"] is not None]

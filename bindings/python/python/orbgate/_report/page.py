@@ -20,7 +20,8 @@ from .._number import number
 from .._read.private import RULE
 from .denials import RULES, SEVERAL
 from .failures import ALL
-from .findings import checked, nothing, responses
+from .findings import checked, nothing
+from .findings.server import responses
 from .numbers import TOP, bound, period, share, shown
 from .sections import sections
 from .sections.parts import anchor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -225,12 +225,16 @@ def pieces(rows: Iterable[dict[str, Any]], failures: Collection[str]) -> list[Pi
 
 def window(of: Sequence[Piece]) -> Window | None:
     """The stretch that has the most failures after each other call in it has cancelled nine of them; None if none has enough."""
-    best = (0, 0, 0)
-    start = score = 0
+    return _best(of, lambda piece: piece.failed - GOOD_WEIGHT * piece.others)
+
+
+def _best(of: Sequence[Piece], worth: Callable[[Piece], float]) -> Window | None:
+    """The stretch whose pieces are worth the most."""
+    best, start, score = (0.0, 0, 0), 0, 0.0
     for at, piece in enumerate(of):
         if score <= 0:
-            start, score = at, 0
-        score += piece.failed - GOOD_WEIGHT * piece.others
+            start, score = at, 0.0
+        score += worth(piece)
         if score > best[0]:
             best = score, start, at + 1
     return _window(of, *best[1:])
@@ -251,14 +255,8 @@ def outlying(of: Sequence[Piece]) -> Window | None:
     or below one in ten.
     """
     failed, calls = sum(piece.failed for piece in of), sum(piece.failed + piece.others for piece in of)
-    usual, best, start, score = OUTLYING / 2 * failed / max(1, calls), (0.0, 0, 0), 0, 0.0
-    for at, piece in enumerate(of):
-        if score <= 0:
-            start, score = at, 0.0
-        score += piece.failed - usual * (piece.failed + piece.others)
-        if score > best[0]:
-            best = score, start, at + 1
-    found = _window(of, *best[1:])
+    usual = OUTLYING / 2 * failed / max(1, calls)
+    found = _best(of, lambda piece: piece.failed - usual * (piece.failed + piece.others))
     if found is None:
         return None
     rest, rest_failed = found.before + found.after, found.before_failed + found.after_failed

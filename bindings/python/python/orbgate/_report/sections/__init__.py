@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..findings import NO_CALLS, TOKENS, UNREAD
+from ..findings.words import NO_CALLS, TOKENS, UNREAD
 from ..numbers import bound, shown
 from ..._number import number
 from . import callers, calls, denials, orbs, parts, properties, scopes

@@ -10,7 +10,8 @@ from ..._count.text import NO_CALLER
 from ..._number import number
 from ..._terms import Effect
 from ..charts import MOST_BARS, Bar, Series, timeline
-from ..findings import CHANGED, SERVER, directions
+from ..findings.server import directions
+from ..findings.words import CHANGED, SERVER
 from ..numbers import bound, short_routes, share, shown, when
 from ..served import CALLERS
 from ..spans import Span

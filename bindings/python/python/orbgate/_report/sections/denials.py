@@ -10,7 +10,8 @@ from ..._count.text import NO_CALLER
 from ..._number import number
 from ..failures import ALL, MISCONFIGURED
 from ..denials import MISSING_SCOPE, PATHS, PROBE, PROBED_PATHS, RULES, STALE, UNKNOWN_PATHS, has_stopped, hour_is_bound
-from ..findings import CAUSES, described
+from ..findings.callers import described
+from ..findings.words import CAUSES
 from ..numbers import before, bound, share, shown
 from ..timelines import FEW, second_of
 from . import parts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..findings import PROPERTIES
+from ..findings.words import PROPERTIES
 from ..numbers import shown
 from ..._number import number
 from . import parts

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from ..._number import number
 from ..._read.columns import SPACE
 from ..charts import MOST_BARS, Bar, matrix
-from ..findings import UNKNOWN as UNKNOWN_SCOPES
-from ..findings import UNUSED as UNUSED_GRANTS
+from ..findings.words import UNKNOWN as UNKNOWN_SCOPES
+from ..findings.words import UNUSED as UNUSED_GRANTS
 from ..numbers import bound, short_routes, shown
 from . import parts
 from .parts import CODE, DENIED, NUMBER, UNKNOWN, UNUSED, USED, WORDS, Chart, Section, Table

@@ -1,0 +1,124 @@
+"""The findings about callers: probes, attacks, outages, and clients whose calls fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..._number import number
+from ..._terms import Reason
+from ..denials import PATHS, PROBE, STALE
+from ..failures import ATTACK, BROKEN, MISCONFIGURED, OUTAGE, RECOVERED, RETRIES
+from ..figures import Finding
+from ..numbers import HIGH, LOW, MEDIUM, bound, when
+from ..timelines import ERROR, FEW, REJECTED
+from .callers import described, is_gone, is_old, since_last, some, when_seen
+from .words import CAUSES, MOST_PAIRS, look_like, named, who
+
+if TYPE_CHECKING:
+    from ..denials import Denied
+    from ..failures import Failure
+    from ..figures import Figures
+
+def _of_misconfigured(rows: Sequence[Failure]) -> str:
+    patterns = {row.outcome for row in rows}
+    actions = [action for of, action in ((Reason.SCOPE_MISSING, "grant the scope"), (Reason.USER_TOKEN_REQUIRED, "let the client use a user's token")) if of.value in patterns]
+    return f"{', or '.join(actions).capitalize()}, or stop the client from making these calls."
+
+
+# The findings about clients whose calls fail: level, what a client looks like, and the advice.
+FAILING: dict[str, tuple[str, str, Callable[[Sequence[Failure]], str]]] = {
+    "misconfigured_client": (MEDIUM, MISCONFIGURED, _of_misconfigured),
+    "always_denied_client": (LOW, MISCONFIGURED, _of_misconfigured),
+    "broken_client": (MEDIUM, BROKEN, lambda rows: "Find out what changed at that time, for example which version was deployed."),
+    "recovered_client": (LOW, RECOVERED, lambda rows: "Find out what happened then, if you do not know it."),
+    "retries": (LOW, RETRIES, lambda rows: "Let the client wait longer between attempts, or stop after a refusal."),
+}
+# The findings about calls that fail since the log begins, so that nothing shows that they ever succeeded.
+OLD = ("always_denied_client",)
+
+
+def of_clients(found: Figures) -> Iterator[Finding]:
+    yield from _probes(found)
+    yield from _attacks(found)
+    yield from _outages(found)
+    for kind, (level, what, advice) in FAILING.items():
+        # The finding about refused calls has those that the server refused.
+        rows = found.denials.failures.where(lambda row: row.looks_like == what and row.outcome != REJECTED and is_old(row, found) == (kind in OLD))
+        if rows:
+            callers = [*dict.fromkeys(row.caller for row in rows)]
+            said = "; ".join(described(row, found) for row in rows[:MOST_PAIRS])
+            others = [caller for caller in callers if caller not in {row.caller for row in rows[:MOST_PAIRS]}]
+            names = f". The {'other' if len(others) == 1 else 'others'}: {named(others)}" if others else ""
+            sentence = f"{look_like(callers, found.denials.failures_is_exact, what)}: {said}{names}."
+            yield Finding(level, kind, len(callers), found.denials.failures_is_exact, sentence, _action(rows, found, advice(rows)), CAUSES)
+    stale = found.denials.groups.where(lambda row: row.looks_like == STALE)
+    if stale:
+        first, clients = stale[0], _callers(stale)
+        sentence = f"{look_like(clients, found.denials.is_exact, STALE)}: {who(first.caller)} makes {bound(first.calls, first.is_exact, 'call')} to routes that only the other policy has{when_seen(first)}{since_last(first, found)}."
+        action = "If the other policy is older, update the client to the routes of this policy; if it is newer, deploy it first."
+        yield Finding(MEDIUM, "other_policy_client", len(clients), found.denials.is_exact, sentence, action, CAUSES)
+
+
+def _probes(found: Figures) -> Iterator[Finding]:
+    """Probes. One that has no valid token and is always refused is what every server on the internet sees."""
+    rows = found.denials.groups.where(lambda row: row.looks_like == PROBE)
+    for level, probes in ((HIGH, rows.where(lambda row: not is_harmless(row))), (LOW, rows.where(is_harmless))):
+        if probes:
+            first = max(probes, key=lambda row: (row.served_though_denied or 0, row.paths, row.calls))
+            served = f"; the server served {number(first.served_though_denied)} of them" if first.served_though_denied else ""
+            valid = f" with a valid token in {bound(first.with_token, first.is_exact)} of them" if first.with_token else " without a valid token"
+            tried = f"{who(first.caller)} tried {bound(first.paths, first.paths < PATHS)} unknown paths in {bound(first.calls, first.is_exact, 'call')}{valid}{when_seen(first)}{served}"
+            others = [row.caller for row in probes if row is not first]
+            names = f". The {'other' if len(others) == 1 else 'others'}: {named(others)}" if others else ""
+            action = "Find out who this is; block the caller unless it only uses a wrong base path." if level == HIGH else "Every public server gets such calls; make sure that it refuses them."
+            sentence = f"{look_like(probes, found.denials.is_exact, PROBE)}: {tried}{names}."
+            yield Finding(level, PROBE if level == HIGH else "scanner", len(probes), found.denials.is_exact, sentence, action, CAUSES)
+
+
+def is_harmless(row: Denied) -> bool:
+    """Whether a probe has no valid token and was never served. Of calls that name no caller, some are not the probe's."""
+    has_token = row.with_token * (1 if row.caller is not None else 2) > (0 if row.caller is not None else row.calls)
+    return not has_token and not row.served_though_denied
+
+
+def _outages(found: Figures) -> Iterator[Finding]:
+    """Times in which far more calls failed than otherwise."""
+    # The finding about refused calls has those that the server refused.
+    for row in found.denials.failures.where(lambda row: row.looks_like == OUTAGE and row.outcome != REJECTED):
+        times = when(row.since, row.until, found.times.has_days_alone)
+        how = "were answered with 5xx" if row.outcome == ERROR else "were refused for their tokens"
+        sentence = f"Outage: {number(row.failed)} of {number(row.calls, 'call')} {how} {times}; {some(row.before_failed, row.before)} before and {some(row.after_failed, row.after)} after."
+        action = "Find out what failed at that time." if row.outcome == ERROR else "Find out what failed at that time, for example whether the gate could fetch the issuer's keys."
+        yield Finding(MEDIUM, "outage", row.failed, True, sentence, action, CAUSES)
+
+
+def _attacks(found: Figures) -> Iterator[Finding]:
+    """Attacks on known routes, of which those that succeeded in the end are the most severe."""
+    rows = found.denials.failures.where(lambda row: row.looks_like == ATTACK)
+    for level, attacks in ((HIGH, rows.where(lambda row: row.succeeded > 0)), (MEDIUM, rows.where(lambda row: not row.succeeded))):
+        if attacks:
+            said = "; ".join(described(row, found) for row in attacks[:MOST_PAIRS])
+            others = [row.caller for row in attacks[MOST_PAIRS:]]
+            names = f". The {'other' if len(others) == 1 else 'others'}: {named(others)}" if others else ""
+            action = "Find out what the calls after the refused ones did, and revoke their token." if level == HIGH else "Find out who this is, and block or limit the caller."
+            sentence = f"{look_like(attacks, found.denials.failures_is_exact, ATTACK)}: {said}{names}."
+            yield Finding(level, "attack" if level == MEDIUM else "successful_attack", len(attacks), found.denials.failures_is_exact, sentence, action, CAUSES)
+
+
+def _action(rows: Sequence[Failure], found: Figures, advice: str) -> str:
+    """The advice for callers that still make such calls, and for those that have stopped."""
+    if rows[0].looks_like in (RECOVERED, RETRIES):
+        return advice
+    going = {row.caller for row in rows if row.after >= FEW or not is_gone(row, found)}
+    stopped = len({row.caller for row in rows} - going)
+    if not stopped:
+        return advice
+    if not going:
+        return f"Check whether {'it was' if stopped == 1 else 'they were'} fixed: these calls have stopped."
+    return f"{advice} {number(stopped)} of the callers {'has' if stopped == 1 else 'have'} stopped: check whether {'it was' if stopped == 1 else 'they were'} fixed."
+
+
+def _callers(rows: Sequence[Denied]) -> list[str | None]:
+    """The distinct callers. One client can lack several scopes."""
+    return list(dict.fromkeys(row.caller for row in rows))

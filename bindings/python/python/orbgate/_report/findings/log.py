@@ -1,0 +1,73 @@
+"""The findings about the log itself, and about calls of which it shows too little."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..._number import number
+from ..figures import Finding
+from ..numbers import HIGH, LOW, MEDIUM, share, shown
+from .words import CAUSES, NO_CALLS, ROUTES, SERVER, UNREAD, WARNINGS
+
+if TYPE_CHECKING:
+    from ..figures import Figures
+
+OTHER_POLICY = "other_policy"
+
+
+def of_log(found: Figures) -> Iterator[Finding]:
+    log = found.log
+    if log.broken is not None:
+        yield Finding(HIGH, "broken_log", 1, True, f"The log breaks off: {shown(log.broken)}.", "Read the whole log; the numbers cover only the rows before.", UNREAD)
+    elif not found.calls:
+        yield Finding(HIGH, "no_calls", 1, True, "The log has no readable calls, so nothing was checked.", "Check that this is the right file, and that its format and columns are right.", UNREAD if log.unread else NO_CALLS)
+    if log.other_policy is not None:
+        action = "Give the policy that decided this log with --policy. Until then, no number on this page holds."
+        yield Finding(MEDIUM, OTHER_POLICY, found.calls, True, log.other_policy, action, ROUTES)
+    if log.unread:
+        of_all = f"{number(log.unread)} of {number(found.calls + log.unread, 'row')} could not be read"
+        yield Finding(MEDIUM, "unread_rows", log.unread, True, f"{of_all}, so the results might be incomplete.", "Find out why these rows are unreadable: correct them and read the log again, or accept them with --tolerate.", UNREAD)
+    # The first one is that the log breaks off.
+    if warnings := log.warnings[log.broken is not None :]:
+        first = FIRST_SENTENCE.match(warnings[0])
+        rest = f"; and {number(len(warnings) - 1, 'more warning')}" if len(warnings) > 1 else ""
+        yield Finding(MEDIUM, "warnings", len(warnings), True, f"The log might have been read wrongly: {shown(first[1] if first else warnings[0], MOST_OF_A_WARNING)}{rest}.", "Read the warnings before you rely on the numbers.", WARNINGS)
+
+
+# A warning can name a column of any length. Its other sentences are advice, which the section shows.
+MOST_OF_A_WARNING = 200
+FIRST_SENTENCE = re.compile(r"((?:`[^`]*`|[^`])+?)(?:\. |\.?$)")
+# Calls that were not checked are a finding from this number on, if they are one in `UNJUDGED_PART` or more, or of all calls in a log with
+# fewer than `SMALL` one in ten. Nearly all calls with errors, nine of ten, are a medium one.
+UNJUDGED, UNJUDGED_PART, SMALL = 100, 100, 1_000
+
+
+def of_unjudged(found: Figures) -> Iterator[Finding]:
+    """Calls about which the log shows too little."""
+    parts = unjudged(found)
+    count, calls = sum(parts.values()), found.calls
+    is_much = count >= UNJUDGED and UNJUDGED_PART * count >= calls if calls >= SMALL else count and 10 * count >= calls
+    if not is_much:
+        return
+    is_down = 10 * parts[WITH_ERROR] >= 9 * calls
+    said = ", ".join(f"{number(of)} {what}" for what, of in parts.items() if of)
+    sentence = f"{number(count)} of {number(calls, 'call')} ({share(count, calls)}) could not be judged: {said}."
+    action = "Find out why the server fails: its responses show nothing of the policy." if is_down else "Look at these calls: neither a cause nor a response shows that they are right."
+    yield Finding(MEDIUM if is_down else LOW, "not_judged", count, True, sentence, action, SERVER if found.served.calls and parts[WITH_ERROR] else CAUSES)
+
+
+WITH_ERROR = "were answered with an error of the server (5xx)"
+
+
+def unjudged(found: Figures) -> dict[str, int]:
+    """The calls that have no cause, and whose response proves nothing, by why."""
+    every = found.denials.groups
+    # Groups that aren't counted might have a cause.
+    denied = sum(row.calls - row.unclear - (row.served_though_denied or 0) for row in every if row.looks_like is None)
+    return {
+        WITH_ERROR: found.served.server_errors,
+        "were denied without a likely cause": denied,
+        "match no route and were not refused": found.served.unmatched,
+    }

@@ -1,0 +1,92 @@
+"""The findings about what the calls used: scopes, orbs, tokens and properties."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..._number import number
+from ..figures import Finding
+from ..numbers import HIGH, LOW, MEDIUM, bound, shown, when
+from ..tokens import EXPIRED, ROAMING, SHARED, TWO_NETWORKS
+from .words import MOST_PAIRS, ORBS, PROPERTIES, TOKENS, UNKNOWN, UNUSED
+
+if TYPE_CHECKING:
+    from ..figures import Figures
+    from ..tokens import TokenUse
+
+
+def of_properties(found: Figures) -> Iterator[Finding]:
+    if found.properties is not None and (failed := len(found.properties.failed)):
+        of_all = f"{number(failed)} of {number(len(found.properties.rows), 'property', 'properties')}"
+        sentence = f"{of_all} in {shown(found.properties.file)} {'does' if failed == 1 else 'do'} not hold for all requests."
+        yield Finding(HIGH, "properties", failed, True, sentence, "Change the policy or the property; the section lists the requests that violate it.", PROPERTIES)
+
+
+# The findings about tokens: the level, and the advice.
+OF_TOKENS = {
+    EXPIRED: ("expired_token", HIGH, "Let the server verify the expiry of tokens."),
+    SHARED: ("shared_token", MEDIUM, "Find out whether the token was stolen, and give each client its own."),
+    TWO_NETWORKS: ("token_networks", MEDIUM, "Find out whether the token was stolen."),
+    ROAMING: ("roaming_tokens", LOW, "Clients that change networks often do this; a stolen token would look the same."),
+}
+
+
+def of_tokens(found: Figures) -> Iterator[Finding]:
+    """Tokens that are used in a suspicious way, one finding for each way."""
+    for what, (kind, level, action) in OF_TOKENS.items():
+        rows = found.tokens.uses.where(lambda row: (ROAMING if row.is_usual else row.what) == what)
+        if rows:
+            said = "; ".join(of_token(row, found) for row in rows[:MOST_PAIRS])
+            more = f"; and {number(len(rows) - MOST_PAIRS, 'more token')}" if len(rows) > MOST_PAIRS else ""
+            sentence = f"{bound(len(rows), found.tokens.is_exact, 'token')} {'was' if len(rows) == 1 else 'were'} {rows[0].what}: {said}{more}."
+            yield Finding(level, kind, len(rows), found.tokens.is_exact, sentence, action, TOKENS)
+
+
+def of_token(row: TokenUse, found: Figures) -> str:
+    """The calls of a token that are suspicious."""
+    times = when(row.first, row.last, found.times.has_days_alone)
+    by = f" by {', '.join(map(shown, row.clients))}" if row.clients and row.what != TWO_NETWORKS else ""
+    of = f"{by} from {', '.join(map(shown, row.networks))}" if len(row.networks) > 1 else by
+    count = f"{number(row.calls)} by others than the first" if row.what == SHARED else number(row.calls, "call")
+    return f"{row.token}{of}, {count}, the first in row {number(row.row)}{f', {times}' if times else ''}"
+
+
+def of_orbs(found: Figures) -> Iterator[Finding]:
+    """Charged calls that might have failed."""
+    rows = found.orbs.failed
+    if not rows:
+        return
+    calls, orbs = sum(row.calls for row in rows), sum(row.orbs for row in rows)
+    first = ", ".join(f"{number(row.calls)} to {row.route or shown(row.scope)} with status {row.status}, the first in row {number(row.row)}" for row in rows[:MOST_PAIRS])
+    more = f", and {number(len(rows) - MOST_PAIRS, 'more pair')} of route and status" if len(rows) > MOST_PAIRS else ""
+    what = f"{number(orbs, 'orb')} {'belongs' if orbs == 1 else 'belong'} to calls" if orbs else f"{number(calls, 'call')} that {'consumes' if calls == 1 else 'consume'} orbs"
+    sentence = f"{what} that may have failed: {first}{more}." if orbs else f"{what} may have failed: {first}{more}."
+    yield Finding(LOW, "charged_failures", calls, True, sentence, "Check whether these calls were charged, and return the orbs of those that failed.", ORBS)
+
+
+# A denied call might need a scope that its token has, for example if only users can use it.
+REVIEW = "Review these grants: no call of this log used them."
+
+
+def _needed(count: int) -> str:
+    """A note that denied calls needed some of the granted scopes, so revoking them would be wrong."""
+    return f", but denied calls needed {number(count)} of them" if count else ""
+
+
+def of_scopes(found: Figures) -> Iterator[Finding]:
+    unused, pairs, needed = len(found.unused), len(found.unused_by_caller), found.needed
+    if pairs:
+        kept = sum((use.caller, use.scope) in needed for use in found.unused_by_caller)
+        never = f"; {number(unused, 'scope')} {'is' if unused == 1 else 'are'} never used" if unused else ""
+        sentence = f"{bound(pairs, found.scopes.by_caller_is_exact, 'grant')} of a scope to a caller {'was' if pairs == 1 else 'were'} never used{_needed(kept)}{never}."
+        yield Finding(LOW, "unused_grants", pairs, found.scopes.by_caller_is_exact, sentence, REVIEW, UNUSED)
+    elif unused:
+        lacked = {scope for _, scope in needed}
+        kept = sum(use.scope in lacked for use in found.unused)
+        sentence = f"{number(unused, 'scope')} {'was' if unused == 1 else 'were'} granted and never used{_needed(kept)}."
+        yield Finding(LOW, "unused_grants", unused, True, sentence, REVIEW, UNUSED)
+    if found.unknown.scopes:
+        scopes = bound(found.unknown.different, found.unknown.is_exact, "scope")
+        sentence = f"{scopes} in valid tokens {'is' if found.unknown.different == 1 else 'are'} not in the policy."
+        yield Finding(LOW, "unknown_scopes", found.unknown.different, found.unknown.is_exact, sentence, "Correct misspelt scopes; ignore those of other services.", UNKNOWN)

@@ -1,0 +1,129 @@
+"""The findings about the server's responses, and about what the other policy decides differently."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..._count.served import REFUSED_THOUGH_ALLOWED, SERVED_THOUGH_DENIED
+from ..._count.text import NO_CALLER
+from ..._number import number
+from ..failures import OUTAGE
+from ..figures import Finding
+from ..numbers import HIGH, LOW, MEDIUM, bound, shown, when
+from ..switch import AGAINST
+from ..timelines import REJECTED
+from .callers import described
+from .words import CHANGED, MOST_PAIRS, SERVER, them, were
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from ..figures import Changes, Figures
+    from ..served import Mismatch
+    from ..switch import Switch
+
+
+def of_server(found: Figures) -> Iterator[Finding]:
+    served, refused = found.served.of(SERVED_THOUGH_DENIED), found.served.of(REFUSED_THOUGH_ALLOWED)
+    if served:
+        other = _by_other(found, served, "served_as_other", "allowed")
+        action = "Find out why the server lets these calls in: it might lack the check, or use another policy."
+        yield Finding(HIGH, "served_though_denied", served, True, f"{were(served)} served although the policy denies {them(served)}{_most(found, SERVED_THOUGH_DENIED)}.{other}", action, SERVER)
+    if refused:
+        changed = found.denials.failures.where(lambda row: row.outcome == REJECTED)
+        since = f"; {described(changed[0], found)}" if changed and changed[0].looks_like != OUTAGE else ""
+        since += f"; most of them {when(changed[0].since, changed[0].until, found.times.has_days_alone)}" if changed and changed[0].looks_like == OUTAGE else ""
+        action = "Check whether the server runs another version of the policy, or has its own rules."
+        yield Finding(MEDIUM, "refused_though_allowed", refused, True, f"{were(refused)} rejected although the policy allows {them(refused)}{_most(found, REFUSED_THOUGH_ALLOWED)}{since}.{_by_other(found, refused, 'refused_as_other', 'denied')}", action, SERVER)
+    if preflights := found.served.of(SERVED_THOUGH_DENIED, is_preflight=True):
+        sentence = f"{number(preflights, 'preflight')} (OPTIONS without a token) {'was' if preflights == 1 else 'were'} served, which the policy does not allow."
+        yield Finding(LOW, "preflights", preflights, True, sentence, "Name the OPTIONS routes with --public if the server answers preflights.", SERVER)
+
+
+def _most(found: Figures, what: str) -> str:
+    """The pairs of route and caller with the most of these calls, and the first call. Calls with a route come first."""
+    pairs = found.served.pairs.where(lambda row: row.what == what)
+    rows = found.served.mismatches.where(lambda row: row.what == what and not row.is_preflight)
+    named = [f"{bound(row.calls, row.is_exact)} {'to ' + row.route if row.route else 'without a route'} by {NO_CALLER if row.caller is None else shown(row.caller)}" for row in pairs[:MOST_PAIRS]]
+    # Of the routes in the sentence, the first call in the log.
+    first = min((row for row in rows if row.route == pairs[0].route), key=lambda row: row.row)
+    more = f", and others of {number(len(pairs) - MOST_PAIRS, 'more pair')} of route and caller" if len(pairs) > MOST_PAIRS else ""
+    times = when(*_ends(rows), found.times.has_days_alone)
+    return f": {', '.join(named)}{more}; the first with status {first.status} in row {number(first.row)}{f', {times}' if times else ''}"
+
+
+def _by_other(found: Figures, calls: int, field: str, decided: str) -> str:
+    """How many of these calls the other policy decides as the server did, and when the server switched."""
+    changes = found.changes
+    count = 0 if changes is None else getattr(changes.sides, field)
+    if changes is None or not count:
+        return ""
+    of = f"All {number(count)} are" if count == calls and count > 1 else "It is" if count == calls else f"{number(count)} of them {'is' if count == 1 else 'are'}"
+    return f" {of} {decided} by the other policy{f'; the server {switched(changes.sides.switch)}' if changes.sides.switch is not None else ''}."
+
+
+def _ends(rows: Sequence[Mismatch]) -> tuple[datetime | None, datetime | None]:
+    """The times of the first and the last of these calls."""
+    return min((row.first for row in rows if row.first is not None), default=None), max((row.last for row in rows if row.last is not None), default=None)
+
+
+def of_changes(found: Figures) -> Iterator[Finding]:
+    changes = found.changes
+    if changes is None or not changes.calls:
+        return
+    sentence = f"The other policy decides {number(changes.calls, 'call')} differently: {directions(changes)}.{evidence(changes)}"
+    yield Finding(MEDIUM, "changes", changes.calls, True, sentence, _advice(changes), CHANGED)
+
+
+def evidence(changes: Changes) -> str:
+    """Which policy the server's responses agree with, for calls that only one of the two allows."""
+    sides = changes.sides
+    if (switch := sides.switch) is not None:
+        against = f"{number(switch.against)} against it" if switch.against else "none against it"
+        return f" The server {switched(switch)}: {number(switch.before, 'call')} before and {number(switch.after)} after show it, {against}."
+    if not sides.as_this and not sides.as_other:
+        return ""
+    if not sides.as_other:
+        return f" The server decided {number(sides.as_this)} of them, as far as its responses show, as this policy does."
+    if not sides.as_this:
+        return f" The server decided {number(sides.as_other)} of them, as far as its responses show, as the other policy does."
+    return f" The server decided {number(sides.as_this)} of them as this policy does, and {number(sides.as_other)} as the other does."
+
+
+def switched(switch: Switch) -> str:
+    """From which policy to which the server switched, and when."""
+    start, end = (f"{time:%Y-%m-%d %H:%M}" for time in (switch.last_before, switch.first_after))
+    when = f"at {start}" if start == end else f"between {start} and {end}"
+    return f"switches {'from the other policy to this one' if switch.is_to_this else 'from this policy to the other one'} {when}"
+
+
+def _advice(changes: Changes) -> str:
+    sides = changes.sides
+    if sides.switch is not None:
+        return "Each policy decided a part of the log: report on the part before the switch and the part after it separately, each with its policy as --policy."
+    if sides.as_other > AGAINST * sides.as_this:
+        return "The other policy decided this log: exchange --policy and --base."
+    return "If the other policy is to replace this one, check that each change is intended."
+
+
+def directions(found: Changes) -> str:
+    """The numbers of calls for each kind of change."""
+    said = f"{number(found.newly_allowed)} allowed here that it denies, {number(found.newly_denied)} denied here that it allows"
+    said += f", {number(found.otherwise_charged)} allowed by both with other orbs" if found.otherwise_charged else ""
+    return f"{said}, {number(found.otherwise_denied)} denied by both for another reason" if found.otherwise_denied else said
+
+
+def responses(found: Figures) -> str:
+    """What the server's responses prove: only those that served or refused a call."""
+    served = found.served
+    if not served.calls:
+        return "The log has no statuses, so the server's responses were not compared with the policy."
+    rest = [f"{number(served.server_errors)} answered with 5xx"] if served.server_errors else []
+    if others := served.calls - served.proved - served.server_errors:
+        rest.append(f"{number(others)} with another status, such as 302 or 404")
+    rest += [f"{number(served.without_status)} without a status"] if served.without_status else []
+    nothing = f"; {', '.join(rest)} prove nothing" if rest else ""
+    if not served.proved:
+        return f"No response shows whether the server let a call in{nothing}."
+    return f"In {number(served.proved, 'call')} whose response shows whether the server let it in, it agrees with the policy's decision{nothing}."
