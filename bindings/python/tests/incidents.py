@@ -167,6 +167,19 @@ def failed_charges(log: Log) -> None:
         log.call("partner-pay", time, "POST /v1/transfers", status=500)
 
 
+def half_base_path(log: Log) -> None:
+    """One of two proxies cuts the base path off."""
+    for row in log.rows[::2]:
+        row["status"] = log.status(row)
+        row["target"] = row["target"].removeprefix("/v1")
+
+
+def deleted(log: Log) -> None:
+    """A client deletes many accounts at once, as it may."""
+    for at in range(500 * log.size):
+        log.call("back-office", log.part(0.4) + timedelta(seconds=at), "DELETE /v1/accounts/#", status=204)
+
+
 def deployed(log: Log) -> None:
     """The server denies a route to all but administrators from the middle of the log on."""
     for row in log.rows:

@@ -69,7 +69,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 
 def test_a_token_itself_is_hashed_before_it_is_shown(tmp_path: Path, expected: Expected) -> None:
     secret = "eyJhbGciOiJub25lIn0.e30."
-    calls = [call(0, secret), call(0.5, secret, "eve", "192.0.2.1"), call(1.5, "00000000000000AA", until=0)]
+    calls = [call(0, secret), call(0.5, secret, "eve", "192.0.2.1"), call(20, "00000000000000AA", until=0)]
     table = pa.Table.from_pylist(calls)
     made = report(table, POLICY, columns=NAMED)
     name = sha256(secret.encode()).hexdigest()[:16]
@@ -86,6 +86,41 @@ def test_a_token_itself_is_hashed_before_it_is_shown(tmp_path: Path, expected: E
     assert [(row.kind, row.level) for row in found] == [("expired_token", "high"), ("shared_token", "medium")]
     assert all(row.sentence in html.unescape(made.html) for row in found) and "<h2>Tokens</h2>" in made.html
     expected(*(text for row in found for text in (row.sentence, row.action)))
+
+
+def findings(*calls: dict[str, Any]) -> Any:
+    return report(pa.Table.from_pylist([*calls]), POLICY, columns=NAMED).figures.findings
+
+
+@pytest.mark.parametrize(("minutes", "kind", "level"), [((0.9, 1), None, None), ((2, 9), "late_tokens", "medium"), ((2, 16), "expired_token", "high")])
+def test_tokens_that_are_late_by_minutes_may_show_a_clock(minutes: tuple[float, float], kind: str | None, level: str | None, expected: Expected) -> None:
+    """One pod's clock was nine minutes ahead, and each token that it served was said to be stolen or unchecked. All are one finding."""
+    found = findings(*(call(at, f"{at:016x}", f"c{at % 7}", until=at - minutes[at % 2]) for at in range(60, 120)))
+    late = found.where(lambda row: row.section == "Tokens")
+    assert [(row.kind, row.level, row.affected) for row in late] == ([] if kind is None else [(kind, level, 60)])
+    expected("nothing", *(text for row in late for text in (row.sentence, row.action)))
+
+
+def test_one_token_has_its_expiry_and_several_have_theirs() -> None:
+    for tokens, words in ((1, "1 token was served after its expiry: "), (2, "2 tokens were served after their expiry: ")):
+        [found] = findings(*(call(20 + at, f"{at:016x}", until=0) for at in range(tokens))).where(lambda row: row.kind == "expired_token")
+        assert found.sentence.startswith(words)
+
+
+@pytest.mark.parametrize(("life", "before", "is_clock"), [(60, 8, True), (60, 40, False), (10, 8, False)])
+def test_tokens_that_are_refused_in_their_last_minutes_show_a_clock(life: int, before: int, is_clock: bool) -> None:
+    served = [call(at, f"{at:016x}", until=at + life) for at in range(100)]
+    refused = [call(at, f"{at:016x}", until=at + 2 + (at % 7) * before / 7, status=401) for at in range(100, 160)]
+    [found] = findings(*served, *refused).where(lambda row: row.kind == "refused_though_allowed")
+    assert (" before their tokens expire, as if a clock of the server were ahead" in found.sentence) is is_clock
+
+
+def test_the_networks_of_a_client_s_other_tokens_are_its_own() -> None:
+    """A phone between two networks was said to have lost its token; a thief's network comes with one token only."""
+    home = [call(at * 60 + (0.5 if at % 2 else 0), token, ip=ip) for at, (token, ip) in enumerate([(TWO, "11.0.0.7"), (TWO, "11.0.1.7"), (THREE, "11.0.0.7"), (THREE, "11.0.1.7")])]
+    long = [call(600 + at, ip="11.0.0.7") for at in range(100)]
+    for other, kind in (("11.0.1.7", "roaming_tokens"), ("11.9.9.9", "token_networks")):
+        assert [row.kind for row in findings(*home, *long, call(695.5, ip=other)) if row.section == "Tokens"] == [kind]
 
 
 def test_without_a_name_the_columns_are_not_read() -> None:

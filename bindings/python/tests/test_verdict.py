@@ -98,9 +98,56 @@ def test_a_warning_in_the_verdict_is_a_whole_sentence(expected: Expected) -> Non
     expected(found.sentence)
 
 
+def test_an_outage_names_no_attacker() -> None:
+    """The page said that an attacker made the calls that a broken server refused."""
+    made = report(KINDS["outage"][2], SHOP)
+    [found] = made.figures.findings.where(lambda row: row.kind == "outage")
+    assert "It concerns 1 of 2 callers: cron." in found.sentence and "attacker" not in made.html
+    assert "all callers: 60 of " in html.unescape(made.html)
+    assert ", nearly all to GET /items;" in found.sentence
+
+
+TOKENLESS = {"kind": None, "scopes": None, "served_status": 401}
+
+
+@pytest.mark.parametrize(("named", "refused", "is_outage"), [(6, 6, True), (6, 2, False), (1, 1, False)])
+def test_refused_tokens_of_a_few_callers_are_no_outage(named: int, refused: int, is_outage: bool) -> None:
+    """60 calls without a token within 22 minutes were called an outage, though nobody else noticed it."""
+    often = 480 // named
+    usual = [(often, {"caller": f"c{at}"}) for at in range(named)]
+    broken = [(120 // refused, {**TOKENLESS, "caller": f"c{at}", "time": 0.5}) for at in range(refused)]
+    found = report(calls(*usual, *broken), SHOP).figures.findings
+    assert ("outage" in {row.kind for row in found}) is is_outage
+
+
+@pytest.mark.parametrize("addresses", [1, 12])
+def test_addresses_show_whom_an_outage_concerns_if_refused_calls_name_no_caller(addresses: int) -> None:
+    log = calls((480, {}), (120, {**TOKENLESS, "caller": None, "time": 0.5}))
+    places = [f"11.0.{at % addresses}.1" if row["caller"] is None else f"11.0.{at % 12}.1" for at, row in enumerate(log.to_pylist())]
+    found = report(log.append_column("address", pa.array(places)), SHOP, columns={"address": "address"}).figures.findings
+    assert ("outage" in {row.kind for row in found}) is (addresses > 1)
+
+
+def test_a_preflight_of_any_path_is_no_breach() -> None:
+    """A server that answers preflights before it looks for a route was said to let a probe in."""
+    preflights = [{**row, "kind": None, "scopes": None, "method": "OPTIONS", "served_status": 204} for row in PROBING]
+    log = pa.concat_tables([calls((40, {})), calls().from_pylist([*preflights, *({**row, "kind": None} for row in PROBING)], calls().schema)])
+    assert [(row.kind, row.level) for row in report(log, SHOP).figures.findings if row.kind in ("served_though_denied", "preflights", "probe", "scanner")] == [("preflights", "low"), ("scanner", "low")]
+
+
+@pytest.mark.parametrize(("kind", "status", "warns"), [("expired", 200, True), ("expired", None, False), ("USER", None, True), ("expired", 401, False)])
+def test_a_kind_that_marks_refused_tokens_is_no_mistake_of_the_log(kind: str, status: int | None, warns: bool) -> None:
+    """Calls that broke off have no status, and nothing shows that the server served them."""
+    found = report(calls((40, {}), (2, {"kind": kind, "served_status": status})), SHOP).figures.findings
+    assert ("warnings" in {row.kind for row in found}) is warns
+    # Without any status, nothing else can tell of it.
+    bare = calls((40, {}), (2, {"kind": kind})).drop_columns(["served_status"])
+    assert "warnings" in {row.kind for row in report(bare, SHOP).figures.findings}
+
+
 def test_every_kind_of_finding_is_tested() -> None:
     """All kinds that the code has."""
-    assert {*findings.KINDS} == {*KINDS, "broken_log", "properties", "expired_token", "shared_token", "token_networks", "roaming_tokens"} and len(findings.KINDS) == len({*findings.KINDS})
+    assert {*findings.KINDS} == {*KINDS, "broken_log", "properties", "expired_token", "shared_token", "token_networks", "roaming_tokens", "late_tokens", "burst"} and len(findings.KINDS) == len({*findings.KINDS})
     source = "".join(path.read_text("utf-8") for path in Path(report.__code__.co_filename).with_name("findings").glob("*.py"))
     named = re.findall(r'yield Finding\([^,]+, "(\w+)"', source)
     assert len(named) > 10 and {*named} <= {*findings.KINDS}

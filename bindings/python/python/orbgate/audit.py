@@ -207,7 +207,7 @@ def privileges(
         needs_token = pc.not_equal(part.decided["reason"], Reason.PUBLIC_ROUTE.value)
         callers.add(part.calls.filter(needs_token), part.decided.filter(needs_token))
     found = apart(callers.times.rows(), decided.where)
-    warnings = (*decided.lacks, *filter(None, [decided.other_policy]), *decided.warnings, *([f"{outlying(found.outlying)} These times do not count as last uses of scopes."] if found.outlying else []))
+    warnings = (*decided.lacks, *([warned.sentence] if (warned := decided.other_policy) else []), *decided.warnings, *([f"{outlying(found.outlying)} These times do not count as last uses of scopes."] if found.outlying else []))
     return Privileges(
         callers.rows(found), policy.digest, callers.left_out, callers.without_caller, callers.with_unknown_token, callers.with_valid_token,
         decided.unread, decided.broken,

@@ -3,6 +3,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::arithmetic_side_effects,
+    clippy::as_conversions,
     clippy::indexing_slicing,
     clippy::disallowed_macros,
     clippy::disallowed_methods,

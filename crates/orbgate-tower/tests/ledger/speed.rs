@@ -1,11 +1,12 @@
 //! What a ledger adds between a request and its answer:
 //! `cargo test --release -p orbgate-tower --all-features --test ledger speed -- --ignored --nocapture`.
 
+use core::time::Duration;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpStream;
 use std::sync::Arc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use orbgate_ledger::{Bucket, Ledger, Postgres, Sqlite};
 

@@ -14,7 +14,7 @@ from .._read.input import ROWS_AT_ONCE
 from .._read.notes import NoColumnError, ResumeError, breaks_off
 from .._terms import Reason
 from .long import names, targets
-from .matches import Matches
+from .matches import Matches, Warned
 from .resume import restore, state_of
 from .tally import Changes
 from .unread import Kinds, count, first_rows
@@ -94,7 +94,7 @@ class Decided:
         return [] if self.broken is None else [breaks_off(self._log.rows, self.broken)]
 
     @property
-    def other_policy(self) -> str | None:
+    def other_policy(self) -> Warned | None:
         """A warning if the log and the policy don't belong together."""
         return self.matches.warning(self._policy)
 

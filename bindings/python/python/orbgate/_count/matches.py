@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .._extras import needs
 from .._number import number
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 FEWEST = 100
 # Under one call in this many matches a route of a policy that belongs to another service.
 UNMATCHED = 20
+# One in so many calls without a route may show that a part of the log lacks a base path.
+PART = 5
 # A base path is named if at least this part of the calls, in tenths, matches a route with it.
 NEARLY_ALL = 9
 # The most different calls without a route that are kept. Those with the least digests are, so the order of rows doesn't matter.
@@ -27,6 +29,13 @@ CALLS = 4_096
 LONGEST = 512
 # A path that begins in the same way as others: its first one, two and three segments.
 STARTS = tuple(re.compile(rb"(?:/[^/?]+){%d}(?=[/?]|\Z)" % count) for count in (1, 2, 3))
+
+
+class Warned(NamedTuple):
+    """Why a log and a policy don't belong together, and whether another base path would help."""
+
+    sentence: str
+    is_base: bool
 
 
 class Matches:
@@ -69,19 +78,23 @@ class Matches:
         """Whether the log and the policy don't belong together."""
         return self.calls >= FEWEST and UNMATCHED * self.matched < self.calls
 
-    def warning(self, policy: Policy) -> str | None:
-        """A sentence if they don't."""
+    def warning(self, policy: Policy) -> Warned | None:
+        """A warning if they don't, or if a large part of the paths lacks a base path."""
         if not self.is_other:
-            return None
+            lost = self.calls - self.matched
+            if lost < FEWEST or PART * lost < self.calls or (remedy := self._remedy(policy, " of these", "the")) is None:
+                return None
+            return Warned(f"{number(lost)} of {number(self.calls, 'call')} match no route of the policy.{remedy}", True)
         from .._policy import Policy as Policies
 
         of = "the built-in policy, which decides if no other is given" if policy.digest == Policies.external().digest else "the policy"
         matched = number(self.matched) if self.matched else "none"
         sentence = f"The log and the policy do not belong together: {matched} of {number(self.calls, 'call')} {'matches' if self.matched == 1 else 'match'} a route of {of}."
-        return f"{sentence}{self._remedy(policy)}"
+        remedy = self._remedy(policy, "", "the log's")
+        return Warned(f"{sentence}{remedy or ''}", remedy is not None)
 
-    def _remedy(self, policy: Policy) -> str:
-        """The base path that makes nearly all calls match."""
+    def _remedy(self, policy: Policy, of: str, whose: str) -> str | None:
+        """The base path that makes nearly all calls match that match no route."""
         self._trim()
         whole = sum(calls for _, _, calls in self.sample.values())
         bases = sorted({route.template[: at.end()] for route in policy.routes() for start in STARTS if (at := re.compile(start.pattern.decode()).match(route.template))})
@@ -95,12 +108,12 @@ class Matches:
         swapped = [*((start, "") for start in cut), *((start, base) for start in cut for base in bases)]
         for base in bases:
             if self._fits(policy, base.encode(), b"", whole):
-                return f" With `{base}` in front of each path, nearly all match: the log's paths lack this base path."
+                return f" With `{base}` in front of each path, nearly all{of} match: {whose} paths lack this base path."
         for cut_off, base in swapped:
             if self._fits(policy, base.encode(), cut_off, whole):
                 put = f"With `{base}` in place of" if base else "Without"
-                return f" {put} `{private.target(cut_off.decode('utf-8', 'backslashreplace'))}` at the start of each path, nearly all match: the log's paths have another base path."
-        return ""
+                return f" {put} `{private.target(cut_off.decode('utf-8', 'backslashreplace'))}` at the start of each path, nearly all{of} match: {whose} paths have another base path."
+        return None
 
     def _fits(self, policy: Policy, put: bytes, cut: bytes, whole: int) -> bool:
         pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")

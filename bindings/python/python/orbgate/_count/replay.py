@@ -88,7 +88,7 @@ class Summary:
             "log": self.log.path,
             "format": self.log.format,
             "arguments": {**self.log.arguments, "top": self._top, "examples": self._examples},
-            "warnings": [*self._lacks(), *filter(None, [self.matches.warning(self.policy)]), *self.log.warnings, *([warning(outlying)] if outlying else [])],
+            "warnings": [*self._lacks(), *([warned.sentence] if (warned := self.matches.warning(self.policy)) else []), *self.log.warnings, *([warning(outlying)] if outlying else [])],
             "policy": self.policy.digest,
             "rows": tally.rows,
             "allowed": sum(count for row, count in rows if row["status"] is None),

@@ -45,14 +45,28 @@ def served(status: Any, is_allowed: Any, reason: Any) -> Any:
     return pc.if_else(pc.is_valid(status), said, None)
 
 
-def is_expired_token(calls: Any) -> Any:
-    """Flags for calls that the server refused for their token although it was once valid: it expires within a minute, or has expired."""
+def past_expiry(calls: Any, by: timedelta) -> Any:
+    """Flags for calls at more than `by` after the expiry of their token."""
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
     if "token_expires" not in calls.column_names:
         return pa.repeat(False, calls.num_rows)
-    is_refused = pc.equal(calls["served_status"], Reason.INVALID_TOKEN.status)
     time = calls["time"]
-    return pc.and_(is_refused, pc.greater(pc.add(time, SKEW), calls["token_expires"].cast(time.type))).fill_null(False)
+    return pc.greater(time, pc.add(calls["token_expires"].cast(time.type), by)).fill_null(False)
+
+
+def is_expired_token(calls: Any) -> Any:
+    """Flags for calls that the server refused for their token although it was once valid: it expires within a minute, or has expired."""
+    pc = needs("pyarrow.compute", "logs")
+    return pc.and_(pc.equal(calls["served_status"], Reason.INVALID_TOKEN.status).fill_null(False), past_expiry(calls, -SKEW))
+
+
+def is_preflight(calls: Any, position: Any) -> Any:
+    """Flags for OPTIONS without a token, of a path for which the policy has no such method. `position` is the route or path of each call. A
+    server can answer preflights of any path before it looks for a route.
+    """
+    pc = needs("pyarrow.compute", "logs")
+    is_options = pc.and_(pc.equal(calls["method"], b"OPTIONS"), pc.is_null(calls["kind"]))
+    return pc.and_(is_options, pc.or_(pc.is_null(position), pc.starts_with(position, "/").fill_null(False))).fill_null(False)
 
 
 def mismatch(said: Any, is_allowed: Any) -> Any:

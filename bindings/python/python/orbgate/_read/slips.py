@@ -30,6 +30,7 @@ SPACES = "Separate scopes with spaces, or write a list. If all calls have the sa
 WORDS = "A kind must be exactly `user` or `organisation`. If all calls have the same kind, set `kind`."
 KINDS = [kind.value for kind in TokenKind if kind != TokenKind.UNKNOWN]
 ALIKE = rf"(?i)^\s*({'|'.join(KINDS)})\s*$"
+OTHER = Slip("kind", "", "an unknown kind", INVALID, WORDS)
 SLIPS = (
     Slip("kind", ALIKE, "a kind in the wrong letter case or with spaces", INVALID, WORDS),
     Slip("kind", "^$", "an empty kind", INVALID, "For a call without a token, use `null` or leave the kind out."),
@@ -37,7 +38,7 @@ SLIPS = (
         "kind", r"^\s*-\s*$", "the kind `-`", INVALID,
         "If `-` means no value, as in the JSON logs of API gateways, use `null` or leave the kind out. These calls then have no token.",
     ),
-    Slip("kind", "", "an unknown kind", INVALID, WORDS),
+    OTHER,
     Slip("scopes", r"^\[", "a list written as a string", NO_RESULT, SPACES),
     Slip("scopes", ",", "commas between scopes", NO_RESULT, SPACES),
     Slip(
@@ -63,32 +64,40 @@ class Slips:
         # The number of values in each column, and the count and first value of each slip.
         self._values = dict.fromkeys(COLUMNS, 0)
         self._found = [(0, "")] * len(SLIPS)
+        # Whether the log has a status, and the slips in kinds of rows without one.
+        self._has_status = False
+        self._unknown = [(0, "")] * len(SLIPS)
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
 
     def count(self, texts: Mapping[str, Any], is_decided: Any, statuses: Any) -> None:
-        """Counts these rows. If the server didn't serve a call, its kind is how the log marks an invalid token."""
+        """Counts these rows. If no status shows that the server served a call, its kind is how the log marks an invalid token."""
         pc = self._pc
-        is_refused = pc.greater_equal(statuses, 400).fill_null(False)
+        is_served, is_unknown = pc.less(statuses, 400).fill_null(False), pc.is_null(statuses)
+        self._has_status = self._has_status or statuses.null_count < len(statuses)
         for column in COLUMNS:
             values = texts[column].filter(pc.and_(is_decided, pc.is_valid(texts[column])))
             is_empty = pc.equal(pc.binary_length(values), 0)
             self._values[column] += len(values) - (pc.sum(is_empty).as_py() or 0)
             if column == "kind":
-                values = texts[column].filter(pc.and_not(pc.and_(is_decided, pc.is_valid(texts[column])), is_refused))
+                for flags, found in ((is_served, self._found), (is_unknown, self._unknown)):
+                    self._see(column, texts[column].filter(pc.and_(pc.and_(is_decided, pc.is_valid(texts[column])), flags)), found)
             else:
-                values = values.filter(pc.invert(is_empty))
-            # Each distinct value is checked once.
-            values, calls = values.filter(pc.invert(self._usual(column, values))).value_counts().flatten()
-            for at, slip in enumerate(SLIPS):
-                if slip.column == column:
-                    is_slip = pc.match_substring_regex(values, slip.pattern)
-                    so_far, example = self._found[at]
-                    self._found[at] = (
-                        so_far + (pc.sum(calls.filter(is_slip)).as_py() or 0),
-                        example or next((_shown(value.as_py()) for value in values.filter(is_slip)), ""),
-                    )
-                    values, calls = (of.filter(pc.invert(is_slip)) for of in (values, calls))
+                self._see(column, values.filter(pc.invert(is_empty)), self._found)
+
+    def _see(self, column: str, values: Any, found: list[tuple[int, str]]) -> None:
+        """Counts the slips in these values. Each distinct value is checked once."""
+        pc = self._pc
+        values, calls = values.filter(pc.invert(self._usual(column, values))).value_counts().flatten()
+        for at, slip in enumerate(SLIPS):
+            if slip.column == column:
+                is_slip = pc.match_substring_regex(values, slip.pattern)
+                so_far, example = found[at]
+                found[at] = (
+                    so_far + (pc.sum(calls.filter(is_slip)).as_py() or 0),
+                    example or next((_shown(value.as_py()) for value in values.filter(is_slip)), ""),
+                )
+                values, calls = (of.filter(pc.invert(is_slip)) for of in (values, calls))
 
     def _usual(self, column: str, values: Any) -> Any:
         """Values that can't be slips. Checked without a pattern, because all targets might be different."""
@@ -101,11 +110,11 @@ class Slips:
     @property
     def counted(self) -> list[Any]:
         """The counts."""
-        return [self._values, self._found]
+        return [self._values, self._found, self._has_status, self._unknown]
 
     @counted.setter
     def counted(self, counted: list[Any]) -> None:
-        self._values, self._found = counted
+        self._values, self._found, self._has_status, self._unknown = counted
 
     def warnings(self) -> list[str]:
         """A warning for each slip in kinds or scopes, because such a token would look as if it had few scopes. Slips in other
@@ -113,7 +122,9 @@ class Slips:
         """
         return [
             f"{self._found_in(slip, calls, example)} {slip.result[calls > 1]}{slip.remedy}"
-            for slip, (calls, example) in zip(SLIPS, self._found)
+            for slip, known, unknown in zip(SLIPS, self._found, self._unknown)
+            # In a log with statuses, a word that is no misspelling can mark invalid tokens of calls that broke off.
+            for calls, example in [known if slip is OTHER and self._has_status else (known[0] + unknown[0], known[1] or unknown[1])]
             if calls and (slip.column in OF_TOKENS or 2 * calls >= self._values[slip.column])
         ]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +21,7 @@ from .._count.unread import by_reason
 from .._read import private
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
+from .bursts import Burst, bursts
 from .denials import KINDS, OLDER_VERSION, PROBE, STALE, DenialCounts, Group, failed_as
 from .failures import ALL, NOWHERE, WITHOUT, Failure, Period, failures
 from .figures import (
@@ -146,7 +146,8 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
     by_time, unit = spans([row for row in timed if period.has(row)])
     against = served.figures(unit)
     has_statuses = against.calls > 0
-    failed, looks = _looks(counted, log, policy, first, last)
+    times = None if first is None or last is None else Period(second_of(first), second_of(last), not log.has_days_alone)
+    failed, looks = _looks(counted, log, policy, times)
     return Figures(
         decisions=Decisions(found, _reasons(found), _routes(found, policy)),
         served=against,
@@ -162,11 +163,12 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
             denials.times(timelines, unit, first, last), failed, timelines.is_exact,
         ),
         log=_log(log, outlying),
-        tokens=Tokens(counted.tokens.rows(), counted.tokens.is_exact),
+        bursts=Rows(Burst) if log.other_policy is not None else bursts(timelines, times),
+        tokens=Tokens(counted.tokens.rows(), counted.tokens.is_exact, counted.tokens.early),
     )
 
 
-def _looks(counted: Counted, log: Decided, policy: Policy, first: datetime | None, last: datetime | None) -> tuple[Rows[Failure], Callable[[Group], str | None]]:
+def _looks(counted: Counted, log: Decided, policy: Policy, period: Period | None) -> tuple[Rows[Failure], Callable[[Group], str | None]]:
     """The failures by caller, and what each group of denied calls looks like. With a policy of another service, nobody looks like
     anything.
     """
@@ -175,7 +177,6 @@ def _looks(counted: Counted, log: Decided, policy: Policy, first: datetime | Non
         return Rows(Failure), lambda group: None
     probes = {group for group, _ in denials.groups if denials.is_probe(group, calls_of, has_hours)}
     stale = {group for group, entry in denials.groups if group[1] == OLDER_VERSION and entry.count >= FEW}
-    period = None if first is None or last is None else Period(second_of(first), second_of(last), has_hours)
     scope_of = {str(route): route.scope for route in policy.routes()}
     rows = failures(counted.timelines, period, scope_of, denials.details(probes.__contains__))
     rows = with_spread(rows, counted.timelines, counted.addresses, period, scope_of)
@@ -195,6 +196,7 @@ def _looks(counted: Counted, log: Decided, policy: Policy, first: datetime | Non
 
 
 def _log(log: Decided, outlying: Sequence[OutlyingTime]) -> LogFigures:
+    warned = log.other_policy
     by_reasons = (UnreadRows(kind.reason, kind.rows, tuple(row for row, _ in kind.first), kind.first[0][1]) for kind in by_reason(log.unread_kinds))
     return LogFigures(
         format=log.format,
@@ -206,7 +208,8 @@ def _log(log: Decided, outlying: Sequence[OutlyingTime]) -> LogFigures:
         first_unread=Rows(UnreadRow, (UnreadRow(row, why) for row, why in log.first_unread)),
         unread_by_reason=Rows(UnreadRows, by_reasons),
         unread_times=log.unread_times,
-        other_policy=log.other_policy,
+        other_policy=warned and warned.sentence,
+        has_other_base=warned is not None and warned.is_base,
     )
 
 

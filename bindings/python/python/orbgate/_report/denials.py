@@ -15,7 +15,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 from .._count.counts import FIRST
 from .._count.heavy import Heavy
 from .._count.long import name as short_name
-from .._count.served import served_though_denied
+from .._count.served import is_preflight, served_though_denied
 from .._number import number
 from .._read import private
 from .._rows import Rows
@@ -344,7 +344,7 @@ class DenialCounts:
             "without_time": pc.is_null(calls["time"]),
             "is_malformed": pc.equal(reason, Reason.MALFORMED_REQUEST.value),
             "base_allowed": base_allowed,
-            "is_served": served_though_denied(calls["served_status"], decided),
+            "is_served": pc.and_not(served_though_denied(calls["served_status"], decided), is_preflight(calls, pc.coalesce(decided["route"], decided["about"]))),
             "is_unclear": pc.or_(*unclear(calls, decided)),
         }
         return pa.table(columns).filter(pc.equal(decided["decision"], Effect.DENY.value))

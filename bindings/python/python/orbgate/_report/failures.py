@@ -39,7 +39,7 @@ class Failure(NamedTuple):
     and `after_failed` failed in the same way. `row` is the first failed call, counted from 1.
 
     `looks_like` is "misconfigured client", "broken client", "recovered client", "attack", "client that retries" or "outage". `pattern`
-    describes an attack.
+    describes an attack, or names the callers that an outage concerns.
     """
 
     caller: str | None

@@ -10,6 +10,7 @@ from .._answers import ScopeUse
 from .._count.bulk import OutlyingTime
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
+from .bursts import Burst
 from .denials import Denied, DeniedSpan
 from .failures import Failure
 from .orbs import Orbs
@@ -17,7 +18,7 @@ from .proved import Properties
 from .served import Served
 from .spans import Span, Unit
 from .switch import Sides
-from .tokens import TokenUse
+from .tokens import Early, TokenUse
 
 
 class Outcome(NamedTuple):
@@ -254,11 +255,12 @@ class Unauthenticated(NamedTuple):
 
 class Tokens(NamedTuple):
     """The tokens that are used in a suspicious way, in a log with a column for their fingerprints. Unless `is_exact`, some tokens
-    aren't counted.
+    aren't counted. `early` are the calls that the server refused for a token shortly before it expired.
     """
 
     uses: Rows[TokenUse]
     is_exact: bool
+    early: Early
 
 
 class Callers(NamedTuple):
@@ -291,7 +293,8 @@ class CallTimes(NamedTuple):
 class LogFigures(NamedTuple):
     """The options for reading the log, and its unreadable rows and times.
 
-    `other_policy` explains why the log and the policy don't belong together, if too few calls match a route.
+    `other_policy` explains why the log and the policy don't belong together, if too few calls match a route; `has_other_base` if they
+    would with another base path, which a part of the calls might have.
     """
 
     format: str
@@ -304,6 +307,7 @@ class LogFigures(NamedTuple):
     unread_by_reason: Rows[UnreadRows]
     unread_times: int
     other_policy: str | None
+    has_other_base: bool
 
 
 class Finding(NamedTuple):
@@ -339,6 +343,7 @@ class Figures(NamedTuple):
     denials: Denials
     log: LogFigures
     tokens: Tokens
+    bursts: Rows[Burst]
     properties: Properties | None = None
     findings: Rows[Finding] = Rows(Finding)
 

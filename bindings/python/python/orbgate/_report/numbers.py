@@ -79,12 +79,16 @@ def before(last: int, end: int) -> str:
     >>> before(32_400, 86_400 * 2 + 46_799), before(7, 7)
     ('2 days 3 hours before the log ends', "at the log's end")
     """
-    rest = end - last
+    return f"{length(end - last)} before the log ends" if end > last else "at the log's end"
+
+
+def length(seconds: int) -> str:
+    """A length of time, in its two longest units, rounded down."""
     said = []
     for name, unit in UNITS:
-        count, rest = divmod(rest, unit)
+        count, seconds = divmod(seconds, unit)
         said += [number(count, name)] if count else []
-    return f"{' '.join(said[:2])} before the log ends" if said else "at the log's end"
+    return " ".join(said[:2])
 
 
 def when(first: datetime | None, last: datetime | None, is_of_days: bool) -> str:

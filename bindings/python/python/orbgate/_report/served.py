@@ -13,7 +13,7 @@ import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._count.counts import Counts, HeavyCounts, Times
 from .._count.heavy import Heavy
-from .._count.served import REDIRECTED, REFUSED, REFUSED_THOUGH_ALLOWED, SERVED, SERVED_THOUGH_DENIED, UNCLEAR, is_expired_token, mismatch, served
+from .._count.served import REDIRECTED, REFUSED, REFUSED_THOUGH_ALLOWED, SERVED, SERVED_THOUGH_DENIED, UNCLEAR, is_expired_token, is_preflight, mismatch, served
 from .._read import private
 from .._rows import Rows
 from .._terms import Detail, Effect, Reason
@@ -163,9 +163,7 @@ class ServedCounts:
         what = mismatch(said, is_allowed)
         columns = {name: calls[name] for name in ("served_status", "row", "caller", "method", "target", "time")}
         columns |= {"what": what, "reason": decided["reason"], "detail": decided["detail"], "scope": decided["scope"]}
-        is_options = pc.and_(pc.equal(calls["method"], b"OPTIONS"), pc.is_null(calls["kind"]))
-        is_preflight = pc.and_(is_options, pc.starts_with(position, "/")).fill_null(False)
-        columns |= {"position": position, "is_preflight": is_preflight, "earliest": calls["time"], "latest": calls["time"]}
+        columns |= {"position": position, "is_preflight": is_preflight(calls, position), "earliest": calls["time"], "latest": calls["time"]}
         found = pa.table(columns).filter(pc.is_valid(what))
         if not found.num_rows:
             return

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
-
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._number import number
 from .._rows import Rows
 from .failures import ATTACK, ALL, IN_HOUR, MANY, OUTAGE, RETRIES, SHORT, WITHOUT, Failure, Period, failed_in, failure, stands_out
-from .timelines import ERROR, OK, OWN, REJECTED, Timelines, outlying, pieces, time_of, window
+from .timelines import ERROR, OK, OWN, REJECTED, Timelines, Window, outlying, pieces, time_of, window
 
 # The fewest failures of an outage.
 FEW_OF_OUTAGE = 50
+# An outage concerns a caller if one in so many of its calls fails: more than those with an expired token.
+CONCERNED = 5
+# The most callers of an outage that are named.
+MOST_NAMED = 5
 
 
 def with_spread(found: Rows[Failure], timelines: Timelines, addresses: Timelines, period: Period | None, scope_of: dict[str, str]) -> Rows[Failure]:
@@ -26,10 +27,10 @@ def with_spread(found: Rows[Failure], timelines: Timelines, addresses: Timelines
     spread = [*_spread(found, timelines, addresses, period, scope_of)]
     most = max((row.failed for row in spread), default=0)
     rest = [row for row in found if row.caller is not None or row.looks_like != ATTACK or row.failed > 2 * most]
-    return Rows(Failure, [*spread, *_outages([*spread, *rest], timelines, period), *rest])
+    return Rows(Failure, [*spread, *_outages([*spread, *rest], timelines, addresses, period), *rest])
 
 
-def _outages(found: Sequence[Failure], timelines: Timelines, period: Period) -> Iterator[Failure]:
+def _outages(found: Sequence[Failure], timelines: Timelines, addresses: Timelines, period: Period) -> Iterator[Failure]:
     """Times in which far more calls failed than otherwise: with errors of the server, or because no token was accepted. Refusals of an attack
     or of a client that retries count as none.
     """
@@ -38,9 +39,35 @@ def _outages(found: Sequence[Failure], timelines: Timelines, period: Period) -> 
         outage = outlying(pieces((row for row in every if row["outcome"] in (OK, *group)), group))
         if outage is None or outage.failed < FEW_OF_OUTAGE or outage.until - outage.since < SHORT or outage.is_new:
             continue
+        pattern = _concerned(outage, group, timelines, addresses)
+        if pattern is None:
+            continue
         since, until = time_of(outage.since), time_of(outage.until)
         if 2 * sum(row.failed for row in found if row.looks_like in (ATTACK, RETRIES) and row.since <= until and since <= row.until) <= outage.failed:
-            yield failure(None, ALL, outage, failed_in(every, outage, group), OUTAGE, None, period)
+            [(route, most), *_] = timelines.spread(group, outage.since, outage.until, by="location")
+            made = failure(None, ALL, outage, failed_in(every, outage, group), OUTAGE, pattern, period)
+            yield made._replace(route=route if 10 * most >= 9 * outage.failed else None)
+
+
+def _concerned(outage: Window, group: Collection[str], timelines: Timelines, addresses: Timelines) -> str | None:
+    """Which callers an outage concerns; None if refused tokens are those of a few callers. Refused calls may name no caller, then addresses
+    show it.
+    """
+    of, active = (_part_of(timelines, outage, outcomes) for outcomes in (group, None))
+    failed, every = of, active
+    if 2 * sum(calls for _, calls in of) < outage.failed and (places := _part_of(addresses, outage, group)):
+        failed, every = places, _part_of(addresses, outage, None)
+    calls, known = dict(every), sum(count for _, count in failed)
+    hit = [count for name, count in failed if CONCERNED * count >= calls[name]]
+    is_of_few = 2 * known < outage.failed or 10 * failed[0][1] > 9 * known or len(hit) < 2 or 2 * len(hit) < len(every)
+    if ERROR not in group and is_of_few and (every or 2 * outage.failed < outage.calls):
+        return None
+    names = ", ".join([*(caller.decode("utf-8", "backslashreplace") for caller, _ in of[:MOST_NAMED]), *([f"{number(len(of) - MOST_NAMED)} more"] if len(of) > MOST_NAMED else [])])
+    return f"{number(len(of))} of {number(len(active), 'caller')}: {names}" if of else ""
+
+
+def _part_of(timelines: Timelines, outage: Window, outcomes: Collection[str] | None) -> list[tuple[Any, int]]:
+    return timelines.spread(outcomes, outage.since, outage.until)
 
 
 def _spread(found: Sequence[Failure], timelines: Timelines, addresses: Timelines, period: Period, scope_of: dict[str, str]) -> Iterator[Failure]:
@@ -52,8 +79,9 @@ def _spread(found: Sequence[Failure], timelines: Timelines, addresses: Timelines
         if attack is None or attack.in_hour < IN_HOUR or not stands_out(of, attack):
             continue
         known = sum(row.failed for row in found if row.looks_like == ATTACK and row.caller is not None and row.route == route)
-        count, most = addresses.spread(route, WITHOUT, attack.since, attack.until)
-        if count < MANY or 2 * max(most, known) > attack.failed:
+        places = addresses.spread(WITHOUT, attack.since, attack.until, location=route)
+        count = len(places)
+        if count < MANY or 2 * max(places[0][1], known) > attack.failed:
             continue
         failed = failed_in(inside, attack, WITHOUT)
         is_own = 2 * sum(row["calls"] for row in failed if row["outcome"] == OWN) > attack.failed

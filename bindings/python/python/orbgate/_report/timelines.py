@@ -134,16 +134,36 @@ class Timelines(Counts):
         whole = known.group_by(["outcome", "bin"]).aggregate([("first", "min"), ("last", "max"), ("row", "min"), ("calls", "sum")])
         return [{**row, "scope": None, "location": None} for row in whole.rename_columns([name.removesuffix("_min").removesuffix("_max").removesuffix("_sum") for name in whole.column_names]).to_pylist()]
 
-    def spread(self, location: str, outcomes: Collection[str], since: int, until: int) -> tuple[int, int]:
-        """How many callers made such calls between two seconds, and the calls of the one with the most."""
+    def spread(self, outcomes: Collection[str] | None, since: int, until: int, by: str = "caller", location: str | None = None) -> list[tuple[Any, int]]:
+        """The callers, or the routes, of calls to routes with such outcomes between two seconds, with their numbers of calls. Those with the
+        most come first.
+        """
         self.fit()
         if not self._rows():
-            return 0, 0
+            return []
         part = self._parts[0]
-        is_such = pc.and_(pc.equal(part["location"], location), pc.is_in(part["outcome"], pa.array([*outcomes])))
+        is_such = pc.equal(part["location"], location) if location is not None else pc.is_valid(part["location"])
+        if outcomes is not None:
+            is_such = pc.and_(is_such, pc.is_in(part["outcome"], pa.array([*outcomes])))
         is_inside = pc.and_(pc.greater_equal(part["first"], since), pc.less_equal(part["last"], until))
-        groups = part.filter(pc.and_(pc.and_(is_such, is_inside).fill_null(False), pc.is_valid(part["caller"]))).group_by("caller").aggregate([("calls", "sum")])
-        return groups.num_rows, pc.max(groups["calls_sum"]).as_py() or 0
+        groups = part.filter(pc.and_(pc.and_(is_such, is_inside).fill_null(False), pc.is_valid(part[by]))).group_by(by).aggregate([("calls", "sum")])
+        return sorted(zip(groups[by].to_pylist(), groups["calls_sum"].to_pylist()), key=lambda one: (-one[1], one[0]))
+
+    def by_hour(self, calls: int) -> list[dict[str, Any]]:
+        """The calls that didn't fail by caller, route and hour, of each caller with at least so many to a route with an id."""
+        self.fit()
+        if not self._rows() or not 0 < UNITS[self._unit] <= HOUR:
+            return []
+        part = self._parts[0]
+        is_such = pc.and_(pc.match_substring(part["location"], "{").fill_null(False), pc.equal(part["outcome"], OK))
+        part = part.filter(pc.and_(is_such, pc.is_valid(part["caller"])))
+        whole = part.group_by(["caller", "location"]).aggregate([("calls", "sum")])
+        part = part.join(whole.filter(pc.greater_equal(whole["calls_sum"], calls)).select(["caller", "location"]), ["caller", "location"], join_type="left semi")
+        hour = pc.floor(pc.divide(part["first"].cast(pa.float64()), HOUR)).cast(pa.int64())
+        found = part.append_column("hour", hour).group_by(["caller", "location", "hour"]).aggregate([("calls", "sum"), ("first", "min"), ("last", "max")])
+        found = found.rename_columns([name.removesuffix("_sum").removesuffix("_min").removesuffix("_max") for name in found.column_names])
+        rows: list[dict[str, Any]] = found.sort_by([(name, "ascending") for name in ("caller", "location", "hour")]).to_pylist()
+        return rows
 
     def _in_bins(self, table: Any) -> Any:
         unit = UNITS[self._unit]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from ipaddress import ip_address, ip_network
@@ -12,9 +13,9 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.compute as pc  # type: ignore[import-untyped]
 
 from .._count.counts import Counts
-from .._count.served import SERVED, SKEW, served
+from .._count.served import SERVED, SKEW, past_expiry, served
 from .._rows import Rows
-from .._terms import Effect
+from .._terms import Effect, Reason
 
 if TYPE_CHECKING:
     from .._count.decided import Part
@@ -27,6 +28,8 @@ FEW_TOKENS, TOKENS_PART = 3, 50
 PRIVATE = tuple(map(ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "fc00::/7", "fe80::/10", "::1/128")))
 # The most rows of counts. With more, tokens are dropped that are used by one client from one network.
 MOST_ROWS = 1 << 18
+# A token that is served so many seconds after its expiry may show a clock that is ahead, or an answer that the server has kept.
+CLOCK = 900
 SHARED, TWO_NETWORKS, EXPIRED = "used by several clients", "used from two networks within a minute", "served after its expiry"
 # The use from two networks that is usual.
 ROAMING = "used from many networks"
@@ -38,8 +41,8 @@ class TokenUse(NamedTuple):
     `what` is "used by several clients", otherwise "used from two networks within a minute"; or "served after its expiry". `clients` and
     `networks` are those of all its calls, each in the order of bytes, the first few. `calls` counts the calls by all but the
     client with the most, those from the two networks within a minute, or those served after its expiry, from `first` to `last`.
-    `row` is the first of them, counted from 1. A use from two networks `is_usual` if many tokens are used so, or this one from its
-    first calls on.
+    `row` is the first of them, counted from 1. `late` are the most seconds after the expiry. A use from two networks `is_usual` if
+    many tokens are used so, or this one from its first calls on, or if the client uses other tokens from each of them.
     """
 
     token: str
@@ -50,7 +53,19 @@ class TokenUse(NamedTuple):
     first: datetime | None
     last: datetime | None
     row: int
+    late: int | None
     is_usual: bool
+
+
+class Early(NamedTuple):
+    """The calls that the server refused for their token at most 15 minutes before its expiry although the policy allows them: their number,
+    the most seconds before the expiry, those of any served call, and whether they are of several tokens.
+    """
+
+    calls: int
+    longest: int
+    life: int
+    is_of_several: bool
 
 
 # The most clients and networks that are named.
@@ -62,7 +77,10 @@ class TokenCounts:
 
     def __init__(self) -> None:
         self.is_exact = True
-        self._uses = Counts(["token", "caller", "network", "minute", "is_expired"], least=["row", "earliest"], greatest=["latest"])
+        # As plain data.
+        self._early: list[Any] = []
+        self._life = 0
+        self._uses = Counts(["token", "caller", "network", "minute", "is_expired"], least=["row", "earliest"], greatest=["latest", "late"])
 
     def add(self, part: Part) -> None:
         """Counts calls with a fingerprint, row by row."""
@@ -70,19 +88,38 @@ class TokenCounts:
         if "token" not in calls.column_names:
             return
         time, nothing = calls["time"], pa.nulls(calls.num_rows, pa.binary())
-        is_expired = pa.repeat(False, calls.num_rows)
-        if "token_expires" in calls.column_names:
-            is_allowed = pc.equal(part.decided["decision"], Effect.ALLOW.value)
-            said = served(calls["served_status"], is_allowed, part.decided["reason"])
-            # Without a status, the log shows only that the policy allows the call.
-            is_served = pc.if_else(pc.is_valid(said), pc.equal(said, SERVED), False)
-            is_expired = pc.and_(pc.greater(time, pc.add(calls["token_expires"].cast(time.type), SKEW)), is_served).fill_null(False)
+        is_allowed = pc.equal(part.decided["decision"], Effect.ALLOW.value)
+        # Without a status, the log shows only that the policy allows the call.
+        is_served = pc.equal(served(calls["served_status"], is_allowed, part.decided["reason"]), SERVED).fill_null(False)
+        is_expired = pc.and_(past_expiry(calls, SKEW), is_served)
+        expires = calls["token_expires"].cast(time.type) if "token_expires" in calls.column_names else pa.nulls(calls.num_rows, time.type)
+        self._see_early(calls, is_allowed, is_served, expires)
         columns = {
             "token": calls["token"], "caller": calls["caller"], "network": networks(calls["address"]) if "address" in calls.column_names else nothing,
             "minute": pc.floor_temporal(time, unit="minute"), "is_expired": is_expired, "row": calls["row"], "earliest": time, "latest": time,
+            "late": pc.if_else(is_expired, seconds(pc.subtract(time, expires)), None),
         }  # fmt: skip
         used = pa.table(columns)
         self._uses.add(used.filter(pc.is_valid(used["token"])))
+
+    def _see_early(self, calls: Any, is_allowed: Any, is_served: Any, expires: Any) -> None:
+        """Counts calls that the server refused for their token shortly before it expired, and sees for how long tokens are valid."""
+        self._life = max(self._life, pc.max(seconds(pc.subtract(expires, calls["time"])).filter(is_served)).as_py() or 0)
+        is_refused = pc.and_(pc.equal(calls["served_status"], Reason.INVALID_TOKEN.status), is_allowed)
+        is_early = pc.and_(pc.and_(is_refused, past_expiry(calls, -timedelta(seconds=CLOCK))), pc.invert(past_expiry(calls, -SKEW))).fill_null(False)
+        if pc.any(is_early).as_py():
+            found = seconds(pc.subtract(expires, calls["time"])).filter(is_early)
+            names = calls["token"].filter(is_early).drop_null().unique().to_pylist()
+            count, longest, *ends = self._early or [0, 0]
+            # The first and the last token show whether there are several.
+            ends = sorted({*ends, *names})
+            self._early = [count + len(found), max(longest, pc.max(found).as_py()), *dict.fromkeys([*ends[:1], *ends[-1:]])]
+
+    @property
+    def early(self) -> Early:
+        """The calls that the server refused for their token shortly before it expired."""
+        count, longest, *ends = self._early or [0, 0]
+        return Early(count, longest, self._life, len(ends) > 1)
 
     def fit(self) -> None:
         """Drops tokens if there are too many rows. Those that might be suspicious later are lost, so it isn't exact any more."""
@@ -94,19 +131,18 @@ class TokenCounts:
     def rows(self) -> Rows[TokenUse]:
         """The suspicious tokens: first those that were served after their expiry, then by their calls."""
         uses = sorted(self._uses.rows(), key=lambda row: (row["token"], row["earliest"] or datetime.min, row["row"]))
-        found: list[TokenUse] = []
-        tokens = 0
-        for token, of in groupby(uses, key=lambda row: row["token"]):
-            tokens += 1
-            found += _of_token(token.decode(), [*of])
+        by_token = {token: [*of] for token, of in groupby(uses, key=lambda row: row["token"])}
+        # The number of tokens of each client in each network.
+        homes = Counter(home for of in by_token.values() for home in {(row["caller"], row["network"]) for row in of})
+        found = [use for token, of in by_token.items() for use in _of_token(token.decode(), of, homes)]
         roaming = sum(row.what == TWO_NETWORKS for row in found)
-        if roaming > FEW_TOKENS and TOKENS_PART * roaming > tokens:
+        if roaming > FEW_TOKENS and TOKENS_PART * roaming > len(by_token):
             found = [row._replace(is_usual=row.is_usual or row.what == TWO_NETWORKS) for row in found]
         order = (EXPIRED, SHARED, TWO_NETWORKS)
         return Rows(TokenUse, sorted(found, key=lambda row: (order.index(row.what), -row.calls, row.token)))
 
 
-def _of_token(token: str, uses: list[dict[str, Any]]) -> Iterator[TokenUse]:
+def _of_token(token: str, uses: list[dict[str, Any]], homes: Counter[tuple[bytes | None, bytes | None]]) -> Iterator[TokenUse]:
     by_client: dict[bytes, int] = {}
     for row in uses:
         if row["caller"] is not None:
@@ -121,7 +157,8 @@ def _of_token(token: str, uses: list[dict[str, Any]]) -> Iterator[TokenUse]:
     # A token of several clients is one incident, wherever they are.
     elif near := _near([row for row in uses if row["network"] is not None and row["earliest"] is not None]):
         before = sum(row["calls"] for row in uses if row["earliest"] is not None and row["earliest"] < near[0]["earliest"])
-        yield _use(token, TWO_NETWORKS, names, places, near, is_usual=10 * before < sum(row["calls"] for row in uses))
+        is_from_home = all(homes[row["caller"], row["network"]] > 1 for row in near)
+        yield _use(token, TWO_NETWORKS, names, places, near, is_usual=is_from_home or 10 * before < sum(row["calls"] for row in uses))
 
 
 def _near(uses: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -144,7 +181,12 @@ def _near(uses: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _use(token: str, what: str, clients: tuple[str, ...], places: tuple[str, ...], rows: Iterable[dict[str, Any]], is_usual: bool = False) -> TokenUse:
     rows = [*rows]
     times = [row[end] for row in rows for end in ("earliest", "latest") if row[end] is not None]
-    return TokenUse(token, what, clients, places, sum(row["calls"] for row in rows), min(times, default=None), max(times, default=None), min(row["row"] for row in rows), is_usual)
+    return TokenUse(token, what, clients, places, sum(row["calls"] for row in rows), min(times, default=None), max(times, default=None), min(row["row"] for row in rows), max((row["late"] for row in rows if row["late"] is not None), default=None), is_usual)
+
+
+def seconds(lengths: Any) -> Any:
+    """The whole seconds of lengths of time."""
+    return pc.divide(lengths.cast(pa.int64()), 1_000_000)
 
 
 def networks(addresses: Any) -> Any:

@@ -9,7 +9,7 @@ from ..._rows import Rows
 from ..denials import hour_is_bound
 from ..figures import Finding
 from ..numbers import LEVELS
-from .clients import of_clients
+from .clients import of_bursts, of_clients
 from .log import OTHER_POLICY, of_log, of_unjudged
 from .scopes import of_orbs, of_properties, of_scopes, of_tokens
 from .server import of_changes, of_server, responses
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 # The codes of all findings.
 KINDS = (
-    OTHER_POLICY, "broken_log", "no_calls", "unread_rows", "warnings", "served_though_denied", "refused_though_allowed", "preflights", "expired_token", "shared_token", "token_networks", "roaming_tokens", "properties", "probe", "scanner", "attack",
-    "successful_attack", "outage", "misconfigured_client", "always_denied_client", "broken_client", "recovered_client", "retries", "other_policy_client", "changes", "not_judged", "charged_failures", "unused_grants", "unknown_scopes",
+    OTHER_POLICY, "broken_log", "no_calls", "unread_rows", "warnings", "served_though_denied", "refused_though_allowed", "preflights", "expired_token", "late_tokens", "shared_token", "token_networks", "roaming_tokens", "properties", "probe", "scanner", "attack",
+    "successful_attack", "outage", "misconfigured_client", "always_denied_client", "broken_client", "recovered_client", "retries", "other_policy_client", "changes", "not_judged", "burst", "charged_failures", "unused_grants", "unknown_scopes",
 )  # fmt: skip
 
 
 def findings(found: Figures) -> Rows[Finding]:
     """The findings, the most severe first. In each level, findings about wrongly served calls come first."""
-    every = (*of_log(found), *of_server(found), *of_properties(found), *of_tokens(found), *of_clients(found), *of_changes(found), *of_unjudged(found), *of_orbs(found), *of_scopes(found))
+    every = (*of_log(found), *of_server(found), *of_properties(found), *of_tokens(found), *of_clients(found), *of_changes(found), *of_unjudged(found), *of_bursts(found), *of_orbs(found), *of_scopes(found))
     # With the policy of another service, nothing else on the page holds.
     return Rows(Finding, sorted(every, key=lambda row: (row.kind != OTHER_POLICY, LEVELS.index(row.level))))
 

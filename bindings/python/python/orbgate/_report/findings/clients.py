@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from ..._number import number
 from ..._terms import Reason
 from ..denials import PATHS, PROBE, STALE
-from ..failures import ATTACK, BROKEN, MISCONFIGURED, OUTAGE, RECOVERED, RETRIES
+from ..failures import ALL, ATTACK, BROKEN, MISCONFIGURED, OUTAGE, RECOVERED, RETRIES
 from ..figures import Finding
-from ..numbers import HIGH, LOW, MEDIUM, bound, when
+from ..numbers import HIGH, LOW, MEDIUM, bound, shown, when
 from ..timelines import ERROR, FEW, REJECTED
 from .callers import described, is_gone, is_old, since_last, some, when_seen
-from .words import CAUSES, MOST_PAIRS, look_like, named, who
+from .words import CAUSES, MOST_PAIRS, ROUTES, look_like, named, who
 
 if TYPE_CHECKING:
     from ..denials import Denied
@@ -34,6 +34,8 @@ FAILING: dict[str, tuple[str, str, Callable[[Sequence[Failure]], str]]] = {
     "recovered_client": (LOW, RECOVERED, lambda rows: "Find out what happened then, if you do not know it."),
     "retries": (LOW, RETRIES, lambda rows: "Let the client wait longer between attempts, or stop after a refusal."),
 }
+# The most characters of the names in the finding about an outage.
+MOST_OF_NAMES = 200
 # The findings about calls that fail since the log begins, so that nothing shows that they ever succeeded.
 OLD = ("always_denied_client",)
 
@@ -88,7 +90,9 @@ def _outages(found: Figures) -> Iterator[Finding]:
     for row in found.denials.failures.where(lambda row: row.looks_like == OUTAGE and row.outcome != REJECTED):
         times = when(row.since, row.until, found.times.has_days_alone)
         how = "were answered with 5xx" if row.outcome == ERROR else "were refused for their tokens"
-        sentence = f"Outage: {number(row.failed)} of {number(row.calls, 'call')} {how} {times}; {some(row.before_failed, row.before)} before and {some(row.after_failed, row.after)} after."
+        route = f", nearly all to {row.route}" if row.route is not None else ""
+        callers = f" It concerns {shown(row.pattern, MOST_OF_NAMES)}." if row.pattern else ""
+        sentence = f"Outage: {number(row.failed)} of {number(row.calls, 'call')} {how} {times}{route}; {some(row.before_failed, row.before)} before and {some(row.after_failed, row.after)} after.{callers}"
         action = "Find out what failed at that time." if row.outcome == ERROR else "Find out what failed at that time, for example whether the gate could fetch the issuer's keys."
         yield Finding(MEDIUM, "outage", row.failed, True, sentence, action, CAUSES)
 
@@ -101,9 +105,19 @@ def _attacks(found: Figures) -> Iterator[Finding]:
             said = "; ".join(described(row, found) for row in attacks[:MOST_PAIRS])
             others = [row.caller for row in attacks[MOST_PAIRS:]]
             names = f". The {'other' if len(others) == 1 else 'others'}: {named(others)}" if others else ""
-            action = "Find out what the calls after the refused ones did, and revoke their token." if level == HIGH else "Find out who this is, and block or limit the caller."
+            is_spread = all(row.counted == ALL for row in attacks)
+            action = "Find out what the calls after the refused ones did, and revoke their token." if level == HIGH else "Limit the calls to this route, whoever makes them." if is_spread and len(attacks) == 1 else "Limit the calls to these routes, whoever makes them." if is_spread else "Find out who this is, and block or limit the caller."
             sentence = f"{look_like(attacks, found.denials.failures_is_exact, ATTACK)}: {said}{names}."
             yield Finding(level, "attack" if level == MEDIUM else "successful_attack", len(attacks), found.denials.failures_is_exact, sentence, action, CAUSES)
+
+
+def of_bursts(found: Figures) -> Iterator[Finding]:
+    """Many allowed calls at once. Healthy jobs make such calls, too."""
+    if rows := found.bursts:
+        said = "; ".join(f"{who(row.caller)} made {number(row.calls)} of its {number(row.of, 'call')} to {row.route} {when(row.first, row.last, False)}" for row in rows[:MOST_PAIRS])
+        more = f"; and {number(len(rows) - MOST_PAIRS, 'more pair')} of caller and route" if len(rows) > MOST_PAIRS else ""
+        sentence = f"Many allowed calls within two hours, at least as many as in the rest of the log: {said}{more}."
+        yield Finding(LOW, "burst", sum(row.calls for row in rows), found.denials.failures_is_exact, sentence, "Ask whose job this was, if you do not know it: the policy allows these calls, whatever they are for.", ROUTES)
 
 
 def _action(rows: Sequence[Failure], found: Figures, advice: str) -> str:

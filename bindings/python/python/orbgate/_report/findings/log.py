@@ -24,7 +24,7 @@ def of_log(found: Figures) -> Iterator[Finding]:
     elif not found.calls:
         yield Finding(HIGH, "no_calls", 1, True, "The log has no readable calls, so nothing was checked.", "Check that this is the right file, and that its format and columns are right.", UNREAD if log.unread else NO_CALLS)
     if log.other_policy is not None:
-        action = "Give the policy that decided this log with --policy. Until then, no number on this page holds."
+        action = "Write each path as the client sent it, or correct the policy's base path. Until then, no number on this page holds." if log.has_other_base else "Give the policy that decided this log with --policy. Until then, no number on this page holds."
         yield Finding(MEDIUM, OTHER_POLICY, found.calls, True, log.other_policy, action, ROUTES)
     if log.unread:
         of_all = f"{number(log.unread)} of {number(found.calls + log.unread, 'row')} could not be read"

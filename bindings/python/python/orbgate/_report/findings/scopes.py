@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from ..._number import number
 from ..figures import Finding
-from ..numbers import HIGH, LOW, MEDIUM, bound, shown, when
-from ..tokens import EXPIRED, ROAMING, SHARED, TWO_NETWORKS
+from ..numbers import HIGH, LOW, MEDIUM, bound, length, shown, when
+from ..tokens import CLOCK, EXPIRED, ROAMING, SHARED, TWO_NETWORKS
 from .words import MOST_PAIRS, ORBS, PROPERTIES, TOKENS, UNKNOWN, UNUSED
 
 if TYPE_CHECKING:
@@ -23,9 +23,12 @@ def of_properties(found: Figures) -> Iterator[Finding]:
         yield Finding(HIGH, "properties", failed, True, sentence, "Change the policy or the property; the section lists the requests that violate it.", PROPERTIES)
 
 
+# Tokens that are served after their expiry, but all so shortly that a clock might be ahead.
+LATE = "served shortly after its expiry"
 # The findings about tokens: the level, and the advice.
 OF_TOKENS = {
     EXPIRED: ("expired_token", HIGH, "Let the server verify the expiry of tokens."),
+    LATE: ("late_tokens", MEDIUM, "Compare the clocks of the servers, and find out for how long they accept or remember a token after its expiry."),
     SHARED: ("shared_token", MEDIUM, "Find out whether the token was stolen, and give each client its own."),
     TWO_NETWORKS: ("token_networks", MEDIUM, "Find out whether the token was stolen."),
     ROAMING: ("roaming_tokens", LOW, "Clients that change networks often do this; a stolen token would look the same."),
@@ -34,12 +37,17 @@ OF_TOKENS = {
 
 def of_tokens(found: Figures) -> Iterator[Finding]:
     """Tokens that are used in a suspicious way, one finding for each way."""
+    # Tokens of one server that verifies no expiry can be late by any time, so the longest one counts for all.
+    is_late = max((row.late for row in found.tokens.uses if row.late is not None), default=CLOCK) < CLOCK
     for what, (kind, level, action) in OF_TOKENS.items():
-        rows = found.tokens.uses.where(lambda row: (ROAMING if row.is_usual else row.what) == what)
+        rows = found.tokens.uses.where(lambda row: (ROAMING if row.is_usual else LATE if row.what == EXPIRED and is_late else row.what) == what)
         if rows:
+            how = rows[0].what if len(rows) == 1 else rows[0].what.replace("its", "their")
+            if what == LATE:
+                how = how.replace("after", f"up to {length(max(row.late for row in rows if row.late is not None))} after")
             said = "; ".join(of_token(row, found) for row in rows[:MOST_PAIRS])
             more = f"; and {number(len(rows) - MOST_PAIRS, 'more token')}" if len(rows) > MOST_PAIRS else ""
-            sentence = f"{bound(len(rows), found.tokens.is_exact, 'token')} {'was' if len(rows) == 1 else 'were'} {rows[0].what}: {said}{more}."
+            sentence = f"{bound(len(rows), found.tokens.is_exact, 'token')} {'was' if len(rows) == 1 else 'were'} {how}: {said}{more}."
             yield Finding(level, kind, len(rows), found.tokens.is_exact, sentence, action, TOKENS)
 
 

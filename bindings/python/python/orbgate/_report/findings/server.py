@@ -10,22 +10,23 @@ from ..._count.text import NO_CALLER
 from ..._number import number
 from ..failures import OUTAGE
 from ..figures import Finding
-from ..numbers import HIGH, LOW, MEDIUM, bound, shown, when
+from ..numbers import HIGH, LOW, MEDIUM, bound, length, shown, when
 from ..switch import AGAINST
-from ..timelines import REJECTED
+from ..timelines import FEW, REJECTED
 from .callers import described
 from .words import CHANGED, MOST_PAIRS, SERVER, them, were
 
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from ..._rows import Rows
     from ..figures import Changes, Figures
     from ..served import Mismatch
     from ..switch import Switch
 
 
 def of_server(found: Figures) -> Iterator[Finding]:
-    served, refused = found.served.of(SERVED_THOUGH_DENIED), found.served.of(REFUSED_THOUGH_ALLOWED)
+    served, refused = (sum(row.calls for row in _mismatches(found, what)) for what in (SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED))
     if served:
         other = _by_other(found, served, "served_as_other", "allowed")
         action = "Find out why the server lets these calls in: it might lack the check, or use another policy."
@@ -34,6 +35,7 @@ def of_server(found: Figures) -> Iterator[Finding]:
         changed = found.denials.failures.where(lambda row: row.outcome == REJECTED)
         since = f"; {described(changed[0], found)}" if changed and changed[0].looks_like != OUTAGE else ""
         since += f"; most of them {when(changed[0].since, changed[0].until, found.times.has_days_alone)}" if changed and changed[0].looks_like == OUTAGE else ""
+        since += _early(found, refused)
         action = "Check whether the server runs another version of the policy, or has its own rules."
         yield Finding(MEDIUM, "refused_though_allowed", refused, True, f"{were(refused)} rejected although the policy allows {them(refused)}{_most(found, REFUSED_THOUGH_ALLOWED)}{since}.{_by_other(found, refused, 'refused_as_other', 'denied')}", action, SERVER)
     if preflights := found.served.of(SERVED_THOUGH_DENIED, is_preflight=True):
@@ -41,10 +43,24 @@ def of_server(found: Figures) -> Iterator[Finding]:
         yield Finding(LOW, "preflights", preflights, True, sentence, "Name the OPTIONS routes with --public if the server answers preflights.", SERVER)
 
 
+def _early(found: Figures, refused: int) -> str:
+    """Whether nearly all refused calls have tokens that soon expire, as far as the log has their expiry."""
+    early = found.tokens.early
+    if early.calls < FEW or not early.is_of_several or 10 * early.calls < 9 * refused or 2 * early.longest > early.life:
+        return ""
+    return f"; {number(early.calls)} of them in the last {length(early.longest)} before their tokens expire, as if a clock of the server were ahead"
+
+
+def _mismatches(found: Figures, what: str) -> Rows[Mismatch]:
+    """The mismatches without preflights. If the log lacks a base path, calls without a route show only that."""
+    return found.served.mismatches.where(lambda row: row.what == what and not row.is_preflight and (row.route is not None or not found.log.has_other_base))
+
+
 def _most(found: Figures, what: str) -> str:
     """The pairs of route and caller with the most of these calls, and the first call. Calls with a route come first."""
-    pairs = found.served.pairs.where(lambda row: row.what == what)
-    rows = found.served.mismatches.where(lambda row: row.what == what and not row.is_preflight)
+    rows = _mismatches(found, what)
+    routes = {row.route for row in rows}
+    pairs = found.served.pairs.where(lambda row: row.what == what and row.route in routes)
     named = [f"{bound(row.calls, row.is_exact)} {'to ' + row.route if row.route else 'without a route'} by {NO_CALLER if row.caller is None else shown(row.caller)}" for row in pairs[:MOST_PAIRS]]
     # Of the routes in the sentence, the first call in the log.
     first = min((row for row in rows if row.route == pairs[0].route), key=lambda row: row.row)
