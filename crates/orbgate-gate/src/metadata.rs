@@ -8,7 +8,7 @@ use crate::mcp::McpError as MetadataError;
 use crate::request::Request;
 
 /// The metadata of a protected resource (RFC 9728): its URL, and the issuers of its tokens. A gate with it
-/// responds to `GET /.well-known/oauth-protected-resource` itself, alone and followed by the resource's path, without a
+/// responds to `GET /.well-known/oauth-protected-resource` itself, with and without the resource's path after it, without a
 /// token and for every origin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Metadata {

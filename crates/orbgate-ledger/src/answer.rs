@@ -357,7 +357,7 @@ pub struct Page {
     pub entries: Vec<(Cursor, Entry)>,
 }
 
-/// A part of the log, as a service answers it.
+/// A part of the log in the answer of a service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

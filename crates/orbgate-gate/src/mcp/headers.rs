@@ -51,7 +51,7 @@ impl Headers<'_> {
         if is_json && is_utf8 && is_plain { Ok(()) } else { Err(McpFault::Encoding) }
     }
 
-    /// Checks that the headers say of a message what it says itself.
+    /// Checks that the headers agree with the message.
     pub(super) fn check_agreement(
         &self,
         message: &Message,

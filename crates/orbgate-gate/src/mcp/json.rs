@@ -16,7 +16,7 @@ const MOST_LEVELS: usize = 64;
 pub(super) enum Names {
     /// A name occurs once.
     Exact,
-    /// The same, and no name is one that some decoder takes for another name of the object or for one of these.
+    /// The same, and no decoder can confuse a name with another name of the object or with one of these.
     Protocol(&'static [&'static str]),
 }
 

@@ -173,7 +173,7 @@ impl Mcp {
         is_method && self.template(engine, template.as_bytes()).is_some_and(|endpoint| endpoint == template)
     }
 
-    /// The endpoint's template, as a router with this policy spells it, if a target is the endpoint's.
+    /// The endpoint's template in the spelling of a router with this policy, if a target is the endpoint's.
     pub(crate) fn template(&self, engine: &Engine, target: &[u8]) -> Option<&str> {
         target.starts_with(self.path.as_bytes()).then(|| self.endpoint.template(engine, b"POST", target))?
     }

@@ -68,7 +68,7 @@ pub struct LedgerReply<'r> {
 }
 
 impl LedgerReply<'_> {
-    /// A longer answer is none.
+    /// A longer answer doesn't count.
     pub const MOST_BYTES: usize = 1 << 20;
 }
 

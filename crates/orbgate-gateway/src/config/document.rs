@@ -128,7 +128,7 @@ document! {
         pub(super) db: Spanned<String>,
         /// One or two files, each with a secret of the gates, which may hold, extend and settle.
         pub(super) gate_secrets: Spanned<Vec<Spanned<String>>>,
-        /// One or two files, each with a secret of the operator, who may do everything; nobody may grant or read here if absent.
+        /// One or two files, each with a secret of the operator, who may do everything. Without one, no caller may grant or read here.
         pub(super) operator_secrets: Option<Spanned<Vec<Spanned<String>>>>,
     }
 

@@ -49,7 +49,7 @@ enum Endpoint {
 }
 
 impl Endpoint {
-    /// Each with its path, and who may ask besides the operator.
+    /// Each with its path, and the role that may ask, as the operator always may.
     const ALL: [(Self, &'static str, Role); 8] = [
         (Self::Hold, "/v1/hold", Role::Gate),
         (Self::Extend, "/v1/extend", Role::Gate),

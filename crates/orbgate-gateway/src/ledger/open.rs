@@ -11,7 +11,7 @@ use crate::config::LedgerConfig;
 use crate::files;
 use crate::state::{StartError, kept};
 
-/// Who a caller is, by its secret.
+/// The role of a caller, by its secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// May hold, extend and settle.

@@ -41,7 +41,7 @@ impl Debug for Postgres {
 }
 
 impl Postgres {
-    /// Whether a text names a database, and not a file: a URL, or pairs of `keyword=value` in any order. A file with such a name
+    /// Whether this names a database, and not a file: a URL, or pairs of `keyword=value` in any order. A file with such a name
     /// is written `./name`.
     #[must_use]
     pub fn is_url(db: &str) -> bool {

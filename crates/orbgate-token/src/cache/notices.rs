@@ -8,12 +8,12 @@ use orbgate_yaml::quoted;
 use super::{FetchError, KeyCache};
 use crate::keys::KeyWarning;
 
-/// What has been said of one issuer.
+/// The last notices about one issuer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Noticed {
     failure: Option<FetchError>,
     warnings: Vec<KeyWarning>,
-    /// When its failure was said, or that it is over.
+    /// The time of the notice of its failure, or of its end.
     at: Option<Duration>,
 }
 
@@ -22,7 +22,7 @@ impl KeyCache {
     /// and keys that were left out of a set. Call it at startup, and after each [`KeyCache::fetched`] that returns `None`.
     ///
     /// It quotes only names of issuers. Callers with invented tokens can make an introspection endpoint fail again and again,
-    /// which is said at most once in every [`cooldown`](crate::FetchSettings::cooldown).
+    /// which is a notice at most once in every [`cooldown`](crate::FetchSettings::cooldown).
     pub fn notices(&self, now: Duration) -> Vec<String> {
         let mut notices = Vec::new();
         let mut noticed = self.noticed();

@@ -148,7 +148,7 @@ impl Keys<'_> {
         Ok(())
     }
 
-    /// An issuer that puts a new key under the name of its former one: the first token is rejected at once and starts a fetch, and
+    /// An issuer that puts a new key under the name of an older one: the first token is rejected at once and starts a fetch, and
     /// soon the new key's tokens are accepted.
     fn renewal(&self) -> Result<()> {
         let right = Recipe::of("user", SCOPE).from("renewed");
