@@ -11,8 +11,9 @@ while header := sys.stdin.readline():
     count, file = header.rstrip("\n").split("\t")
     policy = Policy.from_file(file) if file else Policy.external()
     for _ in range(int(count)):
-        *texts, kind, bonus, _, _ = sys.stdin.readline().rstrip("\n").split("\t")
-        method, target, by_scope, scopes = map(bytes.fromhex, texts)
+        cells = sys.stdin.readline().rstrip("\n").split("\t")
+        method, target, by_scope, scopes = map(bytes.fromhex, cells[:4])
+        kind, bonus = cells[4:6]
         token = Token(kind, scopes) if kind else None
         if by_scope:
             decision = policy.decide_scope(by_scope, token, allow_bonus_orbs_use=bonus == "yes")

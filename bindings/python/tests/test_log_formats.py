@@ -162,7 +162,7 @@ def answer(policy: Policy, request: Request) -> dict[str, Any]:
 
 def needs_of(scopes: list[list[str]] | None) -> str | None:
     """The alternatives of a decision as a table has them."""
-    return scopes and json.dumps(scopes, separators=(",", ":"))
+    return json.dumps(scopes, separators=(",", ":")) if scopes else None
 
 
 def decided(folder: Path, log: logs.Reader, policy: Policy) -> list[dict[str, Any]]:

@@ -104,6 +104,6 @@ def test_the_audit_keeps_what_alternatives_need() -> None:
                 kept = set(call["scopes"].split()) & set(row.used)
                 assert bool(before) == bool(POLICY.decide(call["method"], call["target"], Token(call["kind"], kept)))
                 if before.reason == "scope_missing":
-                    lacking |= set((before.scopes or ((before.scope,),))[0]) - set(call["scopes"].split())
+                    lacking |= set((before.scopes or ((before.scope or "",),))[0]) - set(call["scopes"].split())
         assert set(row.missing) == lacking
     assert len(found.rows) == 150 and any(row.unused for row in found.rows)
