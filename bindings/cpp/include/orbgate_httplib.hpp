@@ -475,6 +475,9 @@ private:
         Base::set_post_routing_handler([](const Request &request, Response &response) {
             const detail::Call call = std::exchange(detail::call, detail::Call());
             const bool is_last = detail::ends_connection(request) && !response.content_provider_;
+            if (call.server == nullptr && response.status >= 400 && !response.has_header("Cache-Control")) {
+                response.set_header("Cache-Control", "no-store"); // refused by the server itself, without the gate
+            }
             if (call.server == nullptr || call.has_unread_body || is_last) {
                 detail::close_after(response);
             }

@@ -145,7 +145,14 @@ function fetcher() {
     return fetch;
   }
   const { EnvHttpProxyAgent, fetch: through } = require("undici");
-  const dispatcher = new EnvHttpProxyAgent({ noProxy: [not, "localhost", "127.0.0.1", "[::1]"].filter(Boolean).join(",") });
+  const url = String(lower || upper);
+  const httpsProxy = url.includes("://") ? url : `http://${url}`;
+  if (!URL.canParse(httpsProxy)) {
+    // The error of `URL` has the text, which can have a password.
+    throw new TypeError("HTTPS_PROXY is not a URL");
+  }
+  // Only this machine is reached without TLS, and without a proxy.
+  const dispatcher = new EnvHttpProxyAgent({ httpProxy: "", httpsProxy, noProxy: [not, "localhost", "127.0.0.1", "[::1]"].filter(Boolean).join(",") });
   return /** @type {any} */ ((/** @type {string} */ url, /** @type {object} */ options) => through(url, { ...options, dispatcher }));
 }
 

@@ -156,7 +156,7 @@ def test_an_endpoint_that_fails_is_a_401(status_of: Any, gate: Gate, endpoint: E
     assert [status_of(gate, f"t{at}") for at in range(6)] == [401] * 6
     assert len(endpoint.asked) == 4, "it rests after four failures"
     assert gate.answer("GET", ORBS, bearer("good")).refused == "unanswered"
-    assert caplog.text.count("the issuer https://id.example.com fails: ") == 1
+    assert caplog.text.count("opaque tokens of `https://id.example.com` cannot be asked about: ") == 1
     endpoint.status = 200
     time.sleep(1)
     assert status_of(gate, "good") == 200

@@ -268,7 +268,7 @@ def test_an_empty_log(tmp_path: Path, policy: Policy) -> None:
         assert read_rows(tmp_path / name, content) == []
         assert decided(tmp_path, logs.read(tmp_path / name), policy) == []
         columns = pq.read_schema(tmp_path / "out.parquet").names
-        assert columns[:3] == ["method", "target", "kind"] and columns[-2:] == ["policy", "about"]
+        assert columns[:3] == ["method", "target", "kind"] and columns[-3:] == ["policy", "about", "needs"]
         if name != "a.parquet":
             assert read_rows(tmp_path / name, gzip.compress(content)) == []
 

@@ -148,7 +148,9 @@ impl State {
 
     pub(crate) fn has_keys(&self) -> bool {
         let issuers = self.keys.fetcher.status();
-        let counts = |issuer: &KeyStatus| issuer.keys > 0 || issuer.is_opaque && issuer.failure.is_none();
+        // An invented token must not take the gateway out of service.
+        let fails = |issuer: &KeyStatus| issuer.failure.as_ref().is_some_and(|failure| !failure.is_of_token());
+        let counts = |issuer: &KeyStatus| issuer.keys > 0 || issuer.is_opaque && !fails(issuer);
         issuers.iter().any(counts)
     }
 

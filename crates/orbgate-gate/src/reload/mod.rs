@@ -4,6 +4,7 @@ mod error;
 mod follower;
 
 use core::fmt::Write as _;
+use std::collections::HashSet;
 
 use orbgate::{Digest, Engine, Policy};
 
@@ -12,6 +13,9 @@ use crate::public::PublicRoutes;
 use crate::routes::{RoutesDiffer, check_routes};
 pub use error::LoadError;
 pub use follower::{Follower, Look};
+
+/// The most routes that a warning names.
+const LINES: usize = 20;
 
 /// Which versions of a policy are accepted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,8 +160,16 @@ fn warning(engine: &Engine, current: &Current<'_>, changes: &Changes) -> String 
         && let Some(now) = differ(engine)
     {
         let before = current.engine.and_then(differ);
-        for line in now.lines().filter(|line| !before.iter().flat_map(RoutesDiffer::lines).any(|old| old == *line)) {
+        let before: HashSet<_> = before.iter().flat_map(RoutesDiffer::lines).collect();
+        let mut new = now.lines().filter(|line| !before.contains(line));
+        for line in new.by_ref().take(LINES) {
             let _ = writeln!(text, "{line}");
+        }
+        match new.count() {
+            0 => {}
+            more => {
+                let _ = writeln!(text, "and {more} more");
+            }
         }
     }
     text.truncate(text.trim_end().len());

@@ -58,6 +58,15 @@ impl fmt::Display for FetchError {
 
 impl core::error::Error for FetchError {}
 
+impl FetchError {
+    /// Whether the failure of an introspection may be due to what a token is like. Then it doesn't count for other tokens, because
+    /// any caller can invent one, and have a firewall answer it with a page.
+    #[must_use]
+    pub const fn is_of_token(&self) -> bool {
+        matches!(self, Self::TooLarge | Self::NotJson | Self::Status(400 | 413 | 414 | 422 | 431))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;

@@ -409,7 +409,7 @@ impl KeyCache {
         }
         asking.end(attempt);
         match failure {
-            Some(failure) if !is_of_token(&failure) => asking.fail(failure, now, retry),
+            Some(failure) if !failure.is_of_token() => asking.fail(failure, now, retry),
             failure => (asking.failures, asking.failure) = (0, failure),
         }
         if asking.has_next() {
@@ -423,10 +423,4 @@ impl KeyCache {
         let of = self.introspection(issuer);
         of.is_some_and(|(of, _)| of.asking().flights.contains_key(&attempt))
     }
-}
-
-/// Whether a failure may be due to what a token is like. Then it doesn't count for other tokens, because any caller can invent one, and
-/// have a firewall answer it with a page.
-const fn is_of_token(failure: &FetchError) -> bool {
-    matches!(failure, FetchError::TooLarge | FetchError::NotJson | FetchError::Status(400 | 413 | 414 | 422 | 431))
 }

@@ -204,7 +204,8 @@ impl KeyCache {
                 Some(index) => {
                     next.set_times(index, known.times(place));
                     if let (Some(ours), Some(theirs)) = (self.noticed().get_mut(index), former.noticed().get(place)) {
-                        ours.clone_from(theirs);
+                        // Whether it fails isn't known yet.
+                        ours.warnings.clone_from(&theirs.warnings);
                     }
                     let ours = self.introspections.get_mut(index);
                     let theirs = former.introspections.get(place);

@@ -12,7 +12,7 @@ use crate::keys::KeyWarning;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Noticed {
     failure: Option<FetchError>,
-    warnings: Vec<KeyWarning>,
+    pub(super) warnings: Vec<KeyWarning>,
     /// The time of the notice of its failure, or of its end.
     at: Option<Duration>,
 }
