@@ -108,7 +108,7 @@ fn the_shared_requests_have_the_written_answers() {
             assert_eq!(challenge.unwrap(), format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""), "{name}");
         }
     }
-    assert_eq!(count, [10, 96, 26]);
+    assert_eq!(count, [10, 98, 26]);
 }
 
 #[test]

@@ -184,12 +184,23 @@ fn an_empty_account_and_a_silent_service_deny() {
     assert_eq!(settle(&mut holds, &mut service, at(2010)), 1);
     assert_eq!(service.answer(&call, at(2011)).0, 409);
     // What a service of something else answers.
-    for (status, body) in
-        [(401, "{}"), (200, "<html>"), (200, "{}"), (200, "{\"hold\":\"held\",\"state\":\"expired\"}")]
-    {
+    for (status, body) in [(401, "{}"), (200, "{\"hold\":\"held\",\"state\":\"expired\"}")] {
         let _ = called(holds.hold(command(97), at(3000)));
         let reply = LedgerReply { status, body: body.as_bytes() };
         assert_eq!(holds.held(command(97).id, Some(reply), at(3000), at(3000)), denied, "{status} {body}");
+    }
+    // It might be held, so it is asked again until the timeout, and then voided.
+    for (number, body) in ["<html>", "{}"].into_iter().enumerate() {
+        let (id, start) = (command(90).id, at(4000 + 10_000 * number as u64));
+        let _ = called(holds.hold(command(90), start));
+        let reply = LedgerReply { status: 200, body: body.as_bytes() };
+        let HoldStep::Wait(until) = holds.held(id, Some(reply), start, start) else {
+            panic!("{body}");
+        };
+        let _ = called(holds.waited(id, until));
+        let late = start + at(2000);
+        assert_eq!(holds.held(id, Some(reply), late, late), denied, "{body}");
+        assert_eq!(settle(&mut holds, &mut service, late), 1, "{body}");
     }
 }
 
@@ -210,6 +221,23 @@ fn one_message_extends_all_running_calls() {
     holds.ended(ids[0], HandlerOutcome::Status(200), None, at(81_000));
     assert_eq!(settle(&mut holds, &mut service, at(81_000)), 1);
     assert_eq!(service.balance().posted.get(), 95);
+}
+
+/// Settlements that never cease hold no extension up, and one that waits for long is sent once.
+#[test]
+fn extensions_go_before_settlements() {
+    let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
+    let ids: Vec<_> = (0..3).map(|number| start(&mut holds, &mut service, number, at(0))).collect();
+    holds.ended(ids[0], HandlerOutcome::Status(200), None, at(1));
+    for now in [20_000, 40_000] {
+        let beat = holds.next_call(at(now)).unwrap();
+        assert_eq!(beat.path, "/v1/extend", "{now}");
+        holds.called(beat.number, None, at(now));
+        assert_eq!(holds.wake(), Some(Duration::ZERO), "the settlement waits");
+    }
+    let sent = holds.next_call(at(40_000)).unwrap();
+    let commands: Value = serde_json::from_str(&sent.body).unwrap();
+    assert_eq!((sent.path, commands.as_array().unwrap().len()), ("/v1/settle", 1));
 }
 
 /// Any answer that isn't one receipt for each settlement counts as lost, or as refused for the settlement with the error.

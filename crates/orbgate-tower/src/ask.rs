@@ -103,7 +103,10 @@ impl<V: VerifyToken> Settings<V> {
             let read = body.message(most).await;
             let whole = read.and_then(|()| body.whole());
             let message = McpRequest { headers: body.headers(), body: whole };
-            answer = self.rules.decide_body(&engine, &call, answer.credentials, message);
+            let credentials = answer.credentials;
+            // A client can take any time over its body: the policy of now decides.
+            engine = self.engines.load();
+            answer = self.rules.decide_body(&engine, &call, credentials, message);
         }
         if let Some(misrouted) = &answer.misrouted {
             observe::misrouted(&misrouted.allowed, &misrouted.matched, span);
@@ -124,6 +127,8 @@ impl<V: VerifyToken> Settings<V> {
                     token: answer.credentials.token(),
                     allow_bonus_orbs_use: false,
                 }),
+                // The message was refused before any policy was asked about it.
+                None if answer.mcp.is_some() && !answer.decision.is_allow() => answer.decision,
                 None => rules.open(candidate, &request).decide(answer.credentials.clone()).decision,
             };
             Shadowed { enforced: answer.decision, candidate: other }

@@ -104,7 +104,7 @@ async fn only_allowed_messages_reach_the_handler() {
         }
         assert_eq!(world.ran.load(Ordering::Relaxed), allowed, "{name}");
     }
-    assert_eq!((sent, allowed), (132, 20));
+    assert_eq!((sent, allowed), (134, 20));
 }
 
 #[tokio::test]
@@ -159,6 +159,33 @@ async fn ready<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
         })
     })
     .await
+}
+
+/// A body that arrives only after another policy.
+struct Late(Engines, Vec<u8>, Option<Bytes>);
+
+impl http_body::Body for Late {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let rest = self.2.take();
+        if rest.is_some() {
+            self.0.reload(&self.1).unwrap();
+        }
+        Poll::Ready(rest.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
+
+#[tokio::test]
+async fn the_policy_counts_that_is_active_when_the_body_has_arrived() {
+    let body = Bytes::from_static(br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_orders"}}"#);
+    for (policy, status) in [(POLICY.to_owned(), 200), (POLICY.replace("call/list_orders", "call/list"), 404)] {
+        let world = World::new();
+        let late = Body::new(Late(world.engines.clone(), policy.into_bytes(), Some(body.clone())));
+        let request = world.request("POST", "orders:read").header("content-type", "application/json").body(late);
+        assert_eq!(world.send(&world.app(), request.unwrap()).await.status().as_u16(), status);
+    }
 }
 
 #[tokio::test]

@@ -257,10 +257,14 @@ impl<'b> Json<'b> {
 }
 
 /// A name as the most lenient decoder compares it: Go ignores case, with `ſ` as `s` and the Kelvin sign as `k`, and others
-/// drop control characters. Fails if that makes it another name of the protocol than it is.
+/// drop control characters. Fails if that makes it another name of the protocol than it is. Those are ASCII.
 fn distinct(name: &str, known: &[&str]) -> Result<String, McpFault> {
+    // Decoders in C end a name there, so that any other name can follow.
+    if name.contains('\0') {
+        return Err(McpFault::Member);
+    }
     let folded = folded(name);
-    match known.iter().any(|known| *known != name && self::folded(known) == folded) {
+    match known.iter().any(|known| *known != name && known.eq_ignore_ascii_case(&folded)) {
         true => Err(McpFault::Member),
         false => Ok(folded),
     }
@@ -359,6 +363,8 @@ mod tests {
             "{\"param\u{17f}\":1}",
             "{\"tas\u{212a}\":1}",
             "{\"par\\u0000ams\":1}",
+            "{\"params\\u0000x\":1}",
+            "{\"other\\u0000\":1}",
             "{\"params\u{85}\":1}",
             "{\"x\":1,\"X\":1}",
             "{\"PARAMS\":1,\"params\":1}",

@@ -1,7 +1,7 @@
 //! Holds in a ledger service: what a program sends by HTTP, and what the answers mean.
 
 use core::time::Duration;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use orbgate::Detail;
 use serde::{Deserialize, Serialize};
@@ -23,6 +23,8 @@ pub struct RemoteHolds {
     /// What requests must do next.
     steps: BTreeMap<HoldId, HoldStep>,
     settling: VecDeque<(HoldId, Settlement)>,
+    /// Those in `settling`.
+    queued: BTreeSet<HoldId>,
     extending: VecDeque<(HoldId, u64)>,
     sent: BTreeMap<u64, Sent>,
     number: u64,
@@ -97,6 +99,7 @@ impl RemoteHolds {
             amounts: BTreeMap::new(),
             steps: BTreeMap::new(),
             settling: VecDeque::new(),
+            queued: BTreeSet::new(),
             extending: VecDeque::new(),
             sent: BTreeMap::new(),
             number: 0,
@@ -163,7 +166,8 @@ impl RemoteHolds {
     pub fn next_call(&mut self, now: Duration) -> Option<LedgerCall> {
         self.holds.tick(now);
         self.sort();
-        let (path, sent, body) = if self.settling.is_empty() {
+        // Extensions first: they are few for each beat, and settlements may never cease.
+        let (path, sent, body) = if !self.extending.is_empty() || self.settling.is_empty() {
             let holds: Vec<_> = take(&mut self.extending);
             let ttl = millis(self.holds.rules().ttl);
             let extend = |(id, beat): &(HoldId, u64)| Extend { id: format!("{id}.{beat}"), hold: id.to_string(), ttl };
@@ -171,6 +175,9 @@ impl RemoteHolds {
             ("/v1/extend", Sent::Extend(ids(&holds), now), json(&commands))
         } else {
             let holds: Vec<_> = take(&mut self.settling);
+            for (id, _) in &holds {
+                self.queued.remove(id);
+            }
             let settle = |(id, settlement): &(HoldId, Settlement)| Settle {
                 hold: id.to_string(),
                 settlement: match settlement {
@@ -268,7 +275,12 @@ impl RemoteHolds {
                         self.steps.insert(id, answer.map_or_else(HoldStep::Deny, |()| HoldStep::Run));
                     }
                 }
-                Output::Settle(id, settlement) => self.settling.push_back((id, settlement)),
+                // One that waits for long comes again.
+                Output::Settle(id, settlement) => {
+                    if self.queued.insert(id) {
+                        self.settling.push_back((id, settlement));
+                    }
+                }
                 Output::Extend { holds, beat } => {
                     self.extending.clear(); // an older one that wasn't sent
                     self.extending.extend(holds.into_iter().map(|id| (id, beat)));
@@ -362,7 +374,8 @@ fn hold_answer(reply: Option<LedgerReply<'_>>, time: Duration) -> HoldAnswer {
             let retry_after = retry_at.map(|at| Duration::from_millis(at).saturating_sub(time));
             HoldAnswer::Denied(Unpaid::Insufficient { detail, retry_after })
         }
-        (408 | 429 | 500.., _) => HoldAnswer::Lost,
+        // What can't be read might be held.
+        (200, None) | (408 | 429 | 500.., _) => HoldAnswer::Lost,
         _ => HoldAnswer::Refused,
     }
 }

@@ -17,6 +17,7 @@ use orbgate_ledger::{
 use orbgate_yaml::Object;
 use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use crate::answers::{HttpAnswer, OVERLOADED};
 use crate::authorizer::Authorizer;
@@ -206,8 +207,11 @@ async fn entries(store: &Arc<dyn Ledger>, asked: After) -> HttpAnswer {
     let store = Arc::clone(store);
     let (after, limit) = (Cursor::new(asked.after), asked.limit.clamp(1, MOST));
     // A store reads on the thread that asks.
-    let page = tokio::task::spawn_blocking(move || store.entries(&after, limit)).await;
-    let page = page.unwrap_or_else(|error| Err(Error::Unknown(error.to_string())));
+    let page = tokio::task::spawn_blocking(move || store.entries(&after, limit));
+    let page = match tokio::time::timeout(STORE_PATIENCE, page).await {
+        Ok(page) => page.unwrap_or_else(|error| Err(Error::Unknown(error.to_string()))),
+        Err(_) => Err(late()),
+    };
     count("entries", page.as_ref().map_or_else(Error::code, |_| "done"));
     match page {
         Ok(page) => json(StatusCode::OK, &Entries::from(page)),
@@ -218,6 +222,8 @@ async fn entries(store: &Arc<dyn Ledger>, asked: After) -> HttpAnswer {
 /// A command that the store has.
 struct Begun {
     name: &'static str,
+    /// The commands of a message begin together, so they also end together.
+    until: Instant,
     answer: oneshot::Receiver<Result<Answer, Error>>,
 }
 
@@ -239,14 +245,15 @@ fn begun(store: &Arc<dyn Ledger>, command: Command) -> Begun {
             let _ = send.send(answer);
         }),
     );
-    Begun { name, answer }
+    let now = Instant::now();
+    let until = now.checked_add(STORE_PATIENCE).unwrap_or(now);
+    Begun { name, until, answer }
 }
 
 async fn ended(begun: Begun) -> Result<Answer, Error> {
-    let late = || Err(Error::Unknown("the ledger didn't answer in time".to_owned()));
-    let answer = match tokio::time::timeout(STORE_PATIENCE, begun.answer).await {
+    let answer = match tokio::time::timeout_at(begun.until, begun.answer).await {
         Ok(answer) => answer.unwrap_or_else(|_| Err(Error::Unknown("the ledger has stopped".to_owned()))),
-        Err(_) => late(),
+        Err(_) => Err(late()),
     };
     count(
         begun.name,
@@ -312,6 +319,10 @@ fn unread(unread: Unread) -> Refused {
         Unread::TooMany => overloaded("too many commands at once"),
         Unread::TooSlow => Refused(StatusCode::REQUEST_TIMEOUT, "invalid", "the message takes too long".to_owned()),
     }
+}
+
+fn late() -> Error {
+    Error::Unknown("the ledger didn't answer in time".to_owned())
 }
 
 fn unasked() -> Error {
