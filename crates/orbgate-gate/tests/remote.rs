@@ -190,8 +190,8 @@ fn an_empty_account_and_a_silent_service_deny() {
         assert_eq!(holds.held(command(97).id, Some(reply), at(3000), at(3000)), denied, "{status} {body}");
     }
     // It might be held, so it is asked again until the timeout, and then voided.
-    for (number, body) in ["<html>", "{}"].into_iter().enumerate() {
-        let (id, start) = (command(90).id, at(4000 + 10_000 * number as u64));
+    for (start, body) in [(4000, "<html>"), (14_000, "{}")] {
+        let (id, start) = (command(90).id, at(start));
         let _ = called(holds.hold(command(90), start));
         let reply = LedgerReply { status: 200, body: body.as_bytes() };
         let HoldStep::Wait(until) = holds.held(id, Some(reply), start, start) else {

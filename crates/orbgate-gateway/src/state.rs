@@ -264,6 +264,8 @@ impl Keys {
             SecretSource::Env(_) => None,
         });
         let secrets = secrets.collect();
+        // Also on reload: what a start refuses can't be loaded.
+        let tls = KeyFetcher::tls_for(&verifier).map_err(StartError::Certificates)?;
         let fetcher = match former {
             Some(former) => former.fetcher.replaced_by(verifier),
             None => {
@@ -271,7 +273,6 @@ impl Keys {
                     max_waiting: u32::try_from(limits.connections).unwrap_or(u32::MAX),
                     ..FetchSettings::default()
                 };
-                let tls = KeyFetcher::tls_for(&verifier).map_err(StartError::Certificates)?;
                 KeyFetcher::with(verifier, settings, tls)
             }
         };

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 
@@ -63,6 +64,12 @@ func (g *Gate) run(step *steps.Step) {
 			message := "keys cannot be fetched"
 			if call.Body != nil {
 				message = "an opaque token cannot be asked about"
+				// Its text could quote the secret or the token.
+				var of *url.Error
+				if errors.As(err, &of) {
+					err = of.Err
+				}
+				err = fmt.Errorf("%T", err)
 			}
 			g.config.Logger.Warn(message, "url", call.URL, "error", err)
 		}

@@ -140,7 +140,7 @@ async function get(fetchKeys, call, log) {
   } catch (error) {
     // An error of a question could quote its secret or its token.
     if (call.body === null && !signal.aborted) {
-      const { message, cause } = /** @type {Error} */ (error);
+      const { message, cause } = /** @type {Error} */ (Object(error));
       log.warn(`orbgate: ${call.url} cannot be fetched: ${/** @type {{ message?: string }} */ (cause)?.message || message}`);
     }
     return signal.aborted ? CODES.FETCH_TIMEOUT : CODES.FETCH_UNREACHABLE;

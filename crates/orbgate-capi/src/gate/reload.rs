@@ -66,9 +66,12 @@ pub(super) fn reload(
                 return Ok(Reloaded {
                     is_loaded: true,
                     result: orbgate_gate::names::LOAD_LOADED,
-                    message: format!(
-                        "a policy is active: {digest}: {wider} wider, {narrower} narrower, {removed} removed"
-                    ),
+                    message: match cfg!(feature = "analysis") {
+                        true => format!(
+                            "a policy is active: {digest}: {wider} wider, {narrower} narrower, {removed} removed"
+                        ),
+                        false => format!("a policy is active: {digest}"),
+                    },
                     warning: version.warning,
                     error: None,
                 });

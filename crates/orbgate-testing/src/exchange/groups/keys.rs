@@ -236,8 +236,11 @@ impl Keys<'_> {
             while said() == 0 && start.elapsed() < LONGEST {
                 std::thread::sleep(Duration::from_millis(20));
             }
-            if said() != 1 {
-                self.suite.fail(format!("keys: the log should say once: {words}"));
+            // Another cause, such as a timeout of a busy machine, is another notice.
+            let output = self.open.running.output();
+            let causes: Vec<_> = output.lines().filter_map(|line| Some(line.split_once(&*words)?.1)).collect();
+            if causes.is_empty() || causes.windows(2).any(|two| matches!(two, [one, next] if one == next)) {
+                self.suite.fail(format!("keys: the log should have each cause once: {words}{causes:?}"));
             }
         }
         Ok(())

@@ -13,6 +13,8 @@ import java.net.http.HttpClient;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * The proxy of {@code HTTPS_PROXY}, except for the hosts of {@code NO_PROXY}; without the variable, that of Java's system properties. This
@@ -20,9 +22,10 @@ import java.util.Map;
  */
 final class Proxies extends ProxySelector {
     private static final List<Proxy> NONE = List.of(Proxy.NO_PROXY);
+    private static final Pattern AUTHORITY = Pattern.compile("(?:(.*)@)?([\\w.-]+|\\[[0-9a-fA-F:.]+])(?::(\\d{1,5}))?");
 
     private final ProxySelector others = ProxySelector.getDefault();
-    private final URI proxy;
+    private final Address proxy;
     private final List<String> direct;
 
     Proxies(Map<String, String> environment) {
@@ -35,21 +38,27 @@ final class Proxies extends ProxySelector {
         return environment.getOrDefault(lower, environment.getOrDefault(upper, ""));
     }
 
-    private static URI parsed(String url) {
+    private record Address(String user, InetSocketAddress at) {}
+
+    /** By hand, because {@link URI} has no host for names with an underscore. */
+    private static Address parsed(String url) {
         try {
             URI proxy = URI.create(url.contains("://") ? url : "http://" + url);
-            if (proxy.getHost() != null) {
-                return proxy;
+            Matcher parts = AUTHORITY.matcher(String.valueOf(proxy.getRawAuthority()));
+            // Java has no proxies that are reached by TLS.
+            if ("http".equalsIgnoreCase(proxy.getScheme()) && parts.matches()) {
+                int port = parts.group(3) == null ? 80 : Integer.parseInt(parts.group(3));
+                return new Address(parts.group(1), InetSocketAddress.createUnresolved(parts.group(2), port));
             }
         } catch (IllegalArgumentException unfit) {
             // Its message quotes the URL, which can have a password.
         }
-        throw new IllegalArgumentException("HTTPS_PROXY is not a URL");
+        throw new IllegalArgumentException("HTTPS_PROXY is not a URL of http");
     }
 
     /** A client with this proxy, and with the user and the password of its URL. */
     HttpClient.Builder in(HttpClient.Builder builder) {
-        String user = proxy == null ? null : proxy.getRawUserInfo();
+        String user = proxy == null ? null : proxy.user();
         if (user != null) {
             String[] parts = user.split(":", 2);
             char[] password = decoded(parts.length == 2 ? parts[1] : "").toCharArray();
@@ -79,8 +88,7 @@ final class Proxies extends ProxySelector {
         if (direct.stream().anyMatch(name -> fits(name, host))) {
             return NONE;
         }
-        int port = proxy.getPort() < 0 ? 80 : proxy.getPort();
-        return List.of(new Proxy(Proxy.Type.HTTP, InetSocketAddress.createUnresolved(proxy.getHost(), port)));
+        return List.of(new Proxy(Proxy.Type.HTTP, proxy.at()));
     }
 
     private static boolean fits(String name, String host) {
