@@ -7,13 +7,48 @@ use orbgate::policy::Policy;
 use orbgate::{Engine, Token, TokenKind};
 use orbgate_yaml::{Diagnostics, Location, Spanned, first_location, quoted};
 
+use super::address::Address;
 use super::document::{
     ActionDocument, AuthzenDocument, Document, KindDocument, ListenerDocument, ResourceDocument, SubjectDocument,
 };
-use crate::authzen::{ROUTE, SCOPE, TARGET, routes};
-use crate::listen::Address;
-use crate::mode::Mode;
-use crate::tls::TlsFiles;
+use super::mode::Mode;
+use super::tls::TlsFiles;
+
+/// The resource types that need no configuration.
+pub(crate) const ROUTE: &str = "route";
+pub(crate) const TARGET: &str = "target";
+pub(crate) const SCOPE: &str = "scope";
+
+/// The endpoints of the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Endpoint {
+    Evaluation,
+    Evaluations,
+    Subjects,
+    Resources,
+    Actions,
+}
+
+impl Endpoint {
+    /// Each endpoint with its path and its name in the metadata.
+    pub(crate) const ALL: [(Self, &'static str, &'static str); 5] = [
+        (Self::Evaluation, "/access/v1/evaluation", "access_evaluation_endpoint"),
+        (Self::Evaluations, "/access/v1/evaluations", "access_evaluations_endpoint"),
+        (Self::Subjects, "/access/v1/search/subject", "search_subject_endpoint"),
+        (Self::Resources, "/access/v1/search/resource", "search_resource_endpoint"),
+        (Self::Actions, "/access/v1/search/action", "search_action_endpoint"),
+    ];
+
+    pub(crate) fn at(wanted: &str) -> Option<Self> {
+        let found = Self::ALL.iter().find(|(_, path, _)| *path == wanted);
+        found.map(|(endpoint, ..)| *endpoint)
+    }
+}
+
+/// The endpoints as routes of a policy, because callers are authorized like all other requests.
+pub(super) fn routes() -> impl Iterator<Item = String> {
+    Endpoint::ALL.iter().map(|(_, path, _)| format!("POST {path}"))
+}
 
 /// The meaning of AuthZEN requests.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use core::num::NonZeroU64;
 
 use orbgate_yaml::{Address, Spanned, Version, document};
 
-use crate::mode::Mode;
+use super::mode::Mode;
 
 document! {
     /// The whole file.

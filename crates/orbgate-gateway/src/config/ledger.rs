@@ -4,11 +4,19 @@ use std::path::{Path, PathBuf};
 
 use orbgate_yaml::{Diagnostics, Spanned};
 
+use super::address::Address;
 use super::document::{Document, LedgerDocument, ListenerDocument};
-use crate::ledger::Role;
-use crate::listen::Address;
-use crate::mode::Mode;
-use crate::tls::TlsFiles;
+use super::mode::Mode;
+use super::tls::TlsFiles;
+
+/// The role of a caller, by its secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// May hold, extend and settle.
+    Gate,
+    /// May do everything.
+    Operator,
+}
 
 /// A ledger to serve.
 #[derive(Clone, Debug, PartialEq, Eq)]

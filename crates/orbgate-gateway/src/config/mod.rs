@@ -1,9 +1,16 @@
 //! The configuration as people write it in YAML, read as strictly as a policy.
 
-mod authzen;
+pub(crate) mod address;
+pub(crate) mod authzen;
 mod document;
+pub(crate) mod error;
+pub(crate) mod files;
 mod ledger;
+pub(crate) mod mode;
+mod peers;
+pub(crate) mod promises;
 mod rules;
+pub(crate) mod tls;
 
 use core::fmt;
 use core::time::Duration;
@@ -14,16 +21,16 @@ use orbgate_tower::{Challenge, CorsPreflight, PublicRoutes};
 use orbgate_yaml::{self as yaml, Diagnostic, Format, Value as _};
 use rustix::process::{Resource, getrlimit};
 
-use crate::files::Ending;
-use crate::listen::Address;
-use crate::mode::Mode;
-use crate::peers::Block;
-use crate::promises::Promises;
-use crate::tls::TlsFiles;
-
+use self::address::Address;
 pub(crate) use self::authzen::{AuthzenConfig, Listed};
 use self::document::Document;
-pub(crate) use self::ledger::LedgerConfig;
+use self::error::StartError;
+use self::files::Ending;
+pub(crate) use self::ledger::{LedgerConfig, Role};
+use self::mode::Mode;
+use self::peers::Block;
+use self::promises::Promises;
+use self::tls::TlsFiles;
 
 /// The configuration of a gateway: the file `gateway.yaml`.
 #[derive(Clone, Debug)]
@@ -118,6 +125,32 @@ impl Config {
             ));
         }
         warnings
+    }
+
+    /// Rejects changes that need a restart, because the sockets are open and their limits are in
+    /// use.
+    pub(crate) fn refuse_moved(&self, new: &Self) -> Result<(), StartError> {
+        let addresses = |config: &Self| -> Vec<_> {
+            let listeners = config.listeners.iter();
+            listeners.map(|listener| (listener.mode, listener.address.clone())).collect()
+        };
+        let moved = [
+            ("listeners", addresses(self) != addresses(new)),
+            ("admin", self.admin != new.admin),
+            ("audit", self.audit != new.audit),
+            ("state", self.state != new.state),
+            (
+                "ledger",
+                self.ledger.as_ref().zip(new.ledger.as_ref()).is_some_and(|(ledger, new)| ledger.has_moved(new)),
+            ),
+            ("limits", self.limits != new.limits),
+        ];
+        let moved = moved.into_iter().filter(|(_, has_moved)| *has_moved);
+        let moved: Vec<_> = moved.map(|(key, _)| key).collect();
+        match moved.as_slice() {
+            [] => Ok(()),
+            _ => Err(StartError::NeedsRestart(moved)),
+        }
     }
 
     /// Reads and checks a configuration file; the crate's page shows an example. Paths in it are relative to

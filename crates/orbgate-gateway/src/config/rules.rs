@@ -9,14 +9,14 @@ use std::sync::Arc;
 use orbgate_tower::{Challenge, CorsPreflight, FullChallenge, PublicRoutes};
 use orbgate_yaml::{self as yaml, Diagnostics, Location, Spanned, first_location, quoted};
 
+use super::address::Address;
 use super::authzen::{self, AuthzenConfig};
 use super::document::{ChallengeDocument, Document, LimitsDocument, ListenerDocument, PreflightDocument};
+use super::files::Ending;
+use super::mode::Mode;
+use super::promises::Promises;
+use super::tls::TlsFiles;
 use super::{Config, Limits, ListenerConfig, PolicySettings, ledger};
-use crate::files::Ending;
-use crate::listen::Address;
-use crate::mode::Mode;
-use crate::promises::Promises;
-use crate::tls::TlsFiles;
 
 /// The configuration that a document describes, or `None` and every error in it.
 pub(super) fn config(document: &Document, folder: &Path, diagnostics: &mut Diagnostics) -> Option<Config> {

@@ -7,7 +7,7 @@ use orbgate_yaml::Value as _;
 
 use super::Config;
 use super::document::Document;
-use crate::mode::Mode;
+use super::mode::Mode;
 
 fn diagnostics(text: &str) -> Vec<String> {
     let error = Config::from_yaml(text, Path::new("/etc/orbgate")).unwrap_err();

@@ -15,8 +15,9 @@ use orbgate_gate::{PublicRoutes, same_header};
 
 use self::tries::{Header, SUFFIXES, UPGRADES, WEBSOCKET, concrete, lies, names, spellings};
 use self::wire::{Arrived, exchange, exchange_all, reachable, receive};
-use crate::promises::Promises;
-use crate::state::{StartError, State};
+use crate::authorize::state::State;
+use crate::config::error::StartError;
+use crate::config::promises::Promises;
 
 /// The value that a client writes into headers that it must not set.
 const LIE: &str = "client";

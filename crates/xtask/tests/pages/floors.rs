@@ -1,6 +1,6 @@
-//! The rooms of xtask, the C ABI, the layer and the command are laid out in floors: what a file imports is on a floor below, or in
-//! its own room. Those of the core are a tree. No two files import each other, not over others either. A room is a folder, or a file
-//! that is in none.
+//! The rooms of xtask, the C ABI, the layer, the command and the gateway are laid out in floors: what a file imports is on a floor
+//! below, or in its own room. Those of the core are a tree. No two files import each other, not over others either. A room is a
+//! folder, or a file that is in none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,20 +9,21 @@ const OF_XTASK: [&[&str]; 7] =
     [&["main"], &["docs"], &["test"], &["short"], &["measure", "release"], &["language"], &["kit"]];
 
 /// Each crate, its floors, and how many imports it has at least.
-fn crates() -> [(&'static str, Vec<Vec<String>>, usize); 4] {
+fn crates() -> [(&'static str, Vec<Vec<String>>, usize); 5] {
     let of_xtask = OF_XTASK.map(|rooms| rooms.iter().map(|room| (*room).to_owned()).collect());
     [
         ("xtask", of_xtask.to_vec(), 100),
         ("orbgate-capi", of_page(1), 80),
         ("orbgate-tower", of_page(2), 30),
         ("orbgate-cli", of_page(3), 80),
+        ("orbgate-gateway", of_page(4), 60),
     ]
 }
 
 /// The floors in a column of the table in ARCHITECTURE.md.
 fn of_page(column: usize) -> Vec<Vec<String>> {
     let page = crate::read(&crate::root().join("ARCHITECTURE.md"));
-    let header = "| floor | `orbgate-capi` | `orbgate-tower` | `orbgate-cli` |\n";
+    let header = "| floor | `orbgate-capi` | `orbgate-tower` | `orbgate-cli` | `orbgate-gateway` |\n";
     let table = page.split(header).nth(1);
     let rows = table.unwrap().lines().skip(1);
     let rows = rows.take_while(|line| line.starts_with('|'));

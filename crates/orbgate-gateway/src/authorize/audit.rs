@@ -10,7 +10,7 @@ use std::sync::Arc;
 use orbgate_tower::AuditLog;
 use rustix::fs::OFlags;
 
-use crate::state::StartError;
+use crate::config::error::StartError;
 
 /// An open audit log.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use http_body_util::Full;
 use orbgate_gate::{Answer, Denial};
 use orbgate_token::VerifiedToken;
 
-use crate::mode::Mode;
-use crate::promises::{Promises, denied, values};
+use crate::config::mode::Mode;
+use crate::config::promises::{Promises, denied, values};
 
 /// A response over HTTP. Responses to authorization requests have no body.
 pub(crate) type HttpAnswer = Response<Full<Bytes>>;
@@ -84,7 +84,7 @@ mod tests {
     use orbgate::Reason;
 
     use super::{ALLOWED, OVERLOADED, REFUSED, shown};
-    use crate::mode::Mode;
+    use crate::config::mode::Mode;
 
     /// The reasons behind a proxy, where nothing is held.
     fn of_proxies() -> impl Iterator<Item = Reason> {
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn the_page_has_the_table_of_answers() {
-        let page = include_str!("../../../docs/gateway/responses.md");
+        let page = include_str!("../../../../docs/gateway/responses.md");
         let table = table();
         assert!(page.contains(&table), "responses.md must have:\n{table}");
     }

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 use listenfd::ListenFd;
 
-use crate::listen::{Address, Listener};
+use super::listen::Listener;
+use crate::config::address::Address;
 
 /// The sockets that no listener has taken yet.
 #[derive(Debug, Default)]

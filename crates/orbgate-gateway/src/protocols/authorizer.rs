@@ -11,14 +11,14 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use rustls::ServerConfig;
 
-use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, answer, refused};
-use crate::body::Bodies;
+use crate::authorize::answers::{HttpAnswer, OVERLOADED, REFUSED, answer, refused};
+use crate::authorize::errors::{ErrorLog, RequestError};
+use crate::authorize::question::Question;
+use crate::authorize::state::State;
+use crate::config::mode::Mode;
 use crate::config::{Limits, ListenerConfig};
-use crate::connection::{Entrance, Protocol, Service};
-use crate::errors::{ErrorLog, RequestError};
-use crate::mode::Mode;
-use crate::question::Question;
-use crate::state::State;
+use crate::protocols::body::Bodies;
+use crate::protocols::service::{Entrance, Protocol, Service};
 
 /// Responds to proxies of one mode at one listener.
 #[derive(Debug)]

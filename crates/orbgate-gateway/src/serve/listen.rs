@@ -1,8 +1,6 @@
 //! Listens on a TCP address or a Unix socket.
 
-use core::fmt;
-use core::net::{IpAddr, SocketAddr};
-use core::str::FromStr;
+use core::net::IpAddr;
 use std::io;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
@@ -10,38 +8,7 @@ use std::path::{Path, PathBuf};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 
-/// An address to listen on.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Address {
-    /// An IP address and a port.
-    Tcp(SocketAddr),
-    /// The path of a socket. Any program that can write to it can send requests.
-    Unix(PathBuf),
-}
-
-impl FromStr for Address {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text.strip_prefix("unix:") {
-            Some(path) if path.starts_with('/') => Ok(Self::Unix(path.into())),
-            Some(_) => Err("a Unix socket has an absolute path"),
-            None => match text.parse() {
-                Ok(address) => Ok(Self::Tcp(address)),
-                Err(_) => Err("it is neither an IP address with a port nor `unix:` and a path"),
-            },
-        }
-    }
-}
-
-impl fmt::Display for Address {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tcp(address) => address.fmt(f),
-            Self::Unix(path) => write!(f, "unix:{}", path.display()),
-        }
-    }
-}
+use crate::config::address::Address;
 
 /// A connection of either kind.
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -105,7 +72,8 @@ async fn take_away(path: &Path) -> io::Result<()> {
 mod tests {
     use tokio::net::UnixListener;
 
-    use super::{Address, Listener};
+    use super::Listener;
+    use crate::config::address::Address;
 
     #[tokio::test]
     async fn only_the_socket_of_an_ended_program_is_taken_away() {

@@ -10,10 +10,11 @@ use http_body_util::Full;
 use hyper::body::Incoming;
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use crate::answers::{HttpAnswer, OVERLOADED};
-use crate::connection::{Entrance, Protocol, Service};
-use crate::errors::{ErrorLog, RequestError};
-use crate::state::State;
+use crate::authorize::answers::{HttpAnswer, OVERLOADED};
+use crate::authorize::errors::{ErrorLog, RequestError};
+use crate::authorize::state::State;
+use crate::protocols::ledger::is_ready;
+use crate::protocols::service::{Entrance, Protocol, Service};
 
 /// The address of `/healthz`, `/readyz` and `/metrics`.
 pub(crate) struct Admin {
@@ -25,6 +26,18 @@ pub(crate) struct Admin {
 impl Admin {
     pub(crate) fn new(current: Arc<ArcSwap<State>>, counted: PrometheusHandle) -> Self {
         Self { current, counted, errors: ErrorLog::new("admin") }
+    }
+
+    /// What is missing to answer: keys, or the ledger.
+    async fn lacks(&self) -> Option<&'static str> {
+        let state = self.current.load_full();
+        if !state.can_decide() {
+            return Some("no keys");
+        }
+        match &state.ledger {
+            Some(ledger) if !is_ready(&ledger.store).await => Some("no ledger"),
+            _ => None,
+        }
     }
 }
 
@@ -60,9 +73,9 @@ impl Service for Admin {
         let asked = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
         let (status, text) = match (asked, request.uri().path()) {
             (&Method::GET, "/healthz") => (StatusCode::OK, "ok\n".to_owned()),
-            (&Method::GET, "/readyz") => match self.current.load_full().is_ready().await {
-                Ok(()) => (StatusCode::OK, "ready\n".to_owned()),
-                Err(lacks) => (StatusCode::SERVICE_UNAVAILABLE, format!("{lacks}\n")),
+            (&Method::GET, "/readyz") => match self.lacks().await {
+                None => (StatusCode::OK, "ready\n".to_owned()),
+                Some(lacks) => (StatusCode::SERVICE_UNAVAILABLE, format!("{lacks}\n")),
             },
             (&Method::GET, "/metrics") => (StatusCode::OK, self.counted.render()),
             _ => (StatusCode::NOT_FOUND, String::new()),

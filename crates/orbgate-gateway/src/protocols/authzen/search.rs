@@ -6,8 +6,9 @@ use orbgate::Token;
 use orbgate_analysis::reach;
 use serde_json::{Value, json};
 
-use super::evaluate::{Evaluator, ROUTE, SCOPE, TARGET, USE};
+use super::evaluate::{Evaluator, USE};
 use super::message::{Action, ActionSearch, Resource, ResourceSearch, SubjectSearch};
+use crate::config::authzen::{ROUTE, SCOPE, TARGET};
 
 impl Evaluator<'_> {
     /// The listed subjects of a type that may perform the action.

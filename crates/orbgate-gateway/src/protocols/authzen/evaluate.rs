@@ -11,13 +11,9 @@ use orbgate_tower::{Verified, VerifyToken};
 use serde_json::{Value, json};
 
 use super::message::{Action, Resource, Subject};
+use crate::authorize::state::State;
+use crate::config::authzen::{ROUTE, SCOPE, TARGET};
 use crate::config::{AuthzenConfig, Listed};
-use crate::state::State;
-
-/// The resource types that need no configuration.
-pub(crate) const ROUTE: &str = "route";
-pub(crate) const TARGET: &str = "target";
-pub(crate) const SCOPE: &str = "scope";
 
 /// The action for a scope without a route.
 pub(super) const USE: &str = "use";

@@ -8,8 +8,8 @@ use orbgate_tower::{CorsPreflight, PublicRoutes};
 use serde::{Deserialize, Serialize};
 
 use crate::config::PolicySettings;
-use crate::files;
-use crate::state::{StartError, accepted_in};
+use crate::config::error::StartError;
+use crate::config::files;
 
 /// The requests that need no token.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
@@ -67,6 +67,11 @@ impl Tokenless {
             false => Err(StartError::Wider(wider)),
         }
     }
+}
+
+/// Where the accepted policy is kept.
+pub(crate) fn accepted_in(state: &Path) -> PathBuf {
+    state.join("policy.yaml")
 }
 
 #[cfg(test)]

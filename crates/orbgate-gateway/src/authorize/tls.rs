@@ -1,7 +1,7 @@
 //! TLS at an address: a certificate with its key and, if required, client certificates. A new certificate takes effect
 //! when it is complete.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
@@ -11,58 +11,41 @@ use rustls::server::WebPkiClientVerifier;
 use rustls::server::danger::ClientCertVerifier;
 use rustls::{RootCertStore, ServerConfig};
 
-use crate::files;
-use crate::mode::Mode;
-use crate::state::{StartError, kept};
+use crate::config::error::{StartError, kept};
+use crate::config::files;
+use crate::config::mode::Mode;
+use crate::config::tls::TlsFiles;
 
-/// The TLS files of an address.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct TlsFiles {
-    /// The server's certificate, followed by the intermediate certificates.
-    pub(crate) certificate: PathBuf,
-    pub(crate) key: PathBuf,
-    /// The authorities of client certificates. Without it, clients need no certificate.
-    pub(crate) client_ca: Option<PathBuf>,
-}
-
-impl TlsFiles {
-    pub(crate) fn paths(&self) -> impl Iterator<Item = &Path> {
-        let own = [self.certificate.as_path(), self.key.as_path()];
-        own.into_iter().chain(self.client_ca.as_deref())
-    }
-
-    /// The TLS settings from these files, as they are now.
-    pub(crate) fn load(&self, mode: Mode) -> Result<Arc<ServerConfig>, StartError> {
-        let provider = Arc::new(aws_lc_rs::default_provider());
-        let clients = self.client_ca.as_ref();
-        let clients =
-            clients.map_or_else(|| Ok(WebPkiClientVerifier::no_client_auth()), |file| verifier(file, &provider));
-        let mut errors = Vec::new();
-        let read = (
-            kept(certificates(&self.certificate), &mut errors),
-            kept(key(&self.key), &mut errors),
-            kept(clients, &mut errors),
-        );
-        let (Some(chain), Some(key), Some(clients)) = read else {
-            return Err(StartError::Several(errors));
-        };
-        let config = ServerConfig::builder_with_provider(provider);
-        let config = config.with_safe_default_protocol_versions();
-        let config = config.map_err(|error| invalid(&self.certificate, error))?;
-        let config = config.with_client_cert_verifier(clients);
-        let config = config.with_single_cert(chain, key);
-        let mut config = config.map_err(|error| match error {
-            rustls::Error::InconsistentKeys(_) => {
-                invalid(&self.certificate, format!("{} is the key of another certificate", self.key.display()))
-            }
-            error => invalid(&self.certificate, error),
-        })?;
-        config.alpn_protocols = match mode {
-            Mode::EnvoyGrpc => vec![b"h2".to_vec()],
-            _ => vec![b"http/1.1".to_vec()],
-        };
-        Ok(Arc::new(config))
-    }
+/// The TLS settings from these files, as they are now.
+pub(crate) fn load(files: &TlsFiles, mode: Mode) -> Result<Arc<ServerConfig>, StartError> {
+    let provider = Arc::new(aws_lc_rs::default_provider());
+    let clients = files.client_ca.as_ref();
+    let clients = clients.map_or_else(|| Ok(WebPkiClientVerifier::no_client_auth()), |file| verifier(file, &provider));
+    let mut errors = Vec::new();
+    let read = (
+        kept(certificates(&files.certificate), &mut errors),
+        kept(key(&files.key), &mut errors),
+        kept(clients, &mut errors),
+    );
+    let (Some(chain), Some(key), Some(clients)) = read else {
+        return Err(StartError::Several(errors));
+    };
+    let config = ServerConfig::builder_with_provider(provider);
+    let config = config.with_safe_default_protocol_versions();
+    let config = config.map_err(|error| invalid(&files.certificate, error))?;
+    let config = config.with_client_cert_verifier(clients);
+    let config = config.with_single_cert(chain, key);
+    let mut config = config.map_err(|error| match error {
+        rustls::Error::InconsistentKeys(_) => {
+            invalid(&files.certificate, format!("{} is the key of another certificate", files.key.display()))
+        }
+        error => invalid(&files.certificate, error),
+    })?;
+    config.alpn_protocols = match mode {
+        Mode::EnvoyGrpc => vec![b"h2".to_vec()],
+        _ => vec![b"http/1.1".to_vec()],
+    };
+    Ok(Arc::new(config))
 }
 
 fn verifier(file: &Path, provider: &Arc<CryptoProvider>) -> Result<Arc<dyn ClientCertVerifier>, StartError> {
@@ -94,7 +77,7 @@ fn key(file: &Path) -> Result<PrivateKeyDer<'static>, StartError> {
 }
 
 fn read(file: &Path) -> Result<Vec<u8>, StartError> {
-    files::read(file).map_err(|error| StartError::Unreadable(file.to_owned(), error))
+    files::read(file).map_err(StartError::unreadable(file))
 }
 
 fn invalid(file: &Path, error: impl core::fmt::Display) -> StartError {
@@ -106,8 +89,8 @@ mod tests {
     use base64::Engine as _;
     use base64::engine::general_purpose::STANDARD;
 
-    use super::TlsFiles;
-    use crate::mode::Mode;
+    use super::{TlsFiles, load};
+    use crate::config::mode::Mode;
 
     #[test]
     fn each_mode_agrees_on_its_protocol_and_an_empty_file_is_named() {
@@ -130,11 +113,11 @@ mod tests {
             client_ca: None,
         };
         for (mode, protocol) in [(Mode::EnvoyGrpc, "h2"), (Mode::Nginx, "http/1.1")] {
-            let config = files.load(mode).unwrap();
+            let config = load(&files, mode).unwrap();
             assert_eq!(config.alpn_protocols, [protocol.as_bytes()], "{mode:?}");
         }
         let without = TlsFiles { certificate: write("empty.pem", ""), ..files };
-        let refused = without.load(Mode::Nginx).unwrap_err().to_string();
+        let refused = load(&without, Mode::Nginx).unwrap_err().to_string();
         assert!(refused.ends_with("empty.pem: it has no certificate in PEM"));
     }
 }

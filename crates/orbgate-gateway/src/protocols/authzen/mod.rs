@@ -18,49 +18,17 @@ use orbgate_yaml::Object;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::answers::{HttpAnswer, OVERLOADED, explained};
-use crate::authorizer::Authorizer;
-use crate::body::{Unread, whole};
-use crate::connection::{Entrance as _, Protocol, Service};
-use crate::errors::RequestError;
-use crate::question::{Headers, Question};
-use crate::state::State;
+use crate::authorize::answers::{HttpAnswer, OVERLOADED, explained};
+use crate::authorize::errors::RequestError;
+use crate::authorize::question::{Headers, Question};
+use crate::authorize::state::State;
+use crate::config::authzen::Endpoint;
+use crate::protocols::authorizer::Authorizer;
+use crate::protocols::body::{Unread, whole};
+use crate::protocols::service::{Entrance as _, Protocol, Service};
 
 use self::evaluate::{Evaluator, Known, invalid};
 use self::message::{Evaluation, Parts, Several, Subject};
-
-pub(crate) use self::evaluate::{ROUTE, SCOPE, TARGET};
-
-/// The endpoints of the API.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Endpoint {
-    Evaluation,
-    Evaluations,
-    Subjects,
-    Resources,
-    Actions,
-}
-
-impl Endpoint {
-    /// Each endpoint with its path and its name in the metadata.
-    const ALL: [(Self, &'static str, &'static str); 5] = [
-        (Self::Evaluation, "/access/v1/evaluation", "access_evaluation_endpoint"),
-        (Self::Evaluations, "/access/v1/evaluations", "access_evaluations_endpoint"),
-        (Self::Subjects, "/access/v1/search/subject", "search_subject_endpoint"),
-        (Self::Resources, "/access/v1/search/resource", "search_resource_endpoint"),
-        (Self::Actions, "/access/v1/search/action", "search_action_endpoint"),
-    ];
-
-    fn at(wanted: &str) -> Option<Self> {
-        let found = Self::ALL.iter().find(|(_, path, _)| *path == wanted);
-        found.map(|(endpoint, ..)| *endpoint)
-    }
-}
-
-/// The endpoints as routes of a policy, because callers are authorized like all other requests.
-pub(crate) fn routes() -> impl Iterator<Item = String> {
-    Endpoint::ALL.iter().map(|(_, path, _)| format!("POST {path}"))
-}
 
 /// The path of the metadata.
 const METADATA: &str = "/.well-known/authzen-configuration";
@@ -324,9 +292,10 @@ mod tests {
     use serde_json::json;
     use tokio::runtime::Builder;
 
-    use super::{Endpoint, Evaluator, answered, overloaded};
-    use crate::answers::OVERLOADED;
-    use crate::state::State;
+    use super::{Evaluator, answered, overloaded};
+    use crate::authorize::answers::OVERLOADED;
+    use crate::authorize::state::State;
+    use crate::config::authzen::Endpoint;
 
     #[test]
     fn past_capacity_nothing_looks_like_an_answer() {
@@ -343,7 +312,7 @@ mod tests {
             "gateway.yaml",
             "orbgate_gateway: 1\ntokens: tokens.yaml\nlisteners: [{ mode: authzen, listen: unix:/a }]\n",
         );
-        write("tokens.yaml", include_str!("../../../../examples/gateway/tokens.yaml"));
+        write("tokens.yaml", include_str!("../../../../../examples/gateway/tokens.yaml"));
         let item =
             |at| json!({ "subject": { "type": "user", "id": "a", "properties": { "token": format!("t{at}") } } });
         let message = json!({

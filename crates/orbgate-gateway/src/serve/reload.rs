@@ -12,9 +12,11 @@ use arc_swap::ArcSwap;
 use tokio::signal::unix::Signal;
 use tokio::sync::watch;
 
-use crate::files;
-use crate::state::{INTERVAL, StartError, State, accepted_in};
-use crate::tokenless::Tokenless;
+use crate::authorize::INTERVAL;
+use crate::authorize::state::State;
+use crate::authorize::tokenless::{Tokenless, accepted_in};
+use crate::config::error::StartError;
+use crate::config::files;
 
 /// The contents of the files; `None` for a file that can't be read.
 type Texts = Vec<Option<Vec<u8>>>;

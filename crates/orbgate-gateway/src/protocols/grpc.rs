@@ -22,15 +22,15 @@ use http_body_util::{BodyExt as _, Full};
 use hyper::body::Incoming;
 use prost::Message as _;
 
-use crate::answers::{ALLOWED, HttpAnswer, OVERLOADED};
-use crate::authorizer::Authorizer;
-use crate::body::{Unread, whole};
+use crate::authorize::answers::{ALLOWED, HttpAnswer, OVERLOADED};
+use crate::authorize::errors::RequestError;
+use crate::authorize::question::{Headers, Question};
 use crate::config::Limits;
-use crate::connection::{Protocol, Service};
-use crate::errors::RequestError;
-use crate::mode::{Mode, is_foreign};
-use crate::promises::is_identity;
-use crate::question::{Headers, Question};
+use crate::config::mode::{Mode, is_foreign};
+use crate::config::promises::is_identity;
+use crate::protocols::authorizer::Authorizer;
+use crate::protocols::body::{Unread, whole};
+use crate::protocols::service::{Protocol, Service};
 
 /// gRPC status codes.
 mod code {
@@ -268,9 +268,9 @@ mod tests {
     use envoy_types::pb::envoy::service::auth::v3::attribute_context::{HttpRequest, Request};
 
     use super::{HeaderAppendAction, Kind, message, question_of};
-    use crate::answers::{HttpAnswer, OVERLOADED, REFUSED, refused};
-    use crate::errors::RequestError;
-    use crate::promises::Promises;
+    use crate::authorize::answers::{HttpAnswer, OVERLOADED, REFUSED, refused};
+    use crate::authorize::errors::RequestError;
+    use crate::config::promises::Promises;
 
     fn asks(http: HttpRequest) -> CheckRequest {
         let request = Request { http: Some(http), ..Request::default() };

@@ -3,9 +3,9 @@
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::errors::RequestError;
-use crate::mode::{Mode, is_foreign};
-use crate::promises::Promises;
+use crate::authorize::errors::RequestError;
+use crate::config::mode::{Mode, is_foreign};
+use crate::config::promises::Promises;
 
 /// An authorization request, in the bytes that the proxy sent.
 #[derive(Debug)]
@@ -121,8 +121,8 @@ mod tests {
     use http::Request;
 
     use super::Question;
-    use crate::errors::RequestError;
-    use crate::mode::Mode;
+    use crate::authorize::errors::RequestError;
+    use crate::config::mode::Mode;
 
     fn read(mode: Mode, headers: &[(&str, &str)]) -> Result<(Vec<u8>, Vec<u8>), RequestError> {
         let request = Request::builder().method("PUT").uri("/store?x=1");

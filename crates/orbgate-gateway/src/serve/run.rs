@@ -15,17 +15,19 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-use crate::admin::Admin;
-use crate::authorizer::Authorizer;
-use crate::authzen::Authzen;
-use crate::connection::serve;
-use crate::grpc::Grpc;
-use crate::ledger::LedgerService;
-use crate::listen::{Address, Listener};
-use crate::mode::Mode;
-use crate::reload::{self, Keeper};
-use crate::sockets::Sockets;
-use crate::state::{StartError, State};
+use super::admin::Admin;
+use super::connection::serve;
+use super::listen::Listener;
+use super::reload::{self, Keeper};
+use super::sockets::Sockets;
+use crate::authorize::state::State;
+use crate::config::address::Address;
+use crate::config::error::StartError;
+use crate::config::mode::Mode;
+use crate::protocols::authorizer::Authorizer;
+use crate::protocols::authzen::Authzen;
+use crate::protocols::grpc::Grpc;
+use crate::protocols::ledger::LedgerService;
 
 /// Serves a configuration file until the program is asked to end (`SIGTERM`, `SIGINT`).
 ///

@@ -10,67 +10,18 @@ use core::time::Duration;
 use std::sync::Arc;
 use std::time::Instant;
 
-use bytes::Bytes;
-use http::{Request, Response};
-use http_body::Body;
-use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulConnection;
-use rustls::ServerConfig;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 
+use super::fragment::WithoutFragments;
+use super::listen::{Listener, Stream};
+use crate::authorize::errors::RequestError;
 use crate::config::Limits;
-use crate::errors::RequestError;
-use crate::fragment::WithoutFragments;
-use crate::listen::{Listener, Stream};
-
-/// The protocol at an address.
-pub(crate) enum Protocol {
-    /// HTTP/1.0 and HTTP/1.1.
-    Http1,
-    /// HTTP/2 from the first byte, as in gRPC.
-    Http2,
-}
-
-/// Which clients can connect to an address, and how.
-pub(crate) trait Entrance: Send + Sync + 'static {
-    /// Whether this address may connect; a Unix socket has none.
-    fn trusts(&self, peer: Option<IpAddr>) -> bool;
-
-    /// The TLS settings; `None` without TLS.
-    fn tls(&self) -> Option<Arc<ServerConfig>> {
-        None
-    }
-
-    /// Whether the request's own target is the one to authorize.
-    fn asks_by_target(&self) -> bool {
-        false
-    }
-
-    /// Records why a connection isn't served.
-    fn note(&self, error: RequestError);
-}
-
-/// The service at an address.
-pub(crate) trait Service: Send + Sync + 'static {
-    type Entrance: Entrance;
-
-    /// The body type of its responses.
-    type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
-
-    const PROTOCOL: Protocol;
-
-    fn entrance(&self) -> &Self::Entrance;
-
-    /// The response to any request on a connection over the limit. Nothing is decided.
-    fn overloaded(&self, request: Request<Incoming>) -> impl Future<Output = Response<Self::Body>> + Send;
-
-    /// The response to a request.
-    fn answer(&self, request: Request<Incoming>) -> impl Future<Output = Response<Self::Body>> + Send;
-}
+use crate::protocols::service::{Entrance, Protocol, Service};
 
 /// The pause after an error of `accept`, such as too many open files, so that connections can end.
 const PAUSE: Duration = Duration::from_millis(50);

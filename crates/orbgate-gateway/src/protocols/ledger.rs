@@ -1,7 +1,5 @@
 //! The ledger as a service: commands as JSON, for gates in any language and for operators.
 
-mod open;
-
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -19,13 +17,12 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::answers::{HttpAnswer, OVERLOADED};
-use crate::authorizer::Authorizer;
-use crate::body::{Unread, whole};
-use crate::connection::{Protocol, Service};
-use crate::state::State;
-
-pub(crate) use self::open::{OpenLedger, Role, open, secrets};
+use crate::authorize::answers::{HttpAnswer, OVERLOADED};
+use crate::authorize::state::State;
+use crate::config::Role;
+use crate::protocols::authorizer::Authorizer;
+use crate::protocols::body::{Unread, whole};
+use crate::protocols::service::{Protocol, Service};
 
 /// The maximum size of a message, in bytes.
 const LARGEST: usize = 512 * 1024;

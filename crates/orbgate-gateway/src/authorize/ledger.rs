@@ -1,24 +1,15 @@
 //! The store of a ledger service, and the secrets of its callers.
 
 use core::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use orbgate_ledger::{Ledger, Postgres, Sqlite};
 
-use crate::config::LedgerConfig;
-use crate::files;
-use crate::state::{StartError, kept};
-
-/// The role of a caller, by its secret.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// May hold, extend and settle.
-    Gate,
-    /// May do everything.
-    Operator,
-}
+use crate::config::error::{StartError, kept};
+use crate::config::files;
+use crate::config::{LedgerConfig, Role};
 
 /// The shortest secret, and the longest.
 const LENGTHS: core::ops::RangeInclusive<usize> = 32..=256;
@@ -86,7 +77,7 @@ pub(crate) fn secrets(config: &LedgerConfig) -> Result<Vec<(Role, Vec<u8>)>, Sta
 }
 
 fn secret(file: &Path) -> Result<Vec<u8>, StartError> {
-    let text = files::text(file).map_err(|error| StartError::Unreadable(PathBuf::from(file), error))?;
+    let text = files::text(file).map_err(StartError::unreadable(file))?;
     let secret = text.trim_end_matches(['\r', '\n']).as_bytes();
     if !LENGTHS.contains(&secret.len()) || !secret.iter().all(u8::is_ascii_graphic) {
         let (least, most) = (LENGTHS.start(), LENGTHS.end());

@@ -1,0 +1,8 @@
+//! What is served at an address: the protocols of proxies, AuthZEN, the ledger.
+
+pub(crate) mod authorizer;
+pub(crate) mod authzen;
+mod body;
+pub(crate) mod grpc;
+pub(crate) mod ledger;
+pub(crate) mod service;
