@@ -314,7 +314,7 @@ def beside_cerbos(report: Report, programs: Programs, options: argparse.Namespac
 def overload(report: Report, programs: Programs, seconds: int) -> None:
     """Twice as many connections as the gateway takes, each answer judged, while policies and keys change."""
     report.say(f"\n## {seconds} s at twice the capacity, while policies and keys change\n")
-    limits = f"limits: {{ connections: {CAPACITY}, questions: 16 }}\n"
+    limits = f"limits: {{ connections: {CAPACITY}, requests: 16 }}\n"
     child, port, admin = programs.gateway("nginx", limits)
     home = pathlib.Path(f"/proc/{child.pid}/cwd").resolve()
     first, second = home / "first.yaml", home / "second.yaml"

@@ -300,7 +300,7 @@ fn only_pongs(address: &str) {
 
 #[test]
 fn a_connection_that_asks_nothing_has_an_end() {
-    let limits = "connections: 16, questions: 4, idle_seconds: 1, drain_seconds: 1";
+    let limits = "connections: 16, requests: 4, idle_seconds: 1, drain_seconds: 1";
     let attacked = Attacked::start("slow", limits);
     let head =
         |more: &str| format!("POST / HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n{more}").into_bytes();

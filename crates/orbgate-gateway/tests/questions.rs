@@ -263,7 +263,7 @@ fn more_questions_than_the_limit_are_denied_at_once() {
     let issuer = Issuer::start();
     let [address, other] = [(); 2].map(|()| format!("127.0.0.1:{}", free_port()));
     let config = format!(
-        "limits: {{ questions: 1 }}\nlisteners:\n  - {{ mode: authzen, listen: {address} }}\n  - {{ mode: nginx, listen: {other}, \
+        "limits: {{ requests: 1 }}\nlisteners:\n  - {{ mode: authzen, listen: {address} }}\n  - {{ mode: nginx, listen: {other}, \
          trusted_proxies: [127.0.0.1] }}\n"
     );
     let gateway = Gateway::start(folder("overload"), &issuer, &config);
@@ -300,7 +300,7 @@ fn more_questions_than_the_limit_are_denied_at_once() {
 #[test]
 fn a_slow_issuer_stalls_no_caller_whose_keys_are_there() {
     let issuer = Issuer::start();
-    let limits = "limits: { questions: 4, connections: 64 }\n";
+    let limits = "limits: { requests: 4, connections: 64 }\n";
     let (gateway, [address, ..]) = gateway("slow", &issuer, limits);
     let right = issuer.bearer();
     let [question, ..] = questions("GET", ORBS, &[("Authorization", &right)]);

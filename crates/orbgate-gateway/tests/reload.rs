@@ -52,7 +52,7 @@ fn a_new_configuration_is_taken_whole_or_not_at_all() {
     // So do limits, and that hides neither of them, nor an error of another file.
     let tokens = gateway.folder.join("tokens.yaml");
     fs::write(&tokens, "orbgate_token: 2\n").unwrap();
-    gateway.rewrite(&config(&moved, "127.0.0.1", "limits: { questions: 7 }\n"));
+    gateway.rewrite(&config(&moved, "127.0.0.1", "limits: { requests: 7 }\n"));
     gateway.running.signal("HUP");
     until(&mut gateway, "refused", 3);
     gateway.running.until("it is said", logged(3));

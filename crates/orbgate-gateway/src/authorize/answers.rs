@@ -109,7 +109,7 @@ mod tests {
             }
         }
         rows.push_str(&row("an authorization request that is rejected", vec![REFUSED.as_u16(); modes]));
-        rows.push_str(&row("more requests than `limits.questions`", vec![OVERLOADED.as_u16(); modes]));
+        rows.push_str(&row("more requests than `limits.requests`", vec![OVERLOADED.as_u16(); modes]));
         format!("| decision |{head}\n|---|{}\n{rows}", "--:|".repeat(modes))
     }
 

@@ -83,7 +83,7 @@ impl fmt::Display for RequestError {
             Self::ConnectionDropped => {
                 f.write_str("far more connections come than `limits.connections`")
             }
-            Self::Overloaded => f.write_str("`limits.questions` is reached"),
+            Self::Overloaded => f.write_str("`limits.requests` is reached"),
             Self::Handshake => f.write_str("TLS was not agreed on"),
             Self::Missing(name) => write!(f, "the proxy did not send `{name}`"),
             Self::Repeated(name) => write!(f, "`{name}` came more than once"),
@@ -121,7 +121,7 @@ impl ErrorLog {
             return;
         };
         if said.swap(now, Ordering::Relaxed) != now {
-            tracing::warn!(listener = self.listener, error = error.label(), "a question is refused: {error}");
+            tracing::warn!(listener = self.listener, error = error.label(), "a request is refused: {error}");
         }
     }
 }

@@ -142,7 +142,7 @@ document! {
         /// Open connections; 1024 if absent. `admin` has 64 of its own.
         pub(super) connections: Option<Spanned<NonZeroU64>>,
         /// Requests at the same time, without those that wait for keys; 256 if absent.
-        pub(super) questions: Option<Spanned<NonZeroU64>>,
+        pub(super) requests: Option<Spanned<NonZeroU64>>,
         /// The size of a request's headers, of which there are at most 100; 32768 if absent.
         pub(super) header_bytes: Option<Spanned<NonZeroU64>>,
         /// How long a connection may be idle, or a request incomplete; 75 if absent.

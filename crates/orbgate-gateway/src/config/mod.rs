@@ -80,7 +80,7 @@ pub(crate) struct ListenerConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) connections: usize,
-    pub(crate) questions: usize,
+    pub(crate) requests: usize,
     pub(crate) header_bytes: usize,
     pub(crate) idle: Duration,
     pub(crate) drain: Duration,

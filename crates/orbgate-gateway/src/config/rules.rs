@@ -226,7 +226,7 @@ fn challenge(document: &Document, diagnostics: &mut Diagnostics) -> Challenge {
 impl Limits {
     pub(crate) const USUAL: Self = Self {
         connections: 1_024,
-        questions: 256,
+        requests: 256,
         header_bytes: 32_768,
         idle: Duration::from_secs(75),
         drain: Duration::from_secs(10),
@@ -249,7 +249,7 @@ fn limits(document: &LimitsDocument, diagnostics: &mut Diagnostics) -> Limits {
     let usual = Limits::USUAL;
     Limits {
         connections: size(within(&document.connections, 1, 100_000), usual.connections),
-        questions: size(within(&document.questions, 1, 100_000), usual.questions),
+        requests: size(within(&document.requests, 1, 100_000), usual.requests),
         // hyper's buffer has at least 8 KiB.
         header_bytes: size(within(&document.header_bytes, 8_192, 1_048_576), usual.header_bytes),
         idle: time(within(&document.idle_seconds, 1, 3_600), usual.idle),

@@ -29,7 +29,7 @@ pub(crate) struct Authorizer {
     current: Arc<ArcSwap<State>>,
     limit: usize,
     under_way: AtomicUsize,
-    /// The bodies of questions that aren't under way yet.
+    /// The bodies of requests that aren't under way yet.
     pub(crate) bodies: Bodies,
     errors: ErrorLog,
 }
@@ -40,9 +40,9 @@ impl Authorizer {
             index,
             mode: listener.mode,
             current,
-            limit: limits.questions,
+            limit: limits.requests,
             under_way: AtomicUsize::new(0),
-            bodies: Bodies::new(limits.questions),
+            bodies: Bodies::new(limits.requests),
             errors: ErrorLog::new(&listener.address.to_string()),
         }
     }

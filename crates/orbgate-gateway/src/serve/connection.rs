@@ -288,7 +288,7 @@ fn http2(limits: Limits) -> http2::Builder<TokioExecutor> {
     http.timer(TokioTimer::new())
         .keep_alive_interval(limits.idle)
         // Includes requests that wait for keys.
-        .max_concurrent_streams(number(limits.questions.saturating_add(limits.connections)))
+        .max_concurrent_streams(number(limits.requests.saturating_add(limits.connections)))
         // h2 rejects a header list that is exactly as long as its limit.
         .max_header_list_size(number(limits.header_bytes.saturating_add(1)));
     http

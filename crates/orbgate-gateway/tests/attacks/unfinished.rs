@@ -8,7 +8,7 @@ use crate::support::frames::{DATA, END_HEADERS, HEADERS, block, frame, read};
 
 #[test]
 fn questions_without_their_body_take_no_place_of_others() {
-    let attacked = Attacked::start("unfinished", "questions: 4, connections: 64, idle_seconds: 60");
+    let attacked = Attacked::start("unfinished", "requests: 4, connections: 64, idle_seconds: 60");
     // Over gRPC, many more streams than questions, some with the start of a message.
     let mut open = connect(&attacked.grpc);
     let unfinished = (0..60).flat_map(|at| {

@@ -40,7 +40,7 @@ const LARGEST: usize = 256 * 1024;
 const MOST: usize = 1_000;
 
 /// What the text of a 503 is.
-const TOO_MANY: &str = "too many questions at once";
+const TOO_MANY: &str = "too many requests at once";
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
