@@ -1,15 +1,14 @@
-//! The two document types, and how documents are checked against them.
+//! The two document types, and what can be wrong with a document.
 
 use core::error::Error;
 use core::fmt;
 use std::sync::LazyLock;
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::documents::check_text;
+#[cfg(feature = "schema")]
 use crate::record::RunRecord;
+#[cfg(feature = "schema")]
 use crate::request::RunRequest;
 
 /// A type of document.
@@ -80,7 +79,7 @@ pub struct ContractError {
 }
 
 impl ContractError {
-    const fn new(findings: Vec<Finding>) -> Self {
+    pub(crate) const fn new(findings: Vec<Finding>) -> Self {
         Self { findings }
     }
 
@@ -111,9 +110,6 @@ impl fmt::Debug for ContractError {
 
 impl Error for ContractError {}
 
-/// The maximum number of findings that a server gets about a request. The sender needs no more.
-const SERVED: usize = 100;
-
 /// The committed schemas, which the checks also use, so that each shape is described only once, by the types.
 const SCHEMAS: [&str; 2] =
     [include_str!("../schema/run-request.schema.json"), include_str!("../schema/run-record.schema.json")];
@@ -137,16 +133,6 @@ impl Contract {
         }
     }
 
-    /// Checks a sequence of JSON documents: a single one, several in a row, or one on each line. A byte-order
-    /// mark is skipped.
-    ///
-    /// Invalid JSON is a finding, and nothing after that line is checked. Input without a document is also a
-    /// finding. Time and memory are proportional to the input.
-    #[must_use]
-    pub fn check(self, text: &[u8], mode: Mode) -> Report {
-        check_text(self, text, mode, usize::MAX)
-    }
-
     /// The schema as a value.
     pub(crate) fn parsed(self) -> &'static Value {
         let [request, record] = &*PARSED;
@@ -165,77 +151,5 @@ impl Contract {
             Self::RunRequest => crate::schema::of::<RunRequest>(),
             Self::RunRecord => crate::schema::of::<RunRecord>(),
         }
-    }
-
-    /// Reads one document leniently.
-    fn read<T: DeserializeOwned>(self, text: &[u8]) -> Result<T, ContractError> {
-        serde_json::from_slice(text).map_err(|error| {
-            let mut findings = check_text(self, text, Mode::Lenient, SERVED).findings;
-            if findings.is_empty() {
-                // There is more than one document, or a byte-order mark, which is allowed only in
-                // files.
-                let message = format!("cannot be read as one JSON document: {error}");
-                findings.push(Finding::whole(error.line(), message));
-            }
-            ContractError::new(findings)
-        })
-    }
-
-    /// Checks the JSON that would be written for a value.
-    fn findings<T: Serialize>(self, value: &T) -> Vec<Finding> {
-        match serde_json::to_vec(value) {
-            Ok(text) => self.check(&text, Mode::Strict).findings,
-            Err(error) => {
-                let message = format!("cannot be written as JSON: {error}");
-                vec![Finding::whole(1, message)]
-            }
-        }
-    }
-}
-
-impl RunRequest {
-    /// Reads a request for serving, with [`Mode::Lenient`].
-    ///
-    /// ```
-    /// use orbgate_contract::RunRequest;
-    ///
-    /// let request = RunRequest::from_json(br#"{"prompt": "hello", "stream": false}"#)?;
-    /// assert!(!request.allow_bonus_orbs_use);
-    ///
-    /// let error = RunRequest::from_json(br#"{"stream": "no"}"#).unwrap_err();
-    /// assert_eq!(error.to_string(), "1: /prompt: missing, and required\n1: /stream: must be a boolean, not a string");
-    /// # Ok::<(), orbgate_contract::ContractError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Fails if the input isn't one JSON document, or not a valid request. Returns up to 100
-    /// findings.
-    pub fn from_json(text: &[u8]) -> Result<Self, ContractError> {
-        Contract::RunRequest.read(text)
-    }
-
-    /// The findings of strict validation for the request as it would be written.
-    #[must_use]
-    pub fn findings(&self) -> Vec<Finding> {
-        Contract::RunRequest.findings(self)
-    }
-}
-
-impl RunRecord {
-    /// Reads a record for serving, with [`Mode::Lenient`].
-    ///
-    /// # Errors
-    ///
-    /// Fails if the input isn't one JSON document, or not a valid record. Returns up to 100
-    /// findings.
-    pub fn from_json(text: &[u8]) -> Result<Self, ContractError> {
-        Contract::RunRecord.read(text)
-    }
-
-    /// The findings of strict validation for the record as it would be written.
-    #[must_use]
-    pub fn findings(&self) -> Vec<Finding> {
-        Contract::RunRecord.findings(self)
     }
 }

@@ -3,6 +3,7 @@
 mod check;
 mod contract;
 mod documents;
+mod read;
 mod record;
 mod request;
 #[cfg(feature = "schema")]

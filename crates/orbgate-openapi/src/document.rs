@@ -12,10 +12,11 @@ use orbgate_yaml::{Diagnostics, Entry, Node, Owner, Values, quoted};
 use crate::node::{
     Cause, NoteKind, Problem, at, base_path, entries, get, is_visible, location, malformed, orbs, text, urls, word,
 };
+use crate::part::MERGE;
 use crate::scheme::{Scheme, Schemes, diagnostic, location_of};
 use crate::security::{Found, Needed, Notes};
-use crate::tree::{self, MERGE};
-use crate::{Options, security, sheet, template};
+use crate::words::{scope_diagnostic, takes_name};
+use crate::{Options, security, template, tree};
 
 /// The maximum number of operations in a document: the maximum number of routes in a policy.
 const OPERATIONS: usize = 200_000;
@@ -201,7 +202,7 @@ fn document(root: &Node<'_>, options: &Options, diagnostics: &mut Diagnostics) -
         push(diagnostics, location_of(get(root, "openapi")), &message);
         return None;
     }
-    let judged = options.default_scope.as_deref().and_then(sheet::scope_diagnostic);
+    let judged = options.default_scope.as_deref().and_then(scope_diagnostic);
     if let Some(message) = judged {
         let message = format!("the option for the default scope: {message}");
         push(diagnostics, Location { line: 1, column: 1 }, &message);
@@ -266,9 +267,8 @@ fn policy(root: &Node<'_>, diagnostics: &mut Diagnostics) -> PolicyFacts {
     let Some(node) = get(root, "x-orbs-policy") else {
         let title = get(root, "info").and_then(|info| get(info, "title"));
         let title = title.and_then(word).map(str::trim);
-        let is_name = |name: &&str| {
-            !name.is_empty() && !name.contains(['\t', '\n']) && is_visible(name) && sheet::takes_name(name)
-        };
+        let is_name =
+            |name: &&str| !name.is_empty() && !name.contains(['\t', '\n']) && is_visible(name) && takes_name(name);
         return PolicyFacts { name: title.filter(is_name).map(str::to_owned), ..PolicyFacts::default() };
     };
     let owner = Owner { what: "`x-orbs-policy`", location: node.location };

@@ -7,8 +7,8 @@ use orbgate::{Orbs, Policy};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::document::METHODS;
-use crate::sheet::scalar;
 use crate::template::{full_path, shape};
+use crate::words::scalar;
 use orbgate_analysis::shown::json;
 
 /// Writes a policy as an OpenAPI 3.1 document. Each api becomes a security scheme, and each route an

@@ -6,7 +6,7 @@ use orbgate_yaml::{Content, Diagnostics, Entry, Keep, Location, Node, Scalar, re
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::tree::Part;
+use crate::part::Part;
 
 /// The parts of the document that are kept.
 pub(super) fn parse<'a>(text: &'a str, diagnostics: &mut Diagnostics) -> Option<Node<'a>> {

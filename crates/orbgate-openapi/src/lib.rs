@@ -6,12 +6,14 @@ mod export;
 mod json;
 mod left_out;
 mod node;
+mod part;
 mod scheme;
 mod security;
 mod sheet;
 mod takeover;
 mod template;
 mod tree;
+mod words;
 
 use std::collections::{HashMap, HashSet};
 

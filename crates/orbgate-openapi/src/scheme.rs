@@ -7,7 +7,7 @@ use orbgate::{Location, Orbs};
 use orbgate_yaml::{Diagnostics, Node, Owner, Values, quoted};
 
 use crate::node::{Problem, at, entries, get, is_visible, location, orbs, word};
-use crate::sheet::takes_permits;
+use crate::words::takes_permits;
 
 /// A security scheme.
 #[derive(Debug)]

@@ -10,6 +10,7 @@ use crate::document::{Document, Need};
 use crate::node::{Cause, Problem};
 use crate::security::Needed;
 use crate::template::shape;
+use crate::words::scalar;
 
 /// The origin of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,27 +163,6 @@ fn first_line(message: &str) -> Option<usize> {
     let (_, other) = message.strip_suffix(')')?.rsplit_once("line ")?;
     let digits = other.split(',').next().unwrap_or_default();
     digits.parse().ok()
-}
-
-/// Whether a policy accepts a string as its name.
-pub(super) fn takes_name(name: &str) -> bool {
-    let text = format!("orbgate: 1\nname: {}\napis: {{}}\n", scalar(name));
-    Policy::from_yaml(&text).is_ok()
-}
-
-/// Whether a policy accepts a string as a scope's `permits`.
-pub(super) fn takes_permits(permits: &str) -> bool {
-    let scope = format!("permits: {}\n        routes: []", scalar(permits));
-    let text = format!("orbgate: 1\napis:\n  api:\n    scopes:\n      s:\n        {scope}\n");
-    Policy::from_yaml(&text).is_ok()
-}
-
-/// The policy reader's error for a string as a scope.
-pub(super) fn scope_diagnostic(scope: &str) -> Option<String> {
-    let scope = scalar(scope);
-    let text = format!("orbgate: 1\napis:\n  api:\n    scopes:\n      {scope}: {{ routes: [] }}\n");
-    let error = Policy::from_yaml(&text).err()?;
-    Some(error.diagnostics().first()?.message.clone())
 }
 
 /// The reader's message without its line numbers, which don't refer to the document.
@@ -410,22 +390,5 @@ fn charge(orbs: Orbs) -> String {
         Orbs::Free => "false".to_owned(),
         Orbs::Unstated => "true".to_owned(),
         Orbs::Amount(amount) => amount.to_string(),
-    }
-}
-
-/// A YAML string on one line: plain if every reader reads it as a string, otherwise quoted.
-pub(super) fn scalar(text: &str) -> String {
-    // Words that would pass the checks below, but that some reader doesn't read as a string.
-    const WORDS: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan"];
-    let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.{}:".contains(c);
-    let mut words = text.split(' ');
-    let plain = starts_well
-        && words.all(|word| !word.is_empty() && !word.ends_with(':') && word.chars().all(is_plain))
-        && !WORDS.contains(&text.to_ascii_lowercase().as_str());
-    match plain {
-        true => text.to_owned(),
-        // YAML supports all JSON escapes.
-        false => json(&serde_json::to_string(text).unwrap_or_default()).into_owned(),
     }
 }

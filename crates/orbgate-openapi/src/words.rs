@@ -1,0 +1,42 @@
+//! Strings as a policy has them, and whether it accepts them.
+
+use orbgate::Policy;
+use orbgate_analysis::shown::json;
+
+/// Whether a policy accepts a string as its name.
+pub(super) fn takes_name(name: &str) -> bool {
+    let text = format!("orbgate: 1\nname: {}\napis: {{}}\n", scalar(name));
+    Policy::from_yaml(&text).is_ok()
+}
+
+/// Whether a policy accepts a string as a scope's `permits`.
+pub(super) fn takes_permits(permits: &str) -> bool {
+    let scope = format!("permits: {}\n        routes: []", scalar(permits));
+    let text = format!("orbgate: 1\napis:\n  api:\n    scopes:\n      s:\n        {scope}\n");
+    Policy::from_yaml(&text).is_ok()
+}
+
+/// The policy reader's error for a string as a scope.
+pub(super) fn scope_diagnostic(scope: &str) -> Option<String> {
+    let scope = scalar(scope);
+    let text = format!("orbgate: 1\napis:\n  api:\n    scopes:\n      {scope}: {{ routes: [] }}\n");
+    let error = Policy::from_yaml(&text).err()?;
+    Some(error.diagnostics().first()?.message.clone())
+}
+
+/// A YAML string on one line: plain if every reader reads it as a string, otherwise quoted.
+pub(super) fn scalar(text: &str) -> String {
+    // Words that would pass the checks below, but that some reader doesn't read as a string.
+    const WORDS: [&str; 10] = ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan"];
+    let starts_well = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/');
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.{}:".contains(c);
+    let mut words = text.split(' ');
+    let plain = starts_well
+        && words.all(|word| !word.is_empty() && !word.ends_with(':') && word.chars().all(is_plain))
+        && !WORDS.contains(&text.to_ascii_lowercase().as_str());
+    match plain {
+        true => text.to_owned(),
+        // YAML supports all JSON escapes.
+        false => json(&serde_json::to_string(text).unwrap_or_default()).into_owned(),
+    }
+}
