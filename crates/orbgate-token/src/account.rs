@@ -4,10 +4,6 @@ use core::fmt::Write as _;
 
 use orbgate::TokenKind;
 
-use crate::claims::{Claims, Rest};
-use crate::issuer::Issuer;
-use crate::json::Member;
-
 /// Where a token names the account whose orbs its calls consume.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AccountClaim {
@@ -30,7 +26,7 @@ pub(crate) struct AccountClaims {
 const MOST_BYTES: usize = 512;
 
 impl AccountClaims {
-    const fn of(&self, kind: TokenKind) -> Option<&AccountClaim> {
+    pub(crate) const fn of(&self, kind: TokenKind) -> Option<&AccountClaim> {
         match kind {
             TokenKind::User => self.user.as_ref(),
             TokenKind::Organisation => self.organisation.as_ref(),
@@ -39,21 +35,9 @@ impl AccountClaims {
     }
 }
 
-impl Claims<'_> {
-    /// The account of a token whose other claims are these. `None` if the configuration or the token doesn't state it.
-    pub(crate) fn account(&self, issuer: &Issuer, rest: &Rest) -> Option<Box<str>> {
-        let value = match issuer.accounts.of(rest.kind)? {
-            AccountClaim::Subject => rest.subject.as_deref()?,
-            AccountClaim::Client => rest.client.as_deref()?,
-            AccountClaim::Claim(name) => self.0.get(name).and_then(Member::text)?,
-        };
-        joined(&issuer.issuer, value)
-    }
-}
-
 /// An issuer and a value as one name, such as `https://id.example.com#alice`. No other issuer or value has the same name:
 /// the first `#` ends the issuer, because those of the issuer itself are escaped.
-fn joined(issuer: &str, value: &str) -> Option<Box<str>> {
+pub(crate) fn joined(issuer: &str, value: &str) -> Option<Box<str>> {
     if value.is_empty() {
         return None;
     }

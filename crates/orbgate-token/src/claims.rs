@@ -6,6 +6,7 @@ use core::time::Duration;
 use orbgate::TokenKind;
 use serde_json::Value;
 
+use crate::account::{AccountClaim, joined};
 use crate::error::TokenError;
 use crate::issuer::Issuer;
 use crate::json::{JsonError, Member, Object};
@@ -176,6 +177,16 @@ impl<'t> Claims<'t> {
             None => value.as_f64().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
         };
         time.filter(|time| time.as_secs() < END_OF_TIME).map(Some).ok_or(TokenError::BadTime)
+    }
+
+    /// The account of a token whose other claims are these. `None` if the configuration or the token doesn't state it.
+    pub(crate) fn account(&self, issuer: &Issuer, rest: &Rest) -> Option<Box<str>> {
+        let value = match issuer.accounts.of(rest.kind)? {
+            AccountClaim::Subject => rest.subject.as_deref()?,
+            AccountClaim::Client => rest.client.as_deref()?,
+            AccountClaim::Claim(name) => self.0.get(name).and_then(Member::text)?,
+        };
+        joined(&issuer.issuer, value)
     }
 }
 

@@ -10,7 +10,7 @@ use crate::jwk::KeyRules;
 use crate::key_file::JwksFile;
 use crate::kind::{ClaimTest, KindRules};
 use crate::opaque::{Opaque, SecretSource};
-use crate::scope::ScopeClaim;
+use crate::scope::{ScopeClaim, ScopesOf};
 
 /// An issuer, and the rules for its tokens. [`Verifier::new`](crate::Verifier::new) checks it.
 ///
@@ -67,6 +67,15 @@ impl Issuer {
             jwks_uri: None,
             jwks_file: None,
             opaque: None,
+        }
+    }
+
+    /// The scope claim of a token of this kind. Only an organisation's token has another one than a user's, so a token
+    /// whose kind isn't known never has its scopes.
+    pub(crate) fn scopes_of(&self, kind: TokenKind) -> ScopesOf<'_> {
+        match &self.organisation_scopes {
+            Some(claim) if kind == TokenKind::Organisation => ScopesOf { claim, other: Some(&self.scopes.claim) },
+            _ => ScopesOf { claim: &self.scopes, other: None },
         }
     }
 

@@ -43,7 +43,7 @@ pub use crate::cache::{
     Asked, AttemptId, Fetch, FetchError, FetchSettings, Judged, KeyCache, KeyStatus, Now, Post, Response,
     SettingsError, Wait,
 };
-pub use crate::config::{ConfigDiagnostic, ConfigError};
+pub use crate::config::error::{ConfigDiagnostic, ConfigError};
 pub use crate::error::TokenError;
 pub use crate::explain::Explanation;
 #[cfg(feature = "fetch")]

@@ -5,8 +5,7 @@ use aws_lc_rs::hmac;
 use aws_lc_rs::rsa::PublicKeyComponents;
 use aws_lc_rs::signature::{self, ParsedPublicKey, RsaParameters, VerificationAlgorithm};
 
-use crate::algorithm::Algorithm;
-use crate::jwk::Parts;
+use crate::algorithm::{Algorithm, Parts};
 
 /// A public key or a secret that checks signatures.
 pub(crate) enum Material {

@@ -2,11 +2,9 @@
 
 use core::fmt;
 
-use orbgate::TokenKind;
 use serde_json::Value;
 
 use crate::error::TokenError;
-use crate::issuer::Issuer;
 use crate::json::{Member, Object};
 
 const SCOPES: usize = 256;
@@ -119,18 +117,7 @@ impl ScopeClaim {
 pub(crate) struct ScopesOf<'i> {
     pub(crate) claim: &'i ScopeClaim,
     /// A claim that has the scopes of tokens of the other kind.
-    other: Option<&'i ClaimPath>,
-}
-
-impl Issuer {
-    /// The scope claim of a token of this kind. Only an organisation's token has another one than a user's, so a token
-    /// whose kind isn't known never has its scopes.
-    pub(crate) fn scopes_of(&self, kind: TokenKind) -> ScopesOf<'_> {
-        match &self.organisation_scopes {
-            Some(claim) if kind == TokenKind::Organisation => ScopesOf { claim, other: Some(&self.scopes.claim) },
-            _ => ScopesOf { claim: &self.scopes, other: None },
-        }
-    }
+    pub(crate) other: Option<&'i ClaimPath>,
 }
 
 impl ScopesOf<'_> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use crate::algorithm::{Algorithm, Family};
-use crate::cache::{Refusal, Refusals};
+use crate::cache::refusals::{Refusal, Refusals};
 use crate::claims::Stated;
 use crate::error::TokenError;
 use crate::keys::{Chosen, Keys};

@@ -11,7 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use orbgate::TokenKind;
 use serde_json::{Map, Value, json};
 
-use crate::config::ConfigError;
+use crate::config::error::ConfigError;
 use crate::keys::{KeySet, KeySetError, Keys};
 use crate::verifier::Verifier;
 

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use crate::check;
 use crate::claims::{Claims, Rest, Stated};
 use crate::compact::Compact;
-use crate::config::ConfigError;
+use crate::config::error::ConfigError;
 use crate::error::TokenError;
 use crate::issuer::Issuer;
 use crate::json::Member;

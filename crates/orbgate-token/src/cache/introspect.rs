@@ -1,207 +1,26 @@
-//! Asks introspection endpoints about tokens: about a limited number at once, and less often while an endpoint fails.
+//! Opaque tokens: a verdict, or an introspection endpoint to ask.
 
 use core::sync::atomic::Ordering;
 use core::time::Duration;
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use sha2::{Digest as _, Sha256};
 
-use super::attempt::{AttemptId, Fetch, Post, Wait};
+use super::attempt::{AttemptId, Fetch, Wait};
 use super::discovery::Response;
 use super::error::FetchError;
-use super::verdicts::{NEGATIVE, Verdicts};
+use super::introspection::{Flight, Introspection};
+use super::verdicts::NEGATIVE;
 use super::{Asked, Judged, KeyCache, Now};
 use crate::claims::Stated;
-use crate::config::ConfigError;
+use crate::config::error::ConfigError;
 use crate::error::TokenError;
 use crate::generations::Mark;
 use crate::keys::KEY_SET_BYTES;
-use crate::opaque::{Opaque, Secret, SecretSource};
+use crate::opaque::{Opaque, SecretSource};
 use crate::verified::{Fingerprint, VerifiedToken};
 use crate::verifier::since_epoch;
-
-/// How many tokens an endpoint is asked about at once. The others wait their turn.
-const AT_ONCE: usize = 32;
-
-/// After so many failures in a row, an endpoint gets no request for a while, and then one at a time. A single failure might be due to
-/// the token, and any caller can invent one.
-const FAILURES: u32 = 4;
-
-/// The introspection of one issuer's tokens.
-#[derive(Debug)]
-pub(super) struct Introspection {
-    /// Shared with the cache of the next configuration, if the issuer's rules are the same.
-    pub(super) verdicts: Arc<Mutex<Verdicts>>,
-    asking: Mutex<Asking>,
-}
-
-/// The tokens that are asked about.
-#[derive(Debug, Default)]
-struct Asking {
-    flights: HashMap<AttemptId, Flight>,
-    by_mark: HashMap<Mark, AttemptId>,
-    /// All of them, the oldest first; some may be over.
-    order: VecDeque<AttemptId>,
-    /// Those that haven't been fetched yet; some may be over.
-    queue: VecDeque<AttemptId>,
-    /// The credentials to ask with, as they were read last.
-    authorization: Option<Secret>,
-    /// How many are being fetched.
-    sent: usize,
-    /// How many have failed in a row.
-    failures: u32,
-    rests_until: Duration,
-    failure: Option<FetchError>,
-}
-
-struct Flight {
-    mark: Mark,
-    until: Duration,
-    sent: Option<Duration>,
-    token: Box<str>,
-    /// What it brings may be older than what was forgotten.
-    discarded: bool,
-}
-
-// Written by hand: it has a token.
-impl core::fmt::Debug for Flight {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Flight").field("until", &self.until).finish_non_exhaustive()
-    }
-}
-
-impl Introspection {
-    pub(super) fn new(opaque: &Opaque) -> Self {
-        Self {
-            verdicts: Arc::new(Mutex::new(Verdicts::new(opaque.max_cache))),
-            asking: Mutex::new(Asking { authorization: opaque.authorization.clone(), ..Asking::default() }),
-        }
-    }
-
-    /// Asks with these credentials from now on. Others may be another client's, which gets other answers.
-    fn ask_with(&self, authorization: Option<Secret>) {
-        let mut asking = self.asking();
-        if asking.authorization != authorization {
-            asking.authorization = authorization;
-            drop(asking);
-            self.forget();
-        }
-    }
-
-    /// A thread that panicked has left it whole: nothing in it panics.
-    fn asking(&self) -> MutexGuard<'_, Asking> {
-        self.asking.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn verdicts(&self) -> MutexGuard<'_, Verdicts> {
-        self.verdicts.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Why the endpoint failed lately.
-    pub(super) fn failure(&self) -> Option<FetchError> {
-        self.asking().failure.clone()
-    }
-
-    /// Forgets everything that the endpoint has said. Returns the latest attempt that is under way, whose answer is discarded.
-    pub(super) fn forget(&self) -> Option<Wait> {
-        let mut asking = self.asking();
-        self.verdicts().clear();
-        (asking.failures, asking.rests_until) = (0, Duration::ZERO);
-        let flights = asking.flights.values_mut();
-        flights.for_each(|flight| flight.discarded = true);
-        let (id, flight) = asking.flights.iter().max_by_key(|(id, _)| **id)?;
-        Some(flight.wait(*id))
-    }
-}
-
-impl Flight {
-    const fn wait(&self, attempt: AttemptId) -> Wait {
-        Wait { attempt, until: self.until }
-    }
-}
-
-impl Asking {
-    /// Ends attempts whose result wasn't reported in time.
-    fn expire(&mut self, now: Duration, retry: Duration) {
-        while let Some(id) = self.order.front().copied() {
-            match self.flights.get(&id) {
-                Some(flight) if flight.until > now => return,
-                // The endpoint hasn't been asked, so it hasn't failed.
-                Some(flight) if flight.sent.is_none() => self.end(id),
-                Some(_) => {
-                    self.end(id);
-                    self.fail(FetchError::Timeout, now, retry);
-                }
-                None => {}
-            }
-            self.order.pop_front();
-        }
-    }
-
-    fn end(&mut self, id: AttemptId) {
-        let Some(flight) = self.flights.remove(&id) else {
-            return;
-        };
-        if flight.sent.is_some() {
-            self.sent = self.sent.saturating_sub(1);
-        }
-        // Another one may be about the same token, if this one is discarded.
-        if self.by_mark.get(&flight.mark) == Some(&id) {
-            self.by_mark.remove(&flight.mark);
-        }
-    }
-
-    /// The endpoint has failed. If it did so again and again, those that are not asked about yet are given up.
-    fn fail(&mut self, failure: FetchError, now: Duration, retry: Duration) {
-        self.failure = Some(failure);
-        self.failures = self.failures.saturating_add(1);
-        if self.is_failing() {
-            self.rests_until = now.saturating_add(retry);
-            for id in core::mem::take(&mut self.queue) {
-                self.end(id);
-            }
-        }
-    }
-
-    const fn is_failing(&self) -> bool {
-        self.failures >= FAILURES
-    }
-
-    /// Whether one more token may be asked about.
-    fn may_begin(&self, now: Duration, most: usize) -> bool {
-        match self.is_failing() {
-            true => now >= self.rests_until && self.flights.is_empty(),
-            false => self.flights.len() < most,
-        }
-    }
-
-    /// Whether there is one to ask about now.
-    fn has_next(&self) -> bool {
-        self.sent < AT_ONCE && !self.queue.is_empty()
-    }
-
-    /// The next one to ask about, within at most `timeout`.
-    fn next(&mut self, opaque: &Opaque, now: Duration, timeout: Duration) -> Option<Fetch> {
-        while self.has_next() {
-            let id = self.queue.pop_front()?;
-            let Some(flight) = self.flights.get_mut(&id) else {
-                continue;
-            };
-            flight.sent = Some(now);
-            self.sent = self.sent.saturating_add(1);
-            return Some(Fetch {
-                attempt: id,
-                url: opaque.endpoint.clone(),
-                max_bytes: KEY_SET_BYTES,
-                timeout: flight.until.saturating_sub(now).min(timeout),
-                post: Some(Post::new(self.authorization.clone()?, &flight.token)),
-            });
-        }
-        None
-    }
-}
 
 impl KeyCache {
     /// The locations of all clients' secrets, in the order in which [`KeyCache::read_secrets`] reads them.

@@ -5,17 +5,8 @@ use std::sync::{MutexGuard, PoisonError};
 
 use orbgate_yaml::quoted;
 
-use super::{FetchError, KeyCache};
-use crate::keys::KeyWarning;
-
-/// The last notices about one issuer.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Noticed {
-    failure: Option<FetchError>,
-    pub(super) warnings: Vec<KeyWarning>,
-    /// The time of the notice of its failure, or of its end.
-    at: Option<Duration>,
-}
+use super::KeyCache;
+use super::snapshot::Noticed;
 
 impl KeyCache {
     /// What has changed since the last call, one sentence each, to log: issuers that can't be fetched or asked, or can be again,

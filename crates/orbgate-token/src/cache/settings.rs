@@ -6,7 +6,7 @@ use core::time::Duration;
 use orbgate_yaml::quoted;
 
 #[cfg(feature = "fetch")]
-use crate::config::ConfigError;
+use crate::config::error::ConfigError;
 use crate::opaque::SecretSource;
 use crate::verifier::Verifier;
 

@@ -129,3 +129,12 @@ pub struct KeyStatus<T = std::time::Instant> {
     /// Why the last attempt failed; `None` if it succeeded.
     pub failure: Option<FetchError>,
 }
+
+/// The last notices about one issuer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Noticed {
+    pub(super) failure: Option<FetchError>,
+    pub(super) warnings: Vec<KeyWarning>,
+    /// The time of the notice of its failure, or of its end.
+    pub(super) at: Option<Duration>,
+}

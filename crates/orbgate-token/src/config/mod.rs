@@ -1,16 +1,13 @@
 //! The configuration as people write it in YAML, read as strictly as a policy.
 
 mod document;
+pub(crate) mod error;
 mod rules;
 
-use core::fmt;
-
-use orbgate::Location;
-use orbgate_yaml::{self as yaml, Diagnostic, Format, Value as _};
+use orbgate_yaml::{self as yaml, Format, Value as _};
 
 use self::document::Document;
-
-use crate::check::KeyDiagnostic;
+use self::error::ConfigError;
 use crate::verifier::Verifier;
 
 impl Verifier {
@@ -36,93 +33,6 @@ const FORMAT: Format = Format {
     braced: None,
     key_with_colon: None,
 };
-
-/// All errors in a configuration that can't be used.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ConfigError {
-    diagnostics: Vec<ConfigDiagnostic>,
-}
-
-/// One error in a configuration.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ConfigDiagnostic {
-    /// The location in the file; `None` for a configuration written in Rust.
-    pub location: Option<Location>,
-    /// The message: lower case, no final period, input in backticks.
-    pub message: String,
-}
-
-impl ConfigError {
-    /// The error for a configuration written in Rust. Each message names the issuer and the key.
-    pub(crate) fn of_keys(diagnostics: &[KeyDiagnostic]) -> Self {
-        let diagnostics = diagnostics.iter().map(|diagnostic| {
-            let message = match diagnostic.key.name {
-                "" => diagnostic.message.clone(),
-                _ => format!("issuers[{}]: {}", diagnostic.key.issuer, diagnostic.message),
-            };
-            ConfigDiagnostic { location: None, message }
-        });
-        Self { diagnostics: diagnostics.collect() }
-    }
-
-    /// The error of secrets that cannot be read.
-    pub(crate) fn of_secrets(messages: Vec<String>) -> Self {
-        let diagnostics = messages.into_iter().map(|message| ConfigDiagnostic { location: None, message });
-        Self { diagnostics: diagnostics.collect() }
-    }
-
-    /// The error for a file.
-    pub(crate) fn of_file(diagnostics: Vec<Diagnostic>) -> Self {
-        let diagnostics = diagnostics.into_iter().map(|diagnostic| ConfigDiagnostic {
-            location: Some(Location { line: diagnostic.location.line, column: diagnostic.location.column }),
-            message: diagnostic.message,
-        });
-        Self { diagnostics: diagnostics.collect() }
-    }
-
-    /// The errors as lines `file:line:column: message`, for a terminal or an editor.
-    #[must_use]
-    pub fn in_file(&self, file: &str) -> String {
-        let lines: Vec<_> = self.diagnostics.iter().map(|diagnostic| format!("{file}:{diagnostic}")).collect();
-        lines.join("\n")
-    }
-
-    /// All errors; never empty.
-    #[must_use]
-    pub fn diagnostics(&self) -> &[ConfigDiagnostic] {
-        &self.diagnostics
-    }
-}
-
-impl fmt::Display for ConfigDiagnostic {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.location {
-            Some(location) => write!(f, "{location}: {}", self.message),
-            None => f.write_str(&self.message),
-        }
-    }
-}
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, diagnostic) in self.diagnostics.iter().enumerate() {
-            if index > 0 {
-                f.write_str("\n")?;
-            }
-            write!(f, "{diagnostic}")?;
-        }
-        Ok(())
-    }
-}
-
-/// The same as `Display`, because `main` and `unwrap` print it.
-impl fmt::Debug for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl core::error::Error for ConfigError {}
 
 #[cfg(test)]
 mod tests {
