@@ -1,4 +1,24 @@
 //! Begins and ends the attempts to fetch an issuer's keys, and applies their results.
+//!
+//! What a token does about the keys of its issuer (`Phase`):
+//!
+//! ```text
+//!  Start ── fresh, or old with nothing to wait for ───────────▶ Current: verified with the keys that there are
+//!    │                                                             ▲
+//!    │ must be fetched, or the key is unknown                      │ new keys, its attempt is over, or its time is
+//!    ▼                                                             │
+//!  Stale { seen } ── waits for an attempt, and asks again ─────────┘
+//! ```
+//!
+//! An attempt. An issuer has at most one that tokens wait for (`flight`), and one that a rejected token has started (`aside`):
+//!
+//! ```text
+//!                 next_fetch       fetched: keys, or a failure
+//!  begin ──▶ queued ────────▶ taken ──────────────────────────▶ over
+//!               │             │ ▲ │                              ▲
+//!               │             └─┘ │  fetched: where the keys are │
+//!               └─────────────────┴── expire: not in time ───────┘
+//! ```
 
 use core::sync::atomic::Ordering;
 use core::time::Duration;
