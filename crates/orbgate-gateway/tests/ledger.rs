@@ -1,11 +1,15 @@
 //! The mode `ledger`: who may do what, commands that are sent again, several at once, secrets that change, and readiness.
 
+use core::time::Duration;
 use std::fs;
+use std::os::unix::net::UnixStream;
 use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::support::wire::{Answer, ask, request};
+use crate::operation::{Ca, ask_securely};
+use crate::server::Server;
+use crate::support::wire::{Answer, ask, ask_on, request};
 use crate::support::{Gateway, folder, free_port, run};
 
 const TOKENS: &str = include_str!("../../../examples/gateway/tokens.yaml");
@@ -53,12 +57,16 @@ fn config(address: &str, gates: &str) -> String {
 }
 
 fn post(address: &str, method: &str, path: &str, secret: &str, body: &str) -> Answer {
+    ask(address, &message(method, path, secret, body))
+}
+
+fn message(method: &str, path: &str, secret: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     let head = format!(
         "{method} {path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer {secret}\r\n\
          Content-Length: {length}\r\n\r\n"
     );
-    ask(address, (head + body).as_bytes())
+    (head + body).into_bytes()
 }
 
 fn hold(id: &str, amount: u64) -> Value {
@@ -205,6 +213,57 @@ fn secrets_change_while_it_serves() {
     service.gateway.running.signal("HUP");
     service.gateway.running.until("it is refused", |running| running.said().contains("a secret is 32 to 256"));
     assert_eq!(status(newer), 400);
+}
+
+/// Two listeners of one ledger. A server that is gone is no denial: nothing was held, and the same command is done later.
+#[test]
+fn a_ledger_in_postgres_serves_a_socket_and_tls_and_comes_back() {
+    let Some(mut server) = Server::start() else { return };
+    let (folder, secure) = (folder("ledger-postgres"), format!("127.0.0.1:{}", free_port()));
+    // The path of a socket must be short.
+    let socket = tempfile::tempdir_in("/tmp").unwrap();
+    let socket = socket.path().join("orbs");
+    let ca = Ca::new();
+    ca.sign().write(&folder);
+    for (file, secret) in [("gate", GATE), ("operator", OPERATOR)] {
+        fs::write(folder.join(file), secret).unwrap();
+    }
+    let config = format!(
+        "listeners:\n  - {{ mode: ledger, listen: 'unix:{}' }}\n  \
+         - {{ mode: ledger, listen: {secure}, tls: {{ certificate: server.pem, key: server.key }} }}\n\
+         ledger: {{ db: '{}', gate_secrets: [gate], operator_secrets: [operator] }}\n",
+        socket.display(),
+        server.new_database(),
+    );
+    let mut gateway = Gateway::start_with(folder, TOKENS, &config);
+    let send = |path: &str, secret: &str, body: &Value| {
+        let mut stream = UnixStream::connect(&socket).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        let answer = ask_on(&mut stream, &message("POST", path, secret, &body.to_string()));
+        (answer.status, serde_json::from_str::<Value>(&answer.body).unwrap_or_else(|_| panic!("{answer:?}")))
+    };
+    let grant = json!({ "id": "g", "account": "alice", "amount": 100, "bucket": "paid" });
+    assert_eq!(send("/v1/grant", OPERATOR, &grant).0, 200);
+    assert_eq!(send("/v1/hold", GATE, &hold("before", 30)).1["hold"], "held");
+    let balance = message("POST", "/v1/balance", OPERATOR, &json!({ "account": "alice" }).to_string());
+    let (answer, _) = ask_securely(&secure, &ca, None, &balance).unwrap();
+    assert!(answer.contains("\"available\":70"), "{answer}");
+    assert_eq!(ask(&secure, &balance), Answer::default(), "without TLS");
+
+    server.kill();
+    let (status, failed) = send("/v1/hold", GATE, &hold("during", 30));
+    assert_eq!(status, 503, "{failed}");
+    assert!(["busy", "unknown"].iter().any(|error| failed["error"] == *error), "{failed}");
+    let admin = gateway.admin.clone();
+    let ready = || ask(&admin, &request(b"GET", b"/readyz", &[]));
+    gateway.running.until("it isn't ready", |_| (ready().status, ready().body.trim()) == (503, "no ledger"));
+    server.start_again();
+    gateway.running.until("it is ready again", |_| ready().status == 200);
+    assert_eq!(send("/v1/hold", GATE, &hold("during", 30)).1["hold"], "held");
+    let (_, holds) = send("/v1/holds", OPERATOR, &json!({ "account": "alice" }));
+    assert_eq!(holds.as_array().map(Vec::len), Some(2), "{holds}");
+    let (_, balance) = send("/v1/balance", OPERATOR, &json!({ "account": "alice" }));
+    assert_eq!(balance["available"], 40);
 }
 
 #[test]

@@ -20,4 +20,7 @@ mod proxies;
 mod questions;
 mod reload;
 mod remembered;
+#[path = "../../orbgate-ledger/tests/postgres/server.rs"]
+#[allow(dead_code, reason = "the ledger's tests need more of it")]
+mod server;
 mod support;

@@ -68,7 +68,7 @@ fn pem(file: &Path, label: &str, der: &[u8]) {
 }
 
 /// Asks over TLS, with a certificate or without, and says whose the server's was; nothing if there is no answer.
-fn ask_securely(
+pub(crate) fn ask_securely(
     address: &str,
     ca: &Ca,
     client: Option<&Certified>,

@@ -92,15 +92,6 @@ impl Random {
     }
 }
 
-/// Notes that something isn't tested: `cargo xtask test` lists it.
-pub(crate) fn skipped(what: &str) {
-    eprintln!("skipped: {what}");
-    if let Some(list) = std::env::var_os("ORBGATE_SKIPPED") {
-        let list = std::fs::File::options().append(true).open(list).unwrap();
-        std::io::Write::write_all(&mut &list, format!("{what}\n").as_bytes()).unwrap();
-    }
-}
-
 /// How much a test does: a variable says it, which `cargo xtask assure ledger` sets.
 pub(crate) fn rounds(variable: &str, few: u64) -> u64 {
     std::env::var(variable).map_or(few, |rounds| rounds.parse().unwrap())

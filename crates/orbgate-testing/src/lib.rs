@@ -23,5 +23,6 @@ pub mod expected;
 pub mod json;
 pub mod provider;
 pub mod signer;
+pub mod skipped;
 #[path = "../../orbgate/tests/support/valid.rs"]
 pub mod valid;

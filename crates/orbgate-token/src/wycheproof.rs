@@ -7,13 +7,12 @@
     reason = "a test reads its vectors and says when there are none"
 )]
 
-use std::fs::File;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::alphabet::URL_SAFE;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD};
+use orbgate_testing::skipped::skipped;
 use serde_json::Value;
 
 use crate::algorithm::Algorithm;
@@ -74,17 +73,6 @@ fn check(file: &str, count: usize, differences: &[(u64, &str)]) {
     }
     assert_eq!(run, count);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-}
-
-/// Reports a skipped test on standard error (a passing test hides `println!`) and to
-/// `cargo xtask test`, which counts skipped tests.
-fn skipped(what: &str) {
-    let stderr = std::io::stderr().write_all(format!("skipped: {what}\n").as_bytes());
-    stderr.unwrap();
-    if let Some(file) = std::env::var_os("ORBGATE_SKIPPED") {
-        let file = File::options().append(true).open(file);
-        file.unwrap().write_all(format!("{what}\n").as_bytes()).unwrap();
-    }
 }
 
 fn directory() -> Option<PathBuf> {

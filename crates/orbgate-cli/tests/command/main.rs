@@ -40,8 +40,6 @@ mod serve;
 #[allow(dead_code, reason = "the ledger's tests need more of it")]
 mod server;
 #[cfg(all(feature = "orbs", unix))]
-#[path = "../../../orbgate-tower/tests/ledger/support.rs"]
-mod support;
 mod table;
 mod token;
 mod validate;

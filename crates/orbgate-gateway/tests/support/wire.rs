@@ -1,7 +1,7 @@
 //! Bytes on a socket.
 
 use core::time::Duration;
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 
 /// An answer as it came.
@@ -41,6 +41,11 @@ pub(crate) fn ask(address: &str, request: &[u8]) -> Answer {
         return Answer::default();
     };
     stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    ask_on(&mut stream, request)
+}
+
+/// The same on a connection.
+pub(crate) fn ask_on(stream: &mut (impl Read + Write), request: &[u8]) -> Answer {
     // A server that refuses a request may close before it has read all of it.
     let _ = stream.write_all(request);
     let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);

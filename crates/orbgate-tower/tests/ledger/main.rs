@@ -24,4 +24,3 @@ mod server;
 mod service;
 mod speed;
 mod start;
-mod support;
