@@ -661,7 +661,7 @@ static inline void orbgate_drop_begin(OrbgateQuestion *to)
     orbgate_wire_begin(to, 16u);
 }
 
-/* Reload: Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. */
+/* Reload: Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest. */
 static inline void orbgate_reload_begin(OrbgateQuestion *to)
 {
     orbgate_wire_begin(to, 24u);
@@ -719,6 +719,18 @@ static inline void orbgate_reload_set_monotonic_ms(OrbgateQuestion *to, uint64_t
     orbgate_wire_set_integer(to, 24u, 8u, value);
 }
 
+/* The name of the file, for errors and the log. */
+static inline void orbgate_reload_set_file(OrbgateQuestion *to, const char *value, size_t len)
+{
+    orbgate_wire_set(to, 24u, 9u, value, len);
+}
+
+/* Why the host can't read a secret; empty if it read all. A version isn't loaded then. */
+static inline void orbgate_reload_set_secrets_failure(OrbgateQuestion *to, const char *value, size_t len)
+{
+    orbgate_wire_set(to, 24u, 10u, value, len);
+}
+
 /* The form of each field, by its number; null for an unknown kind. */
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
 {
@@ -733,7 +745,7 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
         {0, 204}, /* SecretSources */
         {0, 77}, /* KeyStatus */
         {0, 206}, /* RouteDifferences */
-        {0, 130, 3, 3, 3, 1, 73, 1}, /* Loaded */
+        {0, 130, 3, 3, 3, 1, 73, 1, 3}, /* Loaded */
         {0, 1, 1, 3}, /* Diagnostic */
         {0, 1, 3, 3, 3, 3, 3, 3, 3, 1}, /* Token */
         {0, 131, 131}, /* CallHeader */
@@ -1147,6 +1159,12 @@ static inline bool orbgate_loaded_next_diagnostic(const OrbgateMessage *from, Or
 static inline uint64_t orbgate_loaded_get_pause_ms(const OrbgateMessage *from)
 {
     return orbgate_wire_get_integer(from, 84u, 7u);
+}
+
+/* Why a version is rejected, for the language's error: each error on a line, with the file. */
+static inline OrbgateStr orbgate_loaded_get_reason(const OrbgateMessage *from)
+{
+    return orbgate_wire_get(from, 84u, 8u);
 }
 
 /* Diagnostic: An error of a configuration. */

@@ -34,7 +34,9 @@ pub use crate::orbs::{
 };
 pub use crate::order::Opened;
 pub use crate::public::{PublicRoutes, PublicRoutesError};
-pub use crate::reload::{Changes, Compare, Current, Ending, Follower, LoadError, LoadRules, Look, Version};
+pub use crate::reload::{
+    Changes, Compare, Current, Ending, FileRead, Follower, LoadError, LoadRules, Look, Reloaded, Version,
+};
 pub use crate::request::{Matched, Request, allows_bonus_orbs, same_template};
 pub use crate::routes::{RoutesDiffer, Undeclared, check_routes};
 pub use crate::rules::{CorsPreflight, Rules};

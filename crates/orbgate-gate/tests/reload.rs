@@ -1,9 +1,11 @@
 //! Which versions of a policy become active, without a file.
 
+use core::cell::Cell;
 use core::time::Duration;
 
 use orbgate::{Engine, Policy};
-use orbgate_gate::{Changes, Current, Ending, Follower, LoadError, LoadRules, Look, PublicRoutes};
+use orbgate_gate::{Changes, Current, Ending, FileRead, Follower, LoadError, LoadRules, Look, PublicRoutes};
+use orbgate_token::ConfigError;
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -124,4 +126,57 @@ fn what_is_said_of_a_version() {
     );
     let closed = said("orbgate: 1\napis: {}\n");
     assert!(closed.contains("every request that needs a token is denied"), "{closed}");
+}
+
+#[test]
+fn what_a_host_does_with_each_read() {
+    let active = engine(&policy("GET /a"));
+    let current = Current { engine: Some(&active), public: None, mcp: &[], served: &[], ending: Ending::default() };
+    let rules = LoadRules::new();
+    let mut follower = Follower::new(SECOND);
+    let secrets = Cell::new(Ok(()));
+    let read = Cell::new(0);
+    let mut said = |text: Result<&str, &'static str>, is_told| {
+        let read_file = FileRead { text: text.map(str::as_bytes), file: "p", is_told, now: SECOND };
+        let found = rules.reload(&read_file, Some(&mut follower), &current, compare, || {
+            read.set(read.get() + 1);
+            secrets.get().map_err(|it: &str| ConfigError::of_secrets(vec![it.to_owned()]))
+        });
+        assert_eq!(found.engine.is_some(), found.result == "loaded");
+        assert_eq!(
+            found.error.as_ref().map_or("loaded", LoadError::result),
+            if found.result.is_empty() { "loaded" } else { found.result }
+        );
+        (found.result, found.message + &found.warning)
+    };
+    let nothing = || ("", String::new());
+    let one = policy("GET /a");
+    let two = policy("GET /b");
+    assert_eq!([(); 3].map(|()| said(Ok(&one), false)), [nothing(), nothing(), nothing()], "it is active already");
+    assert_eq!(read.get(), 0);
+    assert_eq!(said(Ok(&two), false), nothing(), "it has to rest");
+    let digest = engine(&two).digest();
+    let changes = "the policy changes answers: some";
+    assert_eq!(said(Ok(&two), false), ("loaded", format!("a policy is active: p: {digest}{changes}")));
+    assert_eq!((said(Ok(&two), false), read.get()), (nothing(), 1));
+    let bad = "orbgate: 2\napis: {}\n";
+    assert_eq!(said(Ok(bad), true), nothing());
+    let kept = "the previous policy stays active: ";
+    let (result, message) = said(Ok(bad), false);
+    assert!(result == "refused" && message.starts_with(&format!("{kept}p:1:10: ")), "{message}");
+    assert_eq!(said(Ok(bad), false), nothing(), "it is said once");
+    assert_eq!(said(Ok(bad), true), nothing(), "an operator hears it again, once it has rested");
+    assert_eq!(said(Ok(bad), false).0, "refused");
+    let lost = format!("{kept}p: the policy file cannot be read: gone");
+    assert_eq!([(); 2].map(|()| said(Err("gone"), false)), [("unreadable", lost), nothing()]);
+    secrets.set(Err("no secret"));
+    assert_eq!(said(Ok(&one), false), nothing());
+    assert_eq!(said(Ok(&one), false), ("refused", format!("{kept}no secret")));
+    assert_eq!(said(Ok(&one), false), nothing(), "it is tried again after a pause");
+    // Without a follower, a version counts at once, but must be marked.
+    let once = |text: &str| {
+        let read = FileRead { text: Ok(text.as_bytes()), file: "", is_told: false, now: SECOND };
+        rules.reload(&read, None, &current, compare, || Ok(())).result
+    };
+    assert_eq!([once(&one), once(&(one.clone() + "...\n"))], ["unfinished", "loaded"]);
 }

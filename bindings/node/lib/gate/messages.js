@@ -304,7 +304,7 @@ const putCheckRoutes = (to, of) => {
  */
 
 /**
- * Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it.
+ * Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest.
  * @typedef {object} Reload
  * @property {24} number
  * @property {Text} [policy] The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set.
@@ -315,6 +315,8 @@ const putCheckRoutes = (to, of) => {
  * @property {number} [intervalMs] Follow the file with this step: ask again after each `pause_ms`, until `Drop`. A version counts once it was read twice without a change. 0: the version counts now.
  * @property {boolean} [isTold] An operator waits for the result.
  * @property {number} [monotonicMs] The time on the monotonic clock.
+ * @property {Text} [file] The name of the file, for errors and the log.
+ * @property {Text} [secretsFailure] Why the host can't read a secret; empty if it read all. A version isn't loaded then.
  */
 
 /** @type {Put<Reload>} */
@@ -327,6 +329,8 @@ const putReload = (to, of) => {
   to.integer(6, of.intervalMs);
   to.flag(7, of.isTold);
   to.integer(8, of.monotonicMs);
+  to.text(9, of.file);
+  to.text(10, of.secretsFailure);
 };
 
 /**
@@ -1004,12 +1008,13 @@ const readRouteDifferences = (bytes, view, start, end) => {
  * @property {number} status The `OrbgateStatus` of a rejection; otherwise 0.
  * @property {Diagnostic[]} diagnostics The errors of a policy or a configuration that have a position.
  * @property {number} pauseMs With `interval_ms`, when to ask again.
+ * @property {string} reason Why a version is rejected, for the language's error: each error on a line, with the file.
  */
 
 /** @type {Read<Loaded>} */
 const readLoaded = (bytes, view, start, end) => {
   /** @type {Loaded} */
-  const of = { number: 84, isLoaded: false, result: "", message: "", warning: "", status: 0, diagnostics: [], pauseMs: 0 };
+  const of = { number: 84, isLoaded: false, result: "", message: "", warning: "", status: 0, diagnostics: [], pauseMs: 0, reason: "" };
   let seen = 0;
   for (let at = start; at < end;) {
     const size = sizeAt(view, at, end);
@@ -1069,6 +1074,13 @@ const readLoaded = (bytes, view, start, end) => {
         }
         seen |= 128;
         of.pauseMs = integerAt(view, from);
+        break;
+      case 8:
+        if ((seen & 256) !== 0) {
+          return null;
+        }
+        seen |= 256;
+        of.reason = textAt(bytes, from, at);
         break;
       default:
         if (tag < 0) {

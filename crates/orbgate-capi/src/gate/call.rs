@@ -12,7 +12,7 @@ use super::fetch::failure;
 use super::messages::*;
 use super::object::OrbgateGate;
 use super::options::{Options, invalid, number, templates};
-use super::reload::reload;
+use super::reload::{refusal, reload};
 use super::request::{Asked, milliseconds, now};
 use super::routes::{ORBGATE_DIFFERENCE_UNDECLARED, ORBGATE_DIFFERENCE_UNSERVED};
 use super::step::{OrbgateStep, State};
@@ -251,18 +251,20 @@ impl<'c> Asking<'c> {
             _ => Some(Box::new(Follower::new(interval))),
         };
         let outcome = reload(gate, active, follower.as_deref_mut(), asked, &given(&asked.secrets))?;
-        let (status, diagnostics) = outcome.error.as_ref().map_or((0, Vec::new()), |error| {
-            let (status, _, found) = error.parts();
-            (u64::try_from(status.number()).unwrap_or_default(), diagnostics(found))
+        let error = outcome.error.as_ref().map(|error| refusal(error, asked.file));
+        let (status, reason, diagnostics) = error.as_ref().map_or((0, "", Vec::new()), |error| {
+            let (status, reason, found) = error.parts();
+            (u64::try_from(status.number()).unwrap_or_default(), reason, diagnostics(found))
         });
         let told = Loaded {
-            is_loaded: outcome.is_loaded,
+            is_loaded: outcome.engine.is_some(),
             result: outcome.result,
             message: &outcome.message,
             warning: &outcome.warning,
             status,
             diagnostics,
             pause_ms: follower.as_ref().map_or(0, |follower| milliseconds(follower.pause())),
+            reason,
         };
         told.write(&mut self.to())?;
         self.step.state = follower.map_or(State::Idle, State::Follow);

@@ -617,7 +617,7 @@ impl<'a> CheckRoutes<'a> {
     }
 }
 
-/// Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it.
+/// Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest.
 #[derive(Default)]
 pub(super) struct Reload<'a> {
     /// The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set.
@@ -636,6 +636,10 @@ pub(super) struct Reload<'a> {
     pub(super) is_told: bool,
     /// The time on the monotonic clock.
     pub(super) monotonic_ms: u64,
+    /// The name of the file, for errors and the log.
+    pub(super) file: &'a str,
+    /// Why the host can't read a secret; empty if it read all. A version isn't loaded then.
+    pub(super) secrets_failure: &'a str,
 }
 
 impl<'a> Reload<'a> {
@@ -672,6 +676,14 @@ impl<'a> Reload<'a> {
                 8 => {
                     seen.first(number)?;
                     read.monotonic_ms = u64::read(bytes)?;
+                }
+                9 => {
+                    seen.first(number)?;
+                    read.file = <&str>::read(bytes)?;
+                }
+                10 => {
+                    seen.first(number)?;
+                    read.secrets_failure = <&str>::read(bytes)?;
                 }
                 _ => return Err(OrbgateStatus::InvalidArgument),
             }
@@ -1079,6 +1091,8 @@ pub(super) struct Loaded<'a> {
     pub(super) diagnostics: Vec<Diagnostic<'a>>,
     /// With `interval_ms`, when to ask again.
     pub(super) pause_ms: u64,
+    /// Why a version is rejected, for the language's error: each error on a line, with the file.
+    pub(super) reason: &'a str,
 }
 
 impl Loaded<'_> {
@@ -1102,6 +1116,9 @@ impl Loaded<'_> {
             to.fields(6, |to| one.put(to))?;
         }
         to.integer(7, self.pause_ms);
+        if !self.reason.is_empty() {
+            to.bytes(8, self.reason.as_bytes())?;
+        }
         Ok(())
     }
 }

@@ -4,6 +4,7 @@ use core::fmt;
 use core::time::Duration;
 
 use orbgate::{Digest, PolicyError};
+use orbgate_token::ConfigError;
 
 use crate::mcp::McpError;
 use crate::names;
@@ -41,6 +42,8 @@ pub enum LoadError {
     Mcp(McpError),
     /// A route consumes orbs without an amount, and a layer has a ledger.
     Amounts(NoAmount),
+    /// A secret can't be read.
+    Secrets(ConfigError),
     /// The settings themselves are invalid.
     Settings(String),
 }
@@ -51,7 +54,9 @@ impl LoadError {
     pub const fn result(&self) -> &'static str {
         match self {
             Self::Unreadable(_) => names::LOAD_UNREADABLE,
-            Self::Unsound(_) | Self::Public(_) | Self::Mcp(_) | Self::Amounts(_) => names::LOAD_REFUSED,
+            Self::Unsound(_) | Self::Public(_) | Self::Mcp(_) | Self::Amounts(_) | Self::Secrets(_) => {
+                names::LOAD_REFUSED
+            }
             Self::Changing => "changing",
             Self::Unfinished => names::LOAD_UNFINISHED,
             Self::Unsealed => "unsealed",
@@ -66,7 +71,23 @@ impl LoadError {
     /// Whether the same file might be accepted next time, because the error isn't in the file.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
-        matches!(self, Self::Unreadable(_) | Self::Overdue(_) | Self::Panicked)
+        matches!(self, Self::Unreadable(_) | Self::Overdue(_) | Self::Panicked | Self::Secrets(_))
+    }
+
+    /// The same as `Display`, with the name of the policy's file.
+    #[must_use]
+    pub fn in_file(&self, file: &str) -> String {
+        match self {
+            _ if file.is_empty() => self.to_string(),
+            Self::Unsound(error) => {
+                let mut lines: Vec<_> = error.in_file(file).lines().take(LINES).map(str::to_owned).collect();
+                lines.extend(more(error));
+                lines.join("\n")
+            }
+            // They are errors of another file.
+            Self::Secrets(_) => self.to_string(),
+            _ => format!("{file}: {self}"),
+        }
     }
 }
 
@@ -76,10 +97,13 @@ fn diagnostics(error: &PolicyError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (at, diagnostic) in diagnostics.iter().take(LINES).enumerate() {
         write!(f, "{}{diagnostic}", if at == 0 { "" } else { "\n" })?;
     }
-    match diagnostics.len().saturating_sub(LINES) {
-        0 => Ok(()),
-        more => write!(f, "\nand {more} more"),
-    }
+    more(error).map_or(Ok(()), |more| write!(f, "\n{more}"))
+}
+
+/// The number of further errors.
+fn more(error: &PolicyError) -> Option<String> {
+    let more = error.diagnostics().len().saturating_sub(LINES);
+    (more > 0).then(|| format!("and {more} more"))
 }
 
 impl From<std::io::Error> for LoadError {
@@ -112,6 +136,7 @@ impl fmt::Display for LoadError {
             Self::Public(error) => error.fmt(f),
             Self::Mcp(error) => error.fmt(f),
             Self::Amounts(error) => error.fmt(f),
+            Self::Secrets(error) => error.fmt(f),
             Self::Settings(diagnostics) => write!(f, "following the policy file: {diagnostics}"),
             Self::Wider(changes) => write!(f, "the policy allows more than the active one: {changes}"),
         }

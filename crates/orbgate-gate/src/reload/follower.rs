@@ -31,6 +31,8 @@ pub struct Follower {
     is_awaited: bool,
     /// It was reported that the file can't be read.
     is_lost: bool,
+    /// The file could always be read, and no version became active or was rejected.
+    is_new: bool,
 }
 
 #[derive(Debug)]
@@ -67,7 +69,13 @@ impl Follower {
     /// Follows a file of which no version has been checked.
     #[must_use]
     pub fn new(interval: Duration) -> Self {
-        Self { interval, ending: Ending::default(), judged: None, resting: None, is_awaited: false, is_lost: false }
+        let (ending, is_awaited, is_lost, is_new) = (Ending::default(), false, false, true);
+        Self { interval, ending, judged: None, resting: None, is_awaited, is_lost, is_new }
+    }
+
+    /// Whether the next version is the first, and no operator waits for it.
+    pub(super) const fn is_quiet(&self) -> bool {
+        self.is_new && !self.is_awaited
     }
 
     /// How the active versions so far marked their end.
@@ -98,7 +106,7 @@ impl Follower {
             (self.resting, self.judged, self.is_awaited) = (None, None, false);
             // Once, until a version has been checked.
             let is_news = !self.is_lost || is_told;
-            self.is_lost = true;
+            (self.is_lost, self.is_new) = (true, false);
             return if is_news { Look::Unreadable } else { Look::Wait };
         };
         if is_told {
@@ -135,7 +143,7 @@ impl Follower {
 
     /// Records a version that became active.
     pub fn took(&mut self, text: &[u8], ending: Ending) {
-        self.ending = self.ending.or(ending);
+        (self.ending, self.is_new) = (self.ending.or(ending), false);
         self.judged(text, Verdict::Active);
     }
 
@@ -143,7 +151,10 @@ impl Follower {
     pub fn refused(&mut self, text: &[u8], error: &LoadError, now: Duration) {
         match error.may_pass() {
             true => self.postponed(text, now),
-            false => self.judged(text, Verdict::Refused),
+            false => {
+                self.is_new = false;
+                self.judged(text, Verdict::Refused);
+            }
         }
     }
 

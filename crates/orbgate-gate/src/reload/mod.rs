@@ -2,6 +2,7 @@
 
 mod error;
 mod follower;
+mod read;
 
 use core::fmt::Write as _;
 use std::collections::HashSet;
@@ -13,6 +14,7 @@ use crate::public::PublicRoutes;
 use crate::routes::{RoutesDiffer, check_routes};
 pub use error::LoadError;
 pub use follower::{Follower, Look};
+pub use read::{FileRead, Reloaded};
 
 /// The most routes that a warning names.
 const LINES: usize = 20;

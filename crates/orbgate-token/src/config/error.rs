@@ -35,8 +35,9 @@ impl ConfigError {
         Self { diagnostics: diagnostics.collect() }
     }
 
-    /// The error of secrets that cannot be read.
-    pub(crate) fn of_secrets(messages: Vec<String>) -> Self {
+    /// The error of secrets that cannot be read: one message for each.
+    #[must_use]
+    pub fn of_secrets(messages: Vec<String>) -> Self {
         let diagnostics = messages.into_iter().map(|message| ConfigDiagnostic { location: None, message });
         Self { diagnostics: diagnostics.collect() }
     }

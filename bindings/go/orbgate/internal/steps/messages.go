@@ -468,7 +468,7 @@ func (m *Drop) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Reload: Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it.
+// Reload: Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest.
 type Reload struct {
 	// The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set.
 	Policy string
@@ -486,6 +486,10 @@ type Reload struct {
 	IsTold bool
 	// The time on the monotonic clock.
 	MonotonicMS uint64
+	// The name of the file, for errors and the log.
+	File string
+	// Why the host can't read a secret; empty if it read all. A version isn't loaded then.
+	SecretsFailure string
 }
 
 // Append writes the question after these bytes.
@@ -515,6 +519,12 @@ func (m *Reload) Append(to []byte) []byte {
 	}
 	if m.MonotonicMS != 0 {
 		to = putInteger(to, 8, m.MonotonicMS)
+	}
+	if m.File != "" {
+		to = putText(to, 9, m.File)
+	}
+	if m.SecretsFailure != "" {
+		to = putText(to, 10, m.SecretsFailure)
 	}
 	return end(to, start)
 }
@@ -1078,6 +1088,8 @@ type Loaded struct {
 	Diagnostics []Diagnostic
 	// With `interval_ms`, when to ask again.
 	PauseMS uint64
+	// Why a version is rejected, for the language's error: each error on a line, with the file.
+	Reason string
 }
 
 func (m *Loaded) read(fields []byte) bool {
@@ -1088,7 +1100,7 @@ func (m *Loaded) read(fields []byte) bool {
 		if !ok {
 			return false
 		}
-		bit := once(tag, 0xbe)
+		bit := once(tag, 0x1be)
 		if seen&bit != 0 {
 			return false
 		}
@@ -1111,6 +1123,8 @@ func (m *Loaded) read(fields []byte) bool {
 			m.Diagnostics = append(m.Diagnostics, one)
 		case 7:
 			m.PauseMS, ok = integer(bytes)
+		case 8:
+			m.Reason = string(bytes)
 		default:
 			ok = tag < critical
 		}

@@ -451,7 +451,7 @@ final class Messages {
         }
     }
 
-    /** Checks a version of the policy. The engine is the active one, or null before the first. If the answer is {@code Loaded} with {@code is_loaded}, the secrets were read again; make an engine of the same bytes and activate it. */
+    /** Checks a version of the policy. The engine is the active one, or null before the first. If the answer is {@code Loaded} with {@code is_loaded}, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest. */
     static final class Reload implements Question {
         /** The contents of the file, which was read once. A policy without an end marker is rejected, unless {@code interval_ms} is set. */
         byte[] policy = NOTHING;
@@ -477,6 +477,12 @@ final class Messages {
         /** The time on the monotonic clock. */
         long monotonicMs;
 
+        /** The name of the file, for errors and the log. */
+        String file = "";
+
+        /** Why the host can't read a secret; empty if it read all. A version isn't loaded then. */
+        String secretsFailure = "";
+
         @Override
         public void write(Wire.Writer to) {
             int start = to.begin(24);
@@ -492,6 +498,8 @@ final class Messages {
             to.put(6, intervalMs);
             to.put(7, isTold);
             to.put(8, monotonicMs);
+            to.put(9, file);
+            to.put(10, secretsFailure);
             to.end(start);
         }
     }
@@ -835,6 +843,9 @@ final class Messages {
         /** With {@code interval_ms}, when to ask again. */
         long pauseMs;
 
+        /** Why a version is rejected, for the language's error: each error on a line, with the file. */
+        String reason = "";
+
         static Loaded read(Wire.Reader fields) {
             Loaded to = new Loaded();
             while (fields.hasNext()) {
@@ -847,6 +858,7 @@ final class Messages {
                     case 5 -> to.status = fields.once(5).integer();
                     case 6 -> to.diagnostics.add(Diagnostic.read(fields.part()));
                     case 7 -> to.pauseMs = fields.once(7).integer();
+                    case 8 -> to.reason = fields.once(8).text();
                     default -> fields.skip(number);
                 }
             }
