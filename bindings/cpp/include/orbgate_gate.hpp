@@ -10,10 +10,10 @@
 #include <condition_variable>
 #include <fstream>
 #include <functional>
-#include <iterator>
 #include <list>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "orbgate.hpp"
@@ -45,6 +45,51 @@ inline constexpr std::string_view load_wider = "wider";
 } // namespace names
 
 namespace detail {
+
+// Calls a function of the service, whose exceptions change nothing.
+template <typename F>
+void quietly(F call) noexcept
+{
+#if defined(__cpp_exceptions)
+    try {
+        call();
+    } catch (...) {
+    }
+#else
+    call();
+#endif
+}
+
+// The contents of a regular file; opening a pipe could wait for ever.
+inline Result<std::string> read_file(const std::filesystem::path &path)
+{
+    std::error_code failed;
+    if (!std::filesystem::is_regular_file(path, failed)) {
+        return Error(Status::io, failed ? failed.message() : "not a regular file");
+    }
+    std::ifstream file(path, std::ios::binary);
+    std::string text;
+    char chunk[16'384];
+    // A little too much is read, so that the library says what is wrong.
+    while (text.size() <= ORBGATE_MAX_POLICY_BYTES && (file.read(chunk, sizeof chunk), file.gcount() > 0)) {
+        text.append(chunk, static_cast<std::size_t>(file.gcount()));
+    }
+    return file.bad() || !file.is_open() ? Result<std::string>(Error(Status::io, "it can't be read")) : Result<std::string>(std::move(text));
+}
+
+// The errors of an answer that have a position.
+template <typename Next>
+std::vector<Diagnostic> diagnostics(const OrbgateMessage *answer, Next next)
+{
+    std::vector<Diagnostic> diagnostics;
+    OrbgateMessage one = orbgate_message_init();
+    while (next(answer, &one)) {
+        diagnostics.push_back({static_cast<std::uint32_t>(orbgate_diagnostic_get_line(&one)),
+                               static_cast<std::uint32_t>(orbgate_diagnostic_get_column(&one)),
+                               std::string(view(orbgate_diagnostic_get_message(&one)))});
+    }
+    return diagnostics;
+}
 
 // A step, with memory for its question and its answer: what a request needs, one request after another.
 struct Exchange {
@@ -82,12 +127,7 @@ struct Exchange {
             return Error(status == ORBGATE_STATUS_OK ? ORBGATE_STATUS_INVALID_ARGUMENT : status);
         }
         Error error(static_cast<Status>(orbgate_failed_get_status(&answer)), std::string(view(orbgate_failed_get_message(&answer))));
-        OrbgateMessage one = orbgate_message_init();
-        while (orbgate_failed_next_diagnostic(&answer, &one)) {
-            error.diagnostics.push_back({static_cast<std::uint32_t>(orbgate_diagnostic_get_line(&one)),
-                                         static_cast<std::uint32_t>(orbgate_diagnostic_get_column(&one)),
-                                         std::string(view(orbgate_diagnostic_get_message(&one)))});
-        }
+        error.diagnostics = diagnostics(&answer, orbgate_failed_next_diagnostic);
         return error;
     }
 
@@ -186,12 +226,11 @@ public:
     }
     static Result<Verifier> from_file(const std::filesystem::path &path)
     {
-        std::ifstream file(path, std::ios::binary);
-        const std::string text(std::istreambuf_iterator<char>(file), {});
-        if (!file.is_open() || file.bad()) {
-            return Error(Status::io, path.string() + ": cannot be read");
+        const auto text = detail::read_file(path);
+        if (!text) {
+            return Error(Status::io, path.string() + ": " + text.error().message);
         }
-        return from_yaml(text);
+        return from_yaml(*text);
     }
 
     // The configuration.
@@ -398,13 +437,13 @@ inline Result<RouteDifferences> check_routes(const Engine &engine, const std::ve
 struct GateOptions {
     std::vector<std::string> public_routes; // need no token, such as `GET /healthz`
     bool pass_cors_preflight = false;       // a browser's preflight passes without a token if the requested method is declared
-    bool refuse_wider = false;              // `Gate::reload` fails for a policy that allows more than the active one, or for fewer orbs
+    bool refuse_wider = false;              // a reload fails for a policy that allows more than the active one, or for fewer orbs
     // Receives a line of JSON for each denial, which explains it: method, path without the query, and the answer of `explain`, or only the
     // decision if a header or the query causes the denial. It costs time for each denial, and responses don't contain it. An exception
     // doesn't affect an answer.
     std::function<void(std::string_view)> debug;
-    // Receives a sentence for each change that operators should know: issuers that can't be fetched or asked, or can be again, and keys that
-    // are left out of a set. It is called from any thread, and an exception doesn't affect an answer.
+    // Receives a sentence for each change that operators should know: issuers that can't be fetched or asked, or can be again, keys that
+    // are left out of a set, and versions of the policy. It is called from any thread, and an exception doesn't affect an answer.
     std::function<void(std::string_view)> log;
     // cargo xtask codes: options
     // Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope.
@@ -474,10 +513,55 @@ struct IssuerStatus {
 
 // The result of a reload.
 struct [[nodiscard]] Reloaded {
-    std::string_view result;    // `names::load_loaded`, or the reason for the failure: the label of `names::policy_loads_total`
-    std::optional<Error> error; // none if the new policy is active
+    std::string result;          // `names::load_loaded`, or the reason for the failure: the label of `names::policy_loads_total`
+    std::optional<Error> error;  // none if the new policy is active
+    std::string message;         // a sentence for the log, which `GateOptions::log` gets
+    std::string warning;         // what an operator should look at, such as the changes for callers; `log` gets it, too
 
     explicit operator bool() const noexcept { return !error; }
+};
+
+// How a file is followed.
+struct WatchOptions {
+    std::chrono::milliseconds interval{2'000}; // the time between two reads
+    bool require_seal = false;                 // a version without a seal is rejected
+    // Receives each result, for a counter. It is called from the thread that reads; an exception changes nothing.
+    std::function<void(const Reloaded &)> report;
+};
+
+// A file that is followed until this is destroyed.
+class [[nodiscard]] Watch {
+public:
+    // Reads the file now, for an operator who has changed it. A version with a seal is activated at once, and others after at most a second.
+    void read_now() const
+    {
+        const std::lock_guard<std::mutex> lock(state_->mutex);
+        state_->is_told = true;
+        state_->woken.notify_all();
+    }
+
+private:
+    friend class Gate;
+    struct State {
+        std::mutex mutex;
+        std::condition_variable woken;
+        bool is_told = false, is_over = false;
+        std::thread thread;
+    };
+    struct End {
+        void operator()(State *state) const noexcept
+        {
+            {
+                const std::lock_guard<std::mutex> lock(state->mutex);
+                state->is_over = true;
+                state->woken.notify_all();
+            }
+            state->thread.join();
+            delete state;
+        }
+    };
+    explicit Watch(State *state) noexcept : state_(state) {}
+    std::unique_ptr<State, End> state_;
 };
 
 // A gate: policy and keys, for any number of requests. It may be called from any thread; a thread whose token needs
@@ -511,35 +595,17 @@ public:
     [[nodiscard]] Gate share() const noexcept { return Gate(state_); }
 
     // Replaces the handle's engine with the policy of a file, for all later requests. The file must end in the end marker,
-    // so that a half-written file is never used. If it doesn't, if it has errors, or if `check` or `refuse_wider` rejects it,
-    // the active policy stays. The secrets for opaque tokens are read again; if one can't be read, they and the policy stay.
+    // so that a half-written file is never used. If it doesn't, if it has errors, or if it overlaps the public routes or `refuse_wider`
+    // rejects it, the active policy stays. The secrets for opaque tokens are read again; if one can't be read, they and the policy stay.
     Reloaded reload(const Handle &policy, const std::filesystem::path &file) const
     {
-        auto next = Engine::from_file(file);
-        if (!next) {
-            const bool is_read = next.error().status != Status::io;
-            return {is_read ? names::load_refused : names::load_unreadable, next.error()};
-        }
-        if (!next->has_end_marker()) {
-            return {names::load_unfinished, Error(Status::invalid_policy, file.string() + ": the policy has no end marker, the line `...`")};
-        }
-        if (auto overlap = check(*next)) {
-            return {names::load_refused, std::move(overlap)};
-        }
-        if (state_ && state_->refuses_wider) {
-            if (auto wider = check_wider(policy.load(), *next, file); !wider) {
-                return wider;
-            }
-        }
-        if (auto unread = read_secrets()) {
-            return {names::load_refused, std::move(unread)};
-        }
-        state_->start_calls();
-        if (!policy.store(*next)) {
-            return {names::load_refused, Error(Status::invalid_argument, "there is no handle")};
-        }
-        return {names::load_loaded, std::nullopt};
+        detail::Exchange exchange;
+        return look(exchange, policy, file, {}, true);
     }
+
+    // Follows a file until the result is destroyed: a thread reads it at an interval, and activates each version that is valid and was read
+    // twice without a change. Anything else is reported once, and changes nothing. The first version is the one after the active policy.
+    Watch watch(const Handle &policy, std::filesystem::path file, WatchOptions options = {}) const;
 
     // Answers a request with this engine. A moved-from gate or engine denies.
     Answer ask(const Engine &engine, const GateRequest &request) const
@@ -669,20 +735,12 @@ private:
 
         void notice(std::string_view lines) const noexcept
         {
-            const auto each = [&] {
+            detail::quietly([&] {
                 for (std::size_t end; log && !lines.empty(); lines.remove_prefix(std::min(end + 1, lines.size()))) {
                     end = std::min(lines.find('\n'), lines.size());
                     log(lines.substr(0, end));
                 }
-            };
-#if defined(__cpp_exceptions)
-            try {
-                each();
-            } catch (...) {
-            }
-#else
-            each();
-#endif
+            });
         }
 
         // Joins the threads of earlier calls. A detached thread could outlive the program.
@@ -798,34 +856,47 @@ private:
 
     explicit Gate(std::shared_ptr<State> state) noexcept : state_(std::move(state)) {}
 
-    // Whether a file's policy allows more than the active one, with the public routes of this gate.
-    Reloaded check_wider(const Engine &active, const Engine &next, const std::filesystem::path &file) const
+    // Judges a file as it is now, and activates it or reports why not. An exchange that follows it is used again.
+    Reloaded look(detail::Exchange &exchange, const Handle &policy, const std::filesystem::path &file, const WatchOptions &options,
+                  bool is_told, std::chrono::milliseconds interval = {}) const
     {
-        if (active.digest() == next.digest()) {
-            return {names::load_loaded, std::nullopt};
+        if (!state_) {
+            return {std::string(names::load_refused), Error(Status::invalid_argument, "there is no gate"), "", ""};
         }
-        std::ifstream stream(file, std::ios::binary);
-        questions::DiffArguments arguments;
-        arguments.policy.assign(std::istreambuf_iterator<char>(stream), {});
-        const auto changes = questions::diff(active, arguments);
-        if (!changes) {
-            return {names::load_refused, changes.error()};
+        const auto text = detail::read_file(file);
+        const Engine active = policy.load();
+        const std::string failure = text ? "" : text.error().message, name = file.string();
+        OrbgateQuestion *const to = &exchange.question;
+        orbgate_reload_begin(to);
+        orbgate_reload_set_policy(to, text ? text->data() : nullptr, text ? text->size() : 0);
+        orbgate_reload_set_failure(to, failure.data(), failure.size());
+        orbgate_reload_set_file(to, name.data(), name.size());
+        orbgate_reload_set_require_seal(to, options.require_seal);
+        orbgate_reload_set_refuse_wider(to, state_->refuses_wider);
+        orbgate_reload_set_interval_ms(to, detail::count(interval));
+        orbgate_reload_set_is_told(to, is_told);
+        orbgate_reload_set_monotonic_ms(to, monotonic_ms());
+        const OrbgateStatus status = exchange.send(raw(), active.raw());
+        const OrbgateMessage *const answer = &exchange.answer;
+        if (status != ORBGATE_STATUS_OK || answer->kind != ORBGATE_MESSAGE_LOADED) {
+            return {std::string(names::load_refused), exchange.error(status), "", ""};
         }
-        if (changes->new_ != next.digest()) {
-            return {names::load_unfinished, Error(Status::invalid_policy, file.string() + ": the policy file is still being written")};
+        Reloaded reloaded{std::string(detail::view(orbgate_loaded_get_result(answer))), std::nullopt,
+                          std::string(detail::view(orbgate_loaded_get_message(answer))),
+                          std::string(detail::view(orbgate_loaded_get_warning(answer)))};
+        if (orbgate_loaded_get_is_loaded(answer)) {
+            const auto next = Engine::from_yaml(*text);
+            if (!next || !policy.store(*next)) {
+                reloaded.error = next ? Error(Status::invalid_argument, "there is no handle") : next.error();
+            }
+        } else if (orbgate_loaded_get_status(answer) != 0) {
+            reloaded.error = Error(static_cast<Status>(orbgate_loaded_get_status(answer)), std::string(detail::view(orbgate_loaded_get_reason(answer))));
+            reloaded.error->diagnostics = detail::diagnostics(answer, orbgate_loaded_next_diagnostic);
         }
-        std::string wider;
-        for (const std::string &kind : changes->fails) {
-            wider += (wider.empty() ? "" : ", ") + kind;
-        }
-        OrbgateError *error = nullptr;
-        const OrbgateStatus status = orbgate_gate_check_wider(raw(), active.raw(), next.raw(), &error);
-        if (status != ORBGATE_STATUS_OK) {
-            wider = Error(status, error).message;
-        } else if (!changes->widens) {
-            return {names::load_loaded, std::nullopt};
-        }
-        return {names::load_wider, Error(Status::invalid_policy, file.string() + ": the policy allows more than the active one: " + wider)};
+        state_->notice(reloaded.message);
+        state_->notice(reloaded.warning);
+        state_->start_calls();
+        return reloaded;
     }
 
     // Explains a denial, by the engine that made it. Without the query, which can have secrets in it, and without the token.
@@ -883,14 +954,7 @@ private:
         if (answer || answer.misrouted() || !state_ || !state_->debug) {
             return answer;
         }
-#if defined(__cpp_exceptions)
-        try {
-            explain(answer, request);
-        } catch (...) {
-        }
-#else
-        explain(answer, request);
-#endif
+        detail::quietly([&] { explain(answer, request); });
         return answer;
     }
 
@@ -989,6 +1053,33 @@ private:
 
     std::shared_ptr<State> state_;
 };
+
+inline Watch Gate::watch(const Handle &policy, std::filesystem::path file, WatchOptions options) const
+{
+    Watch watch(new Watch::State);
+    Watch::State *const state = watch.state_.get();
+    options.interval = std::max(options.interval, std::chrono::milliseconds(1));
+    state->thread = std::thread([state, gate = share(), policy = policy.share(), file = std::move(file), options = std::move(options)] {
+        detail::Exchange exchange;
+        for (bool is_told = false;;) {
+            auto pause = options.interval;
+            detail::quietly([&] {
+                const Reloaded reloaded = gate.look(exchange, policy, file, options, is_told, options.interval);
+                pause = std::max(detail::milliseconds(orbgate_loaded_get_pause_ms(&exchange.answer)), std::chrono::milliseconds(1));
+                if (options.report && !reloaded.result.empty()) {
+                    options.report(reloaded);
+                }
+            });
+            std::unique_lock<std::mutex> lock(state->mutex);
+            state->woken.wait_for(lock, pause, [state] { return state->is_told || state->is_over; });
+            if (state->is_over) {
+                return;
+            }
+            is_told = std::exchange(state->is_told, false);
+        }
+    });
+    return watch;
+}
 
 } // namespace orbgate
 

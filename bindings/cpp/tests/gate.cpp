@@ -1,10 +1,13 @@
 // The gate of the wrapper: what is fetched by a callback, who waits for it, and what no failure of it becomes.
 #include <atomic>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
+#include <thread>
 
 #include "orbgate_gate.hpp"
 #include "test.h"
@@ -497,11 +500,71 @@ void a_file_that_is_no_whole_policy_is_not_loaded()
 {
     const std::string text = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: 2, routes: [GET /docs/a] } } } }\n";
     Reloading reloading("orbgate: 1\napis: { a: { scopes: {} } }\n", false, {"GET /docs/{page}"});
-    CHECK(reloading.reload(text, "end marker") == "unfinished");
+    CHECK(reloading.reload(text, ": the policy does not end in a line `...`") == "unfinished");
     CHECK(reloading.reload("orbgate: 2\n...\n", ":1:10: ") == "refused");
     CHECK(reloading.reload(text + "...\n", "same paths") == "refused");
     const auto gone = reloading.gate.reload(reloading.policy, "no such file");
     CHECK(!gone && gone.result == orbgate::names::load_unreadable && gone.error->status == orbgate::Status::io);
+}
+
+void a_file_is_followed()
+{
+    const auto text = [](const std::string &name) { return "orbgate: 1\nname: " + name + "\napis: { a: { base_path: '', scopes: { s: { orbs: 2, routes: [GET /a] } } } }\n"; };
+    std::mutex mutex;
+    std::condition_variable come;
+    std::vector<std::string> results, lines;
+    orbgate::GateOptions options;
+    options.log = [&](std::string_view line) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        lines.emplace_back(line);
+    };
+    const auto gate = orbgate::Gate::make(verifier(), serve, options).value();
+    const Reloading held(text("a") + "...\n", false, {}); // its file, which is removed at the end
+    const auto write = [&](const std::string &policy) {
+        const std::string next = held.file + ".next";
+        std::ofstream(next, std::ios::binary) << policy;
+        std::filesystem::rename(next, held.file);
+    };
+    write(text("a") + "...\n");
+    orbgate::WatchOptions watching;
+    watching.interval = std::chrono::milliseconds(20);
+    watching.report = [&](const orbgate::Reloaded &reloaded) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        results.push_back(reloaded.result + (reloaded.error ? ": " + reloaded.error->message : ""));
+        come.notify_all();
+#if defined(__cpp_exceptions)
+        throw 7;
+#endif
+    };
+    const auto is_active = [&](const orbgate::Engine &engine) {
+        const auto active = held.policy.load();
+        return active.digest() == engine.digest();
+    };
+    const auto until = [&](std::size_t count) {
+        std::unique_lock<std::mutex> lock(mutex);
+        come.wait(lock, [&] { return results.size() >= count; });
+        return results.back();
+    };
+    {
+        const orbgate::Watch watch = gate.watch(held.policy, held.file, watching);
+        // The first version is the active one, which is no news.
+        write(text("b"));
+        const auto b = orbgate::Engine::from_yaml(text("b")).value();
+        CHECK(until(1) == "loaded" && is_active(b) && lines.size() == 1 && lines[0].find(std::string(b.digest())) != std::string::npos);
+        write("orbgate: 2\napis: {}\n");
+        CHECK(until(2).find("refused: " + held.file + ":1:10: ") == 0 && is_active(b));
+        CHECK(lines[1].find("the previous policy stays active: " + held.file + ":1:10: ") == 0);
+        write("orbgate: 1\napis: {}\n");
+        watch.read_now();
+        CHECK(until(3) == "loaded" && lines.back().find("no routes") != std::string::npos);
+    }
+    // It isn't followed any more.
+    write(text("c"));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    CHECK(results.size() == 3);
+    watching.require_seal = true;
+    const orbgate::Watch sealed = gate.watch(held.policy, held.file, watching);
+    CHECK(until(4).find("unsealed: " + held.file) == 0);
 }
 
 void a_denial_is_explained_on_request()
@@ -583,6 +646,7 @@ int main()
     a_wider_policy_is_refused_on_request();
     public_routes_belong_to_what_is_compared();
     a_file_that_is_no_whole_policy_is_not_loaded();
+    a_file_is_followed();
     a_denial_is_explained_on_request();
     return 0;
 }
