@@ -94,14 +94,21 @@ public final class Engine implements Policy, AutoCloseable {
 
     /** A file that only Java can read, for example in an archive. */
     private static Engine fromOtherFile(Path path) throws IOException {
+        try {
+            return fromYaml(read(path));
+        } catch (PolicyException problem) {
+            throw problem.in(path);
+        }
+    }
+
+    /** The contents of a file. */
+    static byte[] read(Path path) throws IOException {
         checkReadable(path);
         if (!Files.isRegularFile(path)) {
             throw new IOException("cannot read `" + path + "`: not a regular file");
         }
         try (InputStream file = Files.newInputStream(path)) {
-            return fromYaml(file);
-        } catch (PolicyException problem) {
-            throw problem.in(path);
+            return Text.ofStream(file, "path");
         }
     }
 

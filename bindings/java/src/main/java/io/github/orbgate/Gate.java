@@ -4,8 +4,8 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.lang.System.Logger.Level;
 import java.net.http.HttpClient;
-import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
@@ -41,7 +41,7 @@ public final class Gate implements Guard, AutoCloseable {
     private final AtomicBoolean saidUncounted = new AtomicBoolean();
     private final AtomicBoolean saidUnaudited = new AtomicBoolean();
     private final AtomicBoolean saidUnexplained = new AtomicBoolean();
-    private final boolean refusesWider;
+    private final Reloads reloads;
     private final boolean debugs;
     private final Set<Pair> agreed = ConcurrentHashMap.newKeySet();
 
@@ -51,7 +51,7 @@ public final class Gate implements Guard, AutoCloseable {
         keys = new Keys(machine, builder.client == null ? Builder.usualClient() : builder.client, LOGGER);
         count = builder.count;
         audit = builder.audit;
-        refusesWider = builder.refusesWider;
+        reloads = new Reloads(policy, machine, keys, builder.refusesWider, labels -> count(Names.POLICY_LOADS_TOTAL, labels), LOGGER);
         debugs = builder.debugs;
         keys.fetch();
     }
@@ -248,64 +248,26 @@ public final class Gate implements Guard, AutoCloseable {
      * {@link Builder#refuseWider}, it also stays active if the new one allows more. The secrets for opaque tokens are read again.
      *
      * @throws ConfigurationException if a secret cannot be read, or if a path fits both a public route and a route of the policy
-     * @throws OrbgateException if it allows more, and that is refused
-     * @throws PolicyException if it has errors or no end marker
+     * @throws PolicyException if it has errors or no end marker, or allows more and that is refused
      * @throws IOException if the file cannot be read
      */
     public void reload(Path file) throws IOException {
-        String result = Names.LOAD_REFUSED;
-        try (Engine next = Engine.fromFile(file)) {
-            if (!next.hasEndMarker()) {
-                result = Names.LOAD_UNFINISHED;
-                String message = "the policy has no end marker, the line `...`: it may be half-written";
-                throw new PolicyException(message, 1, 1, List.of(new Diagnostic(1, 1, message))).in(file);
-            }
-            check(next);
-            if (refusesWider) {
-                Optional<Questions.Comparison> changes = changesTo(next, file);
-                if (changes.isPresent() && !changes.get().new_().equals(next.digest())) {
-                    result = Names.LOAD_UNFINISHED;
-                    throw new OrbgateException(file + ": the policy file is still being written");
-                }
-                Optional<String> wider = changes.filter(Questions.Comparison::widens).map(found -> String.join(", ", found.fails()));
-                wider = wider.or(() -> publicWider(next));
-                if (wider.isPresent()) {
-                    result = Names.LOAD_WIDER;
-                    throw new OrbgateException(file + ": the policy allows more than the active one: " + wider.get());
-                }
-            }
-            machine.ask(0, new Messages.ReadSecrets());
-            keys.fetch();
-            policy.store(next);
-            result = Names.LOAD_LOADED;
-            LOGGER.log(Level.INFO, () -> "a policy is active: " + next.digest());
-        } catch (IOException problem) {
-            result = Names.LOAD_UNREADABLE;
-            throw problem;
-        } finally {
-            count(Names.POLICY_LOADS_TOTAL, Map.of(Names.LABEL_RESULT, result));
-        }
+        reloads.reload(file);
     }
 
-    /** What a file would change in the active policy; empty if it is the same. Throws if they can't be compared. */
-    private Optional<Questions.Comparison> changesTo(Engine next, Path file) throws IOException {
-        try (Engine active = policy.load()) {
-            return active.digest().equals(next.digest())
-                    ? Optional.empty()
-                    : Optional.of(active.diff(new Questions.DiffArguments(Files.readString(file))));
-        }
+    /**
+     * Follows a policy file: a thread reads it at an interval, and loads each version that is valid and was read twice without a change.
+     * Everything else is logged and counted once, and changes nothing. The first version is the one after the active policy.
+     *
+     * @param interval the time between two reads, such as two seconds
+     */
+    public Watch watch(Path file, Duration interval) {
+        return reloads.watch(file, interval, false);
     }
 
-    /** Which requests would be public with the next engine, and aren't now. */
-    private Optional<String> publicWider(Engine next) {
-        try (Engine active = policy.load()) {
-            return active.open().during(now -> next.open().during(later -> {
-                machine.checkWider(now, later);
-                return Optional.<String>empty();
-            }));
-        } catch (ConfigurationException wider) {
-            return Optional.of(wider.getMessage());
-        }
+    /** As {@link #watch}, and a version without a seal is refused. */
+    public Watch watchSealed(Path file, Duration interval) {
+        return reloads.watch(file, interval, true);
     }
 
     /** Asks the current engine, which also explains a denial, if that is wanted. */
@@ -532,7 +494,7 @@ public final class Gate implements Guard, AutoCloseable {
             return this;
         }
 
-        /** {@link Gate#reload} fails, and the active policy stays, if the new policy allows more, or for fewer orbs. */
+        /** A reload fails, and the active policy stays, if the new policy allows more, or for fewer orbs. */
         public Builder refuseWider() {
             refusesWider = true;
             return this;

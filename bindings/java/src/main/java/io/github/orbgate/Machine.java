@@ -71,18 +71,6 @@ final class Machine {
         }
     }
 
-    /** Checks that each request that is public with the next engine is also public with the active one. */
-    void checkWider(long active, long next) {
-        NativeBuffer error = new NativeBuffer(Long.BYTES);
-        enter();
-        try {
-            int status = Library.ABI.call("orbgate_gate_check_wider", gate, active, next, error.address);
-            Problem.check(status, error.bytes.getLong(0));
-        } finally {
-            leave();
-        }
-    }
-
     private void enter() {
         if (isClosed.get() || users.getAndUpdate(count -> count == 0 ? 0 : count + 1) == 0) {
             throw new IllegalStateException("the gate is closed");

@@ -28,11 +28,7 @@ final class Problem {
             int line = info.bytes.getInt(Layout.ErrorInfo.LINE);
             int column = info.bytes.getInt(Layout.ErrorInfo.COLUMN);
             List<Diagnostic> diagnostics = diagnostics(error, info.bytes.getLong(Layout.ErrorInfo.DIAGNOSTIC_COUNT));
-            throw switch (status) {
-                case Layout.STATUS_INVALID_POLICY -> new PolicyException(message, line, column, diagnostics);
-                case Layout.STATUS_INVALID_CONFIGURATION -> new ConfigurationException(message, line, column, diagnostics);
-                default -> new OrbgateException(message);
-            };
+            throw of(status, message, line, column, diagnostics);
         } finally {
             Library.ABI.call("orbgate_error_free", error);
         }
@@ -40,14 +36,28 @@ final class Problem {
 
     /** The errors of a configuration or an option. */
     static OrbgateException of(Messages.Failed failed) {
-        List<Diagnostic> all = failed.diagnostics.stream()
+        return of(failed.status, failed.message, failed.diagnostics);
+    }
+
+    /** Why a version of a policy is rejected. */
+    static OrbgateException of(Messages.Loaded rejected) {
+        return of(rejected.status, rejected.reason, rejected.diagnostics);
+    }
+
+    private static OrbgateException of(long status, String message, List<Messages.Diagnostic> found) {
+        List<Diagnostic> all = found.stream()
                 .map(one -> new Diagnostic(Math.toIntExact(one.line), Math.toIntExact(one.column), one.message))
                 .toList();
-        if (failed.status != Layout.STATUS_INVALID_CONFIGURATION) {
-            return new OrbgateException(failed.message);
-        }
         Diagnostic first = all.isEmpty() ? new Diagnostic(0, 0, "") : all.get(0);
-        return new ConfigurationException(failed.message, first.line(), first.column(), all);
+        return of(status, message, first.line(), first.column(), all);
+    }
+
+    private static OrbgateException of(long status, String message, int line, int column, List<Diagnostic> diagnostics) {
+        if (status == Layout.STATUS_INVALID_POLICY) {
+            return new PolicyException(message, line, column, diagnostics);
+        }
+        boolean isConfiguration = status == Layout.STATUS_INVALID_CONFIGURATION;
+        return isConfiguration ? new ConfigurationException(message, line, column, diagnostics) : new OrbgateException(message);
     }
 
     private static List<Diagnostic> diagnostics(long error, long count) {

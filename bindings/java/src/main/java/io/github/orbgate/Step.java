@@ -56,7 +56,8 @@ final class Step {
         long answer = written.bytes.getLong(Layout.Str.DATA);
         Messages.Reply reply = Messages.Reply.read(Library.ABI.copy(answer, written.bytes.getLong(Layout.Str.LEN)));
         Reference.reachabilityFence(this);
-        isIdle = !(reply instanceof Messages.Wait || reply instanceof Messages.CheckSignature || reply instanceof Messages.Over);
+        isIdle = !(reply instanceof Messages.Wait || reply instanceof Messages.CheckSignature || reply instanceof Messages.Over
+                || reply instanceof Messages.Loaded loaded && loaded.pauseMs > 0);
         if (reply instanceof Messages.Failed failed) {
             throw Problem.of(failed);
         }

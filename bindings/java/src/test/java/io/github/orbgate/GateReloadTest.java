@@ -3,16 +3,22 @@ package io.github.orbgate;
 import static io.github.orbgate.GateTest.get;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.Test;
@@ -44,14 +50,75 @@ class GateReloadTest extends WithIssuer {
         }
     }
 
+    @Test
+    void aFileIsFollowed(@TempDir Path folder) throws Exception {
+        Path file = folder.resolve("policy.yaml");
+        BlockingQueue<String> results = new LinkedBlockingQueue<>();
+        Handle held = new Handle(Engine.fromYaml(named("a")));
+        try (Logged logged = new Logged();
+                Gate gate = Gate.builder(held, issuer.tokens()).count((name, labels) -> results.add(labels.get("result"))).build()) {
+            replace(file, named("a"));
+            try (Watch watch = gate.watch(file, Duration.ofMillis(20))) {
+                // The first version is the active one, which is no news.
+                replace(file, named("b"));
+                assertEquals("loaded", results.take());
+                assertEquals(digest(named("b")), active(held));
+                replace(file, "orbgate: 2\napis: {}\n");
+                assertEquals("refused", results.take());
+                assertEquals(digest(named("b")), active(held));
+                Files.delete(file);
+                assertEquals("unreadable", results.take());
+                replace(file, "orbgate: 1\napis: {}\n");
+                watch.readNow();
+                assertEquals("unfinished", results.take()); // The one before had the marker.
+                replace(file, "orbgate: 1\napis: {}\n...\n");
+                watch.readNow();
+                assertEquals("loaded", results.take());
+            }
+            replace(file, named("c"));
+            assertNull(results.poll(100, TimeUnit.MILLISECONDS));
+            try (Watch sealed = gate.watchSealed(file, Duration.ofMillis(20))) {
+                sealed.readNow();
+                assertEquals("unsealed", results.take());
+                assertThrows(IllegalArgumentException.class, () -> gate.watch(file, Duration.ofNanos(1)));
+                assertEquals(digest("orbgate: 1\napis: {}\n"), active(held));
+            }
+            String all = logged.lines.toString();
+            assertTrue(all.contains("a policy is active: " + file + ": " + digest(named("b"))), all);
+            assertTrue(all.contains("the previous policy stays active: " + file + ":1:10: "), all);
+            assertTrue(all.contains("NoSuchFile") && all.contains("no routes"), all);
+        }
+    }
+
+    private static String named(String name) {
+        return policy("name: " + name, "GET /a");
+    }
+
+    private static void replace(Path file, String text) throws IOException {
+        Path next = Files.writeString(file.resolveSibling("next"), text);
+        Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    private static String digest(String policy) {
+        try (Engine engine = Engine.fromYaml(policy)) {
+            return engine.digest();
+        }
+    }
+
+    private static String active(Handle handle) {
+        try (Engine engine = handle.load()) {
+            return engine.digest();
+        }
+    }
+
     /** A policy in which paths end in a slash, and policies without routes, which differ only in public routes. */
     @Test
     void publicRoutesAndSlashesBelongToWhatIsCompared(@TempDir Path folder) throws Exception {
         String usual = "trailing_slash: never";
         String slash = "trailing_slash: always";
         String escapes = "target: encoded_params";
-        assertTrue(refusal(folder, policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}").endsWith(": 1 wider"));
-        assertTrue(refusal(folder, policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}").endsWith(": 1 wider"));
+        assertTrue(refusal(folder, policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}").contains(": 1 wider, 0 narrower, 0 removed\n"));
+        assertTrue(refusal(folder, policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}").contains(": 1 wider, "));
         assertTrue(refusal(folder, policy(usual, ""), policy(slash, ""), "GET /docs/{page}").contains("`GET /docs/{page}/`"));
         assertTrue(refusal(folder, policy(slash, ""), policy(usual, ""), "GET /docs/{page}").contains("`GET /docs/{page}`"));
         assertTrue(refusal(folder, policy(usual, ""), policy(escapes, ""), "GET /docs/{page}").contains("public route"));
