@@ -616,7 +616,7 @@ fn a_gate_judges_a_version_of_the_policy() {
     let (refused, strict) = (status(OrbgateStatus::InvalidPolicy), put(4, b""));
     let text = |routes: &str| put(1, policy(routes).as_bytes());
     for (fields, result, message, number) in [
-        (vec![text("GET /a, GET /b")], "loaded", "1 wider", 0),
+        (vec![text("GET /a, GET /b")], "loaded", "a policy is active: sha256:", 0),
         (vec![text("GET /a, GET /b"), strict.clone()], "wider", "1 wider", refused),
         (vec![text("get /a")], "refused", "2:", refused),
         (vec![text("GET /docs/a")], "refused", "same paths", status(OrbgateStatus::InvalidConfiguration)),
@@ -624,8 +624,9 @@ fn a_gate_judges_a_version_of_the_policy() {
         (vec![text("GET /a"), put(3, b"")], "unsealed", "sha256", refused),
         (vec![put(2, b"it is gone")], "unreadable", "it is gone", status(OrbgateStatus::Io)),
     ] {
-        let (found, said, _, code, pause) = told(&fields);
+        let (found, said, warning, code, pause) = told(&fields);
         assert!(said.contains(message), "{said}");
+        assert_eq!(warning.contains("1 wider"), result == "loaded", "{warning}");
         assert_eq!((&*found, code, pause), (result, number, 0), "{said}");
     }
     let empty = Host::new(&[]).over(null_mut());
