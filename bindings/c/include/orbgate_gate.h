@@ -204,149 +204,54 @@ static inline void orbgate_wire_end(OrbgateQuestion *to, size_t part)
 }
 
 /* Sources: Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate. */
-static inline void orbgate_sources_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 1u);
-}
-
+static inline void orbgate_sources_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 1u); }
 /* The token configuration, in YAML. */
-static inline void orbgate_sources_set_tokens(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 1u, 1u, value, len);
-}
+static inline void orbgate_sources_set_tokens(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 1u, 1u, value, len); }
 
 /* Make: Makes a gate. Answered by `Done` or `Failed`; after `Done`, `orbgate_step_gate` returns the gate. */
-static inline void orbgate_make_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 2u);
-}
-
+static inline void orbgate_make_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 2u); }
 /* The token configuration, in YAML: which tokens are accepted. */
-static inline void orbgate_make_set_tokens(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 2u, 1u, value, len);
-}
-
+static inline void orbgate_make_set_tokens(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 1u, value, len); }
 /* Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope. */
-static inline void orbgate_make_set_flat_403(OrbgateQuestion *to, bool value)
-{
-    orbgate_wire_set_boolean(to, 2u, 2u, value);
-}
-
+static inline void orbgate_make_set_flat_403(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 2u, value); }
 /* A `POST` counts as one even if a header names another method. Only safe if nothing in the service follows such headers. */
-static inline void orbgate_make_set_ignore_method_override(OrbgateQuestion *to, bool value)
-{
-    orbgate_wire_set_boolean(to, 2u, 3u, value);
-}
-
+static inline void orbgate_make_set_ignore_method_override(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 3u, value); }
 /* The host checks signatures. A library without cryptography, such as the WebAssembly module, always requires it. */
-static inline void orbgate_make_set_signatures_outside(OrbgateQuestion *to, bool value)
-{
-    orbgate_wire_set_boolean(to, 2u, 4u, value);
-}
-
+static inline void orbgate_make_set_signatures_outside(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 4u, value); }
 /* No key is used after its time; `max_stale_ms` must be 0. */
-static inline void orbgate_make_set_no_stale_keys(OrbgateQuestion *to, bool value)
-{
-    orbgate_wire_set_boolean(to, 2u, 5u, value);
-}
-
+static inline void orbgate_make_set_no_stale_keys(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 5u, value); }
 /* The host sends calls that have a body. Without it, a configuration with an issuer of opaque tokens is rejected. */
-static inline void orbgate_make_set_introspection(OrbgateQuestion *to, bool value)
-{
-    orbgate_wire_set_boolean(to, 2u, 6u, value);
-}
-
+static inline void orbgate_make_set_introspection(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 6u, value); }
 /* An `ORBGATE_CHALLENGE_*` number: the `WWW-Authenticate` header of denials. */
-static inline void orbgate_make_set_challenge(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 2u, 7u, value);
-}
-
+static inline void orbgate_make_set_challenge(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 7u, value); }
 /* An `ORBGATE_TEMPLATES_*` number: the router's syntax for parameters. */
-static inline void orbgate_make_set_templates(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 2u, 8u, value);
-}
-
+static inline void orbgate_make_set_templates(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 8u, value); }
 /* An `ORBGATE_CORS_PREFLIGHT_*` number, for `OPTIONS` with `Origin` and `Access-Control-Request-Method`. */
-static inline void orbgate_make_set_cors_preflight(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 2u, 9u, value);
-}
-
+static inline void orbgate_make_set_cors_preflight(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 9u, value); }
 /* The realm of a full challenge: printable ASCII without `"` and `\`. */
-static inline void orbgate_make_set_realm(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 2u, 10u, value, len);
-}
-
+static inline void orbgate_make_set_realm(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 10u, value, len); }
 /* The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`. */
-static inline void orbgate_make_set_resource_metadata(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 2u, 11u, value, len);
-}
-
+static inline void orbgate_make_set_resource_metadata(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 11u, value, len); }
 /* How long keys are fresh if the issuer sends no usable `Cache-Control`. 0 selects 600 s. */
-static inline void orbgate_make_set_ttl_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 2u, 12u, value);
-}
-
+static inline void orbgate_make_set_ttl_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 12u, value); }
 /* The shortest time that an issuer can set. 0 selects 60 s. */
-static inline void orbgate_make_set_ttl_min_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 2u, 13u, value);
-}
-
+static inline void orbgate_make_set_ttl_min_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 13u, value); }
 /* The longest time that an issuer can set. 0 selects 3,600 s. */
-static inline void orbgate_make_set_ttl_max_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 2u, 14u, value);
-}
-
+static inline void orbgate_make_set_ttl_max_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 14u, value); }
 /* The part of that time, in percent, after which a token starts a call without waiting for it. 0 selects 80. */
-static inline void orbgate_make_set_ahead_percent(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 2u, 15u, value);
-}
-
+static inline void orbgate_make_set_ahead_percent(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 15u, value); }
 /* How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s. */
-static inline void orbgate_make_set_max_stale_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 2u, 16u, value);
-}
-
+static inline void orbgate_make_set_max_stale_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 16u, value); }
 /* The time between two attempts. 0 selects 30 s. */
-static inline void orbgate_make_set_cooldown_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 2u, 17u, value);
-}
-
+static inline void orbgate_make_set_cooldown_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 17u, value); }
 /* How many attempts tokens with unknown keys can start at once, and again in every cooldown. 0 selects 4. */
-static inline void orbgate_make_set_burst(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 2u, 18u, value);
-}
-
+static inline void orbgate_make_set_burst(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 18u, value); }
 /* The time between two attempts while there are no keys. 0 selects 1 s. */
-static inline void orbgate_make_set_retry_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 2u, 19u, value);
-}
-
+static inline void orbgate_make_set_retry_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 19u, value); }
 /* The time limit for one attempt. 0 selects 5 s. */
-static inline void orbgate_make_set_timeout_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 2u, 20u, value);
-}
-
+static inline void orbgate_make_set_timeout_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 20u, value); }
 /* Routes that need no token, such as `GET /healthz`, each written as in a policy with the whole path. */
-static inline void orbgate_make_add_public_route(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_add(to, 2u, 21u, value, len);
-}
-
+static inline void orbgate_make_add_public_route(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 2u, 21u, value, len); }
 /* The secrets of the clients that ask about opaque tokens, in the order of `SecretSources`. Empty: the library reads them all. */
 static inline void orbgate_make_add_secret(OrbgateQuestion *to, const char *value, size_t value_len)
 {
@@ -358,191 +263,72 @@ static inline void orbgate_make_add_secret(OrbgateQuestion *to, const char *valu
 }
 
 /* Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait` or `CheckSignature`. */
-static inline void orbgate_ask_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 3u);
-}
-
+static inline void orbgate_ask_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 3u); }
 /* The method. */
-static inline void orbgate_ask_set_method(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 3u, 1u, value, len);
-}
-
+static inline void orbgate_ask_set_method(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 3u, 1u, value, len); }
 /* The target: path and query, in the bytes of the request line or of `:path`. */
-static inline void orbgate_ask_set_target(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 3u, 2u, value, len);
-}
-
+static inline void orbgate_ask_set_target(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 3u, 2u, value, len); }
 /* Every value of `Authorization`, one item for each header line. */
-static inline void orbgate_ask_add_authorization(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_add(to, 3u, 3u, value, len);
-}
-
+static inline void orbgate_ask_add_authorization(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 3u, 3u, value, len); }
 /* The names of all headers, or at least those that contain `method`, in any letter case, because a header can override the method. */
-static inline void orbgate_ask_add_header_name(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_add(to, 3u, 4u, value, len);
-}
-
+static inline void orbgate_ask_add_header_name(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 3u, 4u, value, len); }
 /* Every value of `Upgrade`. A request that lists `h2c` is denied. */
-static inline void orbgate_ask_add_upgrade(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_add(to, 3u, 5u, value, len);
-}
-
+static inline void orbgate_ask_add_upgrade(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 3u, 5u, value, len); }
 /* Every value of `Origin`. */
-static inline void orbgate_ask_add_origin(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_add(to, 3u, 6u, value, len);
-}
-
+static inline void orbgate_ask_add_origin(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 3u, 6u, value, len); }
 /* Every value of `Access-Control-Request-Method`. */
-static inline void orbgate_ask_add_access_control_request_method(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_add(to, 3u, 7u, value, len);
-}
-
+static inline void orbgate_ask_add_access_control_request_method(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 3u, 7u, value, len); }
 /* An `ORBGATE_MATCHED_*` number: what a router before the gate has chosen. */
-static inline void orbgate_ask_set_matched(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 3u, 8u, value);
-}
-
+static inline void orbgate_ask_set_matched(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 8u, value); }
 /* With `ORBGATE_MATCHED_TEMPLATE`, the template that the router chose, including any prefix, in the gate's syntax. */
-static inline void orbgate_ask_set_path_template(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 3u, 9u, value, len);
-}
-
+static inline void orbgate_ask_set_path_template(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 3u, 9u, value, len); }
 /* The request allows bonus orbs. */
-static inline void orbgate_ask_set_allow_bonus_orbs(OrbgateQuestion *to, bool value)
-{
-    orbgate_wire_set_boolean(to, 3u, 10u, value);
-}
-
+static inline void orbgate_ask_set_allow_bonus_orbs(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 10u, value); }
 /* The answer has a line for an audit log. */
-static inline void orbgate_ask_set_with_audit(OrbgateQuestion *to, bool value)
-{
-    orbgate_wire_set_boolean(to, 3u, 11u, value);
-}
-
+static inline void orbgate_ask_set_with_audit(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 11u, value); }
 /* A thread blocks while this request waits for keys. Only one such request waits for longer than a second. */
-static inline void orbgate_ask_set_holds_thread(OrbgateQuestion *to, bool value)
-{
-    orbgate_wire_set_boolean(to, 3u, 12u, value);
-}
-
+static inline void orbgate_ask_set_holds_thread(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 12u, value); }
 /* The time since 1970, which determines whether tokens are valid. */
-static inline void orbgate_ask_set_unix_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 3u, 13u, value);
-}
-
+static inline void orbgate_ask_set_unix_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 13u, value); }
 /* The time since any moment, on a clock that is never set, which determines when keys are fetched. */
-static inline void orbgate_ask_set_monotonic_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 3u, 14u, value);
-}
+static inline void orbgate_ask_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 14u, value); }
 
 /* Resume: Resumes a step after its `Wait` is over. The engine can be a later one. Answered like `Ask`. */
-static inline void orbgate_resume_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 4u);
-}
-
+static inline void orbgate_resume_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 4u); }
 /* The time since 1970. */
-static inline void orbgate_resume_set_unix_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 4u, 1u, value);
-}
-
+static inline void orbgate_resume_set_unix_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 4u, 1u, value); }
 /* The time on the monotonic clock. */
-static inline void orbgate_resume_set_monotonic_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 4u, 2u, value);
-}
+static inline void orbgate_resume_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 4u, 2u, value); }
 
 /* Checked: Resumes a step after the host has checked its signature. Answered by `Answer`. */
-static inline void orbgate_checked_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 5u);
-}
-
+static inline void orbgate_checked_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 5u); }
 /* The signature is valid. */
-static inline void orbgate_checked_set_is_right(OrbgateQuestion *to, bool value)
-{
-    orbgate_wire_set_boolean(to, 5u, 1u, value);
-}
-
+static inline void orbgate_checked_set_is_right(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 5u, 1u, value); }
 /* The first 8 bytes of the token's SHA-256 hash, if the host has instructions for it; 0 if the library must hash it. */
-static inline void orbgate_checked_set_token_hash(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 5u, 2u, value);
-}
-
+static inline void orbgate_checked_set_token_hash(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 5u, 2u, value); }
 /* The time since 1970. */
-static inline void orbgate_checked_set_unix_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 5u, 3u, value);
-}
-
+static inline void orbgate_checked_set_unix_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 5u, 3u, value); }
 /* The time on the monotonic clock. */
-static inline void orbgate_checked_set_monotonic_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 5u, 4u, value);
-}
+static inline void orbgate_checked_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 5u, 4u, value); }
 
 /* IsOver: Asks whether the wait of a step is over: after each report of a call, and when `until_ms` is reached. Answered by `Over`. */
-static inline void orbgate_is_over_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 6u);
-}
-
+static inline void orbgate_is_over_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 6u); }
 /* The time on the monotonic clock. */
-static inline void orbgate_is_over_set_monotonic_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 6u, 1u, value);
-}
+static inline void orbgate_is_over_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 6u, 1u, value); }
 
 /* NextCall: Asks for the next call. Ask after each other question until the answer is `Done`, or only at the start, after `ReadSecrets` and after answers with `may_call`. Answered by `Call` or `Done`. */
-static inline void orbgate_next_call_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 7u);
-}
-
+static inline void orbgate_next_call_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 7u); }
 /* The time on the monotonic clock. */
-static inline void orbgate_next_call_set_monotonic_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 7u, 1u, value);
-}
+static inline void orbgate_next_call_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 7u, 1u, value); }
 
 /* Called: Reports the result of a call. Answered by `Call`, the next one of the same attempt, or by `Done`, and then the steps that wait for it can be resumed. A report for an attempt that is already over has no effect. */
-static inline void orbgate_called_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 8u);
-}
-
+static inline void orbgate_called_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 8u); }
 /* The attempt of the call. */
-static inline void orbgate_called_set_attempt(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 8u, 1u, value);
-}
-
+static inline void orbgate_called_set_attempt(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 8u, 1u, value); }
 /* An `ORBGATE_FETCH_*` number if there is no response; otherwise 0. */
-static inline void orbgate_called_set_failure(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 8u, 2u, value);
-}
-
+static inline void orbgate_called_set_failure(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 8u, 2u, value); }
 /* The status of the response. */
-static inline void orbgate_called_set_status(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 8u, 3u, value);
-}
-
+static inline void orbgate_called_set_status(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 8u, 3u, value); }
 /* Its headers, or at least each `Cache-Control`. */
 static inline void orbgate_called_add_header(OrbgateQuestion *to, const char *name, size_t name_len, const char *value, size_t value_len)
 {
@@ -551,67 +337,30 @@ static inline void orbgate_called_add_header(OrbgateQuestion *to, const char *na
     orbgate_wire_set(to, 8u, 2u, value, value_len);
     orbgate_wire_end(to, part);
 }
-
 /* Its body, which can be left out if the status isn't 200. */
-static inline void orbgate_called_set_body(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 8u, 5u, value, len);
-}
-
+static inline void orbgate_called_set_body(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 8u, 5u, value, len); }
 /* The time on the monotonic clock. */
-static inline void orbgate_called_set_monotonic_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 8u, 6u, value);
-}
+static inline void orbgate_called_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 8u, 6u, value); }
 
 /* Warm: Requests every issuer's keys, as far as the settings allow, so that the first token needn't wait. Answered by `Done`; then ask for the next call. */
-static inline void orbgate_warm_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 9u);
-}
-
+static inline void orbgate_warm_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 9u); }
 /* The time on the monotonic clock. */
-static inline void orbgate_warm_set_monotonic_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 9u, 1u, value);
-}
+static inline void orbgate_warm_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 9u, 1u, value); }
 
 /* Revoke: Never uses an issuer's key again, even if the issuer still publishes it. Answered by `Done`; for an unknown issuer, the status is `ORBGATE_STATUS_NOT_FOUND`. */
-static inline void orbgate_revoke_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 10u);
-}
-
+static inline void orbgate_revoke_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 10u); }
 /* The issuer. */
-static inline void orbgate_revoke_set_issuer(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 10u, 1u, value, len);
-}
-
+static inline void orbgate_revoke_set_issuer(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 10u, 1u, value, len); }
 /* The key's `kid`. */
-static inline void orbgate_revoke_set_kid(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 10u, 2u, value, len);
-}
+static inline void orbgate_revoke_set_kid(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 10u, 2u, value, len); }
 
 /* Forget: Forgets an issuer's keys, or the answers about its tokens, if it has withdrawn one before it expired. Answered like `Revoke`. */
-static inline void orbgate_forget_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 11u);
-}
-
+static inline void orbgate_forget_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 11u); }
 /* The issuer. */
-static inline void orbgate_forget_set_issuer(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 11u, 1u, value, len);
-}
+static inline void orbgate_forget_set_issuer(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 11u, 1u, value, len); }
 
 /* ReadSecrets: Reads the secrets of the clients that ask about opaque tokens again. If one can't be read, all of them stay as they are. Answered by `Done` or `Failed`. */
-static inline void orbgate_read_secrets_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 12u);
-}
-
+static inline void orbgate_read_secrets_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 12u); }
 /* As in `Make`. */
 static inline void orbgate_read_secrets_add_secret(OrbgateQuestion *to, const char *value, size_t value_len)
 {
@@ -623,23 +372,13 @@ static inline void orbgate_read_secrets_add_secret(OrbgateQuestion *to, const ch
 }
 
 /* Status: Asks for the status of each issuer's keys. Answered by `KeyStatus`. */
-static inline void orbgate_status_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 13u);
-}
+static inline void orbgate_status_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 13u); }
 
 /* CheckEngine: Checks that no path matches both a public route and a route of the engine's policy. Answered by `Done` or `Failed`. */
-static inline void orbgate_check_engine_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 14u);
-}
+static inline void orbgate_check_engine_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 14u); }
 
 /* CheckRoutes: Compares the routes of a service with those of the engine's policy, and with the gate's public ones if there is a gate. Answered by `RouteDifferences`. */
-static inline void orbgate_check_routes_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 15u);
-}
-
+static inline void orbgate_check_routes_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 15u); }
 /* The routes of the service. */
 static inline void orbgate_check_routes_add_route(OrbgateQuestion *to, const char *method, size_t method_len, const char *path_template, size_t path_template_len)
 {
@@ -648,49 +387,22 @@ static inline void orbgate_check_routes_add_route(OrbgateQuestion *to, const cha
     orbgate_wire_set(to, 15u, 2u, path_template, path_template_len);
     orbgate_wire_end(to, part);
 }
-
 /* Without a gate, an `ORBGATE_TEMPLATES_*` number: the syntax of the templates. */
-static inline void orbgate_check_routes_set_templates(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 15u, 2u, value);
-}
+static inline void orbgate_check_routes_set_templates(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 15u, 2u, value); }
 
 /* Drop: Ends the request of a step, for example because the client has disconnected, so that the step can serve another. Answered by `Done`, without a gate. */
-static inline void orbgate_drop_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 16u);
-}
+static inline void orbgate_drop_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 16u); }
 
 /* Reload: Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest. */
-static inline void orbgate_reload_begin(OrbgateQuestion *to)
-{
-    orbgate_wire_begin(to, 24u);
-}
-
+static inline void orbgate_reload_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 24u); }
 /* The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set. */
-static inline void orbgate_reload_set_policy(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 24u, 1u, value, len);
-}
-
+static inline void orbgate_reload_set_policy(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 24u, 1u, value, len); }
 /* Why the file can't be read; empty if it was read. */
-static inline void orbgate_reload_set_failure(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 24u, 2u, value, len);
-}
-
+static inline void orbgate_reload_set_failure(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 24u, 2u, value, len); }
 /* Reject a version without a seal. */
-static inline void orbgate_reload_set_require_seal(OrbgateQuestion *to, bool value)
-{
-    orbgate_wire_set_boolean(to, 24u, 3u, value);
-}
-
+static inline void orbgate_reload_set_require_seal(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 24u, 3u, value); }
 /* Reject a version that allows more than the active one, or for fewer orbs. */
-static inline void orbgate_reload_set_refuse_wider(OrbgateQuestion *to, bool value)
-{
-    orbgate_wire_set_boolean(to, 24u, 4u, value);
-}
-
+static inline void orbgate_reload_set_refuse_wider(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 24u, 4u, value); }
 /* As in `Make`. */
 static inline void orbgate_reload_add_secret(OrbgateQuestion *to, const char *value, size_t value_len)
 {
@@ -700,36 +412,16 @@ static inline void orbgate_reload_add_secret(OrbgateQuestion *to, const char *va
     }
     orbgate_wire_end(to, part);
 }
-
 /* Follow the file with this step: ask again after each `pause_ms`, until `Drop`. A version counts once it was read twice without a change. 0: the version counts now. */
-static inline void orbgate_reload_set_interval_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 24u, 6u, value);
-}
-
+static inline void orbgate_reload_set_interval_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 24u, 6u, value); }
 /* An operator waits for the result. */
-static inline void orbgate_reload_set_is_told(OrbgateQuestion *to, bool value)
-{
-    orbgate_wire_set_boolean(to, 24u, 7u, value);
-}
-
+static inline void orbgate_reload_set_is_told(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 24u, 7u, value); }
 /* The time on the monotonic clock. */
-static inline void orbgate_reload_set_monotonic_ms(OrbgateQuestion *to, uint64_t value)
-{
-    orbgate_wire_set_integer(to, 24u, 8u, value);
-}
-
+static inline void orbgate_reload_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 24u, 8u, value); }
 /* The name of the file, for errors and the log. */
-static inline void orbgate_reload_set_file(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 24u, 9u, value, len);
-}
-
+static inline void orbgate_reload_set_file(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 24u, 9u, value, len); }
 /* Why the host can't read a secret; empty if it read all. A version isn't loaded then. */
-static inline void orbgate_reload_set_secrets_failure(OrbgateQuestion *to, const char *value, size_t len)
-{
-    orbgate_wire_set(to, 24u, 10u, value, len);
-}
+static inline void orbgate_reload_set_secrets_failure(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 24u, 10u, value, len); }
 
 /* The form of each field, by its number; null for an unknown kind. */
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
@@ -906,422 +598,171 @@ static inline OrbgateMessage orbgate_message_init(void)
 
 /* Done: The question is done. */
 /* After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. */
-static inline OrbgateStr orbgate_done_get_notices(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 64u, 1u);
-}
+static inline OrbgateStr orbgate_done_get_notices(const OrbgateMessage *from) { return orbgate_wire_get(from, 64u, 1u); }
 
 /* Failed: A configuration or an option has errors. */
 /* The `OrbgateStatus` of the error. */
-static inline uint64_t orbgate_failed_get_status(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 65u, 1u);
-}
-
+static inline uint64_t orbgate_failed_get_status(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 65u, 1u); }
 /* All errors in one string, each on a line `line:column: message`. */
-static inline OrbgateStr orbgate_failed_get_message(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 65u, 2u);
-}
-
+static inline OrbgateStr orbgate_failed_get_message(const OrbgateMessage *from) { return orbgate_wire_get(from, 65u, 2u); }
 /* The errors that have a position, in the order of the file. */
-static inline bool orbgate_failed_next_diagnostic(const OrbgateMessage *from, OrbgateMessage *to)
-{
-    return orbgate_wire_next_part(from, 65u, 0x3u, 1u, to);
-}
+static inline bool orbgate_failed_next_diagnostic(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 65u, 0x3u, 1u, to); }
 
 /* Answer: The result of a request. Only an allow without `http_status` permits it. */
 /* The decision, packed as with `ORBGATE_PACK_ABOUT`. */
-static inline uint64_t orbgate_answer_get_packed(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 66u, 1u);
-}
-
+static inline uint64_t orbgate_answer_get_packed(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 66u, 1u); }
 /* The status of the response to a denied request, which has no body; 0 for an allow. */
-static inline uint64_t orbgate_answer_get_http_status(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 66u, 2u);
-}
-
+static inline uint64_t orbgate_answer_get_http_status(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 66u, 2u); }
 /* The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run. */
-static inline bool orbgate_answer_get_preflight(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 66u, 3u).data != NULL;
-}
-
+static inline bool orbgate_answer_get_preflight(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 3u).data != NULL; }
 /* The `WWW-Authenticate` header of a denial. */
-static inline OrbgateStr orbgate_answer_get_www_authenticate(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 66u, 4u);
-}
-
+static inline OrbgateStr orbgate_answer_get_www_authenticate(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 4u); }
 /* The `Allow` header of a denial. */
-static inline OrbgateStr orbgate_answer_get_allow(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 66u, 5u);
-}
-
+static inline OrbgateStr orbgate_answer_get_allow(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 5u); }
 /* Why the token is rejected, such as `expired`, only for logs and counters. */
-static inline OrbgateStr orbgate_answer_get_refused(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 66u, 6u);
-}
-
+static inline OrbgateStr orbgate_answer_get_refused(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 6u); }
 /* The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it. */
-static inline OrbgateStr orbgate_answer_get_misrouted(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 66u, 7u);
-}
-
+static inline OrbgateStr orbgate_answer_get_misrouted(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 7u); }
 /* The template of an allowed request that needs no token, because its decision names no route. */
-static inline OrbgateStr orbgate_answer_get_public_template(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 66u, 8u);
-}
-
+static inline OrbgateStr orbgate_answer_get_public_template(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 8u); }
 /* With `with_audit`, a JSON line for an audit log, without a line feed. */
-static inline OrbgateStr orbgate_answer_get_audit(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 66u, 9u);
-}
-
+static inline OrbgateStr orbgate_answer_get_audit(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 9u); }
 /* The verified token; absent without a valid token. */
-static inline bool orbgate_answer_get_token(const OrbgateMessage *from, OrbgateMessage *to)
-{
-    return orbgate_wire_get_part(from, 66u, 10u, 2u, to);
-}
-
+static inline bool orbgate_answer_get_token(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_get_part(from, 66u, 10u, 2u, to); }
 /* `NextCall` might be answered by a call. */
-static inline bool orbgate_answer_get_may_call(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 66u, 11u).data != NULL;
-}
+static inline bool orbgate_answer_get_may_call(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 11u).data != NULL; }
 
 /* Wait: The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` is answered so, at the latest until `until_ms`, and then resume. */
 /* When the wait ends even without a report, on the monotonic clock. */
-static inline uint64_t orbgate_wait_get_until_ms(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 67u, 1u);
-}
-
+static inline uint64_t orbgate_wait_get_until_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 67u, 1u); }
 /* `NextCall` might be answered by a call. */
-static inline bool orbgate_wait_get_may_call(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 67u, 2u).data != NULL;
-}
+static inline bool orbgate_wait_get_may_call(const OrbgateMessage *from) { return orbgate_wire_get(from, 67u, 2u).data != NULL; }
 
 /* CheckSignature: Check a signature, and report with `Checked` whether it is valid. The algorithm fits the key, and key and signature have a valid form and length. */
 /* The algorithm, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash. */
-static inline OrbgateStr orbgate_check_signature_get_algorithm(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 68u, 1u);
-}
-
+static inline OrbgateStr orbgate_check_signature_get_algorithm(const OrbgateMessage *from) { return orbgate_wire_get(from, 68u, 1u); }
 /* The key as a JWK with only its required members. Equal keys have equal strings. If it can't be imported, the signature is invalid. */
-static inline OrbgateStr orbgate_check_signature_get_key(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 68u, 2u);
-}
-
+static inline OrbgateStr orbgate_check_signature_get_key(const OrbgateMessage *from) { return orbgate_wire_get(from, 68u, 2u); }
 /* The token, whose first `signed` bytes are the signed ones. */
-static inline OrbgateStr orbgate_check_signature_get_token(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 68u, 3u);
-}
-
+static inline OrbgateStr orbgate_check_signature_get_token(const OrbgateMessage *from) { return orbgate_wire_get(from, 68u, 3u); }
 /* How many bytes of the token are signed. */
-static inline uint64_t orbgate_check_signature_get_signed(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 68u, 4u);
-}
-
+static inline uint64_t orbgate_check_signature_get_signed(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 68u, 4u); }
 /* The signature. */
-static inline OrbgateStr orbgate_check_signature_get_signature(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 68u, 5u);
-}
-
+static inline OrbgateStr orbgate_check_signature_get_signature(const OrbgateMessage *from) { return orbgate_wire_get(from, 68u, 5u); }
 /* `NextCall` might be answered by a call. */
-static inline bool orbgate_check_signature_get_may_call(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 68u, 6u).data != NULL;
-}
+static inline bool orbgate_check_signature_get_may_call(const OrbgateMessage *from) { return orbgate_wire_get(from, 68u, 6u).data != NULL; }
 
 /* Call: A call to make without following redirects. In any case, report the result with `Called`. */
 /* The attempt that needs it. */
-static inline uint64_t orbgate_call_get_attempt(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 69u, 1u);
-}
-
+static inline uint64_t orbgate_call_get_attempt(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 69u, 1u); }
 /* Its method. */
-static inline OrbgateStr orbgate_call_get_method(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 69u, 2u);
-}
-
+static inline OrbgateStr orbgate_call_get_method(const OrbgateMessage *from) { return orbgate_wire_get(from, 69u, 2u); }
 /* `https`, or a loopback address. */
-static inline OrbgateStr orbgate_call_get_url(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 69u, 3u);
-}
-
+static inline OrbgateStr orbgate_call_get_url(const OrbgateMessage *from) { return orbgate_wire_get(from, 69u, 3u); }
 /* Its headers. One of them can contain a secret, so don't log them. */
-static inline bool orbgate_call_next_header(const OrbgateMessage *from, OrbgateMessage *to)
-{
-    return orbgate_wire_next_part(from, 69u, 0x80000004u, 3u, to);
-}
-
+static inline bool orbgate_call_next_header(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 69u, 0x80000004u, 3u, to); }
 /* Its body, if it has one. It can contain a token, so don't log it. */
-static inline OrbgateStr orbgate_call_get_body(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 69u, 5u);
-}
-
+static inline OrbgateStr orbgate_call_get_body(const OrbgateMessage *from) { return orbgate_wire_get(from, 69u, 5u); }
 /* If the response hasn't arrived after this time, report `ORBGATE_FETCH_TIMEOUT`. */
-static inline uint64_t orbgate_call_get_timeout_ms(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 69u, 6u);
-}
-
+static inline uint64_t orbgate_call_get_timeout_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 69u, 6u); }
 /* If the body is longer, stop reading and report `ORBGATE_FETCH_TOO_LARGE`. */
-static inline uint64_t orbgate_call_get_max_bytes(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 69u, 7u);
-}
+static inline uint64_t orbgate_call_get_max_bytes(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 69u, 7u); }
 
 /* Over: Whether the wait of a step is over. */
 /* The step can be resumed. */
-static inline bool orbgate_over_get_is_over(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 70u, 1u).data != NULL;
-}
+static inline bool orbgate_over_get_is_over(const OrbgateMessage *from) { return orbgate_wire_get(from, 70u, 1u).data != NULL; }
 
 /* SecretSources: Where the secrets of a token configuration are, in the order of the issuers that have one. */
 /* The sources. */
-static inline bool orbgate_secret_sources_next_source(const OrbgateMessage *from, OrbgateMessage *to)
-{
-    return orbgate_wire_next_part(from, 71u, 0x80000001u, 4u, to);
-}
+static inline bool orbgate_secret_sources_next_source(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 71u, 0x80000001u, 4u, to); }
 
 /* KeyStatus: The status of the keys at one moment. */
 /* The issuers, in the order of the configuration. */
-static inline bool orbgate_key_status_next_issuer(const OrbgateMessage *from, OrbgateMessage *to)
-{
-    return orbgate_wire_next_part(from, 72u, 0x1u, 5u, to);
-}
+static inline bool orbgate_key_status_next_issuer(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 72u, 0x1u, 5u, to); }
 
 /* RouteDifferences: The differences between the routes of a service and of its policy; empty if they are the same. */
 /* First the routes that the policy lacks, then those that the service lacks. */
-static inline bool orbgate_route_differences_next_difference(const OrbgateMessage *from, OrbgateMessage *to)
-{
-    return orbgate_wire_next_part(from, 73u, 0x80000001u, 6u, to);
-}
+static inline bool orbgate_route_differences_next_difference(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 73u, 0x80000001u, 6u, to); }
 
 /* Loaded: What became of a version of the policy. */
 /* Activate it. */
-static inline bool orbgate_loaded_get_is_loaded(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 84u, 1u).data != NULL;
-}
-
+static inline bool orbgate_loaded_get_is_loaded(const OrbgateMessage *from) { return orbgate_wire_get(from, 84u, 1u).data != NULL; }
 /* The label of `orbgate_policy_loads_total`, such as `loaded` or `wider`. Empty if there is nothing to count or to log. */
-static inline OrbgateStr orbgate_loaded_get_result(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 84u, 2u);
-}
-
+static inline OrbgateStr orbgate_loaded_get_result(const OrbgateMessage *from) { return orbgate_wire_get(from, 84u, 2u); }
 /* What to log: the digest, or why the previous policy stays active. */
-static inline OrbgateStr orbgate_loaded_get_message(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 84u, 3u);
-}
-
+static inline OrbgateStr orbgate_loaded_get_message(const OrbgateMessage *from) { return orbgate_wire_get(from, 84u, 3u); }
 /* What to log as a warning, such as the changes for callers; empty if there is nothing. */
-static inline OrbgateStr orbgate_loaded_get_warning(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 84u, 4u);
-}
-
+static inline OrbgateStr orbgate_loaded_get_warning(const OrbgateMessage *from) { return orbgate_wire_get(from, 84u, 4u); }
 /* The `OrbgateStatus` of a rejection; otherwise 0. */
-static inline uint64_t orbgate_loaded_get_status(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 84u, 5u);
-}
-
+static inline uint64_t orbgate_loaded_get_status(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 84u, 5u); }
 /* The errors of a policy or a configuration that have a position. */
-static inline bool orbgate_loaded_next_diagnostic(const OrbgateMessage *from, OrbgateMessage *to)
-{
-    return orbgate_wire_next_part(from, 84u, 0x6u, 1u, to);
-}
-
+static inline bool orbgate_loaded_next_diagnostic(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 84u, 0x6u, 1u, to); }
 /* With `interval_ms`, when to ask again. */
-static inline uint64_t orbgate_loaded_get_pause_ms(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 84u, 7u);
-}
-
+static inline uint64_t orbgate_loaded_get_pause_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 84u, 7u); }
 /* Why a version is rejected, for the language's error: each error on a line, with the file. */
-static inline OrbgateStr orbgate_loaded_get_reason(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 84u, 8u);
-}
+static inline OrbgateStr orbgate_loaded_get_reason(const OrbgateMessage *from) { return orbgate_wire_get(from, 84u, 8u); }
 
 /* Diagnostic: An error of a configuration. */
 /* Line, from 1. */
-static inline uint64_t orbgate_diagnostic_get_line(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 1u, 1u);
-}
-
+static inline uint64_t orbgate_diagnostic_get_line(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 1u, 1u); }
 /* Column in characters, from 1. */
-static inline uint64_t orbgate_diagnostic_get_column(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 1u, 2u);
-}
-
+static inline uint64_t orbgate_diagnostic_get_column(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 1u, 2u); }
 /* The message: lower case, no final period, without the position. */
-static inline OrbgateStr orbgate_diagnostic_get_message(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 1u, 3u);
-}
+static inline OrbgateStr orbgate_diagnostic_get_message(const OrbgateMessage *from) { return orbgate_wire_get(from, 1u, 3u); }
 
 /* Token: A verified token. */
 /* Its kind: an `OrbgateTokenKind`. */
-static inline uint64_t orbgate_token_get_kind(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 2u, 1u);
-}
-
+static inline uint64_t orbgate_token_get_kind(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 2u, 1u); }
 /* Its scopes, separated by single spaces. */
-static inline OrbgateStr orbgate_token_get_scopes(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 2u, 2u);
-}
-
+static inline OrbgateStr orbgate_token_get_scopes(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 2u); }
 /* The issuer. */
-static inline OrbgateStr orbgate_token_get_issuer(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 2u, 3u);
-}
-
+static inline OrbgateStr orbgate_token_get_issuer(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 3u); }
 /* The subject (`sub`); empty if the token doesn't state it. */
-static inline OrbgateStr orbgate_token_get_subject(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 2u, 4u);
-}
-
+static inline OrbgateStr orbgate_token_get_subject(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 4u); }
 /* The client that the token was issued to; empty if the token doesn't state it. */
-static inline OrbgateStr orbgate_token_get_client(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 2u, 5u);
-}
-
+static inline OrbgateStr orbgate_token_get_client(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 5u); }
 /* The party that acts for the subject (`act`); empty if the token doesn't state it. */
-static inline OrbgateStr orbgate_token_get_actor(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 2u, 6u);
-}
-
+static inline OrbgateStr orbgate_token_get_actor(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 6u); }
 /* The token's own id (`jti`); empty if the token doesn't state it. */
-static inline OrbgateStr orbgate_token_get_id(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 2u, 7u);
-}
-
+static inline OrbgateStr orbgate_token_get_id(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 7u); }
 /* An id that reveals nothing about the token: 16 hexadecimal digits. */
-static inline OrbgateStr orbgate_token_get_fingerprint(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 2u, 8u);
-}
-
+static inline OrbgateStr orbgate_token_get_fingerprint(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 8u); }
 /* When the token expires: in milliseconds since 1970. */
-static inline uint64_t orbgate_token_get_expires_ms(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 2u, 9u);
-}
+static inline uint64_t orbgate_token_get_expires_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 2u, 9u); }
 
 /* CallHeader: A header line of a call. */
 /* Its name. */
-static inline OrbgateStr orbgate_call_header_get_name(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 3u, 1u);
-}
-
+static inline OrbgateStr orbgate_call_header_get_name(const OrbgateMessage *from) { return orbgate_wire_get(from, 3u, 1u); }
 /* Its value. */
-static inline OrbgateStr orbgate_call_header_get_value(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 3u, 2u);
-}
+static inline OrbgateStr orbgate_call_header_get_value(const OrbgateMessage *from) { return orbgate_wire_get(from, 3u, 2u); }
 
 /* SecretSource: Where a secret is. A configuration never contains the secret. */
 /* An `ORBGATE_SECRET_*` number. */
-static inline uint64_t orbgate_secret_source_get_kind(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 4u, 1u);
-}
-
+static inline uint64_t orbgate_secret_source_get_kind(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 4u, 1u); }
 /* The path of the file, or the name of the variable. */
-static inline OrbgateStr orbgate_secret_source_get_name(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 4u, 2u);
-}
+static inline OrbgateStr orbgate_secret_source_get_name(const OrbgateMessage *from) { return orbgate_wire_get(from, 4u, 2u); }
 
 /* IssuerStatus: The status of one issuer's keys. */
 /* The issuer. */
-static inline OrbgateStr orbgate_issuer_status_get_issuer(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 5u, 1u);
-}
-
+static inline OrbgateStr orbgate_issuer_status_get_issuer(const OrbgateMessage *from) { return orbgate_wire_get(from, 5u, 1u); }
 /* The number of usable keys. If it is 0 and `opaque` isn't true, every token of the issuer is rejected. */
-static inline uint64_t orbgate_issuer_status_get_key_count(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 5u, 2u);
-}
-
+static inline uint64_t orbgate_issuer_status_get_key_count(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 5u, 2u); }
 /* When the keys were fetched, on the monotonic clock; 0 if there aren't any. */
-static inline uint64_t orbgate_issuer_status_get_fetched_ms(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 5u, 3u);
-}
-
+static inline uint64_t orbgate_issuer_status_get_fetched_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 5u, 3u); }
 /* Why the last attempt failed; empty if it succeeded. */
-static inline OrbgateStr orbgate_issuer_status_get_failure(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 5u, 4u);
-}
-
+static inline OrbgateStr orbgate_issuer_status_get_failure(const OrbgateMessage *from) { return orbgate_wire_get(from, 5u, 4u); }
 /* The keys that were left out, with the reasons: one line for each. */
-static inline OrbgateStr orbgate_issuer_status_get_warnings(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 5u, 5u);
-}
-
+static inline OrbgateStr orbgate_issuer_status_get_warnings(const OrbgateMessage *from) { return orbgate_wire_get(from, 5u, 5u); }
 /* The issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint. */
-static inline bool orbgate_issuer_status_get_opaque(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 5u, 6u).data != NULL;
-}
+static inline bool orbgate_issuer_status_get_opaque(const OrbgateMessage *from) { return orbgate_wire_get(from, 5u, 6u).data != NULL; }
 
 /* RouteDifference: A route that only the service or only the policy has. */
 /* An `ORBGATE_DIFFERENCE_*` number. */
-static inline uint64_t orbgate_route_difference_get_kind(const OrbgateMessage *from)
-{
-    return orbgate_wire_get_integer(from, 6u, 1u);
-}
-
+static inline uint64_t orbgate_route_difference_get_kind(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 6u, 1u); }
 /* The route, for example `GET /users/export`. */
-static inline OrbgateStr orbgate_route_difference_get_route(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 6u, 2u);
-}
-
+static inline OrbgateStr orbgate_route_difference_get_route(const OrbgateMessage *from) { return orbgate_wire_get(from, 6u, 2u); }
 /* The policy's route that decides the requests of an undeclared route; empty if they are denied. */
-static inline OrbgateStr orbgate_route_difference_get_decided_as(const OrbgateMessage *from)
-{
-    return orbgate_wire_get(from, 6u, 3u);
-}
+static inline OrbgateStr orbgate_route_difference_get_decided_as(const OrbgateMessage *from) { return orbgate_wire_get(from, 6u, 3u); }
 
 /* Whether an answer permits its request. Nothing else does. */
 static inline bool orbgate_answer_is_allow(const OrbgateMessage *answer)

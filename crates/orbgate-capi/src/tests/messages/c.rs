@@ -91,38 +91,42 @@ fn setters(messages: &Messages, number: u32, question: &Message) -> String {
     let name = lower(question.name);
     let mut text = about(question);
     text += &format!(
-        "static inline void orbgate_{name}_begin(OrbgateQuestion *to)\n{{\n    orbgate_wire_begin(to, {number}u);\n}}\n\n"
+        "static inline void orbgate_{name}_begin(OrbgateQuestion *to) {{ orbgate_wire_begin(to, {number}u); }}\n"
     );
     question.fields.iter().for_each(|field| text += &setter(messages, (number, question), field));
-    text
+    text + "\n"
 }
 
 fn setter(messages: &Messages, (number, question): (u32, &Message), field: &Field) -> String {
     let place = format!("to, {number}u, {}u", field.number);
     let (parameters, body) = match (field.list, field.kind) {
         (false, ValueType::Integer) => {
-            ("uint64_t value".to_owned(), format!("orbgate_wire_set_integer({place}, value);"))
+            ("uint64_t value".to_owned(), format!(" orbgate_wire_set_integer({place}, value); "))
         }
-        (false, ValueType::Boolean) => ("bool value".to_owned(), format!("orbgate_wire_set_boolean({place}, value);")),
+        (false, ValueType::Boolean) => {
+            ("bool value".to_owned(), format!(" orbgate_wire_set_boolean({place}, value); "))
+        }
         (true, ValueType::Part(part)) => {
             let fields = &messages.find(part).fields;
             let parameters = fields.iter().map(|it| format!("const char *{0}, size_t {0}_len", it.name));
             let puts = fields.iter().map(|it| put(number, it)).collect::<String>();
-            let body =
-                format!("const size_t part = orbgate_wire_part({place});\n{puts}    orbgate_wire_end(to, part);");
+            let body = format!(
+                "\n    const size_t part = orbgate_wire_part({place});\n{puts}    orbgate_wire_end(to, part);\n"
+            );
             (parameters.collect::<Vec<_>>().join(", "), body)
         }
         (list, ValueType::Text | ValueType::Kept | ValueType::Bytes) => {
             assert!(!field.optional, "only a part has a field that can be absent");
             let call = if list { "orbgate_wire_add" } else { "orbgate_wire_set" };
-            ("const char *value, size_t len".to_owned(), format!("{call}({place}, value, len);"))
+            ("const char *value, size_t len".to_owned(), format!(" {call}({place}, value, len); "))
         }
         _ => panic!("{} has a form that no question had yet", field.name),
     };
     let name = function(question, field, ["set", "add"]);
     format!(
-        "/* {} */\nstatic inline void {name}(OrbgateQuestion *to, {parameters})\n{{\n    {body}\n}}\n\n",
-        field.about
+        "/* {} */\nstatic inline void {name}(OrbgateQuestion *to, {parameters}){}{{{body}}}\n",
+        field.about,
+        if body.starts_with('\n') { '\n' } else { ' ' }
     )
 }
 
@@ -139,7 +143,7 @@ fn put(question: u32, field: &Field) -> String {
 
 fn getters(messages: &Messages, message: &Message) -> String {
     let fields = message.fields.iter().map(|field| getter(messages, message, field));
-    about(message) + if message.fields.is_empty() { "\n" } else { "" } + &fields.collect::<String>()
+    about(message) + &fields.collect::<String>() + "\n"
 }
 
 fn getter(messages: &Messages, message: &Message, field: &Field) -> String {
@@ -161,5 +165,5 @@ fn getter(messages: &Messages, message: &Message, field: &Field) -> String {
         (true, _) => panic!("{} is a list of a kind that no answer had yet", field.name),
     };
     let name = function(message, field, ["get", "next"]);
-    format!("/* {} */\nstatic inline {kind}{name}({parameters})\n{{\n    return {body};\n}}\n\n", field.about)
+    format!("/* {} */\nstatic inline {kind}{name}({parameters}) {{ return {body}; }}\n", field.about)
 }
