@@ -49,7 +49,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The version of this header. orbgate_version_number() returns the version of the library. */
+/* The version of this header. orbgate_version() returns the version of the library. */
 #define ORBGATE_VERSION_MAJOR 0
 #define ORBGATE_VERSION_MINOR 1
 #define ORBGATE_VERSION_PATCH 0
@@ -883,15 +883,6 @@ struct OrbgateEngine *orbgate_engine_retain(const struct OrbgateEngine *engine);
 ORBGATE_API
 void orbgate_engine_free(struct OrbgateEngine *engine);
 
-/// Writes the SHA-256 digest of the policy's canonical form: 32 bytes.
-///
-/// Ownership: `out` has room for 32 bytes.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_digest(const struct OrbgateEngine *engine,
-                                    uint8_t *out);
-
 /// Returns the digest as a string: `sha256:` and 64 hexadecimal digits.
 ///
 /// Ownership: the engine owns the string, which is valid as long as the engine.
@@ -1157,18 +1148,6 @@ OrbgateStatus orbgate_engine_route(const struct OrbgateEngine *engine,
                                    uint32_t number,
                                    struct OrbgateRoute *out);
 
-/// Returns one of the methods that a route's template declares, including its own, in alphabetical
-/// order, for the `Allow` header of a 405. Returns `ORBGATE_STATUS_NOT_FOUND` after the last one.
-///
-/// Ownership: the engine owns the string, which is valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_route_method(const struct OrbgateEngine *engine,
-                                          uint32_t number,
-                                          size_t index,
-                                          struct OrbgateStr *out);
-
 /// Returns one of the alternatives that a route needs: scopes separated by one space, as in a token. A token needs all
 /// scopes of one alternative. The first is the owner's, which begins with the scope that owns the route. Most routes have
 /// only that one, and it is only that scope. Returns `ORBGATE_STATUS_NOT_FOUND` after the last one.
@@ -1215,13 +1194,6 @@ OrbgateStatus orbgate_engine_find_route(const struct OrbgateEngine *engine,
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API
 struct OrbgateStr orbgate_status_name(int32_t status);
-
-/// Returns an effect's name, `allow` or `deny`; no string for any other number.
-///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-struct OrbgateStr orbgate_effect_name(uint8_t effect);
 
 /// Returns a reason's name, for example `scope_missing`; no string for an unknown number.
 ///
@@ -1364,14 +1336,6 @@ uint32_t orbgate_abi_version(void);
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API
 struct OrbgateStr orbgate_version(void);
-
-/// Returns the version of the library as one number, in the format of the header's
-/// `ORBGATE_VERSION_NUMBER`.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-uint32_t orbgate_version_number(void);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -80,13 +80,10 @@ static void owners(void)
 
 static void readers(void)
 {
-    unsigned char digest[32];
     uint8_t marked;
     OrbgateStr text;
     uint32_t count;
     OrbgateRouteId id;
-    REFUSED(digest, orbgate_engine_digest(NULL, digest));
-    CHECK(orbgate_engine_digest(engine, NULL) == INVALID);
     REFUSED(text, orbgate_engine_digest_string(NULL, &text));
     CHECK(orbgate_engine_digest_string(engine, NULL) == INVALID);
     REFUSED(marked, orbgate_engine_has_end_marker(NULL, &marked));
@@ -122,10 +119,6 @@ static void readers(void)
     CHECK(orbgate_engine_route(engine, 1, NULL) == INVALID);
     route.struct_size = 0;
     CHECK(orbgate_engine_route(engine, 1, &route) == INVALID);
-    REFUSED(text, orbgate_engine_route_method(NULL, 1, 0, &text));
-    REFUSED_WITH(ORBGATE_STATUS_NOT_FOUND, text, orbgate_engine_route_method(engine, 0, 0, &text));
-    REFUSED_WITH(ORBGATE_STATUS_NOT_FOUND, text, orbgate_engine_route_method(engine, 1, SIZE_MAX, &text));
-    CHECK(orbgate_engine_route_method(engine, 1, 0, NULL) == INVALID);
     REFUSED(text, orbgate_engine_route_alternative(NULL, 1, 0, &text));
     REFUSED_WITH(ORBGATE_STATUS_NOT_FOUND, text, orbgate_engine_route_alternative(engine, 0, 0, &text));
     REFUSED_WITH(ORBGATE_STATUS_NOT_FOUND, text, orbgate_engine_route_alternative(engine, 1, 1, &text));
@@ -367,7 +360,6 @@ static void handles(void)
 static void every_number(void)
 {
     for (unsigned number = 0; number < 256; number++) {
-        (void)orbgate_effect_name((uint8_t)number);
         (void)orbgate_detail_name((uint8_t)number);
         (void)orbgate_detail_explanation((uint8_t)number);
         CHECK((orbgate_reason_name((uint8_t)number).data == NULL) ==

@@ -52,7 +52,6 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
     routeCount: func("orbgate_engine_route_count", STATUS, [HANDLE, out("uint32_t")]),
     // Read field by field: a policy may have 200,000 of them.
     route: func("orbgate_engine_route", STATUS, [HANDLE, "uint32_t", POINTER]),
-    routeMethod: func("orbgate_engine_route_method", STATUS, [HANDLE, "uint32_t", SIZE, POINTER]),
     routeAlternative: func("orbgate_engine_route_alternative", STATUS, [HANDLE, "uint32_t", SIZE, POINTER]),
     scopeCount: func("orbgate_engine_scope_count", STATUS, [HANDLE, out("uint32_t")]),
     scope: func("orbgate_engine_scope", STATUS, [HANDLE, "uint32_t", inout(Scope)]),
@@ -100,6 +99,7 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
     api: offsetof(Route, "api"),
     amount: offsetof(Route, "amount"),
     scopeNumber: offsetof(Route, "scope_number"),
+    methods: offsetof(Route, "methods"),
   };
 
   return { functions, structs, sizes, ROUTE };

@@ -128,9 +128,9 @@ class Table {
     const name = this.#scopes[scope]?.name ?? "";
     const space = isClosed ? -1 : route.indexOf(" ");
     const [method, template] = [route.slice(0, Math.max(space, 0)), route.slice(space + 1)];
-    const methods = this.#methods.get(template) ?? readList(functions.routeMethod, engine, number);
+    const methods = this.#methods.get(template) ?? Object.freeze(textAt(ROUTE.methods).split(", ").filter(Boolean));
     this.#methods.set(template, methods);
-    const alternatives = readList(functions.routeAlternative, engine, number);
+    const alternatives = readAlternatives(engine, number);
     const scopes = Object.freeze(alternatives.map((alternative) => Object.freeze(alternative.split(" "))));
     const listed = Object.freeze({ id, route, method, template, scope: name, scopes, api, methods });
     return { listed, amount };
@@ -160,18 +160,16 @@ function readScope(engine, number) {
 }
 
 /**
- * The texts that a route has, of a function that lists them.
- * @param {(...args: any[]) => number} list
+ * What a route needs: alternatives.
  * @param {number} engine
  * @param {number} number
- * @returns {readonly string[]}
  */
-function readList(list, engine, number) {
+function readAlternatives(engine, number) {
   const texts = [];
-  while (list(engine, number, texts.length, roomAddress()) === OK) {
+  while (functions.routeAlternative(engine, number, texts.length, roomAddress()) === OK) {
     texts.push(textAt(0));
   }
-  return Object.freeze(texts);
+  return texts;
 }
 
 module.exports = { Table };

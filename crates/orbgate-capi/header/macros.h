@@ -1,5 +1,5 @@
 
-/* The version of this header. orbgate_version_number() returns the version of the library. */
+/* The version of this header. orbgate_version() returns the version of the library. */
 #define ORBGATE_VERSION_MAJOR @MAJOR@
 #define ORBGATE_VERSION_MINOR @MINOR@
 #define ORBGATE_VERSION_PATCH @PATCH@

@@ -223,22 +223,6 @@ pub unsafe extern "C" fn orbgate_engine_free(engine: *mut OrbgateEngine) {
     unsafe { release(engine) }
 }
 
-/// Writes the SHA-256 digest of the policy's canonical form: 32 bytes.
-///
-/// Ownership: `out` has room for 32 bytes.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_digest(engine: *const OrbgateEngine, out: *mut u8) -> OrbgateStatus {
-    guard(|| {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let (engine, out) = unsafe { (shared(engine)?, Out::new(out.cast::<[u8; 32]>())?) };
-        // SAFETY: the caller guarantees it, see the preamble.
-        unsafe { out.write(*engine.engine().digest().as_bytes()) }
-        Ok(())
-    })
-}
-
 /// Returns the digest as a string: `sha256:` and 64 hexadecimal digits.
 ///
 /// Ownership: the engine owns the string, which is valid as long as the engine.

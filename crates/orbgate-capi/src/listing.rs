@@ -145,30 +145,6 @@ pub unsafe extern "C" fn orbgate_engine_route(
     })
 }
 
-/// Returns one of the methods that a route's template declares, including its own, in alphabetical
-/// order, for the `Allow` header of a 405. Returns `ORBGATE_STATUS_NOT_FOUND` after the last one.
-///
-/// Ownership: the engine owns the string, which is valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_route_method(
-    engine: *const OrbgateEngine,
-    number: u32,
-    index: usize,
-    out: *mut OrbgateStr,
-) -> OrbgateStatus {
-    guard(|| {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
-        let method = route(engine, number)?.methods().nth(index);
-        let method = OrbgateStr::new(method.ok_or(OrbgateStatus::NotFound)?);
-        // SAFETY: the caller guarantees it, see the preamble.
-        unsafe { out.write(method) }
-        Ok(())
-    })
-}
-
 /// Returns one of the alternatives that a route needs: scopes separated by one space, as in a token. A token needs all
 /// scopes of one alternative. The first is the owner's, which begins with the scope that owns the route. Most routes have
 /// only that one, and it is only that scope. Returns `ORBGATE_STATUS_NOT_FOUND` after the last one.

@@ -38,15 +38,6 @@ pub extern "C" fn orbgate_status_name(status: i32) -> OrbgateStr {
     })
 }
 
-/// Returns an effect's name, `allow` or `deny`; no string for any other number.
-///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[unsafe(no_mangle)]
-pub extern "C" fn orbgate_effect_name(effect: u8) -> OrbgateStr {
-    static_text(|| effect_name(effect))
-}
-
 pub(crate) fn effect_name(effect: u8) -> Option<&'static str> {
     let mut all = Effect::ALL.into_iter();
     let effect = all.find(|it| it.number() == effect);
