@@ -76,7 +76,7 @@ export interface GateOptions {
    * is logged.
    */
   readonly audit?: (line: string) => void;
-  /** `reload` throws, and the active policy stays, if the new policy allows more, or for fewer orbs. */
+  /** No version of the policy is loaded that allows more than the active one, or for fewer orbs; `reload` throws. */
   readonly refuseWider?: boolean;
   /**
    * Logs why a call is denied: the answer of `engine.explain` as a line of JSON, without the query, or only the decision if a header or the
@@ -189,6 +189,21 @@ export interface RouteDifference {
   readonly decidedAs: string | null;
 }
 
+/** How a policy file is followed. */
+export interface WatchOptions {
+  /** The time between two reads. The default is 2,000. */
+  readonly intervalMs?: number;
+  /** Refuses a version without a [seal](https://github.com/orbgate/orbgate/blob/main/docs/reload.md). */
+  readonly requireSeal?: boolean;
+}
+
+/** A policy file that a gate follows until this or the gate is closed. */
+export interface Watch extends Disposable {
+  /** Reads the file now, for an operator who has changed it. A version with a seal is loaded at once, and others after at most a second. */
+  readNow(): void;
+  close(): void;
+}
+
 /** Answers requests: it verifies the token, and the policy decides. Use one gate for the whole service. */
 export class Gate implements Disposable {
   /**
@@ -201,11 +216,17 @@ export class Gate implements Disposable {
   /** Holds the current policy. Don't close the engine that its `store` returns: `charge` of earlier requests can still need it. */
   readonly policy: Handle;
   /**
-   * Loads a new version of the policy file for all later requests. Throws a `PolicyError` if it has errors or lacks the
-   * end marker, for example because it is only partly written; the previous policy stays active. The secrets for opaque
+   * Loads a new version of the policy file for all later requests. Throws a `PolicyError` with the reason if it can't be read, has errors or
+   * lacks the end marker, for example because it is only partly written; the previous policy stays active. The secrets for opaque
    * tokens are read again; it throws if one can't be read, and then all of them and the policy stay as they were.
    */
   reload(file: Text | FileUrl): Engine;
+  /**
+   * Follows the policy file: reads it at an interval, and loads each version that is valid and was read twice without a change. Everything
+   * else is logged and counted once, and changes nothing. The first version is the one after the active policy. Each process, also each worker
+   * of a cluster, follows the file itself. The process can end meanwhile.
+   */
+  watch(file: Text | FileUrl, options?: WatchOptions): Watch;
   /** Answers a question: immediately, unless keys must be fetched first. If it throws, deny with 403. */
   answer(question: Question): Answer | Promise<Answer>;
   /** Starts fetching every issuer's keys, so that the first request doesn't wait. */

@@ -5,7 +5,7 @@ const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const os = require("node:os");
 const path = require("node:path");
-const { Engine, Handle } = require("orbgate");
+const { Engine, Handle, PolicyError } = require("orbgate");
 const { Gate } = require("orbgate/gate");
 const { startIssuer } = require("orbgate/testing");
 const { WAYS, issuer, keyPair, signed } = require("./support/issuer.js");
@@ -209,11 +209,59 @@ test("a policy is replaced for every later request, if it is whole", async (cont
     assert.throws(() => gate.reload(file), { name: "PolicyError" });
     assert.equal(await asked(), 404);
   }
-  assert.throws(() => gate.reload(path.join(folder, "none.yaml")), { code: "io" });
+  assert.throws(() => gate.reload(path.join(folder, "none.yaml")), (error) => error instanceof PolicyError && error.code === "io" && /none\.yaml: the policy file cannot be read: ENOENT/.test(error.message) && /** @type {any} */ (error.cause).code === "ENOENT");
   fs.writeFileSync(file, `${policy}...\n`);
   gate.reload(file);
   assert.equal(await asked(), null);
   assert.deepEqual(results, ["refused", "unfinished", "unreadable", "loaded"]);
+});
+
+test("a policy file is followed", async (context) => {
+  const { tokens } = await issuer(context);
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "policy.yaml");
+  const policy = (/** @type {string} */ name) => `orbgate: 1\nname: ${name}\napis: {a: {base_path: '', scopes: {s: {orbs: false, routes: [GET /a]}}}}\n...\n`;
+  fs.writeFileSync(file, policy("a"));
+  const results = /** @type {(string | undefined)[]} */ ([]);
+  const logged = /** @type {string[]} */ ([]);
+  const write = (/** @type {string} */ level) => (/** @type {string} */ line) => void logged.push(`${level} ${line}`);
+  const log = { info: write("info"), warn: write("warn"), error: write("error") };
+  const gate = new Gate(Engine.fromFile(file), tokens, { log, count: (_, { result }) => void results.push(result) });
+  const until = async (/** @type {number} */ count) => {
+    while (results.length < count) {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    }
+    return [results.at(-1), gate.policy.load().name];
+  };
+  const watch = gate.watch(file, { intervalMs: 20 });
+  // The first version is the active one, which is no news.
+  fs.writeFileSync(file, policy("b"));
+  assert.deepEqual(await until(1), ["loaded", "b"]);
+  assert.deepEqual(logged, [`info orbgate: a policy is active: ${file}: ${gate.policy.load().digest}`]);
+  fs.writeFileSync(file, "orbgate: 2\napis: {}\n");
+  assert.deepEqual(await until(2), ["refused", "b"]);
+  assert.match(logged.at(-1) ?? "", /^error orbgate: the previous policy stays active: .*policy.yaml:1:10: /);
+  fs.rmSync(file);
+  assert.deepEqual(await until(3), ["unreadable", "b"]);
+  // A version without the marker of the one before is incomplete.
+  fs.writeFileSync(file, policy("c").replace("...\n", ""));
+  assert.deepEqual(await until(4), ["unfinished", "b"]);
+  fs.writeFileSync(file, "orbgate: 1\napis: {}\n...\n");
+  watch.readNow();
+  assert.deepEqual((await until(5))[0], "loaded");
+  assert.match(logged.at(-1) ?? "", /^warn orbgate: the policy changes answers: .*\n[^]*no routes/);
+  watch.close();
+  watch.readNow();
+  gate.watch(file, { intervalMs: 20, requireSeal: true });
+  assert.deepEqual((await until(6))[0], "unsealed");
+  assert.throws(() => gate.watch(file, { intervalMs: 0 }), RangeError);
+  assert.throws(() => gate.watch(file, /** @type {any} */ ({ interval: 1 })), TypeError);
+  gate.close();
+  assert.throws(() => gate.watch(file), /** @type {any} */ ({ code: "closed" }));
+  fs.writeFileSync(file, policy("d"));
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(results.length, 6);
 });
 
 test("a wider policy is refused on request", async (context) => {
@@ -232,7 +280,7 @@ test("a wider policy is refused on request", async (context) => {
     fs.writeFileSync(file, narrow.replace("GET /a", "GET /a, GET /b"));
     const active = gate.policy.load().digest;
     if (refuseWider) {
-      assert.throws(() => gate.reload(file), { code: "wider", message: new RegExp(`^${file}: .*: 1 wider$`) });
+      assert.throws(() => gate.reload(file), { code: "wider", message: new RegExp(`^${file}: .*: 1 wider, 0 narrower, 0 removed\n.*GET /b`) });
       assert.equal(gate.policy.load().digest, active);
     } else {
       gate.reload(file);
@@ -251,8 +299,8 @@ test("a wider policy is refused where paths end in a slash, and public routes be
   );
   const [usual, slash, escapes] = ["trailing_slash: never", "trailing_slash: always", "target: encoded_params"];
   for (const [active, next, open, why] of /** @type {const} */ ([
-    [policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}", /: 1 wider$/],
-    [policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}", /: 1 wider$/],
+    [policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}", /: 1 wider, /],
+    [policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}", /: 1 wider, /],
     // Without routes, two policies decide alike, except for the gate's public routes.
     [policy(usual), policy(slash), "GET /docs/{page}", / `GET \/docs\/\{page\}\/`/],
     [policy(slash), policy(usual), "GET /docs/{page}", / `GET \/docs\/\{page\}`/],

@@ -8,7 +8,6 @@ const STATUS = "int32_t";
 
 const gates = {
   gateFree: func("orbgate_gate_free", "void", [HANDLE]),
-  checkWider: func("orbgate_gate_check_wider", STATUS, [HANDLE, HANDLE, HANDLE, out("uintptr_t")]),
   allowsBonusOrbs: func("orbgate_allows_bonus_orbs", STATUS, ["const char *", "size_t", out("uint8_t")]),
 };
 

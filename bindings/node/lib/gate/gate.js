@@ -1,19 +1,18 @@
 "use strict";
 const { CODES } = require("../layout.js");
-const { fetcher, fileURLToPath, readRegular } = require("#system");
+const { fetcher, fileURLToPath } = require("#system");
 const { checkSignature } = require("#signature");
-const { Engine, openOf } = require("../engine.js");
+const { Engine } = require("../engine.js");
 const { Handle } = require("../handle.js");
-const { OK, OrbgateError, PolicyError, failure, policyError } = require("../errors.js");
+const { PolicyError, failure } = require("../errors.js");
 const { fromRead } = require("../file.js");
-const { NAMES } = require("../names.js");
 const { given } = require("../text.js");
-const { gates } = require("./abi.js");
 const { answerOf } = require("./answer.js");
 const { Keys, monotonicMs } = require("./keys.js");
 const { MESSAGES } = require("./messages.js");
 const { Observer } = require("./observe.js");
 const { makeOf, readSecrets, sourcesOf } = require("./options.js");
+const { Reloads } = require("./reload.js");
 const { differences } = require("./routes.js");
 const { Steps } = require("./steps.js");
 
@@ -43,11 +42,9 @@ let logOf;
 class Gate {
   #policy;
   #steps;
-  /** Where the secrets of its opaque issuers are, if the library can't read them. */
-  #sources;
   #keys;
   #observer;
-  #refusesWider;
+  #reloads;
 
   /**
    * @param {OneEngine | InstanceType<typeof Handle>} policy
@@ -57,14 +54,18 @@ class Gate {
   constructor(policy, tokens, options = {}) {
     this.#policy = policy instanceof Handle ? policy : new Handle(policy);
     const make = makeOf(given(tokens), options);
-    this.#sources = sourcesOf(tokens);
-    this.#steps = new Steps({ ...make, secrets: readSecrets(this.#sources) });
+    const sources = sourcesOf(tokens);
+    const { secrets, failure: unread } = readSecrets(sources);
+    if (unread !== "") {
+      throw new PolicyError("invalid_configuration", unread, undefined, { line: 0, column: 0, path: null, diagnostics: [] });
+    }
+    this.#steps = new Steps({ ...make, secrets });
     freed.register(this, this.#steps, this);
     this.#check(this.#policy.load());
     this.#observer = new Observer(options);
-    this.#refusesWider = options.refuseWider === true;
     this.#keys = new Keys(this.#steps, options.fetch ?? fetcher(), this.#observer.log);
     this.#keys.start();
+    this.#reloads = new Reloads(this.#steps, this.#policy, this.#observer, this.#keys, sources, options.refuseWider === true);
   }
 
   /**
@@ -84,32 +85,15 @@ class Gate {
 
   /** @param {Text | URL} file */
   reload(file) {
-    try {
-      const engine = Engine.fromFile(file);
-      if (!engine.hasEndMarker) {
-        const path = String(file);
-        throw new PolicyError("unfinished", `${path}: the policy has no end marker, the line \`...\``, undefined, { line: 0, column: 0, path, diagnostics: [] });
-      }
-      this.#check(engine);
-      if (this.#refusesWider) {
-        checkWider(this.#policy.load(), engine, file, (active) => {
-          const error = [0];
-          const status = gates.checkWider(this.#steps.pointer, openOf(active), openOf(engine), error);
-          if (status !== OK) {
-            throw policyError(status, /** @type {number} */ (error[0]), undefined);
-          }
-        });
-      }
-      this.#steps.ask(null, { number: MESSAGES.READ_SECRETS, secrets: readSecrets(this.#sources) });
-      this.#keys.start();
-      this.#policy.store(engine);
-      this.#observer.loaded(NAMES.LOAD_LOADED, `a policy is active: ${engine.digest}`);
-      return engine;
-    } catch (error) {
-      const { code = "", message } = /** @type {{ code?: string, message: string }} */ (error);
-      this.#observer.loaded(RESULTS[code] ?? NAMES.LOAD_REFUSED, `the previous policy stays active: ${message}`);
-      throw error;
-    }
+    return this.#reloads.reload(file);
+  }
+
+  /**
+   * @param {Text | URL} file
+   * @param {import("../../gate.js").WatchOptions} [options]
+   */
+  watch(file, options = {}) {
+    return this.#reloads.watch(file, options);
   }
 
   /**
@@ -149,6 +133,7 @@ class Gate {
 
   close() {
     if (freed.unregister(this)) {
+      this.#reloads.close();
       this.#steps.close();
       this.#keys.wake();
     }
@@ -261,39 +246,6 @@ class Gate {
     return this.#take(engine, this.#steps.ask(engine, { number: MESSAGES.RESUME, unixMs: Date.now(), monotonicMs: monotonicMs() }, step), asked);
   }
 }
-
-/**
- * Throws if a new version of a policy allows more than the active one, and if they can't be compared.
- * @param {OneEngine} active
- * @param {OneEngine} next
- * @param {Text | URL} file of the next one
- * @param {(active: OneEngine) => void} checkPublic throws if more requests are public
- */
-function checkWider(active, next, file, checkPublic) {
-  if (active.digest === next.digest) {
-    return;
-  }
-  const path = file instanceof URL ? fileURLToPath(file) : file;
-  const policy = new TextDecoder().decode(readRegular(path, (why) => {
-    throw new OrbgateError("io", `cannot read \`${path}\`: ${why}`);
-  }));
-  const wider = (/** @type {string} */ why) => new OrbgateError("wider", `${path}: the policy allows more than the active one: ${why}`);
-  const changes = active.diff({ policy });
-  if (changes.new !== next.digest) {
-    throw new OrbgateError("unfinished", `${path}: the policy file is still being written`);
-  }
-  if (changes.widens) {
-    throw wider(changes.fails.join(", "));
-  }
-  try {
-    checkPublic(active);
-  } catch (error) {
-    throw wider(/** @type {Error} */ (error).message);
-  }
-}
-
-/** Why a policy was not activated, by the code of its error. @type {Record<string, string>} */
-const RESULTS = { io: NAMES.LOAD_UNREADABLE, unfinished: NAMES.LOAD_UNFINISHED, wider: NAMES.LOAD_WIDER };
 
 /**
  * Every value is read here, and not while the question is written: a getter may ask the gate something, too.

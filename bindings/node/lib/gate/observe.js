@@ -44,7 +44,7 @@ class Observer {
     }
     if (line !== null) {
       attempt(() => this.#audit?.(line), (error) => {
-        this.#once("audit lines are lost: `audit` failed", error);
+        this.once("audit lines are lost: `audit` failed", error);
         this.#counted(NAMES.AUDIT_LOST_TOTAL, {});
       });
     }
@@ -72,17 +72,23 @@ class Observer {
       const explanation = explained.reason === decision.reason && explained.detail === decision.detail ? explained : decision;
       const line = JSON.stringify({ method: string(method), path, explanation }, (_, value) => (typeof value === "bigint" ? Number(value) : value));
       this.log.info(`orbgate: denied: ${line}`);
-    }, (error) => this.#once("denials are not explained", error));
+    }, (error) => this.once("denials are not explained", error));
   }
 
   /**
    * A version of the policy was activated, or why it was not.
-   * @param {string} result
-   * @param {string} message
+   * @param {import("./messages.js").Loaded} reply
    */
-  loaded(result, message) {
-    this.#counted(NAMES.POLICY_LOADS_TOTAL, { [NAMES.LABEL_RESULT]: result });
-    this.log[result === NAMES.LOAD_LOADED ? "info" : "error"](`orbgate: ${message}`);
+  loaded({ isLoaded, result, message, warning }) {
+    if (result !== "") {
+      this.#counted(NAMES.POLICY_LOADS_TOTAL, { [NAMES.LABEL_RESULT]: result });
+    }
+    if (message !== "") {
+      this.log[isLoaded ? "info" : "error"](`orbgate: ${message}`);
+    }
+    if (warning !== "") {
+      this.log.warn(`orbgate: ${warning}`);
+    }
   }
 
   /**
@@ -92,7 +98,7 @@ class Observer {
   #misrouted(route, matched) {
     this.#counted(NAMES.MISROUTED_TOTAL, { [NAMES.LABEL_ROUTE]: route, [NAMES.LABEL_MATCHED]: matched });
     const taken = matched === "" ? "a handler of another route, method or path would run" : `the router has chosen \`${matched}\``;
-    this.#once("requests are denied because the router disagrees with the policy", `\`${route}\`: ${taken}`);
+    this.once("requests are denied because the router disagrees with the policy", `\`${route}\`: ${taken}`);
   }
 
   /**
@@ -100,7 +106,7 @@ class Observer {
    * @param {Record<string, string>} labels
    */
   #counted(name, labels) {
-    attempt(() => this.#count?.(name, labels), (error) => this.#once("counts are lost: `count` failed", error));
+    attempt(() => this.#count?.(name, labels), (error) => this.once("counts are lost: `count` failed", error));
   }
 
   /**
@@ -108,7 +114,7 @@ class Observer {
    * @param {string} message
    * @param {unknown} why
    */
-  #once(message, why) {
+  once(message, why) {
     if (!this.#said.has(message)) {
       this.#said.add(message);
       this.log.error(`orbgate: ${message}: ${reasonOf(why)}`);

@@ -2,7 +2,6 @@
 // The options of a gate, as the library takes them.
 const { readSecret } = require("#system");
 const { CODES } = require("../layout.js");
-const { PolicyError } = require("../errors.js");
 const { hasFiles } = require("../library.js");
 const { given, whole } = require("../text.js");
 const { MESSAGES } = require("./messages.js");
@@ -85,7 +84,10 @@ function sourcesOf(tokens) {
   return reply?.number === MESSAGES.SECRET_SOURCES ? reply.sources : [];
 }
 
-/** @param {import("./messages.js").SecretSource[]} sources */
+/**
+ * The secrets, and why some can't be read: a line for each.
+ * @param {import("./messages.js").SecretSource[]} sources
+ */
 function readSecrets(sources) {
   const secrets = [];
   const failures = [];
@@ -98,10 +100,7 @@ function readSecrets(sources) {
       failures.push(`\`${key}\` ${name}: ${error instanceof Error ? error.message : error}`);
     }
   }
-  if (failures.length > 0) {
-    throw new PolicyError("invalid_configuration", failures.join("\n"), undefined, { line: 0, column: 0, path: null, diagnostics: [] });
-  }
-  return secrets;
+  return { secrets, failure: failures.join("\n") };
 }
 
 module.exports = { makeOf, readSecrets, sourcesOf };

@@ -80,7 +80,7 @@ class Steps {
       check(carrier.send(gate, decides, asked, writer), "cannot ask a gate");
       reply = replied();
     } finally {
-      if (reply !== null && KEPT.has(reply.number)) {
+      if (reply !== null && (KEPT.has(reply.number) || (reply.number === MESSAGES.LOADED && reply.pauseMs > 0))) {
         reply.step = asked;
       } else if (asked !== undefined) {
         this.#over(asked, reply !== null);
@@ -112,6 +112,10 @@ class Steps {
     if (step !== undefined) {
       carrier.freeStep(step);
     }
+  }
+
+  get isClosed() {
+    return this.#gate === 0;
   }
 
   /** Throws if the gate is closed. */
