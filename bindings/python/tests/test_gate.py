@@ -24,7 +24,7 @@ from wsgiref.util import setup_testing_defaults
 
 import pytest
 from orbgate import ConfigError, Policy, PolicyError
-from orbgate.gate import Fetched, Gate, Post
+from orbgate.gate import Fetched, Gate, Post, RoutesDiffer
 from orbgate.gate import asgi, wsgi
 from orbgate.gate.testing import Issuer
 from together import together
@@ -431,6 +431,76 @@ def test_a_policy_is_replaced_by_a_whole_one_alone(tmp_path: Path) -> None:
     assert results == {"unfinished": 1, "refused": 1, "unreadable": 1, "loaded": 1}
 
 
+def wait_until(holds: Callable[[], object]) -> None:
+    begun = time.monotonic()
+    while not holds():
+        assert time.monotonic() - begun < 60
+        time.sleep(0.01)
+
+
+def test_a_file_is_followed(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    world, file = World(Policy.from_yaml(USERS)), tmp_path / "policy.yaml"
+    gate, loads = world.gate, "orbgate_policy_loads_total "
+    with pytest.raises(ValueError, match="interval"):
+        gate.watch(file, 0)
+    with pytest.raises(RoutesDiffer):
+        gate.check_routes([("GET", "/users/{id}"), ("GET", "/more")])
+
+    def write(text: str) -> None:
+        new = file.with_suffix(".new")
+        new.write_text(text)
+        new.replace(file)
+
+    caplog.set_level(logging.INFO, "orbgate.gate")
+    write(USERS)
+    gate.watch(file, 0.01)
+    assert gate.answer("GET", "/users/7", world.headers("read:a"))
+    write(USERS.replace("/users/{id}", "/users/{id}', 'GET /{any}"))
+    wait_until(lambda: world.counted[loads + "loaded"])
+    digest = gate.policy.digest
+    assert digest != Policy.from_yaml(USERS).digest and f"a policy is active: {file}: {digest}" in caplog.messages
+    changed = next(text for text in caplog.messages if "changes answers" in text)
+    assert "1 wider" in changed and "decides it as `GET /{any}`" in changed and "`GET /{any}`" in changed
+    for text, result in ((USERS.replace("orbgate: 1", "orbgate: 2"), "refused"), (USERS[:-4], "unfinished")):
+        write(text)
+        wait_until(lambda result=result: world.counted[loads + result])
+    write("orbgate: 1\napis: {}\n...\n")
+    wait_until(lambda: world.counted[loads + "loaded"] == 2)
+    assert any("every request that needs a token is denied" in text for text in caplog.messages)
+    file.unlink()
+    wait_until(lambda: world.counted[loads + "unreadable"])
+    said = [text for text in caplog.messages if text.startswith("the previous policy stays active: ")]
+    assert len(said) == 3 and f"{file}:1:10: " in said[0] and {world.counted[loads + of] for of in ("refused", "unfinished", "unreadable")} == {1}
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+def test_a_file_is_followed_in_the_process_that_serves(tmp_path: Path) -> None:
+    program = """
+import os, sys, threading, time
+from orbgate import Policy
+from orbgate.gate import Gate
+from orbgate.gate.testing import Issuer
+file = sys.argv[1]
+gate = Gate(Policy.from_file(file), Issuer().tokens)
+gate.watch(file, 0.01)
+before = gate.policy
+child = os.fork()
+if child:
+    assert threading.active_count() == 1
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+gate.answer("GET", "/", [])
+with open(file, "w") as to:
+    to.write("orbgate: 1\\napis: {}\\n...\\n")
+end = time.monotonic() + 60
+while gate.policy is before and time.monotonic() < end:
+    time.sleep(0.01)
+os._exit(gate.policy is before)
+"""
+    file = tmp_path / "policy.yaml"
+    file.write_text(USERS)
+    subprocess.run([sys.executable, "-c", program, str(file)], check=True)
+
+
 def test_diagnostics_of_the_issuers_have_their_locations() -> None:
     with pytest.raises(ConfigError) as raised:
         Gate(Policy.external(), "orbgate_token: 2\nissuers: []\n", file="tokens.yaml")
@@ -494,7 +564,7 @@ def test_a_hook_that_fails_changes_no_answer(tmp_path: Path, monkeypatch: pytest
     file.write_text(USERS)
     assert gate.reload(file) == gate.policy
     file.write_text(USERS[:-4])
-    with pytest.raises(PolicyError, match="end marker"):
+    with pytest.raises(PolicyError, match="does not end in a line"):
         gate.reload(file)
     assert len([text for text in said if "`count` raised" in text]) == len([text for text in said if "`audit` raised" in text]) == 1
     # An issuer that fails is logged, and denies.

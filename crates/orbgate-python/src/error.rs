@@ -4,8 +4,8 @@
 use core::panic::AssertUnwindSafe;
 use std::panic::catch_unwind;
 
-use orbgate::PolicyError;
 use orbgate::policy::Diagnostic;
+use orbgate::{Location, PolicyError};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
@@ -40,6 +40,12 @@ pub(crate) fn diagnostics(py: Python<'_>, diagnostics: &[Diagnostic], file: Opti
         })
         .collect();
     raise(py, &CLASS, "PolicyError", (diagnostics, file))
+}
+
+/// `orbgate.PolicyError` for a whole file.
+pub(crate) fn load(py: Python<'_>, message: &str, file: &str) -> PyErr {
+    let location = Location { line: 1, column: 1 };
+    diagnostics(py, &[Diagnostic { location, message: message.to_owned() }], Some(file))
 }
 
 /// `orbgate.ConfigError` with every error in order.

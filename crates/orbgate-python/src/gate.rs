@@ -3,12 +3,17 @@
 
 use core::time::Duration;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use orbgate_gate::{Challenge, CorsPreflight, FullChallenge, Matched, Mcp, PublicRoutes, Rules, Step};
+use orbgate::Engine;
+use orbgate_analysis::Summary;
+use orbgate_gate::{
+    Challenge, Changes, CorsPreflight, Current, Ending, FileRead, FullChallenge, LoadError, LoadRules, Matched, Mcp,
+    PublicRoutes, Rules, Step,
+};
 use orbgate_token::{FetchError, FetchSettings, KeyCache, Now, Response, SecretSource, Verifier};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyBaseException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -25,6 +30,36 @@ pub(crate) struct Gate {
     gate: orbgate_gate::Gate,
     /// The name of the token configuration, for errors.
     file: Option<String>,
+    /// The routes of the service, if it has stated them.
+    served: Mutex<Arc<Vec<(String, String)>>>,
+}
+
+/// Whether a version is active now, the counter's label, what to log, also as a warning, and why the version is rejected.
+type Judged = (bool, &'static str, String, String, Option<Py<PyBaseException>>);
+
+/// Follows a policy's file: see `Gate.judge`.
+#[pyclass(module = "orbgate._native")]
+#[derive(Debug)]
+pub(crate) struct Follower {
+    follower: orbgate_gate::Follower,
+}
+
+#[pymethods]
+impl Follower {
+    /// Reads the file again after each interval of so many seconds.
+    #[new]
+    fn new(interval: f64) -> PyResult<Self> {
+        let interval = duration(interval)?;
+        if interval.is_zero() {
+            return Err(PyValueError::new_err("the interval is 0"));
+        }
+        Ok(Self { follower: orbgate_gate::Follower::new(interval) })
+    }
+}
+
+fn compare(old: &Engine, new: &Engine) -> Changes {
+    let Summary { wider, narrower, removed, widens, text, .. } = Summary::between(old, new);
+    Changes { wider, narrower, removed, widens, text }
 }
 
 /// Headers in a server's form: pairs of bytes.
@@ -74,7 +109,7 @@ impl Gate {
             };
             let gate = orbgate_gate::Gate::new(rules, keys);
             let file = file.map(str::to_owned);
-            Ok(Self { gate, file })
+            Ok(Self { gate, file, served: Mutex::default() })
         })
     }
 
@@ -86,13 +121,40 @@ impl Gate {
         })
     }
 
-    /// Which requests would be public under a new policy and aren't under the active one; None if there aren't any.
-    fn public_wider(&self, active: &Bound<'_, Policy>, new: &Bound<'_, Policy>) -> PyResult<Option<String>> {
+    /// Judges the file of a policy as it is now: its text, or why it can't be read.
+    #[pyo3(signature = (active, text, failure, file, follower, refuse_wider, monotonic))]
+    #[expect(clippy::too_many_arguments, reason = "a file as it was read")]
+    fn judge(
+        &self,
+        py: Python<'_>,
+        active: &Bound<'_, Policy>,
+        text: &[u8],
+        failure: Option<&str>,
+        file: &str,
+        follower: Option<&Bound<'_, Follower>>,
+        refuse_wider: bool,
+        monotonic: f64,
+    ) -> PyResult<Judged> {
         guarded(|| {
-            let (active, new) = (active.get().engine(), new.get().engine());
-            let checked = self.public().map(|public| public.check_wider(active, new));
-            let error = checked.and_then(Result::err);
-            Ok(error.map(|error| error.to_string()))
+            let mut follower = follower.map(Bound::try_borrow_mut).transpose()?;
+            let follower = follower.as_mut().map(|follower| &mut follower.follower);
+            let mut rules = LoadRules::new();
+            rules.refuse_wider = refuse_wider;
+            let (engine, mcp, served) = (Some(active.get().engine()), self.mcp(), Arc::clone(&self.lock_served()));
+            let ending = Ending::default();
+            let current = Current { engine, public: self.public(), mcp: mcp.as_slice(), served: &served, ending };
+            let text = failure.map_or(Ok(text), Err);
+            let read = FileRead { text, file, is_told: false, now: duration(monotonic)? };
+            let keys = self.gate.keys();
+            let found = py
+                .detach(|| rules.reload(&read, follower, &current, compare, || keys.read_secrets(SecretSource::read)));
+            let error = found.error.map(|error| match error {
+                LoadError::Unsound(error) => error::policy(py, &error, Some(file)),
+                LoadError::Secrets(error) => error::config(py, &error, self.file.as_deref()),
+                error => error::load(py, &error.to_string(), file),
+            });
+            let error = error.map(|error| error.into_value(py));
+            Ok((found.engine.is_some(), found.result, found.message, found.warning, error))
         })
     }
 
@@ -249,15 +311,6 @@ impl Gate {
         let _ = self.gate.keys().forget(issuer);
     }
 
-    /// Reads the secrets of the clients that ask about opaque tokens again. Raises ConfigError if one can't be read; then
-    /// they all stay as they are.
-    fn read_secrets(&self, py: Python<'_>) -> PyResult<()> {
-        guarded(|| {
-            let read = py.detach(|| self.gate.keys().read_secrets(SecretSource::read));
-            read.map_err(|diagnostics| error::config(py, &diagnostics, self.file.as_deref()))
-        })
-    }
-
     /// For each issuer, the number of its keys, and why the last fetch or introspection failed.
     fn keys(&self) -> Vec<(String, usize, Option<String>)> {
         let status = self.gate.keys().status().into_iter();
@@ -273,6 +326,15 @@ impl Gate {
     /// The routes that need no token.
     pub(crate) fn public(&self) -> Option<&PublicRoutes> {
         self.gate.rules().public.as_deref()
+    }
+
+    fn lock_served(&self) -> MutexGuard<'_, Arc<Vec<(String, String)>>> {
+        self.served.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// States the routes of the service.
+    pub(crate) fn serves(&self, routes: Vec<(String, String)>) {
+        *self.lock_served() = Arc::new(routes);
     }
 
     /// The MCP endpoint.

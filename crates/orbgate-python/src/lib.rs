@@ -51,7 +51,7 @@ mod _native {
     #[pymodule_export]
     use super::explain::{explain, explain_scope};
     #[pymodule_export]
-    use super::gate::{Fetch, Gate, Post, Waiting};
+    use super::gate::{Fetch, Follower, Gate, Post, Waiting};
     #[pymodule_export]
     use super::issuer::SigningKey;
     #[pymodule_export]

@@ -21,10 +21,11 @@ pub(crate) fn check_routes(
     routes: Vec<(String, String)>,
 ) -> PyResult<Option<Differ>> {
     guarded(|| {
-        let routes = routes.iter().map(|(method, template)| (method.as_str(), template.as_str()));
+        let stated = routes.iter().map(|(method, template)| (method.as_str(), template.as_str()));
         let differ =
-            orbgate_gate::check_routes(policy.get().engine(), gate.get().public(), gate.get().mcp().as_slice(), routes)
+            orbgate_gate::check_routes(policy.get().engine(), gate.get().public(), gate.get().mcp().as_slice(), stated)
                 .err();
+        gate.get().serves(routes);
         Ok(differ.map(|differ| {
             let undeclared = differ.undeclared().iter();
             let undeclared = undeclared.map(|one| (one.route.clone(), one.decided_as.clone()));

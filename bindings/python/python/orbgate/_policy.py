@@ -63,11 +63,7 @@ class Policy(_native.Policy):
 
         Raises `PolicyError` with all errors, and `OSError` if the file can't be read.
         """
-        with open(path, "rb", opener=_open_at_once) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
-            # One more byte shows that the file is too long.
-            return cls(file.read(_native.MAX_POLICY_BYTES + 1), os.fspath(path))
+        return cls(read_file(path), os.fspath(path))
 
     def decide_table(
         self,
@@ -529,6 +525,14 @@ def _texts(texts: str | Iterable[str]) -> list[str]:
 
 def _shown(text: str | bytes) -> str:
     return text if isinstance(text, str) else text.decode("utf-8", "backslashreplace")
+
+
+def read_file(path: str | os.PathLike[str]) -> bytes:
+    """The contents of a regular file, or one byte more than a policy may have, which shows that the file is too long."""
+    with open(path, "rb", opener=_open_at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", os.fspath(path))
+        return file.read(_native.MAX_POLICY_BYTES + 1)
 
 
 def _open_at_once(path: str, flags: int) -> int:

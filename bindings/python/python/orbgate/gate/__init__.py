@@ -9,17 +9,19 @@ from __future__ import annotations
 import json
 import logging
 import os
+import threading
 import time
 from urllib.parse import unquote
 
 from .. import _native
-from .._errors import OrbgateError, PolicyError
+from .._errors import OrbgateError
 from .._native import Answer, BearerToken, Post
-from .._policy import Policy
+from .._policy import Policy, read_file
 from . import _names
 from ._fetch import Fetched, fetch
 from ._hooks import called, checked, counter, line_of, logger
 from ._keys import Keys
+from ._watch import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -161,6 +163,8 @@ class Gate(_native.Gate):
     _count: Callable[[str, Mapping[str, str]], object]
     _audit: Callable[[str], object] | None
     _said: set[str]
+    _loading: threading.Lock
+    _watch: Watch | None
     _refuses_wider: bool
     _debugs: bool
 
@@ -201,6 +205,8 @@ class Gate(_native.Gate):
         gate._count = counter() if count is None else checked("count", count)
         gate._audit = None if audit is None else checked("audit", audit)
         gate._said = set()
+        gate._loading = threading.Lock()
+        gate._watch = None
         gate._refuses_wider = refuse_wider
         gate._debugs = debug
         gate._keys.tell(gate)
@@ -219,42 +225,45 @@ class Gate(_native.Gate):
         """Activates a new version of the policy, and returns it. It decides every later request.
 
         The file must end in the end marker (`Policy.has_end_marker`), so that a half-written file is never used.
-        Raises `PolicyError`, `OSError` if the file can't be read, or ValueError if a path matches both a public route
-        and one of its routes, or if `refuse_wider` is set and the policy allows more or can't be compared. The previous
-        policy then stays active. The secrets for opaque tokens are read again; raises `ConfigError` if one can't be
-        read, and then they also stay as they are.
+        Raises `PolicyError` with the reasons, or `OSError` if the file can't be read. The previous policy then stays
+        active. The secrets for opaque tokens are read again; raises `ConfigError` if one can't be read, and then they
+        also stay as they are. The log shows what changes for callers.
         """
-        result = _names.LOAD_REFUSED
-        try:
-            policy = Policy.from_file(file)
-            if not policy.has_end_marker:
-                result = _names.LOAD_UNFINISHED
-                raise PolicyError([(1, 1, "the policy has no end marker, the line `...`: it may be half-written")], os.fspath(file))
-            self.check_public(policy)
-            wider = self._wider(policy) if self._refuses_wider else None
-            if wider is not None:
-                result = _names.LOAD_WIDER
-                raise ValueError(f"{os.fspath(file)}: the policy allows more than the active one: {wider}")
-            self.read_secrets()
-            self._keys.tell(self)
-        except (ValueError, OSError) as error:
-            result = _names.LOAD_UNREADABLE if isinstance(error, OSError) else result
+        self._look(os.fspath(file), None)
+        return self.policy
+
+    def watch(self, file: str | os.PathLike[str], interval: float = 5.0) -> None:
+        """Follows the policy's file from the first request on: a thread reads it every `interval` seconds.
+
+        A version becomes active, as with `reload`, once it was read twice without a change. Otherwise the previous policy
+        stays active, and the log says why, once. After a version with an end marker or a seal, each version needs one.
+
+        The thread starts in the process that gets the request, so call this before a server forks its workers, or in
+        each of them. It ends with the gate.
+        """
+        self._watch = Watch(self, os.fspath(file), interval)
+
+    def _look(self, file: str, follower: _native.Follower | None) -> None:
+        """Reads the file, and does what the library says. Raises the reason if a version is rejected."""
+        text, lost = b"", None
+        with self._loading:
+            try:
+                text = read_file(file)
+            except OSError as why:
+                lost = why
+            failure = None if lost is None else str(lost)
+            is_loaded, result, message, warning, error = self.judge(self.policy, text, failure, file, follower, self._refuses_wider, time.monotonic())
+            if is_loaded:
+                self.policy = Policy(text, file)
+                self._keys.tell(self)
+        if message:
+            logger.log(logging.INFO if error is None else logging.ERROR, "%s", message)
+        if warning:
+            logger.warning("%s", warning)
+        if result:
             self._add(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: result})
-            logger.error("the previous policy stays active: %s", error)
-            raise
-        self.policy = policy
-        self._add(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: _names.LOAD_LOADED})
-        logger.info("activated the policy %s", policy.digest)
-        return policy
-
-    def _wider(self, policy: Policy) -> str | None:
-        """How a policy allows more than the active one, with this gate's public routes; None if it doesn't."""
-        if policy == self.policy:
-            return None
-        from ..questions import diff
-
-        changes = diff(self.policy, {"policy": policy.text.decode()})
-        return ", ".join(changes["fails"]) if changes["widens"] else self.public_wider(self.policy, policy)
+        if error is not None:
+            raise lost or error
 
     def answer(self, method: str | bytes, target: str | bytes, headers: _Headers, router: Callable[[], str] | None = None) -> Answer:
         """The result for a request as received. Waits for keys if necessary, at most for the time limit of fetching
@@ -300,6 +309,8 @@ class Gate(_native.Gate):
             logger.error(text, *values, exc_info=exc_info)
 
     def _ask(self, method: str | bytes, target: str | bytes, headers: _Headers) -> Answer:
+        if self._watch is not None:
+            self._watch.start()
         now = time.time(), time.monotonic()
         step = self.ask(self.policy, method, target, list(headers), *now, holds_thread=True)
         self._keys.start()
@@ -310,6 +321,8 @@ class Gate(_native.Gate):
         return step
 
     async def _ask_async(self, method: str | bytes, target: str | bytes, headers: _Headers) -> Answer:
+        if self._watch is not None:
+            self._watch.start()
         step = self.ask(self.policy, method, target, list(headers), time.time(), time.monotonic())
         self._keys.start()
         while isinstance(step, _native.Waiting):
