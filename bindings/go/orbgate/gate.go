@@ -21,7 +21,6 @@ type libraryGate interface {
 	// The secrets of opaque issuers that the library can't read itself.
 	secrets() ([]steps.Secret, error)
 	allowsBonusOrbs(body []byte) bool
-	checkWider(active, next engine) error
 	free()
 }
 
@@ -87,6 +86,9 @@ func replied(status Status, step *steps.Step) error {
 	if step.Number == steps.KindFailed {
 		return failed(&step.Failed)
 	}
+	if loaded := &step.Loaded; step.Number == steps.KindLoaded && loaded.Status != 0 {
+		return failed(&steps.Failed{Status: loaded.Status, Message: loaded.Reason, Diagnostics: loaded.Diagnostics})
+	}
 	return nil
 }
 
@@ -107,6 +109,8 @@ func isHeld(step *steps.Step) bool {
 	switch step.Number {
 	case steps.KindWait, steps.KindCheckSignature, steps.KindOver, steps.KindCall:
 		return true
+	case steps.KindLoaded:
+		return step.Loaded.PauseMS > 0
 	}
 	return false
 }
@@ -114,36 +118,26 @@ func isHeld(step *steps.Step) bool {
 // A step can be freed also after its gate.
 func (g *gateOf) Drop(step *steps.Step) { g.library.drop(step) }
 
-func (g *gateOf) ReadSecrets() error {
-	secrets, err := g.library.secrets()
-	if err != nil {
-		return err
+func (g *gateOf) Reload(of any, question *steps.Reload, step *steps.Step) error {
+	text, lost := readRegular(question.File)
+	if question.Policy = string(text); lost != nil {
+		question.Failure = lost.Error()
 	}
-	return g.Ask(nil, &steps.ReadSecrets{Secrets: secrets}, new(steps.Step))
+	var unread error
+	g.open(func() { question.Secrets, unread = g.library.secrets() })
+	if unread != nil {
+		question.SecretsFailure = unread.Error()
+	}
+	err := g.Ask(of, question, step)
+	if failure, is := err.(*Error); is && failure.Status != StatusInvalidConfiguration {
+		failure.Path, failure.cause = question.File, lost
+	}
+	return err
 }
 
 func (g *gateOf) AllowsBonusOrbs(body []byte) (allows bool) {
 	g.open(func() { allows = g.library.allowsBonusOrbs(body) })
 	return allows
-}
-
-func (g *gateOf) CheckWider(active, next any) error {
-	err := error(ErrClosed)
-	before, after := active.(*Engine).current(), next.(*Engine).current()
-	g.open(func() {
-		var found error
-		_, err = ask(before, func(old engine) (bool, Status) {
-			_, err := ask(after, func(young engine) (bool, Status) { found = g.library.checkWider(old, young); return true, statusOK })
-			if err != nil {
-				found = err
-			}
-			return true, statusOK
-		})
-		if err == nil {
-			err = found
-		}
-	})
-	return err
 }
 
 func (g *gateOf) Close() {

@@ -119,11 +119,3 @@ func (g cgoGate) allowsBonusOrbs(body []byte) bool {
 }
 
 func (g cgoGate) free() { C.orbgate_gate_free(g.pointer) }
-
-func (g cgoGate) checkWider(active, next engine) error {
-	var failure *C.OrbgateError
-	if status := C.orbgate_gate_check_wider(g.pointer, active.pointer, next.pointer, &failure); status != C.ORBGATE_STATUS_OK {
-		return takeError(status, failure)
-	}
-	return nil
-}

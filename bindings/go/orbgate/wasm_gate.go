@@ -251,30 +251,3 @@ func (g *wasmGate) free() {
 	}
 	g.instance, g.closed = nil, true
 }
-
-func (g *wasmGate) checkWider(active, next engine) (err error) {
-	status := g.locked(func() Status {
-		before, status := g.within(active)
-		if status != statusOK {
-			return status
-		}
-		// The instance keeps one engine, and this is the one time that it needs two.
-		g.policy, g.engine = nil, 0
-		after, status := g.within(next)
-		if status != statusOK {
-			return status
-		}
-		status = g.instance.status("orbgate_gate_check_wider", uint64(g.address), uint64(before), uint64(after), uint64(g.base)+4)
-		if status != statusOK && status != StatusPanic {
-			err = g.failure(status)
-		}
-		if _, ok := g.instance.call("orbgate_engine_free", uint64(before)); !ok {
-			return StatusPanic
-		}
-		return status
-	})
-	if err == nil {
-		err = status.err()
-	}
-	return err
-}

@@ -60,8 +60,9 @@ type Config struct {
 	// Flat403 denies every request with 403, so that callers can't distinguish an unknown route from a missing
 	// scope.
 	Flat403 bool
-	// RefuseWider makes [Gate.Reload] reject a policy that allows more than the active one, or for fewer orbs.
-	RefuseWider bool
+	// RefuseWider makes [Gate.Reload] and [Gate.Watch] reject a policy that allows more than the active one, or for fewer
+	// orbs, and RequireSeal one without a seal.
+	RefuseWider, RequireSeal bool
 	// Debug logs why a call is denied, at slog's debug level: the answer of [orbgate.Engine.Explain] without the query, or only the
 	// decision if a header or the query causes the denial. It costs time for each denial. Responses don't contain it.
 	Debug bool
@@ -119,6 +120,8 @@ type Gate struct {
 	fetching int
 	closed   bool
 	audit    sync.Mutex
+	// Held while a policy's file is read and judged.
+	loading sync.Mutex
 	// Messages that were already logged.
 	said sync.Map
 }
@@ -443,40 +446,79 @@ func (g *Gate) count(counter string, labels ...Label) {
 
 // Reload activates a new version of the policy from a file. It decides every later request. The file must end in the
 // end marker, so that a half-written file is never used. If it doesn't, or if the file has errors or can't be read, the
-// previous policy stays active, and the error is like that of [orbgate.FromFile]. With
-// [Config.RefuseWider], the previous policy also stays active if the new one allows more. The secrets for opaque tokens
-// are read again; if one can't be read, all of them and the policy stay as they are.
+// previous policy stays active, and the error is an [*orbgate.Error]. With [Config.RefuseWider], the previous policy also
+// stays active if the new one allows more. The secrets for opaque tokens are read again; if one can't be read, all of
+// them and the policy stay as they are. The log shows what changes for callers.
 func (g *Gate) Reload(path string) error {
-	result := terms.LoadLoaded
-	engine, err := orbgate.FromFile(path)
-	switch {
-	case errors.Is(err, orbgate.ErrIO):
-		result = terms.LoadUnreadable
-	case err != nil:
-		result = terms.LoadRefused
-	case !engine.HasEndMarker():
-		result = terms.LoadUnfinished
-		err = &orbgate.Error{Status: orbgate.StatusInvalidPolicy, Path: path, Message: path + ": the policy has no end marker, the line `...`: it may be half-written"}
-	default:
-		if err = g.raw.Ask(engine, &steps.CheckEngine{}, new(steps.Step)); err != nil {
-			result = terms.LoadRefused
-		} else if result, err = g.checkWider(path, engine); err != nil {
-			break
-		} else if err = g.raw.ReadSecrets(); err != nil {
-			result = terms.LoadRefused
-		} else {
-			g.config.Policy.Store(engine)
-			g.startCalls()
+	_, err := g.look(path, 0, new(steps.Step))
+	return err
+}
+
+// Watch follows a policy's file until the gate is closed: a goroutine reads it at this interval. A version becomes active,
+// as with [Gate.Reload], once it was read twice without a change. Otherwise the previous policy stays active, and the log
+// says why, once. After a version with an end marker or a seal, each version needs one.
+func (g *Gate) Watch(path string, interval time.Duration) error {
+	if interval < time.Millisecond {
+		return errors.New("gate: the interval is shorter than a millisecond")
+	}
+	go func() {
+		step := new(steps.Step)
+		defer g.raw.Drop(step)
+		for {
+			// An error was logged. One of the engine itself leaves another step.
+			pause, _ := g.look(path, interval, step)
+			select {
+			case <-g.background.Done():
+				return
+			case <-time.After(pause):
+			}
 		}
-	}
-	engine.Close()
-	g.count(terms.PolicyLoadsTotal, Label{terms.LabelResult, result})
-	if err != nil {
-		g.config.Logger.Error("the previous policy stays active", "error", err)
-		return fmt.Errorf("gate: %w", err)
-	}
-	g.config.Logger.Info("a policy is active", "path", path)
+	}()
 	return nil
+}
+
+// Reads a file, and does what the library says. Returns when to look again.
+func (g *Gate) look(path string, interval time.Duration, step *steps.Step) (time.Duration, error) {
+	g.loading.Lock()
+	defer g.loading.Unlock()
+	var active any
+	if engine := g.config.Policy.Load(); engine != nil {
+		defer engine.Close()
+		active = engine
+	}
+	asked := steps.Reload{File: path, RefuseWider: g.config.RefuseWider, RequireSeal: g.config.RequireSeal, IntervalMS: uint64(interval.Milliseconds()), MonotonicMS: g.monotonicMS()}
+	step.Number = 0
+	err := g.raw.Reload(active, &asked, step)
+	if err != nil && step.Number != steps.KindLoaded {
+		return interval, fmt.Errorf("gate: %w", err)
+	}
+	loaded := &step.Loaded
+	if loaded.IsLoaded {
+		engine, err := orbgate.FromYAML(asked.Policy)
+		if err != nil {
+			return interval, fmt.Errorf("gate: %w", err)
+		}
+		g.config.Policy.Store(engine)
+		engine.Close()
+		g.startCalls()
+	}
+	switch {
+	case loaded.Message == "":
+	case err != nil:
+		g.config.Logger.Error(loaded.Message)
+	default:
+		g.config.Logger.Info(loaded.Message)
+	}
+	if loaded.Warning != "" {
+		g.config.Logger.Warn(loaded.Warning)
+	}
+	if loaded.Result != "" {
+		g.count(terms.PolicyLoadsTotal, Label{terms.LabelResult, loaded.Result})
+	}
+	if err != nil {
+		err = fmt.Errorf("gate: %w", err)
+	}
+	return max(time.Duration(loaded.PauseMS)*time.Millisecond, interval), err
 }
 
 // Revoke never uses the issuer's key with this kid again, even if the issuer still publishes it. Call it if a private

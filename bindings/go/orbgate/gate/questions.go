@@ -3,45 +3,12 @@ package gate
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
-	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/terms"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/questions"
 )
-
-// Whether the policy of a file allows more than the active one, if that is refused. Returns the load's result, and an error also if
-// they can't be compared.
-func (g *Gate) checkWider(path string, next *orbgate.Engine) (string, error) {
-	if !g.config.RefuseWider {
-		return terms.LoadLoaded, nil
-	}
-	active := g.config.Policy.Load()
-	defer active.Close()
-	if active.Digest() == next.Digest() {
-		return terms.LoadLoaded, nil
-	}
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return terms.LoadUnreadable, err
-	}
-	changes, err := active.Diff(questions.DiffArguments{Policy: string(text)})
-	switch {
-	case err != nil:
-		return terms.LoadRefused, err
-	case changes.New != next.Digest():
-		return terms.LoadUnfinished, fmt.Errorf("%s: the policy file is still being written", path)
-	case changes.Widens:
-		return terms.LoadWider, fmt.Errorf("%s: the policy allows more than the active one: %s", path, strings.Join(changes.Fails, ", "))
-	}
-	if err := g.raw.CheckWider(active, next); err != nil {
-		return terms.LoadWider, fmt.Errorf("%s: the policy allows more than the active one: %w", path, err)
-	}
-	return terms.LoadLoaded, nil
-}
 
 // Logs why this engine denies a call, if that is wanted. Without the query, which can have secrets in it, and without the token.
 func (g *Gate) explain(engine *orbgate.Engine, answer Answer) {

@@ -49,11 +49,9 @@ type Gate interface {
 	Ask(engine any, question Question, step *Step) error
 	// Drop ends a step that isn't answered.
 	Drop(step *Step)
-	// ReadSecrets reads the secrets of opaque issuers again; if it fails, all of them stay as they are.
-	ReadSecrets() error
+	// Reload reads the question's file and, if the library can't, the secrets, and asks it with both. A rejection is an error.
+	Reload(engine any, question *Reload, step *Step) error
 	AllowsBonusOrbs(body []byte) bool
-	// CheckWider fails if a request is public with the next engine and not with the active one.
-	CheckWider(active, next any) error
 	Close()
 }
 
