@@ -693,17 +693,13 @@ OrbgateStatus orbgate_engine_ask(const struct OrbgateEngine *engine,
 ///
 /// Ownership: `answer` owns the string, which is valid as long as `answer`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_answer_json(const struct OrbgateAnswer *answer,
-                                  struct OrbgateStr *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_answer_json(const struct OrbgateAnswer *answer, struct OrbgateStr *out);
 
 /// Frees a result. Null is fine.
 ///
 /// Ownership: takes `answer`, and frees it with its string.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-void orbgate_answer_free(struct OrbgateAnswer *answer);
+ORBGATE_API void orbgate_answer_free(struct OrbgateAnswer *answer);
 
 /// Decides every row of a batch as `orbgate_engine_decide` would. Everything is checked before the first row
 /// is decided: either all of `out` is written or nothing, unless the status is `ORBGATE_STATUS_PANIC`.
@@ -832,9 +828,7 @@ uint64_t orbgate_engine_decide_scope_packed(const struct OrbgateEngine *engine,
 ///
 /// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_external(struct OrbgateEngine **out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_external(struct OrbgateEngine **out);
 
 /// Compiles a policy from the contents of a policy file.
 ///
@@ -871,35 +865,26 @@ OrbgateStatus orbgate_engine_from_file(const char *path,
 /// Ownership: the caller owns the result and frees it with `orbgate_engine_free`, independently of
 /// `engine`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-struct OrbgateEngine *orbgate_engine_retain(const struct OrbgateEngine *engine);
+ORBGATE_API ORBGATE_NODISCARD struct OrbgateEngine *orbgate_engine_retain(const struct OrbgateEngine *engine);
 
 /// Removes an owner of an engine; the last one frees it. Null is fine.
 ///
 /// Ownership: takes `engine`. Removing the last owner also frees the engine's strings. Decisions
 /// remain valid without their engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
-ORBGATE_API
-void orbgate_engine_free(struct OrbgateEngine *engine);
+ORBGATE_API void orbgate_engine_free(struct OrbgateEngine *engine);
 
 /// Returns the digest as a string: `sha256:` and 64 hexadecimal digits.
 ///
 /// Ownership: the engine owns the string, which is valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_digest_string(const struct OrbgateEngine *engine,
-                                           struct OrbgateStr *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_digest_string(const struct OrbgateEngine *engine, struct OrbgateStr *out);
 
 /// Returns the policy's name; no string if it has none.
 ///
 /// Ownership: the engine owns the string, which is valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_name(const struct OrbgateEngine *engine,
-                                  struct OrbgateStr *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_name(const struct OrbgateEngine *engine, struct OrbgateStr *out);
 
 /// Whether the file that the policy was compiled from ends in YAML's end marker, the line `...`: `*out` is 1 or 0.
 ///
@@ -908,10 +893,7 @@ OrbgateStatus orbgate_engine_name(const struct OrbgateEngine *engine,
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_has_end_marker(const struct OrbgateEngine *engine,
-                                            uint8_t *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_has_end_marker(const struct OrbgateEngine *engine, uint8_t *out);
 
 /// Whether the end marker has a seal, `... # sha256:` and the digest of everything before that line: `*out` is 1 or 0.
 /// It is 1 for the policy that is compiled into the library.
@@ -921,10 +903,7 @@ OrbgateStatus orbgate_engine_has_end_marker(const struct OrbgateEngine *engine,
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_is_sealed(const struct OrbgateEngine *engine,
-                                       uint8_t *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_is_sealed(const struct OrbgateEngine *engine, uint8_t *out);
 
 /// Returns the whole table as one JSON document, as `orbgate table --format json` prints it:
 /// `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits","orbs",
@@ -935,19 +914,13 @@ OrbgateStatus orbgate_engine_is_sealed(const struct OrbgateEngine *engine,
 ///
 /// Ownership: the engine owns the string, which is valid as long as the engine.
 /// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_table_json(const struct OrbgateEngine *engine,
-                                        struct OrbgateStr *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_table_json(const struct OrbgateEngine *engine, struct OrbgateStr *out);
 
 /// Returns all properties of an error, except its individual diagnostics.
 ///
 /// Ownership: the error owns the strings in `out`, which are valid as long as the error.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_error_info(const struct OrbgateError *error,
-                                 struct OrbgateErrorInfo *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_error_info(const struct OrbgateError *error, struct OrbgateErrorInfo *out);
 
 /// Returns one of the errors of a policy or a configuration, in the order of the file.
 ///
@@ -965,17 +938,14 @@ OrbgateStatus orbgate_error_diagnostic(const struct OrbgateError *error,
 ///
 /// Ownership: takes `error`, and frees it with its strings.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-void orbgate_error_free(struct OrbgateError *error);
+ORBGATE_API void orbgate_error_free(struct OrbgateError *error);
 
 /// Makes a step for `orbgate_gate_call`, which doesn't belong to a request yet. Use it for one request after another; a
 /// request that waits keeps its step until it is answered.
 ///
 /// Ownership: the caller owns `*out` and frees it with `orbgate_step_free`.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_step_new(struct OrbgateStep **out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_new(struct OrbgateStep **out);
 
 /// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides requests, and
 /// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes` and `Reload`; otherwise it may be null.
@@ -1001,90 +971,52 @@ OrbgateStatus orbgate_gate_call(const struct OrbgateGate *gate,
 ///
 /// Ownership: nothing; `to` has room for `len` bytes.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_step_copy(const struct OrbgateStep *step,
-                                char *to,
-                                size_t len);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_copy(const struct OrbgateStep *step, char *to, size_t len);
 
 /// Takes the gate that the step's last question, a `Make`, has made. Otherwise returns `ORBGATE_STATUS_NOT_FOUND`.
 ///
 /// Ownership: the caller owns `*out` and frees it with `orbgate_gate_free`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_step_gate(struct OrbgateStep *step,
-                                struct OrbgateGate **out);
-
-/// Checks that each request that is public with the next engine is also public with the active one. Another
-/// `trailing_slash` or `target` of a policy changes which paths match the same public routes, and `diff` compares only
-/// the policies. Call it before you replace the current engine, if the next one must not allow more.
-///
-/// `error` works as in `orbgate_engine_from_yaml`. If more is public, the status is
-/// `ORBGATE_STATUS_INVALID_CONFIGURATION`.
-///
-/// Ownership: if `*error` is set, the caller owns it and frees it with `orbgate_error_free`. Everything else is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_check_wider(const struct OrbgateGate *gate,
-                                       const struct OrbgateEngine *active,
-                                       const struct OrbgateEngine *next,
-                                       struct OrbgateError **error);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_gate(struct OrbgateStep *step, struct OrbgateGate **out);
 
 /// Frees a gate. Null is fine.
 ///
 /// Ownership: takes `gate`, and frees its keys. Its remaining steps can only be freed.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-void orbgate_gate_free(struct OrbgateGate *gate);
+ORBGATE_API void orbgate_gate_free(struct OrbgateGate *gate);
 
 /// Whether a whole body is a JSON object that contains `"allowBonusOrbsUse": true` exactly once: `*out` is 1 or 0. If
 /// it is 1, the request allows bonus orbs.
 ///
 /// Ownership: nothing; `body` is only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: keys.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_allows_bonus_orbs(const char *body,
-                                        size_t body_len,
-                                        uint8_t *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_allows_bonus_orbs(const char *body, size_t body_len, uint8_t *out);
 
 /// Frees a step. You can do this at any time, for example when the client disconnects. Null is
 /// fine.
 ///
 /// Ownership: takes `step`, and frees it with its strings.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-void orbgate_step_free(struct OrbgateStep *step);
+ORBGATE_API void orbgate_step_free(struct OrbgateStep *step);
 
 /// Makes a handle that holds an engine.
 ///
 /// Ownership: the caller owns `*out` and frees it with `orbgate_handle_free`. The handle becomes an
 /// additional owner of `engine`; the caller remains an owner.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_handle_new(const struct OrbgateEngine *engine,
-                                 struct OrbgateHandle **out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_new(const struct OrbgateEngine *engine, struct OrbgateHandle **out);
 
 /// Replaces the engine in the handle. Running calls finish with the engine that they started with.
 ///
 /// Ownership: the handle becomes an additional owner of `engine`, and releases its previous engine.
 /// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: policy.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_handle_store(const struct OrbgateHandle *handle,
-                                   const struct OrbgateEngine *engine);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_store(const struct OrbgateHandle *handle, const struct OrbgateEngine *engine);
 
 /// Returns the engine that is now in the handle, for several decisions with one policy.
 ///
 /// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`.
 /// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_handle_load(const struct OrbgateHandle *handle,
-                                  struct OrbgateEngine **out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_load(const struct OrbgateHandle *handle, struct OrbgateEngine **out);
 
 /// Decides like `orbgate_engine_decide`, with the engine that is now in the handle, without becoming an owner of it.
 /// The decision's `policy` identifies the engine's policy. To an engine of another policy, a scope set is empty, so
@@ -1108,34 +1040,25 @@ OrbgateStatus orbgate_handle_decide(const struct OrbgateHandle *handle,
 ///
 /// Ownership: the caller owns the result and frees it with `orbgate_handle_free`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-struct OrbgateHandle *orbgate_handle_retain(const struct OrbgateHandle *handle);
+ORBGATE_API ORBGATE_NODISCARD struct OrbgateHandle *orbgate_handle_retain(const struct OrbgateHandle *handle);
 
 /// Removes an owner of a handle; the last one frees it and releases its engine. Null is fine.
 ///
 /// Ownership: takes `handle`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
-ORBGATE_API
-void orbgate_handle_free(struct OrbgateHandle *handle);
+ORBGATE_API void orbgate_handle_free(struct OrbgateHandle *handle);
 
 /// Returns the number of routes. Their numbers start at 1.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_route_count(const struct OrbgateEngine *engine,
-                                         uint32_t *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_route_count(const struct OrbgateEngine *engine, uint32_t *out);
 
 /// Returns the number of scopes. Their numbers start at 1, in the order of their names.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_scope_count(const struct OrbgateEngine *engine,
-                                         uint32_t *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_scope_count(const struct OrbgateEngine *engine, uint32_t *out);
 
 /// Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one. The numbers after the last
 /// route are those of the policy's closed templates.
@@ -1192,55 +1115,45 @@ OrbgateStatus orbgate_engine_find_route(const struct OrbgateEngine *engine,
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-struct OrbgateStr orbgate_status_name(int32_t status);
+ORBGATE_API struct OrbgateStr orbgate_status_name(int32_t status);
 
 /// Returns a reason's name, for example `scope_missing`; no string for an unknown number.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-struct OrbgateStr orbgate_reason_name(uint8_t reason);
+ORBGATE_API struct OrbgateStr orbgate_reason_name(uint8_t reason);
 
 /// Returns a sentence that explains a reason; no string for an unknown number.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-struct OrbgateStr orbgate_reason_explanation(uint8_t reason);
+ORBGATE_API struct OrbgateStr orbgate_reason_explanation(uint8_t reason);
 
 /// Returns the HTTP status of a denial for this reason; 0 for reasons that allow and for unknown
 /// numbers.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-uint16_t orbgate_reason_http_status(uint8_t reason);
+ORBGATE_API uint16_t orbgate_reason_http_status(uint8_t reason);
 
 /// Returns a detail's name, for example `empty_segment`; no string for an unknown number.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-struct OrbgateStr orbgate_detail_name(uint8_t detail);
+ORBGATE_API struct OrbgateStr orbgate_detail_name(uint8_t detail);
 
 /// Returns a sentence that explains a detail; no string for an unknown number.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-struct OrbgateStr orbgate_detail_explanation(uint8_t detail);
+ORBGATE_API struct OrbgateStr orbgate_detail_explanation(uint8_t detail);
 
 /// Returns the token kind with this name, `user` or `organisation`. Any other string is
 /// `ORBGATE_TOKEN_KIND_UNKNOWN`, which is denied.
 ///
 /// Ownership: nothing; `name` is only read.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_token_kind_from_name(const char *name,
-                                           size_t name_len,
-                                           uint32_t *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_token_kind_from_name(const char *name, size_t name_len, uint32_t *out);
 
 /// Converts a decision to strings. A decision that no engine of this policy can have made is an
 /// invalid argument.
@@ -1311,31 +1224,26 @@ OrbgateStatus orbgate_scope_set_from_list(const struct OrbgateEngine *engine,
 ///
 /// Ownership: the caller owns the result and frees it with `orbgate_scope_set_free`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-struct OrbgateScopeSet *orbgate_scope_set_retain(const struct OrbgateScopeSet *set);
+ORBGATE_API ORBGATE_NODISCARD struct OrbgateScopeSet *orbgate_scope_set_retain(const struct OrbgateScopeSet *set);
 
 /// Removes an owner of a scope set; the last one frees it. Null is fine.
 ///
 /// Ownership: takes `set`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-void orbgate_scope_set_free(struct OrbgateScopeSet *set);
+ORBGATE_API void orbgate_scope_set_free(struct OrbgateScopeSet *set);
 
 /// Returns the ABI version of the library. Compare it with the header's `ORBGATE_ABI_VERSION`, or
 /// call `orbgate_check_abi`.
 ///
 /// Ownership: nothing.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-uint32_t orbgate_abi_version(void);
+ORBGATE_API uint32_t orbgate_abi_version(void);
 
 /// Returns the version of the library as a string, for example `0.1.0`.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-struct OrbgateStr orbgate_version(void);
+ORBGATE_API struct OrbgateStr orbgate_version(void);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -98,10 +98,6 @@ static void questions(void)
 static void others(void)
 {
     uint8_t allows;
-    CHECK(orbgate_gate_check_wider(NULL, engine, engine, NULL) == INVALID);
-    CHECK(orbgate_gate_check_wider(gate, NULL, engine, NULL) == INVALID);
-    CHECK(orbgate_gate_check_wider(gate, engine, NULL, NULL) == INVALID);
-    CHECK_OK(orbgate_gate_check_wider(gate, engine, engine, NULL));
     REFUSED(allows, orbgate_allows_bonus_orbs(NULL, 1, &allows));
     REFUSED(allows, orbgate_allows_bonus_orbs("{}", HUGE_LEN, &allows));
     CHECK(orbgate_allows_bonus_orbs("{}", 2, NULL) == INVALID);

@@ -8,9 +8,7 @@ use orbgate_token::{KeyCache, Verifier};
 
 use super::options::{Options, invalid};
 use super::verifier::with_secrets;
-use crate::arguments::shared;
-use crate::engine::OrbgateEngine;
-use crate::error::{OrbgateError, handing_over};
+use crate::error::OrbgateError;
 use crate::owners::drop_owned;
 use crate::status::{OrStatus, OrbgateStatus};
 
@@ -51,35 +49,6 @@ impl OrbgateGate {
         let is_known = self.gate.keys().issuers().any(|known| known == name);
         is_known.then_some(name).ok_or(OrbgateStatus::NotFound)
     }
-}
-
-/// Checks that each request that is public with the next engine is also public with the active one. Another
-/// `trailing_slash` or `target` of a policy changes which paths match the same public routes, and `diff` compares only
-/// the policies. Call it before you replace the current engine, if the next one must not allow more.
-///
-/// `error` works as in `orbgate_engine_from_yaml`. If more is public, the status is
-/// `ORBGATE_STATUS_INVALID_CONFIGURATION`.
-///
-/// Ownership: if `*error` is set, the caller owns it and frees it with `orbgate_error_free`. Everything else is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_gate_check_wider(
-    gate: *const OrbgateGate,
-    active: *const OrbgateEngine,
-    next: *const OrbgateEngine,
-    error: *mut *mut OrbgateError,
-) -> OrbgateStatus {
-    let check = || {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let (gate, active, next) = unsafe { (shared(gate)?, shared(active)?, shared(next)?) };
-        match &gate.gate.rules().public {
-            Some(public) => public.check_wider(active.engine(), next.engine()).map_err(|it| invalid(&it)),
-            None => Ok(()),
-        }
-    };
-    // SAFETY: the caller guarantees it, see the preamble.
-    unsafe { handing_over(error, check) }
 }
 
 /// Frees a gate. Null is fine.

@@ -109,7 +109,7 @@ fn functions(header: &str) -> Vec<Function> {
     let declarations = header.split("\n\n").filter(|part| part.contains("ORBGATE_API"));
     let declarations = declarations.filter(|part| part.starts_with("///"));
     let function = |part: &str| {
-        let (documentation, declaration) = part.split_once("\nORBGATE_API\n").unwrap();
+        let (documentation, declaration) = part.split_once("\nORBGATE_API").unwrap();
         let name = declaration.split('(').find_map(|text| {
             let word = text.rsplit([' ', '*', '\n']).next()?;
             word.starts_with("orbgate_").then(|| word.to_owned())
