@@ -8,40 +8,28 @@
 static void ask_sources(void)
 {
     static const unsigned char bytes[] = {
-        0x1, 0x0, 0x0, 0x0, 0xe, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x74, 0x6f, 0x6b, 0x65, 0x6e, 0x73,
+        1,0,0,0,14,0,0,0,1,0,0,0,6,0,0,0,116,111,107,101,110,115,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_sources_begin(NULL);
     orbgate_sources_begin(&question);
     orbgate_sources_set_tokens(&question, ORBGATE_TEXT("tokens"));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_sources_set_tokens(NULL, ORBGATE_TEXT("tokens"));
-    WRONG(orbgate_drop_begin, orbgate_sources_set_tokens(&question, ORBGATE_TEXT("tokens")));
-    WRONG(orbgate_sources_begin, orbgate_sources_set_tokens(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_sources_set_tokens(&question, NULL, 0));
-    EMPTY(orbgate_sources_begin, orbgate_sources_set_tokens(&question, NULL, 0));
+    SETS_STRING(orbgate_sources_begin, orbgate_drop_begin, orbgate_sources_set_tokens, "tokens");
     orbgate_question_free(&question);
 }
 
 static void ask_make(void)
 {
     static const unsigned char bytes[] = {
-        0x2, 0x0, 0x0, 0x0, 0x74, 0x1, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x74, 0x6f, 0x6b, 0x65, 0x6e, 0x73, 0x2, 0x0,
-        0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x3, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x4, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x5, 0x0,
-        0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x8, 0x2,
-        0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x8, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x9, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x9, 0x0,
-        0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0xa, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0xa, 0x0, 0x0, 0x0, 0x5, 0x0, 0x0, 0x0, 0x72, 0x65,
-        0x61, 0x6c, 0x6d, 0xb, 0x0, 0x0, 0x0, 0x11, 0x0, 0x0, 0x0, 0x72, 0x65, 0x73, 0x6f, 0x75, 0x72, 0x63, 0x65, 0x5f, 0x6d, 0x65, 0x74, 0x61,
-        0x64, 0x61, 0x74, 0x61, 0xc, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0xd, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0xd, 0x0, 0x0, 0x0,
-        0x8, 0x0, 0x0, 0x0, 0xe, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0xe, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0xf, 0x2, 0x3, 0x4,
-        0x5, 0x6, 0x7, 0x80, 0xf, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x10, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x10, 0x0, 0x0, 0x0,
-        0x8, 0x0, 0x0, 0x0, 0x11, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x11, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x12, 0x2, 0x3, 0x4,
-        0x5, 0x6, 0x7, 0x80, 0x12, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x13, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x13, 0x0, 0x0, 0x0,
-        0x8, 0x0, 0x0, 0x0, 0x14, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x14, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x15, 0x2, 0x3, 0x4,
-        0x5, 0x6, 0x7, 0x80, 0x15, 0x0, 0x0, 0x0, 0xd, 0x0, 0x0, 0x0, 0x70, 0x75, 0x62, 0x6c, 0x69, 0x63, 0x5f, 0x72, 0x6f, 0x75, 0x74, 0x65,
-        0x73, 0x15, 0x0, 0x0, 0x0, 0xf, 0x0, 0x0, 0x0, 0x70, 0x75, 0x62, 0x6c, 0x69, 0x63, 0x5f, 0x72, 0x6f, 0x75, 0x74, 0x65, 0x73, 0x20, 0x32,
-        0x16, 0x0, 0x0, 0x0, 0xd, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x5, 0x0, 0x0, 0x0, 0x76, 0x61, 0x6c, 0x75, 0x65, 0x16, 0x0, 0x0,
-        0x0, 0xf, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x76, 0x61, 0x6c, 0x75, 0x65, 0x20, 0x32,
+        2,0,0,0,116,1,0,0,1,0,0,0,6,0,0,0,116,111,107,101,110,115,2,0,0,0,0,0,0,0,3,0,0,0,0,0,0,0,4,0,0,0,0,0,0,0,5,0,
+        0,0,0,0,0,0,6,0,0,0,0,0,0,0,7,0,0,0,8,0,0,0,8,2,3,4,5,6,7,128,8,0,0,0,8,0,0,0,9,2,3,4,5,6,7,128,9,0,
+        0,0,8,0,0,0,10,2,3,4,5,6,7,128,10,0,0,0,5,0,0,0,114,101,97,108,109,11,0,0,0,17,0,0,0,114,101,115,111,117,114,99,101,95,109,101,116,97,
+        100,97,116,97,12,0,0,0,8,0,0,0,13,2,3,4,5,6,7,128,13,0,0,0,8,0,0,0,14,2,3,4,5,6,7,128,14,0,0,0,8,0,0,0,15,2,3,4,
+        5,6,7,128,15,0,0,0,8,0,0,0,16,2,3,4,5,6,7,128,16,0,0,0,8,0,0,0,17,2,3,4,5,6,7,128,17,0,0,0,8,0,0,0,18,2,3,4,
+        5,6,7,128,18,0,0,0,8,0,0,0,19,2,3,4,5,6,7,128,19,0,0,0,8,0,0,0,20,2,3,4,5,6,7,128,20,0,0,0,8,0,0,0,21,2,3,4,
+        5,6,7,128,21,0,0,0,13,0,0,0,112,117,98,108,105,99,95,114,111,117,116,101,115,21,0,0,0,15,0,0,0,112,117,98,108,105,99,95,114,111,117,116,101,115,32,50,
+        22,0,0,0,13,0,0,0,1,0,0,0,5,0,0,0,118,97,108,117,101,22,0,0,0,15,0,0,0,1,0,0,0,7,0,0,0,118,97,108,117,101,32,50,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_make_begin(NULL);
@@ -71,95 +59,28 @@ static void ask_make(void)
     orbgate_make_add_secret(&question, ORBGATE_TEXT("value"));
     orbgate_make_add_secret(&question, ORBGATE_TEXT("value 2"));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_make_set_tokens(NULL, ORBGATE_TEXT("tokens"));
-    WRONG(orbgate_drop_begin, orbgate_make_set_tokens(&question, ORBGATE_TEXT("tokens")));
-    WRONG(orbgate_make_begin, orbgate_make_set_tokens(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_make_set_tokens(&question, NULL, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_tokens(&question, NULL, 0));
-    orbgate_make_set_flat_403(NULL, true);
-    WRONG(orbgate_drop_begin, orbgate_make_set_flat_403(&question, true));
-    WRONG(orbgate_drop_begin, orbgate_make_set_flat_403(&question, false));
-    EMPTY(orbgate_make_begin, orbgate_make_set_flat_403(&question, false));
-    orbgate_make_set_ignore_method_override(NULL, true);
-    WRONG(orbgate_drop_begin, orbgate_make_set_ignore_method_override(&question, true));
-    WRONG(orbgate_drop_begin, orbgate_make_set_ignore_method_override(&question, false));
-    EMPTY(orbgate_make_begin, orbgate_make_set_ignore_method_override(&question, false));
-    orbgate_make_set_signatures_outside(NULL, true);
-    WRONG(orbgate_drop_begin, orbgate_make_set_signatures_outside(&question, true));
-    WRONG(orbgate_drop_begin, orbgate_make_set_signatures_outside(&question, false));
-    EMPTY(orbgate_make_begin, orbgate_make_set_signatures_outside(&question, false));
-    orbgate_make_set_no_stale_keys(NULL, true);
-    WRONG(orbgate_drop_begin, orbgate_make_set_no_stale_keys(&question, true));
-    WRONG(orbgate_drop_begin, orbgate_make_set_no_stale_keys(&question, false));
-    EMPTY(orbgate_make_begin, orbgate_make_set_no_stale_keys(&question, false));
-    orbgate_make_set_introspection(NULL, true);
-    WRONG(orbgate_drop_begin, orbgate_make_set_introspection(&question, true));
-    WRONG(orbgate_drop_begin, orbgate_make_set_introspection(&question, false));
-    EMPTY(orbgate_make_begin, orbgate_make_set_introspection(&question, false));
-    orbgate_make_set_challenge(NULL, UINT64_C(0x8007060504030208));
-    WRONG(orbgate_drop_begin, orbgate_make_set_challenge(&question, UINT64_C(0x8007060504030208)));
-    WRONG(orbgate_drop_begin, orbgate_make_set_challenge(&question, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_challenge(&question, 0));
-    orbgate_make_set_templates(NULL, UINT64_C(0x8007060504030209));
-    WRONG(orbgate_drop_begin, orbgate_make_set_templates(&question, UINT64_C(0x8007060504030209)));
-    WRONG(orbgate_drop_begin, orbgate_make_set_templates(&question, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_templates(&question, 0));
-    orbgate_make_set_cors_preflight(NULL, UINT64_C(0x800706050403020a));
-    WRONG(orbgate_drop_begin, orbgate_make_set_cors_preflight(&question, UINT64_C(0x800706050403020a)));
-    WRONG(orbgate_drop_begin, orbgate_make_set_cors_preflight(&question, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_cors_preflight(&question, 0));
-    orbgate_make_set_realm(NULL, ORBGATE_TEXT("realm"));
-    WRONG(orbgate_drop_begin, orbgate_make_set_realm(&question, ORBGATE_TEXT("realm")));
-    WRONG(orbgate_make_begin, orbgate_make_set_realm(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_make_set_realm(&question, NULL, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_realm(&question, NULL, 0));
-    orbgate_make_set_resource_metadata(NULL, ORBGATE_TEXT("resource_metadata"));
-    WRONG(orbgate_drop_begin, orbgate_make_set_resource_metadata(&question, ORBGATE_TEXT("resource_metadata")));
-    WRONG(orbgate_make_begin, orbgate_make_set_resource_metadata(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_make_set_resource_metadata(&question, NULL, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_resource_metadata(&question, NULL, 0));
-    orbgate_make_set_ttl_ms(NULL, UINT64_C(0x800706050403020d));
-    WRONG(orbgate_drop_begin, orbgate_make_set_ttl_ms(&question, UINT64_C(0x800706050403020d)));
-    WRONG(orbgate_drop_begin, orbgate_make_set_ttl_ms(&question, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_ttl_ms(&question, 0));
-    orbgate_make_set_ttl_min_ms(NULL, UINT64_C(0x800706050403020e));
-    WRONG(orbgate_drop_begin, orbgate_make_set_ttl_min_ms(&question, UINT64_C(0x800706050403020e)));
-    WRONG(orbgate_drop_begin, orbgate_make_set_ttl_min_ms(&question, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_ttl_min_ms(&question, 0));
-    orbgate_make_set_ttl_max_ms(NULL, UINT64_C(0x800706050403020f));
-    WRONG(orbgate_drop_begin, orbgate_make_set_ttl_max_ms(&question, UINT64_C(0x800706050403020f)));
-    WRONG(orbgate_drop_begin, orbgate_make_set_ttl_max_ms(&question, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_ttl_max_ms(&question, 0));
-    orbgate_make_set_ahead_percent(NULL, UINT64_C(0x8007060504030210));
-    WRONG(orbgate_drop_begin, orbgate_make_set_ahead_percent(&question, UINT64_C(0x8007060504030210)));
-    WRONG(orbgate_drop_begin, orbgate_make_set_ahead_percent(&question, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_ahead_percent(&question, 0));
-    orbgate_make_set_max_stale_ms(NULL, UINT64_C(0x8007060504030211));
-    WRONG(orbgate_drop_begin, orbgate_make_set_max_stale_ms(&question, UINT64_C(0x8007060504030211)));
-    WRONG(orbgate_drop_begin, orbgate_make_set_max_stale_ms(&question, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_max_stale_ms(&question, 0));
-    orbgate_make_set_cooldown_ms(NULL, UINT64_C(0x8007060504030212));
-    WRONG(orbgate_drop_begin, orbgate_make_set_cooldown_ms(&question, UINT64_C(0x8007060504030212)));
-    WRONG(orbgate_drop_begin, orbgate_make_set_cooldown_ms(&question, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_cooldown_ms(&question, 0));
-    orbgate_make_set_burst(NULL, UINT64_C(0x8007060504030213));
-    WRONG(orbgate_drop_begin, orbgate_make_set_burst(&question, UINT64_C(0x8007060504030213)));
-    WRONG(orbgate_drop_begin, orbgate_make_set_burst(&question, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_burst(&question, 0));
-    orbgate_make_set_retry_ms(NULL, UINT64_C(0x8007060504030214));
-    WRONG(orbgate_drop_begin, orbgate_make_set_retry_ms(&question, UINT64_C(0x8007060504030214)));
-    WRONG(orbgate_drop_begin, orbgate_make_set_retry_ms(&question, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_retry_ms(&question, 0));
-    orbgate_make_set_timeout_ms(NULL, UINT64_C(0x8007060504030215));
-    WRONG(orbgate_drop_begin, orbgate_make_set_timeout_ms(&question, UINT64_C(0x8007060504030215)));
-    WRONG(orbgate_drop_begin, orbgate_make_set_timeout_ms(&question, 0));
-    EMPTY(orbgate_make_begin, orbgate_make_set_timeout_ms(&question, 0));
-    orbgate_make_add_public_route(NULL, ORBGATE_TEXT("public_routes"));
-    WRONG(orbgate_drop_begin, orbgate_make_add_public_route(&question, ORBGATE_TEXT("public_routes")));
-    WRONG(orbgate_make_begin, orbgate_make_add_public_route(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_make_add_public_route(&question, NULL, 0));
-    orbgate_make_add_secret(NULL, ORBGATE_TEXT("value"));
-    WRONG(orbgate_drop_begin, orbgate_make_add_secret(&question, ORBGATE_TEXT("value")));
+    SETS_STRING(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_tokens, "tokens");
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_flat_403, true);
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_ignore_method_override, true);
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_signatures_outside, true);
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_no_stale_keys, true);
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_introspection, true);
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_challenge, UINT64_C(0x8007060504030208));
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_templates, UINT64_C(0x8007060504030209));
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_cors_preflight, UINT64_C(0x800706050403020a));
+    SETS_STRING(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_realm, "realm");
+    SETS_STRING(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_resource_metadata, "resource_metadata");
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_ttl_ms, UINT64_C(0x800706050403020d));
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_ttl_min_ms, UINT64_C(0x800706050403020e));
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_ttl_max_ms, UINT64_C(0x800706050403020f));
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_ahead_percent, UINT64_C(0x8007060504030210));
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_max_stale_ms, UINT64_C(0x8007060504030211));
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_cooldown_ms, UINT64_C(0x8007060504030212));
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_burst, UINT64_C(0x8007060504030213));
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_retry_ms, UINT64_C(0x8007060504030214));
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_timeout_ms, UINT64_C(0x8007060504030215));
+    ADDS_STRING(orbgate_make_begin, orbgate_drop_begin, orbgate_make_add_public_route, "public_routes");
+    ADDS(orbgate_drop_begin, orbgate_make_add_secret, ORBGATE_TEXT("value"));
     WRONG(orbgate_make_begin, orbgate_make_add_secret(&question, NULL, 1));
     WRONG(orbgate_drop_begin, orbgate_make_add_secret(&question, NULL, 0));
     orbgate_question_free(&question);
@@ -168,21 +89,14 @@ static void ask_make(void)
 static void ask_ask(void)
 {
     static const unsigned char bytes[] = {
-        0x3, 0x0, 0x0, 0x0, 0x59, 0x1, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x6d, 0x65, 0x74, 0x68, 0x6f, 0x64, 0x2, 0x0,
-        0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x74, 0x61, 0x72, 0x67, 0x65, 0x74, 0x3, 0x0, 0x0, 0x0, 0xd, 0x0, 0x0, 0x0, 0x61, 0x75, 0x74, 0x68,
-        0x6f, 0x72, 0x69, 0x7a, 0x61, 0x74, 0x69, 0x6f, 0x6e, 0x3, 0x0, 0x0, 0x0, 0xf, 0x0, 0x0, 0x0, 0x61, 0x75, 0x74, 0x68, 0x6f, 0x72, 0x69,
-        0x7a, 0x61, 0x74, 0x69, 0x6f, 0x6e, 0x20, 0x32, 0x4, 0x0, 0x0, 0x0, 0xc, 0x0, 0x0, 0x0, 0x68, 0x65, 0x61, 0x64, 0x65, 0x72, 0x5f, 0x6e,
-        0x61, 0x6d, 0x65, 0x73, 0x4, 0x0, 0x0, 0x0, 0xe, 0x0, 0x0, 0x0, 0x68, 0x65, 0x61, 0x64, 0x65, 0x72, 0x5f, 0x6e, 0x61, 0x6d, 0x65, 0x73,
-        0x20, 0x32, 0x5, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x75, 0x70, 0x67, 0x72, 0x61, 0x64, 0x65, 0x5, 0x0, 0x0, 0x0, 0x9, 0x0, 0x0,
-        0x0, 0x75, 0x70, 0x67, 0x72, 0x61, 0x64, 0x65, 0x20, 0x32, 0x6, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x6f, 0x72, 0x69, 0x67, 0x69, 0x6e,
-        0x6, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x6f, 0x72, 0x69, 0x67, 0x69, 0x6e, 0x20, 0x32, 0x7, 0x0, 0x0, 0x0, 0x1d, 0x0, 0x0, 0x0,
-        0x61, 0x63, 0x63, 0x65, 0x73, 0x73, 0x5f, 0x63, 0x6f, 0x6e, 0x74, 0x72, 0x6f, 0x6c, 0x5f, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x5f, 0x6d,
-        0x65, 0x74, 0x68, 0x6f, 0x64, 0x7, 0x0, 0x0, 0x0, 0x1f, 0x0, 0x0, 0x0, 0x61, 0x63, 0x63, 0x65, 0x73, 0x73, 0x5f, 0x63, 0x6f, 0x6e, 0x74,
-        0x72, 0x6f, 0x6c, 0x5f, 0x72, 0x65, 0x71, 0x75, 0x65, 0x73, 0x74, 0x5f, 0x6d, 0x65, 0x74, 0x68, 0x6f, 0x64, 0x20, 0x32, 0x8, 0x0, 0x0, 0x0,
-        0x8, 0x0, 0x0, 0x0, 0x9, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x9, 0x0, 0x0, 0x0, 0xd, 0x0, 0x0, 0x0, 0x70, 0x61, 0x74, 0x68,
-        0x5f, 0x74, 0x65, 0x6d, 0x70, 0x6c, 0x61, 0x74, 0x65, 0xa, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0xb, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0,
-        0x0, 0xc, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0xd, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0xe, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7,
-        0x80, 0xe, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0xf, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
+        3,0,0,0,89,1,0,0,1,0,0,0,6,0,0,0,109,101,116,104,111,100,2,0,0,0,6,0,0,0,116,97,114,103,101,116,3,0,0,0,13,0,0,0,97,117,116,104,
+        111,114,105,122,97,116,105,111,110,3,0,0,0,15,0,0,0,97,117,116,104,111,114,105,122,97,116,105,111,110,32,50,4,0,0,0,12,0,0,0,104,101,97,100,101,114,95,110,
+        97,109,101,115,4,0,0,0,14,0,0,0,104,101,97,100,101,114,95,110,97,109,101,115,32,50,5,0,0,0,7,0,0,0,117,112,103,114,97,100,101,5,0,0,0,9,0,0,
+        0,117,112,103,114,97,100,101,32,50,6,0,0,0,6,0,0,0,111,114,105,103,105,110,6,0,0,0,8,0,0,0,111,114,105,103,105,110,32,50,7,0,0,0,29,0,0,0,
+        97,99,99,101,115,115,95,99,111,110,116,114,111,108,95,114,101,113,117,101,115,116,95,109,101,116,104,111,100,7,0,0,0,31,0,0,0,97,99,99,101,115,115,95,99,111,110,116,
+        114,111,108,95,114,101,113,117,101,115,116,95,109,101,116,104,111,100,32,50,8,0,0,0,8,0,0,0,9,2,3,4,5,6,7,128,9,0,0,0,13,0,0,0,112,97,116,104,
+        95,116,101,109,112,108,97,116,101,10,0,0,0,0,0,0,0,11,0,0,0,0,0,0,0,12,0,0,0,0,0,0,0,13,0,0,0,8,0,0,0,14,2,3,4,5,6,7,
+        128,14,0,0,0,8,0,0,0,15,2,3,4,5,6,7,128,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_ask_begin(NULL);
@@ -207,73 +121,27 @@ static void ask_ask(void)
     orbgate_ask_set_unix_ms(&question, UINT64_C(0x800706050403020e));
     orbgate_ask_set_monotonic_ms(&question, UINT64_C(0x800706050403020f));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_ask_set_method(NULL, ORBGATE_TEXT("method"));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_method(&question, ORBGATE_TEXT("method")));
-    WRONG(orbgate_ask_begin, orbgate_ask_set_method(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_method(&question, NULL, 0));
-    EMPTY(orbgate_ask_begin, orbgate_ask_set_method(&question, NULL, 0));
-    orbgate_ask_set_target(NULL, ORBGATE_TEXT("target"));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_target(&question, ORBGATE_TEXT("target")));
-    WRONG(orbgate_ask_begin, orbgate_ask_set_target(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_target(&question, NULL, 0));
-    EMPTY(orbgate_ask_begin, orbgate_ask_set_target(&question, NULL, 0));
-    orbgate_ask_add_authorization(NULL, ORBGATE_TEXT("authorization"));
-    WRONG(orbgate_drop_begin, orbgate_ask_add_authorization(&question, ORBGATE_TEXT("authorization")));
-    WRONG(orbgate_ask_begin, orbgate_ask_add_authorization(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_ask_add_authorization(&question, NULL, 0));
-    orbgate_ask_add_header_name(NULL, ORBGATE_TEXT("header_names"));
-    WRONG(orbgate_drop_begin, orbgate_ask_add_header_name(&question, ORBGATE_TEXT("header_names")));
-    WRONG(orbgate_ask_begin, orbgate_ask_add_header_name(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_ask_add_header_name(&question, NULL, 0));
-    orbgate_ask_add_upgrade(NULL, ORBGATE_TEXT("upgrade"));
-    WRONG(orbgate_drop_begin, orbgate_ask_add_upgrade(&question, ORBGATE_TEXT("upgrade")));
-    WRONG(orbgate_ask_begin, orbgate_ask_add_upgrade(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_ask_add_upgrade(&question, NULL, 0));
-    orbgate_ask_add_origin(NULL, ORBGATE_TEXT("origin"));
-    WRONG(orbgate_drop_begin, orbgate_ask_add_origin(&question, ORBGATE_TEXT("origin")));
-    WRONG(orbgate_ask_begin, orbgate_ask_add_origin(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_ask_add_origin(&question, NULL, 0));
-    orbgate_ask_add_access_control_request_method(NULL, ORBGATE_TEXT("access_control_request_method"));
-    WRONG(orbgate_drop_begin, orbgate_ask_add_access_control_request_method(&question, ORBGATE_TEXT("access_control_request_method")));
-    WRONG(orbgate_ask_begin, orbgate_ask_add_access_control_request_method(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_ask_add_access_control_request_method(&question, NULL, 0));
-    orbgate_ask_set_matched(NULL, UINT64_C(0x8007060504030209));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_matched(&question, UINT64_C(0x8007060504030209)));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_matched(&question, 0));
-    EMPTY(orbgate_ask_begin, orbgate_ask_set_matched(&question, 0));
-    orbgate_ask_set_path_template(NULL, ORBGATE_TEXT("path_template"));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_path_template(&question, ORBGATE_TEXT("path_template")));
-    WRONG(orbgate_ask_begin, orbgate_ask_set_path_template(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_path_template(&question, NULL, 0));
-    EMPTY(orbgate_ask_begin, orbgate_ask_set_path_template(&question, NULL, 0));
-    orbgate_ask_set_allow_bonus_orbs(NULL, true);
-    WRONG(orbgate_drop_begin, orbgate_ask_set_allow_bonus_orbs(&question, true));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_allow_bonus_orbs(&question, false));
-    EMPTY(orbgate_ask_begin, orbgate_ask_set_allow_bonus_orbs(&question, false));
-    orbgate_ask_set_with_audit(NULL, true);
-    WRONG(orbgate_drop_begin, orbgate_ask_set_with_audit(&question, true));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_with_audit(&question, false));
-    EMPTY(orbgate_ask_begin, orbgate_ask_set_with_audit(&question, false));
-    orbgate_ask_set_holds_thread(NULL, true);
-    WRONG(orbgate_drop_begin, orbgate_ask_set_holds_thread(&question, true));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_holds_thread(&question, false));
-    EMPTY(orbgate_ask_begin, orbgate_ask_set_holds_thread(&question, false));
-    orbgate_ask_set_unix_ms(NULL, UINT64_C(0x800706050403020e));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_unix_ms(&question, UINT64_C(0x800706050403020e)));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_unix_ms(&question, 0));
-    EMPTY(orbgate_ask_begin, orbgate_ask_set_unix_ms(&question, 0));
-    orbgate_ask_set_monotonic_ms(NULL, UINT64_C(0x800706050403020f));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_monotonic_ms(&question, UINT64_C(0x800706050403020f)));
-    WRONG(orbgate_drop_begin, orbgate_ask_set_monotonic_ms(&question, 0));
-    EMPTY(orbgate_ask_begin, orbgate_ask_set_monotonic_ms(&question, 0));
+    SETS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_method, "method");
+    SETS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_target, "target");
+    ADDS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_add_authorization, "authorization");
+    ADDS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_add_header_name, "header_names");
+    ADDS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_add_upgrade, "upgrade");
+    ADDS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_add_origin, "origin");
+    ADDS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_add_access_control_request_method, "access_control_request_method");
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_matched, UINT64_C(0x8007060504030209));
+    SETS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_path_template, "path_template");
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_allow_bonus_orbs, true);
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_with_audit, true);
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_holds_thread, true);
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_unix_ms, UINT64_C(0x800706050403020e));
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_monotonic_ms, UINT64_C(0x800706050403020f));
     orbgate_question_free(&question);
 }
 
 static void ask_resume(void)
 {
     static const unsigned char bytes[] = {
-        0x4, 0x0, 0x0, 0x0, 0x20, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
-        0x2, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x3, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
+        4,0,0,0,32,0,0,0,1,0,0,0,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_resume_begin(NULL);
@@ -281,23 +149,16 @@ static void ask_resume(void)
     orbgate_resume_set_unix_ms(&question, UINT64_C(0x8007060504030202));
     orbgate_resume_set_monotonic_ms(&question, UINT64_C(0x8007060504030203));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_resume_set_unix_ms(NULL, UINT64_C(0x8007060504030202));
-    WRONG(orbgate_drop_begin, orbgate_resume_set_unix_ms(&question, UINT64_C(0x8007060504030202)));
-    WRONG(orbgate_drop_begin, orbgate_resume_set_unix_ms(&question, 0));
-    EMPTY(orbgate_resume_begin, orbgate_resume_set_unix_ms(&question, 0));
-    orbgate_resume_set_monotonic_ms(NULL, UINT64_C(0x8007060504030203));
-    WRONG(orbgate_drop_begin, orbgate_resume_set_monotonic_ms(&question, UINT64_C(0x8007060504030203)));
-    WRONG(orbgate_drop_begin, orbgate_resume_set_monotonic_ms(&question, 0));
-    EMPTY(orbgate_resume_begin, orbgate_resume_set_monotonic_ms(&question, 0));
+    SETS(orbgate_resume_begin, orbgate_drop_begin, orbgate_resume_set_unix_ms, UINT64_C(0x8007060504030202));
+    SETS(orbgate_resume_begin, orbgate_drop_begin, orbgate_resume_set_monotonic_ms, UINT64_C(0x8007060504030203));
     orbgate_question_free(&question);
 }
 
 static void ask_checked(void)
 {
     static const unsigned char bytes[] = {
-        0x5, 0x0, 0x0, 0x0, 0x38, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x2, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0,
-        0x3, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x3, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x4, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
-        0x4, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x5, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
+        5,0,0,0,56,0,0,0,1,0,0,0,0,0,0,0,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,0,8,0,0,0,4,2,3,4,5,6,7,128,
+        4,0,0,0,8,0,0,0,5,2,3,4,5,6,7,128,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_checked_begin(NULL);
@@ -307,69 +168,48 @@ static void ask_checked(void)
     orbgate_checked_set_unix_ms(&question, UINT64_C(0x8007060504030204));
     orbgate_checked_set_monotonic_ms(&question, UINT64_C(0x8007060504030205));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_checked_set_is_right(NULL, true);
-    WRONG(orbgate_drop_begin, orbgate_checked_set_is_right(&question, true));
-    WRONG(orbgate_drop_begin, orbgate_checked_set_is_right(&question, false));
-    EMPTY(orbgate_checked_begin, orbgate_checked_set_is_right(&question, false));
-    orbgate_checked_set_token_hash(NULL, UINT64_C(0x8007060504030203));
-    WRONG(orbgate_drop_begin, orbgate_checked_set_token_hash(&question, UINT64_C(0x8007060504030203)));
-    WRONG(orbgate_drop_begin, orbgate_checked_set_token_hash(&question, 0));
-    EMPTY(orbgate_checked_begin, orbgate_checked_set_token_hash(&question, 0));
-    orbgate_checked_set_unix_ms(NULL, UINT64_C(0x8007060504030204));
-    WRONG(orbgate_drop_begin, orbgate_checked_set_unix_ms(&question, UINT64_C(0x8007060504030204)));
-    WRONG(orbgate_drop_begin, orbgate_checked_set_unix_ms(&question, 0));
-    EMPTY(orbgate_checked_begin, orbgate_checked_set_unix_ms(&question, 0));
-    orbgate_checked_set_monotonic_ms(NULL, UINT64_C(0x8007060504030205));
-    WRONG(orbgate_drop_begin, orbgate_checked_set_monotonic_ms(&question, UINT64_C(0x8007060504030205)));
-    WRONG(orbgate_drop_begin, orbgate_checked_set_monotonic_ms(&question, 0));
-    EMPTY(orbgate_checked_begin, orbgate_checked_set_monotonic_ms(&question, 0));
+    SETS(orbgate_checked_begin, orbgate_drop_begin, orbgate_checked_set_is_right, true);
+    SETS(orbgate_checked_begin, orbgate_drop_begin, orbgate_checked_set_token_hash, UINT64_C(0x8007060504030203));
+    SETS(orbgate_checked_begin, orbgate_drop_begin, orbgate_checked_set_unix_ms, UINT64_C(0x8007060504030204));
+    SETS(orbgate_checked_begin, orbgate_drop_begin, orbgate_checked_set_monotonic_ms, UINT64_C(0x8007060504030205));
     orbgate_question_free(&question);
 }
 
 static void ask_is_over(void)
 {
     static const unsigned char bytes[] = {
-        0x6, 0x0, 0x0, 0x0, 0x10, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
+        6,0,0,0,16,0,0,0,1,0,0,0,8,0,0,0,2,2,3,4,5,6,7,128,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_is_over_begin(NULL);
     orbgate_is_over_begin(&question);
     orbgate_is_over_set_monotonic_ms(&question, UINT64_C(0x8007060504030202));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_is_over_set_monotonic_ms(NULL, UINT64_C(0x8007060504030202));
-    WRONG(orbgate_drop_begin, orbgate_is_over_set_monotonic_ms(&question, UINT64_C(0x8007060504030202)));
-    WRONG(orbgate_drop_begin, orbgate_is_over_set_monotonic_ms(&question, 0));
-    EMPTY(orbgate_is_over_begin, orbgate_is_over_set_monotonic_ms(&question, 0));
+    SETS(orbgate_is_over_begin, orbgate_drop_begin, orbgate_is_over_set_monotonic_ms, UINT64_C(0x8007060504030202));
     orbgate_question_free(&question);
 }
 
 static void ask_next_call(void)
 {
     static const unsigned char bytes[] = {
-        0x7, 0x0, 0x0, 0x0, 0x10, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
+        7,0,0,0,16,0,0,0,1,0,0,0,8,0,0,0,2,2,3,4,5,6,7,128,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_next_call_begin(NULL);
     orbgate_next_call_begin(&question);
     orbgate_next_call_set_monotonic_ms(&question, UINT64_C(0x8007060504030202));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_next_call_set_monotonic_ms(NULL, UINT64_C(0x8007060504030202));
-    WRONG(orbgate_drop_begin, orbgate_next_call_set_monotonic_ms(&question, UINT64_C(0x8007060504030202)));
-    WRONG(orbgate_drop_begin, orbgate_next_call_set_monotonic_ms(&question, 0));
-    EMPTY(orbgate_next_call_begin, orbgate_next_call_set_monotonic_ms(&question, 0));
+    SETS(orbgate_next_call_begin, orbgate_drop_begin, orbgate_next_call_set_monotonic_ms, UINT64_C(0x8007060504030202));
     orbgate_question_free(&question);
 }
 
 static void ask_called(void)
 {
     static const unsigned char bytes[] = {
-        0x8, 0x0, 0x0, 0x0, 0x92, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
-        0x2, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x3, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x3, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0,
-        0x4, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x4, 0x0, 0x0, 0x0, 0x19, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x4, 0x0, 0x0, 0x0,
-        0x6e, 0x61, 0x6d, 0x65, 0x2, 0x0, 0x0, 0x0, 0x5, 0x0, 0x0, 0x0, 0x76, 0x61, 0x6c, 0x75, 0x65, 0x4, 0x0, 0x0, 0x0, 0x1d, 0x0, 0x0,
-        0x0, 0x1, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x6e, 0x61, 0x6d, 0x65, 0x20, 0x32, 0x2, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x76,
-        0x61, 0x6c, 0x75, 0x65, 0x20, 0x32, 0x5, 0x0, 0x0, 0x0, 0x4, 0x0, 0x0, 0x0, 0x62, 0x6f, 0x64, 0x79, 0x6, 0x0, 0x0, 0x0, 0x8, 0x0,
-        0x0, 0x0, 0x7, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
+        8,0,0,0,146,0,0,0,1,0,0,0,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,0,8,0,0,0,
+        4,2,3,4,5,6,7,128,4,0,0,0,25,0,0,0,1,0,0,0,4,0,0,0,110,97,109,101,2,0,0,0,5,0,0,0,118,97,108,117,101,4,0,0,0,29,0,0,
+        0,1,0,0,0,6,0,0,0,110,97,109,101,32,50,2,0,0,0,7,0,0,0,118,97,108,117,101,32,50,5,0,0,0,4,0,0,0,98,111,100,121,6,0,0,0,8,0,
+        0,0,7,2,3,4,5,6,7,128,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_called_begin(NULL);
@@ -382,57 +222,36 @@ static void ask_called(void)
     orbgate_called_set_body(&question, ORBGATE_TEXT("body"));
     orbgate_called_set_monotonic_ms(&question, UINT64_C(0x8007060504030207));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_called_set_attempt(NULL, UINT64_C(0x8007060504030202));
-    WRONG(orbgate_drop_begin, orbgate_called_set_attempt(&question, UINT64_C(0x8007060504030202)));
-    WRONG(orbgate_drop_begin, orbgate_called_set_attempt(&question, 0));
-    EMPTY(orbgate_called_begin, orbgate_called_set_attempt(&question, 0));
-    orbgate_called_set_failure(NULL, UINT64_C(0x8007060504030203));
-    WRONG(orbgate_drop_begin, orbgate_called_set_failure(&question, UINT64_C(0x8007060504030203)));
-    WRONG(orbgate_drop_begin, orbgate_called_set_failure(&question, 0));
-    EMPTY(orbgate_called_begin, orbgate_called_set_failure(&question, 0));
-    orbgate_called_set_status(NULL, UINT64_C(0x8007060504030204));
-    WRONG(orbgate_drop_begin, orbgate_called_set_status(&question, UINT64_C(0x8007060504030204)));
-    WRONG(orbgate_drop_begin, orbgate_called_set_status(&question, 0));
-    EMPTY(orbgate_called_begin, orbgate_called_set_status(&question, 0));
-    orbgate_called_add_header(NULL, ORBGATE_TEXT("name"), ORBGATE_TEXT("value"));
-    WRONG(orbgate_drop_begin, orbgate_called_add_header(&question, ORBGATE_TEXT("name"), ORBGATE_TEXT("value")));
+    SETS(orbgate_called_begin, orbgate_drop_begin, orbgate_called_set_attempt, UINT64_C(0x8007060504030202));
+    SETS(orbgate_called_begin, orbgate_drop_begin, orbgate_called_set_failure, UINT64_C(0x8007060504030203));
+    SETS(orbgate_called_begin, orbgate_drop_begin, orbgate_called_set_status, UINT64_C(0x8007060504030204));
+    ADDS(orbgate_drop_begin, orbgate_called_add_header, ORBGATE_TEXT("name"), ORBGATE_TEXT("value"));
     WRONG(orbgate_called_begin, orbgate_called_add_header(&question, NULL, 1, ORBGATE_TEXT("value")));
     WRONG(orbgate_called_begin, orbgate_called_add_header(&question, ORBGATE_TEXT("name"), NULL, 1));
     WRONG(orbgate_drop_begin, orbgate_called_add_header(&question, NULL, 0, NULL, 0));
-    orbgate_called_set_body(NULL, ORBGATE_TEXT("body"));
-    WRONG(orbgate_drop_begin, orbgate_called_set_body(&question, ORBGATE_TEXT("body")));
-    WRONG(orbgate_called_begin, orbgate_called_set_body(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_called_set_body(&question, NULL, 0));
-    EMPTY(orbgate_called_begin, orbgate_called_set_body(&question, NULL, 0));
-    orbgate_called_set_monotonic_ms(NULL, UINT64_C(0x8007060504030207));
-    WRONG(orbgate_drop_begin, orbgate_called_set_monotonic_ms(&question, UINT64_C(0x8007060504030207)));
-    WRONG(orbgate_drop_begin, orbgate_called_set_monotonic_ms(&question, 0));
-    EMPTY(orbgate_called_begin, orbgate_called_set_monotonic_ms(&question, 0));
+    SETS_STRING(orbgate_called_begin, orbgate_drop_begin, orbgate_called_set_body, "body");
+    SETS(orbgate_called_begin, orbgate_drop_begin, orbgate_called_set_monotonic_ms, UINT64_C(0x8007060504030207));
     orbgate_question_free(&question);
 }
 
 static void ask_warm(void)
 {
     static const unsigned char bytes[] = {
-        0x9, 0x0, 0x0, 0x0, 0x10, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
+        9,0,0,0,16,0,0,0,1,0,0,0,8,0,0,0,2,2,3,4,5,6,7,128,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_warm_begin(NULL);
     orbgate_warm_begin(&question);
     orbgate_warm_set_monotonic_ms(&question, UINT64_C(0x8007060504030202));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_warm_set_monotonic_ms(NULL, UINT64_C(0x8007060504030202));
-    WRONG(orbgate_drop_begin, orbgate_warm_set_monotonic_ms(&question, UINT64_C(0x8007060504030202)));
-    WRONG(orbgate_drop_begin, orbgate_warm_set_monotonic_ms(&question, 0));
-    EMPTY(orbgate_warm_begin, orbgate_warm_set_monotonic_ms(&question, 0));
+    SETS(orbgate_warm_begin, orbgate_drop_begin, orbgate_warm_set_monotonic_ms, UINT64_C(0x8007060504030202));
     orbgate_question_free(&question);
 }
 
 static void ask_revoke(void)
 {
     static const unsigned char bytes[] = {
-        0xa, 0x0, 0x0, 0x0, 0x19, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x69, 0x73, 0x73, 0x75, 0x65, 0x72, 0x2, 0x0,
-        0x0, 0x0, 0x3, 0x0, 0x0, 0x0, 0x6b, 0x69, 0x64,
+        10,0,0,0,25,0,0,0,1,0,0,0,6,0,0,0,105,115,115,117,101,114,2,0,0,0,3,0,0,0,107,105,100,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_revoke_begin(NULL);
@@ -440,43 +259,30 @@ static void ask_revoke(void)
     orbgate_revoke_set_issuer(&question, ORBGATE_TEXT("issuer"));
     orbgate_revoke_set_kid(&question, ORBGATE_TEXT("kid"));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_revoke_set_issuer(NULL, ORBGATE_TEXT("issuer"));
-    WRONG(orbgate_drop_begin, orbgate_revoke_set_issuer(&question, ORBGATE_TEXT("issuer")));
-    WRONG(orbgate_revoke_begin, orbgate_revoke_set_issuer(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_revoke_set_issuer(&question, NULL, 0));
-    EMPTY(orbgate_revoke_begin, orbgate_revoke_set_issuer(&question, NULL, 0));
-    orbgate_revoke_set_kid(NULL, ORBGATE_TEXT("kid"));
-    WRONG(orbgate_drop_begin, orbgate_revoke_set_kid(&question, ORBGATE_TEXT("kid")));
-    WRONG(orbgate_revoke_begin, orbgate_revoke_set_kid(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_revoke_set_kid(&question, NULL, 0));
-    EMPTY(orbgate_revoke_begin, orbgate_revoke_set_kid(&question, NULL, 0));
+    SETS_STRING(orbgate_revoke_begin, orbgate_drop_begin, orbgate_revoke_set_issuer, "issuer");
+    SETS_STRING(orbgate_revoke_begin, orbgate_drop_begin, orbgate_revoke_set_kid, "kid");
     orbgate_question_free(&question);
 }
 
 static void ask_forget(void)
 {
     static const unsigned char bytes[] = {
-        0xb, 0x0, 0x0, 0x0, 0xe, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x69, 0x73, 0x73, 0x75, 0x65, 0x72,
+        11,0,0,0,14,0,0,0,1,0,0,0,6,0,0,0,105,115,115,117,101,114,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_forget_begin(NULL);
     orbgate_forget_begin(&question);
     orbgate_forget_set_issuer(&question, ORBGATE_TEXT("issuer"));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_forget_set_issuer(NULL, ORBGATE_TEXT("issuer"));
-    WRONG(orbgate_drop_begin, orbgate_forget_set_issuer(&question, ORBGATE_TEXT("issuer")));
-    WRONG(orbgate_forget_begin, orbgate_forget_set_issuer(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_forget_set_issuer(&question, NULL, 0));
-    EMPTY(orbgate_forget_begin, orbgate_forget_set_issuer(&question, NULL, 0));
+    SETS_STRING(orbgate_forget_begin, orbgate_drop_begin, orbgate_forget_set_issuer, "issuer");
     orbgate_question_free(&question);
 }
 
 static void ask_read_secrets(void)
 {
     static const unsigned char bytes[] = {
-        0xc, 0x0, 0x0, 0x0, 0x2c, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0xd, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x5, 0x0, 0x0, 0x0,
-        0x76, 0x61, 0x6c, 0x75, 0x65, 0x1, 0x0, 0x0, 0x0, 0xf, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x76, 0x61, 0x6c,
-        0x75, 0x65, 0x20, 0x32,
+        12,0,0,0,44,0,0,0,1,0,0,0,13,0,0,0,1,0,0,0,5,0,0,0,118,97,108,117,101,1,0,0,0,15,0,0,0,1,0,0,0,7,0,0,0,118,97,108,
+        117,101,32,50,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_read_secrets_begin(NULL);
@@ -484,8 +290,7 @@ static void ask_read_secrets(void)
     orbgate_read_secrets_add_secret(&question, ORBGATE_TEXT("value"));
     orbgate_read_secrets_add_secret(&question, ORBGATE_TEXT("value 2"));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_read_secrets_add_secret(NULL, ORBGATE_TEXT("value"));
-    WRONG(orbgate_drop_begin, orbgate_read_secrets_add_secret(&question, ORBGATE_TEXT("value")));
+    ADDS(orbgate_drop_begin, orbgate_read_secrets_add_secret, ORBGATE_TEXT("value"));
     WRONG(orbgate_read_secrets_begin, orbgate_read_secrets_add_secret(&question, NULL, 1));
     WRONG(orbgate_drop_begin, orbgate_read_secrets_add_secret(&question, NULL, 0));
     orbgate_question_free(&question);
@@ -494,7 +299,7 @@ static void ask_read_secrets(void)
 static void ask_status(void)
 {
     static const unsigned char bytes[] = {
-        0xd, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0,
+        13,0,0,0,0,0,0,0,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_status_begin(NULL);
@@ -506,7 +311,7 @@ static void ask_status(void)
 static void ask_check_engine(void)
 {
     static const unsigned char bytes[] = {
-        0xe, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0,
+        14,0,0,0,0,0,0,0,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_check_engine_begin(NULL);
@@ -518,11 +323,9 @@ static void ask_check_engine(void)
 static void ask_check_routes(void)
 {
     static const unsigned char bytes[] = {
-        0xf, 0x0, 0x0, 0x0, 0x6a, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x23, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0,
-        0x6d, 0x65, 0x74, 0x68, 0x6f, 0x64, 0x2, 0x0, 0x0, 0x0, 0xd, 0x0, 0x0, 0x0, 0x70, 0x61, 0x74, 0x68, 0x5f, 0x74, 0x65, 0x6d, 0x70, 0x6c,
-        0x61, 0x74, 0x65, 0x1, 0x0, 0x0, 0x0, 0x27, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x6d, 0x65, 0x74, 0x68, 0x6f,
-        0x64, 0x20, 0x32, 0x2, 0x0, 0x0, 0x0, 0xf, 0x0, 0x0, 0x0, 0x70, 0x61, 0x74, 0x68, 0x5f, 0x74, 0x65, 0x6d, 0x70, 0x6c, 0x61, 0x74, 0x65,
-        0x20, 0x32, 0x2, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x3, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
+        15,0,0,0,106,0,0,0,1,0,0,0,35,0,0,0,1,0,0,0,6,0,0,0,109,101,116,104,111,100,2,0,0,0,13,0,0,0,112,97,116,104,95,116,101,109,112,108,
+        97,116,101,1,0,0,0,39,0,0,0,1,0,0,0,8,0,0,0,109,101,116,104,111,100,32,50,2,0,0,0,15,0,0,0,112,97,116,104,95,116,101,109,112,108,97,116,101,
+        32,50,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_check_routes_begin(NULL);
@@ -531,22 +334,18 @@ static void ask_check_routes(void)
     orbgate_check_routes_add_route(&question, ORBGATE_TEXT("method 2"), ORBGATE_TEXT("path_template 2"));
     orbgate_check_routes_set_templates(&question, UINT64_C(0x8007060504030203));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_check_routes_add_route(NULL, ORBGATE_TEXT("method"), ORBGATE_TEXT("path_template"));
-    WRONG(orbgate_drop_begin, orbgate_check_routes_add_route(&question, ORBGATE_TEXT("method"), ORBGATE_TEXT("path_template")));
+    ADDS(orbgate_drop_begin, orbgate_check_routes_add_route, ORBGATE_TEXT("method"), ORBGATE_TEXT("path_template"));
     WRONG(orbgate_check_routes_begin, orbgate_check_routes_add_route(&question, NULL, 1, ORBGATE_TEXT("path_template")));
     WRONG(orbgate_check_routes_begin, orbgate_check_routes_add_route(&question, ORBGATE_TEXT("method"), NULL, 1));
     WRONG(orbgate_drop_begin, orbgate_check_routes_add_route(&question, NULL, 0, NULL, 0));
-    orbgate_check_routes_set_templates(NULL, UINT64_C(0x8007060504030203));
-    WRONG(orbgate_drop_begin, orbgate_check_routes_set_templates(&question, UINT64_C(0x8007060504030203)));
-    WRONG(orbgate_drop_begin, orbgate_check_routes_set_templates(&question, 0));
-    EMPTY(orbgate_check_routes_begin, orbgate_check_routes_set_templates(&question, 0));
+    SETS(orbgate_check_routes_begin, orbgate_drop_begin, orbgate_check_routes_set_templates, UINT64_C(0x8007060504030203));
     orbgate_question_free(&question);
 }
 
 static void ask_drop(void)
 {
     static const unsigned char bytes[] = {
-        0x10, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0,
+        16,0,0,0,0,0,0,0,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_drop_begin(NULL);
@@ -558,14 +357,10 @@ static void ask_drop(void)
 static void ask_reload(void)
 {
     static const unsigned char bytes[] = {
-        0x18, 0x0, 0x0, 0x0, 0xa4, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x70, 0x6f, 0x6c, 0x69, 0x63, 0x79, 0x2, 0x0,
-        0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x66, 0x61, 0x69, 0x6c, 0x75, 0x72, 0x65, 0x3, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x4, 0x0, 0x0,
-        0x0, 0x0, 0x0, 0x0, 0x0, 0x5, 0x0, 0x0, 0x0, 0xd, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x5, 0x0, 0x0, 0x0, 0x76, 0x61, 0x6c,
-        0x75, 0x65, 0x5, 0x0, 0x0, 0x0, 0xf, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x76, 0x61, 0x6c, 0x75, 0x65, 0x20,
-        0x32, 0x6, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x7, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x7, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0,
-        0x0, 0x8, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x9, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x9, 0x0, 0x0, 0x0, 0x4, 0x0, 0x0,
-        0x0, 0x66, 0x69, 0x6c, 0x65, 0xa, 0x0, 0x0, 0x0, 0xf, 0x0, 0x0, 0x0, 0x73, 0x65, 0x63, 0x72, 0x65, 0x74, 0x73, 0x5f, 0x66, 0x61, 0x69,
-        0x6c, 0x75, 0x72, 0x65,
+        24,0,0,0,164,0,0,0,1,0,0,0,6,0,0,0,112,111,108,105,99,121,2,0,0,0,7,0,0,0,102,97,105,108,117,114,101,3,0,0,0,0,0,0,0,4,0,0,
+        0,0,0,0,0,5,0,0,0,13,0,0,0,1,0,0,0,5,0,0,0,118,97,108,117,101,5,0,0,0,15,0,0,0,1,0,0,0,7,0,0,0,118,97,108,117,101,32,
+        50,6,0,0,0,8,0,0,0,7,2,3,4,5,6,7,128,7,0,0,0,0,0,0,0,8,0,0,0,8,0,0,0,9,2,3,4,5,6,7,128,9,0,0,0,4,0,0,
+        0,102,105,108,101,10,0,0,0,15,0,0,0,115,101,99,114,101,116,115,95,102,97,105,108,117,114,101,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_reload_begin(NULL);
@@ -582,57 +377,25 @@ static void ask_reload(void)
     orbgate_reload_set_file(&question, ORBGATE_TEXT("file"));
     orbgate_reload_set_secrets_failure(&question, ORBGATE_TEXT("secrets_failure"));
     CHECK(is_written(&question, bytes, sizeof bytes));
-    orbgate_reload_set_policy(NULL, ORBGATE_TEXT("policy"));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_policy(&question, ORBGATE_TEXT("policy")));
-    WRONG(orbgate_reload_begin, orbgate_reload_set_policy(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_policy(&question, NULL, 0));
-    EMPTY(orbgate_reload_begin, orbgate_reload_set_policy(&question, NULL, 0));
-    orbgate_reload_set_failure(NULL, ORBGATE_TEXT("failure"));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_failure(&question, ORBGATE_TEXT("failure")));
-    WRONG(orbgate_reload_begin, orbgate_reload_set_failure(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_failure(&question, NULL, 0));
-    EMPTY(orbgate_reload_begin, orbgate_reload_set_failure(&question, NULL, 0));
-    orbgate_reload_set_require_seal(NULL, true);
-    WRONG(orbgate_drop_begin, orbgate_reload_set_require_seal(&question, true));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_require_seal(&question, false));
-    EMPTY(orbgate_reload_begin, orbgate_reload_set_require_seal(&question, false));
-    orbgate_reload_set_refuse_wider(NULL, true);
-    WRONG(orbgate_drop_begin, orbgate_reload_set_refuse_wider(&question, true));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_refuse_wider(&question, false));
-    EMPTY(orbgate_reload_begin, orbgate_reload_set_refuse_wider(&question, false));
-    orbgate_reload_add_secret(NULL, ORBGATE_TEXT("value"));
-    WRONG(orbgate_drop_begin, orbgate_reload_add_secret(&question, ORBGATE_TEXT("value")));
+    SETS_STRING(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_policy, "policy");
+    SETS_STRING(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_failure, "failure");
+    SETS(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_require_seal, true);
+    SETS(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_refuse_wider, true);
+    ADDS(orbgate_drop_begin, orbgate_reload_add_secret, ORBGATE_TEXT("value"));
     WRONG(orbgate_reload_begin, orbgate_reload_add_secret(&question, NULL, 1));
     WRONG(orbgate_drop_begin, orbgate_reload_add_secret(&question, NULL, 0));
-    orbgate_reload_set_interval_ms(NULL, UINT64_C(0x8007060504030207));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_interval_ms(&question, UINT64_C(0x8007060504030207)));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_interval_ms(&question, 0));
-    EMPTY(orbgate_reload_begin, orbgate_reload_set_interval_ms(&question, 0));
-    orbgate_reload_set_is_told(NULL, true);
-    WRONG(orbgate_drop_begin, orbgate_reload_set_is_told(&question, true));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_is_told(&question, false));
-    EMPTY(orbgate_reload_begin, orbgate_reload_set_is_told(&question, false));
-    orbgate_reload_set_monotonic_ms(NULL, UINT64_C(0x8007060504030209));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_monotonic_ms(&question, UINT64_C(0x8007060504030209)));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_monotonic_ms(&question, 0));
-    EMPTY(orbgate_reload_begin, orbgate_reload_set_monotonic_ms(&question, 0));
-    orbgate_reload_set_file(NULL, ORBGATE_TEXT("file"));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_file(&question, ORBGATE_TEXT("file")));
-    WRONG(orbgate_reload_begin, orbgate_reload_set_file(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_file(&question, NULL, 0));
-    EMPTY(orbgate_reload_begin, orbgate_reload_set_file(&question, NULL, 0));
-    orbgate_reload_set_secrets_failure(NULL, ORBGATE_TEXT("secrets_failure"));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_secrets_failure(&question, ORBGATE_TEXT("secrets_failure")));
-    WRONG(orbgate_reload_begin, orbgate_reload_set_secrets_failure(&question, NULL, 1));
-    WRONG(orbgate_drop_begin, orbgate_reload_set_secrets_failure(&question, NULL, 0));
-    EMPTY(orbgate_reload_begin, orbgate_reload_set_secrets_failure(&question, NULL, 0));
+    SETS(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_interval_ms, UINT64_C(0x8007060504030207));
+    SETS(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_is_told, true);
+    SETS(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_monotonic_ms, UINT64_C(0x8007060504030209));
+    SETS_STRING(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_file, "file");
+    SETS_STRING(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_secrets_failure, "secrets_failure");
     orbgate_question_free(&question);
 }
 
 static void read_done(void)
 {
     static const unsigned char bytes[] = {
-        0x40, 0x0, 0x0, 0x0, 0xf, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x6e, 0x6f, 0x74, 0x69, 0x63, 0x65, 0x73,
+        64,0,0,0,15,0,0,0,1,0,0,0,7,0,0,0,110,111,116,105,99,101,115,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_DONE);
@@ -642,13 +405,10 @@ static void read_done(void)
 static void read_failed(void)
 {
     static const unsigned char bytes[] = {
-        0x41, 0x0, 0x0, 0x0, 0x8f, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
-        0x2, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x6d, 0x65, 0x73, 0x73, 0x61, 0x67, 0x65, 0x3, 0x0, 0x0, 0x0, 0x2f, 0x0, 0x0, 0x0, 0x1,
-        0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x2, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x3,
-        0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x3, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x6d, 0x65, 0x73, 0x73, 0x61, 0x67, 0x65, 0x3, 0x0,
-        0x0, 0x0, 0x31, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x2, 0x0,
-        0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x3, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x3, 0x0, 0x0, 0x0, 0x9, 0x0, 0x0, 0x0, 0x6d, 0x65,
-        0x73, 0x73, 0x61, 0x67, 0x65, 0x20, 0x32,
+        65,0,0,0,143,0,0,0,1,0,0,128,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,0,7,0,0,0,109,101,115,115,97,103,101,3,0,0,0,47,0,0,0,1,
+        0,0,0,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,0,7,0,0,0,109,101,115,115,97,103,101,3,0,
+        0,0,49,0,0,0,1,0,0,0,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,0,9,0,0,0,109,101,
+        115,115,97,103,101,32,50,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_FAILED);
@@ -669,19 +429,13 @@ static void read_failed(void)
 static void read_answer(void)
 {
     static const unsigned char bytes[] = {
-        0x42, 0x0, 0x0, 0x0, 0x24, 0x1, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
-        0x2, 0x0, 0x0, 0x80, 0x8, 0x0, 0x0, 0x0, 0x3, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x3, 0x0, 0x0, 0x80, 0x0, 0x0, 0x0, 0x0,
-        0x4, 0x0, 0x0, 0x0, 0x10, 0x0, 0x0, 0x0, 0x77, 0x77, 0x77, 0x5f, 0x61, 0x75, 0x74, 0x68, 0x65, 0x6e, 0x74, 0x69, 0x63, 0x61, 0x74, 0x65,
-        0x5, 0x0, 0x0, 0x0, 0x5, 0x0, 0x0, 0x0, 0x61, 0x6c, 0x6c, 0x6f, 0x77, 0x6, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x72, 0x65, 0x66,
-        0x75, 0x73, 0x65, 0x64, 0x7, 0x0, 0x0, 0x0, 0x9, 0x0, 0x0, 0x0, 0x6d, 0x69, 0x73, 0x72, 0x6f, 0x75, 0x74, 0x65, 0x64, 0x8, 0x0, 0x0,
-        0x0, 0xf, 0x0, 0x0, 0x0, 0x70, 0x75, 0x62, 0x6c, 0x69, 0x63, 0x5f, 0x74, 0x65, 0x6d, 0x70, 0x6c, 0x61, 0x74, 0x65, 0x9, 0x0, 0x0, 0x0,
-        0x5, 0x0, 0x0, 0x0, 0x61, 0x75, 0x64, 0x69, 0x74, 0xa, 0x0, 0x0, 0x0, 0x83, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0,
-        0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x2, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x73, 0x63, 0x6f, 0x70, 0x65, 0x73, 0x3,
-        0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x69, 0x73, 0x73, 0x75, 0x65, 0x72, 0x4, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x73, 0x75, 0x62,
-        0x6a, 0x65, 0x63, 0x74, 0x5, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x63, 0x6c, 0x69, 0x65, 0x6e, 0x74, 0x6, 0x0, 0x0, 0x0, 0x5, 0x0,
-        0x0, 0x0, 0x61, 0x63, 0x74, 0x6f, 0x72, 0x7, 0x0, 0x0, 0x0, 0x2, 0x0, 0x0, 0x0, 0x69, 0x64, 0x8, 0x0, 0x0, 0x0, 0xb, 0x0, 0x0,
-        0x0, 0x66, 0x69, 0x6e, 0x67, 0x65, 0x72, 0x70, 0x72, 0x69, 0x6e, 0x74, 0x9, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0xa, 0x2, 0x3, 0x4,
-        0x5, 0x6, 0x7, 0x80, 0xb, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0,
+        66,0,0,0,36,1,0,0,1,0,0,128,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,128,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,128,0,0,0,0,
+        4,0,0,0,16,0,0,0,119,119,119,95,97,117,116,104,101,110,116,105,99,97,116,101,5,0,0,0,5,0,0,0,97,108,108,111,119,6,0,0,0,7,0,0,0,114,101,102,
+        117,115,101,100,7,0,0,0,9,0,0,0,109,105,115,114,111,117,116,101,100,8,0,0,0,15,0,0,0,112,117,98,108,105,99,95,116,101,109,112,108,97,116,101,9,0,0,0,
+        5,0,0,0,97,117,100,105,116,10,0,0,0,131,0,0,0,1,0,0,0,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,0,6,0,0,0,115,99,111,112,101,115,3,
+        0,0,0,6,0,0,0,105,115,115,117,101,114,4,0,0,0,7,0,0,0,115,117,98,106,101,99,116,5,0,0,0,6,0,0,0,99,108,105,101,110,116,6,0,0,0,5,0,
+        0,0,97,99,116,111,114,7,0,0,0,2,0,0,0,105,100,8,0,0,0,11,0,0,0,102,105,110,103,101,114,112,114,105,110,116,9,0,0,0,8,0,0,0,10,2,3,4,
+        5,6,7,128,11,0,0,0,0,0,0,0,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_ANSWER);
@@ -711,8 +465,7 @@ static void read_answer(void)
 static void read_wait(void)
 {
     static const unsigned char bytes[] = {
-        0x43, 0x0, 0x0, 0x0, 0x18, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
-        0x2, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0,
+        67,0,0,0,24,0,0,0,1,0,0,128,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,0,0,0,0,0,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_WAIT);
@@ -723,10 +476,8 @@ static void read_wait(void)
 static void read_check_signature(void)
 {
     static const unsigned char bytes[] = {
-        0x44, 0x0, 0x0, 0x0, 0x52, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x9, 0x0, 0x0, 0x0, 0x61, 0x6c, 0x67, 0x6f, 0x72, 0x69, 0x74, 0x68,
-        0x6d, 0x2, 0x0, 0x0, 0x80, 0x3, 0x0, 0x0, 0x0, 0x6b, 0x65, 0x79, 0x3, 0x0, 0x0, 0x80, 0x5, 0x0, 0x0, 0x0, 0x74, 0x6f, 0x6b, 0x65,
-        0x6e, 0x4, 0x0, 0x0, 0x80, 0x8, 0x0, 0x0, 0x0, 0x5, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x5, 0x0, 0x0, 0x80, 0x9, 0x0, 0x0,
-        0x0, 0x73, 0x69, 0x67, 0x6e, 0x61, 0x74, 0x75, 0x72, 0x65, 0x6, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0,
+        68,0,0,0,82,0,0,0,1,0,0,128,9,0,0,0,97,108,103,111,114,105,116,104,109,2,0,0,128,3,0,0,0,107,101,121,3,0,0,128,5,0,0,0,116,111,107,101,
+        110,4,0,0,128,8,0,0,0,5,2,3,4,5,6,7,128,5,0,0,128,9,0,0,0,115,105,103,110,97,116,117,114,101,6,0,0,0,0,0,0,0,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_CHECK_SIGNATURE);
@@ -741,13 +492,10 @@ static void read_check_signature(void)
 static void read_call(void)
 {
     static const unsigned char bytes[] = {
-        0x45, 0x0, 0x0, 0x0, 0x9b, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
-        0x2, 0x0, 0x0, 0x80, 0x6, 0x0, 0x0, 0x0, 0x6d, 0x65, 0x74, 0x68, 0x6f, 0x64, 0x3, 0x0, 0x0, 0x80, 0x3, 0x0, 0x0, 0x0, 0x75, 0x72,
-        0x6c, 0x4, 0x0, 0x0, 0x80, 0x19, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x4, 0x0, 0x0, 0x0, 0x6e, 0x61, 0x6d, 0x65, 0x2, 0x0, 0x0,
-        0x80, 0x5, 0x0, 0x0, 0x0, 0x76, 0x61, 0x6c, 0x75, 0x65, 0x4, 0x0, 0x0, 0x80, 0x1d, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x6, 0x0,
-        0x0, 0x0, 0x6e, 0x61, 0x6d, 0x65, 0x20, 0x32, 0x2, 0x0, 0x0, 0x80, 0x7, 0x0, 0x0, 0x0, 0x76, 0x61, 0x6c, 0x75, 0x65, 0x20, 0x32, 0x5,
-        0x0, 0x0, 0x80, 0x4, 0x0, 0x0, 0x0, 0x62, 0x6f, 0x64, 0x79, 0x6, 0x0, 0x0, 0x80, 0x8, 0x0, 0x0, 0x0, 0x7, 0x2, 0x3, 0x4, 0x5,
-        0x6, 0x7, 0x80, 0x7, 0x0, 0x0, 0x80, 0x8, 0x0, 0x0, 0x0, 0x8, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80,
+        69,0,0,0,155,0,0,0,1,0,0,128,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,128,6,0,0,0,109,101,116,104,111,100,3,0,0,128,3,0,0,0,117,114,
+        108,4,0,0,128,25,0,0,0,1,0,0,128,4,0,0,0,110,97,109,101,2,0,0,128,5,0,0,0,118,97,108,117,101,4,0,0,128,29,0,0,0,1,0,0,128,6,0,
+        0,0,110,97,109,101,32,50,2,0,0,128,7,0,0,0,118,97,108,117,101,32,50,5,0,0,128,4,0,0,0,98,111,100,121,6,0,0,128,8,0,0,0,7,2,3,4,5,
+        6,7,128,7,0,0,128,8,0,0,0,8,2,3,4,5,6,7,128,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_CALL);
@@ -770,7 +518,7 @@ static void read_call(void)
 static void read_over(void)
 {
     static const unsigned char bytes[] = {
-        0x46, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x0, 0x0, 0x0, 0x0,
+        70,0,0,0,8,0,0,0,1,0,0,128,0,0,0,0,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_OVER);
@@ -780,10 +528,8 @@ static void read_over(void)
 static void read_secret_sources(void)
 {
     static const unsigned char bytes[] = {
-        0x47, 0x0, 0x0, 0x0, 0x4a, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x1c, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x8, 0x0, 0x0, 0x0,
-        0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x2, 0x0, 0x0, 0x80, 0x4, 0x0, 0x0, 0x0, 0x6e, 0x61, 0x6d, 0x65, 0x1, 0x0, 0x0, 0x80,
-        0x1e, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x2, 0x0, 0x0, 0x80,
-        0x6, 0x0, 0x0, 0x0, 0x6e, 0x61, 0x6d, 0x65, 0x20, 0x32,
+        71,0,0,0,74,0,0,0,1,0,0,128,28,0,0,0,1,0,0,128,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,128,4,0,0,0,110,97,109,101,1,0,0,128,
+        30,0,0,0,1,0,0,128,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,128,6,0,0,0,110,97,109,101,32,50,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_SECRET_SOURCES);
@@ -800,15 +546,11 @@ static void read_secret_sources(void)
 static void read_key_status(void)
 {
     static const unsigned char bytes[] = {
-        0x48, 0x0, 0x0, 0x0, 0xc0, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x55, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0,
-        0x69, 0x73, 0x73, 0x75, 0x65, 0x72, 0x2, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x3, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x3, 0x0,
-        0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x4, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x4, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x66, 0x61,
-        0x69, 0x6c, 0x75, 0x72, 0x65, 0x5, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x77, 0x61, 0x72, 0x6e, 0x69, 0x6e, 0x67, 0x73, 0x6, 0x0, 0x0,
-        0x0, 0x0, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x5b, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x69, 0x73, 0x73,
-        0x75, 0x65, 0x72, 0x20, 0x32, 0x2, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x3, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x3, 0x0, 0x0,
-        0x0, 0x8, 0x0, 0x0, 0x0, 0x4, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x4, 0x0, 0x0, 0x0, 0x9, 0x0, 0x0, 0x0, 0x66, 0x61, 0x69,
-        0x6c, 0x75, 0x72, 0x65, 0x20, 0x32, 0x5, 0x0, 0x0, 0x0, 0xa, 0x0, 0x0, 0x0, 0x77, 0x61, 0x72, 0x6e, 0x69, 0x6e, 0x67, 0x73, 0x20, 0x32,
-        0x6, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0,
+        72,0,0,0,192,0,0,0,1,0,0,0,85,0,0,0,1,0,0,0,6,0,0,0,105,115,115,117,101,114,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,3,0,
+        0,0,8,0,0,0,4,2,3,4,5,6,7,128,4,0,0,0,7,0,0,0,102,97,105,108,117,114,101,5,0,0,0,8,0,0,0,119,97,114,110,105,110,103,115,6,0,0,
+        0,0,0,0,0,1,0,0,0,91,0,0,0,1,0,0,0,8,0,0,0,105,115,115,117,101,114,32,50,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,
+        0,8,0,0,0,4,2,3,4,5,6,7,128,4,0,0,0,9,0,0,0,102,97,105,108,117,114,101,32,50,5,0,0,0,10,0,0,0,119,97,114,110,105,110,103,115,32,50,
+        6,0,0,0,0,0,0,0,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_KEY_STATUS);
@@ -833,12 +575,9 @@ static void read_key_status(void)
 static void read_route_differences(void)
 {
     static const unsigned char bytes[] = {
-        0x49, 0x0, 0x0, 0x0, 0x72, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x2f, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x8, 0x0, 0x0, 0x0,
-        0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x2, 0x0, 0x0, 0x80, 0x5, 0x0, 0x0, 0x0, 0x72, 0x6f, 0x75, 0x74, 0x65, 0x3, 0x0, 0x0,
-        0x0, 0xa, 0x0, 0x0, 0x0, 0x64, 0x65, 0x63, 0x69, 0x64, 0x65, 0x64, 0x5f, 0x61, 0x73, 0x1, 0x0, 0x0, 0x80, 0x33, 0x0, 0x0, 0x0, 0x1,
-        0x0, 0x0, 0x80, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x2, 0x0, 0x0, 0x80, 0x7, 0x0, 0x0, 0x0, 0x72,
-        0x6f, 0x75, 0x74, 0x65, 0x20, 0x32, 0x3, 0x0, 0x0, 0x0, 0xc, 0x0, 0x0, 0x0, 0x64, 0x65, 0x63, 0x69, 0x64, 0x65, 0x64, 0x5f, 0x61, 0x73,
-        0x20, 0x32,
+        73,0,0,0,114,0,0,0,1,0,0,128,47,0,0,0,1,0,0,128,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,128,5,0,0,0,114,111,117,116,101,3,0,0,
+        0,10,0,0,0,100,101,99,105,100,101,100,95,97,115,1,0,0,128,51,0,0,0,1,0,0,128,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,128,7,0,0,0,114,
+        111,117,116,101,32,50,3,0,0,0,12,0,0,0,100,101,99,105,100,101,100,95,97,115,32,50,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_ROUTE_DIFFERENCES);
@@ -857,16 +596,11 @@ static void read_route_differences(void)
 static void read_loaded(void)
 {
     static const unsigned char bytes[] = {
-        0x54, 0x0, 0x0, 0x0, 0xd2, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x80, 0x0, 0x0, 0x0, 0x0, 0x2, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0,
-        0x72, 0x65, 0x73, 0x75, 0x6c, 0x74, 0x3, 0x0, 0x0, 0x0, 0x7, 0x0, 0x0, 0x0, 0x6d, 0x65, 0x73, 0x73, 0x61, 0x67, 0x65, 0x4, 0x0, 0x0,
-        0x0, 0x7, 0x0, 0x0, 0x0, 0x77, 0x61, 0x72, 0x6e, 0x69, 0x6e, 0x67, 0x5, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x6, 0x2, 0x3, 0x4,
-        0x5, 0x6, 0x7, 0x80, 0x6, 0x0, 0x0, 0x0, 0x2f, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4,
-        0x5, 0x6, 0x7, 0x80, 0x2, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x3, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x3, 0x0, 0x0, 0x0,
-        0x7, 0x0, 0x0, 0x0, 0x6d, 0x65, 0x73, 0x73, 0x61, 0x67, 0x65, 0x6, 0x0, 0x0, 0x0, 0x31, 0x0, 0x0, 0x0, 0x1, 0x0, 0x0, 0x0, 0x8,
-        0x0, 0x0, 0x0, 0x2, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x2, 0x0, 0x0, 0x0, 0x8, 0x0, 0x0, 0x0, 0x3, 0x2, 0x3, 0x4, 0x5,
-        0x6, 0x7, 0x80, 0x3, 0x0, 0x0, 0x0, 0x9, 0x0, 0x0, 0x0, 0x6d, 0x65, 0x73, 0x73, 0x61, 0x67, 0x65, 0x20, 0x32, 0x7, 0x0, 0x0, 0x0,
-        0x8, 0x0, 0x0, 0x0, 0x8, 0x2, 0x3, 0x4, 0x5, 0x6, 0x7, 0x80, 0x8, 0x0, 0x0, 0x0, 0x6, 0x0, 0x0, 0x0, 0x72, 0x65, 0x61, 0x73,
-        0x6f, 0x6e,
+        84,0,0,0,210,0,0,0,1,0,0,128,0,0,0,0,2,0,0,0,6,0,0,0,114,101,115,117,108,116,3,0,0,0,7,0,0,0,109,101,115,115,97,103,101,4,0,0,
+        0,7,0,0,0,119,97,114,110,105,110,103,5,0,0,0,8,0,0,0,6,2,3,4,5,6,7,128,6,0,0,0,47,0,0,0,1,0,0,0,8,0,0,0,2,2,3,4,
+        5,6,7,128,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,0,7,0,0,0,109,101,115,115,97,103,101,6,0,0,0,49,0,0,0,1,0,0,0,8,
+        0,0,0,2,2,3,4,5,6,7,128,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,0,9,0,0,0,109,101,115,115,97,103,101,32,50,7,0,0,0,
+        8,0,0,0,8,2,3,4,5,6,7,128,8,0,0,0,6,0,0,0,114,101,97,115,111,110,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_LOADED);

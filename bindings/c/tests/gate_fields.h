@@ -27,6 +27,36 @@ static inline bool is_written(const OrbgateQuestion *question, const unsigned ch
         CHECK(question.number != 0 && question.len == 8);  \
     } while (0)
 
+/* A setter: null, another question, and nothing, which is left out. */
+#define SETS(begin, other, set, value)       \
+    do {                                     \
+        set(NULL, value);                    \
+        WRONG(other, set(&question, value)); \
+        WRONG(other, set(&question, 0));     \
+        EMPTY(begin, set(&question, 0));     \
+    } while (0)
+
+#define ADDS_STRING(begin, other, add, string)              \
+    do {                                                    \
+        add(NULL, ORBGATE_TEXT(string));                    \
+        WRONG(other, add(&question, ORBGATE_TEXT(string))); \
+        WRONG(other, add(&question, NULL, 0));              \
+        WRONG(begin, add(&question, NULL, 1));              \
+    } while (0)
+
+#define SETS_STRING(begin, other, set, string)     \
+    do {                                           \
+        ADDS_STRING(begin, other, set, string);    \
+        EMPTY(begin, set(&question, NULL, 0));     \
+    } while (0)
+
+/* A setter of parts. */
+#define ADDS(other, add, ...)                      \
+    do {                                           \
+        add(NULL, __VA_ARGS__);                    \
+        WRONG(other, add(&question, __VA_ARGS__)); \
+    } while (0)
+
 static inline bool is_none(const OrbgateMessage *message)
 {
     const OrbgateMessage none = orbgate_message_init();

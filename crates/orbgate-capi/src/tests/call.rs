@@ -160,6 +160,7 @@ impl Host {
                     false => &discovery,
                 };
                 urls.push(format!("{} {url}", next.text(2)));
+                assert_eq!(next.integer(7), 256 << 10, "the most bytes of a response");
                 let attempt = integer(1, next.integer(1));
                 let called = [attempt, integer(3, 200), put(5, body.as_bytes()), integer(6, 6)];
                 next = self.say(8, &called).unwrap();
@@ -203,6 +204,10 @@ fn one_step_serves_a_request_until_it_is_answered() {
     let token = answer.part(10);
     assert_eq!((token.integer(1), token.text(2)), (1, "read:account write:voxies".to_owned()));
     assert_eq!((token.text(3), token.text(4), token.text(8).len()), (ISSUER.to_owned(), "user-7".to_owned(), 16));
+    assert_eq!(
+        (token.text(5), token.text(6), token.text(7)),
+        ("app-1".to_owned(), String::new(), "token-1".to_owned())
+    );
     assert!(token.integer(9) > TIME && answer.text(9).contains(&token.text(8)));
     // The same step, for another request.
     let denied = host.say(3, &[put(1, b"GET"), put(2, ACCOUNT.as_bytes())]).unwrap();
@@ -339,6 +344,11 @@ fn a_step_is_at_one_question() {
     let mut host = Host::new(&[]);
     assert_eq!(host.ask(ACCOUNT, &[]).0, 67);
     assert_eq!(host.say(5, &[put(1, &[])]), Err(INVALID), "it waits");
+    assert_eq!(host.say(4, &[]), Err(INVALID), "it's over");
+    assert_eq!(host.ask(ACCOUNT, &[]).0, 67);
+    let engine = std::mem::replace(&mut host.engine, null_mut());
+    assert_eq!(host.say(4, &[]), Err(INVALID), "it has no engine");
+    host.engine = engine;
     assert_eq!(host.say(4, &[]), Err(INVALID), "it's over");
     assert_eq!(host.ask(ACCOUNT, &[]).0, 67);
     // Questions that need no step leave it.

@@ -60,8 +60,7 @@ fn fields(messages: &Messages, message: &Message, second: bool) -> Vec<u8> {
 }
 
 fn array(bytes: &[u8]) -> String {
-    let lines =
-        bytes.chunks(24).map(|line| line.iter().map(|byte| format!("{byte:#x},")).collect::<Vec<_>>().join(" "));
+    let lines = bytes.chunks(48).map(|line| line.iter().map(|byte| format!("{byte},")).collect::<String>());
     format!(
         "    static const unsigned char bytes[] = {{\n        {}\n    }};\n",
         lines.collect::<Vec<_>>().join("\n        ")
@@ -92,32 +91,34 @@ fn written(messages: &Messages, question: &Message) -> String {
         if field.list {
             text += &format!("    {call}(&question{});\n", all(" 2"));
         }
-        wrong += &format!(
-            "    {call}(NULL{});\n    WRONG(orbgate_{}_begin, {call}(&question{}));\n",
-            all(""),
-            other(question),
-            all("")
-        );
-        for null in 0..strings.len() {
-            let arguments = strings.iter().enumerate().map(|(at, name)| match at == null {
-                true => ", NULL, 1".to_owned(),
-                false => quoted(name, ""),
-            });
-            wrong += &format!("    WRONG(orbgate_{name}_begin, {call}(&question{}));\n", arguments.collect::<String>());
-        }
-        // What is 0, false or empty is left out, even if it is the setter of another question.
-        let nothing = match field.kind {
-            ValueType::Integer => ", 0".to_owned(),
-            ValueType::Boolean => ", false".to_owned(),
-            _ => ", NULL, 0".repeat(strings.len()),
-        };
-        wrong += &format!("    WRONG(orbgate_{}_begin, {call}(&question{nothing}));\n", other(question));
-        if !field.list {
-            wrong += &format!("    EMPTY(orbgate_{name}_begin, {call}(&question{nothing}));\n");
+        let places = format!("orbgate_{name}_begin, orbgate_{}_begin, {call}", other(question));
+        match field.kind {
+            ValueType::Part(_) => {
+                wrong += &format!("    ADDS(orbgate_{}_begin, {call}{});\n", other(question), all(""));
+                wrong += &nulls(&format!("orbgate_{name}_begin, {call}"), &strings);
+                let nothing = ", NULL, 0".repeat(strings.len());
+                wrong += &format!("    WRONG(orbgate_{}_begin, {call}(&question{nothing}));\n", other(question));
+            }
+            ValueType::Integer | ValueType::Boolean => wrong += &format!("    SETS({places}{});\n", all("")),
+            _ if field.list => wrong += &format!("    ADDS_STRING({places}, \"{}\");\n", field.name),
+            _ => wrong += &format!("    SETS_STRING({places}, \"{}\");\n", field.name),
         }
     }
     text += "    CHECK(is_written(&question, bytes, sizeof bytes));\n";
     format!("{text}{wrong}    orbgate_question_free(&question);\n}}\n")
+}
+
+/// The setter of a part, whose strings are null one after the other.
+fn nulls(place: &str, strings: &[&str]) -> String {
+    let nulls = (0..strings.len()).map(|null| {
+        let strings = strings.iter().enumerate();
+        let arguments = strings.map(|(at, name)| match at == null {
+            true => ", NULL, 1".to_owned(),
+            false => format!(", ORBGATE_TEXT(\"{name}\")"),
+        });
+        format!("    WRONG({place}(&question{}));\n", arguments.collect::<String>())
+    });
+    nulls.collect()
 }
 
 /// Another question.
