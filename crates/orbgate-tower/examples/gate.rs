@@ -24,7 +24,7 @@ use axum::{Router, serve};
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use orbgate::{Engine, Policy, TokenKind};
 use orbgate_token::{KeyFetcher, SecretSource, VerifiedToken, Verifier};
-use orbgate_tower::{Allowed, Engines, GateLayer, PublicRoutes};
+use orbgate_tower::{Allowed, Engines, GateLayer, LoadError, PublicRoutes};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::TcpListener;
@@ -140,7 +140,13 @@ async fn obey(engines: Engines, keys: KeyFetcher, policy: String, scrape: Promet
     let mut commands = BufReader::new(tokio::io::stdin()).lines();
     while let Ok(Some(command)) = commands.next_line().await {
         match command.as_str() {
-            "reload" => say(reload(&engines, &keys, &policy)),
+            "reload" => match reload(&engines, &keys, &policy) {
+                Ok(()) => say("reloaded"),
+                Err(error) => {
+                    eprintln!("{error}");
+                    say("kept");
+                }
+            },
             "count" => say(&format!("counted {}", counted(&scrape.render()))),
             _ => eprintln!("what is `{command}`?"),
         }
@@ -148,13 +154,14 @@ async fn obey(engines: Engines, keys: KeyFetcher, policy: String, scrape: Promet
 }
 
 /// Takes a new version of the policy, if it is whole, and of the files with keys and secrets.
-fn reload(engines: &Engines, keys: &KeyFetcher, file: &str) -> &'static str {
-    let text = fs::read(file).unwrap_or_default();
-    let whole = Policy::from_bytes(&text).is_ok_and(|policy| policy.has_end_marker());
-    match whole && keys.cache().read_secrets(SecretSource::read).is_ok() && engines.reload(&text).is_ok() {
-        true => "reloaded",
-        false => "kept",
+fn reload(engines: &Engines, keys: &KeyFetcher, file: &str) -> Result<(), Box<dyn Error>> {
+    let text = fs::read(file)?;
+    if !Policy::from_bytes(&text)?.has_end_marker() {
+        return Err(LoadError::Unfinished.into());
     }
+    keys.cache().read_secrets(SecretSource::read)?;
+    engines.reload(&text)?;
+    Ok(())
 }
 
 /// The counters of a scrape, each by its first label: `orbgate_decisions_total{decision="allow",…} 3`.

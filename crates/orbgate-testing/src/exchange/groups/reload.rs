@@ -67,6 +67,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     open.saw(bodies.into_iter().flatten());
     half_written(suite, &mut open, &file, &versions[0])?;
     waiting(suite, &mut open, &file, [WIDER, &versions[0]])?;
+    said(&mut open, suite, &file, &versions[0])?;
     open.close("reload")?;
     diagnostics(suite, &file)
 }
@@ -189,6 +190,38 @@ fn waiting(suite: &Suite, open: &mut Open<'_>, file: &Path, versions: [&str; 2])
         })?;
         open.engine = Engine::new(&Policy::from_yaml(text)?);
         open.judge(&sent, &open.expects(&sent), &answer);
+    }
+    Ok(())
+}
+
+/// What a program logs of each version as a warning or an error: what changes, also if everything is closed, or why the previous one stays.
+fn said(open: &mut Open<'_>, suite: &Suite, file: &Path, now: &str) -> Result<()> {
+    const CLOSED: &str = "orbgate: 1\napis: {}\n...\n";
+    let without_end = now.trim_end_matches("...\n");
+    for (text, statuses, told, logged) in [
+        (now, [200, 403], "reloaded", ""),
+        ("orbgate: 2\napis: {}\n...\n", [200, 403], "kept", "1:10: "),
+        (without_end, [200, 403], "kept", "does not end in a line"),
+        (WIDER, [200, 200], "reloaded", "the policy changes answers: 1 wider"),
+        (CLOSED, [404, 404], "reloaded", "every request that needs a token is denied"),
+        (now, [200, 403], "reloaded", "the policy changes answers: "),
+    ] {
+        let before = open.running.output().matches(logged).count();
+        fs::write(file, text)?;
+        let said = open.running.tell("reload")?;
+        ensure!(said == told, "reload: `{said}` was said of {text:?}");
+        let active = if told == "kept" { now } else { text };
+        open.engine = Engine::new(&Policy::from_yaml(active)?);
+        both(suite, open, statuses)?;
+        let start = Instant::now();
+        while !logged.is_empty() && open.running.output().matches(logged).count() == before {
+            ensure!(
+                start.elapsed() < LIMIT,
+                "reload: `{logged}` wasn't logged of {text:?}:\n{}",
+                open.running.output()
+            );
+            thread::sleep(Duration::from_millis(1));
+        }
     }
     Ok(())
 }
