@@ -122,7 +122,7 @@ impl Gate {
     }
 
     /// Judges the file of a policy as it is now: its text, or why it can't be read.
-    #[pyo3(signature = (active, text, failure, file, follower, refuse_wider, monotonic))]
+    #[pyo3(signature = (active, text, failure, file, follower, rules, monotonic))]
     #[expect(clippy::too_many_arguments, reason = "a file as it was read")]
     fn judge(
         &self,
@@ -132,22 +132,22 @@ impl Gate {
         failure: Option<&str>,
         file: &str,
         follower: Option<&Bound<'_, Follower>>,
-        refuse_wider: bool,
+        rules: (bool, bool),
         monotonic: f64,
     ) -> PyResult<Judged> {
         guarded(|| {
             let mut follower = follower.map(Bound::try_borrow_mut).transpose()?;
             let follower = follower.as_mut().map(|follower| &mut follower.follower);
-            let mut rules = LoadRules::new();
-            rules.refuse_wider = refuse_wider;
+            let mut load = LoadRules::new();
+            (load.refuse_wider, load.require_seal) = rules;
             let (engine, mcp, served) = (Some(active.get().engine()), self.mcp(), Arc::clone(&self.lock_served()));
             let ending = Ending::default();
             let current = Current { engine, public: self.public(), mcp: mcp.as_slice(), served: &served, ending };
             let text = failure.map_or(Ok(text), Err);
             let read = FileRead { text, file, is_told: false, now: duration(monotonic)? };
             let keys = self.gate.keys();
-            let found = py
-                .detach(|| rules.reload(&read, follower, &current, compare, || keys.read_secrets(SecretSource::read)));
+            let found =
+                py.detach(|| load.reload(&read, follower, &current, compare, || keys.read_secrets(SecretSource::read)));
             let error = found.error.map(|error| match error {
                 LoadError::Unsound(error) => error::policy(py, &error, Some(file)),
                 LoadError::Secrets(error) => error::config(py, &error, self.file.as_deref()),

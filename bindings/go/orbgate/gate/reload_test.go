@@ -49,6 +49,9 @@ func TestOnlyAWholePolicyIsReloaded(t *testing.T) {
 	if !slices.Equal(results, []string{"unreadable", "refused", "unfinished", "loaded"}) {
 		t.Error(results)
 	}
+	if err := newGate(t, i, gate.Config{RequireSeal: true}).Reload(file); err == nil || !strings.Contains(err.Error(), "sha256") {
+		t.Error(err)
+	}
 }
 
 type lines chan string

@@ -353,7 +353,7 @@ class Gate:
         failure: str | None,
         file: str,
         follower: Follower | None,
-        refuse_wider: bool,
+        rules: tuple[bool, bool],
         monotonic: float,
     ) -> tuple[bool, str, str, str, Exception | None]: ...
     def ask(

@@ -15,9 +15,4 @@ const (
 	LabelRoute         = "route"
 	LabelMatched       = "matched"
 	LabelResult        = "result"
-	LoadLoaded         = "loaded"
-	LoadUnreadable     = "unreadable"
-	LoadRefused        = "refused"
-	LoadUnfinished     = "unfinished"
-	LoadWider          = "wider"
 )

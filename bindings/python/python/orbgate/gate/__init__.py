@@ -154,7 +154,8 @@ class Gate(_native.Gate):
     `orbgate.questions.explain`, without the query, or only the decision if a header or the query causes the denial. It
     costs time for each denial, and callers get nothing of it.
 
-    With `refuse_wider`, `reload` keeps the active policy if the new one allows more, or for fewer orbs.
+    With `refuse_wider`, `reload` and `watch` keep the active policy if the new one allows more, or for fewer orbs; with
+    `require_seal`, if it has no seal.
     """
 
     policy: Policy
@@ -165,7 +166,7 @@ class Gate(_native.Gate):
     _said: set[str]
     _loading: threading.Lock
     _watch: Watch | None
-    _refuses_wider: bool
+    _rules: tuple[bool, bool]
     _debugs: bool
 
     def __new__(
@@ -185,6 +186,7 @@ class Gate(_native.Gate):
         count: Callable[[str, Mapping[str, str]], None] | None = None,
         audit: Callable[[str], object] | None = None,
         refuse_wider: bool = False,
+        require_seal: bool = False,
         debug: bool = False,
     ) -> Gate:
         gate = super().__new__(
@@ -207,7 +209,7 @@ class Gate(_native.Gate):
         gate._said = set()
         gate._loading = threading.Lock()
         gate._watch = None
-        gate._refuses_wider = refuse_wider
+        gate._rules = refuse_wider, require_seal
         gate._debugs = debug
         gate._keys.tell(gate)
         return gate
@@ -252,7 +254,7 @@ class Gate(_native.Gate):
             except OSError as why:
                 lost = why
             failure = None if lost is None else str(lost)
-            is_loaded, result, message, warning, error = self.judge(self.policy, text, failure, file, follower, self._refuses_wider, time.monotonic())
+            is_loaded, result, message, warning, error = self.judge(self.policy, text, failure, file, follower, self._rules, time.monotonic())
             if is_loaded:
                 self.policy = Policy(text, file)
                 self._keys.tell(self)
