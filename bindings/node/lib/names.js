@@ -9,6 +9,8 @@ const NAMES = Object.freeze({
   MISROUTED_TOTAL: "orbgate_misrouted_total",
   POLICY_LOADS_TOTAL: "orbgate_policy_loads_total",
   AUDIT_LOST_TOTAL: "orbgate_audit_lost_total",
+  HOLDS_TOTAL: "orbgate_holds_total",
+  SETTLEMENTS_TOTAL: "orbgate_settlements_total",
   LABEL_DECISION: "decision",
   LABEL_REASON: "reason",
   LABEL_ROUTE: "route",

@@ -30,7 +30,7 @@ pub use crate::mcp::{Legacy, Mcp, McpCall, McpError, McpFault, McpRequest};
 pub use crate::metadata::Metadata;
 pub use crate::orbs::{
     Amount, Charging, HandlerOutcome, HoldAnswer, HoldCommand, HoldId, HoldStep, Holds, LedgerCall, LedgerReply,
-    NoAmount, OnCancelled, OrbRules, Output, RemoteHolds, SettleAnswer, Settlement, Unpaid,
+    NoAmount, OnCancelled, OrbRules, Output, RemoteHolds, SettleAnswer, SettledCounts, Settlement, Unpaid,
 };
 pub use crate::order::Opened;
 pub use crate::public::{PublicRoutes, PublicRoutesError};

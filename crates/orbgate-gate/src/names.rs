@@ -22,6 +22,10 @@ names! {
     POLICY_LOADS_TOTAL = "orbgate_policy_loads_total";
     /// Counts lines of the audit log that couldn't be written.
     AUDIT_LOST_TOTAL = "orbgate_audit_lost_total";
+    /// Counts holds of orbs, by result.
+    HOLDS_TOTAL = "orbgate_holds_total";
+    /// Counts holds that are over, by result.
+    SETTLEMENTS_TOTAL = "orbgate_settlements_total";
     /// The label for allow or deny.
     LABEL_DECISION = "decision";
     /// The label for a decision's reason, or for why a token was rejected.

@@ -77,8 +77,14 @@ fn a_lost_file_is_reported_once() {
 fn why_a_version_is_rejected() {
     let active = engine(&policy("GET /a"));
     let public = PublicRoutes::new(["GET /docs/{page}"]).unwrap();
-    let current =
-        Current { engine: Some(&active), public: Some(&public), mcp: &[], served: &[], ending: Ending::default() };
+    let current = Current {
+        engine: Some(&active),
+        public: Some(&public),
+        mcp: &[],
+        served: &[],
+        amounts: &[],
+        ending: Ending::default(),
+    };
     let marked = Ending { marked: true, sealed: false };
     let sealed = Ending { marked: true, sealed: true };
     let rules = |change: fn(&mut LoadRules)| {
@@ -115,7 +121,14 @@ fn why_a_version_is_rejected() {
 fn what_is_said_of_a_version() {
     let active = engine(&policy("GET /a, GET /b"));
     let served = ["/a", "/c"].map(|template| ("GET".to_owned(), template.to_owned()));
-    let current = Current { engine: Some(&active), public: None, mcp: &[], served: &served, ending: Ending::default() };
+    let current = Current {
+        engine: Some(&active),
+        public: None,
+        mcp: &[],
+        served: &served,
+        amounts: &[],
+        ending: Ending::default(),
+    };
     let said = |text: &str| LoadRules::new().load(text.as_bytes(), &current, compare).unwrap().warning;
     assert_eq!(said(&policy("GET /a, GET /b")), "", "the service lacked `GET /b` before");
     assert_eq!(
@@ -131,7 +144,8 @@ fn what_is_said_of_a_version() {
 #[test]
 fn what_a_host_does_with_each_read() {
     let active = engine(&policy("GET /a"));
-    let current = Current { engine: Some(&active), public: None, mcp: &[], served: &[], ending: Ending::default() };
+    let current =
+        Current { engine: Some(&active), public: None, mcp: &[], served: &[], amounts: &[], ending: Ending::default() };
     let rules = LoadRules::new();
     let mut follower = Follower::new(SECOND);
     let secrets = Cell::new(Ok(()));

@@ -131,6 +131,9 @@ fn outcomes_charge_once() {
         assert_eq!(holds.wake(), None);
         let balance = service.balance();
         assert_eq!((balance.posted.get(), balance.held.get()), (left, 0), "{outcome:?}");
+        let counts = holds.settled();
+        let is_captured = u64::from(left < 100);
+        assert_eq!((counts.captured, counts.voided, counts.orbs), (is_captured, 1 - is_captured, 100 - left));
     }
 }
 

@@ -1,5 +1,6 @@
 //! A gate's result, and verified tokens.
 
+use std::borrow::Cow;
 use std::time::UNIX_EPOCH;
 
 use orbgate_gate::{Credentials, Denial};
@@ -41,15 +42,17 @@ impl Answer {
         self.denial.as_ref().map(|denial| denial.status)
     }
 
-    /// The headers of a denial: `Cache-Control`, and possibly `WWW-Authenticate` and `Allow`.
+    /// The headers of a denial: `Cache-Control`, and possibly `WWW-Authenticate`, `Allow` and `Retry-After`.
     #[getter]
-    fn headers(&self) -> Vec<(&'static str, &str)> {
+    fn headers(&self) -> Vec<(&'static str, Cow<'_, str>)> {
         let denial = self.denial.iter();
         let headers = denial.flat_map(|denial| {
             let challenge = denial.www_authenticate.as_deref();
-            let challenge = challenge.map(|value| ("WWW-Authenticate", value));
-            let allow = denial.allow.as_deref().map(|value| ("Allow", value));
-            [Some(("Cache-Control", Denial::CACHE_CONTROL)), challenge, allow].into_iter().flatten()
+            let challenge = challenge.map(|value| ("WWW-Authenticate", value.into()));
+            let allow = denial.allow.as_deref().map(|value| ("Allow", value.into()));
+            let retry_after = denial.retry_after.map(|value| ("Retry-After", value.to_string().into()));
+            let fixed = ("Cache-Control", Denial::CACHE_CONTROL.into());
+            [Some(fixed), challenge, allow, retry_after].into_iter().flatten()
         });
         headers.collect()
     }

@@ -10,7 +10,7 @@ use orbgate::Engine;
 use orbgate_analysis::Summary;
 use orbgate_gate::{
     Challenge, Changes, CorsPreflight, Current, Ending, FileRead, FullChallenge, LoadError, LoadRules, Matched, Mcp,
-    PublicRoutes, Rules, Step,
+    PublicRoutes, Rules, Step, Unpaid,
 };
 use orbgate_token::{FetchError, FetchSettings, KeyCache, Now, Response, SecretSource, Verifier};
 use pyo3::exceptions::{PyBaseException, PyValueError};
@@ -132,17 +132,24 @@ impl Gate {
         failure: Option<&str>,
         file: &str,
         follower: Option<&Bound<'_, Follower>>,
-        rules: (bool, bool),
+        rules: (bool, bool, Vec<Vec<String>>),
         monotonic: f64,
     ) -> PyResult<Judged> {
         guarded(|| {
             let mut follower = follower.map(Bound::try_borrow_mut).transpose()?;
             let follower = follower.as_mut().map(|follower| &mut follower.follower);
             let mut load = LoadRules::new();
-            (load.refuse_wider, load.require_seal) = rules;
+            (load.refuse_wider, load.require_seal) = (rules.0, rules.1);
             let (engine, mcp, served) = (Some(active.get().engine()), self.mcp(), Arc::clone(&self.lock_served()));
             let ending = Ending::default();
-            let current = Current { engine, public: self.public(), mcp: mcp.as_slice(), served: &served, ending };
+            let current = Current {
+                engine,
+                public: self.public(),
+                mcp: mcp.as_slice(),
+                served: &served,
+                amounts: &rules.2,
+                ending,
+            };
             let text = failure.map_or(Ok(text), Err);
             let read = FileRead { text, file, is_told: false, now: duration(monotonic)? };
             let keys = self.gate.keys();
@@ -337,6 +344,37 @@ impl Gate {
         *self.lock_served() = Arc::new(routes);
     }
 
+    /// An allowed request as the gate knows it.
+    pub(crate) fn known<'p>(
+        &self,
+        answer: &'p Bound<'_, Answer>,
+        method: &Text<'_>,
+        target: &Text<'_>,
+        allow_bonus_orbs_use: bool,
+    ) -> orbgate_gate::Answer<'p> {
+        let (origin, asked) = (b"".as_slice(), answer.get().requested_method());
+        let request = orbgate_gate::Request {
+            method: &method.0,
+            target: &target.0,
+            origin: &[origin],
+            access_control_request_method: asked.as_slice(),
+            allow_bonus_orbs_use,
+            ..orbgate_gate::Request::default()
+        };
+        let (policy, known) = (answer.get().policy.get(), answer.get().credentials());
+        self.gate.decide(policy.engine(), &request, known.clone())
+    }
+
+    /// The denial of an allowed request whose orbs can't be held.
+    pub(crate) fn unpaid(
+        &self,
+        answer: &Bound<'_, Answer>,
+        known: orbgate_gate::Answer<'_>,
+        unpaid: Unpaid,
+    ) -> PyResult<Answer> {
+        Answer::of(answer.get().policy.bind(answer.py()), self.gate.rules().unpaid(known, unpaid), None)
+    }
+
     /// The MCP endpoint.
     pub(crate) fn mcp(&self) -> Option<&Mcp> {
         self.gate.rules().mcp.as_deref()
@@ -492,7 +530,7 @@ fn at(time: f64, monotonic: f64) -> PyResult<Now> {
     })
 }
 
-fn duration(seconds: f64) -> PyResult<Duration> {
+pub(crate) fn duration(seconds: f64) -> PyResult<Duration> {
     let duration = Duration::try_from_secs_f64(seconds);
     duration.map_err(|error| PyValueError::new_err(error.to_string()))
 }

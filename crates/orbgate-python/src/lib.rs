@@ -14,6 +14,7 @@ mod issuer;
 mod lines;
 mod names;
 mod openapi;
+mod orbs;
 mod outcome;
 mod parallel;
 mod policy;
@@ -84,6 +85,11 @@ mod _native {
     use super::lines::{AccessLog, read_delimited, read_requests};
     #[pymodule_export]
     use super::openapi::{openapi_check, openapi_export, openapi_import};
+    #[pymodule_export]
+    use super::orbs::{Call, Hold, Orbs};
+    /// The maximum length of a ledger service's answer, in bytes.
+    #[pymodule_export]
+    const LEDGER_REPLY_LIMIT: usize = super::orbs::MOST_BYTES;
     #[pymodule_export]
     use super::policy::Policy;
     #[pymodule_export]

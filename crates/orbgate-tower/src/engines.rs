@@ -12,7 +12,7 @@ use orbgate_gate::{
     Changes, Current, Ending, LoadError, LoadRules, Mcp, McpError, PublicRoutes, PublicRoutesError, Version, names,
 };
 #[cfg(feature = "ledger")]
-use orbgate_gate::{NoAmount, OrbRules, same_template};
+use orbgate_gate::{NoAmount, OrbRules};
 
 use crate::observe;
 
@@ -110,16 +110,16 @@ impl Engines {
     ) -> Result<Version, LoadError> {
         let (served, mcp) = (self.served.load(), self.mcp());
         let mcp: Vec<_> = mcp.iter().map(AsRef::as_ref).collect();
-        let current = Current { engine, public: self.public.as_deref(), mcp: &mcp, served: &served, ending };
-        let version = rules.load(policy, &current, |old, new| {
+        #[cfg(feature = "ledger")]
+        let amounts = self.amounts.load();
+        #[cfg(not(feature = "ledger"))]
+        let amounts: [_; 0] = [];
+        let public = self.public.as_deref();
+        let current = Current { engine, public, mcp: &mcp, served: &served, amounts: &amounts, ending };
+        rules.load(policy, &current, |old, new| {
             let Summary { wider, narrower, removed, widens, text, .. } = Summary::between(old, new);
             Changes { wider, narrower, removed, widens, text }
-        })?;
-        #[cfg(feature = "ledger")]
-        for stated in self.amounts.load().iter() {
-            check_amounts(&version.engine, stated).map_err(LoadError::Amounts)?;
-        }
-        Ok(version)
+        })
     }
 
     /// From now on, rejects an engine that doesn't fit this MCP endpoint.
@@ -140,7 +140,7 @@ impl Engines {
             all.push(stated.clone());
             all
         });
-        check_amounts(&self.load(), &stated)
+        OrbRules::check_amounts(&self.load(), &stated)
     }
 
     /// Uses the policy that is in the file now. [`Engines::watch`] also follows the file's changes, and rejects
@@ -190,12 +190,6 @@ impl Engines {
         observe::policy_changed(wider, narrower, removed);
         policy
     }
-}
-
-#[cfg(feature = "ledger")]
-fn check_amounts(engine: &Engine, stated: &[String]) -> Result<(), NoAmount> {
-    let is_stated = |route: &str| stated.iter().any(|stated| same_template(stated, route));
-    OrbRules::check_amounts(engine, |route| is_stated(route.as_str()))
 }
 
 impl fmt::Debug for Engines {

@@ -145,13 +145,13 @@ pub(crate) fn audit_lost(records: u64) {
 /// Counts the result of a hold.
 #[cfg(feature = "ledger")]
 pub(crate) fn held(result: &'static str) {
-    count("orbgate_holds_total", [(names::LABEL_RESULT, result.into())], 1);
+    count(names::HOLDS_TOTAL, [(names::LABEL_RESULT, result.into())], 1);
 }
 
 /// Counts the result of settlements.
 #[cfg(feature = "ledger")]
 pub(crate) fn settled(result: &'static str, settlements: u64) {
-    count("orbgate_settlements_total", [(names::LABEL_RESULT, result.into())], settlements);
+    count(names::SETTLEMENTS_TOTAL, [(names::LABEL_RESULT, result.into())], settlements);
 }
 
 /// Counts the orbs of a capture: those that were spent, and those that weren't there.

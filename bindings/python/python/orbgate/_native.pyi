@@ -1,4 +1,4 @@
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, final, overload
 
 from typing_extensions import Self, disjoint_base
@@ -13,6 +13,7 @@ from ._terms import Detail, Effect, Reason, TokenKind
 __all__ = [
     "DECOMPRESSED_LIMIT",
     "FALSE",
+    "LEDGER_REPLY_LIMIT",
     "LINE_LIMIT",
     "MAX_POLICY_BYTES",
     "MOST_LINES",
@@ -21,11 +22,14 @@ __all__ = [
     "AccessLog",
     "Answer",
     "BearerToken",
+    "Call",
     "Charge",
     "Decision",
     "DecisionTable",
     "Fetch",
     "Gate",
+    "Hold",
+    "Orbs",
     "Policy",
     "Post",
     "PublicRoutes",
@@ -69,6 +73,7 @@ __all__ = [
 
 DECOMPRESSED_LIMIT: int
 FALSE: list[str]
+LEDGER_REPLY_LIMIT: int
 LINE_LIMIT: int
 MAX_POLICY_BYTES: int
 MOST_LINES: int
@@ -390,6 +395,52 @@ class Gate:
 @final
 class Follower:
     def __new__(cls, interval: float) -> Self: ...
+
+@final
+class Orbs:
+    def __new__(cls, on_cancelled: str, ttl: float, timeout: float, queue: int) -> Self: ...
+    @staticmethod
+    def check_amounts(policy: Policy, functions: list[str], *, is_start: bool) -> None: ...
+    def hold(
+        self,
+        gate: Gate,
+        answer: Answer,
+        method: str | bytes,
+        target: str | bytes,
+        bonus: bool,
+        amount: Callable[[str], int | None],
+        random: list[int],
+        monotonic: float,
+    ) -> Answer | Hold | None: ...
+    def next_call(self, monotonic: float) -> Call | None: ...
+    def called(self, number: int, reply: tuple[int, bytes] | None, monotonic: float) -> None: ...
+    def wake(self) -> float | None: ...
+    def counts(self) -> tuple[int, int, int, int, int, int]: ...
+
+@final
+class Hold:
+    @property
+    def call(self) -> Call | None: ...
+    @property
+    def until(self) -> float | None: ...
+    @property
+    def is_held(self) -> bool: ...
+    def held(self, reply: tuple[int, bytes] | None, monotonic: float, time: float) -> None: ...
+    def waited(self, monotonic: float) -> None: ...
+    def denial(self, gate: Gate, answer: Answer, method: str | bytes, target: str | bytes) -> tuple[Answer, str]: ...
+    def ended(self, outcome: str, status: int, stated: int | None, monotonic: float) -> None: ...
+    def not_run(self, monotonic: float) -> None: ...
+
+@final
+class Call:
+    @property
+    def number(self) -> int: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def body(self) -> bytes: ...
+    @property
+    def timeout(self) -> float: ...
 
 @final
 class PublicRoutes:

@@ -9,6 +9,7 @@ use crate::answer::Answer;
 use crate::credentials::{Credentials, Verified};
 use crate::orbs::OrbRules;
 use crate::orbs::outcome::MOST_ORBS;
+use crate::request::same_template;
 use crate::rules::Rules;
 
 /// The id of a hold, which the gate makes for each request. A host passes 16 random bytes.
@@ -140,14 +141,15 @@ impl OrbRules {
         }
     }
 
-    /// Checks that each route that consumes orbs has an amount, in the policy or from a function. Call it at the start and
-    /// before each new policy.
+    /// Checks that each route that consumes orbs has an amount: in the policy, or from a function that is `stated` for the route.
+    /// Call it at the start; [`Current::amounts`](crate::Current::amounts) does it for each new policy.
     ///
     /// # Errors
     ///
     /// Returns the routes without one.
-    pub fn check_amounts(engine: &Engine, has_function: impl Fn(&Route<'_>) -> bool) -> Result<(), NoAmount> {
-        let lacks = |route: &Route<'_>| route.orbs() == Orbs::Unstated && !has_function(route);
+    pub fn check_amounts(engine: &Engine, stated: &[String]) -> Result<(), NoAmount> {
+        let is_stated = |route: &Route<'_>| stated.iter().any(|stated| same_template(stated, route.as_str()));
+        let lacks = |route: &Route<'_>| route.orbs() == Orbs::Unstated && !is_stated(route);
         let routes: Vec<_> =
             engine.routes().filter(|route| lacks(route)).map(|route| route.as_str().to_owned()).collect();
         if routes.is_empty() { Ok(()) } else { Err(NoAmount { routes }) }

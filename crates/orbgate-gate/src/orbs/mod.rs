@@ -14,7 +14,7 @@ use core::time::Duration;
 pub use self::charge::{Amount, Charging, HoldCommand, HoldId, NoAmount, Unpaid};
 pub use self::holds::{HoldAnswer, Holds, Output, SettleAnswer};
 pub use self::outcome::{HandlerOutcome, OnCancelled, Settlement};
-pub use self::remote::{HoldStep, LedgerCall, LedgerReply, RemoteHolds};
+pub use self::remote::{HoldStep, LedgerCall, LedgerReply, RemoteHolds, SettledCounts};
 
 /// How a gate holds and settles the orbs of calls.
 #[derive(Clone, Debug, PartialEq, Eq)]

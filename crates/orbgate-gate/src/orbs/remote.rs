@@ -28,6 +28,21 @@ pub struct RemoteHolds {
     extending: VecDeque<(HoldId, u64)>,
     sent: BTreeMap<u64, Sent>,
     number: u64,
+    settled: SettledCounts,
+}
+
+/// How many holds the service has settled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SettledCounts {
+    /// Orbs were charged.
+    pub captured: u64,
+    /// All were released.
+    pub voided: u64,
+    /// The orbs that were charged.
+    pub orbs: u64,
+    /// The orbs that accounts lacked when more was charged than held.
+    pub shortfall: u64,
 }
 
 /// What a request must do next.
@@ -103,6 +118,7 @@ impl RemoteHolds {
             extending: VecDeque::new(),
             sent: BTreeMap::new(),
             number: 0,
+            settled: SettledCounts { captured: 0, voided: 0, orbs: 0, shortfall: 0 },
         }
     }
 
@@ -122,6 +138,12 @@ impl RemoteHolds {
     #[must_use]
     pub const fn lost(&self) -> u64 {
         self.holds.lost()
+    }
+
+    /// How many holds the service has settled.
+    #[must_use]
+    pub const fn settled(&self) -> SettledCounts {
+        self.settled
     }
 
     /// Begins to hold the orbs of a request.
@@ -208,7 +230,10 @@ impl RemoteHolds {
             Sent::Settle(holds) => {
                 for id in holds {
                     let answer = match each.next() {
-                        Some(each) if each.is_done() => SettleAnswer::Settled,
+                        Some(each) if each.is_done() => {
+                            self.settled.add(&each);
+                            SettleAnswer::Settled
+                        }
                         Some(Each { error: Some(error), .. }) if !is_lost(&error) => SettleAnswer::Refused,
                         _ => SettleAnswer::Lost,
                     };
@@ -341,11 +366,23 @@ enum OfService {
     Void,
 }
 
-/// The answer to one command: a receipt has a time.
+impl SettledCounts {
+    fn add(&mut self, each: &Each) {
+        let count = if each.state.as_deref() == Some("captured") { &mut self.captured } else { &mut self.voided };
+        *count = count.saturating_add(1);
+        self.orbs = self.orbs.saturating_add(each.captured.unwrap_or_default());
+        self.shortfall = self.shortfall.saturating_add(each.shortfall.unwrap_or_default());
+    }
+}
+
+/// The answer to one command: a receipt has a time, and of a settlement the rest.
 #[derive(Deserialize)]
 struct Each {
     error: Option<String>,
     at: Option<u64>,
+    state: Option<String>,
+    captured: Option<u64>,
+    shortfall: Option<u64>,
 }
 
 impl Each {

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use orbgate::{Digest, Engine, Policy};
 
 use crate::mcp::Mcp;
+use crate::orbs::OrbRules;
 use crate::public::PublicRoutes;
 use crate::routes::{RoutesDiffer, check_routes};
 pub use error::LoadError;
@@ -45,6 +46,9 @@ pub struct Current<'c> {
     pub mcp: &'c [&'c Mcp],
     /// The routes of the service, each a method and a template; empty if it hasn't stated them.
     pub served: &'c [(String, String)],
+    /// For each ledger, the routes for which functions state the amount. A version with another route that consumes orbs without an
+    /// amount is rejected.
+    pub amounts: &'c [Vec<String>],
     /// How the active versions so far marked their end. The next version must do the same.
     pub ending: Ending,
 }
@@ -128,6 +132,8 @@ impl LoadRules {
         }
         current.public.map_or(Ok(()), |public| public.check(&engine)).map_err(LoadError::Public)?;
         current.mcp.iter().try_for_each(|mcp| mcp.check(&engine)).map_err(LoadError::Mcp)?;
+        let mut amounts = current.amounts.iter();
+        amounts.try_for_each(|stated| OrbRules::check_amounts(&engine, stated)).map_err(LoadError::Amounts)?;
         let other = current.engine.filter(|active| active.digest() != digest);
         let changes = other.map(|active| compare(active, &engine)).unwrap_or_default();
         if self.refuse_wider {

@@ -10,6 +10,8 @@ const (
 	MisroutedTotal     = "orbgate_misrouted_total"
 	PolicyLoadsTotal   = "orbgate_policy_loads_total"
 	AuditLostTotal     = "orbgate_audit_lost_total"
+	HoldsTotal         = "orbgate_holds_total"
+	SettlementsTotal   = "orbgate_settlements_total"
 	LabelDecision      = "decision"
 	LabelReason        = "reason"
 	LabelRoute         = "route"

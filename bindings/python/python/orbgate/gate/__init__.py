@@ -21,31 +21,37 @@ from . import _names
 from ._fetch import Fetched, fetch
 from ._hooks import called, checked, counter, line_of, logger
 from ._keys import Keys
+from ._ledger import Ledger
 from ._watch import Watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Literal
 
     from .. import questions
-    from .._native import Charge, Decision
+    from .._native import Charge, Decision, Hold
 
     _Headers = Iterable[tuple[bytes, bytes]]
 
-__all__ = ["Allowed", "Answer", "BearerToken", "Fetched", "Gate", "Post", "RoutesDiffer", "fetch"]
+__all__ = ["Allowed", "Answer", "BearerToken", "Fetched", "Gate", "Ledger", "Post", "RoutesDiffer", "fetch"]
 
 
 class Allowed:
     """The decision that allowed a request, for the service."""
 
-    __slots__ = ("_answer", "_gate", "_method", "_noted", "_outer", "_path", "_routers", "_target")
+    __slots__ = ("_answer", "_bonus", "_gate", "_headers", "_method", "_noted", "_orbs", "_outer", "_path", "_routers", "_target")
 
-    def __init__(self, gate: Gate, answer: Answer, method: str | bytes, target: str | bytes) -> None:
+    def __init__(
+        self, gate: Gate, answer: Answer, method: str | bytes, target: str | bytes, headers: _Headers = (), *, bonus: bool = False
+    ) -> None:
         self._gate = gate
+        self._headers = headers
+        self._bonus = bonus
+        self._orbs = _Orbs()
         # What another gate outside this one has decided, which is also compared.
         self._outer: Allowed | None = None
-        self._answer = answer
+        self._answer = gate.again(answer, method, target, None, True) if bonus else answer
         self._method = method if isinstance(method, str) else method.decode("latin-1")
         self._target = target
         text = target if isinstance(target, str) else target.decode("latin-1")
@@ -73,10 +79,21 @@ class Allowed:
         return self._answer.public_template
 
     def charge(self, body: bytes = b"") -> Charge | None:
-        """What the call consumes. If you pass the request's body, also whether it may use bonus orbs."""
-        if not _native.allows_bonus_orbs(body):
+        """What the call consumes. If you pass the request's body, also whether it may use bonus orbs; the gate reads it itself
+        if `bonus_from_body` has the route.
+        """
+        if self._bonus or not _native.allows_bonus_orbs(body):
             return self.decision.orbs
         return self._gate.again(self._answer, self._method, self._target, None, True).decision.orbs
+
+    def state_orbs(self, amount: int) -> bool:
+        """Charges this amount instead of the held one, if the call succeeds. More than was held takes what the account has
+        left. The last statement before the response ends counts.
+
+        Returns false if nothing is held, so nothing can be charged.
+        """
+        self._orbs.stated = _amount(amount)
+        return self._orbs.hold is not None
 
     def compare(self, method: str, path: str, template: str, *, only_options: bool = False, is_last: bool = True) -> Answer:
         """Compares the request that a framework is about to run with the decided one. If they differ, returns a false
@@ -88,7 +105,7 @@ class Allowed:
         takes no other method than `OPTIONS`: for such a handler, pass `only_options=True`. If an inner router compares again, pass `is_last=False`.
         """
         is_decided = self._is_for(method, path) and (only_options or not self._answer.preflight)
-        answer = self._gate._compared(self._answer, self._method, self._target, template if is_decided else "")
+        answer = self._gate._compared(self._answer, self._method, self._target, template if is_decided else "", self._bonus)
         if is_last or not answer:
             self._note(answer)
         outer = answer if self._outer is None else self._outer.compare(method, path, template, only_options=only_options, is_last=is_last)
@@ -102,7 +119,76 @@ class Allowed:
             elif (outer._method, outer._target) == (self._method, self._target):
                 # The same gate, for example of a mounted application, counts and audits a request once.
                 self._noted, outer._noted = outer._noted, True
+                self._orbs = outer._orbs
         return self
+
+    def _hold(self, *, is_last: bool = True) -> Answer:
+        """Holds the orbs of the request, right before its handler, and counts it, unless something compares later. Returns a
+        denial if it can't.
+        """
+        outer = self._answer if self._outer is None else self._outer._hold(is_last=is_last)
+        hold = self._first_step() if outer else None
+        if hold is not None:
+            assert self._gate._ledger is not None
+            self._gate._ledger.hold(hold)
+            self._held(hold)
+        return self._end(outer, is_last)
+
+    async def _hold_async(self, *, is_last: bool = True) -> Answer:
+        """The same, for an asyncio task."""
+        outer = self._answer if self._outer is None else await self._outer._hold_async(is_last=is_last)
+        hold = self._first_step() if outer else None
+        if hold is not None:
+            assert self._gate._ledger is not None
+            await self._gate._ledger.hold_async(hold)
+            self._held(hold)
+        return self._end(outer, is_last)
+
+    def _first_step(self) -> Hold | None:
+        gate, orbs = self._gate, self._orbs
+        if gate._ledger is None or orbs.is_begun:
+            return None
+        orbs.is_begun = True
+        # Until it is known that the orbs are held.
+        step = gate._ledger.begin(gate, self._answer, self._method, self._target, self._bonus, self._amount)
+        if isinstance(step, Answer):
+            orbs.denial = step
+            return None
+        return step
+
+    def _amount(self, route: str) -> int | None:
+        """The amount of a function, or None for the policy's. Raises if it fails, which denies the call."""
+        amount = self._gate._amounts.get(_shape(route))
+        if amount is None:
+            return None
+        try:
+            return _amount(called(amount, dict(_texts(self._headers)), self.token))
+        except Exception:
+            logger.exception("a call of `%s` is denied: its amount can't be determined", route)
+            raise
+
+    def _held(self, hold: Hold) -> None:
+        if hold.is_held:
+            result = "held"
+            self._orbs.hold = hold
+        else:
+            self._orbs.denial, result = hold.denial(self._gate, self._answer, self._method, self._target)
+        self._gate._add(_names.HOLDS_TOTAL, {_names.LABEL_RESULT: result})
+
+    def _end(self, outer: Answer, is_last: bool) -> Answer:
+        denial = self._orbs.denial
+        if outer and (is_last or denial is not None):
+            self._note(denial)
+        return outer if denial is None else denial
+
+    def _settle(self, outcome: str, status: int = 0) -> None:
+        """Says how the handler ended. Only the first time counts."""
+        orbs, ledger = self._orbs, self._gate._ledger
+        if self._outer is not None:
+            self._outer._settle(outcome, status)
+        if orbs.hold is not None and not orbs.is_over and ledger is not None:
+            orbs.is_over = True
+            ledger.ended(orbs.hold, outcome, status, orbs.stated)
 
     def _is_for(self, method: str, path: str) -> bool:
         return method == self._method and path == self._path
@@ -113,6 +199,36 @@ class Allowed:
         if self._noted is None or (self._noted and not is_allow):
             self._noted = is_allow
             self._gate._note(self._answer if answer is None else answer, self._method, self._target)
+
+
+class _Orbs:
+    """What a request holds."""
+
+    __slots__ = ("denial", "hold", "is_begun", "is_over", "stated")
+
+    def __init__(self) -> None:
+        self.is_begun = False
+        self.hold: Hold | None = None
+        self.denial: Answer | None = None
+        self.stated: int | None = None
+        self.is_over = False
+
+
+def _amount(amount: object) -> int:
+    if type(amount) is not int or amount < 0:
+        raise ValueError(f"an amount of orbs is an integer from 0, not {amount!r}")
+    # No account can have as many.
+    return min(amount, 1 << 53)
+
+
+def _texts(headers: _Headers) -> Iterator[tuple[str, str]]:
+    for name, value in headers:
+        yield name.decode("latin-1").lower(), value.decode("latin-1")
+
+
+def _shape(route: str) -> str:
+    """A route without the names of its parameters."""
+    return "/".join("{}" if segment.startswith("{") else segment for segment in route.split("/"))
 
 
 def decided(found: object, method: str, path: str) -> Allowed:
@@ -156,6 +272,12 @@ class Gate(_native.Gate):
 
     With `refuse_wider`, `reload` and `watch` keep the active policy if the new one allows more, or for fewer orbs; with
     `require_seal`, if it has no seal.
+
+    With a `ledger`, the orbs of each call that consumes are held before its handler runs, and charged if it succeeds.
+    `amounts` has a function for each route whose amount the policy doesn't state: it gets the headers, with lower-case
+    names, and the token, and returns the number of orbs. 0 holds nothing; an exception denies the call. `bonus_from_body`
+    has the routes whose JSON body is read for `allowBonusOrbsUse`, each with the most bytes to read; the service still gets
+    the whole body. Name routes as the policy does. Raises ValueError if a route that consumes has no amount.
     """
 
     policy: Policy
@@ -168,6 +290,10 @@ class Gate(_native.Gate):
     _watch: Watch | None
     _rules: tuple[bool, bool]
     _debugs: bool
+    _ledger: Ledger | None
+    _amounts: dict[str, Callable[[dict[str, str], BearerToken], int]]
+    _functions: list[str]
+    _bonus: dict[str, int]
 
     def __new__(
         cls,
@@ -188,6 +314,9 @@ class Gate(_native.Gate):
         refuse_wider: bool = False,
         require_seal: bool = False,
         debug: bool = False,
+        ledger: Ledger | None = None,
+        amounts: Mapping[str, Callable[[dict[str, str], BearerToken], int]] | None = None,
+        bonus_from_body: Mapping[str, int] | None = None,
     ) -> Gate:
         gate = super().__new__(
             cls,
@@ -211,6 +340,16 @@ class Gate(_native.Gate):
         gate._watch = None
         gate._rules = refuse_wider, require_seal
         gate._debugs = debug
+        gate._ledger = ledger
+        amounts = amounts or {}
+        if amounts and ledger is None:
+            raise ValueError("only a gate with a `ledger` has `amounts`")
+        gate._amounts = {_shape(route): checked("amounts", amount) for route, amount in amounts.items()}
+        gate._functions = list(amounts)
+        gate._bonus = {_shape(route): limit for route, limit in (bonus_from_body or {}).items()}
+        gate._check_amounts(policy, is_start=True)
+        if ledger is not None:
+            ledger._add = gate._add
         gate._keys.tell(gate)
         return gate
 
@@ -251,10 +390,12 @@ class Gate(_native.Gate):
         with self._loading:
             try:
                 text = read_file(file)
-            except OSError as why:
+                if self._ledger is not None:
+                    self._ledger.read_secret()
+            except (OSError, ValueError) as why:
                 lost = why
             failure = None if lost is None else str(lost)
-            is_loaded, result, message, warning, error = self.judge(self.policy, text, failure, file, follower, self._rules, time.monotonic())
+            is_loaded, result, message, warning, error = self.judge(self.policy, text, failure, file, follower, (*self._rules, [self._functions] if self._ledger else []), time.monotonic())
             if is_loaded:
                 self.policy = Policy(text, file)
                 self._keys.tell(self)
@@ -267,6 +408,17 @@ class Gate(_native.Gate):
         if error is not None:
             raise lost or error
 
+    def _check_amounts(self, policy: Policy, *, is_start: bool = False) -> None:
+        if self._ledger is not None:
+            _native.Orbs.check_amounts(policy, self._functions, is_start=is_start)
+
+    def _bonus_limit(self, answer: Answer) -> int | None:
+        """How many bytes of the body to read for the flag of bonus orbs; None if none."""
+        charge, route = answer.decision.orbs, answer.decision.route
+        if not self._bonus or charge is None or not charge.consumes or route is None:
+            return None
+        return self._bonus.get(_shape(route))
+
     def answer(self, method: str | bytes, target: str | bytes, headers: _Headers, router: Callable[[], str] | None = None) -> Answer:
         """The result for a request as received. Waits for keys if necessary, at most for the time limit of fetching
         them.
@@ -275,13 +427,17 @@ class Gate(_native.Gate):
         an allowed request, `router` is called and returns the template of the router's route; if it differs from the
         policy's, or is "", the request is denied, and so is a CORS preflight, because its handler might also take other
         methods. If something might rewrite the request later, compare in the handler instead: `Allowed.compare`.
+
+        Raises RuntimeError if the gate has a ledger, because only a middleware can charge.
         """
+        self._must_not_charge()
         return self._settle(self._ask(method, target, headers), method, target, router)
 
     async def answer_async(
         self, method: str | bytes, target: str | bytes, headers: _Headers, router: Callable[[], str] | None = None
     ) -> Answer:
         """The same, without blocking the event loop while it waits."""
+        self._must_not_charge()
         return self._settle(await self._ask_async(method, target, headers), method, target, router)
 
     def allowed(self, answer: Answer, method: str | bytes, target: str | bytes) -> Allowed:
@@ -339,9 +495,13 @@ class Gate(_native.Gate):
         self._note(answer, method, target)
         return answer
 
-    def _compared(self, answer: Answer, method: str | bytes, target: str | bytes, template: str) -> Answer:
+    def _must_not_charge(self) -> None:
+        if self._ledger is not None:
+            raise RuntimeError("a gate with a ledger charges in `GateMiddleware`, which sees how a handler ends")
+
+    def _compared(self, answer: Answer, method: str | bytes, target: str | bytes, template: str, bonus: bool = False) -> Answer:
         route = answer.decision.route or answer.public_template or ""
-        answer = self.again(answer, method, target, template)
+        answer = self.again(answer, method, target, template, bonus)
         if answer.misrouted is not None:
             self.warn(
                 "requests are denied because the decision was for `%s`, but the router chose `%s`: the policy might lack this route, the method or path "

@@ -29,6 +29,8 @@ _COUNTERS = (
     _names.MISROUTED_TOTAL,
     _names.POLICY_LOADS_TOTAL,
     _names.AUDIT_LOST_TOTAL,
+    _names.HOLDS_TOTAL,
+    _names.SETTLEMENTS_TOTAL,
 )
 
 

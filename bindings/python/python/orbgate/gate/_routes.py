@@ -36,7 +36,9 @@ class _Compared:
             if not isinstance(found, Allowed):
                 raise RuntimeError("these routes are protected, but the gate hasn't decided this request: is it installed around all of them?")
             template, only_options, is_last = self._chosen(found, scope)
-            answer = found.compare(scope.get("method", "GET"), scope["path"], template, only_options=only_options, is_last=is_last)
+            answer = found.compare(scope.get("method", "GET"), scope["path"], template, only_options=only_options, is_last=False)
+            if answer and is_last:
+                answer = await found._hold_async()
             if not answer:
                 await deny(answer, answer.status, scope, send)
                 return
@@ -71,7 +73,10 @@ class _Same:
             answer = found.compare(method, path, "")
             await deny(answer, answer.status, scope, send)
             return
-        found._note()
+        answer = await found._hold_async()
+        if not answer:
+            await deny(answer, answer.status, scope, send)
+            return
         await self.app(scope, receive, send)
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 from urllib.parse import unquote
 
+from .. import _native
 from . import Allowed, Gate, RoutesDiffer, decided
+from ._body import whole
 from ._deny import deny
 from ._routes import find, guard, served
 
@@ -56,6 +59,8 @@ class GateMiddleware:
         self.root_path = root_path
         self.is_compared = is_compared
         self.check = check
+        # Something in this package holds the orbs where it compares.
+        self._holds_later = False
         self._is_reported = False
 
     async def __call__(self, scope: _Scope, receive: _Receive, send: Send) -> None:
@@ -74,7 +79,12 @@ class GateMiddleware:
             status = 500 if target is None and answer.status != 403 else answer.status
             await deny(answer, status, scope, send)
             return
-        found = scope["orbgate"] = Allowed(self.gate, answer, method, target or b"")._within(scope.get("orbgate"))
+        limit, bonus = self.gate._bonus_limit(answer), False
+        if limit is not None and scope["type"] == "http":
+            body, receive = await whole(receive, limit)
+            bonus = body is not None and _native.allows_bonus_orbs(body)
+        found = Allowed(self.gate, answer, method, target or b"", scope["headers"], bonus=bonus)._within(scope.get("orbgate"))
+        scope["orbgate"] = found
         app, router = find(self.app)
         if router is None:
             app, router = find(scope.get("app"))
@@ -90,10 +100,16 @@ class GateMiddleware:
             guard(router)
             is_part = root_path and f"{scope['path']}/".startswith(f"{root_path}/")
             found._routers[id(router)] = root_path if is_part else "", root_path
-        elif not self.is_compared:
-            found._note()
+        elif not self._holds_later:
+            answer = await found._hold_async(is_last=not self.is_compared)
+            if not answer:
+                await deny(answer, answer.status, scope, send)
+                return
         try:
-            await self.app(scope, receive, send)
+            if self.gate._ledger is None:
+                await self.app(scope, receive, send)
+            else:
+                await _Charged(found, receive, send).run(self.app, scope)
         finally:
             # Something other than a route has responded.
             found._note()
@@ -118,7 +134,14 @@ class GateMiddleware:
                 await receive()
                 await send({"type": "lifespan.startup.failed", "message": str(differ)})
                 return
-        await self.app(scope, receive, send)
+        ledger = self.gate._ledger
+
+        async def flushing(message: MutableMapping[str, Any]) -> None:
+            if ledger is not None and message["type"].startswith("lifespan.shutdown."):
+                await asyncio.get_running_loop().run_in_executor(None, ledger.flush)
+            await send(message)
+
+        await self.app(scope, receive, flushing)
 
     def _target(self, scope: _Scope) -> bytes | None:
         """The target of the request line; None if the server doesn't provide it, and b"" if something has changed it.
@@ -138,3 +161,53 @@ class GateMiddleware:
             return b""
         query: bytes = scope["query_string"]
         return b"%b?%b" % (path, query) if query else path
+
+
+class _Charged:
+    """What an application receives and sends. It settles the orbs that its route holds, if any: success counts when the
+    answer is complete, even if nobody reads it.
+    """
+
+    def __init__(self, found: Allowed, receive: _Receive, send: Send) -> None:
+        self._found = found
+        self._receive = receive
+        self._send = send
+        self._status: int | None = None
+        self._has_begun = False
+        self._has_left = False
+
+    async def run(self, app: _App, scope: _Scope) -> None:
+        try:
+            await app(scope, self._received, self._sent)
+        except BaseException as error:
+            is_stopped = self._has_begun or self._has_left or isinstance(error, asyncio.CancelledError)
+            self._found._settle("cancelled" if is_stopped else "failed")
+            raise
+        # An answer that isn't complete was dropped.
+        self._found._settle("cancelled" if self._status is not None or self._has_left else "failed")
+
+    async def _received(self) -> MutableMapping[str, Any]:
+        message = await self._receive()
+        self._has_left |= message["type"] == "http.disconnect"
+        return message
+
+    async def _sent(self, message: MutableMapping[str, Any]) -> None:
+        kind: str = message["type"].removeprefix("websocket.")
+        if kind == "http.response.start":
+            self._status = message["status"]
+            if self._status >= 400:
+                self._found._settle("status", self._status)
+        elif kind in ("http.response.body", "http.response.zerocopysend", "http.response.pathsend"):
+            self._has_begun |= kind != "http.response.body" or bool(message.get("body"))
+            if not message.get("more_body", False):
+                self._found._settle("status", self._status or 500)
+        elif kind == "accept":
+            # A WebSocket is charged at its handshake.
+            self._found._settle("status", 101)
+        elif kind == "close":
+            self._found._settle("status", 403)
+        try:
+            await self._send(message)
+        except OSError:
+            self._has_left = True
+            raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from . import Allowed, Gate, RoutesDiffer, asgi, wsgi
+from . import Allowed, Answer, Gate, RoutesDiffer, asgi, wsgi
 from ._preflight import has_own_options
 
 TYPE_CHECKING = False
@@ -49,15 +49,27 @@ def around(app: Any, gate: Gate) -> Any:
     app.resolve_request = resolve_request
     if isinstance(app, ASGIHandler):
         app._view_middleware.append(_process_view_async)
-        return asgi.GateMiddleware(app, gate, is_compared=True)
-    app._view_middleware.append(_process_view)
-    return wsgi.GateMiddleware(app, gate, is_compared=True)
+        middleware: Any = asgi.GateMiddleware(app, gate, is_compared=True)
+    else:
+        app._view_middleware.append(_process_view)
+        middleware = wsgi.GateMiddleware(app, gate, is_compared=True)
+    middleware._holds_later = True
+    return middleware
 
 
 def _process_view(request: Any, *_: Any) -> Any:
-    """None if the view that is about to run is the decided one; otherwise the denial."""
+    """None if the view that is about to run is the decided one, and its orbs are held; otherwise the denial."""
+    found, answer = _compare(request)
+    return _denial(found._hold() if answer else answer)
+
+
+async def _process_view_async(request: Any, *_: Any) -> Any:
+    found, answer = _compare(request)
+    return _denial(await found._hold_async() if answer else answer)
+
+
+def _compare(request: Any) -> tuple[Allowed, Answer]:
     from django.conf import settings  # type: ignore[import-untyped]
-    from django.http import HttpResponse  # type: ignore[import-untyped]
 
     found = getattr(request, "scope", request.META).get("orbgate")
     if not isinstance(found, Allowed):
@@ -68,7 +80,13 @@ def _process_view(request: Any, *_: Any) -> Any:
     is_known = match is not None and getattr(request, "urlconf", None) in (None, settings.ROOT_URLCONF)
     template = f"/{_template(match.route)}" if is_known else ""
     only_options = is_known and found._answer.preflight and _is_for_options(match.func)
-    answer = found.compare(request.method, request.path_info, template, only_options=only_options)
+    return found, found.compare(request.method, request.path_info, template, only_options=only_options, is_last=False)
+
+
+def _denial(answer: Answer) -> Any:
+    """The response; None for an allow."""
+    from django.http import HttpResponse  # type: ignore[import-untyped]
+
     if answer:
         return None
     response = HttpResponse(status=answer.status, headers=dict(answer.headers))
@@ -90,10 +108,6 @@ def _is_for_options(view: Any) -> bool:
 
 def _no_view(request: Any) -> Any:
     raise RuntimeError("no view was chosen")
-
-
-async def _process_view_async(request: Any, *_: Any) -> Any:
-    return _process_view(request)
 
 
 _API_VIEW = "rest_framework.views", "APIView"

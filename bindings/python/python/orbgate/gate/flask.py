@@ -24,7 +24,8 @@ def protect(app: Any, gate: Gate) -> None:
     `before_request` functions, and again before the view.
     """
     check(app, gate)
-    app.wsgi_app = GateMiddleware(app.wsgi_app, gate, is_compared=True)
+    app.wsgi_app = middleware = GateMiddleware(app.wsgi_app, gate, is_compared=True)
+    middleware._holds_later = True
     app.before_request_funcs.setdefault(None, []).insert(0, lambda: _compare(is_last=False))
     dispatch = app.dispatch_request
 
@@ -57,7 +58,9 @@ def _compare(*, is_last: bool = True) -> Any:
     rule = request.url_rule
     template = "" if rule is None else _template(rule)
     only_options = found._answer.preflight and rule is not None and _is_for_options(rule)
-    answer = found.compare(request.method, request.path, template, only_options=only_options, is_last=is_last)
+    answer = found.compare(request.method, request.path, template, only_options=only_options, is_last=False)
+    if answer and is_last:
+        answer = found._hold()
     if answer:
         return None
     response = Response(b"", answer.status, answer.headers)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from http import HTTPStatus
 from urllib.parse import unquote_to_bytes
 
+from .. import _native
 from . import Allowed, Answer, Gate, decided
+from ._body import whole_of_wsgi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,17 +53,24 @@ class GateMiddleware:
         self.gate = gate
         self.script_name = script_name
         self.is_compared = is_compared
+        # Something in this package holds the orbs where it compares.
+        self._holds_later = False
 
     def __call__(self, environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         method = environ["REQUEST_METHOD"]
         target = self._target(environ)
-        answer = self.gate._ask(method, target or "", _headers(environ))
+        headers = _headers(environ)
+        answer = self.gate._ask(method, target or "", headers)
         if not answer:
             self.gate._note(answer, method, target or "")
             # Not the caller's error. If every denial is a bare 403, so is this one.
             status = 500 if target is None and answer.status != 403 else answer.status
             return _deny(answer, status, start_response)
-        found = environ["orbgate"] = Allowed(self.gate, answer, method, target or "")._within(environ.get("orbgate"))
+        limit = self.gate._bonus_limit(answer)
+        body = None if limit is None else whole_of_wsgi(environ, limit)
+        bonus = body is not None and _native.allows_bonus_orbs(body)
+        found = Allowed(self.gate, answer, method, target or "", headers, bonus=bonus)._within(environ.get("orbgate"))
+        environ["orbgate"] = found
         script_name: str = environ.get("SCRIPT_NAME", "")
         if script_name != self.script_name:
             self.gate.warn(
@@ -69,11 +78,16 @@ class GateMiddleware:
             )
             answer = found.compare(method, _path(environ), "")
             return _deny(answer, answer.status, start_response)
-        if not self.is_compared:
-            found._note()
+        if not self._holds_later:
+            answer = found._hold(is_last=not self.is_compared)
+            if not answer:
+                return _deny(answer, answer.status, start_response)
         response: Iterable[bytes] | None = None
         try:
-            response = self.app(environ, start_response)
+            if self.gate._ledger is None:
+                response = self.app(environ, start_response)
+            else:
+                response = _Charged(found, method, start_response).run(self.app, environ)
         finally:
             is_over = response is None or isinstance(response, (list, tuple))
             if is_over:
@@ -115,6 +129,76 @@ class _Later:
                 close()
         finally:
             self._found._note()
+
+
+class _Charged:
+    """A response, which settles the orbs that its route holds, if any: success counts when the answer is complete, even if
+    nobody reads it.
+    """
+
+    def __init__(self, found: Allowed, method: str, start_response: Callable[..., Any]) -> None:
+        self._found = found
+        self._method = method
+        self._start_response = start_response
+        self._status: int | None = None
+        self._length: int | None = None
+        self._sent = 0
+        self._response: Iterable[bytes] = ()
+
+    def run(self, app: Callable[..., Iterable[bytes]], environ: dict[str, Any]) -> Iterable[bytes]:
+        try:
+            self._response = app(environ, self._started)
+        except BaseException:
+            self._found._settle("cancelled" if self._sent else "failed")
+            raise
+        if self._is_whole() or self._status in (204, 304) or (self._method == "HEAD" and self._status is not None):
+            self._found._settle("status", self._status or 500)
+        return self._response if isinstance(self._response, (list, tuple)) else self
+
+    def _is_whole(self) -> bool:
+        # Django tells its streams apart.
+        return isinstance(self._response, (list, tuple)) or getattr(self._response, "streaming", True) is False
+
+    def _started(self, status: str, headers: list[tuple[str, str]], *rest: Any) -> Callable[[bytes], Any]:
+        self._status = int(status[:3])
+        lengths = [value for name, value in headers if name.lower() == "content-length" and value.isdigit()]
+        self._length = int(lengths[0]) if lengths else None
+        if self._status >= 400:
+            self._found._settle("status", self._status)
+        write: Callable[[bytes], Any] = self._start_response(status, headers, *rest)
+
+        def written(data: bytes) -> Any:
+            self._sent += len(data)
+            return write(data)
+
+        return written
+
+    def __iter__(self) -> Iterator[bytes]:
+        try:
+            for piece in self._response:
+                self._sent += len(piece)
+                if self._length is not None and self._sent >= self._length:
+                    self._found._settle("status", self._status or 500)
+                yield piece
+        except GeneratorExit:
+            self._found._settle("cancelled")
+            raise
+        except BaseException:
+            self._found._settle("cancelled" if self._sent else "failed")
+            raise
+        self._found._settle("status", self._status or 500)
+
+    def close(self) -> None:
+        try:
+            close = getattr(self._response, "close", None)
+            if close is not None:
+                close()
+        finally:
+            # It wasn't read to its end.
+            self._found._settle("cancelled")
+
+    def __del__(self) -> None:
+        self._found._settle("cancelled")
 
 
 def _deny(answer: Answer, status: int | None, start_response: Callable[..., Any]) -> list[bytes]:

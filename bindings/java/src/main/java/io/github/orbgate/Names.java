@@ -11,6 +11,8 @@ final class Names {
     static final String MISROUTED_TOTAL = "orbgate_misrouted_total";
     static final String POLICY_LOADS_TOTAL = "orbgate_policy_loads_total";
     static final String AUDIT_LOST_TOTAL = "orbgate_audit_lost_total";
+    static final String HOLDS_TOTAL = "orbgate_holds_total";
+    static final String SETTLEMENTS_TOTAL = "orbgate_settlements_total";
     static final String LABEL_DECISION = "decision";
     static final String LABEL_REASON = "reason";
     static final String LABEL_ROUTE = "route";

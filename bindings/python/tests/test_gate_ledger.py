@@ -1,0 +1,269 @@
+"""A gate with a ledger: its settings, and outcomes that only servers in the same process can show. `policy/cases/gate` has the exchanges."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from orbgate import Policy
+from orbgate.gate import Gate, Ledger, asgi, wsgi
+from orbgate.gate.testing import Issuer
+
+RULES = """
+orbgate: 1
+apis:
+  shop:
+    base_path: ""
+    scopes:
+      run: { orbs: AMOUNT, routes: [GET /run] }
+...
+"""
+SECRET = "secret-of-a-gate-0123456789"
+ISSUER = Issuer()
+TOKENS = ISSUER.tokens.replace('"issuers": [{', '"issuers": [{"account": "subject", ')
+
+
+class Service(ThreadingHTTPServer):
+    """A ledger that holds everything, and remembers how it is settled."""
+
+    secrets = {SECRET}
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.settled: list[Any] = []
+        self.holds: list[Any] = []
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_address[1]}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Service
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self) -> None:
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        known = self.headers["Authorization"].removeprefix("Bearer ") in self.server.secrets
+        answer: Any = {"error": "unauthorized"}
+        if known and self.path == "/v1/hold":
+            self.server.holds.append(message)
+            answer = {"hold": "held", "state": "pending", "at": 1}
+        elif known:
+            self.server.settled += [each["settlement"] for each in message]
+            answer = [{"at": 1, "state": "voided" if each["settlement"] == "void" else "captured"} for each in message]
+        text = json.dumps(answer).encode()
+        self.send_response(200 if known else 401)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    def log_message(self, *_: object) -> None:
+        """Logs nothing."""
+
+
+@pytest.fixture
+def service() -> Iterator[Service]:
+    found = Service()
+    yield found
+    found.shutdown()
+    found.server_close()
+
+
+def policy(amount: str = "10") -> Policy:
+    return Policy.from_yaml(RULES.replace("AMOUNT", amount))
+
+
+def gate(service: Service, **options: Any) -> tuple[Gate, Ledger]:
+    ledger = Ledger(service.url, on_cancelled="capture", secret=SECRET)
+    return Gate(policy(), TOKENS, fetch=ISSUER.fetch, ledger=ledger, **options), ledger
+
+
+def test_wrong_settings_are_refused(service: Service) -> None:
+    for url in ("http://ledger.test", "ftp://127.0.0.1", "127.0.0.1:80", "https://user@ledger.test", "http://127.0.0.1/?x"):
+        with pytest.raises(ValueError, match="ledger"):
+            Ledger(url, on_cancelled="void", secret=SECRET)
+    for wrong in ({}, {"secret": SECRET, "secret_file": "x"}, {"secret": ""}, {"secret": "a\r\nb"}, {"secret": SECRET, "timeout": 30.0}):
+        with pytest.raises(ValueError, match="secret|timeout"):
+            Ledger(service.url, on_cancelled="void", **wrong)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="on_cancelled"):
+        Ledger(service.url, on_cancelled="perhaps", secret=SECRET)  # type: ignore[arg-type]
+    with pytest.raises(TypeError):
+        Ledger(service.url, secret=SECRET)  # type: ignore[call-arg]
+    ledger = Ledger(service.url, on_cancelled="void", secret=SECRET)
+    assert SECRET not in repr(ledger)
+    assert SECRET not in str(vars(ledger)["_service"])
+    with pytest.raises(ValueError, match="`GET /run` consumes orbs, but neither"):
+        Gate(policy("true"), TOKENS, ledger=ledger)
+    with pytest.raises(ValueError, match="no route `GET /walk`"):
+        Gate(policy(), TOKENS, ledger=ledger, amounts={"GET /walk": lambda headers, token: 1})
+    with pytest.raises(ValueError, match="ledger"):
+        Gate(policy(), TOKENS, amounts={"GET /run": lambda headers, token: 1})
+
+
+def test_a_reload_without_an_amount_keeps_the_policy(service: Service, tmp_path: Path) -> None:
+    found, _ = gate(service)
+    file = tmp_path / "policy.yaml"
+    file.write_text(RULES.replace("AMOUNT", "true"))
+    with pytest.raises(ValueError, match="consumes orbs"):
+        found.reload(file)
+    assert found.policy == policy()
+    file.write_text(RULES.replace("AMOUNT", "11"))
+    assert found.reload(file) == found.policy
+
+
+def test_only_a_middleware_can_charge(service: Service) -> None:
+    found, _ = gate(service)
+    with pytest.raises(RuntimeError, match="GateMiddleware"):
+        found.answer("GET", "/run", [])
+
+
+def test_a_refused_secret_is_read_again(service: Service, tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text(f"{SECRET}\n")
+    ledger = Ledger(service.url, on_cancelled="void", secret_file=file)
+    found = Gate(policy(), TOKENS, fetch=ISSUER.fetch, ledger=ledger)
+    service.secrets = {"another-secret"}
+    assert call_wsgi(found, lambda environ, start: [b""])[0] == 503
+    file.write_text("another-secret")
+    assert call_wsgi(found, started)[0] == 200
+
+
+def started(environ: Any, start: Any) -> list[bytes]:
+    start("200 OK", [])
+    return [b"answer"]
+
+
+def call_wsgi(found: Gate, app: Any, around: Any = wsgi.GateMiddleware) -> tuple[int, Any]:
+    statuses: list[int] = []
+    environ = {"REQUEST_METHOD": "GET", "RAW_URI": "/run", "PATH_INFO": "/run", "HTTP_AUTHORIZATION": ISSUER.bearer("user", "run")}
+    response = around(app, found)(environ, lambda status, headers: statuses.append(int(status[:3])))
+    return (statuses or [0])[-1], response
+
+
+async def call_asgi(found: Gate, app: Any, kind: str = "http") -> None:
+    scope = {"type": kind, "path": "/run", "raw_path": b"/run", "query_string": b"", "headers": [(b"authorization", ISSUER.bearer("user", "run").encode())]}
+    await asgi.GateMiddleware(app, found)(scope, receive, send)
+
+
+async def receive() -> dict[str, Any]:
+    return {"type": "http.disconnect"}
+
+
+async def send(message: Any) -> None:
+    pass
+
+
+def test_what_a_websocket_costs(service: Service) -> None:
+    found, ledger = gate(service)
+
+    async def accepts(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "websocket.accept"})
+        assert ledger.flush(20)
+        raise ValueError("after the handshake")
+
+    async def closes(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "websocket.close"})
+
+    with pytest.raises(ValueError, match="after"):
+        asyncio.run(call_asgi(found, accepts, "websocket"))
+    asyncio.run(call_asgi(found, closes, "websocket"))
+    assert ledger.flush(20)
+    assert service.settled == [{"capture": 10}, "void"]
+
+
+def test_what_a_handler_costs_that_is_stopped(service: Service) -> None:
+    found, ledger = gate(service)
+
+    begun = asyncio.Event()
+
+    async def hangs(scope: Any, receive: Any, send: Any) -> None:
+        begun.set()
+        await asyncio.sleep(3600)
+
+    async def leaves(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+
+    async def forgets(scope: Any, receive: Any, send: Any) -> None:
+        pass
+
+    async def main() -> None:
+        task = asyncio.create_task(call_asgi(found, hangs))
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await call_asgi(found, leaves)
+        await asyncio.to_thread(ledger.flush, 20)
+        await call_asgi(found, forgets)
+
+    asyncio.run(main())
+    assert ledger.flush(20)
+    assert service.settled == [{"capture": 10}, {"capture": 10}, "void"]
+
+
+def test_what_an_answer_over_wsgi_costs(service: Service) -> None:
+    found, ledger = gate(service)
+
+    def unread(environ: Any, start: Any) -> Iterator[bytes]:
+        start("200 OK", [])
+        yield b"first"
+        yield b"second"
+
+    def stated(environ: Any, start: Any) -> Iterator[bytes]:
+        start("200 OK", [("Content-Length", "5")])
+        yield b"first"
+        raise ValueError("after the whole answer")
+
+    def forgets(environ: Any, start: Any) -> list[bytes]:
+        return [b""]
+
+    _, response = call_wsgi(found, unread)
+    assert next(iter(response)) == b"first"
+    response.close()
+    assert ledger.flush(20)
+    _, response = call_wsgi(found, stated)
+    assert next(iter(response)) == b"first"
+    response.close()
+    assert ledger.flush(20)
+    call_wsgi(found, forgets)
+    assert ledger.flush(20)
+    assert service.settled == [{"capture": 10}, {"capture": 10}, "void"]
+    assert ledger.counts()["captured"] == 2
+
+
+def test_the_same_gate_twice_holds_once(service: Service) -> None:
+    found, ledger = gate(service)
+    inner = wsgi.GateMiddleware(started, found)
+    assert call_wsgi(found, inner)[0] == 200
+    assert ledger.flush(20)
+    assert (len(service.holds), service.settled) == (1, [{"capture": 10}])
+
+
+def test_an_application_that_compares_itself_is_charged(service: Service) -> None:
+    counts: list[str] = []
+    found, ledger = gate(service, count=lambda name, labels: counts.append(" ".join([name, *labels.values()])))
+
+    def compares(template: str) -> Any:
+        def application(environ: Any, start: Any) -> list[bytes]:
+            answer = wsgi.allowed(environ).compare("GET", "/run", template)
+            start(f"{answer.status or 200} -", answer.headers)
+            return [b""]
+
+        return lambda app, gate: wsgi.GateMiddleware(application, gate, is_compared=True)
+
+    assert call_wsgi(found, started, compares("/run"))[0] == 200
+    assert call_wsgi(found, started, compares("/walk"))[0] == 404
+    assert ledger.flush(20)
+    assert service.settled == [{"capture": 10}, "void"]
+    assert [count for count in counts if count.startswith("orbgate_decisions")] == [
+        "orbgate_decisions_total allow scope_held GET /run",
+        "orbgate_decisions_total deny no_route ",
+    ]

@@ -1,0 +1,259 @@
+//! Holds in a ledger service. Python sends the messages, waits, and says how handlers ended.
+#![expect(clippy::disallowed_types, reason = "holds change; the engine doesn't")]
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use orbgate_gate::{
+    Amount, Charging, HandlerOutcome, HoldId, HoldStep, LedgerCall, LedgerReply, OnCancelled, OrbRules, RemoteHolds,
+    Unpaid, same_template,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::answer::Answer;
+use crate::error::guarded;
+use crate::gate::{Gate, duration};
+use crate::policy::Policy;
+use crate::text::Text;
+
+/// The holds of a process in one ledger service.
+#[pyclass(frozen, module = "orbgate._native")]
+#[derive(Debug)]
+pub(crate) struct Orbs {
+    rules: OrbRules,
+    holds: Mutex<RemoteHolds>,
+}
+
+#[pymethods]
+impl Orbs {
+    #[new]
+    fn new(on_cancelled: &str, ttl: f64, timeout: f64, queue: usize) -> PyResult<Self> {
+        guarded(|| {
+            let on_cancelled = match on_cancelled {
+                "capture" => OnCancelled::Capture,
+                "void" => OnCancelled::Void,
+                _ => return Err(PyValueError::new_err("`on_cancelled` is \"capture\" or \"void\"")),
+            };
+            let mut rules = OrbRules::new(on_cancelled);
+            (rules.ttl, rules.timeout, rules.queue) = (duration(ttl)?, duration(timeout)?, queue);
+            rules.check().map_err(PyValueError::new_err)?;
+            Ok(Self { holds: Mutex::new(RemoteHolds::new(rules.clone())), rules })
+        })
+    }
+
+    /// Raises ValueError unless each route that consumes orbs has an amount, in the policy or of one of these routes with a
+    /// function, and the policy has each of these.
+    #[staticmethod]
+    #[pyo3(signature = (policy, functions, *, is_start))]
+    fn check_amounts(policy: &Bound<'_, Policy>, functions: Vec<String>, is_start: bool) -> PyResult<()> {
+        guarded(|| {
+            let engine = policy.get().engine();
+            let is_known = |name: &str| engine.routes().any(|route| same_template(name, route.as_str()));
+            if let Some(name) = functions.iter().find(|name| is_start && !is_known(name)) {
+                return Err(PyValueError::new_err(format!("the policy has no route `{name}`")));
+            }
+            let checked = OrbRules::check_amounts(engine, &functions);
+            checked.map_err(|error| PyValueError::new_err(error.to_string()))
+        })
+    }
+
+    /// Begins to hold the orbs of an allowed request: None if it consumes nothing, a denied answer, or a hold. `amount` is
+    /// called with the route, and returns None if the policy's amount counts.
+    #[expect(clippy::too_many_arguments, reason = "a request as it came")]
+    fn hold(
+        slf: &Bound<'_, Self>,
+        gate: &Bound<'_, Gate>,
+        answer: &Bound<'_, Answer>,
+        method: Text<'_>,
+        target: Text<'_>,
+        bonus: bool,
+        amount: &Bound<'_, PyAny>,
+        random: [u8; 16],
+        monotonic: f64,
+    ) -> PyResult<Option<Py<PyAny>>> {
+        guarded(|| {
+            let (py, this, now) = (slf.py(), slf.get(), duration(monotonic)?);
+            let known = gate.get().known(answer, &method, &target, bonus);
+            let amount = |route: &orbgate::Route<'_>, _: &_| {
+                let returned = amount.call1((route.as_str(),)).and_then(|amount| amount.extract::<Option<u64>>());
+                returned.map_or(Amount::Failed, |amount| amount.map_or(Amount::OfPolicy, Amount::Of))
+            };
+            let command = match this.rules.charge(&known, amount, random) {
+                Charging::Nothing => return Ok(None),
+                Charging::Deny(unpaid) => {
+                    let denied = gate.get().unpaid(answer, known, unpaid)?;
+                    return Ok(Some(Py::new(py, denied)?.into_any()));
+                }
+                Charging::Hold(command) => command,
+            };
+            let id = command.id;
+            let step = this.holds().hold(command, now);
+            let hold = Hold { orbs: slf.clone().unbind(), id, bonus, step: Mutex::new(step) };
+            Ok(Some(Py::new(py, hold)?.into_any()))
+        })
+    }
+
+    /// The next message of the thread.
+    fn next_call(&self, monotonic: f64) -> PyResult<Option<Call>> {
+        Ok(self.holds().next_call(duration(monotonic)?).map(|call| Call { call }))
+    }
+
+    /// The service's answer to a message of the thread, or None.
+    #[pyo3(signature = (number, reply, monotonic))]
+    fn called(&self, number: u64, reply: Option<(u16, Vec<u8>)>, monotonic: f64) -> PyResult<()> {
+        self.holds().called(number, of_service(reply.as_ref()), duration(monotonic)?);
+        Ok(())
+    }
+
+    /// When to ask for the next message.
+    fn wake(&self) -> Option<f64> {
+        self.holds().wake().map(|wake| wake.as_secs_f64())
+    }
+
+    /// How many settlements wait for the service, and how many were captured, voided and lost; the orbs that were charged,
+    /// and those that accounts lacked.
+    fn counts(&self) -> (usize, u64, u64, u64, u64, u64) {
+        let holds = self.holds();
+        let settled = holds.settled();
+        (holds.settling(), settled.captured, settled.voided, holds.lost(), settled.orbs, settled.shortfall)
+    }
+}
+
+impl Orbs {
+    fn holds(&self) -> MutexGuard<'_, RemoteHolds> {
+        self.holds.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The orbs of one request.
+#[pyclass(frozen, module = "orbgate._native")]
+#[derive(Debug)]
+pub(crate) struct Hold {
+    orbs: Py<Orbs>,
+    id: HoldId,
+    bonus: bool,
+    step: Mutex<HoldStep>,
+}
+
+#[pymethods]
+impl Hold {
+    /// What to send, if anything. Then call `held`.
+    #[getter]
+    fn call(&self) -> Option<Call> {
+        match &*self.step() {
+            HoldStep::Call(call) => Some(Call { call: call.clone() }),
+            _ => None,
+        }
+    }
+
+    /// Until when to wait, if at all. Then call `waited`.
+    #[getter]
+    fn until(&self) -> Option<f64> {
+        match &*self.step() {
+            HoldStep::Wait(until) => Some(until.as_secs_f64()),
+            _ => None,
+        }
+    }
+
+    /// Whether the orbs are held, so that the handler may run.
+    #[getter]
+    fn is_held(&self) -> bool {
+        *self.step() == HoldStep::Run
+    }
+
+    /// The service has answered, or not. `time` is seconds since 1970.
+    fn held(&self, reply: Option<(u16, Vec<u8>)>, monotonic: f64, time: f64) -> PyResult<()> {
+        let (now, time) = (duration(monotonic)?, duration(time)?);
+        let next = self.orbs.get().holds().held(self.id, of_service(reply.as_ref()), now, time);
+        *self.step() = next;
+        Ok(())
+    }
+
+    /// The request has waited.
+    fn waited(&self, monotonic: f64) -> PyResult<()> {
+        let next = self.orbs.get().holds().waited(self.id, duration(monotonic)?);
+        *self.step() = next;
+        Ok(())
+    }
+
+    /// The denial, once nothing remains to be sent and the orbs aren't held, and how it is counted.
+    fn denial(
+        &self,
+        gate: &Bound<'_, Gate>,
+        answer: &Bound<'_, Answer>,
+        method: Text<'_>,
+        target: Text<'_>,
+    ) -> PyResult<(Answer, &'static str)> {
+        guarded(|| {
+            let unpaid = match &*self.step() {
+                HoldStep::Deny(unpaid) => *unpaid,
+                _ => Unpaid::Unavailable,
+            };
+            let known = gate.get().known(answer, &method, &target, self.bonus);
+            let counted = if matches!(unpaid, Unpaid::Insufficient { .. }) { "denied" } else { "unavailable" };
+            Ok((gate.get().unpaid(answer, known, unpaid)?, counted))
+        })
+    }
+
+    /// The handler has ended: "status", with the status; "failed" or "cancelled". `stated` is the amount that it has stated.
+    #[pyo3(signature = (outcome, status, stated, monotonic))]
+    fn ended(&self, outcome: &str, status: u16, stated: Option<u64>, monotonic: f64) -> PyResult<()> {
+        let outcome = match outcome {
+            "status" => HandlerOutcome::Status(status),
+            "cancelled" => HandlerOutcome::Cancelled,
+            _ => HandlerOutcome::Failed,
+        };
+        self.orbs.get().holds().ended(self.id, outcome, stated, duration(monotonic)?);
+        Ok(())
+    }
+
+    /// The handler will never run.
+    fn not_run(&self, monotonic: f64) -> PyResult<()> {
+        self.orbs.get().holds().not_run(self.id, duration(monotonic)?);
+        Ok(())
+    }
+}
+
+impl Hold {
+    fn step(&self) -> MutexGuard<'_, HoldStep> {
+        self.step.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A message to the service.
+#[pyclass(frozen, module = "orbgate._native")]
+#[derive(Debug)]
+pub(crate) struct Call {
+    call: LedgerCall,
+}
+
+#[pymethods]
+impl Call {
+    #[getter]
+    const fn number(&self) -> u64 {
+        self.call.number
+    }
+
+    #[getter]
+    const fn path(&self) -> &'static str {
+        self.call.path
+    }
+
+    #[getter]
+    const fn body(&self) -> &[u8] {
+        self.call.body.as_bytes()
+    }
+
+    /// The time limit in seconds.
+    #[getter]
+    const fn timeout(&self) -> f64 {
+        self.call.timeout.as_secs_f64()
+    }
+}
+
+fn of_service(reply: Option<&(u16, Vec<u8>)>) -> Option<LedgerReply<'_>> {
+    reply.map(|(status, body)| LedgerReply { status: *status, body })
+}
+
+/// A longer answer of the service doesn't count.
+pub(crate) const MOST_BYTES: usize = LedgerReply::MOST_BYTES;
