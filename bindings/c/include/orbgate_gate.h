@@ -37,7 +37,7 @@
 #define ORBGATE_MAX_MESSAGE_BYTES 10485760u
 
 /* One more than the highest number of a field of an answer. */
-#define ORBGATE_WIRE_FIELDS 12u
+#define ORBGATE_WIRE_FIELDS 15u
 /* The form of a field: one of these; or that of a part, whose kind follows; and whether it is a list or critical. */
 #define ORBGATE_WIRE_INTEGER 1u
 #define ORBGATE_WIRE_BOOLEAN 2u
@@ -57,6 +57,7 @@
 #define ORBGATE_MESSAGE_SECRET_SOURCES 71u
 #define ORBGATE_MESSAGE_KEY_STATUS 72u
 #define ORBGATE_MESSAGE_ROUTE_DIFFERENCES 73u
+#define ORBGATE_MESSAGE_READ_BODY 74u
 #define ORBGATE_MESSAGE_LOADED 84u
 /* A question to a gate. */
 typedef struct OrbgateQuestion {
@@ -261,8 +262,18 @@ static inline void orbgate_make_add_secret(OrbgateQuestion *to, const char *valu
     }
     orbgate_wire_end(to, part);
 }
+/* The path of an MCP endpoint, whose requests are decided by the operations in their bodies. */
+static inline void orbgate_make_set_mcp(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 23u, value, len); }
+/* The scopes that a client without a token should ask for, separated by spaces. */
+static inline void orbgate_make_set_mcp_initial_scopes(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 24u, value, len); }
+/* The longest body of the endpoint. 0 selects 4 MiB. */
+static inline void orbgate_make_set_mcp_most_bytes(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 25u, value); }
+/* Requests of protocol versions without the headers of MCP are denied. */
+static inline void orbgate_make_set_mcp_deny_legacy(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 26u, value); }
+/* The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
+static inline void orbgate_make_set_metadata(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 27u, value, len); }
 
-/* Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait` or `CheckSignature`. */
+/* Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature` or `ReadBody`. */
 static inline void orbgate_ask_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 3u); }
 /* The method. */
 static inline void orbgate_ask_set_method(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 3u, 1u, value, len); }
@@ -300,7 +311,7 @@ static inline void orbgate_resume_set_unix_ms(OrbgateQuestion *to, uint64_t valu
 /* The time on the monotonic clock. */
 static inline void orbgate_resume_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 4u, 2u, value); }
 
-/* Checked: Resumes a step after the host has checked its signature. Answered by `Answer`. */
+/* Checked: Resumes a step after the host has checked its signature. Answered by `Answer` or `ReadBody`. */
 static inline void orbgate_checked_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 5u); }
 /* The signature is valid. */
 static inline void orbgate_checked_set_is_right(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 5u, 1u, value); }
@@ -393,6 +404,27 @@ static inline void orbgate_check_routes_set_templates(OrbgateQuestion *to, uint6
 /* Drop: Ends the request of a step, for example because the client has disconnected, so that the step can serve another. Answered by `Done`, without a gate. */
 static inline void orbgate_drop_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 16u); }
 
+/* Body: Decides a request after its `ReadBody`. Answered by `Answer`. */
+static inline void orbgate_body_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 17u); }
+/* The whole body as received, unless one of the flags is set. */
+static inline void orbgate_body_set_body(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 17u, 1u, value, len); }
+/* The body is longer than allowed. */
+static inline void orbgate_body_set_too_large(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 17u, 2u, value); }
+/* Each header line, or at least those whose names start with `content` or `mcp`, in any letter case. */
+static inline void orbgate_body_add_header(OrbgateQuestion *to, const char *name, size_t name_len, const char *value, size_t value_len)
+{
+    const size_t part = orbgate_wire_part(to, 17u, 3u);
+    orbgate_wire_set(to, 17u, 1u, name, name_len);
+    orbgate_wire_set(to, 17u, 2u, value, value_len);
+    orbgate_wire_end(to, part);
+}
+/* The time since 1970, for the audit log. */
+static inline void orbgate_body_set_unix_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 17u, 4u, value); }
+/* There was no room for the body. */
+static inline void orbgate_body_set_busy(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 17u, 5u, value); }
+/* The body couldn't be read. */
+static inline void orbgate_body_set_unreadable(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 17u, 6u, value); }
+
 /* Reload: Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest. */
 static inline void orbgate_reload_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 24u); }
 /* The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set. */
@@ -429,7 +461,7 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
     static const unsigned char forms[][ORBGATE_WIRE_FIELDS] = {
         {0, 3}, /* Done */
         {0, 129, 3, 73}, /* Failed */
-        {0, 129, 129, 130, 3, 3, 3, 3, 3, 3, 10, 2}, /* Answer */
+        {0, 129, 129, 130, 3, 3, 3, 3, 3, 3, 10, 2, 3, 75, 1}, /* Answer */
         {0, 129, 2}, /* Wait */
         {0, 131, 131, 131, 129, 131, 2}, /* CheckSignature */
         {0, 129, 131, 131, 203, 131, 129, 129}, /* Call */
@@ -437,6 +469,7 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
         {0, 204}, /* SecretSources */
         {0, 77}, /* KeyStatus */
         {0, 206}, /* RouteDifferences */
+        {0, 129, 2, 129}, /* ReadBody */
         {0, 130, 3, 3, 3, 1, 73, 1, 3}, /* Loaded */
         {0, 1, 1, 3}, /* Diagnostic */
         {0, 1, 3, 3, 3, 3, 3, 3, 3, 1}, /* Token */
@@ -456,13 +489,14 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
     case 71u: return forms[7];
     case 72u: return forms[8];
     case 73u: return forms[9];
-    case 84u: return forms[10];
-    case 1u: return forms[11];
-    case 2u: return forms[12];
-    case 3u: return forms[13];
-    case 4u: return forms[14];
-    case 5u: return forms[15];
-    case 6u: return forms[16];
+    case 74u: return forms[10];
+    case 84u: return forms[11];
+    case 1u: return forms[12];
+    case 2u: return forms[13];
+    case 3u: return forms[14];
+    case 4u: return forms[15];
+    case 5u: return forms[16];
+    case 6u: return forms[17];
     default: return NULL;
     }
 }
@@ -611,7 +645,7 @@ static inline bool orbgate_failed_next_diagnostic(const OrbgateMessage *from, Or
 /* Answer: The result of a request. Only an allow without `http_status` permits it. */
 /* The decision, packed as with `ORBGATE_PACK_ABOUT`. */
 static inline uint64_t orbgate_answer_get_packed(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 66u, 1u); }
-/* The status of the response to a denied request, which has no body; 0 for an allow. */
+/* The status of the response to a denied request, which has no body unless `body` is set; 0 for an allow. */
 static inline uint64_t orbgate_answer_get_http_status(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 66u, 2u); }
 /* The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run. */
 static inline bool orbgate_answer_get_preflight(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 3u).data != NULL; }
@@ -631,6 +665,12 @@ static inline OrbgateStr orbgate_answer_get_audit(const OrbgateMessage *from) { 
 static inline bool orbgate_answer_get_token(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_get_part(from, 66u, 10u, 2u, to); }
 /* `NextCall` might be answered by a call. */
 static inline bool orbgate_answer_get_may_call(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 11u).data != NULL; }
+/* The body of the response, if it has one: JSON, and at a status of 200 the metadata of the protected resource. */
+static inline OrbgateStr orbgate_answer_get_body(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 12u); }
+/* More headers of the response. */
+static inline bool orbgate_answer_next_header(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 66u, 0xdu, 3u, to); }
+/* The seconds of its `Retry-After` header; 0 if it has none. */
+static inline uint64_t orbgate_answer_get_retry_after(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 66u, 14u); }
 
 /* Wait: The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` is answered so, at the latest until `until_ms`, and then resume. */
 /* When the wait ends even without a report, on the monotonic clock. */
@@ -683,6 +723,14 @@ static inline bool orbgate_key_status_next_issuer(const OrbgateMessage *from, Or
 /* RouteDifferences: The differences between the routes of a service and of its policy; empty if they are the same. */
 /* First the routes that the policy lacks, then those that the service lacks. */
 static inline bool orbgate_route_differences_next_difference(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 73u, 0x80000001u, 6u, to); }
+
+/* ReadBody: The request is for an MCP endpoint, and its token is valid. Read its body and ask with `Body`. */
+/* If the body is longer, stop reading and report `too_large`. */
+static inline uint64_t orbgate_read_body_get_most_bytes(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 74u, 1u); }
+/* `NextCall` might be answered by a call. */
+static inline bool orbgate_read_body_get_may_call(const OrbgateMessage *from) { return orbgate_wire_get(from, 74u, 2u).data != NULL; }
+/* The most bytes of bodies that the host holds for all requests. Without a `Content-Length`, a body needs room for `most_bytes`. If there is no room, report `busy`. */
+static inline uint64_t orbgate_read_body_get_most_held(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 74u, 3u); }
 
 /* Loaded: What became of a version of the policy. */
 /* Activate it. */

@@ -22,14 +22,16 @@ static void ask_sources(void)
 static void ask_make(void)
 {
     static const unsigned char bytes[] = {
-        2,0,0,0,116,1,0,0,1,0,0,0,6,0,0,0,116,111,107,101,110,115,2,0,0,0,0,0,0,0,3,0,0,0,0,0,0,0,4,0,0,0,0,0,0,0,5,0,
+        2,0,0,0,193,1,0,0,1,0,0,0,6,0,0,0,116,111,107,101,110,115,2,0,0,0,0,0,0,0,3,0,0,0,0,0,0,0,4,0,0,0,0,0,0,0,5,0,
         0,0,0,0,0,0,6,0,0,0,0,0,0,0,7,0,0,0,8,0,0,0,8,2,3,4,5,6,7,128,8,0,0,0,8,0,0,0,9,2,3,4,5,6,7,128,9,0,
         0,0,8,0,0,0,10,2,3,4,5,6,7,128,10,0,0,0,5,0,0,0,114,101,97,108,109,11,0,0,0,17,0,0,0,114,101,115,111,117,114,99,101,95,109,101,116,97,
         100,97,116,97,12,0,0,0,8,0,0,0,13,2,3,4,5,6,7,128,13,0,0,0,8,0,0,0,14,2,3,4,5,6,7,128,14,0,0,0,8,0,0,0,15,2,3,4,
         5,6,7,128,15,0,0,0,8,0,0,0,16,2,3,4,5,6,7,128,16,0,0,0,8,0,0,0,17,2,3,4,5,6,7,128,17,0,0,0,8,0,0,0,18,2,3,4,
         5,6,7,128,18,0,0,0,8,0,0,0,19,2,3,4,5,6,7,128,19,0,0,0,8,0,0,0,20,2,3,4,5,6,7,128,20,0,0,0,8,0,0,0,21,2,3,4,
         5,6,7,128,21,0,0,0,13,0,0,0,112,117,98,108,105,99,95,114,111,117,116,101,115,21,0,0,0,15,0,0,0,112,117,98,108,105,99,95,114,111,117,116,101,115,32,50,
-        22,0,0,0,13,0,0,0,1,0,0,0,5,0,0,0,118,97,108,117,101,22,0,0,0,15,0,0,0,1,0,0,0,7,0,0,0,118,97,108,117,101,32,50,
+        22,0,0,0,13,0,0,0,1,0,0,0,5,0,0,0,118,97,108,117,101,22,0,0,0,15,0,0,0,1,0,0,0,7,0,0,0,118,97,108,117,101,32,50,23,0,0,0,
+        3,0,0,0,109,99,112,24,0,0,0,18,0,0,0,109,99,112,95,105,110,105,116,105,97,108,95,115,99,111,112,101,115,25,0,0,0,8,0,0,0,26,2,3,4,5,6,7,
+        128,26,0,0,0,0,0,0,0,27,0,0,0,8,0,0,0,109,101,116,97,100,97,116,97,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_make_begin(NULL);
@@ -58,6 +60,11 @@ static void ask_make(void)
     orbgate_make_add_public_route(&question, ORBGATE_TEXT("public_routes 2"));
     orbgate_make_add_secret(&question, ORBGATE_TEXT("value"));
     orbgate_make_add_secret(&question, ORBGATE_TEXT("value 2"));
+    orbgate_make_set_mcp(&question, ORBGATE_TEXT("mcp"));
+    orbgate_make_set_mcp_initial_scopes(&question, ORBGATE_TEXT("mcp_initial_scopes"));
+    orbgate_make_set_mcp_most_bytes(&question, UINT64_C(0x800706050403021a));
+    orbgate_make_set_mcp_deny_legacy(&question, true);
+    orbgate_make_set_metadata(&question, ORBGATE_TEXT("metadata"));
     CHECK(is_written(&question, bytes, sizeof bytes));
     SETS_STRING(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_tokens, "tokens");
     SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_flat_403, true);
@@ -83,6 +90,11 @@ static void ask_make(void)
     ADDS(orbgate_drop_begin, orbgate_make_add_secret, ORBGATE_TEXT("value"));
     WRONG(orbgate_make_begin, orbgate_make_add_secret(&question, NULL, 1));
     WRONG(orbgate_drop_begin, orbgate_make_add_secret(&question, NULL, 0));
+    SETS_STRING(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_mcp, "mcp");
+    SETS_STRING(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_mcp_initial_scopes, "mcp_initial_scopes");
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_mcp_most_bytes, UINT64_C(0x800706050403021a));
+    SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_mcp_deny_legacy, true);
+    SETS_STRING(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_metadata, "metadata");
     orbgate_question_free(&question);
 }
 
@@ -354,6 +366,36 @@ static void ask_drop(void)
     orbgate_question_free(&question);
 }
 
+static void ask_body(void)
+{
+    static const unsigned char bytes[] = {
+        17,0,0,0,122,0,0,0,1,0,0,0,4,0,0,0,98,111,100,121,2,0,0,0,0,0,0,0,3,0,0,0,25,0,0,0,1,0,0,0,4,0,0,0,110,97,109,101,
+        2,0,0,0,5,0,0,0,118,97,108,117,101,3,0,0,0,29,0,0,0,1,0,0,0,6,0,0,0,110,97,109,101,32,50,2,0,0,0,7,0,0,0,118,97,108,117,101,
+        32,50,4,0,0,0,8,0,0,0,5,2,3,4,5,6,7,128,5,0,0,0,0,0,0,0,6,0,0,0,0,0,0,0,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_body_begin(NULL);
+    orbgate_body_begin(&question);
+    orbgate_body_set_body(&question, ORBGATE_TEXT("body"));
+    orbgate_body_set_too_large(&question, true);
+    orbgate_body_add_header(&question, ORBGATE_TEXT("name"), ORBGATE_TEXT("value"));
+    orbgate_body_add_header(&question, ORBGATE_TEXT("name 2"), ORBGATE_TEXT("value 2"));
+    orbgate_body_set_unix_ms(&question, UINT64_C(0x8007060504030205));
+    orbgate_body_set_busy(&question, true);
+    orbgate_body_set_unreadable(&question, true);
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    SETS_STRING(orbgate_body_begin, orbgate_drop_begin, orbgate_body_set_body, "body");
+    SETS(orbgate_body_begin, orbgate_drop_begin, orbgate_body_set_too_large, true);
+    ADDS(orbgate_drop_begin, orbgate_body_add_header, ORBGATE_TEXT("name"), ORBGATE_TEXT("value"));
+    WRONG(orbgate_body_begin, orbgate_body_add_header(&question, NULL, 1, ORBGATE_TEXT("value")));
+    WRONG(orbgate_body_begin, orbgate_body_add_header(&question, ORBGATE_TEXT("name"), NULL, 1));
+    WRONG(orbgate_drop_begin, orbgate_body_add_header(&question, NULL, 0, NULL, 0));
+    SETS(orbgate_body_begin, orbgate_drop_begin, orbgate_body_set_unix_ms, UINT64_C(0x8007060504030205));
+    SETS(orbgate_body_begin, orbgate_drop_begin, orbgate_body_set_busy, true);
+    SETS(orbgate_body_begin, orbgate_drop_begin, orbgate_body_set_unreadable, true);
+    orbgate_question_free(&question);
+}
+
 static void ask_reload(void)
 {
     static const unsigned char bytes[] = {
@@ -414,28 +456,30 @@ static void read_failed(void)
     CHECK(message.kind == ORBGATE_MESSAGE_FAILED);
     INTEGER(orbgate_failed_get_status, message, UINT64_C(0x8007060504030202));
     STRING(orbgate_failed_get_message, message, "message");
-    OrbgateMessage part0 = orbgate_message_init();
-    PART(orbgate_failed_next_diagnostic, message, part0);
-    INTEGER(orbgate_diagnostic_get_line, part0, UINT64_C(0x8007060504030202));
-    INTEGER(orbgate_diagnostic_get_column, part0, UINT64_C(0x8007060504030203));
-    STRING(orbgate_diagnostic_get_message, part0, "message");
-    CHECK(orbgate_failed_next_diagnostic(&message, &part0));
-    INTEGER(orbgate_diagnostic_get_line, part0, UINT64_C(0x8007060504030202));
-    INTEGER(orbgate_diagnostic_get_column, part0, UINT64_C(0x8007060504030203));
-    STRING(orbgate_diagnostic_get_message, part0, "message 2");
-    CHECK(!orbgate_failed_next_diagnostic(&message, &part0) && is_none(&part0));
+    OrbgateMessage part0_3 = orbgate_message_init();
+    PART(orbgate_failed_next_diagnostic, message, part0_3);
+    INTEGER(orbgate_diagnostic_get_line, part0_3, UINT64_C(0x8007060504030202));
+    INTEGER(orbgate_diagnostic_get_column, part0_3, UINT64_C(0x8007060504030203));
+    STRING(orbgate_diagnostic_get_message, part0_3, "message");
+    CHECK(orbgate_failed_next_diagnostic(&message, &part0_3));
+    INTEGER(orbgate_diagnostic_get_line, part0_3, UINT64_C(0x8007060504030202));
+    INTEGER(orbgate_diagnostic_get_column, part0_3, UINT64_C(0x8007060504030203));
+    STRING(orbgate_diagnostic_get_message, part0_3, "message 2");
+    CHECK(!orbgate_failed_next_diagnostic(&message, &part0_3) && is_none(&part0_3));
 }
 
 static void read_answer(void)
 {
     static const unsigned char bytes[] = {
-        66,0,0,0,36,1,0,0,1,0,0,128,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,128,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,128,0,0,0,0,
+        66,0,0,0,134,1,0,0,1,0,0,128,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,128,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,128,0,0,0,0,
         4,0,0,0,16,0,0,0,119,119,119,95,97,117,116,104,101,110,116,105,99,97,116,101,5,0,0,0,5,0,0,0,97,108,108,111,119,6,0,0,0,7,0,0,0,114,101,102,
         117,115,101,100,7,0,0,0,9,0,0,0,109,105,115,114,111,117,116,101,100,8,0,0,0,15,0,0,0,112,117,98,108,105,99,95,116,101,109,112,108,97,116,101,9,0,0,0,
         5,0,0,0,97,117,100,105,116,10,0,0,0,131,0,0,0,1,0,0,0,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,0,6,0,0,0,115,99,111,112,101,115,3,
         0,0,0,6,0,0,0,105,115,115,117,101,114,4,0,0,0,7,0,0,0,115,117,98,106,101,99,116,5,0,0,0,6,0,0,0,99,108,105,101,110,116,6,0,0,0,5,0,
         0,0,97,99,116,111,114,7,0,0,0,2,0,0,0,105,100,8,0,0,0,11,0,0,0,102,105,110,103,101,114,112,114,105,110,116,9,0,0,0,8,0,0,0,10,2,3,4,
-        5,6,7,128,11,0,0,0,0,0,0,0,
+        5,6,7,128,11,0,0,0,0,0,0,0,12,0,0,0,4,0,0,0,98,111,100,121,13,0,0,0,25,0,0,0,1,0,0,128,4,0,0,0,110,97,109,101,2,0,0,128,
+        5,0,0,0,118,97,108,117,101,13,0,0,0,29,0,0,0,1,0,0,128,6,0,0,0,110,97,109,101,32,50,2,0,0,128,7,0,0,0,118,97,108,117,101,32,50,14,0,
+        0,0,8,0,0,0,15,2,3,4,5,6,7,128,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_ANSWER);
@@ -448,18 +492,28 @@ static void read_answer(void)
     STRING(orbgate_answer_get_misrouted, message, "misrouted");
     STRING(orbgate_answer_get_public_template, message, "public_template");
     STRING(orbgate_answer_get_audit, message, "audit");
-    OrbgateMessage part0 = orbgate_message_init();
-    PART(orbgate_answer_get_token, message, part0);
-    INTEGER(orbgate_token_get_kind, part0, UINT64_C(0x8007060504030202));
-    STRING(orbgate_token_get_scopes, part0, "scopes");
-    STRING(orbgate_token_get_issuer, part0, "issuer");
-    STRING(orbgate_token_get_subject, part0, "subject");
-    STRING(orbgate_token_get_client, part0, "client");
-    STRING(orbgate_token_get_actor, part0, "actor");
-    STRING(orbgate_token_get_id, part0, "id");
-    STRING(orbgate_token_get_fingerprint, part0, "fingerprint");
-    INTEGER(orbgate_token_get_expires_ms, part0, UINT64_C(0x800706050403020a));
+    OrbgateMessage part0_10 = orbgate_message_init();
+    PART(orbgate_answer_get_token, message, part0_10);
+    INTEGER(orbgate_token_get_kind, part0_10, UINT64_C(0x8007060504030202));
+    STRING(orbgate_token_get_scopes, part0_10, "scopes");
+    STRING(orbgate_token_get_issuer, part0_10, "issuer");
+    STRING(orbgate_token_get_subject, part0_10, "subject");
+    STRING(orbgate_token_get_client, part0_10, "client");
+    STRING(orbgate_token_get_actor, part0_10, "actor");
+    STRING(orbgate_token_get_id, part0_10, "id");
+    STRING(orbgate_token_get_fingerprint, part0_10, "fingerprint");
+    INTEGER(orbgate_token_get_expires_ms, part0_10, UINT64_C(0x800706050403020a));
     BOOLEAN(orbgate_answer_get_may_call, message);
+    STRING(orbgate_answer_get_body, message, "body");
+    OrbgateMessage part0_13 = orbgate_message_init();
+    PART(orbgate_answer_next_header, message, part0_13);
+    STRING(orbgate_call_header_get_name, part0_13, "name");
+    STRING(orbgate_call_header_get_value, part0_13, "value");
+    CHECK(orbgate_answer_next_header(&message, &part0_13));
+    STRING(orbgate_call_header_get_name, part0_13, "name 2");
+    STRING(orbgate_call_header_get_value, part0_13, "value 2");
+    CHECK(!orbgate_answer_next_header(&message, &part0_13) && is_none(&part0_13));
+    INTEGER(orbgate_answer_get_retry_after, message, UINT64_C(0x800706050403020f));
 }
 
 static void read_wait(void)
@@ -502,14 +556,14 @@ static void read_call(void)
     INTEGER(orbgate_call_get_attempt, message, UINT64_C(0x8007060504030202));
     STRING(orbgate_call_get_method, message, "method");
     STRING(orbgate_call_get_url, message, "url");
-    OrbgateMessage part0 = orbgate_message_init();
-    PART(orbgate_call_next_header, message, part0);
-    STRING(orbgate_call_header_get_name, part0, "name");
-    STRING(orbgate_call_header_get_value, part0, "value");
-    CHECK(orbgate_call_next_header(&message, &part0));
-    STRING(orbgate_call_header_get_name, part0, "name 2");
-    STRING(orbgate_call_header_get_value, part0, "value 2");
-    CHECK(!orbgate_call_next_header(&message, &part0) && is_none(&part0));
+    OrbgateMessage part0_4 = orbgate_message_init();
+    PART(orbgate_call_next_header, message, part0_4);
+    STRING(orbgate_call_header_get_name, part0_4, "name");
+    STRING(orbgate_call_header_get_value, part0_4, "value");
+    CHECK(orbgate_call_next_header(&message, &part0_4));
+    STRING(orbgate_call_header_get_name, part0_4, "name 2");
+    STRING(orbgate_call_header_get_value, part0_4, "value 2");
+    CHECK(!orbgate_call_next_header(&message, &part0_4) && is_none(&part0_4));
     STRING(orbgate_call_get_body, message, "body");
     INTEGER(orbgate_call_get_timeout_ms, message, UINT64_C(0x8007060504030207));
     INTEGER(orbgate_call_get_max_bytes, message, UINT64_C(0x8007060504030208));
@@ -533,14 +587,14 @@ static void read_secret_sources(void)
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_SECRET_SOURCES);
-    OrbgateMessage part0 = orbgate_message_init();
-    PART(orbgate_secret_sources_next_source, message, part0);
-    INTEGER(orbgate_secret_source_get_kind, part0, UINT64_C(0x8007060504030202));
-    STRING(orbgate_secret_source_get_name, part0, "name");
-    CHECK(orbgate_secret_sources_next_source(&message, &part0));
-    INTEGER(orbgate_secret_source_get_kind, part0, UINT64_C(0x8007060504030202));
-    STRING(orbgate_secret_source_get_name, part0, "name 2");
-    CHECK(!orbgate_secret_sources_next_source(&message, &part0) && is_none(&part0));
+    OrbgateMessage part0_1 = orbgate_message_init();
+    PART(orbgate_secret_sources_next_source, message, part0_1);
+    INTEGER(orbgate_secret_source_get_kind, part0_1, UINT64_C(0x8007060504030202));
+    STRING(orbgate_secret_source_get_name, part0_1, "name");
+    CHECK(orbgate_secret_sources_next_source(&message, &part0_1));
+    INTEGER(orbgate_secret_source_get_kind, part0_1, UINT64_C(0x8007060504030202));
+    STRING(orbgate_secret_source_get_name, part0_1, "name 2");
+    CHECK(!orbgate_secret_sources_next_source(&message, &part0_1) && is_none(&part0_1));
 }
 
 static void read_key_status(void)
@@ -554,22 +608,22 @@ static void read_key_status(void)
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_KEY_STATUS);
-    OrbgateMessage part0 = orbgate_message_init();
-    PART(orbgate_key_status_next_issuer, message, part0);
-    STRING(orbgate_issuer_status_get_issuer, part0, "issuer");
-    INTEGER(orbgate_issuer_status_get_key_count, part0, UINT64_C(0x8007060504030203));
-    INTEGER(orbgate_issuer_status_get_fetched_ms, part0, UINT64_C(0x8007060504030204));
-    STRING(orbgate_issuer_status_get_failure, part0, "failure");
-    STRING(orbgate_issuer_status_get_warnings, part0, "warnings");
-    BOOLEAN(orbgate_issuer_status_get_opaque, part0);
-    CHECK(orbgate_key_status_next_issuer(&message, &part0));
-    STRING(orbgate_issuer_status_get_issuer, part0, "issuer 2");
-    INTEGER(orbgate_issuer_status_get_key_count, part0, UINT64_C(0x8007060504030203));
-    INTEGER(orbgate_issuer_status_get_fetched_ms, part0, UINT64_C(0x8007060504030204));
-    STRING(orbgate_issuer_status_get_failure, part0, "failure 2");
-    STRING(orbgate_issuer_status_get_warnings, part0, "warnings 2");
-    BOOLEAN(orbgate_issuer_status_get_opaque, part0);
-    CHECK(!orbgate_key_status_next_issuer(&message, &part0) && is_none(&part0));
+    OrbgateMessage part0_1 = orbgate_message_init();
+    PART(orbgate_key_status_next_issuer, message, part0_1);
+    STRING(orbgate_issuer_status_get_issuer, part0_1, "issuer");
+    INTEGER(orbgate_issuer_status_get_key_count, part0_1, UINT64_C(0x8007060504030203));
+    INTEGER(orbgate_issuer_status_get_fetched_ms, part0_1, UINT64_C(0x8007060504030204));
+    STRING(orbgate_issuer_status_get_failure, part0_1, "failure");
+    STRING(orbgate_issuer_status_get_warnings, part0_1, "warnings");
+    BOOLEAN(orbgate_issuer_status_get_opaque, part0_1);
+    CHECK(orbgate_key_status_next_issuer(&message, &part0_1));
+    STRING(orbgate_issuer_status_get_issuer, part0_1, "issuer 2");
+    INTEGER(orbgate_issuer_status_get_key_count, part0_1, UINT64_C(0x8007060504030203));
+    INTEGER(orbgate_issuer_status_get_fetched_ms, part0_1, UINT64_C(0x8007060504030204));
+    STRING(orbgate_issuer_status_get_failure, part0_1, "failure 2");
+    STRING(orbgate_issuer_status_get_warnings, part0_1, "warnings 2");
+    BOOLEAN(orbgate_issuer_status_get_opaque, part0_1);
+    CHECK(!orbgate_key_status_next_issuer(&message, &part0_1) && is_none(&part0_1));
 }
 
 static void read_route_differences(void)
@@ -581,16 +635,28 @@ static void read_route_differences(void)
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_ROUTE_DIFFERENCES);
-    OrbgateMessage part0 = orbgate_message_init();
-    PART(orbgate_route_differences_next_difference, message, part0);
-    INTEGER(orbgate_route_difference_get_kind, part0, UINT64_C(0x8007060504030202));
-    STRING(orbgate_route_difference_get_route, part0, "route");
-    STRING(orbgate_route_difference_get_decided_as, part0, "decided_as");
-    CHECK(orbgate_route_differences_next_difference(&message, &part0));
-    INTEGER(orbgate_route_difference_get_kind, part0, UINT64_C(0x8007060504030202));
-    STRING(orbgate_route_difference_get_route, part0, "route 2");
-    STRING(orbgate_route_difference_get_decided_as, part0, "decided_as 2");
-    CHECK(!orbgate_route_differences_next_difference(&message, &part0) && is_none(&part0));
+    OrbgateMessage part0_1 = orbgate_message_init();
+    PART(orbgate_route_differences_next_difference, message, part0_1);
+    INTEGER(orbgate_route_difference_get_kind, part0_1, UINT64_C(0x8007060504030202));
+    STRING(orbgate_route_difference_get_route, part0_1, "route");
+    STRING(orbgate_route_difference_get_decided_as, part0_1, "decided_as");
+    CHECK(orbgate_route_differences_next_difference(&message, &part0_1));
+    INTEGER(orbgate_route_difference_get_kind, part0_1, UINT64_C(0x8007060504030202));
+    STRING(orbgate_route_difference_get_route, part0_1, "route 2");
+    STRING(orbgate_route_difference_get_decided_as, part0_1, "decided_as 2");
+    CHECK(!orbgate_route_differences_next_difference(&message, &part0_1) && is_none(&part0_1));
+}
+
+static void read_read_body(void)
+{
+    static const unsigned char bytes[] = {
+        74,0,0,0,40,0,0,0,1,0,0,128,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,0,0,0,0,0,3,0,0,128,8,0,0,0,4,2,3,4,5,6,7,128,
+    };
+    OrbgateMessage message = whole(bytes, sizeof bytes);
+    CHECK(message.kind == ORBGATE_MESSAGE_READ_BODY);
+    INTEGER(orbgate_read_body_get_most_bytes, message, UINT64_C(0x8007060504030202));
+    BOOLEAN(orbgate_read_body_get_may_call, message);
+    INTEGER(orbgate_read_body_get_most_held, message, UINT64_C(0x8007060504030204));
 }
 
 static void read_loaded(void)
@@ -609,16 +675,16 @@ static void read_loaded(void)
     STRING(orbgate_loaded_get_message, message, "message");
     STRING(orbgate_loaded_get_warning, message, "warning");
     INTEGER(orbgate_loaded_get_status, message, UINT64_C(0x8007060504030206));
-    OrbgateMessage part0 = orbgate_message_init();
-    PART(orbgate_loaded_next_diagnostic, message, part0);
-    INTEGER(orbgate_diagnostic_get_line, part0, UINT64_C(0x8007060504030202));
-    INTEGER(orbgate_diagnostic_get_column, part0, UINT64_C(0x8007060504030203));
-    STRING(orbgate_diagnostic_get_message, part0, "message");
-    CHECK(orbgate_loaded_next_diagnostic(&message, &part0));
-    INTEGER(orbgate_diagnostic_get_line, part0, UINT64_C(0x8007060504030202));
-    INTEGER(orbgate_diagnostic_get_column, part0, UINT64_C(0x8007060504030203));
-    STRING(orbgate_diagnostic_get_message, part0, "message 2");
-    CHECK(!orbgate_loaded_next_diagnostic(&message, &part0) && is_none(&part0));
+    OrbgateMessage part0_6 = orbgate_message_init();
+    PART(orbgate_loaded_next_diagnostic, message, part0_6);
+    INTEGER(orbgate_diagnostic_get_line, part0_6, UINT64_C(0x8007060504030202));
+    INTEGER(orbgate_diagnostic_get_column, part0_6, UINT64_C(0x8007060504030203));
+    STRING(orbgate_diagnostic_get_message, part0_6, "message");
+    CHECK(orbgate_loaded_next_diagnostic(&message, &part0_6));
+    INTEGER(orbgate_diagnostic_get_line, part0_6, UINT64_C(0x8007060504030202));
+    INTEGER(orbgate_diagnostic_get_column, part0_6, UINT64_C(0x8007060504030203));
+    STRING(orbgate_diagnostic_get_message, part0_6, "message 2");
+    CHECK(!orbgate_loaded_next_diagnostic(&message, &part0_6) && is_none(&part0_6));
     INTEGER(orbgate_loaded_get_pause_ms, message, UINT64_C(0x8007060504030208));
     STRING(orbgate_loaded_get_reason, message, "reason");
 }
@@ -641,6 +707,7 @@ int main(void)
     ask_check_engine();
     ask_check_routes();
     ask_drop();
+    ask_body();
     ask_reload();
     read_done();
     read_failed();
@@ -652,6 +719,7 @@ int main(void)
     read_secret_sources();
     read_key_status();
     read_route_differences();
+    read_read_body();
     read_loaded();
     return 0;
 }

@@ -4,15 +4,12 @@ use core::fmt;
 use core::sync::atomic::AtomicUsize;
 use std::sync::Arc;
 
-use orbgate_gate::Rules;
+use orbgate_gate::{Mcp, Rules};
 
 #[cfg(feature = "audit")]
 use crate::audit::AuditLog;
 use crate::engines::Engines;
 use crate::target::WireUri;
-
-/// How many bytes of messages are held at a time.
-const ROOM: usize = 64 << 20;
 
 pub(crate) struct Settings<V> {
     pub(crate) source: WireUri,
@@ -40,7 +37,7 @@ impl<V> Settings<V> {
             verifier: Arc::new(verifier),
             rules,
             bonus: Vec::new(),
-            room: Arc::new(AtomicUsize::new(ROOM)),
+            room: Arc::new(AtomicUsize::new(Mcp::MOST_HELD)),
             shadow: None,
             debug: false,
             #[cfg(feature = "audit")]

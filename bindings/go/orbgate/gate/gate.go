@@ -228,7 +228,7 @@ type Answer struct {
 	// Decision is the engine's.
 	Decision orbgate.Decision
 	// cargo xtask codes: answer
-	// The status of the response to a denied request, which has no body; 0 for an allow.
+	// The status of the response to a denied request, which has no body unless `body` is set; 0 for an allow.
 	Status int
 	// The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
 	Preflight bool

@@ -25,6 +25,7 @@ const MESSAGES = Object.freeze({
   CHECK_ENGINE: 14,
   CHECK_ROUTES: 15,
   DROP: 16,
+  BODY: 17,
   RELOAD: 24,
   DONE: 64,
   FAILED: 65,
@@ -36,6 +37,7 @@ const MESSAGES = Object.freeze({
   SECRET_SOURCES: 71,
   KEY_STATUS: 72,
   ROUTE_DIFFERENCES: 73,
+  READ_BODY: 74,
   LOADED: 84,
 });
 
@@ -77,6 +79,11 @@ const putSources = (to, of) => {
  * @property {number} [timeoutMs] The time limit for one attempt. 0 selects 5 s.
  * @property {readonly Text[]} [publicRoutes] Routes that need no token, such as `GET /healthz`, each written as in a policy with the whole path.
  * @property {readonly Secret[]} [secrets] The secrets of the clients that ask about opaque tokens, in the order of `SecretSources`. Empty: the library reads them all.
+ * @property {Text} [mcp] The path of an MCP endpoint, whose requests are decided by the operations in their bodies.
+ * @property {Text} [mcpInitialScopes] The scopes that a client without a token should ask for, separated by spaces.
+ * @property {number} [mcpMostBytes] The longest body of the endpoint. 0 selects 4 MiB.
+ * @property {boolean} [mcpDenyLegacy] Requests of protocol versions without the headers of MCP are denied.
+ * @property {Text} [metadata] The URL of the protected resource, whose metadata (RFC 9728) the gate serves.
  */
 
 /** @type {Put<Make>} */
@@ -103,10 +110,15 @@ const putMake = (to, of) => {
   to.integer(20, of.timeoutMs);
   to.texts(21, of.publicRoutes);
   to.parts(22, of.secrets, putSecret);
+  to.text(23, of.mcp);
+  to.text(24, of.mcpInitialScopes);
+  to.integer(25, of.mcpMostBytes);
+  to.flag(26, of.mcpDenyLegacy);
+  to.text(27, of.metadata);
 };
 
 /**
- * Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait` or `CheckSignature`.
+ * Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature` or `ReadBody`.
  * @typedef {object} Ask
  * @property {3} number
  * @property {Text} [method] The method.
@@ -158,7 +170,7 @@ const putResume = (to, of) => {
 };
 
 /**
- * Resumes a step after the host has checked its signature. Answered by `Answer`.
+ * Resumes a step after the host has checked its signature. Answered by `Answer` or `ReadBody`.
  * @typedef {object} Checked
  * @property {5} number
  * @property {boolean} [isRight] The signature is valid.
@@ -304,6 +316,28 @@ const putCheckRoutes = (to, of) => {
  */
 
 /**
+ * Decides a request after its `ReadBody`. Answered by `Answer`.
+ * @typedef {object} Body
+ * @property {17} number
+ * @property {Text} [body] The whole body as received, unless one of the flags is set.
+ * @property {boolean} [tooLarge] The body is longer than allowed.
+ * @property {readonly Header[]} [headers] Each header line, or at least those whose names start with `content` or `mcp`, in any letter case.
+ * @property {number} [unixMs] The time since 1970, for the audit log.
+ * @property {boolean} [busy] There was no room for the body.
+ * @property {boolean} [unreadable] The body couldn't be read.
+ */
+
+/** @type {Put<Body>} */
+const putBody = (to, of) => {
+  to.text(1, of.body);
+  to.flag(2, of.tooLarge);
+  to.parts(3, of.headers, putHeader);
+  to.integer(4, of.unixMs);
+  to.flag(5, of.busy);
+  to.flag(6, of.unreadable);
+};
+
+/**
  * Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest.
  * @typedef {object} Reload
  * @property {24} number
@@ -370,7 +404,7 @@ const putServiceRoute = (to, of) => {
   to.text(2, of.pathTemplate);
 };
 
-/** A question. @typedef {Sources | Make | Ask | Resume | Checked | IsOver | NextCall | Called | Warm | Revoke | Forget | ReadSecrets | Status | CheckEngine | CheckRoutes | Drop | Reload} Question */
+/** A question. @typedef {Sources | Make | Ask | Resume | Checked | IsOver | NextCall | Called | Warm | Revoke | Forget | ReadSecrets | Status | CheckEngine | CheckRoutes | Drop | Body | Reload} Question */
 
 /** Writes a question. @type {Put<Question>} */
 const write = (to, question) => {
@@ -414,6 +448,9 @@ const write = (to, question) => {
       break;
     case 15:
       putCheckRoutes(to, question);
+      break;
+    case 17:
+      putBody(to, question);
       break;
     case 24:
       putReload(to, question);
@@ -527,7 +564,7 @@ const readFailed = (bytes, view, start, end) => {
  * @typedef {object} Answer
  * @property {66} number
  * @property {number} packed The decision, packed as with `ORBGATE_PACK_ABOUT`.
- * @property {number} httpStatus The status of the response to a denied request, which has no body; 0 for an allow.
+ * @property {number} httpStatus The status of the response to a denied request, which has no body unless `body` is set; 0 for an allow.
  * @property {boolean} preflight The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
  * @property {string | null} wwwAuthenticate The `WWW-Authenticate` header of a denial.
  * @property {string | null} allow The `Allow` header of a denial.
@@ -537,12 +574,15 @@ const readFailed = (bytes, view, start, end) => {
  * @property {string | null} audit With `with_audit`, a JSON line for an audit log, without a line feed.
  * @property {Token | null} token The verified token; absent without a valid token.
  * @property {boolean} mayCall `NextCall` might be answered by a call.
+ * @property {Uint8Array | null} body The body of the response, if it has one: JSON, and at a status of 200 the metadata of the protected resource.
+ * @property {CallHeader[]} headers More headers of the response.
+ * @property {number} retryAfter The seconds of its `Retry-After` header; 0 if it has none.
  */
 
 /** @type {Read<Answer>} */
 const readAnswer = (bytes, view, start, end) => {
   /** @type {Answer} */
-  const of = { number: 66, packed: 0, httpStatus: 0, preflight: false, wwwAuthenticate: null, allow: null, refused: "", misrouted: null, publicTemplate: "", audit: null, token: null, mayCall: false };
+  const of = { number: 66, packed: 0, httpStatus: 0, preflight: false, wwwAuthenticate: null, allow: null, refused: "", misrouted: null, publicTemplate: "", audit: null, token: null, mayCall: false, body: null, headers: [], retryAfter: 0 };
   let seen = 0;
   for (let at = start; at < end;) {
     const size = sizeAt(view, at, end);
@@ -631,6 +671,28 @@ const readAnswer = (bytes, view, start, end) => {
         }
         seen |= 2048;
         of.mayCall = true;
+        break;
+      case 12:
+        if ((seen & 4096) !== 0) {
+          return null;
+        }
+        seen |= 4096;
+        of.body = bytesAt(bytes, from, at);
+        break;
+      case 13: {
+        const part = readCallHeader(bytes, view, from, at);
+        if (part === null) {
+          return null;
+        }
+        of.headers.push(part);
+        break;
+      }
+      case 14:
+        if ((seen & 16384) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 16384;
+        of.retryAfter = integerAt(view, from);
         break;
       default:
         if (tag < 0) {
@@ -988,6 +1050,59 @@ const readRouteDifferences = (bytes, view, start, end) => {
         of.differences.push(part);
         break;
       }
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * The request is for an MCP endpoint, and its token is valid. Read its body and ask with `Body`.
+ * @typedef {object} ReadBody
+ * @property {74} number
+ * @property {number} mostBytes If the body is longer, stop reading and report `too_large`.
+ * @property {boolean} mayCall `NextCall` might be answered by a call.
+ * @property {number} mostHeld The most bytes of bodies that the host holds for all requests. Without a `Content-Length`, a body needs room for `most_bytes`. If there is no room, report `busy`.
+ */
+
+/** @type {Read<ReadBody>} */
+const readReadBody = (bytes, view, start, end) => {
+  /** @type {ReadBody} */
+  const of = { number: 74, mostBytes: 0, mayCall: false, mostHeld: 0 };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 2;
+        of.mostBytes = integerAt(view, from);
+        break;
+      case 2:
+        if ((seen & 4) !== 0 || size !== 0) {
+          return null;
+        }
+        seen |= 4;
+        of.mayCall = true;
+        break;
+      case CRITICAL | 3:
+        if ((seen & 8) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 8;
+        of.mostHeld = integerAt(view, from);
+        break;
       default:
         if (tag < 0) {
           return null;
@@ -1459,7 +1574,7 @@ const readRouteDifference = (bytes, view, start, end) => {
   return of;
 };
 
-/** An answer. @typedef {Done | Failed | Answer | Wait | CheckSignature | Call | Over | SecretSources | KeyStatus | RouteDifferences | Loaded} Reply */
+/** An answer. @typedef {Done | Failed | Answer | Wait | CheckSignature | Call | Over | SecretSources | KeyStatus | RouteDifferences | ReadBody | Loaded} Reply */
 
 /** Reads an answer; `null` if it isn't one, or if it has something unknown and critical. @type {Read<Reply>} */
 const read = (bytes, view, start, end) => {
@@ -1489,6 +1604,8 @@ const read = (bytes, view, start, end) => {
       return readKeyStatus(bytes, view, from, end);
     case 73:
       return readRouteDifferences(bytes, view, from, end);
+    case 74:
+      return readReadBody(bytes, view, from, end);
     case 84:
       return readLoaded(bytes, view, from, end);
     default:

@@ -3,9 +3,13 @@
 use core::ffi::c_char;
 use core::time::Duration;
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
-use orbgate_gate::{AuditLine, AuditToken, Follower, RoutesDiffer, Step, Undeclared, check_routes};
+use orbgate_gate::{
+    AuditLine, AuditToken, Follower, Mcp, McpCall, McpFault, McpRequest, Metadata, RoutesDiffer, Step, Undeclared,
+    check_routes,
+};
 use orbgate_token::{AttemptId, Fetch, Post, Response, VerifiedToken};
 
 use super::fetch::failure;
@@ -182,6 +186,23 @@ impl<'c> Asking<'c> {
                 let answer = gate.gate.checked(engine.engine(), checking, is_right, now);
                 self.step(Step::Answer(answer), unix_ms)
             }
+            Question::Body(body) => {
+                let State::Read(read) = self.step.take() else {
+                    return Err(INVALID);
+                };
+                let (call, credentials) = *read;
+                let (gate, engine) = (self.gate()?, self.engine()?);
+                let headers: Vec<_> = body.headers.iter().map(|header| (header.name, header.value)).collect();
+                let whole = match body {
+                    _ if body.too_large => Err(McpFault::TooLarge),
+                    _ if body.busy => Err(McpFault::Busy),
+                    _ if body.unreadable => Err(McpFault::Unreadable),
+                    _ => Ok(body.body),
+                };
+                let request = McpRequest { headers: &headers, body: whole };
+                let answer = gate.gate.rules().decide_body(engine.engine(), &call, credentials, request);
+                self.step(Step::Answer(answer), body.unix_ms)
+            }
             Question::IsOver(IsOver { monotonic_ms }) => {
                 let (gate, State::Wait(waiting)) = (self.gate()?, &self.step.state) else {
                     return Err(INVALID);
@@ -227,10 +248,13 @@ impl<'c> Asking<'c> {
             Question::Status => self.status(),
             Question::CheckEngine => {
                 let (gate, engine) = (self.gate()?, self.engine()?);
-                let public = gate.gate.rules().public.as_ref();
-                match public.map_or(Ok(()), |public| public.check(engine.engine())) {
-                    Ok(()) => self.done(),
-                    Err(error) => self.failed(&invalid(&error)),
+                let rules = gate.gate.rules();
+                let public = rules.public.as_ref().map_or(Ok(()), |public| public.check(engine.engine()));
+                let mcp = rules.mcp.as_ref().map_or(Ok(()), |mcp| mcp.check(engine.engine()));
+                match (public, mcp) {
+                    (Ok(()), Ok(())) => self.done(),
+                    (Err(error), _) => self.failed(&invalid(&error)),
+                    (_, Err(error)) => self.failed(&invalid(&error)),
                 }
             }
             Question::CheckRoutes(asked) => self.routes(&asked),
@@ -302,7 +326,15 @@ impl<'c> Asking<'c> {
     fn step(&mut self, step: Step<'_>, unix_ms: u64) -> OrStatus {
         let may_call = self.gate()?.gate.keys().may_fetch();
         let state = match step {
-            Step::Answer(answer) => return self.decided(&answer, unix_ms, may_call),
+            Step::Answer(answer) => match answer.mcp.as_ref().and_then(McpCall::reads_body).zip(answer.mcp.clone()) {
+                None => return self.decided(&answer, unix_ms, may_call),
+                Some((most, call)) => {
+                    let most_bytes = u64::try_from(most).unwrap_or(u64::MAX);
+                    let most_held = u64::try_from(Mcp::MOST_HELD).unwrap_or(u64::MAX);
+                    ReadBody { most_bytes, may_call, most_held }.write(&mut self.to())?;
+                    State::Read(Box::new((call, answer.credentials)))
+                }
+            },
             Step::Wait(waiting) => {
                 let until_ms = milliseconds(waiting.wait().until);
                 Wait { until_ms, may_call }.write(&mut self.to())?;
@@ -335,6 +367,8 @@ impl<'c> Asking<'c> {
         let audit = audit.transpose()?;
         let denial = answer.denial.as_ref();
         let fingerprint = answer.token().map(|token| token.fingerprint().to_string());
+        let content_type = denial.and_then(|denial| denial.content_type()).map(|value| ("content-type", value));
+        let headers = denial.into_iter().flat_map(|denial| denial.headers).copied().chain(content_type);
         let told = Answer {
             packed: OrbgateDecision::new(self.engine()?.policy(), &answer.decision).pack_with_about(),
             http_status: denial.map_or(0, |denial| denial.status.into()),
@@ -347,6 +381,9 @@ impl<'c> Asking<'c> {
             audit: audit.as_deref(),
             token: answer.token().map(|token| known(token, fingerprint.as_deref().unwrap_or_default())),
             may_call,
+            body: denial.and_then(|denial| denial.body.as_deref()),
+            headers: headers.map(|(name, value)| CallHeader { name, value }).collect(),
+            retry_after: denial.and_then(|denial| denial.retry_after).unwrap_or_default(),
         };
         told.write(&mut self.to())
     }
@@ -436,7 +473,12 @@ fn diagnostics(found: &[(u32, u32, String)]) -> Vec<Diagnostic<'_>> {
 
 fn made(make: &Make<'_>) -> Result<OrbgateGate, OrbgateError> {
     let verifier = read_verifier(make.tokens)?;
-    OrbgateGate::new(&verifier, Options::of(make, given(&make.secrets))?)
+    let mut options = Options::of(make, given(&make.secrets))?;
+    if !make.metadata.is_empty() {
+        let metadata = Metadata::new(make.metadata, &verifier, make.mcp_initial_scopes);
+        options.rules.metadata = Some(Arc::new(metadata.map_err(|it| invalid(&it))?));
+    }
+    OrbgateGate::new(&verifier, options)
 }
 
 fn given(secrets: &[Secret<'_>]) -> Vec<Option<Vec<u8>>> {

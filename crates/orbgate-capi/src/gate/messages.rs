@@ -24,6 +24,7 @@ pub(super) enum Question<'a> {
     CheckEngine,
     CheckRoutes(CheckRoutes<'a>),
     Drop,
+    Body(Body<'a>),
     Reload(Reload<'a>),
 }
 
@@ -47,6 +48,7 @@ impl<'a> Question<'a> {
             14 => fields.each(|_, _| Err(OrbgateStatus::InvalidArgument)).map(|()| Self::CheckEngine),
             15 => CheckRoutes::read(fields).map(Self::CheckRoutes),
             16 => fields.each(|_, _| Err(OrbgateStatus::InvalidArgument)).map(|()| Self::Drop),
+            17 => Body::read(fields).map(Self::Body),
             24 => Reload::read(fields).map(Self::Reload),
             _ => Err(OrbgateStatus::InvalidArgument),
         }
@@ -125,6 +127,16 @@ pub(super) struct Make<'a> {
     pub(super) public_routes: Vec<&'a str>,
     /// The secrets of the clients that ask about opaque tokens, in the order of `SecretSources`. Empty: the library reads them all.
     pub(super) secrets: Vec<Secret<'a>>,
+    /// The path of an MCP endpoint, whose requests are decided by the operations in their bodies.
+    pub(super) mcp: &'a str,
+    /// The scopes that a client without a token should ask for, separated by spaces.
+    pub(super) mcp_initial_scopes: &'a str,
+    /// The longest body of the endpoint. 0 selects 4 MiB.
+    pub(super) mcp_most_bytes: u64,
+    /// Requests of protocol versions without the headers of MCP are denied.
+    pub(super) mcp_deny_legacy: bool,
+    /// The URL of the protected resource, whose metadata (RFC 9728) the gate serves.
+    pub(super) metadata: &'a str,
 }
 
 impl<'a> Make<'a> {
@@ -215,6 +227,26 @@ impl<'a> Make<'a> {
                 }
                 21 => read.public_routes.push(<&str>::read(bytes)?),
                 22 => read.secrets.push(Secret::read(Fields::read(bytes)?)?),
+                23 => {
+                    seen.first(number)?;
+                    read.mcp = <&str>::read(bytes)?;
+                }
+                24 => {
+                    seen.first(number)?;
+                    read.mcp_initial_scopes = <&str>::read(bytes)?;
+                }
+                25 => {
+                    seen.first(number)?;
+                    read.mcp_most_bytes = u64::read(bytes)?;
+                }
+                26 => {
+                    seen.first(number)?;
+                    read.mcp_deny_legacy = bool::read(bytes)?;
+                }
+                27 => {
+                    seen.first(number)?;
+                    read.metadata = <&str>::read(bytes)?;
+                }
                 _ => return Err(OrbgateStatus::InvalidArgument),
             }
             Ok(())
@@ -223,7 +255,7 @@ impl<'a> Make<'a> {
     }
 }
 
-/// Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait` or `CheckSignature`.
+/// Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature` or `ReadBody`.
 #[derive(Default)]
 pub(super) struct Ask<'a> {
     /// The method.
@@ -342,7 +374,7 @@ impl Resume {
     }
 }
 
-/// Resumes a step after the host has checked its signature. Answered by `Answer`.
+/// Resumes a step after the host has checked its signature. Answered by `Answer` or `ReadBody`.
 #[derive(Default)]
 pub(super) struct Checked {
     /// The signature is valid.
@@ -617,6 +649,58 @@ impl<'a> CheckRoutes<'a> {
     }
 }
 
+/// Decides a request after its `ReadBody`. Answered by `Answer`.
+#[derive(Default)]
+pub(super) struct Body<'a> {
+    /// The whole body as received, unless one of the flags is set.
+    pub(super) body: &'a [u8],
+    /// The body is longer than allowed.
+    pub(super) too_large: bool,
+    /// Each header line, or at least those whose names start with `content` or `mcp`, in any letter case.
+    pub(super) headers: Vec<Header<'a>>,
+    /// The time since 1970, for the audit log.
+    pub(super) unix_ms: u64,
+    /// There was no room for the body.
+    pub(super) busy: bool,
+    /// The body couldn't be read.
+    pub(super) unreadable: bool,
+}
+
+impl<'a> Body<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.body = bytes;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.too_large = bool::read(bytes)?;
+                }
+                3 => read.headers.push(Header::read(Fields::read(bytes)?)?),
+                4 => {
+                    seen.first(number)?;
+                    read.unix_ms = u64::read(bytes)?;
+                }
+                5 => {
+                    seen.first(number)?;
+                    read.busy = bool::read(bytes)?;
+                }
+                6 => {
+                    seen.first(number)?;
+                    read.unreadable = bool::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
 /// Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest.
 #[derive(Default)]
 pub(super) struct Reload<'a> {
@@ -833,7 +917,7 @@ impl Failed<'_> {
 pub(super) struct Answer<'a> {
     /// The decision, packed as with `ORBGATE_PACK_ABOUT`.
     pub(super) packed: u64,
-    /// The status of the response to a denied request, which has no body; 0 for an allow.
+    /// The status of the response to a denied request, which has no body unless `body` is set; 0 for an allow.
     pub(super) http_status: u64,
     /// The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
     pub(super) preflight: bool,
@@ -853,6 +937,12 @@ pub(super) struct Answer<'a> {
     pub(super) token: Option<Token<'a>>,
     /// `NextCall` might be answered by a call.
     pub(super) may_call: bool,
+    /// The body of the response, if it has one: JSON, and at a status of 200 the metadata of the protected resource.
+    pub(super) body: Option<&'a [u8]>,
+    /// More headers of the response.
+    pub(super) headers: Vec<CallHeader<'a>>,
+    /// The seconds of its `Retry-After` header; 0 if it has none.
+    pub(super) retry_after: u64,
 }
 
 impl Answer<'_> {
@@ -886,6 +976,13 @@ impl Answer<'_> {
             to.fields(10, |to| one.put(to))?;
         }
         to.boolean(11, self.may_call);
+        if let Some(one) = &self.body {
+            to.bytes(12, one)?;
+        }
+        for one in &self.headers {
+            to.fields(13, |to| one.put(to))?;
+        }
+        to.integer(14, self.retry_after);
         Ok(())
     }
 }
@@ -1070,6 +1167,30 @@ impl RouteDifferences<'_> {
         for one in &self.differences {
             to.fields(CRITICAL | 1, |to| one.put(to))?;
         }
+        Ok(())
+    }
+}
+
+/// The request is for an MCP endpoint, and its token is valid. Read its body and ask with `Body`.
+#[derive(Default)]
+pub(super) struct ReadBody {
+    /// If the body is longer, stop reading and report `too_large`.
+    pub(super) most_bytes: u64,
+    /// `NextCall` might be answered by a call.
+    pub(super) may_call: bool,
+    /// The most bytes of bodies that the host holds for all requests. Without a `Content-Length`, a body needs room for `most_bytes`. If there is no room, report `busy`.
+    pub(super) most_held: u64,
+}
+
+impl ReadBody {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(74, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.integer(CRITICAL | 1, self.most_bytes);
+        to.boolean(2, self.may_call);
+        to.integer(CRITICAL | 3, self.most_held);
         Ok(())
     }
 }

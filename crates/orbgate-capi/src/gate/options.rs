@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use orbgate_gate::{Challenge, CorsPreflight, FullChallenge, PublicRoutes, Rules, TemplateStyle};
+use orbgate_gate::{Challenge, CorsPreflight, FullChallenge, Legacy, Mcp, PublicRoutes, Rules, TemplateStyle};
 use orbgate_token::FetchSettings;
 
 use super::messages::Make;
@@ -48,6 +48,7 @@ impl Options {
         rules.ignore_method_override = make.ignore_method_override;
         rules.challenge = challenge(make)?;
         rules.public = public(&make.public_routes)?;
+        rules.mcp = mcp(make)?;
         rules.cors_preflight = match number(make.cors_preflight)? {
             ORBGATE_CORS_PREFLIGHT_DENY => CorsPreflight::Deny,
             ORBGATE_CORS_PREFLIGHT_PASS => CorsPreflight::Pass,
@@ -107,6 +108,25 @@ fn public(routes: &[&str]) -> Result<Option<Arc<PublicRoutes>>, OrbgateError> {
     }
     let public = PublicRoutes::new(routes.iter().copied()).map_err(|it| invalid(&it))?;
     Ok(Some(Arc::new(public)))
+}
+
+/// The MCP endpoint; `None` without a path.
+fn mcp(make: &Make<'_>) -> Result<Option<Arc<Mcp>>, OrbgateError> {
+    let is_set = !make.mcp_initial_scopes.is_empty() || make.mcp_most_bytes != 0 || make.mcp_deny_legacy;
+    if make.mcp.is_empty() {
+        // Settings of an endpoint must not be ignored silently.
+        return if is_set { Err(OrbgateStatus::InvalidArgument.into()) } else { Ok(None) };
+    }
+    let mcp = Mcp::new(make.mcp).and_then(|mcp| mcp.initial_scopes(make.mcp_initial_scopes));
+    let mut mcp = mcp.map_err(|it| invalid(&it))?;
+    if make.mcp_most_bytes != 0 {
+        let most = usize::try_from(make.mcp_most_bytes).map_err(|_| OrbgateStatus::InvalidArgument)?;
+        mcp = mcp.most_bytes(most);
+    }
+    if make.mcp_deny_legacy {
+        mcp = mcp.legacy(Legacy::Deny);
+    }
+    Ok(Some(Arc::new(mcp)))
 }
 
 fn settings(make: &Make<'_>) -> OrStatus<FetchSettings> {

@@ -2,7 +2,8 @@
 
 use core::{fmt, mem};
 
-use orbgate_gate::{Checking, Follower, Waiting};
+use orbgate_gate::{Checking, Credentials, Follower, McpCall, Waiting};
+use orbgate_token::VerifiedToken;
 
 use super::object::OrbgateGate;
 use super::wire::Writer;
@@ -28,6 +29,8 @@ pub(super) enum State {
     Check(Checking),
     /// It follows the policy's file.
     Follow(Box<Follower>),
+    /// A request to an MCP endpoint whose body must be read.
+    Read(Box<(McpCall, Credentials<VerifiedToken>)>),
 }
 
 /// An answer, which can have a secret.

@@ -233,6 +233,63 @@ fn a_hash_names_the_token() {
     assert_eq!((refused.integer(2), refused.text(6)), (401, "signature".to_owned()));
 }
 
+/// At an MCP endpoint, the host hands over the body when its token is valid.
+#[test]
+fn a_body_names_the_operation() {
+    let engine = || {
+        let policy = "orbgate: 1\napis: { shop: { base_path: /mcp, scopes: { read:account: { orbs: false, \
+            routes: [MCP /tools/call/a] }, other: { orbs: 1, routes: [MCP /tools/call/b] } } } }\n";
+        compiled(policy)
+    };
+    let options =
+        [put(23, b"/mcp"), put(24, b"read:account"), integer(25, 100), put(27, b"https://api.example.com/mcp")];
+    let whole = Host::without_gate().say(2, &[&[put(1, TOKENS.as_bytes()), put(4, &[])], &options[..]].concat());
+    assert_eq!(whole.unwrap().0, 65, "the resource isn't an audience");
+    let host = Host::new(&options[..3]).over(engine());
+    assert_eq!(host.say(14, &[]).unwrap().0, 64);
+    let request = |more: &[Vec<u8>]| {
+        let bearer = format!("Bearer {}", TOKEN.trim());
+        let fields = [put(1, b"POST"), put(2, b"/mcp"), put(3, bearer.as_bytes()), integer(13, TIME)];
+        host.say(3, &[&fields, more].concat()).unwrap()
+    };
+    let denied = host.say(3, &[put(1, b"POST"), put(2, b"/mcp")]).unwrap();
+    assert_eq!((denied.integer(2), denied.text(4)), (401, "Bearer scope=\"read:account\"".to_owned()));
+    assert_eq!(request(&[]).0, 67);
+    assert_eq!(host.serve().len(), 2);
+    let json = put(3, &[put(1, b"Content-Type"), put(2, b"application/json")].concat());
+    let call = |tool: &str| {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{{"name":"{tool}"}}}}"#);
+        put(1, body.as_bytes())
+    };
+    for (fields, status, code) in [
+        (vec![call("a"), json.clone()], 0, None),
+        (vec![call("b"), json.clone()], 403, None),
+        (vec![call("c"), json.clone()], 404, Some(-32602)),
+        (vec![call("a")], 400, Some(-32600)),
+        (vec![json.clone()], 400, Some(-32700)),
+        (vec![json.clone(), put(6, &[])], 400, Some(-32700)),
+        (vec![json.clone(), put(2, &[])], 400, Some(-32600)),
+        (vec![json.clone(), put(5, &[])], 429, Some(-32000)),
+        (vec![call(&"a".repeat(99)), json.clone()], 400, Some(-32600)),
+    ] {
+        assert_eq!(request(&[put(11, &[])]).0, 68);
+        let read = host.say(5, &[put(1, &[]), integer(3, TIME)]).unwrap();
+        assert_eq!((read.0, read.integer(1)), (74, 100));
+        let answer = host.say(17, &[&fields[..], &[integer(4, TIME)]].concat()).unwrap();
+        assert_eq!((answer.0, answer.integer(2)), (66, status));
+        assert_eq!((answer.text(8), answer.bytes(9).is_some()), ("/mcp".to_owned(), true));
+        let error = answer.bytes(12).map(|body| serde_json::from_slice::<serde_json::Value>(body).unwrap());
+        assert_eq!(error.and_then(|error| error["error"]["code"].as_i64()), code);
+        assert_eq!(answer.all(13).len(), usize::from(code.is_some()), "its content type");
+        assert_eq!(host.say(17, &fields), Err(INVALID), "a request has one body");
+    }
+    for options in [[put(24, b"a"), put(23, &[])], [put(23, b"/{a}"), put(24, &[])]] {
+        let host = Host::without_gate();
+        let made = host.say(2, &[&[put(1, TOKENS.as_bytes()), put(4, &[])], &options[..]].concat());
+        assert_ne!(made, Ok(Said(64, Vec::new())));
+    }
+}
+
 #[test]
 fn each_flag_of_a_request_does_its_own() {
     let mut host = Host::new(&[]);

@@ -14,6 +14,7 @@ const (
 	KindSecretSources    = 71
 	KindKeyStatus        = 72
 	KindRouteDifferences = 73
+	KindReadBody         = 74
 	KindLoaded           = 84
 )
 
@@ -78,6 +79,16 @@ type Make struct {
 	PublicRoutes []string
 	// The secrets of the clients that ask about opaque tokens, in the order of `SecretSources`. Empty: the library reads them all.
 	Secrets []Secret
+	// The path of an MCP endpoint, whose requests are decided by the operations in their bodies.
+	Mcp string
+	// The scopes that a client without a token should ask for, separated by spaces.
+	McpInitialScopes string
+	// The longest body of the endpoint. 0 selects 4 MiB.
+	McpMostBytes uint64
+	// Requests of protocol versions without the headers of MCP are denied.
+	McpDenyLegacy bool
+	// The URL of the protected resource, whose metadata (RFC 9728) the gate serves.
+	Metadata string
 }
 
 // Append writes the question after these bytes.
@@ -150,10 +161,25 @@ func (m *Make) Append(to []byte) []byte {
 		part, start := begin(to, 22)
 		to = end(m.Secrets[index].put(part), start)
 	}
+	if m.Mcp != "" {
+		to = putText(to, 23, m.Mcp)
+	}
+	if m.McpInitialScopes != "" {
+		to = putText(to, 24, m.McpInitialScopes)
+	}
+	if m.McpMostBytes != 0 {
+		to = putInteger(to, 25, m.McpMostBytes)
+	}
+	if m.McpDenyLegacy {
+		to = putFlag(to, 26)
+	}
+	if m.Metadata != "" {
+		to = putText(to, 27, m.Metadata)
+	}
 	return end(to, start)
 }
 
-// Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait` or `CheckSignature`.
+// Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature` or `ReadBody`.
 type Ask struct {
 	// The method.
 	Method string
@@ -253,7 +279,7 @@ func (m *Resume) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Checked: Resumes a step after the host has checked its signature. Answered by `Answer`.
+// Checked: Resumes a step after the host has checked its signature. Answered by `Answer` or `ReadBody`.
 type Checked struct {
 	// The signature is valid.
 	IsRight bool
@@ -468,6 +494,47 @@ func (m *Drop) Append(to []byte) []byte {
 	return end(to, start)
 }
 
+// Body: Decides a request after its `ReadBody`. Answered by `Answer`.
+type Body struct {
+	// The whole body as received, unless one of the flags is set.
+	Body string
+	// The body is longer than allowed.
+	TooLarge bool
+	// Each header line, or at least those whose names start with `content` or `mcp`, in any letter case.
+	Headers []Header
+	// The time since 1970, for the audit log.
+	UnixMS uint64
+	// There was no room for the body.
+	Busy bool
+	// The body couldn't be read.
+	Unreadable bool
+}
+
+// Append writes the question after these bytes.
+func (m *Body) Append(to []byte) []byte {
+	to, start := begin(to, 17)
+	if m.Body != "" {
+		to = putText(to, 1, m.Body)
+	}
+	if m.TooLarge {
+		to = putFlag(to, 2)
+	}
+	for index := range m.Headers {
+		part, start := begin(to, 3)
+		to = end(m.Headers[index].put(part), start)
+	}
+	if m.UnixMS != 0 {
+		to = putInteger(to, 4, m.UnixMS)
+	}
+	if m.Busy {
+		to = putFlag(to, 5)
+	}
+	if m.Unreadable {
+		to = putFlag(to, 6)
+	}
+	return end(to, start)
+}
+
 // Reload: Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest.
 type Reload struct {
 	// The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set.
@@ -602,6 +669,8 @@ type Reply struct {
 
 	RouteDifferences
 
+	ReadBody
+
 	Loaded
 }
 
@@ -631,6 +700,8 @@ func (r *Reply) Read(message []byte) bool {
 		ok = r.KeyStatus.read(fields)
 	case number == KindRouteDifferences:
 		ok = r.RouteDifferences.read(fields)
+	case number == KindReadBody:
+		ok = r.ReadBody.read(fields)
 	case number == KindLoaded:
 		ok = r.Loaded.read(fields)
 	default:
@@ -722,7 +793,7 @@ func (m *Failed) read(fields []byte) bool {
 type Answer struct {
 	// The decision, packed as with `ORBGATE_PACK_ABOUT`.
 	Packed uint64
-	// The status of the response to a denied request, which has no body; 0 for an allow.
+	// The status of the response to a denied request, which has no body unless `body` is set; 0 for an allow.
 	HTTPStatus uint64
 	// The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
 	Preflight bool
@@ -744,6 +815,12 @@ type Answer struct {
 	Token Token
 	// `NextCall` might be answered by a call.
 	MayCall bool
+	// The body of the response, if it has one: JSON, and at a status of 200 the metadata of the protected resource.
+	Body *string
+	// More headers of the response.
+	Headers []CallHeader
+	// The seconds of its `Retry-After` header; 0 if it has none.
+	RetryAfter uint64
 }
 
 func (m *Answer) read(fields []byte) bool {
@@ -755,7 +832,7 @@ func (m *Answer) read(fields []byte) bool {
 		if !ok {
 			return false
 		}
-		bit := once(tag, 0xffe)
+		bit := once(tag, 0x5ffe)
 		if seen&bit != 0 {
 			return false
 		}
@@ -789,6 +866,14 @@ func (m *Answer) read(fields []byte) bool {
 			ok = m.Token.read(bytes)
 		case 11:
 			m.MayCall, ok = true, len(bytes) == 0
+		case 12:
+			m.Body = append([]byte{}, bytes...)
+		case 13:
+			var one CallHeader
+			ok = one.read(bytes)
+			m.Headers = append(m.Headers, one)
+		case 14:
+			m.RetryAfter, ok = integer(bytes)
 		default:
 			ok = tag < critical
 		}
@@ -1062,6 +1147,47 @@ func (m *RouteDifferences) read(fields []byte) bool {
 			var one RouteDifference
 			ok = one.read(bytes)
 			m.Differences = append(m.Differences, one)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadBody: The request is for an MCP endpoint, and its token is valid. Read its body and ask with `Body`.
+type ReadBody struct {
+	// If the body is longer, stop reading and report `too_large`.
+	MostBytes uint64
+	// `NextCall` might be answered by a call.
+	MayCall bool
+	// The most bytes of bodies that the host holds for all requests. Without a `Content-Length`, a body needs room for `most_bytes`. If there is no room, report `busy`.
+	MostHeld uint64
+}
+
+func (m *ReadBody) read(fields []byte) bool {
+	*m = ReadBody{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0xe)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.MostBytes, ok = integer(bytes)
+		case 2:
+			m.MayCall, ok = true, len(bytes) == 0
+		case critical | 3:
+			m.MostHeld, ok = integer(bytes)
 		default:
 			ok = tag < critical
 		}

@@ -144,7 +144,7 @@ fn got(messages: &Messages, message: &Message, (from, second): (&str, bool), dep
             ValueType::Integer => format!("INTEGER({call}, {from}, UINT64_C({:#x}));\n", integer(field)),
             ValueType::Boolean => format!("BOOLEAN({call}, {from});\n"),
             ValueType::Part(part) => {
-                let (part, name) = (messages.find(part), format!("part{depth}"));
+                let (part, name) = (messages.find(part), format!("part{depth}_{}", field.number));
                 let mut lines =
                     format!("OrbgateMessage {name} = orbgate_message_init();\n    PART({call}, {from}, {name});\n");
                 got(messages, part, (&name, second), depth + 1, &mut lines);

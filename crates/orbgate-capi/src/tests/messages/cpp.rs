@@ -4,11 +4,23 @@ use super::c::{function, lower};
 use super::{Field, Message, ValueType};
 
 /// What options have in another form, and what a gate of C++ always or never is.
-const OPTIONS_BY_HAND: [&str; 6] =
-    ["tokens", "signatures_outside", "introspection", "cors_preflight", "public_routes", "secrets"];
+const OPTIONS_BY_HAND: [&str; 11] = [
+    "tokens",
+    "signatures_outside",
+    "introspection",
+    "cors_preflight",
+    "public_routes",
+    "secrets",
+    "mcp",
+    "mcp_initial_scopes",
+    "mcp_most_bytes",
+    "mcp_deny_legacy",
+    "metadata",
+];
 
 /// What an answer has in another form.
-const ANSWERS_BY_HAND: [&str; 5] = ["packed", "http_status", "token", "may_call", "kind"];
+const ANSWERS_BY_HAND: [&str; 8] =
+    ["packed", "http_status", "token", "may_call", "kind", "body", "headers", "retry_after"];
 
 /// Strings of a token that every token has.
 const ALWAYS: [&str; 3] = ["scopes", "issuer", "fingerprint"];

@@ -185,7 +185,7 @@ fn take(field: &Field) -> String {
 }
 
 /// Fields of an answer that callers don't see, or see as something else.
-const HIDDEN: [&str; 5] = ["packed", "misrouted", "audit", "token", "may_call"];
+const HIDDEN: [&str; 8] = ["packed", "misrouted", "audit", "token", "may_call", "body", "headers", "retry_after"];
 
 /// A field as callers see it: its name, its type, and its value. An absent string is empty.
 fn shown(field: &Field) -> [String; 3] {

@@ -142,7 +142,7 @@ fn take(field: &Field) -> String {
 }
 
 /// Fields that callers don't see, or see as something else.
-const HIDDEN: [&str; 4] = ["packed", "misrouted", "audit", "may_call"];
+const HIDDEN: [&str; 7] = ["packed", "misrouted", "audit", "may_call", "body", "headers", "retry_after"];
 
 /// A field as callers see it: its description, its type, its name, and its value.
 fn shown(message: &Message, field: &Field) -> [String; 4] {

@@ -213,8 +213,20 @@ fn take(message: &Message, field: &Field) -> String {
 }
 
 /// Fields of answers that callers don't see, or see as something else.
-const HIDDEN: [&str; 9] =
-    ["packed", "http_status", "www_authenticate", "allow", "audit", "token", "may_call", "fetched_ms", "warnings"];
+const HIDDEN: [&str; 12] = [
+    "packed",
+    "http_status",
+    "www_authenticate",
+    "allow",
+    "audit",
+    "token",
+    "may_call",
+    "fetched_ms",
+    "warnings",
+    "body",
+    "headers",
+    "retry_after",
+];
 
 /// Strings that callers get even if they are empty; of others, an empty one is `null`.
 const NEVER_NULL: [&str; 3] = ["scopes", "issuer", "fingerprint"];

@@ -8,7 +8,7 @@ import java.util.Optional;
  *
  * @param decision the decision
  * <!-- cargo xtask codes: descriptions -->
- * @param httpStatus the status of the response to a denied request, which has no body; 0 for an allow
+ * @param httpStatus the status of the response to a denied request, which has no body unless {@code body} is set; 0 for an allow
  * @param preflight the request is allowed only as a CORS preflight, so a handler that takes other methods than {@code OPTIONS} must not run
  * @param wwwAuthenticate the {@code WWW-Authenticate} header of a denial
  * @param allow the {@code Allow} header of a denial

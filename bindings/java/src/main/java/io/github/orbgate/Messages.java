@@ -20,7 +20,7 @@ final class Messages {
     }
 
     /** The answer to a question. */
-    sealed interface Reply permits Done, Failed, Answer, Wait, CheckSignature, Call, Over, SecretSources, KeyStatus, RouteDifferences, Loaded {
+    sealed interface Reply permits Done, Failed, Answer, Wait, CheckSignature, Call, Over, SecretSources, KeyStatus, RouteDifferences, ReadBody, Loaded {
         /**
          * Reads a message.
          *
@@ -41,6 +41,7 @@ final class Messages {
                 case 71 -> SecretSources.read(fields);
                 case 72 -> KeyStatus.read(fields);
                 case 73 -> RouteDifferences.read(fields);
+                case 74 -> ReadBody.read(fields);
                 case 84 -> Loaded.read(fields);
                 default -> throw Wire.refused();
             };
@@ -128,6 +129,21 @@ final class Messages {
         /** The secrets of the clients that ask about opaque tokens, in the order of {@code SecretSources}. Empty: the library reads them all. */
         List<Secret> secrets = List.of();
 
+        /** The path of an MCP endpoint, whose requests are decided by the operations in their bodies. */
+        String mcp = "";
+
+        /** The scopes that a client without a token should ask for, separated by spaces. */
+        String mcpInitialScopes = "";
+
+        /** The longest body of the endpoint. 0 selects 4 MiB. */
+        long mcpMostBytes;
+
+        /** Requests of protocol versions without the headers of MCP are denied. */
+        boolean mcpDenyLegacy;
+
+        /** The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
+        String metadata = "";
+
         @Override
         public void write(Wire.Writer to) {
             int start = to.begin(2);
@@ -159,11 +175,16 @@ final class Messages {
                 one.write(to);
                 to.end(part);
             }
+            to.put(23, mcp);
+            to.put(24, mcpInitialScopes);
+            to.put(25, mcpMostBytes);
+            to.put(26, mcpDenyLegacy);
+            to.put(27, metadata);
             to.end(start);
         }
     }
 
-    /** Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by {@code Answer}, {@code Wait} or {@code CheckSignature}. */
+    /** Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by {@code Answer}, {@code Wait}, {@code CheckSignature} or {@code ReadBody}. */
     static final class Ask implements Question {
         /** The method. */
         byte[] method = NOTHING;
@@ -255,7 +276,7 @@ final class Messages {
         }
     }
 
-    /** Resumes a step after the host has checked its signature. Answered by {@code Answer}. */
+    /** Resumes a step after the host has checked its signature. Answered by {@code Answer} or {@code ReadBody}. */
     static final class Checked implements Question {
         /** The signature is valid. */
         boolean isRight;
@@ -451,6 +472,43 @@ final class Messages {
         }
     }
 
+    /** Decides a request after its {@code ReadBody}. Answered by {@code Answer}. */
+    static final class Body implements Question {
+        /** The whole body as received, unless one of the flags is set. */
+        byte[] body = NOTHING;
+
+        /** The body is longer than allowed. */
+        boolean tooLarge;
+
+        /** Each header line, or at least those whose names start with {@code content} or {@code mcp}, in any letter case. */
+        List<Header> headers = List.of();
+
+        /** The time since 1970, for the audit log. */
+        long unixMs;
+
+        /** There was no room for the body. */
+        boolean busy;
+
+        /** The body couldn't be read. */
+        boolean unreadable;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(17);
+            to.put(1, body);
+            to.put(2, tooLarge);
+            for (Header one : headers) {
+                int part = to.begin(3);
+                one.write(to);
+                to.end(part);
+            }
+            to.put(4, unixMs);
+            to.put(5, busy);
+            to.put(6, unreadable);
+            to.end(start);
+        }
+    }
+
     /** Checks a version of the policy. The engine is the active one, or null before the first. If the answer is {@code Loaded} with {@code is_loaded}, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest. */
     static final class Reload implements Question {
         /** The contents of the file, which was read once. A policy without an end marker is rejected, unless {@code interval_ms} is set. */
@@ -593,7 +651,7 @@ final class Messages {
         /** The decision, packed as with {@code ORBGATE_PACK_ABOUT}. */
         long packed;
 
-        /** The status of the response to a denied request, which has no body; 0 for an allow. */
+        /** The status of the response to a denied request, which has no body unless {@code body} is set; 0 for an allow. */
         long httpStatus;
 
         /** The request is allowed only as a CORS preflight, so a handler that takes other methods than {@code OPTIONS} must not run. */
@@ -623,6 +681,15 @@ final class Messages {
         /** {@code NextCall} might be answered by a call. */
         boolean mayCall;
 
+        /** The body of the response, if it has one: JSON, and at a status of 200 the metadata of the protected resource. */
+        byte[] body;
+
+        /** More headers of the response. */
+        List<CallHeader> headers = new ArrayList<>();
+
+        /** The seconds of its {@code Retry-After} header; 0 if it has none. */
+        long retryAfter;
+
         static Answer read(Wire.Reader fields) {
             Answer to = new Answer();
             while (fields.hasNext()) {
@@ -639,6 +706,9 @@ final class Messages {
                     case 9 -> to.audit = fields.once(9).text();
                     case 10 -> to.token = Token.read(fields.once(10).part());
                     case 11 -> to.mayCall = fields.once(11).isThere();
+                    case 12 -> to.body = fields.once(12).bytes();
+                    case 13 -> to.headers.add(CallHeader.read(fields.part()));
+                    case 14 -> to.retryAfter = fields.once(14).integer();
                     default -> fields.skip(number);
                 }
             }
@@ -813,6 +883,32 @@ final class Messages {
                 int number = fields.next();
                 switch (number) {
                     case Wire.CRITICAL | 1 -> to.differences.add(RouteDifference.read(fields.part()));
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** The request is for an MCP endpoint, and its token is valid. Read its body and ask with {@code Body}. */
+    static final class ReadBody implements Reply {
+        /** If the body is longer, stop reading and report {@code too_large}. */
+        long mostBytes;
+
+        /** {@code NextCall} might be answered by a call. */
+        boolean mayCall;
+
+        /** The most bytes of bodies that the host holds for all requests. Without a {@code Content-Length}, a body needs room for {@code most_bytes}. If there is no room, report {@code busy}. */
+        long mostHeld;
+
+        static ReadBody read(Wire.Reader fields) {
+            ReadBody to = new ReadBody();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.mostBytes = fields.once(1).integer();
+                    case 2 -> to.mayCall = fields.once(2).isThere();
+                    case Wire.CRITICAL | 3 -> to.mostHeld = fields.once(3).integer();
                     default -> fields.skip(number);
                 }
             }
