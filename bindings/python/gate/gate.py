@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 import json
 import os
 import socket
 import sys
 import threading
+import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
 from orbgate import OrbgateError
-from orbgate.gate import Allowed, Gate
+from orbgate.gate import Allowed, Gate, Ledger
 
 METHODS = ["DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"]
 LOCK = threading.Lock()
@@ -55,7 +57,7 @@ class Counted:
             return json.dumps(counts)
 
 
-def saw(method: str, target: str, allowed: Allowed | None) -> str:
+def saw(method: str, target: str, allowed: Allowed | None, **more: object) -> str:
     """What the service saw; said before it is answered."""
     decision = None if allowed is None else allowed.decision
     charge = None if decision is None else decision.orbs
@@ -67,10 +69,37 @@ def saw(method: str, target: str, allowed: Allowed | None) -> str:
             "scope": decision and decision.scope,
             "kind": allowed.token.kind.value if allowed and allowed.public_template is None else None,
             "consumes": None if charge is None else charge.consumes,
+            **more,
         }
     )
     say(text)
     return text
+
+
+def done(method: str, target: str, allowed: Allowed | None, do: str, body: bytes) -> tuple[int, str, Iterator[str] | None]:
+    """What the service does, as the header `x-do` says: its status, and its whole text or the pieces of a stream."""
+    if do.startswith("state ") and allowed is not None:
+        text = saw(method, target, allowed, stated=allowed.state_orbs(int(do.removeprefix("state "))))
+    elif do == "echo":
+        text = saw(method, target, allowed, body=body.decode())
+    else:
+        text = saw(method, target, allowed)
+    if do == "throw":
+        raise ValueError("as it was told")
+    if "stream" in do:
+        return 200, "", stream(text, do)
+    return int(do) if do.isdigit() else 200, text * 20_000 if do == "large" else text, None
+
+
+def stream(text: str, do: str) -> Iterator[str]:
+    if do == "stream that fails at once":
+        raise ValueError("as it was told")
+    yield text
+    if do == "stream that fails":
+        raise ValueError("as it was told")
+    while do == "endless stream":
+        time.sleep(0.01)
+        yield text
 
 
 def obey(gate: Gate | None, policy: str, counted: Counted) -> None:
@@ -113,12 +142,15 @@ def starlette(gate: Gate | None, routes: Routes) -> Any:
     from orbgate.gate.asgi import GateMiddleware, allowed
     from starlette.applications import Starlette
     from starlette.requests import Request
-    from starlette.responses import Response
+    from starlette.responses import Response, StreamingResponse
     from starlette.routing import Route
 
     async def echo(request: Request) -> Response:
-        text = saw(request.method, raw_target(request.scope), allowed(request) if gate else None)
-        return Response(text, media_type="application/json")
+        do, body = request.headers.get("x-do", ""), await request.body()
+        status, text, pieces = done(request.method, raw_target(request.scope), allowed(request) if gate else None, do, body)
+        if pieces is not None:
+            return StreamingResponse(pieces)
+        return Response(text, status, media_type="application/json")
 
     methods = sorted({*METHODS, *(method for method, _ in routes)})
     app = Starlette(routes=[Route(names(template, "{{p{}}}"), echo, methods=methods) for template in templates(routes)])
@@ -138,13 +170,16 @@ def fastapi(gate: Gate | None, routes: Routes) -> Any:
     from orbgate.gate.asgi import allowed
     from orbgate.gate.starlette import protect
     from starlette.requests import Request
-    from starlette.responses import Response
+    from starlette.responses import Response, StreamingResponse
 
     app = FastAPI(openapi_url=None, redirect_slashes=False)
 
     async def echo(request: Request) -> Response:
-        text = saw(request.method, raw_target(request.scope), allowed(request) if gate else None)
-        return Response(text, media_type="application/json")
+        do, body = request.headers.get("x-do", ""), await request.body()
+        status, text, pieces = done(request.method, raw_target(request.scope), allowed(request) if gate else None, do, body)
+        if pieces is not None:
+            return StreamingResponse(pieces)
+        return Response(text, status, media_type="application/json")
 
     order = templates(routes)
     for method, template in sorted(routes, key=lambda route: order.index(route[1])):
@@ -168,8 +203,9 @@ def flask(gate: Gate | None, routes: Routes) -> Any:
 
     def echo(**_: str) -> Response:
         target = request.environ.get("RAW_URI") or request.environ["REQUEST_URI"]
-        text = saw(request.method, target, allowed(request) if gate else None)
-        return Response(text, content_type="application/json")
+        do, body = request.headers.get("x-do", ""), request.get_data()
+        status, text, pieces = done(request.method, target, allowed(request) if gate else None, do, body)
+        return Response(text if pieces is None else pieces, status, content_type="application/json")
 
     for at, (method, template) in enumerate(routes):
         options = {"strict_slashes": True, "provide_automatic_options": False}
@@ -184,17 +220,25 @@ def flask(gate: Gate | None, routes: Routes) -> Any:
     return app
 
 
+async def in_threads(pieces: Iterator[str]) -> AsyncIterator[str]:
+    while (piece := await asyncio.to_thread(next, pieces, None)) is not None:
+        yield piece
+
+
 def django(gate: Gate | None, routes: Routes) -> Any:
     from django.conf import settings
     from django.core.asgi import get_asgi_application
-    from django.http import HttpResponse
+    from django.http import HttpResponse, StreamingHttpResponse
     from django.urls import path, re_path
     from orbgate.gate.asgi import allowed
     from orbgate.gate.django import around
 
     async def echo(request: Any, **_: str) -> HttpResponse:
-        text = saw(request.method, raw_target(request.scope), allowed(request) if gate else None)
-        return HttpResponse(text, content_type="application/json")
+        do, body = request.headers.get("x-do", ""), request.body
+        status, text, pieces = done(request.method, raw_target(request.scope), allowed(request) if gate else None, do, body)
+        if pieces is not None:
+            return StreamingHttpResponse(in_threads(pieces))
+        return HttpResponse(text, status=status, content_type="application/json")
 
     urls = [path(names(template, "<str:p{}>").removeprefix("/"), echo) for template in templates(routes)]
     urlconf = type("urls", (), {"urlpatterns": [*urls, re_path("", echo)]})
@@ -264,10 +308,19 @@ def main() -> None:
         parser.add_argument(f"--{option}", required=True)
     parser.add_argument("--public", action="append", default=[])
     parser.add_argument("--ungated", action="store_true")
+    for option in ("ledger", "ledger-secret", "ledger-db", "on-cancelled"):
+        parser.add_argument(f"--{option}")
+    for option in ("amount", "bonus"):
+        parser.add_argument(f"--{option}", action="append", default=[])
     given = parser.parse_args()
     counted = Counted()
+    options: dict[str, Any] = {}
     try:
-        gate = Gate.from_files(given.policy, given.tokens, public=given.public, count=counted)
+        if given.ledger:
+            options["ledger"] = Ledger(given.ledger, secret_file=given.ledger_secret, on_cancelled=given.on_cancelled)
+            options["amounts"] = {route: lambda headers, _: int(headers["x-orbs"]) for route in given.amount}
+            options["bonus_from_body"] = dict.fromkeys(given.bonus, 1000)
+        gate = Gate.from_files(given.policy, given.tokens, public=given.public, count=counted, **options)
     except (OrbgateError, ValueError, OSError) as error:
         sys.exit(print(error, file=sys.stderr) or 2)
     host, _, port = given.listen.rpartition(":")

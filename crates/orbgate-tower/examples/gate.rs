@@ -11,23 +11,34 @@
 )]
 
 use core::error::Error;
+use core::future::Future as _;
+use core::pin::Pin;
+use core::task::{Context, Poll};
+use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use axum::body::{Body, Bytes};
 use axum::extract::{Extension, OriginalUri};
-use axum::http::{Method, header};
+use axum::http::{HeaderMap, Method, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::any;
 use axum::{Router, serve};
+use http_body::Frame;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 use orbgate::{Engine, Policy, TokenKind};
+use orbgate_ledger::{Ledger, Sqlite};
 use orbgate_token::{KeyFetcher, SecretSource, VerifiedToken, Verifier};
-use orbgate_tower::{Allowed, Engines, GateLayer, LoadError, PublicRoutes};
+use orbgate_tower::{
+    ActualOrbs, Allowed, Amounts, Engines, GateLayer, LoadError, OnCancelled, OrbLedger, OrbRules, PublicRoutes,
+};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::net::TcpListener;
+use tokio::time::{Instant, Sleep};
 
 /// What is given on the command line.
 #[derive(Default)]
@@ -37,6 +48,13 @@ struct Arguments {
     tokens: String,
     public: Vec<String>,
     ungated: bool,
+    /// The file of a ledger.
+    ledger: String,
+    on_cancelled: String,
+    /// The routes with a function for the amount.
+    amounts: Vec<String>,
+    /// The routes whose body is read.
+    bonus: Vec<String>,
 }
 
 #[tokio::main]
@@ -51,7 +69,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let Arguments { listen, policy, tokens, public, ungated } = arguments()?;
+    let Arguments { listen, policy, tokens, public, ungated, ledger, on_cancelled, amounts, bonus } = arguments()?;
     let engines = Engines::from_file(&policy)?;
     let engines = engines.public_routes(PublicRoutes::new(public.clone())?)?;
     let verifier = Verifier::from_yaml(&fs::read_to_string(tokens)?)?;
@@ -60,9 +78,21 @@ async fn run() -> Result<(), Box<dyn Error>> {
 
     let app = routes(&engines.load(), &public);
     let keys = KeyFetcher::new(verifier)?;
-    let app = match ungated {
-        true => app,
-        false => app.layer(GateLayer::axum(engines.clone(), keys.clone())),
+    let gate = GateLayer::axum(engines.clone(), keys.clone());
+    let gate = bonus.iter().try_fold(gate, |gate, route| gate.bonus_from_body(route, 1000))?;
+    let app = if ungated {
+        app
+    } else if ledger.is_empty() {
+        app.layer(gate)
+    } else {
+        let on_cancelled = if on_cancelled == "capture" { OnCancelled::Capture } else { OnCancelled::Void };
+        let ledger =
+            OrbLedger::start(Arc::new(Sqlite::open(&ledger)?) as Arc<dyn Ledger>, OrbRules::new(on_cancelled))?;
+        let of_header = |headers: &HeaderMap, _: &VerifiedToken| -> Result<u64, Box<dyn Error + Send + Sync>> {
+            Ok(headers.get("x-orbs").ok_or("no header")?.to_str()?.parse()?)
+        };
+        let amounts = amounts.iter().fold(Amounts::of_policy(), |amounts, route| amounts.with(route, of_header));
+        app.layer(gate.ledger(&ledger, amounts)?)
     };
     let listener = TcpListener::bind(listen).await?;
     println!("listening {}", listener.local_addr()?);
@@ -83,8 +113,17 @@ fn arguments() -> Result<Arguments, String> {
             "--listen" => &mut found.listen,
             "--policy" => &mut found.policy,
             "--tokens" => &mut found.tokens,
-            "--public" => {
-                found.public.extend(words.next());
+            "--ledger-db" => &mut found.ledger,
+            "--on-cancelled" => &mut found.on_cancelled,
+            // For programs that ask the ledger's service.
+            "--ledger" | "--ledger-secret" => &mut String::new(),
+            "--public" | "--amount" | "--bonus" => {
+                let list = match word.as_str() {
+                    "--public" => &mut found.public,
+                    "--amount" => &mut found.amounts,
+                    _ => &mut found.bonus,
+                };
+                list.extend(words.next());
                 continue;
             }
             _ => return Err(format!("what is `{word}`?")),
@@ -118,11 +157,14 @@ async fn say_what_came(
     OriginalUri(target): OriginalUri,
     allowed: Option<Extension<Allowed>>,
     token: Option<Extension<VerifiedToken>>,
+    orbs: Option<Extension<ActualOrbs>>,
+    headers: HeaderMap,
+    body: Bytes,
 ) -> Response {
     let route = allowed.as_ref().and_then(|allowed| allowed.route());
     let scope = allowed.as_ref().and_then(|allowed| allowed.scope());
     let charge = allowed.as_ref().and_then(|allowed| allowed.charge());
-    let saw = json!({
+    let mut saw = json!({
         "method": method.as_str(),
         "target": target.to_string(),
         "route": route.map(|route| route.as_str()),
@@ -130,9 +172,66 @@ async fn say_what_came(
         "kind": token.map(|token| TokenKind::as_str(token.token().kind)),
         "consumes": charge.map(|charge| charge.consumes),
     });
+    let told = headers.get("x-do").and_then(|told| told.to_str().ok()).unwrap_or_default().to_owned();
+    if let (Some(amount), Some(Extension(orbs))) = (told.strip_prefix("state "), orbs) {
+        saw["stated"] = orbs.state(amount.parse().unwrap_or_default()).into();
+    }
+    if told == "echo" {
+        saw["body"] = String::from_utf8_lossy(&body).into();
+    }
     let saw = saw.to_string();
     say(&saw);
-    ([(header::CONTENT_TYPE, "application/json")], saw).into_response()
+    done(told, saw).await
+}
+
+/// What the service does, as the header `x-do` says.
+async fn done(told: String, saw: String) -> Response {
+    let json = [(header::CONTENT_TYPE, "application/json")];
+    match told.as_str() {
+        "throw" => panic!("as it was told"),
+        "large" => (json, saw.repeat(20_000)).into_response(),
+        told if told.contains("stream") => {
+            let pause = Box::pin(tokio::time::sleep(Duration::ZERO));
+            let pieces = Pieces { told: told.to_owned(), saw: saw.into(), has_begun: false, pause };
+            Body::new(pieces).into_response()
+        }
+        told => {
+            let status = told.parse().ok().and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or_default();
+            (status, json, saw).into_response()
+        }
+    }
+}
+
+/// A stream as the service is told to send it.
+struct Pieces {
+    told: String,
+    saw: Bytes,
+    has_begun: bool,
+    /// Between two pieces.
+    pause: Pin<Box<Sleep>>,
+}
+
+impl http_body::Body for Pieces {
+    type Data = Bytes;
+    type Error = &'static str;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        if self.pause.as_mut().poll(context).is_pending() {
+            return Poll::Pending;
+        }
+        let next = Instant::now() + Duration::from_millis(10);
+        self.pause.as_mut().reset(next);
+        let is_first = !core::mem::replace(&mut self.has_begun, true);
+        let is_due = if is_first { self.told != "stream that fails at once" } else { self.told == "endless stream" };
+        Poll::Ready(match is_due {
+            true => Some(Ok(Frame::data(self.saw.clone()))),
+            false if self.told.contains("fails") => Some(Err("as it was told")),
+            false => None,
+        })
+    }
 }
 
 /// What is said on standard input.

@@ -6,6 +6,7 @@ mod issuer;
 mod program;
 mod programs;
 mod recipe;
+mod service;
 mod suite;
 mod wire;
 mod world;

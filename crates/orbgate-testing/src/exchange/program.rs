@@ -21,6 +21,10 @@ pub struct Program {
     words: Vec<String>,
     /// Its server drops headers without a value, so its gate never sees them.
     pub(crate) drops_empty_headers: bool,
+    /// It takes a ledger.
+    pub(crate) charges: bool,
+    /// It opens the ledger's database itself instead of asking its service.
+    pub(crate) opens_ledger: bool,
 }
 
 /// The variable of the environment with the secret of a client that asks about opaque tokens, and the secret.
@@ -58,7 +62,7 @@ pub(crate) struct Counted {
 impl Program {
     pub fn new(words: impl IntoIterator<Item = String>) -> Self {
         let words = words.into_iter().collect();
-        Self { words, drops_empty_headers: false }
+        Self { words, drops_empty_headers: false, charges: false, opens_ledger: false }
     }
 
     /// The command that starts it.
@@ -92,8 +96,21 @@ impl Program {
         gated: Gated,
         public: &[String],
     ) -> Result<Running> {
+        let more: Vec<_> = public.iter().flat_map(|route| ["--public", route]).collect();
+        self.start_more(environment, policy, tokens, gated, &more)
+    }
+
+    /// The same with more arguments.
+    pub(crate) fn start_more(
+        &self,
+        environment: &[(&str, &str)],
+        policy: &Path,
+        tokens: &Path,
+        gated: Gated,
+        more: &[&str],
+    ) -> Result<Running> {
         let mut command = self.command("127.0.0.1:0", policy, tokens)?;
-        command.args(public.iter().flat_map(|route| ["--public", route]));
+        command.args(more);
         command.args((gated == Gated::No).then_some("--ungated"));
         // A separate process group, because another program might start it, such as `go run`.
         command.process_group(0);
@@ -123,13 +140,19 @@ impl Program {
 
     /// Checks that it doesn't start with these arguments, and that it reports why.
     pub(crate) fn refuses(&self, policy: &Path, tokens: &Path, public: Option<&str>) -> Result<()> {
+        let more: Vec<_> = public.iter().flat_map(|route| ["--public", route]).collect();
+        self.refuses_more(policy, tokens, &more)
+    }
+
+    /// The same with more arguments.
+    pub(crate) fn refuses_more(&self, policy: &Path, tokens: &Path, more: &[&str]) -> Result<()> {
         let mut command = self.command("127.0.0.1:0", policy, tokens)?;
-        command.args(public.iter().flat_map(|route| ["--public", route]));
+        command.args(more);
         let output = command.stdin(Stdio::null()).output()?;
         let said = String::from_utf8_lossy(&output.stdout);
         ensure!(
             output.status.code() == Some(2) && !output.stderr.is_empty() && said.is_empty(),
-            "{policy:?} {tokens:?} {public:?}: {}, `{said}`",
+            "{policy:?} {tokens:?} {more:?}: {}, `{said}`",
             output.status
         );
         Ok(())

@@ -21,6 +21,8 @@ struct Language {
     start: &'static str,
     /// See [`Program`].
     drops_empty_headers: bool,
+    /// See [`Program`].
+    charges: bool,
 }
 
 const NODE_PACKAGES: &str =
@@ -34,6 +36,7 @@ const LANGUAGES: &[Language] = &[
         build: &["cargo build --quiet --workspace --all-features --example gate"],
         start: "target/debug/examples/gate",
         drops_empty_headers: false,
+        charges: true,
     },
     Language {
         name: "cpp",
@@ -46,6 +49,7 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "target/xtask/gate-cpp",
         drops_empty_headers: true,
+        charges: false,
     },
     Language {
         name: "python",
@@ -55,6 +59,7 @@ const LANGUAGES: &[Language] = &[
         build: &["sh bindings/python/gate/setup.sh"],
         start: "target/xtask/gate-python/bin/python bindings/python/gate/gate.py",
         drops_empty_headers: false,
+        charges: true,
     },
     Language {
         name: "node",
@@ -63,6 +68,7 @@ const LANGUAGES: &[Language] = &[
         build: &["cargo --quiet xtask wasm", NODE_PACKAGES],
         start: "env ORBGATE_LIBRARY=bindings/node/orbgate.wasm node bindings/node/exchange/program.js",
         drops_empty_headers: false,
+        charges: false,
     },
     Language {
         name: "node-koffi",
@@ -71,6 +77,7 @@ const LANGUAGES: &[Language] = &[
         build: &["cargo build --quiet -p orbgate-capi", NODE_PACKAGES],
         start: "env ORBGATE_LIBRARY=target/debug/liborbgate.so node bindings/node/exchange/program.js",
         drops_empty_headers: false,
+        charges: false,
     },
     Language {
         name: "go",
@@ -82,6 +89,7 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "target/xtask/gate-go",
         drops_empty_headers: false,
+        charges: false,
     },
     Language {
         name: "go-cgo",
@@ -96,6 +104,7 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "target/xtask/gate-go-cgo",
         drops_empty_headers: false,
+        charges: false,
     },
     Language {
         name: "java",
@@ -110,6 +119,7 @@ const LANGUAGES: &[Language] = &[
                 -cp target/xtask/gate-java/orbgate-exchange/classes:target/xtask/gate-java/orbgate-exchange/lib/* \
                 io.github.orbgate.exchange.Program",
         drops_empty_headers: false,
+        charges: false,
     },
 ];
 
@@ -180,6 +190,8 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     let words = language.start.split(' ').chain(framework);
     let mut program = Program::new(words.map(str::to_owned));
     program.drops_empty_headers = language.drops_empty_headers;
+    program.charges = language.charges;
+    program.opens_ledger = language.name == "rust";
     Ok(program)
 }
 

@@ -4,6 +4,7 @@ mod cases;
 mod exchanges;
 mod keys;
 mod opaque;
+mod orbs;
 mod outside;
 mod provider;
 mod reload;
@@ -26,6 +27,8 @@ pub enum Group {
     Keys,
     /// Opaque tokens, and introspection endpoints that fail
     Opaque,
+    /// Orbs that calls hold in a ledger service
+    Orbs,
     /// Keys through a proxy, and from a file
     Outside,
     /// A policy that is replaced under load
@@ -41,6 +44,7 @@ impl Group {
             Self::Exchanges => exchanges::run(suite),
             Self::Keys => keys::run(suite),
             Self::Opaque => opaque::run(suite),
+            Self::Orbs => orbs::run(suite),
             Self::Outside => outside::run(suite),
             Self::Reload => reload::run(suite),
             Self::Provider => provider::run(suite, home),

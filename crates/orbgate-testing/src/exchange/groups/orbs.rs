@@ -1,0 +1,366 @@
+//! Orbs in a ledger: what each call costs, however its handler ends and whatever happens on the way to the ledger.
+
+use core::time::Duration;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+
+use crate::exchange::program::{Gated, Running};
+use crate::exchange::recipe::Recipe;
+use crate::exchange::service::{LedgerService, SECRETS, Way};
+use crate::exchange::suite::Suite;
+use crate::exchange::wire;
+
+const POLICY: &str = r#"
+orbgate: 1
+apis:
+  shop:
+    base_path: ""
+    scopes:
+      run: { orbs: 10, routes: [POST /run] }
+      open: { orbs: true, routes: ["POST /open/{id}"] }
+      free: { orbs: false, routes: [GET /free] }
+...
+"#;
+
+/// The routes with a function for the amount, those whose body is read, and those that need no token.
+const OPTIONS: [&str; 6] = ["--amount", "POST /open/{id}", "--bonus", "POST /run", "--public", "GET /healthz"];
+
+/// On the busiest machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(crate) fn run(suite: &Suite) -> Result<()> {
+    if !suite.program.charges {
+        return Ok(());
+    }
+    let mut issuer = suite.world.configuration("main");
+    issuer["account"] = json!({"user": "subject"});
+    let tokens = suite.world.file("orbs.yaml");
+    fs::write(&tokens, json!({"orbgate_token": 1, "issuers": [issuer]}).to_string())?;
+    let policy = suite.world.file("orbs-policy.yaml");
+    fs::write(&policy, POLICY)?;
+    let service = LedgerService::start(&suite.world.tokens())?;
+    SECRETS.iter().for_each(|secret| suite.world.hide(secret));
+    for on_cancelled in ["void", "capture"] {
+        fs::write(service.secret_file(), SECRETS[0])?;
+        let more = options(&service, on_cancelled);
+        let all = [more.each_ref().map(String::as_str).as_slice(), &OPTIONS].concat();
+        let running = suite.program.start_more(&[], &policy, &tokens, Gated::Yes, &all)?;
+        let mut group = Orbs { suite, service: &service, running, on_cancelled };
+        group.costs()?;
+        group.leaves()?;
+        if on_cancelled == "void" {
+            group.amounts()?;
+            group.empty()?;
+            group.bonus()?;
+            group.free()?;
+            if !suite.program.opens_ledger {
+                group.faults()?;
+            }
+        } else {
+            group.reload(&policy)?;
+        }
+        if suite.world.shows_a_token(&group.running.output()) {
+            suite.fail("orbs\n  the output shows a token or a secret");
+        }
+    }
+    // Without a function for one of its routes.
+    let more = options(&service, "void");
+    suite.program.refuses_more(&policy, &tokens, &more.each_ref().map(String::as_str))?;
+    suite.saw_one();
+    Ok(())
+}
+
+fn options(service: &LedgerService, on_cancelled: &str) -> [String; 8] {
+    let [secret, db] = [service.secret_file(), service.db()].map(|path| path.display().to_string());
+    let all =
+        ["--ledger", &service.url, "--ledger-secret", &secret, "--ledger-db", &db, "--on-cancelled", on_cancelled];
+    all.map(str::to_owned)
+}
+
+struct Orbs<'s> {
+    suite: &'s Suite,
+    service: &'s LedgerService,
+    running: Running,
+    on_cancelled: &'static str,
+}
+
+/// A call: its user, its request line, its headers and its body.
+struct Call<'c> {
+    user: &'c str,
+    line: &'c str,
+    headers: &'c [(&'c str, &'c str)],
+    body: &'c str,
+}
+
+impl<'c> Call<'c> {
+    const fn new(user: &'c str, line: &'c str, headers: &'c [(&'c str, &'c str)]) -> Self {
+        Self { user, line, headers, body: "" }
+    }
+}
+
+impl Orbs<'_> {
+    /// Each user has its own account in each run.
+    fn user(&self, name: &str) -> String {
+        format!("{name}-{}", self.on_cancelled)
+    }
+
+    fn account(&self, user: &str) -> String {
+        format!("{}#{user}", self.suite.world.issuers.name("main"))
+    }
+
+    fn grant(&self, user: &str, amount: u64) -> Result<()> {
+        self.service.grant(&self.account(user), amount, "paid")
+    }
+
+    fn bytes(&self, call: &Call<'_>) -> Result<Vec<u8>> {
+        let recipe = Recipe::of("user", "run open free").claim("sub", call.user);
+        let token = self.suite.world.token(&recipe)?;
+        let headers = call.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect::<String>();
+        let length = call.body.len();
+        Ok(format!(
+            "{} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\
+             Content-Length: {length}\r\n{headers}\r\n{}",
+            call.line, call.body
+        )
+        .into_bytes())
+    }
+
+    fn ask(&self, call: &Call<'_>) -> Result<wire::Answer> {
+        Ok(wire::ask(&self.running.address, &self.bytes(call)?).unwrap_or_default())
+    }
+
+    /// The orbs of a user, once nothing is held.
+    fn left(&self, user: &str) -> Result<u64> {
+        let (account, start) = (self.account(user), Instant::now());
+        loop {
+            let (posted, held) = self.service.balance(&account)?;
+            if held == 0 || start.elapsed() > PATIENCE {
+                return Ok(posted.saturating_sub(held));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn judge<T: PartialEq + core::fmt::Debug>(&self, what: &str, found: &T, expected: &T) {
+        self.suite.saw_one();
+        if found != expected {
+            self.suite.fail(format!("orbs, {}: {what}\n  {found:?} instead of {expected:?}", self.on_cancelled));
+        }
+    }
+
+    /// One call of each kind: what its handler does, whether it answers with success, and the orbs.
+    fn costs(&self) -> Result<()> {
+        let cancelled = if self.on_cancelled == "capture" { 10 } else { 0 };
+        let table = [
+            ("", "POST /run", Some(200), 10),
+            ("404", "POST /run", Some(404), 0),
+            ("500", "POST /run", Some(500), 0),
+            ("throw", "POST /run", None, 0),
+            ("stream", "POST /run", Some(200), 10),
+            ("stream that fails", "POST /run", None, cancelled),
+            ("stream that fails at once", "POST /run", None, 0),
+            ("state 3", "POST /run", Some(200), 3),
+            ("state 0", "POST /run", Some(200), 0),
+            ("", "GET /free", Some(200), 0),
+        ];
+        for (number, (what, line, status, cost)) in table.into_iter().enumerate() {
+            let user = self.user(&format!("user-{number}"));
+            self.grant(&user, 100)?;
+            let answer = self.ask(&Call::new(&user, line, &[("x-do", what)]))?;
+            if let Some(status) = status {
+                self.judge(what, &answer.status, &status);
+            }
+            self.judge(what, &self.left(&user)?, &(100 - cost));
+            let causes = self.service.causes(&self.account(&user))?;
+            let expected: &[&str] = match (line, what, cost) {
+                ("GET /free", ..) => &["grant"],
+                (_, "state 0", _) | (_, _, 1..) => &["grant", "hold", "capture"],
+                _ => &["grant", "hold", "void"],
+            };
+            self.judge(what, &causes, &expected.iter().map(ToString::to_string).collect());
+        }
+        Ok(())
+    }
+
+    /// A caller who leaves in the middle of an endless stream, or without reading a whole answer.
+    fn leaves(&self) -> Result<()> {
+        let cancelled = if self.on_cancelled == "capture" { 10 } else { 0 };
+        for (what, cost) in [("endless stream", cancelled), ("large", 10)] {
+            let user = self.user(&what.replace(' ', "-"));
+            self.grant(&user, 100)?;
+            let mut stream = TcpStream::connect(&self.running.address)?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            stream.write_all(&self.bytes(&Call::new(&user, "POST /run", &[("x-do", what)]))?)?;
+            stream.read_exact(&mut [0; 200])?;
+            drop(stream);
+            self.judge(what, &self.left(&user)?, &(100 - cost));
+        }
+        Ok(())
+    }
+
+    /// The amounts of functions.
+    fn amounts(&self) -> Result<()> {
+        let user = self.user("amounts");
+        self.grant(&user, 100)?;
+        let table = [
+            ("7", "", 200, 93),
+            // Nothing is held, so the handler can't charge.
+            ("0", "state 5", 200, 93),
+            ("7", "state 2", 200, 91),
+            // More than was held takes what is there.
+            ("1", "state 1000", 200, 0),
+            ("many", "", 402, 0),
+            ("9007199254740992", "", 402, 0),
+        ];
+        for (orbs, what, status, left) in table {
+            let answer = self.ask(&Call::new(&user, "POST /open/7", &[("x-orbs", orbs), ("x-do", what)]))?;
+            self.judge(
+                &format!("a function that returns {orbs}"),
+                &(answer.status, self.left(&user)?),
+                &(status, left),
+            );
+            if what.starts_with("state") {
+                let saw: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+                self.judge("whether a statement counts", &saw["stated"], &json!(orbs != "0"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The denial of a call that isn't held.
+    fn denied(&self, what: &str, call: &Call<'_>, status: u16, retries: bool) -> Result<()> {
+        let before = self.running.records().len();
+        self.judge(what, &before, &0);
+        let answer = self.ask(call)?;
+        self.judge(what, &(answer.status, answer.text()), &(status, ""));
+        let retry_after = answer.header("retry-after").and_then(|value| value.parse::<u64>().ok());
+        self.judge(what, &retry_after.is_some_and(|seconds| (1..=60).contains(&seconds)), &retries);
+        self.judge(what, &answer.header("cache-control").as_deref(), &Some("no-store"));
+        self.judge(what, &self.running.records(), &Vec::new());
+        Ok(())
+    }
+
+    fn empty(&self) -> Result<()> {
+        self.running.records();
+        self.denied("an empty account", &Call::new(&self.user("nobody"), "POST /run", &[]), 402, false)?;
+        // Another call holds what is there.
+        let user = self.user("busy");
+        self.grant(&user, 15)?;
+        let mut stream = TcpStream::connect(&self.running.address)?;
+        stream.write_all(&self.bytes(&Call::new(&user, "POST /run", &[("x-do", "endless stream")]))?)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.read_exact(&mut [0; 200])?;
+        self.running.records();
+        self.denied("an account that another call holds", &Call::new(&user, "POST /run", &[]), 402, true)?;
+        drop(stream);
+        self.judge("the other call", &self.left(&user)?, &15);
+        // A token of a kind without an account.
+        let recipe = Recipe::of("organisation", "run");
+        let token = self.suite.world.token(&recipe)?;
+        let bytes = wire::request(b"POST", b"/run", Some(&token));
+        let answer = wire::ask(&self.running.address, &bytes).unwrap_or_default();
+        self.judge("a token without an account", &answer.status, &401);
+        Ok(())
+    }
+
+    /// The flag in the body, which the service gets whole.
+    fn bonus(&self) -> Result<()> {
+        let user = self.user("bonus");
+        self.service.grant(&self.account(&user), 100, "bonus")?;
+        let long = format!("{{\"allowBonusOrbsUse\":true,\"pad\":\"{}\"}}", "a".repeat(2000));
+        let table = [
+            ("{}", 402, 100),
+            (r#"{"allowBonusOrbsUse":false}"#, 402, 100),
+            (r#"{"allowBonusOrbsUse":true, "text":"é"}"#, 200, 90),
+            // It is longer than the limit.
+            (&long, 402, 90),
+        ];
+        for (body, status, left) in table {
+            let answer = self.ask(&Call { user: &user, line: "POST /run", headers: &[("x-do", "echo")], body })?;
+            let found = (answer.status, self.left(&user)?);
+            self.judge(body.get(..40).unwrap_or(body), &found, &(status, left));
+            if status == 200 {
+                let saw: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+                self.judge("the body", &saw["body"], &json!(body));
+            }
+        }
+        // A body whose flag doesn't count is whole, too.
+        self.grant(&user, 100)?;
+        let answer = self.ask(&Call { user: &user, line: "POST /run", headers: &[("x-do", "echo")], body: &long })?;
+        let saw: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        self.judge("a long body", &saw["body"], &json!(long));
+        Ok(())
+    }
+
+    /// What holds nothing asks no ledger.
+    fn free(&self) -> Result<()> {
+        self.service.set(Way::Down);
+        let before = self.service.holds();
+        let user = self.user("free");
+        let mut forged = self.bytes(&Call::new(&user, "POST /run", &[]))?;
+        let end = forged.windows(2).position(|two| two == b"\r\n").unwrap_or_default();
+        forged.splice(..end, *b"POST /nothing HTTP/1.1");
+        let answers = [
+            ("a free route", self.ask(&Call::new(&user, "GET /free", &[]))?.status, 200),
+            ("a public route", self.ask(&Call::new(&user, "GET /healthz", &[]))?.status, 200),
+            ("an unknown route", wire::ask(&self.running.address, &forged)?.status, 404),
+        ];
+        for (what, status, expected) in answers {
+            self.judge(what, &status, &expected);
+        }
+        self.judge("holds of calls that consume nothing", &(self.service.holds() - before), &0);
+        self.service.set(Way::Open);
+        Ok(())
+    }
+
+    /// A service that loses answers, is down, or too slow.
+    fn faults(&self) -> Result<()> {
+        let user = self.user("lost");
+        self.grant(&user, 100)?;
+        for (way, left) in [(Way::LosesHold, 90), (Way::LosesSettle, 80)] {
+            self.service.set(way);
+            let before = self.service.holds();
+            let answer = self.ask(&Call::new(&user, "POST /run", &[]))?;
+            self.judge(&format!("{way:?}"), &(answer.status, self.left(&user)?), &(200, left));
+            let holds = if way == Way::LosesHold { 2 } else { 1 };
+            self.judge(&format!("{way:?}"), &(self.service.holds() - before), &holds);
+        }
+        let user = self.user("unlucky");
+        self.grant(&user, 100)?;
+        self.running.records();
+        for way in [Way::Down, Way::Slow] {
+            self.service.set(way);
+            self.denied(&format!("{way:?}"), &Call::new(&user, "POST /run", &[]), 503, true)?;
+            self.service.set(Way::Open);
+        }
+        // What comes late finds that it was voided.
+        std::thread::sleep(Duration::from_millis(1500));
+        self.judge("a late hold", &self.left(&user)?, &100);
+        let answer = self.ask(&Call::new(&user, "POST /run", &[]))?;
+        self.judge("a service that is up again", &(answer.status, self.left(&user)?), &(200, 90));
+        Ok(())
+    }
+
+    /// A new policy without an amount isn't taken, and a new secret is.
+    fn reload(&mut self, policy: &Path) -> Result<()> {
+        let user = self.user("reload");
+        self.grant(&user, 100)?;
+        fs::write(policy, POLICY.replace("orbs: 10", "orbs: true"))?;
+        let kept = self.running.tell("reload")?;
+        self.judge("a policy without an amount", &kept.as_str(), &"kept");
+        fs::write(policy, POLICY.replace("orbs: 10", "orbs: 20"))?;
+        fs::write(self.service.secret_file(), SECRETS[1])?;
+        let reloaded = self.running.tell("reload")?;
+        self.judge("a policy with another amount", &reloaded.as_str(), &"reloaded");
+        let answer = self.ask(&Call::new(&user, "POST /run", &[]))?;
+        self.judge("another amount", &(answer.status, self.left(&user)?), &(200, 80));
+        fs::write(policy, POLICY)?;
+        Ok(())
+    }
+}
