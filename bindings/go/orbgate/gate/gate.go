@@ -465,7 +465,7 @@ func (g *Gate) Watch(path string, interval time.Duration) error {
 		step := new(steps.Step)
 		defer g.raw.Drop(step)
 		for {
-			// An error was logged. One of the engine itself leaves another step.
+			// An error was logged. After one of the engine itself, the next look begins anew.
 			pause, _ := g.look(path, interval, step)
 			select {
 			case <-g.background.Done():
@@ -490,6 +490,9 @@ func (g *Gate) look(path string, interval time.Duration, step *steps.Step) (time
 	step.Number = 0
 	err := g.raw.Reload(active, &asked, step)
 	if err != nil && step.Number != steps.KindLoaded {
+		if !errors.Is(err, orbgate.ErrClosed) {
+			g.once("a policy's file isn't loaded as it should be", "path", path, "error", err)
+		}
 		return interval, fmt.Errorf("gate: %w", err)
 	}
 	loaded := &step.Loaded
