@@ -463,7 +463,7 @@ def test_a_file_is_followed(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
     assert "1 wider" in changed and "decides it as `GET /{any}`" in changed and "`GET /{any}`" in changed
     for text, result in ((USERS.replace("orbgate: 1", "orbgate: 2"), "refused"), (USERS[:-4], "unfinished")):
         write(text)
-        wait_until(lambda result=result: world.counted[loads + result])
+        wait_until(partial(world.counted.__getitem__, loads + result))
     write("orbgate: 1\napis: {}\n...\n")
     wait_until(lambda: world.counted[loads + "loaded"] == 2)
     assert any("every request that needs a token is denied" in text for text in caplog.messages)

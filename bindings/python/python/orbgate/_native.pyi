@@ -27,6 +27,7 @@ __all__ = [
     "Decision",
     "DecisionTable",
     "Fetch",
+    "Follower",
     "Gate",
     "Hold",
     "Orbs",
