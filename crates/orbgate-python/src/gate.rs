@@ -3,9 +3,10 @@
 
 use core::time::Duration;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use arc_swap::ArcSwap;
 use orbgate::Engine;
 use orbgate_analysis::Summary;
 use orbgate_gate::{
@@ -31,7 +32,7 @@ pub(crate) struct Gate {
     /// The name of the token configuration, for errors.
     file: Option<String>,
     /// The routes of the service, if it has stated them.
-    served: Mutex<Arc<Vec<(String, String)>>>,
+    served: ArcSwap<Vec<(String, String)>>,
 }
 
 /// Whether a version is active now, the counter's label, what to log, also as a warning, and why the version is rejected.
@@ -109,7 +110,7 @@ impl Gate {
             };
             let gate = orbgate_gate::Gate::new(rules, keys);
             let file = file.map(str::to_owned);
-            Ok(Self { gate, file, served: Mutex::default() })
+            Ok(Self { gate, file, served: ArcSwap::default() })
         })
     }
 
@@ -140,7 +141,7 @@ impl Gate {
             let follower = follower.as_mut().map(|follower| &mut follower.follower);
             let mut load = LoadRules::new();
             (load.refuse_wider, load.require_seal) = (rules.0, rules.1);
-            let (engine, mcp, served) = (Some(active.get().engine()), self.mcp(), Arc::clone(&self.lock_served()));
+            let (engine, mcp, served) = (Some(active.get().engine()), self.mcp(), self.served.load());
             let ending = Ending::default();
             let current = Current {
                 engine,
@@ -335,13 +336,9 @@ impl Gate {
         self.gate.rules().public.as_deref()
     }
 
-    fn lock_served(&self) -> MutexGuard<'_, Arc<Vec<(String, String)>>> {
-        self.served.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// States the routes of the service.
     pub(crate) fn serves(&self, routes: Vec<(String, String)>) {
-        *self.lock_served() = Arc::new(routes);
+        self.served.store(Arc::new(routes));
     }
 
     /// An allowed request as the gate knows it.
