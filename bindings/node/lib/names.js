@@ -16,11 +16,6 @@ const NAMES = Object.freeze({
   LABEL_ROUTE: "route",
   LABEL_MATCHED: "matched",
   LABEL_RESULT: "result",
-  LOAD_LOADED: "loaded",
-  LOAD_UNREADABLE: "unreadable",
-  LOAD_REFUSED: "refused",
-  LOAD_UNFINISHED: "unfinished",
-  LOAD_WIDER: "wider",
 });
 
 module.exports = { NAMES };

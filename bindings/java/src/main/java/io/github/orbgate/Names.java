@@ -18,9 +18,4 @@ final class Names {
     static final String LABEL_ROUTE = "route";
     static final String LABEL_MATCHED = "matched";
     static final String LABEL_RESULT = "result";
-    static final String LOAD_LOADED = "loaded";
-    static final String LOAD_UNREADABLE = "unreadable";
-    static final String LOAD_REFUSED = "refused";
-    static final String LOAD_UNFINISHED = "unfinished";
-    static final String LOAD_WIDER = "wider";
 }
