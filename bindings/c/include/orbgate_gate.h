@@ -303,6 +303,8 @@ static inline void orbgate_ask_set_holds_thread(OrbgateQuestion *to, bool value)
 static inline void orbgate_ask_set_unix_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 13u, value); }
 /* The time since any moment, on a clock that is never set, which determines when keys are fetched. */
 static inline void orbgate_ask_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 14u, value); }
+/* The host reads whether the request allows bonus orbs, so the audit's `bonus_allowed` isn't null. */
+static inline void orbgate_ask_set_reads_bonus_orbs(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 15u, value); }
 
 /* Resume: Resumes a step after its `Wait` is over. The engine can be a later one. Answered like `Ask`. */
 static inline void orbgate_resume_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 4u); }

@@ -101,14 +101,14 @@ static void ask_make(void)
 static void ask_ask(void)
 {
     static const unsigned char bytes[] = {
-        3,0,0,0,89,1,0,0,1,0,0,0,6,0,0,0,109,101,116,104,111,100,2,0,0,0,6,0,0,0,116,97,114,103,101,116,3,0,0,0,13,0,0,0,97,117,116,104,
+        3,0,0,0,97,1,0,0,1,0,0,0,6,0,0,0,109,101,116,104,111,100,2,0,0,0,6,0,0,0,116,97,114,103,101,116,3,0,0,0,13,0,0,0,97,117,116,104,
         111,114,105,122,97,116,105,111,110,3,0,0,0,15,0,0,0,97,117,116,104,111,114,105,122,97,116,105,111,110,32,50,4,0,0,0,12,0,0,0,104,101,97,100,101,114,95,110,
         97,109,101,115,4,0,0,0,14,0,0,0,104,101,97,100,101,114,95,110,97,109,101,115,32,50,5,0,0,0,7,0,0,0,117,112,103,114,97,100,101,5,0,0,0,9,0,0,
         0,117,112,103,114,97,100,101,32,50,6,0,0,0,6,0,0,0,111,114,105,103,105,110,6,0,0,0,8,0,0,0,111,114,105,103,105,110,32,50,7,0,0,0,29,0,0,0,
         97,99,99,101,115,115,95,99,111,110,116,114,111,108,95,114,101,113,117,101,115,116,95,109,101,116,104,111,100,7,0,0,0,31,0,0,0,97,99,99,101,115,115,95,99,111,110,116,
         114,111,108,95,114,101,113,117,101,115,116,95,109,101,116,104,111,100,32,50,8,0,0,0,8,0,0,0,9,2,3,4,5,6,7,128,9,0,0,0,13,0,0,0,112,97,116,104,
         95,116,101,109,112,108,97,116,101,10,0,0,0,0,0,0,0,11,0,0,0,0,0,0,0,12,0,0,0,0,0,0,0,13,0,0,0,8,0,0,0,14,2,3,4,5,6,7,
-        128,14,0,0,0,8,0,0,0,15,2,3,4,5,6,7,128,
+        128,14,0,0,0,8,0,0,0,15,2,3,4,5,6,7,128,15,0,0,0,0,0,0,0,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_ask_begin(NULL);
@@ -132,6 +132,7 @@ static void ask_ask(void)
     orbgate_ask_set_holds_thread(&question, true);
     orbgate_ask_set_unix_ms(&question, UINT64_C(0x800706050403020e));
     orbgate_ask_set_monotonic_ms(&question, UINT64_C(0x800706050403020f));
+    orbgate_ask_set_reads_bonus_orbs(&question, true);
     CHECK(is_written(&question, bytes, sizeof bytes));
     SETS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_method, "method");
     SETS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_target, "target");
@@ -147,6 +148,7 @@ static void ask_ask(void)
     SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_holds_thread, true);
     SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_unix_ms, UINT64_C(0x800706050403020e));
     SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_monotonic_ms, UINT64_C(0x800706050403020f));
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_reads_bonus_orbs, true);
     orbgate_question_free(&question);
 }
 

@@ -179,6 +179,7 @@ int main(int count, char **arguments)
         return listen(server, given);
     }
     orbgate::Protected<> server(gate, policy);
+    server.set_audit([](std::string_view line) { say("audited " + std::string(line)); });
     server.set_answer_logger([](const httplib::Request &, const orbgate::Answer &answer) { counters.count(answer); });
     const auto handler = [](const httplib::Request &request, httplib::Response &response) { serve(request, response, orbgate::answered()); };
     for (const auto &route : engine->routes()) {

@@ -287,7 +287,7 @@ struct GateRequest {
     std::string_view target;                     // path and query, neither decoded nor cut
     std::vector<std::string_view> authorization; // an item for each line of the header
     std::vector<std::string_view> header_names;  // of all headers
-    BonusOrbs bonus = BonusOrbs::refuse;
+    std::optional<BonusOrbs> bonus = std::nullopt; // empty if nobody reads it: an audit's `bonus_allowed` is null
     // The template that a router outside the gate has chosen, with its prefix; "" if the router exposes
     // none.
     std::optional<std::string_view> matched = std::nullopt;
@@ -1038,6 +1038,7 @@ private:
             orbgate_ask_set_path_template(to, request.matched->data(), request.matched->size());
         }
         orbgate_ask_set_allow_bonus_orbs(to, request.bonus == BonusOrbs::allow);
+        orbgate_ask_set_reads_bonus_orbs(to, request.bonus.has_value());
         orbgate_ask_set_with_audit(to, request.audit);
         orbgate_ask_set_holds_thread(to, true);
         orbgate_ask_set_unix_ms(to, unix_ms());

@@ -75,7 +75,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	config := gate.Config{Policy: orbgate.NewHandle(engine), Tokens: string(tokens), Public: given.public, Count: counted.add}
+	config := gate.Config{Policy: orbgate.NewHandle(engine), Tokens: string(tokens), Public: given.public, Count: counted.add, Audit: audited{}}
 	if given.framework == "gin" || given.framework == "echo" {
 		config.Templates = gate.Colons
 	}
@@ -287,6 +287,14 @@ func obey(input io.Reader, policy string, protect *gate.Gate) {
 			say("counted " + counted.json())
 		}
 	}
+}
+
+// Says each line of the audit.
+type audited struct{}
+
+func (audited) Write(line []byte) (int, error) {
+	say("audited " + strings.TrimSuffix(string(line), "\n"))
+	return len(line), nil
 }
 
 // The counters: each by its first label, as the driver asks for them.

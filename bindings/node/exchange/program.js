@@ -79,7 +79,7 @@ async function main() {
   });
   const { listen = "127.0.0.1:0", policy = "", tokens = "", public: open = [], ungated } = values;
   const log = { info: console.error, warn: console.error, error: console.error };
-  const gate = Gate.fromFiles(policy, tokens, { count, log, public: open });
+  const gate = Gate.fromFiles(policy, tokens, { count, log, public: open, audit: (line) => say(`audited ${line}`) });
   const declared = Engine.fromFile(policy).routes.map(({ template }) => template);
   const templates = [...declared, ...open.map((route) => route.split(" ")[1] ?? "")].sort(literalsFirst).map(asRouters);
   const [host = "", port = "0"] = listen.split(":");

@@ -167,8 +167,7 @@ def starlette(gate: Gate | None, routes: Routes) -> Any:
 
 def fastapi(gate: Gate | None, routes: Routes) -> Any:
     from fastapi import FastAPI
-    from orbgate.gate.asgi import allowed
-    from orbgate.gate.starlette import protect
+    from orbgate.gate.starlette import allowed, protect
     from starlette.requests import Request
     from starlette.responses import Response, StreamingResponse
 
@@ -230,8 +229,7 @@ def django(gate: Gate | None, routes: Routes) -> Any:
     from django.core.asgi import get_asgi_application
     from django.http import HttpResponse, StreamingHttpResponse
     from django.urls import path, re_path
-    from orbgate.gate.asgi import allowed
-    from orbgate.gate.django import around
+    from orbgate.gate.django import allowed, around
 
     async def echo(request: Any, **_: str) -> HttpResponse:
         do, body = request.headers.get("x-do", ""), request.body
@@ -320,7 +318,7 @@ def main() -> None:
             options["ledger"] = Ledger(given.ledger, secret_file=given.ledger_secret, on_cancelled=given.on_cancelled)
             options["amounts"] = {route: lambda headers, _: int(headers["x-orbs"]) for route in given.amount}
             options["bonus_from_body"] = dict.fromkeys(given.bonus, 1000)
-        gate = Gate.from_files(given.policy, given.tokens, public=given.public, count=counted, **options)
+        gate = Gate.from_files(given.policy, given.tokens, public=given.public, count=counted, audit=lambda line: say(f"audited {line}"), **options)
     except (OrbgateError, ValueError, OSError) as error:
         sys.exit(print(error, file=sys.stderr) or 2)
     host, _, port = given.listen.rpartition(":")

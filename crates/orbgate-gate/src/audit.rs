@@ -9,7 +9,7 @@ use crate::credentials::{Credentials, Verified};
 ///
 /// It contains the decision as in `orbgate decide --json`, with the policy's digest. It also contains the time, the
 /// route that the request matches even if the request has no valid token, and the token's kind and fingerprint or the
-/// reason why the token was rejected.
+/// reason why the token was rejected. [`audit_json`] writes it.
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditLine<'a> {
     time_ms: u64,
@@ -28,6 +28,21 @@ impl<'a> AuditLine<'a> {
         let about = decision.about().map(|route| route.as_str());
         Self { time_ms, decision, about, token }
     }
+}
+
+/// The JSON of an audit line, or of a value that contains one. If nobody has read whether the request allows bonus orbs, no
+/// `bonus_allowed` is false: it is null, because the handler may still charge with them.
+///
+/// # Errors
+///
+/// Fails if the value can't be represented.
+pub fn audit_json(line: &impl Serialize, reads_bonus_orbs: bool) -> serde_json::Result<String> {
+    let json = serde_json::to_string(line)?;
+    Ok(match reads_bonus_orbs {
+        true => json,
+        // Only the member looks like this: a quote in a string is escaped.
+        false => json.replace(r#""bonus_allowed":false"#, r#""bonus_allowed":null"#),
+    })
 }
 
 /// The properties of a token that may appear in an audit.
@@ -57,4 +72,21 @@ impl<T: Verified> From<&Credentials<T>> for AuditToken {
 
 fn kind<S: Serializer>(kind: &Option<TokenKind>, to: S) -> Result<S::Ok, S::Error> {
     kind.map(TokenKind::as_str).serialize(to)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::audit_json;
+
+    #[test]
+    fn text_of_a_request_is_no_charge() {
+        let text = r#""bonus_allowed":false"#;
+        let line = json!({ "about": text, "orbs": { "bonus_allowed": false } });
+        for (reads, expected) in [(true, json!(false)), (false, Value::Null)] {
+            let read: Value = serde_json::from_str(&audit_json(&line, reads).unwrap()).unwrap();
+            assert_eq!(read, json!({ "about": text, "orbs": { "bonus_allowed": expected } }));
+        }
+    }
 }

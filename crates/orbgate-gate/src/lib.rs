@@ -21,7 +21,7 @@ mod template;
 
 // The public interface is:
 pub use crate::answer::{Answer, Denial, Misrouted};
-pub use crate::audit::{AuditLine, AuditToken};
+pub use crate::audit::{AuditLine, AuditToken, audit_json};
 pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
 pub use crate::credentials::{Credentials, Verified};
 pub use crate::gate::Gate;

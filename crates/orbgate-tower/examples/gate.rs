@@ -17,7 +17,7 @@ use core::task::{Context, Poll};
 use core::time::Duration;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -33,7 +33,8 @@ use orbgate::{Engine, Policy, TokenKind};
 use orbgate_ledger::{Ledger, Sqlite};
 use orbgate_token::{KeyFetcher, SecretSource, VerifiedToken, Verifier};
 use orbgate_tower::{
-    ActualOrbs, Allowed, Amounts, Engines, GateLayer, LoadError, OnCancelled, OrbLedger, OrbRules, PublicRoutes,
+    ActualOrbs, Allowed, Amounts, AuditLog, Engines, GateLayer, LoadError, OnCancelled, OrbLedger, OrbRules,
+    PublicRoutes,
 };
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -74,11 +75,11 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let engines = engines.public_routes(PublicRoutes::new(public.clone())?)?;
     let verifier = Verifier::from_yaml(&fs::read_to_string(tokens)?)?;
     let scrape = PrometheusBuilder::new().install_recorder()?;
-    tracing_subscriber::fmt().with_writer(std::io::stderr).with_max_level(tracing::Level::WARN).init();
+    tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(tracing::Level::WARN).init();
 
     let app = routes(&engines.load(), &public);
     let keys = KeyFetcher::new(verifier)?;
-    let gate = GateLayer::axum(engines.clone(), keys.clone());
+    let gate = GateLayer::axum(engines.clone(), keys.clone()).audit(AuditLog::to_writer(Audited)?);
     let gate = bonus.iter().try_fold(gate, |gate, route| gate.bonus_from_body(route, 1000))?;
     let app = if ungated {
         app
@@ -234,6 +235,20 @@ impl http_body::Body for Pieces {
     }
 }
 
+/// Says each line of the audit.
+struct Audited;
+
+impl io::Write for Audited {
+    fn write(&mut self, lines: &[u8]) -> io::Result<usize> {
+        String::from_utf8_lossy(lines).lines().for_each(|line| say(&format!("audited {line}")));
+        Ok(lines.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// What is said on standard input.
 async fn obey(engines: Engines, keys: KeyFetcher, policy: String, scrape: PrometheusHandle) {
     let mut commands = BufReader::new(tokio::io::stdin()).lines();
@@ -288,5 +303,5 @@ fn counted(scrape: &str) -> Value {
 
 /// A whole line at once, so that lines of threads do not mix.
 fn say(line: &str) {
-    let _ = writeln!(std::io::stdout().lock(), "{line}");
+    let _ = writeln!(io::stdout().lock(), "{line}");
 }

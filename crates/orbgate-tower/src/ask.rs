@@ -18,8 +18,8 @@ use crate::verify::VerifyToken;
 
 /// What is read of a request after its headers.
 pub(crate) trait ReadBody {
-    /// Whether an allowed request allows bonus orbs.
-    async fn allows_bonus_orbs(&mut self, decision: &Decision<'_>) -> bool;
+    /// Whether an allowed request allows bonus orbs; `None` if nobody reads it.
+    async fn allows_bonus_orbs(&mut self, decision: &Decision<'_>) -> Option<bool>;
 
     /// Reads a message of MCP, up to this many bytes.
     async fn message(&mut self, most: usize) -> Result<(), McpFault>;
@@ -35,8 +35,8 @@ pub(crate) trait ReadBody {
 pub(crate) struct NoBody;
 
 impl ReadBody for NoBody {
-    async fn allows_bonus_orbs(&mut self, _: &Decision<'_>) -> bool {
-        false
+    async fn allows_bonus_orbs(&mut self, _: &Decision<'_>) -> Option<bool> {
+        None
     }
 
     async fn message(&mut self, _: usize) -> Result<(), McpFault> {
@@ -112,7 +112,8 @@ impl<V: VerifyToken> Settings<V> {
             observe::misrouted(&misrouted.allowed, &misrouted.matched, span);
         }
         let is_route = answer.decision.is_allow() && answer.mcp.is_none();
-        if is_route && body.allows_bonus_orbs(&answer.decision).await {
+        let bonus = if is_route { body.allows_bonus_orbs(&answer.decision).await } else { None };
+        if bonus == Some(true) {
             request.allow_bonus_orbs_use = true;
             answer = answer.allowing_bonus_orbs();
         }
@@ -140,7 +141,7 @@ impl<V: VerifyToken> Settings<V> {
                 Err(unpaid) => answer = self.rules.unpaid(answer, unpaid),
             }
         }
-        self.note(&answer, shadowed.as_ref(), span);
+        self.note(&answer, bonus.is_some(), shadowed.as_ref(), span);
         // The policy allows a misrouted request, so there is nothing to explain.
         let (method, target) = subject(&request, &answer);
         if self.debug && !answer.decision.is_allow() && answer.misrouted.is_none() {
@@ -163,14 +164,21 @@ impl<V: VerifyToken> Settings<V> {
     }
 
     /// Reports a result to the counters, the span and the audit.
-    fn note(&self, answer: &Answer<'_, V::Verified>, shadowed: Option<&Shadowed<'_, '_>>, span: &Span) {
+    #[cfg_attr(not(feature = "audit"), expect(unused_variables, reason = "only the audit has it"))]
+    fn note(
+        &self,
+        answer: &Answer<'_, V::Verified>,
+        reads_bonus_orbs: bool,
+        shadowed: Option<&Shadowed<'_, '_>>,
+        span: &Span,
+    ) {
         observe::decided(&answer.decision, answer.refused(), span);
         if let Some(shadowed) = shadowed {
             observe::shadowed(shadowed, span);
         }
         #[cfg(feature = "audit")]
         if let Some(log) = &self.audit {
-            log.write_down(&answer.decision, shadowed, (&answer.credentials).into());
+            log.write_down(&answer.decision, reads_bonus_orbs, shadowed, (&answer.credentials).into());
         }
     }
 }

@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate::Decision;
 use orbgate_analysis::{Disagreeing, Shadowed};
-use orbgate_gate::{AuditLine, AuditToken};
+use orbgate_gate::{AuditLine, AuditToken, audit_json};
 use serde::Serialize;
 
 use crate::observe;
@@ -20,13 +20,14 @@ use crate::observe;
 /// Writes one JSON line per decision. Cheap to clone; all clones write to the same writer.
 ///
 /// A line contains the decision as in `orbgate decide --json`, with the policy's digest. Its `scope` is the scope that
-/// owns the route; if other scopes are enough, `scopes` lists the alternatives. It also contains the time
+/// owns the route; if other scopes are enough, `scopes` lists the alternatives. `bonus_allowed` is null unless the layer reads
+/// the body ([`bonus_from_body`](crate::GateLayer::bonus_from_body)). It also contains the time
 /// and the route that the request matches, even if the request has no valid token
 /// ([`Decision::about`](orbgate::Decision::about)). For a token, it contains the kind and the
 /// [fingerprint](crate::Verified::fingerprint), or the code of why it was rejected:
 ///
 /// ```json
-/// {"time_ms":1795174800000,"decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"GET /api/v1/external/orbs","scope":"read:orbs","orbs":{"consumes":true,"amount":null,"bonus_allowed":false},"policy":"sha256:…","about":"GET /api/v1/external/orbs","token_kind":"user","token":"8f14e45fceea167a","token_refused":null}
+/// {"time_ms":1795174800000,"decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"GET /api/v1/external/orbs","scope":"read:orbs","orbs":{"consumes":true,"amount":null,"bonus_allowed":null},"policy":"sha256:…","about":"GET /api/v1/external/orbs","token_kind":"user","token":"8f14e45fceea167a","token_refused":null}
 /// ```
 ///
 /// With [`GateLayer::shadow`](crate::GateLayer::shadow), a line also has `shadow` if the candidate disagrees: its
@@ -89,16 +90,22 @@ impl AuditLog {
         }
     }
 
-    pub(crate) fn write_down(&self, decision: &Decision<'_>, shadowed: Option<&Shadowed<'_, '_>>, token: AuditToken) {
+    pub(crate) fn write_down(
+        &self,
+        decision: &Decision<'_>,
+        reads_bonus_orbs: bool,
+        shadowed: Option<&Shadowed<'_, '_>>,
+        token: AuditToken,
+    ) {
         let line = Line {
             enforced: AuditLine::new(time_ms(), decision, token),
             shadow: shadowed.and_then(Shadowed::disagreeing),
         };
-        let Ok(mut line) = serde_json::to_vec(&line) else {
+        let Ok(mut line) = audit_json(&line, reads_bonus_orbs) else {
             return observe::audit_lost(1);
         };
-        line.push(b'\n');
-        if self.entries.try_send(Entry::Line(line)).is_err() {
+        line.push('\n');
+        if self.entries.try_send(Entry::Line(line.into_bytes())).is_err() {
             observe::audit_lost(1);
             if !self.losing.swap(true, Ordering::Relaxed) {
                 tracing::error!("audit lines are lost: the writer is too slow");

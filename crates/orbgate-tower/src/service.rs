@@ -142,12 +142,12 @@ struct Unread<'s, V, B: Body> {
 }
 
 impl<V: VerifyToken, B: Body<Data = Bytes> + Unpin> ReadBody for &mut Unread<'_, V, B> {
-    async fn allows_bonus_orbs(&mut self, decision: &Decision<'_>) -> bool {
-        let Some(untouched) = self.body.take() else {
-            return false;
-        };
-        let body = self.settings.read_as_far_as_needed(untouched, decision).await;
-        self.read.insert(body).allows_bonus_orbs()
+    async fn allows_bonus_orbs(&mut self, decision: &Decision<'_>) -> Option<bool> {
+        // A new version of the policy can rename a parameter.
+        let is_of = |route: &str| self.settings.bonus.iter().find(|(known, _)| same_template(known, route));
+        let (_, limit) = decision.route_name().and_then(is_of)?;
+        let body = RequestBody::read_up_to(self.body.take()?, *limit).await;
+        Some(self.read.insert(body).allows_bonus_orbs())
     }
 
     async fn message(&mut self, most: usize) -> Result<(), McpFault> {
@@ -216,19 +216,6 @@ impl<V> Settings<V> {
             uri: self.source.uri(parts).unwrap_or(&parts.uri).clone(),
             misrouted: status.unwrap_or(StatusCode::FORBIDDEN),
             preflight,
-        }
-    }
-
-    /// Reads the body for `allowBonusOrbsUse`, if the settings require it for the allowed route.
-    async fn read_as_far_as_needed<B>(&self, body: B, decision: &Decision<'_>) -> RequestBody<B>
-    where
-        B: Body<Data = Bytes> + Unpin,
-    {
-        // A new version of the policy can rename a parameter.
-        let is_of = |route: &str| self.bonus.iter().find(|(known, _)| same_template(known, route));
-        match decision.route_name().and_then(is_of) {
-            None => RequestBody::untouched(body),
-            Some((_, limit)) => RequestBody::read_up_to(body, *limit).await,
         }
     }
 }

@@ -219,19 +219,28 @@ async fn bonus_orbs_are_read_after_a_parameter_is_renamed() {
         Engine::new(&Policy::from_yaml(&text).unwrap())
     };
     let engines = Engines::new(policy("id"));
+    let (sender, written) = channel();
     let gate = GateLayer::outermost(engines.clone(), Spoken).bonus_from_body("POST /run/{id}", 100).unwrap();
-    for name in ["id", "runId"] {
+    let gate = gate.audit(AuditLog::to_writer(Sheet(Vec::new(), sender)).unwrap());
+    for (name, body, allows) in [
+        ("id", r#"{"allowBonusOrbsUse": true}"#, true),
+        ("runId", r#"{"allowBonusOrbsUse": true}"#, true),
+        ("id", "{}", false),
+    ] {
         engines.store(policy(name));
-        let service = service_fn(async |request: Request<RequestBody<Full<Bytes>>>| {
+        let service = service_fn(move |request: Request<RequestBody<Full<Bytes>>>| async move {
             let charge = request.extensions().get::<Allowed>().unwrap().charge().unwrap();
-            assert!(charge.bonus_allowed);
+            assert_eq!(charge.bonus_allowed, allows);
             Ok::<_, Infallible>(Answer::default())
         });
         let request = Request::post("/run/7").header("authorization", "Bearer user.w");
-        let body = Full::from(r#"{"allowBonusOrbsUse": true}"#);
-        let answer = gate.layer(service).oneshot(request.body(body).unwrap()).await.unwrap();
+        let answer = gate.layer(service).oneshot(request.body(Full::from(body)).unwrap()).await.unwrap();
         assert_eq!(answer.status(), 200, "{name}");
     }
+    drop(gate);
+    let text = String::from_utf8(written.recv().unwrap()).unwrap();
+    let audited = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["orbs"]["bonus_allowed"].take());
+    assert_eq!(audited.collect::<Vec<_>>(), [true, true, false]);
 }
 
 const RUN: &str = "POST /api/v1/external/voxies/prompt/run";
@@ -513,6 +522,7 @@ async fn the_audit_has_a_line_for_each_decision_and_nothing_of_tokens() {
         assert!(line["time_ms"].as_u64() > Some(1_700_000_000_000), "{line}");
     }
     assert_eq!(lines[1]["reason"], "scope_held");
+    assert_eq!(lines[1]["orbs"]["bonus_allowed"], Value::Null);
     assert_eq!(lines[1]["token_kind"], "organisation");
     assert_eq!(lines[1]["token"], "0123456789abcdef");
     assert_eq!(lines[1]["route"], "GET /api/v1/external/voxies/{voxieId}");

@@ -221,6 +221,8 @@ type Request struct {
 	Template string
 	// AllowBonusOrbs states that the request allows bonus orbs.
 	AllowBonusOrbs bool
+	// ReadsBonusOrbs states that AllowBonusOrbs is what the request says. Otherwise `bonus_allowed` is null in [Config.Audit].
+	ReadsBonusOrbs bool
 }
 
 // An Answer is a gate's result for a request. The zero Answer denies.
@@ -292,7 +294,8 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 	asked := steps.Ask{
 		Method: request.Method, Target: request.Target, Authorization: request.Authorization, HeaderNames: request.HeaderNames,
 		Upgrade: request.Upgrade, Origin: request.Origin, AccessControlRequestMethod: request.AccessControlRequestMethod,
-		AllowBonusOrbs: request.AllowBonusOrbs, WithAudit: g.config.Audit != nil, UnixMS: unixMS, MonotonicMS: monotonicMS,
+		AllowBonusOrbs: request.AllowBonusOrbs, ReadsBonusOrbs: request.ReadsBonusOrbs, WithAudit: g.config.Audit != nil,
+		UnixMS: unixMS, MonotonicMS: monotonicMS,
 	}
 	if request.Routed {
 		asked.Matched, asked.PathTemplate = steps.MatchedTemplate, request.Template

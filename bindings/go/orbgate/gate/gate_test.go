@@ -148,7 +148,8 @@ func TestNoAnswerDependsOnHooks(t *testing.T) {
 func TestABodyAllowsBonusOrbs(t *testing.T) {
 	i := newIssuer(t)
 	var decisions atomic.Int32
-	protect := newGate(t, i, gate.Config{BonusFromBody: 64, Count: func(name string, labels ...gate.Label) { decisions.Add(1) }})
+	var audit bytes.Buffer
+	protect := newGate(t, i, gate.Config{BonusFromBody: 64, Audit: &audit, Count: func(name string, labels ...gate.Label) { decisions.Add(1) }})
 	server := httptest.NewServer(protect.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		call, _ := gate.From(r.Context())
@@ -183,6 +184,10 @@ func TestABodyAllowsBonusOrbs(t *testing.T) {
 	}
 	if decisions.Load() != 12 {
 		t.Errorf("%d decisions", decisions.Load())
+	}
+	allowed, refused := strings.Count(audit.String(), `"bonus_allowed":true`), strings.Count(audit.String(), `"bonus_allowed":false`)
+	if allowed != 4 || refused != 8 {
+		t.Error(audit.String())
 	}
 	// A denied body is not read.
 	denied := httptest.NewRequest("POST", run, iotest.ErrReader(errors.New("read")))

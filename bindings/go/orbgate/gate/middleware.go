@@ -129,6 +129,7 @@ func (g *Gate) request(r *http.Request) Request {
 	request := Request{
 		Method: r.Method, Target: r.RequestURI, Authorization: r.Header["Authorization"],
 		Upgrade: r.Header["Upgrade"], Origin: r.Header["Origin"], AccessControlRequestMethod: r.Header["Access-Control-Request-Method"],
+		ReadsBonusOrbs: g.config.BonusOrbs != nil || g.config.BonusFromBody > 0,
 	}
 	for name := range r.Header {
 		// Few requests have a header that the gate reads.

@@ -135,6 +135,7 @@ const putMake = (to, of) => {
  * @property {boolean} [holdsThread] A thread blocks while this request waits for keys. Only one such request waits for longer than a second.
  * @property {number} [unixMs] The time since 1970, which determines whether tokens are valid.
  * @property {number} [monotonicMs] The time since any moment, on a clock that is never set, which determines when keys are fetched.
+ * @property {boolean} [readsBonusOrbs] The host reads whether the request allows bonus orbs, so the audit's `bonus_allowed` isn't null.
  */
 
 /** @type {Put<Ask>} */
@@ -153,6 +154,7 @@ const putAsk = (to, of) => {
   to.flag(12, of.holdsThread);
   to.integer(13, of.unixMs);
   to.integer(14, of.monotonicMs);
+  to.flag(15, of.readsBonusOrbs);
 };
 
 /**

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use orbgate_gate::{
     AuditLine, AuditToken, Follower, Mcp, McpCall, McpFault, McpRequest, Metadata, RoutesDiffer, Step, Undeclared,
-    check_routes,
+    audit_json, check_routes,
 };
 use orbgate_token::{AttemptId, Fetch, Post, Response, VerifiedToken};
 
@@ -164,7 +164,7 @@ impl<'c> Asking<'c> {
                 let (gate, engine, now) = (self.gate()?, self.engine()?, now(ask.unix_ms, ask.monotonic_ms)?);
                 let unix_ms = ask.unix_ms;
                 let asked = Asked::of(ask, gate.templates)?;
-                self.step.has_audit = asked.has_audit();
+                self.step.audit = asked.audit();
                 self.step(gate.gate.ask(engine.engine(), &asked.request(), now), unix_ms)
             }
             Question::Resume(Resume { unix_ms, monotonic_ms }) => {
@@ -359,10 +359,10 @@ impl<'c> Asking<'c> {
     }
 
     fn decided(&mut self, answer: &orbgate_gate::Answer<'_>, unix_ms: u64, may_call: bool) -> OrStatus {
-        let audit = self.step.has_audit.then(|| {
+        let audit = self.step.audit.map(|reads_bonus_orbs| {
             let line = AuditLine::new(unix_ms, &answer.decision, AuditToken::from(&answer.credentials));
             // Strings and numbers, which JSON can always represent.
-            serde_json::to_string(&line).map_err(|_| OrbgateStatus::Panic)
+            audit_json(&line, reads_bonus_orbs).map_err(|_| OrbgateStatus::Panic)
         });
         let audit = audit.transpose()?;
         let denial = answer.denial.as_ref();

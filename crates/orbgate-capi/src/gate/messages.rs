@@ -286,6 +286,8 @@ pub(super) struct Ask<'a> {
     pub(super) unix_ms: u64,
     /// The time since any moment, on a clock that is never set, which determines when keys are fetched.
     pub(super) monotonic_ms: u64,
+    /// The host reads whether the request allows bonus orbs, so the audit's `bonus_allowed` isn't null.
+    pub(super) reads_bonus_orbs: bool,
 }
 
 impl<'a> Ask<'a> {
@@ -334,6 +336,10 @@ impl<'a> Ask<'a> {
                 14 => {
                     seen.first(number)?;
                     read.monotonic_ms = u64::read(bytes)?;
+                }
+                15 => {
+                    seen.first(number)?;
+                    read.reads_bonus_orbs = bool::read(bytes)?;
                 }
                 _ => return Err(OrbgateStatus::InvalidArgument),
             }

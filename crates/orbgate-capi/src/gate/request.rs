@@ -65,9 +65,9 @@ impl<'a> Asked<'a> {
         }
     }
 
-    /// Whether the result includes a line for an audit log.
-    pub(super) const fn has_audit(&self) -> bool {
-        self.ask.with_audit
+    /// If the result includes a line for an audit log, whether the host reads if bonus orbs are allowed.
+    pub(super) fn audit(&self) -> Option<bool> {
+        self.ask.with_audit.then_some(self.ask.reads_bonus_orbs)
     }
 }
 

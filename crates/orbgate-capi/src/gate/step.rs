@@ -13,8 +13,8 @@ use crate::owners::drop_owned;
 #[derive(Debug)]
 pub struct OrbgateStep {
     pub(super) state: State,
-    /// The result includes a line for an audit log.
-    pub(super) has_audit: bool,
+    /// If the result includes a line for an audit log, whether the host reads if bonus orbs are allowed.
+    pub(super) audit: Option<bool>,
     /// The last answer.
     pub(super) memory: Memory,
 }
@@ -67,7 +67,7 @@ impl fmt::Debug for Memory {
 impl OrbgateStep {
     /// A step of no request.
     pub(super) fn idle() -> Self {
-        Self { state: State::Idle, has_audit: false, memory: Memory::default() }
+        Self { state: State::Idle, audit: None, memory: Memory::default() }
     }
 
     /// Its state; it is at no question from then on.

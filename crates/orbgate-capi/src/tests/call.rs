@@ -314,6 +314,11 @@ fn each_flag_of_a_request_does_its_own() {
         let answer = host.say(5, &[put(1, &[]), integer(3, TIME)]).unwrap();
         assert_eq!((answer.integer(1) & 3, answer.integer(1) >> 2 & 8, answer.bytes(9).is_some()), (2, bonus, audit));
     }
+    for (flags, bonus) in [(&[11][..], "null"), (&[11, 15], "false"), (&[10, 11], "true")] {
+        assert_eq!(run(&host, flags).0, 68);
+        let audit = host.say(5, &[put(1, &[]), integer(3, TIME)]).unwrap().text(9);
+        assert!(audit.contains(&format!("\"bonus_allowed\":{bonus}")), "{flags:?}: {audit}");
+    }
 }
 
 /// What is wrong with a question, and the question.
@@ -555,7 +560,7 @@ fn secrets_cross_in_the_order_of_their_sources() {
     // A host that prints a step prints no secret.
     assert_eq!(
         unsafe { format!("{:?}", *host.step) },
-        "OrbgateStep { state: Idle, has_audit: false, memory: Memory { .. } }"
+        "OrbgateStep { state: Idle, audit: None, memory: Memory { .. } }"
     );
     let status = host.say(13, &[]).unwrap();
     let issuer = Said(1, Said::read(status.all(1)[0]));

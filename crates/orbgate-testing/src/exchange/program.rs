@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
@@ -45,6 +46,8 @@ pub(crate) struct Running {
     said: Mutex<Receiver<String>>,
     /// The calls that its service saw: one JSON line each.
     records: Arc<Mutex<Vec<String>>>,
+    /// The lines of its audit.
+    audited: Arc<Mutex<Vec<String>>>,
     /// Everything on its standard output and standard error.
     output: Arc<Mutex<String>>,
     pub(crate) address: String,
@@ -119,15 +122,16 @@ impl Program {
         let child = command.stderr(Stdio::piped()).spawn();
         let words = self.words.join(" ");
         let mut child = child.with_context(|| format!("`{words}` could not be started"))?;
-        let records = Arc::new(Mutex::new(Vec::new()));
+        let [records, audited] = [(); 2].map(|()| Arc::new(Mutex::new(Vec::new())));
         let output = Arc::new(Mutex::new(String::new()));
         let errors = child.stderr.take().context("no standard error")?;
         let lines = child.stdout.take().context("no standard output")?;
         let mut running = Running {
             commands: child.stdin.take().context("no standard input")?,
-            said: Mutex::new(listen(lines, errors, Arc::clone(&records), Arc::clone(&output))),
+            said: Mutex::new(listen(lines, errors, [&records, &audited].map(Arc::clone), Arc::clone(&output))),
             child,
             records,
+            audited,
             output,
             address: String::new(),
         };
@@ -159,12 +163,12 @@ impl Program {
     }
 }
 
-/// Collects the program's output in separate threads: records, and everything. Returns its
+/// Collects the program's output in separate threads: records, the audit, and everything. Returns its
 /// responses to commands.
 fn listen(
     lines: ChildStdout,
     mut errors: ChildStderr,
-    records: Arc<Mutex<Vec<String>>>,
+    [records, audited]: [Arc<Mutex<Vec<String>>>; 2],
     output: Arc<Mutex<String>>,
 ) -> Receiver<String> {
     let (sender, said) = mpsc::channel();
@@ -179,9 +183,10 @@ fn listen(
     std::thread::spawn(move || {
         for line in BufReader::new(lines).lines().map_while(Result::ok) {
             output.lock().unwrap().push_str(&format!("{line}\n"));
-            match line.starts_with('{') {
-                true => records.lock().unwrap().push(line),
-                false => drop(sender.send(line)),
+            match line.strip_prefix("audited ") {
+                Some(line) => audited.lock().unwrap().push(line.to_owned()),
+                None if line.starts_with('{') => records.lock().unwrap().push(line),
+                None => drop(sender.send(line)),
             }
         }
     });
@@ -212,6 +217,15 @@ impl Running {
     /// The calls that its service saw since the last time.
     pub(crate) fn records(&self) -> Vec<String> {
         core::mem::take(&mut self.records.lock().unwrap())
+    }
+
+    /// Its audit, once it has this many lines: a gate doesn't wait for its audit.
+    pub(crate) fn audit(&self, lines: usize) -> Vec<String> {
+        let end = Instant::now() + PATIENCE;
+        while self.audited.lock().unwrap().len() < lines && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        self.audited.lock().unwrap().clone()
     }
 
     /// All of its output.

@@ -6,9 +6,10 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use orbgate::{Engine, Policy, Request, Scopes, Token, TokenKind};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::exchange::groups::Group;
 use crate::exchange::program::{Counted, Gated, Program, Running};
@@ -41,6 +42,13 @@ pub struct Saw {
     pub scope: Option<String>,
     pub kind: Option<String>,
     pub consumes: Option<bool>,
+}
+
+/// What an audit says of a decision.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Line {
+    pub(crate) route: Option<String>,
+    pub(crate) orbs: Value,
 }
 
 /// A request, with its expected properties.
@@ -372,7 +380,7 @@ impl Open<'_> {
 
     /// Ends a run. Every call that reached the service must belong to a response that was checked, and no output may
     /// show a token.
-    pub(crate) fn close(mut self, location: &str) -> Result<Counted> {
+    pub(crate) fn close(mut self, location: &str) -> Result<(Counted, Vec<Line>)> {
         let counted = self.running.count()?;
         let mut records = self.running.records();
         let mut bodies = core::mem::take(&mut *self.bodies.lock().unwrap());
@@ -390,10 +398,23 @@ impl Open<'_> {
             let bodies = bodies.len();
             self.suite.fail(format!("{location}\n  {bodies} calls reached the service, and {allowed} were counted"));
         }
+        let made = counted.decisions.as_ref().map_or(0, |all| all.values().sum());
+        let lines = self.running.audit(usize::try_from(made)?);
+        let lines = lines.iter().map(|line| serde_json::from_str(line).with_context(|| line.clone()));
+        let lines = lines.collect::<Result<Vec<Line>>>()?;
+        if u64::try_from(lines.len())? != made {
+            self.suite.fail(format!("{location}\n  {made} decisions were counted, and {} audited", lines.len()));
+        }
+        // No gate program reads a body.
+        if let Some(line) =
+            lines.iter().find(|line| line.orbs.get("bonus_allowed").is_some_and(|bonus| !bonus.is_null()))
+        {
+            self.suite.fail(format!("{location}\n  nobody has read the body: {line:?}"));
+        }
         if self.suite.world.shows_a_token(&self.running.output()) {
             self.suite.fail(format!("{location}\n  the output shows a token"));
         }
-        Ok(counted)
+        Ok((counted, lines))
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::cases::unescape;
 use crate::exchange::recipe::Recipe;
@@ -36,6 +37,8 @@ struct Entry {
     /// The code of the rejection.
     refused: Option<String>,
     saw: Option<Saw>,
+    /// The orbs in each line of the audit that has this route.
+    audit: Option<Value>,
     /// It concerns a header without a value, which some servers drop.
     #[serde(default)]
     empty_header: bool,
@@ -52,6 +55,7 @@ pub(crate) struct Exchange {
     pub(crate) expected: Expected,
     pub(crate) refused: Option<String>,
     pub(crate) empty_header: bool,
+    pub(crate) audit: Option<Value>,
 }
 
 impl Exchange {
@@ -159,6 +163,7 @@ impl File {
                 token: written.token,
                 expected,
                 empty_header: written.empty_header,
+                audit: written.audit,
                 refused: written.refused,
                 location,
             })

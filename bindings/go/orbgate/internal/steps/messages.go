@@ -209,6 +209,8 @@ type Ask struct {
 	UnixMS uint64
 	// The time since any moment, on a clock that is never set, which determines when keys are fetched.
 	MonotonicMS uint64
+	// The host reads whether the request allows bonus orbs, so the audit's `bonus_allowed` isn't null.
+	ReadsBonusOrbs bool
 }
 
 // Append writes the question after these bytes.
@@ -255,6 +257,9 @@ func (m *Ask) Append(to []byte) []byte {
 	}
 	if m.MonotonicMS != 0 {
 		to = putInteger(to, 14, m.MonotonicMS)
+	}
+	if m.ReadsBonusOrbs {
+		to = putFlag(to, 15)
 	}
 	return end(to, start)
 }

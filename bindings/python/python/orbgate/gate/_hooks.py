@@ -68,9 +68,13 @@ def counter() -> Callable[[str, Mapping[str, str]], object]:
 def line_of(answer: Answer) -> str:
     """The audit line, the same for every gate: the decision, its time and, for the token, only its kind and an id that reveals nothing."""
     token = answer.token
+    decision = answer.decision.to_dict()
+    if orbs := decision["orbs"]:
+        # No gate has read the body; the handler may still charge with bonus orbs.
+        orbs["bonus_allowed"] = None
     line = {
         "time_ms": time.time_ns() // 1_000_000,
-        **answer.decision.to_dict(),
+        **decision,
         "about": answer.decision.about,
         "token_kind": None if token is None else token.kind.value,
         "token": None if token is None else token.fingerprint,

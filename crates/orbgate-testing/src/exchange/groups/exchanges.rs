@@ -16,13 +16,16 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     let mut codes: BTreeSet<String> = BTreeSet::new();
     for (name, file) in files()? {
         let open = suite.open_with(&file.policy, &file.public)?;
-        let mut expected: BTreeMap<String, u64> = BTreeMap::new();
+        let (mut expected, mut audit) = (BTreeMap::<String, u64>::new(), BTreeMap::new());
         for exchange in file.exchanges(&name)? {
             if exchange.empty_header && suite.program.drops_empty_headers {
                 continue;
             }
             let sent = exchange.sent(&suite.world)?;
             let answer = open.exchange(&sent, &exchange.expected);
+            if let (Some(orbs), Some(saw)) = (exchange.audit, &exchange.expected.saw) {
+                audit.insert(saw.route.clone(), orbs);
+            }
             codes.extend(exchange.refused.clone());
             // A request that a server itself rejects never reaches a gate.
             let counted = exchange.refused.filter(|_| answer.status == exchange.expected.status);
@@ -30,7 +33,14 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
                 *expected.entry(code).or_default() += 1;
             }
         }
-        let counted = open.close(&name)?.refused.unwrap_or_default();
+        let (counted, lines) = open.close(&name)?;
+        let counted = counted.refused.unwrap_or_default();
+        for (route, orbs) in audit {
+            let mut of = lines.iter().filter(|line| line.route == route).peekable();
+            if of.peek().is_none() || of.any(|line| line.orbs != orbs) {
+                suite.fail(format!("{name}\n  {route:?} should have {orbs} in the audit: {lines:?}"));
+            }
+        }
         if counted != expected {
             suite.fail(format!("{name}\n  refused: {counted:?}, expected: {expected:?}"));
         }

@@ -79,7 +79,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     for wrong in endpoints.wrong() {
         suite.fail(format!("opaque: an endpoint got {wrong}"));
     }
-    let counted = open.close("opaque")?.refused.unwrap_or_default();
+    let counted = open.close("opaque")?.0.refused.unwrap_or_default();
     if counted != expected {
         suite.fail(format!("opaque\n  refused: {counted:?}, expected: {expected:?}"));
     }

@@ -9,7 +9,9 @@ public enum BonusOrbs {
     /** It doesn't. */
     REFUSE(0),
     /** It does. */
-    ALLOW(Layout.ALLOW_BONUS_ORBS);
+    ALLOW(Layout.ALLOW_BONUS_ORBS),
+    /** Nobody has read it: decided like {@code REFUSE}, but {@code bonus_allowed} is null in an audit. */
+    UNREAD(0);
 
     private static final AtomicBoolean SAID = new AtomicBoolean();
 

@@ -89,7 +89,7 @@ public final class Gate implements Guard, AutoCloseable {
      */
     @Override
     public Answer ask(GateRequest request) {
-        return ask(request, () -> BonusOrbs.REFUSE);
+        return ask(request, request::bonus);
     }
 
     /** As {@link #ask(GateRequest)}, and the request is counted once. */
@@ -109,7 +109,7 @@ public final class Gate implements Guard, AutoCloseable {
                 .or(allowed.decision()::route);
         boolean agrees = route.isPresent()
                 && request.matched().filter(template -> agree(new Pair(route.get(), template))).isPresent();
-        return agrees ? Answer.of(allowed) : ask(request, () -> BonusOrbs.REFUSE, answer -> !answer.isAllow());
+        return agrees ? Answer.of(allowed) : ask(request, request::bonus, answer -> !answer.isAllow());
     }
 
     /** A route of a policy, and the template of a router. */
@@ -130,8 +130,11 @@ public final class Gate implements Guard, AutoCloseable {
         Replied replied;
         try {
             replied = answered(request);
-            if (replied.answer.isAllow() && request.bonus() == BonusOrbs.REFUSE && BonusOrbs.of(bonus) == BonusOrbs.ALLOW) {
-                replied = answered(request.bonus(BonusOrbs.ALLOW));
+            if (replied.answer.isAllow() && request.bonus() != BonusOrbs.ALLOW) {
+                BonusOrbs read = BonusOrbs.of(bonus);
+                if (read == BonusOrbs.ALLOW || audit != null && read != request.bonus()) {
+                    replied = answered(request.bonus(read));
+                }
             }
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();

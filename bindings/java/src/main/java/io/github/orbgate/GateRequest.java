@@ -46,7 +46,7 @@ public record GateRequest(
     }
 
     /**
-     * A request without bonus orbs, without a router outside the gate.
+     * A request whose body nobody has read, without a router outside the gate.
      *
      * @param headers the values of each header, one item per header line; names in any case
      */
@@ -60,7 +60,7 @@ public record GateRequest(
                 values(headers, "Origin"),
                 values(headers, "Access-Control-Request-Method"),
                 Optional.empty(),
-                BonusOrbs.REFUSE);
+                BonusOrbs.UNREAD);
     }
 
     private static List<String> values(Map<String, ? extends Collection<String>> headers, String name) {
@@ -95,6 +95,7 @@ public record GateRequest(
             ask.pathTemplate = matched.get();
         }
         ask.allowBonusOrbs = bonus == BonusOrbs.ALLOW;
+        ask.readsBonusOrbs = bonus != BonusOrbs.UNREAD;
         ask.holdsThread = true;
         return ask;
     }

@@ -228,6 +228,9 @@ final class Messages {
         /** The time since any moment, on a clock that is never set, which determines when keys are fetched. */
         long monotonicMs;
 
+        /** The host reads whether the request allows bonus orbs, so the audit's {@code bonus_allowed} isn't null. */
+        boolean readsBonusOrbs;
+
         @Override
         public void write(Wire.Writer to) {
             int start = to.begin(3);
@@ -255,6 +258,7 @@ final class Messages {
             to.put(12, holdsThread);
             to.put(13, unixMs);
             to.put(14, monotonicMs);
+            to.put(15, readsBonusOrbs);
             to.end(start);
         }
     }

@@ -722,6 +722,12 @@ class GateTest extends WithIssuer {
         for (BonusOrbs bonus : BonusOrbs.values()) {
             Charge charge = gate.ask(request.bonus(bonus)).decision().charge().orElseThrow();
             assertEquals(bonus == BonusOrbs.ALLOW, charge.bonusAllowed());
+            gate.ask(request, () -> bonus);
         }
+        List<String> read = List.of("false", "false", "true", "true", "null", "null");
+        for (int at = 0; at < read.size(); at++) {
+            assertTrue(audit.get(at).contains("\"bonus_allowed\":" + read.get(at)), audit.get(at));
+        }
+        assertEquals(read.size(), audit.size());
     }
 }

@@ -45,7 +45,7 @@ public final class GateFilter extends Filter {
 
     /** A filter for requests without bonus orbs. */
     public GateFilter(Guard gate) {
-        this(gate, exchange -> BonusOrbs.REFUSE);
+        this(gate, exchange -> BonusOrbs.UNREAD);
     }
 
     /**

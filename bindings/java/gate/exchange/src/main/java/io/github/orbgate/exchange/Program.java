@@ -56,7 +56,8 @@ public final class Program {
         try {
             Engine engine = Engine.fromFile(policy);
             String tokens = Files.readString(Path.of(given.get("--tokens")));
-            Gate gate = Gate.builder(new Handle(engine), tokens).publicRoutes(open).count(counted).build();
+            Gate.Builder settings = Gate.builder(new Handle(engine), tokens).publicRoutes(open).count(counted);
+            Gate gate = settings.audit(line -> say("audited " + line)).build();
             int port = Integer.parseInt(listen.substring(listen.lastIndexOf(':') + 1));
             List<String> templates = Stream.concat(
                             engine.routes().stream().map(Route::template),

@@ -60,7 +60,7 @@ public final class GateFilter implements Filter {
 
     /** A filter for requests without bonus orbs. */
     public GateFilter(Guard gate) {
-        this(gate, request -> BonusOrbs.REFUSE);
+        this(gate, request -> BonusOrbs.UNREAD);
     }
 
     /**
@@ -82,7 +82,7 @@ public final class GateFilter implements Filter {
      * still gets the whole body, but can't read it with a {@code ReadListener}. A longer body, and a form, count as not allowing bonus orbs.
      */
     public static GateFilter bonusFromBody(Guard gate, int limit) {
-        return new GateFilter(gate, request -> BonusOrbs.REFUSE, limit);
+        return new GateFilter(gate, request -> BonusOrbs.UNREAD, limit);
     }
 
     /** Init parameter of this filter that confirms where WebSockets are: {@code inside}. */
