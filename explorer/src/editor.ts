@@ -5,12 +5,12 @@ import { yaml } from "@codemirror/lang-yaml";
 import { HighlightStyle, bracketMatching, syntaxHighlighting } from "@codemirror/language";
 import { type Diagnostic as Mark, lintGutter, nextDiagnostic, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
-import { Annotation, EditorState, StateEffect, StateField, type Text } from "@codemirror/state";
+import { Annotation, Compartment, EditorState, StateEffect, StateField, type Text } from "@codemirror/state";
 import { Decoration, type DecorationSet, EditorView, drawSelection, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 
 import { complete } from "./complete.js";
-import type { Fix, Read } from "./protocol.js";
+import type { Fix, PolicyDiagnostic, Read } from "./protocol.js";
 import { hasToken } from "./secret.js";
 
 /** A text that comes from elsewhere than the keyboard. */
@@ -83,6 +83,11 @@ export function edit(parent: HTMLElement, label: string, text: string, changed: 
     }
     return here !== undefined;
   };
+  const wrapping = new Compartment();
+  const narrow = matchMedia("(max-width: 560px)");
+  const wrapped = () => (narrow.matches ? EditorView.lineWrapping : []);
+  const wrap = () => view.dispatch({ effects: wrapping.reconfigure(wrapped()) });
+  narrow.addEventListener("change", wrap);
   const view = new EditorView({
     parent,
     state: EditorState.create({
@@ -99,6 +104,7 @@ export function edit(parent: HTMLElement, label: string, text: string, changed: 
         autocompletion({ override: [complete], activateOnTyping: true }),
         lintGutter(),
         lit,
+        wrapping.of(wrapped()),
         text.length < MOST_COLOURED ? [yaml(), syntaxHighlighting(colours)] : [],
         EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", spellcheck: "false", autocapitalize: "off", autocorrect: "off" }),
         // No Tab: it leaves the editor.
@@ -129,16 +135,18 @@ export function edit(parent: HTMLElement, label: string, text: string, changed: 
     mark(text, { diagnostics, findings }, list) {
       const { doc } = view.state;
       fixes = { of: list.length > 0 && doc.toString() === text ? doc : null, list };
-      const errors = diagnostics.map(({ location, message }): Mark => ({ ...word(doc, location.line, location.column), severity: "error", message }));
+      const actions = (fix: Fix | undefined) => (fix === undefined ? [] : [{ name: fix.title.replaceAll("`", ""), apply: () => apply(fix) }]);
+      const errors = diagnostics.map(({ location, message }): Mark => ({
+        ...word(doc, location.line, location.column), severity: "error", message, actions: actions(fixOf(list, { code: "", location })),
+      }));
       const found = findings.filter((finding) => finding.suppressed === null).map((finding): Mark => {
         const { location, message, level, code } = finding;
-        const fix = fixOf(list, finding);
         return {
           ...word(doc, location.line, location.column),
           severity: level === "error" || level === "warning" ? level : "info",
           source: code,
           message,
-          actions: fix === undefined ? [] : [{ name: fix.title.replaceAll("`", ""), apply: () => apply(fix) }],
+          actions: actions(fixOf(list, finding)),
         };
       });
       // CodeMirror draws each of them.
@@ -158,14 +166,36 @@ export function edit(parent: HTMLElement, label: string, text: string, changed: 
       view.focus();
     },
     focus: () => view.focus(),
-    close: () => view.destroy(),
+    close() {
+      narrow.removeEventListener("change", wrap);
+      view.destroy();
+    },
   };
 }
 
 /** The fix of a finding, if it has one. */
-export function fixOf(fixes: readonly Fix[], { code, location }: Fix["finding"]): Fix | undefined {
+export function fixOf(fixes: readonly Fix[], { code, location }: Pick<Fix["finding"], "code" | "location">): Fix | undefined {
   const same = ({ finding }: Fix) => finding.code === code && finding.location.line === location.line && finding.location.column === location.column;
   return fixes.find(same);
+}
+
+/** The fixes of errors whose message proposes another word than the one at their location. */
+export function meant(text: string, diagnostics: readonly PolicyDiagnostic[]): Fix[] {
+  const lines = text.split("\n");
+  const bytes = (part: string) => new TextEncoder().encode(part).length;
+  return diagnostics.slice(0, 50).flatMap(({ location, message }) => {
+    const [, wrong = "", word = ""] = /`([^`]+)`.*did you mean `([^`]+)`\?/.exec(message) ?? [];
+    const characters = Array.from(lines[location.line - 1] ?? "");
+    const before = characters.slice(0, location.column - 1).join("");
+    const rest = characters.slice(location.column - 1).join("");
+    const quote = /^["']/.exec(rest)?.[0] ?? "";
+    if (wrong === "" || !rest.startsWith(quote + wrong)) {
+      return [];
+    }
+    const start = bytes([...lines.slice(0, location.line - 1), before + quote].join("\n"));
+    const finding = { code: "", level: "error", location, message, suppressed: null } as unknown as Fix["finding"];
+    return [{ finding, title: `Write \`${word}\``, span: { start, end: start + bytes(wrong) }, new: word }];
+  });
 }
 
 /** Only lines that a change touches are searched, so a key stroke costs one line. */

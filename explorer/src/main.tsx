@@ -5,16 +5,18 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { expected, file, request as shown, token as carried } from "./cases.js";
 import { Changes } from "./compare.js";
 import { Decision, Documented, Ticked } from "./decision.js";
-import { type Editor, edit, fixOf } from "./editor.js";
+import { type Editor, edit, fixOf, meant } from "./editor.js";
 import { Engine } from "./engine.js";
 import { follow } from "./follow.js";
+import { GALLERY } from "./gallery.js";
 import { Routes } from "./map.js";
 import type { About, Answered, Fix, Read, Slot } from "./protocol.js";
 import { Request } from "./request.js";
 import { REFUSED } from "./secret.js";
 import { type Call, FIRST, type State, asked, called, read as readLink, write as writeLink } from "./state.js";
 import "./style.css";
-import { Places, count } from "./words.js";
+import { Tests } from "./tests.js";
+import { Places, count, differs } from "./words.js";
 
 /** How long after the last key stroke a policy is read, in milliseconds. */
 const PAUSE = 120;
@@ -84,8 +86,10 @@ function App({ engine, about, start, notice: first }: { engine: Engine; about: A
     setFixes((old) => ({ ...old, [slot]: [] }));
     if (text !== null) {
       void engine.ask("read", { slot, text }).then((read) => {
+        const words = meant(text, read.diagnostics);
         setReads((old) => ({ ...old, [slot]: { ...read, text } }));
-        editors.current[slot]?.mark(text, read, []);
+        setFixes((old) => ({ ...old, [slot]: words }));
+        editors.current[slot]?.mark(text, read, words);
         if (!isOld && read.findings.some(({ suppressed }) => suppressed === null)) {
           timer = setTimeout(async () => {
             const found = await engine.ask("fixes", { slot });
@@ -140,6 +144,32 @@ function App({ engine, about, start, notice: first }: { engine: Engine; about: A
   const line = current === null ? null : places?.of(current)?.line ?? null;
   useEffect(() => editors.current.policy?.light(line), [line, reads.policy]);
 
+  // The second policy shows where it differs: in what decides the call or, if that is the same, in its text.
+  const there = useMemo(() => {
+    const { policy, other } = explained;
+    if (state.other === null || reads.other?.table == null || policy === null || other === null) {
+      return null;
+    }
+    const told = ({ decision, reason, detail, scope, orbs }: typeof other) => [decision, reason, detail, scope, orbs?.consumes, orbs?.amount].join("\n");
+    const decides = told(policy) === told(other) ? null : new Places(reads.other.table).of(other)?.line;
+    return decides ?? differs(reads.other.text, state.policy);
+  }, [explained, reads.other]);
+  useEffect(() => editors.current.other?.light(there), [there, reads.other]);
+
+  // A policy that has no scope of the one before it: the token loses those, too.
+  const known = useRef<readonly string[]>([]);
+  useEffect(() => {
+    if (places !== null) {
+      const before = known.current;
+      known.current = places.scopes;
+      const { call } = newest.current;
+      const scopes = call.scopes.filter((scope) => !before.includes(scope));
+      if (scopes.length < call.scopes.length && !places.scopes.some((scope) => before.includes(scope))) {
+        change({ call: { ...call, scopes } });
+      }
+    }
+  }, [places, change]);
+
   const reveal = useCallback((at: number, column: number) => editors.current.policy?.reveal(at, column), []);
   const ask = useCallback((method: string, target: string) => {
     void step({ call: { ...newest.current.call, by: "call", method, target } });
@@ -158,6 +188,15 @@ function App({ engine, about, start, notice: first }: { engine: Engine; about: A
     if (current !== null) {
       const added = { call: state.call, expected: expected(current), route: current.route };
       change({ cases: [...state.cases, added] });
+    }
+  };
+  const open = async (name: string) => {
+    const example = GALLERY.find((one) => one.name === name);
+    if (example !== undefined) {
+      await keepAddress(false);
+      newest.current = { ...example.state, other: null, cases: [] };
+      load(newest.current);
+      await keepAddress(true);
     }
   };
   const shownRoute = current?.route ?? null;
@@ -179,6 +218,13 @@ function App({ engine, about, start, notice: first }: { engine: Engine; about: A
       <main>
         <section id="policy" aria-labelledby="policy-title" tabIndex={-1}>
           <h2 id="policy-title">Policy</h2>
+          <p class="gallery">
+            <label for="gallery">Examples</label>{" "}
+            <select id="gallery" value="" onChange={(event) => { void open(event.currentTarget.value); event.currentTarget.value = ""; }}>
+              <option value="">Open one…</option>
+              {GALLERY.map(({ name }) => <option value={name}>{name}</option>)}
+            </select>
+          </p>
           <Source label="Policy" text={start.policy} read={reads.policy} fixes={fixes.policy} page={about.pages.lint} change={setPolicy} refuse={refuse} made={(editor) => (editors.current.policy = editor)} />
           {differ && <button onClick={() => load({ ...state, policy: onDisk })}>Load the file from disk</button>}
         </section>
@@ -190,6 +236,7 @@ function App({ engine, about, start, notice: first }: { engine: Engine; about: A
             reveal={reveal} change={(call) => void step({ call })} keep={keep}
           />
           {state.cases.length > 0 && <Cases state={state} change={(cases) => change({ cases })} />}
+          <Tests engine={engine} reads={reads.policy} reveal={reveal} refuse={refuse} />
         </section>
         <section id="map" aria-labelledby="map-title" tabIndex={-1}>
           <h2 id="map-title">Map</h2>
@@ -263,7 +310,7 @@ function Source({ label, text, read, fixes, page, change, refuse, made }: {
   const errors = read?.diagnostics ?? [];
   const findings = (read?.findings ?? []).filter((finding) => finding.suppressed === null);
   const found = [
-    ...errors.map(({ location: at, message }) => ({ at, level: "error", message, code: "", fix: undefined })),
+    ...errors.map(({ location: at, message }) => ({ at, level: "error", message, code: "", fix: fixOf(fixes, { code: "", location: at }) })),
     ...findings.map((finding) => ({ ...finding, at: finding.location, fix: fixOf(fixes, finding) })),
   ];
   return (

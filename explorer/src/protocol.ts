@@ -1,7 +1,7 @@
 // What the page and its worker say to each other. A question of a kind that is asked again before it is answered is not answered.
-import type { About, Comparison, PolicyDiagnostic, Explanation, Fix, LintFinding, LintedFile, Reach, Request, Table, RequestToken } from "../../crates/orbgate-wasm/npm/index.js";
+import type { About, Comparison, PolicyDiagnostic, Explanation, Fix, LintFinding, LintedFile, Reach, Request, Table, Tested, RequestToken } from "../../crates/orbgate-wasm/npm/index.js";
 
-export type { About, Comparison, PolicyDiagnostic, Explanation, Fix, LintFinding, Request, Table, RequestToken };
+export type { About, Comparison, PolicyDiagnostic, Explanation, Fix, LintFinding, Request, Table, Tested, RequestToken };
 
 /** The policy in the editor, and the one to compare it with. */
 export type Slot = "policy" | "other";
@@ -14,6 +14,8 @@ export interface Asked {
   explain: { request: Request };
   reach: { token: RequestToken };
   compare: Record<string, never>;
+  /** Decides the cases of a test file. */
+  test: { file: string };
 }
 
 export interface Read {
@@ -31,6 +33,8 @@ export interface Answered {
   explain: { policy: Explanation | null; other: Explanation | null };
   reach: Reach | null;
   compare: Comparison | { refused: string } | null;
+  /** Null if the policy has errors; otherwise the errors of the file are the cases that fail. */
+  test: Tested | null;
 }
 
 export type Kind = keyof Asked;

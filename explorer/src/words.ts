@@ -70,6 +70,13 @@ export class Places {
   }
 }
 
+/** The first line in which a text differs from another one, as the text counts them; null if none does. */
+export function differs(text: string, from: string): number | null {
+  const [lines, others] = [text.split("\n"), from.split("\n")];
+  const at = lines.findIndex((line, number) => line !== others[number]);
+  return at >= 0 ? at + 1 : others.length > lines.length ? lines.length : null;
+}
+
 /** The alternatives of a route, each of which is enough. */
 export const enough = (scopes: readonly (readonly string[])[]) => scopes.map((alternative) => alternative.join(" ")).join(" or ");
 

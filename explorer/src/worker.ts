@@ -65,6 +65,16 @@ const answers: { [K in Kind]: (given: Asked[K]) => Answered[K] } = {
     return { policy: of(engines.policy), other: of(engines.other) };
   },
   reach: ({ token }) => engines.policy?.ask("reach", { token }) ?? null,
+  test({ file }) {
+    try {
+      return engines.policy?.test(file) ?? null;
+    } catch (error) {
+      if (error instanceof OrbgateError) {
+        return { cases: error.diagnostics.map(({ location, message }) => ({ location, name: error.message, wrong: [message] })), properties: 0, uncovered: [] };
+      }
+      throw error;
+    }
+  },
   compare() {
     if (sources.other === null || engines.policy === null) {
       return null;

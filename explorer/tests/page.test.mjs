@@ -97,6 +97,87 @@ test("a fix is one click or one key away, and undone", async () => {
   assert.deepEqual([seen.violations, seen.errors], [[], []]);
 });
 
+test("a word that an error proposes is one key away", async () => {
+  const policy = "orbgate: 1\napis:\n  \"é😀\": { base_path: '', scopes: { s: { orb: false, routes: [GET /x] } } }\n...\n";
+  const { page, seen } = await open({ url: PAGE + fragment({ policy, call: { ...CALL, target: "/x", scopes: ["s"] } }) });
+  assert.deepEqual(await page.locator("button.fix").allTextContents(), ["Write orbs"]);
+  await page.click("text=error, line 3");
+  await page.keyboard.press("Control+.");
+  await page.waitForSelector(".decision.allow[aria-busy=false]");
+  const line = page.locator("#policy .cm-line").nth(2);
+  assert.match(await line.textContent(), /"é😀": .* \{ orbs: false, /);
+  await page.keyboard.press("Control+z");
+  await page.click("button.fix");
+  await page.waitForSelector(".decision.allow[aria-busy=false]");
+  assert.deepEqual([seen.violations, seen.errors], [[], []]);
+});
+
+test("lines wrap where the screen is narrow", async () => {
+  const policy = `# ${"long ".repeat(200)}\n${EXTERNAL}`;
+  const { page } = await open({ url: PAGE + fragment({ policy }) });
+  const overflows = () => page.$eval("#policy .cm-scroller", (box) => box.scrollWidth > box.clientWidth);
+  assert.equal(await overflows(), true);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.waitForSelector("#policy .cm-lineWrapping");
+  await page.waitForFunction(() => { const box = document.querySelector("#policy .cm-scroller"); return box.scrollWidth <= box.clientWidth; });
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.waitForFunction(() => document.querySelector("#policy .cm-lineWrapping") === null);
+});
+
+test("five examples open, and back leaves them", async () => {
+  const { page, seen } = await open();
+  const names = (await page.locator("#gallery option").allTextContents()).slice(1);
+  assert.equal(names.length, 5);
+  for (const [name, verdict] of [[names[1], "allow"], [names[2], "allow"], [names[3], "deny"], [names[4], "allow"], [names[0], "allow"]]) {
+    await page.selectOption("#gallery", name);
+    await page.waitForSelector(`.decision.${verdict}[aria-busy=false]`);
+    assert.match(await page.textContent("#policy [role=status]"), /No errors|note|warning/, name);
+    assert.equal(await page.inputValue("#gallery"), "");
+  }
+  await page.goBack();
+  await page.waitForFunction(() => document.querySelector("#target").value === "/mcp/tools/call/create_order");
+  assert.deepEqual([seen.violations, seen.errors], [[], []]);
+});
+
+test("the scopes of a policy leave with it", async () => {
+  const { page } = await open();
+  const chips = () => page.locator(".chip code").allTextContents();
+  const paste = async (text) => {
+    await edit(page).click();
+    await page.keyboard.press("Control+a");
+    await page.keyboard.insertText(text);
+  };
+  await paste(EXTERNAL.replace("write:inference", "write:inferences"));
+  await page.waitForSelector(".decision.allow[aria-busy=false]");
+  assert.deepEqual(await chips(), ["write:voxies"]);
+  await page.fill("#held", "mine ");
+  await paste("orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: [GET /x] } } } }\n...\n");
+  await page.waitForFunction(() => document.querySelectorAll(".chip").length === 1);
+  assert.deepEqual(await chips(), ["mine"]);
+});
+
+test("a test file is decided, with what no case covers", async () => {
+  const { page, seen } = await open();
+  const choose = (text) => page.setInputFiles("#test-file", { name: "policy.test.yaml", mimeType: "application/yaml", buffer: Buffer.from(text) });
+  const status = () => page.textContent(".tests [role=status]");
+  await choose("orbgate_test: 1\ncases:\n  - { request: GET /api/v1/external/orbs, token: user read:orbs, expect: allow }\n  - { request: GET /nowhere, token: user read:orbs, expect: allow }\n");
+  await page.waitForSelector(".tests .broken");
+  assert.equal(await status(), "1 of 2 cases pass.");
+  assert.match(await page.textContent(".tests li"), /GET \/nowhere.*policy.test.yaml, line 4: decision: expected allow, found deny/);
+  await page.click(".tests summary");
+  assert.match(await page.textContent(".tests summary"), /\d+ lines of the policy that no case covers/);
+  await page.locator(".tests details button").first().click();
+  assert.ok(await page.evaluate(() => document.activeElement.classList.contains("cm-content")));
+  // It follows the policy.
+  await page.selectOption("#gallery", "A shop with prices");
+  await page.waitForFunction(() => document.querySelector(".tests [role=status]").textContent === "0 of 2 cases pass.");
+  await choose("orbgate_test: 2\n");
+  await page.waitForFunction(() => document.querySelector(".tests li")?.textContent.includes("line 1"));
+  await choose(`orbgate_test: 1 # ${TOKEN}\n`);
+  await page.waitForSelector(".notice p");
+  assert.deepEqual([seen.violations, seen.errors], [[], []]);
+});
+
 test("each alternative of a route is shown, with what the token lacks", async () => {
   const policy = `orbgate: 1\napis:\n  a:\n    base_path: /v1\n    closed: [/x/draft]\n    scopes:\n      "read:x":\n        orbs: false\n        or: ["admin:x"]\n        and: "export:x"\n        routes: [GET /x]\n      "export:x": { routes: [] }\n      "admin:x": { routes: [] }\n...\n`;
   const { page, seen } = await open({ url: PAGE + fragment({ policy, call: { ...CALL, method: "GET", target: "/v1/x", scopes: ["read:x"] } }) });
@@ -228,6 +309,11 @@ test("a second policy shows what it changes, each with a call that shows it", as
   await page.waitForFunction(() => document.querySelector("#target").value.endsWith("/orbs/prices"));
   await decided(page);
   assert.match(await page.textContent(".other"), /allowed/);
+  // The second policy shows what decides there, and without a difference in the decision the first line that differs.
+  await page.waitForFunction(() => document.querySelector("#compare .cm-deciding")?.textContent.includes("- GET /orbs/prices"));
+  await page.fill("#target", "/nowhere");
+  await page.waitForFunction(() => document.querySelector("#compare .cm-deciding")?.textContent.includes("orbs: 5"));
+  assert.ok(await page.locator("#compare .cm-deciding").isVisible());
   await page.click("text=End the comparison");
   assert.equal(await page.locator(".other").count(), 0);
 });

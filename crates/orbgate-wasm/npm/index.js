@@ -50,6 +50,12 @@ export class Orbgate {
     return this.#answer(this.#exports.orbgate_wasm_ask(engine, name.length));
   }
 
+  /** What `Engine` calls. */
+  test(engine, file) {
+    this.#write(encoder.encode(file));
+    return JSON.parse(this.#answer(this.#exports.orbgate_wasm_test(engine)));
+  }
+
   /** What `Engine` calls when it is closed. */
   unload(engine) {
     this.#exports.orbgate_wasm_unload(engine);
@@ -91,6 +97,10 @@ class Engine {
 
   askJson(question, given = "{}") {
     return this.#module.call(this.#engine, question, given);
+  }
+
+  test(file) {
+    return this.#module.test(this.#engine, file);
   }
 
   close() {

@@ -46,6 +46,18 @@ test("what cannot be answered says why", () => {
   assert.throws(() => engine.ask("table"), { status: "invalid_argument", message: /no engine/ });
 });
 
+test("a test file is decided", () => {
+  const engine = new Orbgate(module).load("orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      r: { orbs: false, routes: [GET /x, GET /y] }\n...\n");
+  const { cases, uncovered } = engine.test("orbgate_test: 1\ncases:\n  - { request: GET /x, token: user r, expect: allow }\n  - { request: GET /y, token: none, expect: allow }\n");
+  assert.deepEqual(cases.map(({ location, name, wrong }) => [location.line, name, wrong]), [
+    [3, "GET /x", []], [4, "GET /y", ["decision: expected allow, found deny"]],
+  ]);
+  assert.deepEqual(uncovered.map(({ location, name }) => [location.line, name]), [[6, "GET /y"]]);
+  assert.throws(() => engine.test("orbgate_test: 2\n"), { status: "invalid_policy", message: "the test file has errors" });
+  engine.close();
+  assert.throws(() => engine.test(""), { status: "invalid_argument", message: /no engine/ });
+});
+
 test("a fix removes its finding", () => {
   const orbgate = new Orbgate(module);
   const policy = /^## no_end_marker\n\n```yaml\n([^]*?)```\n/m.exec(text("lint.md"))[1];

@@ -58,6 +58,16 @@ pub extern "C" fn orbgate_wasm_fixes() -> Status {
     with(Module::fixes)
 }
 
+/// Decides the cases of the input, the YAML text of a test file, with an engine. Properties aren't proved. The answer is
+/// `{"cases":[{"location":{…},"name":"…","wrong":["…"]}],"properties":0,"uncovered":[{"location":{…},"name":"…"}]}`: what is wrong with each case,
+/// how many properties there are, and the routes and scopes that no passing case decides.
+///
+/// [`Status::InvalidPolicy`]: the test file has errors.
+#[unsafe(no_mangle)]
+pub extern "C" fn orbgate_wasm_test(engine: u32) -> Status {
+    with(|module| module.test(engine))
+}
+
 /// Frees an engine. An unknown number is fine.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_wasm_unload(engine: u32) {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use orbgate::policy::Diagnostic;
-use orbgate::{Detail, Digest, Engine, MissingStep, Policy, PolicyError, Reason};
-use orbgate_analysis::{AskError, Code, Fix, Text, ask, fixes, lint};
+use orbgate::{Detail, Digest, Engine, Location, MissingStep, Policy, PolicyError, Reason};
+use orbgate_analysis::{AskError, Code, Coverage, Fix, Suite, Text, ask, fixes, lint};
 use serde::Serialize;
 
 /// How a call ended, in the numbers of the C ABI. If it isn't `Ok`, the answer is an [`Error`].
@@ -53,6 +53,29 @@ struct Loaded {
 #[derive(Serialize)]
 struct Fixes<'f> {
     fixes: Vec<Fix<'f>>,
+}
+
+/// The results of a test file.
+#[derive(Serialize)]
+struct Tested {
+    cases: Vec<Case>,
+    /// How many properties the file has. Proofs would make the module larger by a tenth.
+    properties: usize,
+    uncovered: Vec<Place>,
+}
+
+/// A case, and what is wrong with it.
+#[derive(Serialize)]
+struct Case {
+    #[serde(flatten)]
+    place: Place,
+    wrong: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Place {
+    location: Location,
+    name: String,
 }
 
 /// The version, and what the codes of decisions mean, in words.
@@ -167,6 +190,32 @@ impl Module {
                 self.refuse(Status::InvalidArgument, error.to_string())
             }
         }
+    }
+
+    pub(crate) fn test(&mut self, engine: u32) -> Status {
+        let input = core::mem::take(&mut self.input);
+        let Some(engine) = self.engines.get(&engine) else {
+            return self.refuse(Status::InvalidArgument, format!("there is no engine {engine}"));
+        };
+        let suite = match Suite::from_bytes(&input) {
+            Ok(suite) => suite,
+            Err(diagnostics) => {
+                let status = Status::InvalidPolicy;
+                let message = "the test file has errors".to_owned();
+                return self.say(status, &Error { status: status.name(), message, diagnostics: &diagnostics });
+            }
+        };
+        let mut coverage = Coverage::new(engine);
+        let tried = suite.run(engine, &mut coverage).into_iter().map(|tried| {
+            let wrong = tried.differences.iter().map(ToString::to_string);
+            let slips = tried.slips.iter().filter(|_| !tried.passed()).cloned();
+            let place = Place { location: tried.case.location, name: tried.case.name.clone() };
+            Case { place, wrong: wrong.chain(slips).collect() }
+        });
+        let cases = tried.collect();
+        let uncovered = coverage.rows().filter(|row| !row.is_touched());
+        let uncovered = uncovered.map(|row| Place { location: row.location(), name: row.name().to_owned() }).collect();
+        self.say(Status::Ok, &Tested { cases, properties: suite.properties().len(), uncovered })
     }
 
     pub(crate) fn unload(&mut self, engine: u32) {
