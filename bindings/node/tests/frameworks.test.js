@@ -601,7 +601,8 @@ test("the guide's service answers as the guide says", async (context) => {
   fs.writeFileSync(path.join(folder, "policy.yaml"), policy);
   const started = async (/** @type {string} */ program) => {
     // On a free port, which it prints.
-    const anywhere = program.replace("app.listen(8080,", "const server = app.listen(0,").replace('"listening"', "server.address().port");
+    const anywhere = program.replace("app.listen(8080,", "const server = app.listen(0,").replace("{ port: 8080 }", "{ port: 0 }")
+      .replace('"listening"', program.includes("fastify") ? "app.server.address().port" : "server.address().port");
     fs.writeFileSync(path.join(folder, "service.mjs"), anywhere);
     const service = spawn(process.execPath, ["service.mjs"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
     context.after(() => void service.kill());
@@ -620,6 +621,10 @@ test("the guide's service answers as the guide says", async (context) => {
   const calls = async () => [await call("read:other"), await call("read:orbs")].map((one) => [one.status, one.body]);
   assert.deepEqual(await calls(), [[403, ""], [200, "hello subject"]]);
   assert.equal((await fetch(`${url}/other`)).status, 404);
+
+  const [, fastify = ""] = /^```js\n([^`]*from "fastify";.*?)^```$/ms.exec(guide) ?? [];
+  port = await started(fastify);
+  assert.deepEqual(await calls(), [[403, ""], [200, "hello subject"]]);
 
   const [, recipe = ""] = /^```js\n(import cors .*?)^```$/ms.exec(guide) ?? [];
   port = await started(recipe);

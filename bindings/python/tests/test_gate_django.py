@@ -43,8 +43,8 @@ from django.http import HttpResponse
 from django.urls import clear_url_caches, include, path, re_path
 from django.views import View
 from orbgate import Policy
-from orbgate.gate import RoutesDiffer, asgi, wsgi
-from orbgate.gate.django import around, protect
+from orbgate.gate import RoutesDiffer
+from orbgate.gate.django import allowed, around, protect
 from test_gate import USERS, World, call, call_wsgi
 from test_gate_frameworks import REWRITES, RULES
 
@@ -52,7 +52,7 @@ ran = []
 
 def user(request, **_):
     ran.append(f"{request.method} {request.path_info}")
-    return HttpResponse((asgi if hasattr(request, "scope") else wsgi).allowed(request).token.subject)
+    return HttpResponse(allowed(request).token.subject)
 
 class Orders(View):
     def get(self, request, id): return user(request)

@@ -13,8 +13,8 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[1]
 PAGES = [PACKAGE / "README.md", *sorted((PACKAGE / "docs").glob("*.md"))]
 ALL = [block for page in PAGES for block in re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)]
-# Where there is a cluster, `test_spark` runs those with Spark; `test_gate` runs the service.
-BLOCKS = [block for block in ALL if "pyspark" not in block and "fastapi" not in block]
+# Where there is a cluster, `test_spark` runs those with Spark; `test_gate` runs the services.
+BLOCKS = [block for block in ALL if "pyspark" not in block and "Gate.from_files" not in block]
 
 
 def test_there_are_examples() -> None:

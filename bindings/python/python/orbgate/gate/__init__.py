@@ -78,11 +78,18 @@ class Allowed:
         """The template of a public route, such as `/healthz`; None for a route of the policy."""
         return self._answer.public_template
 
-    def charge(self, body: bytes = b"") -> Charge | None:
+    def charge(self, body: object = b"") -> Charge | None:
         """What the call consumes. If you pass the request's body, also whether it may use bonus orbs; the gate reads it itself
         if `bonus_from_body` has the route.
+
+        Text and bytes are the raw body. Of a parsed one, only a `dict` with `allowBonusOrbsUse` counts, if it is exactly `True`.
         """
-        if self._bonus or not _native.allows_bonus_orbs(body):
+        if isinstance(body, dict):
+            allows = body.get("allowBonusOrbsUse") is True
+        else:
+            raw = body.encode(errors="replace") if isinstance(body, str) else body
+            allows = isinstance(raw, (bytes, bytearray, memoryview)) and _native.allows_bonus_orbs(bytes(raw))
+        if self._bonus or not allows:
             return self.decision.orbs
         return self._gate.again(self._answer, self._method, self._target, None, True).decision.orbs
 
@@ -523,7 +530,7 @@ class Gate(_native.Gate):
             logger.debug("%s: %s, about %s, token refused: %s", effect, reason, decision.about, answer.refused)
         if self._audit is not None:
             try:
-                called(self._audit, line_of(answer))
+                called(self._audit, line_of(answer, reads_bonus=self._bonus_limit(answer) is not None))
             except Exception:
                 self._add(_names.AUDIT_LOST_TOTAL, {})
                 self.warn("audit lines are lost: `audit` raised", exc_info=True)

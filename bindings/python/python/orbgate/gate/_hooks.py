@@ -65,12 +65,12 @@ def counter() -> Callable[[str, Mapping[str, str]], object]:
     return lambda name, labels: counters[name].add(1, dict(labels))
 
 
-def line_of(answer: Answer) -> str:
+def line_of(answer: Answer, *, reads_bonus: bool = False) -> str:
     """The audit line, the same for every gate: the decision, its time and, for the token, only its kind and an id that reveals nothing."""
     token = answer.token
     decision = answer.decision.to_dict()
-    if orbs := decision["orbs"]:
-        # No gate has read the body; the handler may still charge with bonus orbs.
+    if (orbs := decision["orbs"]) and not reads_bonus:
+        # The gate hasn't read the body; the handler may still charge with bonus orbs.
         orbs["bonus_allowed"] = None
     line = {
         "time_ms": time.time_ns() // 1_000_000,

@@ -12,7 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-__all__ = ["around", "check", "protect"]
+__all__ = ["allowed", "around", "check", "protect"]
+
+
+def allowed(request: Any) -> Allowed:
+    """The decision that allowed this request, over ASGI or WSGI.
+
+    Raises RuntimeError, so that the request gets a 500, if no gate has decided it, or if it was changed since.
+    """
+    return asgi.allowed(request) if hasattr(request, "scope") else wsgi.allowed(request)
 
 
 def protect(app: Any, gate: Gate) -> Any:

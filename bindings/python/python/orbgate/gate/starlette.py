@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from . import Gate, RoutesDiffer
 from ._routes import guard, served, template_of
-from .asgi import GateMiddleware
+from .asgi import GateMiddleware, allowed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["check", "document", "protect"]
+__all__ = ["allowed", "check", "document", "protect"]
 
 
 def protect(app: Any, gate: Gate, *, root_path: str = "") -> None:
