@@ -75,7 +75,7 @@ pub struct KeyCache {
     places: Arc<Places>,
     /// The tokens that wait for an introspection endpoint.
     asking_places: Arc<Places>,
-    /// What has been said of each issuer.
+    /// The last notices about each issuer.
     noticed: Mutex<Vec<Noticed>>,
     /// Signatures are checked by the program.
     outside: bool,
