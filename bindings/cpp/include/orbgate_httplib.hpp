@@ -549,6 +549,9 @@ private:
         if (is_ready_) {
             throw std::logic_error("`" + method + " " + path_template + "` comes after `listen`");
         }
+        if (path_template.find("/:") != std::string::npos) { // cpp-httplib's own syntax, which no request would match
+            throw std::logic_error("`" + method + " " + path_template + "` isn't a template of a policy: write `{id}`, not `:id`");
+        }
         routes_.push_back({std::move(method), path_template, std::move(handler)});
         return *this;
     }

@@ -97,6 +97,12 @@ int main(int count, char **arguments)
     } catch (const orbgate::Exception &thrown) {
         CHECK(std::string(thrown.what()).find("/{any}") != std::string::npos);
     }
+    try {
+        server.Get("/orders/:id", [](const httplib::Request &, httplib::Response &) {});
+        CHECK(false);
+    } catch (const std::logic_error &thrown) {
+        CHECK(std::string(thrown.what()) == "`GET /orders/:id` isn't a template of a policy: write `{id}`, not `:id`");
+    }
     add_routes(server);
     CHECK(server.set_mount_point("/files", arguments[3]) && server.set_mount_point("/hidden", arguments[3]));
     server.set_file_request_handler([](const httplib::Request &, httplib::Response &response) {
