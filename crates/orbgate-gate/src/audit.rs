@@ -30,7 +30,7 @@ impl<'a> AuditLine<'a> {
     }
 }
 
-/// The JSON of an audit line, or of a value that contains one. If nobody has read whether the request allows bonus orbs, no
+/// The JSON of an audit line, or of a value that contains one. If no one has read whether the request allows bonus orbs, no
 /// `bonus_allowed` is false: it is null, because the handler may still charge with them.
 ///
 /// # Errors

@@ -18,7 +18,7 @@ use crate::verify::VerifyToken;
 
 /// What is read of a request after its headers.
 pub(crate) trait ReadBody {
-    /// Whether an allowed request allows bonus orbs; `None` if nobody reads it.
+    /// Whether an allowed request allows bonus orbs; `None` if the gate does not read it.
     async fn allows_bonus_orbs(&mut self, decision: &Decision<'_>) -> Option<bool>;
 
     /// Reads a message of MCP, up to this many bytes.

@@ -44,7 +44,7 @@ pub struct Saw {
     pub consumes: Option<bool>,
 }
 
-/// What an audit says of a decision.
+/// What an audit shows of a decision.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Line {
     pub(crate) route: Option<String>,
