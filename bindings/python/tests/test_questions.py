@@ -83,7 +83,7 @@ def test_everything_that_a_token_may_call(policy: Policy) -> None:
         by_scope = [policy.decide_scope(scope.scope, token) for scope in policy.scopes() if not scope.routes]
         decisions = [policy.decide(*call, token) for call in calls(policy)] + by_scope
         expected = {
-            (d.route, d.scope, d.api, d.reason, d.orbs and d.orbs.consumes, d.orbs and d.orbs.amount)
+            (d.route, d.scope, d.scopes or ((d.scope,),), d.api, d.reason, d.orbs and d.orbs.consumes, d.orbs and d.orbs.amount)
             for d in decisions
             if d
         }
@@ -153,6 +153,8 @@ def test_the_table(policy: Policy) -> None:
     table = policy.table()
     routes = [f"{row.method} {row.template}" for row in table if row.method]
     assert routes == [str(route) for route in policy.routes()]
+    assert [row.scopes for row in table if row.method] == [route.scopes for route in policy.routes()]
+    assert all(row.scopes == ((row.scope,),) for row in table if not row.method)
     assert {row.scope for row in table} == {scope.scope for scope in policy.scopes()}
     assert table.to_dicts()[0] == table[0]._asdict()
 
@@ -181,7 +183,7 @@ def test_tables_become_data_frames(policy: Policy) -> None:
     table = policy.table()
     frame = table.to_polars()
     assert isinstance(frame, polars.DataFrame) and frame.columns == list(table.columns)
-    assert frame.rows() == [tuple(row) for row in table]
+    assert [(*row[:2], tuple(map(tuple, row[2])), *row[3:]) for row in frame.rows()] == table
     other = table.to_pandas()
     assert isinstance(other, pandas.DataFrame) and list(other.columns) == list(table.columns)
     assert list(other["scope"]) == [row.scope for row in table]

@@ -55,6 +55,7 @@ pub(crate) struct ScopeRow<'py> {
 pub(crate) struct ListedRow<'e> {
     api: &'e str,
     scope: &'e str,
+    scopes: Bound<'e, PyTuple>,
     permits: Option<&'e str>,
     organisation: Option<&'static str>,
     method: Option<&'e str>,
@@ -68,6 +69,7 @@ pub(crate) struct ListedRow<'e> {
 pub(crate) struct ReachRow<'e> {
     route: Option<&'e str>,
     scope: &'e str,
+    scopes: Bound<'e, PyTuple>,
     api: &'e str,
     reason: Py<PyAny>,
     consumes: Option<bool>,
@@ -121,7 +123,7 @@ pub(crate) fn routes<'a>(
 pub(crate) fn table_rows<'a>(policy: &'a Bound<'_, Policy>) -> PyResult<Vec<ListedRow<'a>>> {
     guarded(|| {
         let table_rows = analysis::table_rows(policy.get().engine());
-        Ok(table_rows.map(listed_row).collect())
+        table_rows.map(|row| listed_row(policy.py(), row)).collect()
     })
 }
 
@@ -399,11 +401,18 @@ fn declared<'e>(denial: &Answer<'e>) -> Vec<&'e str> {
     denial.route().map_or_else(Vec::new, |route| route.methods().collect())
 }
 
-fn reach_row<'e>(py: Python<'_>, allow: Allow<'e>) -> PyResult<ReachRow<'e>> {
-    let (scope, charge) = (allow.scope(), allow.charge());
+/// The alternatives of a route, or the one scope that is asked for.
+fn needed<'e>(py: Python<'e>, route: Option<Route<'e>>, scope: &str) -> PyResult<Bound<'e, PyTuple>> {
+    let scopes = route.map_or_else(|| vec![vec![scope.to_owned()]], |route| scopes_of(route.requirement()));
+    tuples(py, &scopes)
+}
+
+fn reach_row<'e>(py: Python<'e>, allow: Allow<'e>) -> PyResult<ReachRow<'e>> {
+    let (scope, charge) = (allow.scope().map_or("", |scope| scope.name()), allow.charge());
     Ok(ReachRow {
         route: allow.route().map(|route| route.as_str()),
-        scope: scope.map_or("", |scope| scope.name()),
+        scope,
+        scopes: needed(py, allow.route(), scope)?,
         api: Answer::Allow(allow).api().unwrap_or_default(),
         reason: terms::reason_member(py, allow.reason())?,
         consumes: charge.map(|charge| charge.consumes),
@@ -418,7 +427,7 @@ fn route_row<'e>(py: Python<'e>, route: Route<'e>) -> PyResult<RouteRow<'e>> {
         method: route.method(),
         template: route.template(),
         scope: scope.name(),
-        scopes: tuples(py, &scopes_of(route.requirement()))?,
+        scopes: needed(py, Some(route), scope.name())?,
         api: route.api(),
         consumes,
         amount,
@@ -427,19 +436,20 @@ fn route_row<'e>(py: Python<'e>, route: Route<'e>) -> PyResult<RouteRow<'e>> {
     })
 }
 
-fn listed_row(TableRow { scope, api, route }: TableRow<'_>) -> ListedRow<'_> {
+fn listed_row<'e>(py: Python<'e>, TableRow { scope, api, route }: TableRow<'e>) -> PyResult<ListedRow<'e>> {
     let own = route.map(|route| route.orbs());
     let orbs = own.or_else(|| scope.orbs()).map(orbs);
-    ListedRow {
+    Ok(ListedRow {
         api,
         scope: scope.name(),
+        scopes: needed(py, route, scope.name())?,
         permits: scope.permits(),
         organisation: scope.organisation().map(|rule| rule.as_str()),
         method: route.map(|route| route.method()),
         template: route.map(|route| route.template()),
         consumes: orbs.map(|(consumes, _)| consumes),
         amount: orbs.and_then(|(_, amount)| amount),
-    }
+    })
 }
 
 fn scope_row<'py>(py: Python<'py>, scope: Scope<'py>) -> PyResult<ScopeRow<'py>> {

@@ -69,10 +69,11 @@ class Scope(NamedTuple):
 
 
 class TableRow(NamedTuple):
-    """A row of the table: a route with its scope, or a scope without routes."""
+    """A row of the table: a route with its scope and its alternatives, as `Route` has them, or a scope without routes."""
 
     api: str
     scope: str
+    scopes: tuple[tuple[str, ...], ...]
     permits: str | None
     organisation: str | None
     method: str | None
@@ -82,10 +83,14 @@ class TableRow(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """A call that a token can make; `route` is None for a decision by scope without a route."""
+    """A call that a token can make; `route` is None for a decision by scope without a route, which needs only `scope`.
+
+    `scopes` are the route's alternatives, as `Route` has them. The token has one of them whole.
+    """
 
     route: str | None
     scope: str
+    scopes: tuple[tuple[str, ...], ...]
     api: str
     reason: Reason
     consumes: bool | None

@@ -53,6 +53,7 @@ def _array(pa: Any, values: list[Any], hint: str) -> Any:
         "bool": pa.bool_(),
         "datetime": time,
         "tuple[int, ...]": pa.list_(pa.int64()),
+        "tuple[tuple[str, ...], ...]": pa.list_(pa.list_(pa.string())),
         "dict[str, int]": pa.map_(pa.string(), pa.int64()),
         "dict[str, datetime | None]": pa.map_(pa.string(), time),
     }
