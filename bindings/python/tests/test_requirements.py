@@ -59,6 +59,16 @@ def test_routes_and_decisions_list_the_alternatives() -> None:
         assert decision.scopes is None and "scopes" not in decision.to_dict()
 
 
+def test_tables_and_reach_list_the_alternatives() -> None:
+    rows = {(row.method, row.template): row.scopes for row in POLICY.table() if row.method}
+    assert rows == {(route.method, route.template): route.scopes for route in POLICY.routes()} and ORDERS in rows.values()
+    admin = POLICY.reach(Token("user", "admin"))
+    assert [row.scopes for row in admin if row.route == "GET /r/orders"] == [ORDERS]
+    by_scope = POLICY.reach(Token("user", "root")).where(lambda row: row.route is None)
+    assert [row.scopes for row in by_scope] == [(("root",),)]
+    assert POLICY.table().to_pyarrow()["scopes"].to_pylist()[0] == [list(scopes) for scopes in ORDERS]
+
+
 def test_a_table_has_the_alternatives_of_each_decision() -> None:
     decided = POLICY.decide_table(TABLE)
     needs = decided.to_pyarrow()["needs"].to_pylist()
@@ -90,6 +100,46 @@ def test_the_report_counts_what_calls_used_and_needed() -> None:
     granted = report(TABLE, POLICY).figures.scopes.granted
     assert {use.scope: (use.used, use.needed) for use in granted} == {scope: (used[scope], needed[scope]) for scope in (use.scope for use in granted)}
     assert {use.scope: use for use in granted} == {use.scope: use for use in POLICY.scope_usage(VALID)}
+
+
+def lacks(row: dict[str, Any]) -> tuple[str, set[str]] | None:
+    """The route of a denied call, and the scopes of its owner's alternative that the token lacks."""
+    decision = row["kind"] and POLICY.decide(row["method"], row["target"], Token(row["kind"], row["scopes"]))
+    if not isinstance(decision, Decision) or decision.reason != "scope_missing" or decision.scope is None:
+        return None
+    return decision.route or "", set((decision.scopes or ((decision.scope,),))[0]) - set(row["scopes"].split())
+
+
+def test_the_report_names_the_scopes_that_tokens_lacked() -> None:
+    calls: Counter[str] = Counter()
+    routes: dict[str, Counter[str]] = {}
+    by_caller: dict[tuple[str, str], set[str]] = {}
+    denied = 0
+    for row in ROWS:
+        if found := lacks(row):
+            route, scopes = found
+            denied += 1
+            for scope in scopes:
+                calls[scope] += 1
+                routes.setdefault(scope, Counter())[route] += 1
+            by_caller.setdefault((row["caller"], POLICY.route_of(row["method"], row["target"]).scope), set()).update(scopes)
+    made = report(TABLE, POLICY)
+    missing = made.figures.scopes.missing
+    assert {row.scope: row.calls for row in missing} == calls and sum(calls.values()) > denied > 100
+    assert all(set(row.routes) == set(routes[row.scope]) and sorted(row.routes, key=lambda route: (-routes[row.scope][route], route)) == list(row.routes) for row in missing)
+    groups = made.figures.denials.groups.where(lambda row: row.pattern == "missing scope")
+    assert {(row.caller, row.scope): set(row.lacked) for row in groups} == by_caller
+    assert any(row.scope not in row.lacked for row in groups) and any(len(row.lacked) > 1 for row in groups)
+    assert f"{denied:,} calls were denied only because a scope was missing, {len(calls)} scopes in total." in made.html
+
+
+def test_a_failing_client_lacks_what_it_is_told_to_ask_for() -> None:
+    """The owner of the route was named, although the token has it."""
+    rows = [{"method": "POST", "target": "/r/orders/export", "kind": "user", "scopes": f"read:orders{'' if at > 100 else ' export:data'}", "caller": "exporter", "time": f"2026-01-01T{at // 60:02}:{at % 60:02}:00Z"} for at in range(300)]
+    made = report(pa.Table.from_pylist(rows), POLICY)
+    [group] = made.figures.denials.groups
+    assert (group.scope, group.lacked, group.looks_like) == ("read:orders", ("export:data",), "misconfigured client")
+    assert group.caller_carried == 101 and "lack export:data" in made.html
 
 
 def test_the_audit_keeps_what_alternatives_need() -> None:

@@ -36,7 +36,6 @@ from .figures import (
     Figures,
     LogFigures,
     LogFile,
-    MissingScope,
     Outcome,
     ProbedRoute,
     ReasonCount,
@@ -91,10 +90,10 @@ class Counted:
         self.outcomes.add(counted)
         self.times.add(counted)
         self.callers.add(counted)
-        self.usage.add(calls, decided)
+        lacked = self.usage.add(calls, decided)
         self.served.add(calls, decided)
         self.orbs.add(part)
-        self.denials.add(part)
+        self.denials.add(part, lacked)
         self.timelines.see(part)
         self.addresses.see(part)
         self.sides.add(part)
@@ -154,7 +153,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
         changes=None if base is None else _changes(log, base, counted.sides.sides()),
         times=CallTimes(by_time, unit, first, last, Rows(OutlyingTime, outlying), log.has_days_alone),
         orbs=orbs.figures(by_time, unit),
-        scopes=Scopes(usage.rows(), usage.caller_rows(), usage.callers.is_exact, _missing(found)),
+        scopes=Scopes(usage.rows(), usage.caller_rows(), usage.callers.is_exact, usage.missing_rows()),
         unknown=Unknown(usage.unknown_rows(), usage.unknown_by_caller(), usage.unknown_held.is_exact, len(usage.unknown), usage.unknown.is_exact),
         unauthenticated=Unauthenticated(_probed(found), counted.malformed_without_token, counted.malformed_with_invalid_token),
         callers=Callers(callers.rows(has_statuses), callers.denial_rows(), len(callers.denials), callers.denials.is_exact, callers.without),
@@ -301,18 +300,6 @@ def _routes(outcomes: Rows[Outcome], policy: Policy) -> Rows[RouteCount]:
         allowed = sum(outcome.calls for outcome in of_route) - denials.total()
         rows.append(RouteCount(route, scope, allowed, denials.total(), _most(denials)))
     return Rows(RouteCount, sorted(rows, key=lambda row: (-row.allowed - row.denied, row.route or "", row.scope or "")))
-
-
-def _missing(outcomes: Rows[Outcome]) -> Rows[MissingScope]:
-    by_scope: defaultdict[str, list[Outcome]] = defaultdict(list)
-    for outcome in outcomes:
-        if outcome.reason == Reason.SCOPE_MISSING and outcome.scope is not None:
-            by_scope[outcome.scope].append(outcome)
-    rows = []
-    for scope, of_scope in by_scope.items():
-        routes = dict.fromkeys(outcome.route for outcome in of_scope if outcome.route is not None)
-        rows.append(MissingScope(scope, sum(outcome.calls for outcome in of_scope), tuple(routes)))
-    return Rows(MissingScope, sorted(rows, key=lambda row: (-row.calls, row.scope)))
 
 
 def _probed(outcomes: Rows[Outcome]) -> Rows[ProbedRoute]:

@@ -82,8 +82,9 @@ class Denied(NamedTuple):
     - "undeclared method": the policy has the path, but not with this method
     - "no valid token"
 
-    `scope` is the missing scope. `routes` are the routes that the calls reached, or the other policy's routes for "older
-    version". `paths` counts distinct unknown paths, at most 64; paths that differ only in ids count as one. `paths_in_hour` is
+    `scope` owns the routes of calls that lacked a scope or a user's token. `lacked` are the scopes of the owner's alternative
+    that the tokens lacked, or `scope` without a user's token. `routes` are the routes that the calls reached, or the other
+    policy's routes for "older version". `paths` counts distinct unknown paths, at most 64; paths that differ only in ids count as one. `paths_in_hour` is
     the most of them within an hour, at most 20. It is a lower bound unless `paths_in_hour_is_exact`, because calls have no time
     or are far out of order.
 
@@ -92,7 +93,7 @@ class Denied(NamedTuple):
     `caller_calls` is the number of all calls of the caller; None if it isn't exact. `caller_lacks` counts the scopes that its
     denied calls lacked, including those for which they lacked a user's token; a lower bound if some groups aren't counted.
     `caller_carried` counts its calls whose token had the scope, or whose user token had it for "other kind of token"; None if
-    it isn't exact, or without a scope or a caller. `malformed` counts malformed calls, `base_allowed` calls that the other
+    it isn't exact, or without a caller or exactly one such scope. `malformed` counts malformed calls, `base_allowed` calls that the other
     policy allows, and `served_though_denied` calls that the server served; None if the log has no statuses.
     `unclear` calls were answered with an error of the server, or have no route and were neither served nor refused.
 
@@ -105,6 +106,7 @@ class Denied(NamedTuple):
     caller: str | None
     pattern: str
     scope: str | None
+    lacked: tuple[str, ...]
     calls: int
     routes: tuple[str, ...]
     paths: int
@@ -165,11 +167,12 @@ class DeniedSpan(NamedTuple):
 class Evidence:
     """The details of a group, apart from its number of calls."""
 
-    __slots__ = ("detail", "first", "last", "malformed", "method", "paths", "paths_in_hour", "paths_in_hour_is_exact", "base_allowed", "routes", "rows", "served", "slots", "slots_from", "target", "targets", "unclear", "with_token", "without_time")
+    __slots__ = ("detail", "first", "lacked", "last", "malformed", "method", "paths", "paths_in_hour", "paths_in_hour_is_exact", "base_allowed", "routes", "rows", "served", "slots", "slots_from", "target", "targets", "unclear", "with_token", "without_time")
 
     def __init__(self) -> None:
         self.rows: list[int] = []
         self.routes: Counter[str] = Counter()
+        self.lacked: set[str] = set()
         self.paths: set[bytes] = set()
         self.targets: set[bytes] = set()
         # For each half hour, the first and last second of each path, up to the number of a probe; and the first half hour since the last drop.
@@ -242,9 +245,9 @@ class DenialCounts:
         self._has_base = has_base
         self._evidence: dict[Group, Evidence] = {}
 
-    def add(self, part: Part) -> None:
-        """Counts calls with their decisions, row by row."""
-        found = self._denied(part)
+    def add(self, part: Part, lacked: Any) -> None:
+        """Counts calls with their decisions and the scopes that they lacked, row by row."""
+        found = self._denied(part, lacked)
         if found.num_rows:
             self._count(found)
             self._see_targets(found)
@@ -283,11 +286,12 @@ class DenialCounts:
         known. `carried` returns the number of calls whose token, or user token, had a scope. With `has_days_alone`, gaps between
         calls aren't known.
         """
-        lacked = Counter(caller for caller, _ in {(caller, scope) for (caller, _, scope), _ in self.groups if scope is not None})
+        lacked = Counter(caller for caller, _ in {(group[0], scope) for group, _ in self.groups for scope in self._evidence[group].lacked})
         rows = []
         for group, entry in self.groups:
             caller, pattern, scope = group
-            had = None if caller is None or scope is None else carried(caller, scope, pattern == OTHER_KIND)
+            scopes = self._evidence[group].lacked
+            had = carried(caller, *scopes, pattern == OTHER_KIND) if caller is not None and len(scopes) == 1 else None
             rows.append(self._row(group, entry, looks(group), not has_days_alone, has_statuses, calls_of(caller), lacked[caller], had))
         order = {what: at for at, what in enumerate((PROBE, ATTACK, MISCONFIGURED, BROKEN, STALE, RECOVERED, RETRIES, None))}
         return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
@@ -313,7 +317,7 @@ class DenialCounts:
         rows = (DeniedSpan(_text(caller), start, found[caller][start], exact[caller]) for caller in callers for start in sorted(found[caller]) if found[caller][start])
         return Rows(DeniedSpan, rows)
 
-    def _denied(self, part: Part) -> Any:
+    def _denied(self, part: Part, lacked: Any) -> Any:
         """The denied calls with their patterns."""
         calls, decided, before, _ = part
         reason = decided["sought"].combine_chunks()
@@ -338,6 +342,7 @@ class DenialCounts:
         columns |= {
             "pattern": pattern,
             "scope": pc.if_else(pc.or_(is_missing, is_other), decided["scope"], None),
+            "lacked": pc.if_else(is_other, decided["scope"], lacked),
             "detail": decided["detail"],
             "location": pc.coalesce(base_route, decided["route"], decided["about"]),
             "with_token": pc.is_in(calls["kind"], KINDS),
@@ -350,7 +355,7 @@ class DenialCounts:
         return pa.table(columns).filter(pc.equal(decided["decision"], Effect.DENY.value))
 
     def _count(self, found: Any) -> None:
-        keys = ["caller", "pattern", "scope", "location"]
+        keys = ["caller", "pattern", "scope", "location", "lacked"]
         what = [([], "count_all"), ("row", "list"), ("is_malformed", "sum"), ("base_allowed", "sum"), ("is_served", "sum"), ("is_unclear", "sum"), ("with_token", "sum"), ("without_time", "sum"), *((name, "first", FIRST) for name in ("method", "target", "detail")), ("time", "min"), ("time", "max")]
         groups = found.group_by(keys, use_threads=False).aggregate(what)
         rows = groups["row_list"].combine_chunks()
@@ -367,6 +372,7 @@ class DenialCounts:
                 evidence.rows = sorted([*evidence.rows, *row["row_list"]])[:ROWS]
             if row["location"] is not None:
                 evidence.routes[row["location"]] += row["count_all"]
+            evidence.lacked.update((row["lacked"] or "").split())
             evidence.malformed += row["is_malformed_sum"]
             evidence.base_allowed += row["base_allowed_sum"] or 0
             evidence.served += row["is_served_sum"]
@@ -410,7 +416,7 @@ class DenialCounts:
         evidence = self._evidence[group]
         in_hour = evidence.most_in_hour() if has_hours else None
         return Denied(
-            _text(caller), pattern, scope, entry.count,
+            _text(caller), pattern, scope, tuple(sorted(evidence.lacked)), entry.count,
             tuple(sorted(evidence.routes, key=lambda route: (-evidence.routes[route], route))),
             len(evidence.paths), in_hour, in_hour == PROBED_PATHS or (evidence.paths_in_hour_is_exact and not evidence.without_time and entry.is_exact), len(evidence.targets), evidence.with_token, whole, lacked, had, evidence.malformed, evidence.base_allowed if self._has_base else None,
             evidence.served if has_statuses else None, evidence.unclear,

@@ -70,7 +70,9 @@ class ProbedRoute(NamedTuple):
 
 
 class MissingScope(NamedTuple):
-    """A scope that denied calls lacked, and their routes."""
+    """A scope that denied calls lacked, and their routes. A call can lack several scopes of its route's first alternative.
+    The other alternatives, which would be enough, too, aren't counted.
+    """
 
     scope: str
     calls: int
@@ -424,11 +426,11 @@ class Figures(NamedTuple):
 
     @property
     def needed(self) -> dict[tuple[str | None, str], int]:
-        """The number of denied calls in which each caller lacked each scope, or a user's token for it; lower bounds if groups of
-        denials aren't exact.
+        """The number of denied calls in groups in which each caller lacked each scope, or a user's token for it; lower bounds if
+        groups of denials aren't exact.
         """
         found: Counter[tuple[str | None, str]] = Counter()
         for row in self.denials.groups:
-            if row.scope is not None:
-                found[row.caller, row.scope] += row.calls
+            for scope in row.lacked:
+                found[row.caller, scope] += row.calls
         return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from sys import intern
 from typing import TYPE_CHECKING, Any
@@ -18,7 +18,7 @@ from .._read import private
 from .._rows import Rows
 from .._terms import TokenKind
 from .denials import KINDS
-from .figures import CallerScope, UnknownScope, UnknownScopeBy
+from .figures import CallerScope, MissingScope, UnknownScope, UnknownScopeBy
 
 if TYPE_CHECKING:
     from .._policy import Policy
@@ -47,12 +47,17 @@ class Usage:
         self._granted: Counter[str] = Counter()
         self._used: Counter[str] = Counter()
         self._needed: Counter[str] = Counter()
+        self._missing: Counter[tuple[str, str | None]] = Counter()
         self._carried: dict[bytes, tuple[list[str], list[str]]] = {}
         self._carried_bytes = 0
 
-    def add(self, calls: Any, decided: Any) -> None:
-        """Counts calls with their decisions."""
+    def add(self, calls: Any, decided: Any) -> Any:
+        """Counts calls with their decisions. Returns the scopes that each denied call lacked."""
         found = used(self._policy, calls, decided)
+        lacked = pa.table({"missing": found.missing, "route": decided["route"]}).filter(pc.is_valid(found.missing))
+        for row in lacked.group_by(["missing", "route"]).aggregate([([], "count_all")]).to_pylist():
+            for scope in row["missing"].split():
+                self._missing[scope, row["route"]] += row["count_all"]
         columns = {"caller": calls["caller"], "scopes": calls["scopes"].fill_null(b""), "used": found.used, "needed": found.needed, "is_user": pc.is_in(calls["kind"], USER)}
         held = pa.table(columns).filter(pc.is_in(calls["kind"], KINDS))
         self.texts.add(held)
@@ -61,11 +66,23 @@ class Usage:
                 for scope in (row[name] or "").split():
                     counts[scope] += row["count_all"]
         self.held.add(held.filter(pc.is_valid(held["caller"])))
+        return found.missing
 
     def rows(self) -> Rows[ScopeUse]:
         """The scopes of the policy. The most granted come first."""
         uses = (ScopeUse(scope, granted, self._used[scope], self._needed[scope], in_policy=True) for scope, granted in self._granted.items())
         return Rows(ScopeUse, sorted(uses, key=lambda use: (-use.granted, use.scope)))
+
+    def missing_rows(self) -> Rows[MissingScope]:
+        """The scopes that denied calls lacked. The most frequent come first."""
+        routes: defaultdict[str, Counter[str | None]] = defaultdict(Counter)
+        for (scope, route), calls in self._missing.items():
+            routes[scope][route] += calls
+        rows = (
+            MissingScope(scope, of.total(), tuple(route for route in sorted(of, key=lambda route: (-of[route], route or "")) if route is not None))
+            for scope, of in routes.items()
+        )
+        return Rows(MissingScope, sorted(rows, key=lambda row: (-row.calls, row.scope)))
 
     def unknown_rows(self) -> Rows[UnknownScope]:
         """The other scopes. The most granted come first."""

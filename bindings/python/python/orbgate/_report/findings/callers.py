@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..._number import number
 from ..._terms import Reason
-from ..denials import is_silent
+from ..denials import MISSING_SCOPE, is_silent
 from ..failures import ATTACK, CALLER, ALL, LACKS, MISCONFIGURED, OUTAGE, ROUTE, SCOPE
 from ..numbers import before, shown, when
 from ..timelines import ERROR, FEW, OWN, REJECTED, second_of
@@ -31,11 +31,19 @@ def described(row: Failure, found: Figures) -> str:
     of = {ROUTE: f" to {row.route}", ALL: f" to {row.route}" if row.route else "", SCOPE: f" that need {shown(row.scope)}" if row.outcome not in LACKS else "", CALLER: ""}[row.counted]
     how = HOW.get(row.outcome) or (f"were answered with {row.outcome}" if row.outcome.isdigit() or row.outcome == ERROR else f"were denied for {row.outcome}")
     if row.outcome in LACKS:
-        how = f"{'lack' if row.outcome == Reason.SCOPE_MISSING.value else 'have no user token for'} {'the scopes of their routes' if row.scope is None else shown(row.scope)}"
+        how = f"{'lack' if row.outcome == Reason.SCOPE_MISSING.value else 'have no user token for'} {'the scopes of their routes' if row.scope is None else _lacked(row, found)}"
     many = f", up to {number(row.in_hour)} within an hour" if row.pattern is not None and row.in_hour is not None else ""
     pattern = f" {shown(row.pattern)}" if row.pattern is not None and row.looks_like == ATTACK else ""
     whose = who(row.caller) if row.counted != ALL else "all callers" if row.looks_like == OUTAGE else "an attacker"
     return f"{whose}{pattern}: {number(row.failed)} of {number(row.calls, 'call')}{of} {how}{_times(row, found, is_of_days)}{many}{_around(row)}"
+
+
+def _lacked(row: Failure, found: Figures) -> str:
+    """The scopes that the calls lacked. The caller can have the scope that owns their routes."""
+    is_missing = row.outcome == Reason.SCOPE_MISSING.value
+    groups = (group for group in found.denials.groups if (group.caller, group.scope, group.pattern == MISSING_SCOPE) == (row.caller, row.scope, is_missing))
+    scopes = next((group.lacked for group in groups), ()) or (row.scope,)
+    return ", ".join(map(shown, scopes))
 
 
 def _times(row: Failure, found: Figures, is_of_days: bool) -> str:

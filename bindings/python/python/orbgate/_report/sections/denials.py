@@ -57,7 +57,7 @@ def told_apart(found: Figures, top: int) -> Section:
     if found.denials.failures:
         tables.append(_failures(found, top))
     listed = [
-        (parts.caller(row.caller), _common(row), shown(row.scope), bound(row.calls, row.is_exact), *parts.served(row), str(row.looks_like or "–"), _rows(row))
+        (parts.caller(row.caller), _common(row), parts.some([shown(scope) for scope in row.lacked], 3) or shown(None), bound(row.calls, row.is_exact), *parts.served(row), str(row.looks_like or "–"), _rows(row))
         for row in rows[:top]
     ]
     what = {"caller": CODE, "pattern": NAME, "scope": CODE, "calls": NUMBER, **parts.served_column(found), "likely cause": NAME, "first rows": WORDS}

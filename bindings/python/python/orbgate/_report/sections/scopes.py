@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..._number import number
 from ..._read.columns import SPACE
+from ..._terms import Reason
 from ..charts import MOST_BARS, Bar, matrix
 from ..findings.words import UNKNOWN as UNKNOWN_SCOPES
 from ..findings.words import UNUSED as UNUSED_GRANTS
@@ -159,7 +160,7 @@ def missing(found: Figures, top: int) -> Section:
     name = "Missing scopes"
     if not found.scopes.missing:
         return Section(name, "No call was denied because it lacked a scope.", [], [])
-    calls = sum(row.calls for row in found.scopes.missing)
+    calls = sum(row.calls for row in found.decisions.reasons if row.reason == Reason.SCOPE_MISSING)
     lacked = number(len(found.scopes.missing), "scope")
     finding = f"{number(calls, 'call')} {'was' if calls == 1 else 'were'} denied only because a scope was missing, {lacked} in total."
     drawn = [Bar(row.scope, number(row.calls, "denied call"), (row.calls,)) for row in found.scopes.missing]
