@@ -157,6 +157,7 @@ int main(int count, char **arguments)
     }
     orbgate::GateOptions options;
     options.public_routes = open;
+    options.challenge = given["--challenge"] == "full" ? ORBGATE_CHALLENGE_FULL : ORBGATE_CHALLENGE_MINIMAL;
     options.log = [](std::string_view line) { std::cerr << std::string(line) + "\n"; };
     const auto made = orbgate::Gate::make(*verifier, orbgate::fetch_by_curl, options);
     if (!made) {

@@ -32,9 +32,9 @@ func main() {
 
 // What is given on the command line.
 type arguments struct {
-	framework, listen, policy, tokens string
-	public                            []string
-	ungated                           bool
+	framework, listen, policy, tokens, challenge string
+	public                                       []string
+	ungated                                      bool
 }
 
 func read(words []string) (given arguments, err error) {
@@ -42,7 +42,7 @@ func read(words []string) (given arguments, err error) {
 	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
 		given.framework, words = words[0], words[1:]
 	}
-	settings := map[string]*string{"--listen": &given.listen, "--policy": &given.policy, "--tokens": &given.tokens}
+	settings := map[string]*string{"--listen": &given.listen, "--policy": &given.policy, "--tokens": &given.tokens, "--challenge": &given.challenge}
 	for len(words) > 0 {
 		setting, known := settings[words[0]]
 		switch {
@@ -76,6 +76,7 @@ func run() error {
 		return err
 	}
 	config := gate.Config{Policy: orbgate.NewHandle(engine), Tokens: string(tokens), Public: given.public, Count: counted.add, Audit: audited{}}
+	config.Challenge.Full = given.challenge == "full"
 	if given.framework == "gin" || given.framework == "echo" {
 		config.Templates = gate.Colons
 	}

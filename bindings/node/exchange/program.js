@@ -75,11 +75,12 @@ const asRouters = (template) => template.split("/").map((segment, at) => (segmen
 async function main() {
   const { values, positionals: [framework = "http"] } = parseArgs({
     allowPositionals: true,
-    options: { listen: { type: "string" }, policy: { type: "string" }, tokens: { type: "string" }, public: { type: "string", multiple: true }, ungated: { type: "boolean" } },
+    options: { listen: { type: "string" }, policy: { type: "string" }, tokens: { type: "string" }, public: { type: "string", multiple: true }, challenge: { type: "string" }, ungated: { type: "boolean" } },
   });
-  const { listen = "127.0.0.1:0", policy = "", tokens = "", public: open = [], ungated } = values;
+  const { listen = "127.0.0.1:0", policy = "", tokens = "", public: open = [], challenge = "minimal", ungated } = values;
   const log = { info: console.error, warn: console.error, error: console.error };
-  const gate = Gate.fromFiles(policy, tokens, { count, log, public: open, audit: (line) => say(`audited ${line}`) });
+  const audit = (/** @type {string} */ line) => say(`audited ${line}`);
+  const gate = Gate.fromFiles(policy, tokens, { count, log, public: open, audit, challenge: /** @type {any} */ (challenge) });
   const declared = Engine.fromFile(policy).routes.map(({ template }) => template);
   const templates = [...declared, ...open.map((route) => route.split(" ")[1] ?? "")].sort(literalsFirst).map(asRouters);
   const [host = "", port = "0"] = listen.split(":");

@@ -305,6 +305,7 @@ def main() -> None:
     for option in ("listen", "policy", "tokens"):
         parser.add_argument(f"--{option}", required=True)
     parser.add_argument("--public", action="append", default=[])
+    parser.add_argument("--challenge", default="minimal")
     parser.add_argument("--ungated", action="store_true")
     for option in ("ledger", "ledger-secret", "ledger-db", "on-cancelled"):
         parser.add_argument(f"--{option}")
@@ -318,7 +319,7 @@ def main() -> None:
             options["ledger"] = Ledger(given.ledger, secret_file=given.ledger_secret, on_cancelled=given.on_cancelled)
             options["amounts"] = {route: lambda headers, _: int(headers["x-orbs"]) for route in given.amount}
             options["bonus_from_body"] = dict.fromkeys(given.bonus, 1000)
-        gate = Gate.from_files(given.policy, given.tokens, public=given.public, count=counted, audit=lambda line: say(f"audited {line}"), **options)
+        gate = Gate.from_files(given.policy, given.tokens, public=given.public, challenge=given.challenge, count=counted, audit=lambda line: say(f"audited {line}"), **options)
     except (OrbgateError, ValueError, OSError) as error:
         sys.exit(print(error, file=sys.stderr) or 2)
     host, _, port = given.listen.rpartition(":")

@@ -33,8 +33,8 @@ use orbgate::{Engine, Policy, TokenKind};
 use orbgate_ledger::{Ledger, Sqlite};
 use orbgate_token::{KeyFetcher, SecretSource, VerifiedToken, Verifier};
 use orbgate_tower::{
-    ActualOrbs, Allowed, Amounts, AuditLog, Engines, GateLayer, LoadError, OnCancelled, OrbLedger, OrbRules,
-    PublicRoutes,
+    ActualOrbs, Allowed, Amounts, AuditLog, Challenge, Engines, FullChallenge, GateLayer, LoadError, OnCancelled,
+    OrbLedger, OrbRules, PublicRoutes,
 };
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -48,6 +48,7 @@ struct Arguments {
     policy: String,
     tokens: String,
     public: Vec<String>,
+    challenge: String,
     ungated: bool,
     /// The file of a ledger.
     ledger: String,
@@ -70,7 +71,8 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let Arguments { listen, policy, tokens, public, ungated, ledger, on_cancelled, amounts, bonus } = arguments()?;
+    let Arguments { listen, policy, tokens, public, challenge, ungated, ledger, on_cancelled, amounts, bonus } =
+        arguments()?;
     let engines = Engines::from_file(&policy)?;
     let engines = engines.public_routes(PublicRoutes::new(public.clone())?)?;
     let verifier = Verifier::from_yaml(&fs::read_to_string(tokens)?)?;
@@ -80,6 +82,10 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let app = routes(&engines.load(), &public);
     let keys = KeyFetcher::new(verifier)?;
     let gate = GateLayer::axum(engines.clone(), keys.clone()).audit(AuditLog::to_writer(Audited)?);
+    let gate = match challenge.as_str() {
+        "full" => gate.challenge(Challenge::Full(FullChallenge::new())),
+        _ => gate,
+    };
     let gate = bonus.iter().try_fold(gate, |gate, route| gate.bonus_from_body(route, 1000))?;
     let app = if ungated {
         app
@@ -114,6 +120,7 @@ fn arguments() -> Result<Arguments, String> {
             "--listen" => &mut found.listen,
             "--policy" => &mut found.policy,
             "--tokens" => &mut found.tokens,
+            "--challenge" => &mut found.challenge,
             "--ledger-db" => &mut found.ledger,
             "--on-cancelled" => &mut found.on_cancelled,
             // For programs that ask the ledger's service.

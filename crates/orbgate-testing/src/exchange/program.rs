@@ -82,29 +82,11 @@ impl Program {
     }
 
     pub(crate) fn start(&self, policy: &Path, tokens: &Path, gated: Gated) -> Result<Running> {
-        self.start_with(policy, tokens, gated, &[])
+        self.start_in(&[], policy, tokens, gated, &[])
     }
 
-    /// The same with routes that need no token.
-    pub(crate) fn start_with(&self, policy: &Path, tokens: &Path, gated: Gated, public: &[String]) -> Result<Running> {
-        self.start_in(&[], policy, tokens, gated, public)
-    }
-
-    /// The same with more variables of the environment.
+    /// The same with more variables of the environment, and more arguments.
     pub(crate) fn start_in(
-        &self,
-        environment: &[(&str, &str)],
-        policy: &Path,
-        tokens: &Path,
-        gated: Gated,
-        public: &[String],
-    ) -> Result<Running> {
-        let more: Vec<_> = public.iter().flat_map(|route| ["--public", route]).collect();
-        self.start_more(environment, policy, tokens, gated, &more)
-    }
-
-    /// The same with more arguments.
-    pub(crate) fn start_more(
         &self,
         environment: &[(&str, &str)],
         policy: &Path,

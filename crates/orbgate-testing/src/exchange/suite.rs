@@ -15,6 +15,7 @@ use crate::exchange::groups::Group;
 use crate::exchange::program::{Counted, Gated, Program, Running};
 use crate::exchange::wire::{self, Answer};
 use crate::exchange::world::{World, policy};
+use crate::exchange::written::File;
 
 /// The maximum wait of a request: one attempt of five seconds, on a busy machine.
 const LONGEST: Duration = Duration::from_secs(9);
@@ -151,12 +152,13 @@ impl Suite {
         self.open_file(&crate::exchange::world::policy(policy))
     }
 
-    /// The same, with routes that need no token.
-    pub(crate) fn open_with(&self, policy: &str, public: &[String]) -> Result<Open<'_>> {
-        let (file, tokens) = (crate::exchange::world::policy(policy), self.world.tokens());
-        let running = self.program.start_with(&file, &tokens, Gated::Yes, public)?;
+    /// The same, with the settings of a file of exchanges.
+    pub(crate) fn open_for(&self, exchanges: &File) -> Result<Open<'_>> {
+        let (file, tokens) = (policy(&exchanges.policy), self.world.tokens());
+        let more: Vec<_> = exchanges.arguments().collect();
+        let running = self.program.start_in(&[], &file, &tokens, Gated::Yes, &more)?;
         let mut open = self.opened(running, &file)?;
-        open.public = public.to_vec();
+        open.public.clone_from(&exchanges.public);
         Ok(open)
     }
 

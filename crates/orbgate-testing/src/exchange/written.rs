@@ -20,6 +20,8 @@ pub(crate) struct File {
     /// Routes that need no token.
     #[serde(default)]
     pub(crate) public: Vec<String>,
+    /// The extent of challenges, minimal if there is none.
+    challenge: Option<String>,
     request: String,
     answer: Expected,
     exchanges: Vec<Entry>,
@@ -116,7 +118,7 @@ pub struct Written {
 pub fn written(world: &World) -> Result<Vec<Written>> {
     let mut all = Vec::new();
     let files = files()?.into_iter();
-    for (name, file) in files.filter(|(_, file)| file.public.is_empty()) {
+    for (name, file) in files.filter(|(_, file)| file.arguments().next().is_none()) {
         let policy = file.policy.clone();
         for exchange in file.exchanges(&name)? {
             all.push(Written {
@@ -150,6 +152,12 @@ pub(crate) fn files() -> Result<Vec<(String, File)>> {
 }
 
 impl File {
+    /// The arguments of a gate program with its settings.
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = &str> {
+        let public = self.public.iter().flat_map(|route| ["--public", route]);
+        public.chain(self.challenge.iter().flat_map(|extent| ["--challenge", extent]))
+    }
+
     pub(crate) fn exchanges(self, name: &str) -> Result<Vec<Exchange>> {
         let exchanges = self.exchanges.into_iter().map(|written| {
             let location = format!("{name}: {}", written.name);

@@ -15,7 +15,7 @@ const NOT_OF_A_REQUEST: [&str; 4] = ["key_revoked", "inactive", "unanswered", "c
 pub(crate) fn run(suite: &Suite) -> Result<()> {
     let mut codes: BTreeSet<String> = BTreeSet::new();
     for (name, file) in files()? {
-        let open = suite.open_with(&file.policy, &file.public)?;
+        let open = suite.open_for(&file)?;
         let (mut expected, mut audit) = (BTreeMap::<String, u64>::new(), BTreeMap::new());
         for exchange in file.exchanges(&name)? {
             if exchange.empty_header && suite.program.drops_empty_headers {

@@ -50,7 +50,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
         fs::write(service.secret_file(), SECRETS[0])?;
         let more = options(&service, on_cancelled);
         let all = [more.each_ref().map(String::as_str).as_slice(), &OPTIONS].concat();
-        let running = suite.program.start_more(&[], &policy, &tokens, Gated::Yes, &all)?;
+        let running = suite.program.start_in(&[], &policy, &tokens, Gated::Yes, &all)?;
         let mut group = Orbs { suite, service: &service, running, on_cancelled };
         group.costs()?;
         group.leaves()?;

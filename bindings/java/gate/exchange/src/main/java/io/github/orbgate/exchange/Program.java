@@ -1,6 +1,7 @@
 package io.github.orbgate.exchange;
 
 import io.github.orbgate.Call;
+import io.github.orbgate.Challenge;
 import io.github.orbgate.Charge;
 import io.github.orbgate.DiagnosticsException;
 import io.github.orbgate.Engine;
@@ -18,6 +19,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -56,8 +58,13 @@ public final class Program {
         try {
             Engine engine = Engine.fromFile(policy);
             String tokens = Files.readString(Path.of(given.get("--tokens")));
-            Gate.Builder settings = Gate.builder(new Handle(engine), tokens).publicRoutes(open).count(counted);
-            Gate gate = settings.audit(line -> say("audited " + line)).build();
+            Gate gate = Gate.builder(new Handle(engine), tokens)
+                    .publicRoutes(open)
+                    .challenge(Challenge.of(Challenge.Extent.valueOf(
+                            given.getOrDefault("--challenge", "minimal").toUpperCase(Locale.ROOT))))
+                    .count(counted)
+                    .audit(line -> say("audited " + line))
+                    .build();
             int port = Integer.parseInt(listen.substring(listen.lastIndexOf(':') + 1));
             List<String> templates = Stream.concat(
                             engine.routes().stream().map(Route::template),
