@@ -66,6 +66,7 @@ def test_tables_and_reach_list_the_alternatives() -> None:
     assert [row.scopes for row in admin if row.route == "GET /r/orders"] == [ORDERS]
     by_scope = POLICY.reach(Token("user", "root")).where(lambda row: row.route is None)
     assert [row.scopes for row in by_scope] == [(("root",),)]
+    assert POLICY.table()[:1].to_markdown(["scopes"]).endswith("| read:orders, admin, audit:logs read:logs |")
     assert POLICY.table().to_pyarrow()["scopes"].to_pylist()[0] == [list(scopes) for scopes in ORDERS]
 
 

@@ -125,7 +125,8 @@ def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, tuple):
-        return ", ".join(map(_cell, value))
+        # The scopes of an alternative are separated by spaces, as in a policy.
+        return ", ".join(" ".join(map(_cell, item)) if isinstance(item, tuple) else _cell(item) for item in value)
     return str(value)
 
 
