@@ -29,6 +29,8 @@ NO_RESULT = ("", "")
 SPACES = "Separate scopes with spaces, or write a list. If all calls have the same scopes, set `scopes`."
 WORDS = "A kind must be exactly `user` or `organisation`. If all calls have the same kind, set `kind`."
 KINDS = [kind.value for kind in TokenKind if kind != TokenKind.UNKNOWN]
+# Words that say that the token was refused.
+REFUSED = ("expired", "invalid", "rejected", "revoked")
 ALIKE = rf"(?i)^\s*({'|'.join(KINDS)})\s*$"
 OTHER = Slip("kind", "", "an unknown kind", INVALID, WORDS)
 SLIPS = (
@@ -71,9 +73,12 @@ class Slips:
         self._pc = needs("pyarrow.compute", "logs")
 
     def count(self, texts: Mapping[str, Any], is_decided: Any, statuses: Any) -> None:
-        """Counts these rows. If no status shows that the server served a call, its kind is how the log marks an invalid token."""
+        """Counts these rows. If no status shows that the server served a call, its kind is how the log marks an invalid
+        token; without any status, only a word that says so."""
         pc = self._pc
         is_served, is_unknown = pc.less(statuses, 400).fill_null(False), pc.is_null(statuses)
+        marks = self._pa.array([word.encode() for word in REFUSED], texts["kind"].type)
+        is_unknown = pc.and_(is_unknown, pc.invert(pc.is_in(texts["kind"], marks)))
         self._has_status = self._has_status or statuses.null_count < len(statuses)
         for column in COLUMNS:
             values = texts[column].filter(pc.and_(is_decided, pc.is_valid(texts[column])))
