@@ -74,7 +74,8 @@ class Slips:
 
     def count(self, texts: Mapping[str, Any], is_decided: Any, statuses: Any) -> None:
         """Counts these rows. If no status shows that the server served a call, its kind is how the log marks an invalid
-        token; without any status, only a word that says so."""
+        token; without any status, only a word that says so.
+        """
         pc = self._pc
         is_served, is_unknown = pc.less(statuses, 400).fill_null(False), pc.is_null(statuses)
         marks = self._pa.array([word.encode() for word in REFUSED], texts["kind"].type)
