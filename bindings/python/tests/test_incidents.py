@@ -6,6 +6,7 @@ import html
 import random
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from incidents import (
     BANK,
     NEXT,
     PUBLIC,
+    START,
     Log,
     deleted,
     deployed,
@@ -95,3 +97,26 @@ def test_the_order_of_rows_does_not_matter(name: str) -> None:
 
     ordered, other = ([re.sub(r"(in )?row [\d,]+", "row", row.sentence) for row in verdict(name, False, change).figures.findings] for change in (lambda table: table, shuffled))
     assert ordered == other
+
+
+def test_the_calls_of_an_attack_have_a_cause() -> None:
+    """Those from many addresses were also said to be denied without a likely cause."""
+    log = Log(False)
+    for at in range(300):
+        log.add(log.part(0.4) + timedelta(seconds=2 * at), "GET", "/v1/rates", address=f"45.9.{at % 50}.1")
+    found = report(log.table(), BANK, columns={"served_status": "status", "address": "address"}, time_zone="UTC", public=PUBLIC).figures.findings
+    assert "attack" in {row.kind for row in found} and "not_judged" not in {row.kind for row in found}
+
+
+def test_calls_that_a_switch_explains_have_its_advice() -> None:
+    found = {row.kind: row.action for row in verdict("deployed policy", False).figures.findings}
+    assert found["served_though_denied"] == found["changes"]
+
+
+def test_a_job_of_each_night_is_not_new_in_the_first_night() -> None:
+    """It lacked its scope in each night, and was said to do so since the first night of the log."""
+    log = Log(True)
+    for at in range(4 * 30):
+        log.call("rate-feed", START + timedelta(days=at // 30, hours=20, seconds=at % 30), "GET /v1/rates", scopes="accounts:read", caller="nightly")
+    found = report(log.table(), BANK, columns={"served_status": "status"}, time_zone="UTC", public=PUBLIC).figures.findings
+    assert "misconfigured_client" not in {row.kind for row in found} and "always_denied_client" in {row.kind for row in found}

@@ -119,8 +119,7 @@ class Timelines(Counts):
         wanted = such.filter(pc.greater_equal(such["calls_sum"], calls))["location"]
         part = part.filter(pc.is_in(part["location"], wanted.combine_chunks()))
         whole = part.group_by(["location", "outcome", "bin"]).aggregate([("first", "min"), ("last", "max"), ("row", "min"), ("calls", "sum")])
-        whole = whole.rename_columns([name.removesuffix("_min").removesuffix("_max").removesuffix("_sum") for name in whole.column_names])
-        rows = (row for batch in whole.sort_by([("location", "ascending")]).to_batches(1 << 14) for row in batch.to_pylist())
+        rows = (row for batch in _plain(whole).sort_by([("location", "ascending")]).to_batches(1 << 14) for row in batch.to_pylist())
         for location, of in groupby(rows, key=lambda row: row["location"]):
             yield location, list(of)
 
@@ -132,7 +131,7 @@ class Timelines(Counts):
         # Scanners try paths that no route has.
         known = self._parts[0].filter(pc.is_valid(self._parts[0]["location"]))
         whole = known.group_by(["outcome", "bin"]).aggregate([("first", "min"), ("last", "max"), ("row", "min"), ("calls", "sum")])
-        return [{**row, "scope": None, "location": None} for row in whole.rename_columns([name.removesuffix("_min").removesuffix("_max").removesuffix("_sum") for name in whole.column_names]).to_pylist()]
+        return [{**row, "scope": None, "location": None} for row in _plain(whole).to_pylist()]
 
     def spread(self, outcomes: Collection[str] | None, since: int, until: int, by: str = "caller", location: str | None = None) -> list[tuple[Any, int]]:
         """The callers, or the routes, of calls to routes with such outcomes between two seconds, with their numbers of calls. Those with the
@@ -161,8 +160,7 @@ class Timelines(Counts):
         part = part.join(whole.filter(pc.greater_equal(whole["calls_sum"], calls)).select(["caller", "location"]), ["caller", "location"], join_type="left semi")
         hour = pc.floor(pc.divide(part["first"].cast(pa.float64()), HOUR)).cast(pa.int64())
         found = part.append_column("hour", hour).group_by(["caller", "location", "hour"]).aggregate([("calls", "sum"), ("first", "min"), ("last", "max")])
-        found = found.rename_columns([name.removesuffix("_sum").removesuffix("_min").removesuffix("_max") for name in found.column_names])
-        rows: list[dict[str, Any]] = found.sort_by([(name, "ascending") for name in ("caller", "location", "hour")]).to_pylist()
+        rows: list[dict[str, Any]] = _plain(found).sort_by([(name, "ascending") for name in ("caller", "location", "hour")]).to_pylist()
         return rows
 
     def _in_bins(self, table: Any) -> Any:
@@ -171,6 +169,11 @@ class Timelines(Counts):
         first = table["first"]
         span = pc.floor(pc.divide(first.cast(pa.float64()), unit)).cast(pa.int64()) if unit else pc.multiply(first, 0)
         return table.set_column(table.column_names.index("bin"), "bin", span) if "bin" in table.column_names else table.append_column("bin", span)
+
+
+def _plain(table: Any) -> Any:
+    """A table whose columns have the names that they had before they were aggregated."""
+    return table.rename_columns([name.removesuffix("_min").removesuffix("_max").removesuffix("_sum") for name in table.column_names])
 
 
 def outcomes(status: Any, decided: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ..._number import number
@@ -74,6 +75,8 @@ def some(failed: int, calls: int) -> str:
 
 # A new client makes its first call after so many of its average gaps.
 NEW_GAPS = 20
+# A client that pauses so many times for as long as the log has no such call at its start might have made them before.
+PAUSES = 2
 
 
 def is_old(row: Failure, found: Figures) -> bool:
@@ -81,6 +84,10 @@ def is_old(row: Failure, found: Figures) -> bool:
     first, last = found.times.first, found.times.last
     if row.looks_like != MISCONFIGURED or row.before >= FEW or first is None or last is None:
         return False
+    # A job of each night makes no such call for as long as before its first one.
+    starts = sorted(span.start for span in found.denials.times if span.caller == row.caller and span.start <= row.until)
+    if sum(later - earlier >= row.since - first for earlier, later in pairwise(starts)) >= PAUSES:
+        return True
     # By chance, a client makes no call for many times its average gap, for example at night.
     return 10 * (row.since - first) <= last - first or (row.since - first) * (row.failed - 1) <= NEW_GAPS * (row.until - row.since)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..._number import number
+from ..failures import ALL, ATTACK
 from ..figures import Finding
 from ..numbers import HIGH, LOW, MEDIUM, share, shown
 from .words import CAUSES, NO_CALLS, ROUTES, SERVER, UNREAD, WARNINGS
@@ -65,7 +66,12 @@ def unjudged(found: Figures) -> dict[str, int]:
     """The calls that have no cause, and whose response proves nothing, by why."""
     every = found.denials.groups
     # Groups that aren't counted might have a cause.
-    denied = sum(row.calls - row.unclear - (row.served_though_denied or 0) for row in every if row.looks_like is None)
+    rows = [row for row in every if row.looks_like is None]
+    denied = sum(row.calls - row.unclear - (row.served_though_denied or 0) for row in rows)
+    for attack in found.denials.failures.where(lambda row: row.counted == ALL and row.looks_like == ATTACK):
+        # Its calls are in groups of callers that do not look like anything.
+        of = found.denials.failures.where(lambda row: row.counted != ALL and row.looks_like == ATTACK and row.route == attack.route)
+        denied -= min(denied, max(0, attack.failed - sum(row.failed for row in of)), sum(row.calls for row in rows if attack.route in row.routes))
     return {
         WITH_ERROR: found.served.server_errors,
         "were denied without a likely cause": denied,

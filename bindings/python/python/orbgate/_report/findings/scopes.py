@@ -56,7 +56,7 @@ def of_token(row: TokenUse, found: Figures) -> str:
     times = when(row.first, row.last, found.times.has_days_alone)
     by = f" by {', '.join(map(shown, row.clients))}" if row.clients and row.what != TWO_NETWORKS else ""
     of = f"{by} from {', '.join(map(shown, row.networks))}" if len(row.networks) > 1 else by
-    count = f"{number(row.calls)} by others than the first" if row.what == SHARED else number(row.calls, "call")
+    count = f"{number(row.calls, 'call')} by others than its most frequent client" if row.what == SHARED else number(row.calls, "call")
     return f"{row.token}{of}, {count}, the first in row {number(row.row)}{f', {times}' if times else ''}"
 
 

@@ -30,6 +30,8 @@ def of_server(found: Figures) -> Iterator[Finding]:
     if served:
         other = _by_other(found, served, "served_as_other", "allowed")
         action = "Find out why the server lets these calls in: it might lack the check, or use another policy."
+        if found.changes is not None and found.changes.sides.switch is not None and found.changes.sides.served_as_other == served:
+            action = _advice(found.changes)
         yield Finding(HIGH, "served_though_denied", served, True, f"{were(served)} served although the policy denies {them(served)}{_most(found, SERVED_THOUGH_DENIED)}.{other}", action, SERVER)
     if refused:
         changed = found.denials.failures.where(lambda row: row.outcome == REJECTED)
