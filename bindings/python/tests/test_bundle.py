@@ -307,7 +307,7 @@ def test_what_is_no_bundle_is_refused(made: Made, tmp_path: Path) -> None:
         (bundle.pack({}), "it contains no `manifest.json`"),
         (bundle.pack({"manifest.json": b"[]"}), "is not the manifest of a bundle"),
         (bundle.pack({"manifest.json": b"{"}), "cannot be read"),
-        (bundle.pack({"manifest.json": b'{"orbgate_evidence": 1, "top": 1, "top": 2}'}), "`top` occurs twice"),
+        (bundle.pack({"manifest.json": b'{"orbgate_evidence": 1, "top": 1, "top": 2}'}), "duplicate field `top`"),
     ):
         path.write_bytes(content)
         assert why in failed(audit.verify(path))["bundle"] and main(["verify", str(path)]) == 1

@@ -156,7 +156,7 @@ def _member(record: dict[str, Any], name: str, member: str) -> Any:
     return value
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Makes an object, and raises `ValueError` if a member occurs twice."""
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -253,7 +253,7 @@ def _written(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=_real, parse_int=_whole)
+_DECODER = json.JSONDecoder(object_pairs_hook=once, parse_float=_real, parse_int=_whole)
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _HALVES = re.compile("[\ud800-\udfff]")
 _KINDS: dict[type, str] = {dict: "an object", list: "an array", bool: "a boolean", type(None): "null"}

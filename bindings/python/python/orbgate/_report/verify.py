@@ -17,6 +17,7 @@ from .._errors import OrbgateError, PolicyError, TableError
 from .._policy import Policy
 from .._read.columns import Layout
 from .._read.files import files as files_of
+from .._read.lines import once
 from .._read.reader import Reader
 from .._rows import Rows
 from . import make
@@ -77,7 +78,7 @@ def _manifest(inside: dict[str, bytes]) -> dict[str, Any]:
     if MANIFEST not in inside:
         raise BrokenBundleError(f"it contains no `{MANIFEST}`")
     try:
-        found = json.loads(inside[MANIFEST], object_pairs_hook=_once)
+        found = json.loads(inside[MANIFEST], object_pairs_hook=once)
         # JSON can escape half of a surrogate pair, which is not valid text.
         json.dumps(found, ensure_ascii=False).encode()
     except (RecursionError, ValueError) as error:
@@ -88,15 +89,6 @@ def _manifest(inside: dict[str, bytes]) -> dict[str, Any]:
         raise BrokenBundleError(f"`orbgate_evidence` of `{MANIFEST}` is {JSON[type(found['orbgate_evidence'])]}, not {JSON[int]}")
     if found["orbgate_evidence"] != FORMAT:
         raise TableError(f"the bundle has format {found['orbgate_evidence']!r}, but this package supports only {FORMAT}")
-    return found
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Makes an object, and raises `ValueError` if a member occurs twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        name = next(name for at, (name, _) in enumerate(pairs) if any(name == other for other, _ in pairs[:at]))
-        raise ValueError(f"`{name}` occurs twice")
     return found
 
 
