@@ -266,7 +266,7 @@ static inline void orbgate_make_add_secret(OrbgateQuestion *to, const char *valu
 static inline void orbgate_make_set_mcp(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 23u, value, len); }
 /* The scopes that a client without a token should ask for, separated by spaces. */
 static inline void orbgate_make_set_mcp_initial_scopes(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 24u, value, len); }
-/* The longest body of the endpoint. 0 selects 4 MiB. */
+/* The longest body of the endpoint, at most 8 MiB. 0 selects 4 MiB. */
 static inline void orbgate_make_set_mcp_most_bytes(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 25u, value); }
 /* Requests of protocol versions without the headers of MCP are denied. */
 static inline void orbgate_make_set_mcp_deny_legacy(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 26u, value); }
@@ -463,7 +463,7 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
     static const unsigned char forms[][ORBGATE_WIRE_FIELDS] = {
         {0, 3}, /* Done */
         {0, 129, 3, 73}, /* Failed */
-        {0, 129, 129, 130, 3, 3, 3, 3, 3, 3, 10, 2, 3, 75, 1}, /* Answer */
+        {0, 129, 129, 130, 3, 3, 3, 3, 3, 3, 10, 2, 131, 75, 1}, /* Answer */
         {0, 129, 2}, /* Wait */
         {0, 131, 131, 131, 129, 131, 2}, /* CheckSignature */
         {0, 129, 131, 131, 203, 131, 129, 129}, /* Call */

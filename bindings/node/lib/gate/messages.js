@@ -81,7 +81,7 @@ const putSources = (to, of) => {
  * @property {readonly Secret[]} [secrets] The secrets of the clients that ask about opaque tokens, in the order of `SecretSources`. Empty: the library reads them all.
  * @property {Text} [mcp] The path of an MCP endpoint, whose requests are decided by the operations in their bodies.
  * @property {Text} [mcpInitialScopes] The scopes that a client without a token should ask for, separated by spaces.
- * @property {number} [mcpMostBytes] The longest body of the endpoint. 0 selects 4 MiB.
+ * @property {number} [mcpMostBytes] The longest body of the endpoint, at most 8 MiB. 0 selects 4 MiB.
  * @property {boolean} [mcpDenyLegacy] Requests of protocol versions without the headers of MCP are denied.
  * @property {Text} [metadata] The URL of the protected resource, whose metadata (RFC 9728) the gate serves.
  */
@@ -674,7 +674,7 @@ const readAnswer = (bytes, view, start, end) => {
         seen |= 2048;
         of.mayCall = true;
         break;
-      case 12:
+      case CRITICAL | 12:
         if ((seen & 4096) !== 0) {
           return null;
         }

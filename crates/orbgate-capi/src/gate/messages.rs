@@ -30,7 +30,7 @@ pub(super) enum Question<'a> {
 
 impl<'a> Question<'a> {
     pub(super) fn read(bytes: &'a [u8]) -> OrStatus<Self> {
-        let (number, fields) = message(bytes, &[1, 2, 24])?;
+        let (number, fields) = message(bytes, &[1, 2, 17, 24])?;
         match number {
             1 => Sources::read(fields).map(Self::Sources),
             2 => Make::read(fields).map(Self::Make),
@@ -131,7 +131,7 @@ pub(super) struct Make<'a> {
     pub(super) mcp: &'a str,
     /// The scopes that a client without a token should ask for, separated by spaces.
     pub(super) mcp_initial_scopes: &'a str,
-    /// The longest body of the endpoint. 0 selects 4 MiB.
+    /// The longest body of the endpoint, at most 8 MiB. 0 selects 4 MiB.
     pub(super) mcp_most_bytes: u64,
     /// Requests of protocol versions without the headers of MCP are denied.
     pub(super) mcp_deny_legacy: bool,
@@ -983,7 +983,7 @@ impl Answer<'_> {
         }
         to.boolean(11, self.may_call);
         if let Some(one) = &self.body {
-            to.bytes(12, one)?;
+            to.bytes(CRITICAL | 12, one)?;
         }
         for one in &self.headers {
             to.fields(13, |to| one.put(to))?;

@@ -30,6 +30,9 @@ pub const ORBGATE_TEMPLATES_COLONS: u32 = 1;
 /// The router's syntax for parameters in templates: `<id>`, `<int:id>`.
 pub const ORBGATE_TEMPLATES_ANGLES: u32 = 2;
 
+/// A message has room for a body of this length, and for headers.
+const MOST_BODY: usize = 8 << 20;
+
 /// The options, checked. No `Debug`, because it has secrets.
 pub(super) struct Options {
     pub(super) rules: Rules,
@@ -112,16 +115,17 @@ fn public(routes: &[&str]) -> Result<Option<Arc<PublicRoutes>>, OrbgateError> {
 
 /// The MCP endpoint; `None` without a path.
 fn mcp(make: &Make<'_>) -> Result<Option<Arc<Mcp>>, OrbgateError> {
-    let is_set = !make.mcp_initial_scopes.is_empty() || make.mcp_most_bytes != 0 || make.mcp_deny_legacy;
     if make.mcp.is_empty() {
-        // Settings of an endpoint must not be ignored silently.
+        // Settings of an endpoint must not be ignored silently. The metadata has the initial scopes, too.
+        let has_scopes = !make.mcp_initial_scopes.is_empty() && make.metadata.is_empty();
+        let is_set = has_scopes || make.mcp_most_bytes != 0 || make.mcp_deny_legacy;
         return if is_set { Err(OrbgateStatus::InvalidArgument.into()) } else { Ok(None) };
     }
     let mcp = Mcp::new(make.mcp).and_then(|mcp| mcp.initial_scopes(make.mcp_initial_scopes));
     let mut mcp = mcp.map_err(|it| invalid(&it))?;
     if make.mcp_most_bytes != 0 {
-        let most = usize::try_from(make.mcp_most_bytes).map_err(|_| OrbgateStatus::InvalidArgument)?;
-        mcp = mcp.most_bytes(most);
+        let most = usize::try_from(make.mcp_most_bytes).ok().filter(|most| *most <= MOST_BODY);
+        mcp = mcp.most_bytes(most.ok_or(OrbgateStatus::InvalidArgument)?);
     }
     if make.mcp_deny_legacy {
         mcp = mcp.legacy(Legacy::Deny);

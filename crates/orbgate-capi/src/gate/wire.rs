@@ -8,19 +8,19 @@ use crate::status::{OrStatus, OrbgateStatus};
 /// The largest message, with its head.
 pub(super) const MOST_BYTES: usize = 2 << 20;
 
-/// The largest message with a token configuration or a policy. The longest valid configuration fits, and so does one whose error says that it is too long.
-const MOST_BYTES_WITH_TOKENS: usize = 10 << 20;
+/// The largest message with a token configuration, a policy or a request's body. The longest valid configuration fits, and so does one whose error says that it is too long.
+const MOST_BYTES_OF_LONG: usize = 10 << 20;
 
 /// In the number of a field: a host that doesn't know it must deny.
 pub(super) const CRITICAL: u32 = 1 << 31;
 
 const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
 
-/// The number and the fields of a message. Those with one of these numbers have a token configuration or a policy.
-pub(super) fn message<'a>(bytes: &'a [u8], with_tokens: &[u32]) -> OrStatus<(u32, Fields<'a>)> {
+/// The number and the fields of a message. Those with one of these numbers can be long.
+pub(super) fn message<'a>(bytes: &'a [u8], long: &[u32]) -> OrStatus<(u32, Fields<'a>)> {
     let mut whole = Fields(bytes);
     let (number, fields) = whole.take()?;
-    let most = if with_tokens.contains(&number) { MOST_BYTES_WITH_TOKENS } else { MOST_BYTES };
+    let most = if long.contains(&number) { MOST_BYTES_OF_LONG } else { MOST_BYTES };
     match whole.0.is_empty() && bytes.len() <= most {
         true => Ok((number, Fields(fields))),
         false => Err(INVALID),

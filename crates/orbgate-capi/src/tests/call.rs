@@ -270,7 +270,7 @@ fn a_body_names_the_operation() {
         (vec![json.clone(), put(6, &[])], 400, Some(-32700)),
         (vec![json.clone(), put(2, &[])], 400, Some(-32600)),
         (vec![json.clone(), put(5, &[])], 429, Some(-32000)),
-        (vec![call(&"a".repeat(99)), json.clone()], 400, Some(-32600)),
+        (vec![call(&"a".repeat(3 << 20)), json.clone()], 400, Some(-32600)),
     ] {
         assert_eq!(request(&[put(11, &[])]).0, 68);
         let read = host.say(5, &[put(1, &[]), integer(3, TIME)]).unwrap();
@@ -283,7 +283,9 @@ fn a_body_names_the_operation() {
         assert_eq!(answer.all(13).len(), usize::from(code.is_some()), "its content type");
         assert_eq!(host.say(17, &fields), Err(INVALID), "a request has one body");
     }
-    for options in [[put(24, b"a"), put(23, &[])], [put(23, b"/{a}"), put(24, &[])]] {
+    for options in
+        [[put(24, b"a"), put(23, &[])], [put(23, b"/{a}"), put(24, &[])], [put(23, b"/a"), integer(25, (8 << 20) + 1)]]
+    {
         let host = Host::without_gate();
         let made = host.say(2, &[&[put(1, TOKENS.as_bytes()), put(4, &[])], &options[..]].concat());
         assert_ne!(made, Ok(Said(64, Vec::new())));

@@ -83,7 +83,7 @@ type Make struct {
 	Mcp string
 	// The scopes that a client without a token should ask for, separated by spaces.
 	McpInitialScopes string
-	// The longest body of the endpoint. 0 selects 4 MiB.
+	// The longest body of the endpoint, at most 8 MiB. 0 selects 4 MiB.
 	McpMostBytes uint64
 	// Requests of protocol versions without the headers of MCP are denied.
 	McpDenyLegacy bool
@@ -821,7 +821,7 @@ type Answer struct {
 	// `NextCall` might be answered by a call.
 	MayCall bool
 	// The body of the response, if it has one: JSON, and at a status of 200 the metadata of the protected resource.
-	Body *string
+	Body []byte
 	// More headers of the response.
 	Headers []CallHeader
 	// The seconds of its `Retry-After` header; 0 if it has none.
@@ -871,7 +871,7 @@ func (m *Answer) read(fields []byte) bool {
 			ok = m.Token.read(bytes)
 		case 11:
 			m.MayCall, ok = true, len(bytes) == 0
-		case 12:
+		case critical | 12:
 			m.Body = append([]byte{}, bytes...)
 		case 13:
 			var one CallHeader

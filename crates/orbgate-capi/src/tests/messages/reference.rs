@@ -50,7 +50,7 @@ pub(super) fn page(messages: &Messages) -> String {
          many bytes; all numbers are little-endian. An `integer` has 8 bytes and is 0 if it is left out. A `boolean` has none and is true\n\
          if it is there. A `string` is UTF-8, and empty if it is left out; with `?`, absent isn't the same as empty. A list has a field for\n\
          each of its items. Fields can have any order. A whole message has at most 2,097,152 bytes, or\n\
-         10,485,760 with a token configuration.\n\n\
+         10,485,760 with a token configuration, a policy or the body of a request.\n\n\
          The library refuses a question with an unknown field, with a second one that isn't a list's, or with bytes of another form:\n\
          `ORBGATE_STATUS_INVALID_ARGUMENT`. A host refuses such an answer too, and denies, but skips unknown fields. If the highest bit of a\n\
          number is set, marked `!` here, the field is critical: a host that doesn't know it denies. It also denies if it doesn't know the\n\

@@ -19,7 +19,8 @@ pub(super) fn module(messages: &Messages) -> String {
     text += "}\n\nimpl<'a> Question<'a> {\n    pub(super) fn read(bytes: &'a [u8]) -> OrStatus<Self> {\n";
     let has_tokens =
         |question: &Message| question.fields.iter().any(|field| ["policy", "tokens"].contains(&field.name));
-    let with_tokens = messages.questions().filter(|(_, question)| has_tokens(question)).map(|(number, _)| number);
+    let is_long = |question: &Message| question.name == "Body" || has_tokens(question);
+    let with_tokens = messages.questions().filter(|(_, question)| is_long(question)).map(|(number, _)| number);
     let with_tokens: Vec<_> = with_tokens.collect();
     text += &format!("        let (number, fields) = message(bytes, &{with_tokens:?})?;\n        match number {{\n");
     for (number, question) in messages.questions() {

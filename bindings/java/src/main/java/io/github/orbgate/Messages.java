@@ -135,7 +135,7 @@ final class Messages {
         /** The scopes that a client without a token should ask for, separated by spaces. */
         String mcpInitialScopes = "";
 
-        /** The longest body of the endpoint. 0 selects 4 MiB. */
+        /** The longest body of the endpoint, at most 8 MiB. 0 selects 4 MiB. */
         long mcpMostBytes;
 
         /** Requests of protocol versions without the headers of MCP are denied. */
@@ -710,7 +710,7 @@ final class Messages {
                     case 9 -> to.audit = fields.once(9).text();
                     case 10 -> to.token = Token.read(fields.once(10).part());
                     case 11 -> to.mayCall = fields.once(11).isThere();
-                    case 12 -> to.body = fields.once(12).bytes();
+                    case Wire.CRITICAL | 12 -> to.body = fields.once(12).bytes();
                     case 13 -> to.headers.add(CallHeader.read(fields.part()));
                     case 14 -> to.retryAfter = fields.once(14).integer();
                     default -> fields.skip(number);
