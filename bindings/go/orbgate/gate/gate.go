@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
@@ -55,6 +56,11 @@ type Config struct {
 	// its [http.ServeMux] pattern has the method OPTIONS. [Gate.Middleware] around another router lets them pass to any
 	// handler, which must check [Call.Preflight].
 	CorsPreflight bool
+	// MCP is an endpoint of the Model Context Protocol.
+	MCP MCP
+	// Resource is the https URL of the protected resource. The gate serves its metadata (RFC 9728) without a token at
+	// /.well-known/oauth-protected-resource, and [MCP] challenges name it. It must be an audience of every issuer.
+	Resource string
 	// Challenge selects the WWW-Authenticate header of denials.
 	Challenge Challenge
 	// Flat403 denies every request with 403, so that callers can't distinguish an unknown route from a missing
@@ -124,6 +130,8 @@ type Gate struct {
 	loading sync.Mutex
 	// Messages that were already logged.
 	said sync.Map
+	// The bytes of bodies that no service has read yet.
+	held atomic.Int64
 }
 
 // New makes a gate, and reads the secrets that opaque issuers need. If the configuration is invalid, the error is an
@@ -135,7 +143,8 @@ func New(config Config) (*Gate, error) {
 	}
 	asked := steps.Make{
 		Tokens: config.Tokens, Templates: uint64(config.Templates), Realm: config.Challenge.Realm, ResourceMetadata: config.Challenge.ResourceMetadata,
-		PublicRoutes: config.Public, Flat403: config.Flat403, Introspection: true,
+		PublicRoutes: config.Public, Flat403: config.Flat403, Introspection: true, Metadata: config.Resource,
+		Mcp: config.MCP.Path, McpInitialScopes: config.MCP.InitialScopes, McpMostBytes: uint64(config.MCP.MostBytes), McpDenyLegacy: config.MCP.DenyLegacy,
 	}
 	if config.CorsPreflight {
 		asked.CorsPreflight = steps.CorsPreflightPass
@@ -223,6 +232,12 @@ type Request struct {
 	AllowBonusOrbs bool
 	// ReadsBonusOrbs states that AllowBonusOrbs is what the request says. Otherwise `bonus_allowed` is null in [Config.Audit].
 	ReadsBonusOrbs bool
+	// Header contains the headers, or at least those whose names start with Content or Mcp. Only an MCP endpoint needs them.
+	Header http.Header
+	// Body reads the whole body, up to most bytes; a longer one is [ErrTooLarge]. The service must still get the same bytes.
+	// Hold at most mostHeld bytes for all requests. It is called only for an MCP endpoint, when the token is valid. Without it,
+	// such a request is denied.
+	Body func(most, mostHeld int64) ([]byte, error)
 }
 
 // An Answer is a gate's result for a request. The zero Answer denies.
@@ -243,6 +258,11 @@ type Answer struct {
 	// The template of an allowed request that needs no token, because its decision names no route.
 	PublicTemplate string
 	// end of answer
+	// Headers are more headers of the gate's response, RetryAfter the seconds of Retry-After, 0 if it has none, and Body its
+	// body; nil if it has none.
+	Headers    [][2]string
+	RetryAfter int
+	Body       []byte
 	// Token is the verified token; nil without a valid token, and on a public route.
 	Token *Token
 	// Err is why there is no result: the caller has disconnected, or the gate or the engine is closed. The
@@ -332,6 +352,15 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 			if err != nil || mayCall(step) { // A wrong signature can mean a new key.
 				g.startCalls()
 			}
+		case steps.KindReadBody:
+			if step.ReadBody.MayCall {
+				g.startCalls()
+			}
+			body := g.bodyOf(request, step.ReadBody)
+			// The policy might have changed in the meantime.
+			engine.Close()
+			engine = g.config.Policy.Load()
+			err = g.raw.Ask(engine, body, step)
 		case steps.KindWait:
 			until := g.start.Add(time.Duration(step.Wait.UntilMS) * time.Millisecond)
 			isOver := func() bool {
@@ -375,6 +404,10 @@ func answerOf(step *steps.Step) Answer {
 		Status: int(from.HTTPStatus), Preflight: from.Preflight, WWWAuthenticate: or(from.WWWAuthenticate), Allow: or(from.Allow), Refused: from.Refused, PublicTemplate: from.PublicTemplate,
 		// end of answer values
 	}
+	for _, header := range from.Headers {
+		answer.Headers = append(answer.Headers, [2]string{header.Name, header.Value})
+	}
+	answer.RetryAfter, answer.Body = int(from.RetryAfter), from.Body
 	if from.HasToken {
 		answer.Token = tokenOf(&from.Token)
 	}

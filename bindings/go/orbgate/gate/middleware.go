@@ -1,11 +1,10 @@
 package gate
 
 import (
-	"bytes"
 	"context"
-	"io"
 	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
@@ -91,16 +90,11 @@ func (g *Gate) askWithBody(r *http.Request, request Request) Answer {
 
 func (g *Gate) bodyAllowsBonusOrbs(r *http.Request) bool {
 	most := g.config.BonusFromBody
-	if most <= 0 || r.Body == nil || r.ContentLength > most {
+	if most <= 0 || r.Body == nil {
 		return false
 	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, most+1))
-	// First the bytes that were read, and then the rest, or the same error.
-	r.Body = struct {
-		io.Reader
-		io.Closer
-	}{io.MultiReader(bytes.NewReader(body), r.Body), r.Body}
-	return err == nil && int64(len(body)) <= most && g.AllowsBonusOrbs(body)
+	body, err := readBody(r, most)
+	return err == nil && g.AllowsBonusOrbs(body)
 }
 
 // AskRouted decides a request that a router has sent to the route with this template, including any prefix, in the
@@ -128,6 +122,7 @@ func (g *Gate) routed(r *http.Request, template, pattern string) Request {
 func (g *Gate) request(r *http.Request) Request {
 	request := Request{
 		Method: r.Method, Target: r.RequestURI, Authorization: r.Header["Authorization"],
+		Header: r.Header, Body: func(most, mostHeld int64) ([]byte, error) { return g.readHeld(r, most, mostHeld) },
 		Upgrade: r.Header["Upgrade"], Origin: r.Header["Origin"], AccessControlRequestMethod: r.Header["Access-Control-Request-Method"],
 		ReadsBonusOrbs: g.config.BonusOrbs != nil || g.config.BonusFromBody > 0,
 	}
@@ -157,7 +152,8 @@ func isRewritten(r *http.Request) bool {
 }
 
 // Deny writes the response to a denied request: a status, `Cache-Control: no-store` because caches can keep a 404 or a
-// 405, at most two other headers, and no body.
+// 405, and at most two other headers. It has a body only at an MCP endpoint, and if it is the metadata of the protected
+// resource.
 func (a Answer) Deny(w http.ResponseWriter) {
 	w.Header().Set("Cache-Control", "no-store")
 	if a.WWWAuthenticate != "" {
@@ -166,7 +162,16 @@ func (a Answer) Deny(w http.ResponseWriter) {
 	if a.Allow != "" {
 		w.Header().Set("Allow", a.Allow)
 	}
+	for _, header := range a.Headers {
+		w.Header().Set(header[0], header[1])
+	}
+	if a.RetryAfter != 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(a.RetryAfter))
+	}
 	w.WriteHeader(a.HTTPStatus())
+	if a.Body != nil {
+		_, _ = w.Write(a.Body)
+	}
 }
 
 // HTTPStatus returns the status of a denial; 0 for an allow.

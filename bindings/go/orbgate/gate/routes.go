@@ -85,7 +85,13 @@ func (g *Gate) CheckMux(mux *http.ServeMux) error {
 	seen := map[Route]bool{}
 	var declared []Route
 	for _, route := range engine.Routes() {
-		declared = append(declared, Route{route.Method, route.Template})
+		// What an MCP endpoint serves is no pattern of the mux.
+		if g.config.MCP.Path == "" || route.Method != "MCP" {
+			declared = append(declared, Route{route.Method, route.Template})
+		}
+	}
+	if g.config.MCP.Path != "" {
+		declared = append(declared, Route{http.MethodPost, g.config.MCP.Path})
 	}
 	for _, route := range g.config.Public {
 		method, template, _ := strings.Cut(route, " ")
