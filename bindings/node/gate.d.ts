@@ -76,6 +76,13 @@ export interface GateOptions {
    * is logged.
    */
   readonly audit?: (line: string) => void;
+  /** An endpoint of the Model Context Protocol, whose requests are decided by the operations in their bodies. */
+  readonly mcp?: McpOptions;
+  /**
+   * The https URL of the protected resource. The gate serves its metadata (RFC 9728) without a token at
+   * `/.well-known/oauth-protected-resource`, and the challenges of an MCP endpoint name it. It must be an audience of every issuer.
+   */
+  readonly resource?: string;
   /** No version of the policy is loaded that allows more than the active one, or for fewer orbs; `reload` throws. */
   readonly refuseWider?: boolean;
   /**
@@ -85,6 +92,37 @@ export interface GateOptions {
   readonly debug?: boolean;
   /** The default is `console`. */
   readonly log?: Log;
+}
+
+/** In a policy, an operation is a route of the method `MCP`, such as `MCP /mcp/tools/call/refund`. */
+export interface McpOptions {
+  /** The endpoint's path, such as `/mcp`. */
+  readonly path: string;
+  /** The scopes that a client without a token should ask for, separated by spaces. The metadata lists them, too. */
+  readonly initialScopes?: string;
+  /** The length of the longest body, at most 8 MiB. The default is 4 MiB. */
+  readonly mostBytes?: number;
+  /** Denies requests of protocol versions whose headers don't repeat the body. */
+  readonly denyLegacy?: boolean;
+}
+
+/** What a host may read. */
+export interface Room {
+  readonly mostBytes: number;
+  /** Takes room for so many bytes, and returns what gives it back; `null` if there is none. */
+  take(bytes: number): (() => void) | null;
+}
+
+/** What an MCP endpoint reads of a request. */
+export interface Message {
+  /** Each header line, or at least those whose names start with `content` or `mcp`. */
+  readonly headers: readonly (readonly [name: Text, value: Text])[];
+  /** The whole body. */
+  readonly body?: Uint8Array;
+  /** Why there is none. */
+  readonly fault?: "tooLarge" | "busy" | "unreadable";
+  /** Called when the request is decided. */
+  readonly release?: () => void;
 }
 
 /** A request as received over the wire: nothing is decoded, stripped or joined. */
@@ -107,6 +145,11 @@ export interface Question {
    * decided route, the request is denied.
    */
   readonly template?: string | null;
+  /**
+   * Reads the body of a request to an MCP endpoint, whose token is valid. The service must still get the same bytes. Without it, such a
+   * request is denied.
+   */
+  readonly message?: (room: Room) => PromiseLike<Message>;
 }
 
 /** The content of a verified token. The token itself is not kept. */
@@ -139,8 +182,10 @@ export interface Answer {
   readonly decision: Decision;
   /** The status of a denial; `null` if allowed. */
   readonly httpStatus: number | null;
-  /** The headers of a denial: `cache-control`, and perhaps `www-authenticate` and `allow`. Its body is empty. */
+  /** The headers of a denial: `cache-control`, and perhaps `www-authenticate`, `allow` and others. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The body of a denial at an MCP endpoint, or the metadata of the protected resource; otherwise `null`. */
+  readonly body: Uint8Array | null;
   readonly token: VerifiedToken | null;
   // cargo xtask codes: answer
   /** The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run. */
@@ -281,7 +326,7 @@ export interface IncomingRequest {
 export interface OutgoingResponse {
   readonly headersSent?: boolean;
   writeHead(status: number, headers: Record<string, string>): unknown;
-  end(): unknown;
+  end(body?: any): unknown;
 }
 
 /** The members of a server of `node:http`, `node:https` or `node:http2` that the gate uses. */

@@ -35,8 +35,14 @@ function answerOf(engine, from) {
   if (from.allow !== null) {
     headers.allow = from.allow;
   }
+  for (const { name, value } of from.headers) {
+    headers[name] = value;
+  }
+  if (from.retryAfter > 0) {
+    headers["retry-after"] = String(from.retryAfter);
+  }
   const answer = Object.freeze({
-    isAllow, decision, headers, token: tokenOf(from.token), httpStatus: isAllow ? null : from.httpStatus || CODES.DEFAULT_HTTP_STATUS,
+    isAllow, decision, headers, body: from.body, token: tokenOf(from.token), httpStatus: isAllow ? null : from.httpStatus || CODES.DEFAULT_HTTP_STATUS,
     // cargo xtask codes: answer values
     preflight: from.preflight, refused: from.refused || null, misrouted: from.misrouted, publicTemplate: from.publicTemplate || null,
     // end of answer values

@@ -106,7 +106,7 @@ const comparedAt = (paths, handler) => (/** @type {any} */ request, /** @type {a
 /** A reply, as the gate writes it. @param {any} reply */
 const responseOf = (reply) => ({
   writeHead: (/** @type {number} */ status, /** @type {object} */ headers) => reply.code(status).headers(headers),
-  end: () => reply.send(),
+  end: (/** @type {Uint8Array[]} */ ...body) => reply.send(...body),
 });
 
 /** Whether a route is chosen by more than method and path. */

@@ -45,6 +45,8 @@ class Gate {
   #keys;
   #observer;
   #reloads;
+  /** The bytes of bodies that are held. */
+  #held = 0;
 
   /**
    * @param {OneEngine | InstanceType<typeof Handle>} policy
@@ -178,6 +180,8 @@ class Gate {
           return this.#observed(engine, answerOf(engine, reply), reply.audit, asked);
         case MESSAGES.WAIT:
           return this.#waited(reply.step, reply.untilMs, asked);
+        case MESSAGES.READ_BODY:
+          return this.#body(reply, asked);
         case MESSAGES.CHECK_SIGNATURE: {
           const { algorithm, key, token, signed, signature, step } = reply;
           const isRight = checkSignature(algorithm, key, token.subarray(0, signed), signature);
@@ -232,6 +236,44 @@ class Gate {
    */
   #checked(engine, step, isRight) {
     return this.#steps.ask(engine, { number: MESSAGES.CHECKED, isRight, unixMs: Date.now(), monotonicMs: monotonicMs() }, step);
+  }
+
+  /**
+   * Decides a request by its body.
+   * @param {import("./messages.js").ReadBody & { step?: unknown }} reply
+   * @param {Asked} asked
+   * @returns {Promise<Answer>}
+   */
+  async #body({ step, mostBytes, mostHeld }, asked) {
+    const take = (/** @type {number} */ bytes) => {
+      if (this.#held + bytes > mostHeld) {
+        return null;
+      }
+      this.#held += bytes;
+      let held = bytes;
+      return () => {
+        this.#held -= held;
+        held = 0;
+      };
+    };
+    let message;
+    try {
+      message = await asked.question.message?.({ mostBytes, take }) ?? { headers: [], fault: "unreadable" };
+    } catch (error) {
+      this.#steps.drop(step);
+      throw error;
+    }
+    const { headers, body, fault, release } = message;
+    try {
+      const engine = this.#policy.load(); // The policy may be another by now.
+      const question = /** @type {import("./messages.js").Body} */ ({
+        number: MESSAGES.BODY, body, headers: headers.map(([name, value]) => ({ name, value })), unixMs: Date.now(),
+        tooLarge: fault === "tooLarge", busy: fault === "busy", unreadable: fault === "unreadable" || (fault === undefined && body === undefined),
+      });
+      return await this.#take(engine, this.#steps.ask(engine, question, step), asked);
+    } finally {
+      release?.();
+    }
   }
 
   /**

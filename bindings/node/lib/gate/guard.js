@@ -57,9 +57,9 @@ function onSocket(socket, ask, next) {
       const lines = Object.entries({ connection: "close", ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
       socket.write(`HTTP/1.1 ${status} \r\n${lines.join("")}\r\n`, "latin1");
     },
-    end: () => {
+    end: (/** @type {Uint8Array[]} */ ...body) => {
       socket.once("finish", () => socket.destroy());
-      socket.end();
+      socket.end(...body);
     },
   };
   ask(response, () => {

@@ -3,6 +3,7 @@
 const { subscribe } = require("#system");
 const { Allowed, allow } = require("./allowed.js");
 const { FAILURE } = require("./answer.js");
+const { bodyOf } = require("./body.js");
 const { gateWithin, takenOf } = require("./express-routes.js");
 const { logOf } = require("./gate.js");
 const { guardBy, intercept, isGuarded, unguarded } = require("./guard.js");
@@ -40,25 +41,32 @@ function questionOf(request, template) {
   }
   const [authorization = [], upgrade = [], origin, accessControlRequestMethod] = values;
   const headerNames = namesOf(Object.keys(headers));
-  const asked = { method, target: wire(originalUrl), authorization, upgrade, origin, accessControlRequestMethod, headerNames };
+  const message = async (/** @type {import("../../gate.js").Room} */ room) => ({ headers: linesOf(rawHeaders), ...await bodyOf(request, room) });
+  const asked = { method, target: wire(originalUrl), authorization, upgrade, origin, accessControlRequestMethod, headerNames, message };
   return template === undefined ? asked : { ...asked, template };
 }
+
+/**
+ * Each header line.
+ * @param {readonly string[]} rawHeaders
+ */
+const linesOf = (rawHeaders) => rawHeaders.flatMap((name, at) => (at % 2 === 0 ? [/** @type {const} */ ([wire(name), wire(rawHeaders[at + 1] ?? "")])] : []));
 
 /** Of the names of headers, in small letters, those that a gate wants. */
 const namesOf = (/** @type {string[]} */ names) => names.filter((name) => name.includes("method"));
 
 /**
- * Answers a denial: nothing but its status and what HTTP wants with it. While a gate waits for keys, something else may have answered, such as a
+ * Answers a denial: its status and what HTTP wants with it, and a body at an MCP endpoint. While a gate waits for keys, something else may have answered, such as a
  * time limit of the service.
  * @param {Response} response
- * @param {{ httpStatus: number | null, headers: Readonly<Record<string, string>> }} answer
+ * @param {{ httpStatus: number | null, headers: Readonly<Record<string, string>>, body?: Uint8Array | null }} answer
  */
-function refuse(response, { httpStatus, headers }) {
+function refuse(response, { httpStatus, headers, body }) {
   if (response.headersSent === true) {
     return;
   }
-  response.writeHead(httpStatus ?? FAILURE.httpStatus, { "content-length": "0", ...headers });
-  response.end();
+  response.writeHead(httpStatus ?? FAILURE.httpStatus, { "content-length": String(body?.length ?? 0), ...headers });
+  response.end(...body ? [body] : []);
 }
 
 /**

@@ -14,7 +14,9 @@ const CHALLENGES = { minimal: CODES.CHALLENGE_MINIMAL, full: CODES.CHALLENGE_FUL
 
 const KEYS = ["ttlMs", "ttlMinMs", "ttlMaxMs", "aheadPercent", "maxStaleMs", "cooldownMs", "burst", "retryMs", "timeoutMs"];
 
-const OTHERS = ["challenge", "realm", "resourceMetadata", "flat403", "ignoreMethodOverride", "keys", "fetch", "count", "audit", "log", "public", "corsPreflight", "refuseWider", "debug"];
+const OTHERS = ["challenge", "realm", "resourceMetadata", "flat403", "ignoreMethodOverride", "keys", "fetch", "count", "audit", "log", "public", "corsPreflight", "refuseWider", "debug", "mcp", "resource"];
+
+const MCP = ["path", "initialScopes", "mostBytes", "denyLegacy"];
 
 /** @type {Record<string, number>} */
 const CORS_PREFLIGHTS = { deny: CODES.CORS_PREFLIGHT_DENY, pass: CODES.CORS_PREFLIGHT_PASS };
@@ -62,15 +64,18 @@ function codeOf(codes, name, about) {
  * @returns {import("./messages.js").Make}
  */
 function makeOf(tokens, options) {
-  const { challenge = "minimal", realm = "", resourceMetadata = "", keys = {}, public: routes = [], corsPreflight = "deny" } = options;
+  const { challenge = "minimal", realm = "", resourceMetadata = "", keys = {}, public: routes = [], corsPreflight = "deny", mcp, resource = "" } = options;
   known(options, OTHERS);
   known(keys, KEYS);
+  known(mcp ?? {}, MCP);
   callable(/** @type {Record<string, unknown>} */ (options), ["count", "audit", "fetch"]);
   return {
     ...keys, number: MESSAGES.MAKE, tokens, flat403: options.flat403 === true, ignoreMethodOverride: options.ignoreMethodOverride === true,
     noStaleKeys: keys.maxStaleMs === 0, introspection: true, challenge: codeOf(CHALLENGES, challenge, "a challenge is"),
     templates: CODES.TEMPLATES_COLONS, corsPreflight: codeOf(CORS_PREFLIGHTS, corsPreflight, "`corsPreflight` is"), realm: given(realm),
     resourceMetadata: given(resourceMetadata), publicRoutes: routes.map(given),
+    ...mcp === undefined ? {} : { mcp: given(mcp.path), mcpInitialScopes: given(mcp.initialScopes ?? ""), mcpMostBytes: mcp.mostBytes ?? 0, mcpDenyLegacy: mcp.denyLegacy === true },
+    metadata: given(resource),
   };
 }
 

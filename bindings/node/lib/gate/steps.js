@@ -26,7 +26,7 @@ const writer = new Writer();
 const MOST_IDLE = 256;
 
 /** After these answers, the library keeps something for a step. @type {Set<number>} */
-const KEPT = new Set([MESSAGES.WAIT, MESSAGES.CHECK_SIGNATURE, MESSAGES.OVER, MESSAGES.CALL]);
+const KEPT = new Set([MESSAGES.WAIT, MESSAGES.CHECK_SIGNATURE, MESSAGES.OVER, MESSAGES.CALL, MESSAGES.READ_BODY]);
 
 class Steps {
   #gate = 0;

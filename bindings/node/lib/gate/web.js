@@ -2,6 +2,7 @@
 // Requests and responses of the Fetch API: Hono, Workers, Deno, Bun.
 const { Allowed, allow } = require("./allowed.js");
 const { FAILURE } = require("./answer.js");
+const { fetchedBody } = require("./body.js");
 const { logOf } = require("./gate.js");
 const { VALUES, isOpen, namesOf, templateOf } = require("./http.js");
 const { covers } = require("./mounts.js");
@@ -20,10 +21,12 @@ function targetOf(url) {
  * @param {any} request
  * @returns {import("../../gate.js").Question}
  */
-function questionOf({ method, url, headers }) {
+function questionOf(request) {
+  const { method, url, headers } = request;
   // Several values come joined by a comma, which no token has.
   const [authorization = [], upgrade = [], origin, accessControlRequestMethod] = VALUES.map((name) => [headers.get(name)].filter((value) => value !== null));
-  return { method, target: targetOf(url), authorization, upgrade, origin, accessControlRequestMethod, headerNames: namesOf([...headers.keys()]) };
+  return { method, target: targetOf(url), authorization, upgrade, origin, accessControlRequestMethod, headerNames: namesOf([...headers.keys()]),
+    message: (/** @type {import("../../gate.js").Room} */ room) => fetchedBody(request, room) };
 }
 
 /**
@@ -76,9 +79,9 @@ async function refused(gate, request, { templates: [first, ...others], isForOpti
   return responseOf(answer);
 }
 
-/** @param {{ httpStatus: number | null, headers: Readonly<Record<string, string>> }} answer */
-const responseOf = ({ httpStatus, headers }) => (
-  new Response(null, { status: httpStatus ?? FAILURE.httpStatus, headers: { ...headers, "content-length": "0" } })
+/** @param {{ httpStatus: number | null, headers: Readonly<Record<string, string>>, body?: Uint8Array | null }} answer */
+const responseOf = ({ httpStatus, headers, body = null }) => (
+  new Response(/** @type {any} */ (body), { status: httpStatus ?? FAILURE.httpStatus, headers: { ...headers, "content-length": String(body?.length ?? 0) } })
 );
 
 /**
