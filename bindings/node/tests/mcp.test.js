@@ -282,3 +282,64 @@ test("what runs was allowed under the body's own method and name", async (contex
   }
   assert.ok(ran > 100, String(ran));
 });
+
+test("a client of the SDK steps up, and each tool runs once", async (context) => {
+  // They have types that need those of browsers.
+  const [{ Client, StreamableHTTPClientTransport, InsufficientScopeError }, { McpServer, createMcpHandler }, { toNodeHandler }] = /** @type {any[]} */ (
+    await Promise.all(["client", "server", "node"].map((name) => import(`@modelcontextprotocol/${name}`)))
+  );
+  for (const [mode, version] of [[{ pin: "2026-07-28" }, "2026-07-28"], ["legacy", "2025-11-25"]]) {
+    const { gate, bearer } = await shop(context, { resource: "https://api.example.com" });
+    const ran = { list_orders: 0, refund: 0 };
+    const handler = toNodeHandler(createMcpHandler(() => {
+      const server = new McpServer({ name: "shop", version: "1" });
+      for (const name of /** @type {const} */ (["list_orders", "refund"])) {
+        server.registerTool(name, { description: name }, async () => {
+          ran[name] += 1;
+          return { content: [{ type: "text", text: name }] };
+        });
+      }
+      return server;
+    }));
+    for (const listen of [listener(gate, handler), express5().use(middleware(gate)).post("/mcp", express5.json(), (request, response) => handler(request, response, request.body))]) {
+      const port = await served(context, /** @type {any} */ (listen));
+      ran.list_orders = 0;
+      ran.refund = 0;
+      const [challenges, scopes] = [/** @type {string[]} */ ([]), /** @type {string[]} */ ([])];
+      const grow = (/** @type {string} */ scope) => {
+        challenges.push(scope);
+        scopes.push(...scope.split(" "));
+      };
+      const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
+        onInsufficientScope: "throw",
+        authProvider: {
+          token: async () => (scopes.length === 0 ? undefined : bearer(scopes.join(" ")).authorization.slice("Bearer ".length)),
+          onUnauthorized: async (/** @type {any} */ { response }) => grow(/scope="(.*?)"/.exec(response.headers.get("www-authenticate") ?? "")?.[1] ?? ""),
+        },
+      });
+      const client = new Client({ name: "client", version: "1" }, { versionNegotiation: { mode } });
+      await client.connect(transport);
+      assert.equal(client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion, version);
+      assert.deepEqual((await client.listTools()).tools.map((/** @type {any} */ { name }) => name), ["list_orders", "refund"]);
+      for (const name of ["list_orders", "refund"]) {
+        await assert.rejects(client.callTool({ name, arguments: {} }), (error) => error instanceof InsufficientScopeError && (grow(/** @type {any} */ (error).requiredScope), true));
+        const result = await client.callTool({ name, arguments: {} });
+        assert.equal(result.content[0].text, name);
+      }
+      await assert.rejects(client.callTool({ name: "delete_all", arguments: {} }), /unknown name/);
+      assert.deepEqual([challenges, ran], [["mcp:connect", "orders:read", "orders:write"], { list_orders: 1, refund: 1 }]);
+      // Of the shared requests, the server gets only those that are allowed.
+      const token = ["authorization", bearer(SCOPES).authorization, "accept", "application/json, text/event-stream"];
+      for (const row of ROWS) {
+        const before = { ...ran };
+        const headers = row.headers.flatMap((/** @type {string} */ line) => /^(.*?): (.*)$/s.exec(line)?.slice(1));
+        const { status } = await send(port, [...token, ...headers], row.body_base64 === undefined ? row.body : Buffer.from(row.body_base64, "base64"));
+        if (row.status !== 200) {
+          assert.deepEqual([status, ran], [row.status, before], row.name);
+        }
+      }
+      assert.ok(ran.list_orders > 1 && ran.refund === 1, JSON.stringify(ran));
+      await client.close();
+    }
+  }
+});
