@@ -86,6 +86,21 @@ export interface GateOptions {
   /** No version of the policy is loaded that allows more than the active one, or for fewer orbs; `reload` throws. */
   readonly refuseWider?: boolean;
   /**
+   * Holds the orbs of each call that consumes before its handler runs, and charges them if it succeeds. The constructor and `reload` throw while
+   * a route that consumes has no amount.
+   */
+  readonly ledger?: Ledger;
+  /**
+   * A function for each route whose amount the policy does not state: of the headers and the token. 0 holds nothing; an error denies the call.
+   * Name routes as the policy does.
+   */
+  readonly amounts?: Readonly<Record<string, (headers: Readonly<Record<string, string | string[] | undefined>>, token: VerifiedToken | null) => number>>;
+  /**
+   * The routes whose JSON body is read for `allowBonusOrbsUse`, each with the most bytes to read. The service still gets the whole body. A body
+   * without `Content-Length` does not allow them.
+   */
+  readonly bonusFromBody?: Readonly<Record<string, number>>;
+  /**
    * Logs why a call is denied: the answer of `engine.explain` as a line of JSON, without the query, or only the decision if a header or the
    * query causes the denial. It costs time for each denial. Responses don't contain it.
    */
@@ -288,6 +303,31 @@ export class Gate implements Disposable {
   [Symbol.dispose](): void;
 }
 
+export interface LedgerOptions {
+  /** `https://…`, or `http://` and a loopback address. */
+  readonly url: string;
+  readonly secret?: string;
+  /** The file of the secret. It is read again at each `reload` of a gate, and when the service refuses the old one. */
+  readonly secretFile?: string;
+  /** What a call costs whose caller left before its answer was complete, or whose stream failed after its first byte. */
+  readonly onCancelled: "capture" | "void";
+  /** How long a hold lasts if the process stops. The default is 60,000. */
+  readonly ttlMs?: number;
+  /** How long a call waits for the service before it is denied. The default is 2,000. */
+  readonly timeoutMs?: number;
+  /** How many settlements can wait for the service. The default is 4,096. */
+  readonly queue?: number;
+}
+
+/** The ledger service in which gates hold orbs. Make one for each process and service. */
+export class Ledger {
+  constructor(options: LedgerOptions);
+  /** Reads the secret's file again. */
+  readSecret(): void;
+  /** Waits until no settlement waits for the service. Call it before the program ends. */
+  flush(): Promise<void>;
+}
+
 /** The information that a service gets about an allowed request. */
 export class Allowed {
   private constructor();
@@ -299,6 +339,11 @@ export class Allowed {
    * an object is the parsed one: only its own member `allowBonusOrbsUse` counts, if it is exactly `true`.
    */
   charge(body?: Text | object | number | boolean | null): Charge | null;
+  /**
+   * Charges this amount instead of the held one, if the call succeeds. More than was held takes what the account has left. Returns false if
+   * nothing is held.
+   */
+  stateOrbs(amount: number): boolean;
 }
 
 /**

@@ -4,8 +4,9 @@ const { Gate } = require("./lib/gate/gate.js");
 const { Allowed, allowed, findAllowed } = require("./lib/gate/allowed.js");
 const { guard, listener, middleware } = require("./lib/gate/http.js");
 const { fastify } = require("./lib/gate/fastify.js");
+const { Ledger } = require("./lib/gate/ledger.js");
 const { hono } = require("./lib/gate/hono.js");
 const { refusal } = require("./lib/gate/web.js");
 const { routesOf } = require("./lib/gate/routes.js");
 
-module.exports = { Gate, Allowed, allowed, findAllowed, guard, listener, middleware, fastify, hono, refusal, routesOf };
+module.exports = { Gate, Ledger, Allowed, allowed, findAllowed, guard, listener, middleware, fastify, hono, refusal, routesOf };

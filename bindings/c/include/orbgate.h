@@ -948,8 +948,8 @@ ORBGATE_API void orbgate_error_free(struct OrbgateError *error);
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_new(struct OrbgateStep **out);
 
 /// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides requests, and
-/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes` and `Reload`; otherwise it may be null.
-/// `gate` may be null for `Sources`, `Make`, `CheckRoutes` and `Drop`.
+/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes`, `CheckAmounts` and `Reload`; otherwise it may be null.
+/// `gate` may be null for `Sources`, `Make`, `CheckRoutes`, `Drop`, and the questions from `UseLedger` to `CheckAmounts`.
 ///
 /// Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a step
 /// that isn't at this question, gives `ORBGATE_STATUS_INVALID_ARGUMENT`. If the status isn't `ORBGATE_STATUS_OK`, deny: a

@@ -59,6 +59,10 @@
 #define ORBGATE_MESSAGE_ROUTE_DIFFERENCES 73u
 #define ORBGATE_MESSAGE_READ_BODY 74u
 #define ORBGATE_MESSAGE_LOADED 84u
+#define ORBGATE_MESSAGE_CHARGE 90u
+#define ORBGATE_MESSAGE_HOLD_STEP 91u
+#define ORBGATE_MESSAGE_LEDGER_CALL 92u
+#define ORBGATE_MESSAGE_LEDGERED 93u
 /* A question to a gate. */
 typedef struct OrbgateQuestion {
     /* The message so far. */
@@ -273,7 +277,7 @@ static inline void orbgate_make_set_mcp_deny_legacy(OrbgateQuestion *to, bool va
 /* The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
 static inline void orbgate_make_set_metadata(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 27u, value, len); }
 
-/* Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature` or `ReadBody`. */
+/* Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`. */
 static inline void orbgate_ask_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 3u); }
 /* The method. */
 static inline void orbgate_ask_set_method(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 3u, 1u, value, len); }
@@ -305,6 +309,18 @@ static inline void orbgate_ask_set_unix_ms(OrbgateQuestion *to, uint64_t value) 
 static inline void orbgate_ask_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 14u, value); }
 /* The host reads whether the request allows bonus orbs, so the audit's `bonus_allowed` isn't null. */
 static inline void orbgate_ask_set_reads_bonus_orbs(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 15u, value); }
+/* The handler is about to run, and a ledger must hold the call's orbs. If it consumes, answered by `Charge`, or by a denial. */
+static inline void orbgate_ask_set_charges(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 20u, value); }
+/* A function has returned how many orbs the call consumes; otherwise the policy states it. */
+static inline void orbgate_ask_set_has_amount(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 21u, value); }
+/* What the function has returned. 0 holds nothing. */
+static inline void orbgate_ask_set_amount(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 22u, value); }
+/* The `unpaid` of a `HoldStep` that has denied the call: answered by its denial. */
+static inline void orbgate_ask_set_unpaid(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 23u, value); }
+/* That of the same `HoldStep`. */
+static inline void orbgate_ask_set_retry_after_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 24u, value); }
+/* The function has failed, so the call is denied. */
+static inline void orbgate_ask_set_amount_failed(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 25u, value); }
 
 /* Resume: Resumes a step after its `Wait` is over. The engine can be a later one. Answered like `Ask`. */
 static inline void orbgate_resume_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 4u); }
@@ -313,7 +329,7 @@ static inline void orbgate_resume_set_unix_ms(OrbgateQuestion *to, uint64_t valu
 /* The time on the monotonic clock. */
 static inline void orbgate_resume_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 4u, 2u, value); }
 
-/* Checked: Resumes a step after the host has checked its signature. Answered by `Answer` or `ReadBody`. */
+/* Checked: Resumes a step after the host has checked its signature. Answered by `Answer`, `ReadBody` or `Charge`. */
 static inline void orbgate_checked_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 5u); }
 /* The signature is valid. */
 static inline void orbgate_checked_set_is_right(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 5u, 1u, value); }
@@ -456,6 +472,98 @@ static inline void orbgate_reload_set_monotonic_ms(OrbgateQuestion *to, uint64_t
 static inline void orbgate_reload_set_file(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 24u, 9u, value, len); }
 /* Why the host can't read a secret; empty if it read all. A version isn't loaded then. */
 static inline void orbgate_reload_set_secrets_failure(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 24u, 10u, value, len); }
+/* A ledger charges calls, so each route that consumes orbs must have an amount. */
+static inline void orbgate_reload_set_has_ledger(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 24u, 11u, value); }
+/* The routes with a function that states the amount. */
+static inline void orbgate_reload_add_amount(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 24u, 12u, value, len); }
+
+/* UseLedger: Makes the step the holds of a process in one ledger service, until `Drop`. All questions from `Hold` to `LedgerCalled` are for this step. Answered by `Ledgered` or `Failed`. */
+static inline void orbgate_use_ledger_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 30u); }
+/* A call is charged whose handler was stopped midway, or whose stream failed after its first byte. */
+static inline void orbgate_use_ledger_set_captures_cancelled(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 30u, 1u, value); }
+/* How long a hold lasts if the process stops. 0 selects 60 s. */
+static inline void orbgate_use_ledger_set_ttl_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 30u, 2u, value); }
+/* How long a call waits for the service before it is denied. 0 selects 2 s. */
+static inline void orbgate_use_ledger_set_timeout_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 30u, 3u, value); }
+/* How many settlements can wait for the service. 0 selects 4,096. */
+static inline void orbgate_use_ledger_set_queue(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 30u, 4u, value); }
+/* Such a call isn't charged. One of the two must be true. */
+static inline void orbgate_use_ledger_set_voids_cancelled(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 30u, 5u, value); }
+
+/* Hold: Begins to hold the orbs of a `Charge`. Answered by `HoldStep`. */
+static inline void orbgate_hold_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 31u); }
+/* 16 random bytes, new for each request. */
+static inline void orbgate_hold_set_id(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 31u, 1u, value, len); }
+/* That of the `Charge`, and so are the others. */
+static inline void orbgate_hold_set_account(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 31u, 2u, value, len); }
+/* How many orbs. */
+static inline void orbgate_hold_set_amount(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 31u, 3u, value); }
+/* Bonus orbs may be used. */
+static inline void orbgate_hold_set_bonus(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 31u, 4u, value); }
+/* What the service notes. */
+static inline void orbgate_hold_set_note(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 31u, 5u, value, len); }
+/* The time on the monotonic clock. */
+static inline void orbgate_hold_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 31u, 6u, value); }
+
+/* Held: Reports what the service has answered to the call of a `HoldStep`. Answered by `HoldStep`. */
+static inline void orbgate_held_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 32u); }
+/* The id of the hold. */
+static inline void orbgate_held_set_id(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 32u, 1u, value, len); }
+/* The HTTP status; 0 without an answer. */
+static inline void orbgate_held_set_status(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 32u, 2u, value); }
+/* The body. */
+static inline void orbgate_held_set_body(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 32u, 3u, value, len); }
+/* The time since 1970. */
+static inline void orbgate_held_set_unix_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 32u, 4u, value); }
+/* The time on the monotonic clock. */
+static inline void orbgate_held_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 32u, 5u, value); }
+
+/* Waited: The request has waited. Answered by `HoldStep`. */
+static inline void orbgate_waited_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 33u); }
+/* The id of the hold. */
+static inline void orbgate_waited_set_id(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 33u, 1u, value, len); }
+/* The time on the monotonic clock. */
+static inline void orbgate_waited_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 33u, 2u, value); }
+
+/* Ended: Reports once how the handler of a hold has ended. Answered by `Ledgered`; then ask for the next call. */
+static inline void orbgate_ended_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 34u); }
+/* The id of the hold. */
+static inline void orbgate_ended_set_id(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 34u, 1u, value, len); }
+/* It was stopped midway, or its stream failed after the first byte. */
+static inline void orbgate_ended_set_cancelled(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 34u, 2u, value); }
+/* The HTTP status of the whole answer; 0 if the handler failed, or its answer did before the first byte. */
+static inline void orbgate_ended_set_status(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 34u, 3u, value); }
+/* The handler has stated how many orbs it has consumed. */
+static inline void orbgate_ended_set_is_stated(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 34u, 4u, value); }
+/* How many. */
+static inline void orbgate_ended_set_stated(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 34u, 5u, value); }
+/* The time on the monotonic clock. */
+static inline void orbgate_ended_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 34u, 6u, value); }
+/* It never ran. */
+static inline void orbgate_ended_set_never_ran(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 34u, 7u, value); }
+
+/* NextLedgerCall: Asks for the next message to the service, after each report and at `wake_ms`. Send one at a time. Answered by `LedgerCall` or `Ledgered`. */
+static inline void orbgate_next_ledger_call_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 35u); }
+/* The time on the monotonic clock. */
+static inline void orbgate_next_ledger_call_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 35u, 1u, value); }
+
+/* LedgerCalled: Reports what the service has answered. Answered by `Ledgered`; then ask for the next call. */
+static inline void orbgate_ledger_called_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 36u); }
+/* The number of the `LedgerCall`. */
+static inline void orbgate_ledger_called_set_call(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 36u, 1u, value); }
+/* The HTTP status; 0 without an answer. */
+static inline void orbgate_ledger_called_set_status(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 36u, 2u, value); }
+/* The body. */
+static inline void orbgate_ledger_called_set_body(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 36u, 3u, value, len); }
+/* The time on the monotonic clock. */
+static inline void orbgate_ledger_called_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 36u, 4u, value); }
+
+/* CheckAmounts: Checks that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function. Answered by `Done` or `Failed`. It needs no gate. */
+static inline void orbgate_check_amounts_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 37u); }
+/* The routes with a function, as the policy names them. */
+static inline void orbgate_check_amounts_add_function(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 37u, 1u, value, len); }
+/* The policy must have each of them. */
+static inline void orbgate_check_amounts_set_is_start(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 37u, 2u, value); }
 
 /* The form of each field, by its number; null for an unknown kind. */
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
@@ -473,6 +581,10 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
         {0, 206}, /* RouteDifferences */
         {0, 129, 2, 129}, /* ReadBody */
         {0, 130, 3, 3, 3, 1, 73, 1, 3}, /* Loaded */
+        {0, 131, 129, 130, 131}, /* Charge */
+        {0, 130, 131, 131, 129, 129, 1, 1, 3}, /* HoldStep */
+        {0, 129, 131, 131, 129}, /* LedgerCall */
+        {0, 130, 129, 1, 1, 1, 1}, /* Ledgered */
         {0, 1, 1, 3}, /* Diagnostic */
         {0, 1, 3, 3, 3, 3, 3, 3, 3, 1}, /* Token */
         {0, 131, 131}, /* CallHeader */
@@ -493,12 +605,16 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
     case 73u: return forms[9];
     case 74u: return forms[10];
     case 84u: return forms[11];
-    case 1u: return forms[12];
-    case 2u: return forms[13];
-    case 3u: return forms[14];
-    case 4u: return forms[15];
-    case 5u: return forms[16];
-    case 6u: return forms[17];
+    case 90u: return forms[12];
+    case 91u: return forms[13];
+    case 92u: return forms[14];
+    case 93u: return forms[15];
+    case 1u: return forms[16];
+    case 2u: return forms[17];
+    case 3u: return forms[18];
+    case 4u: return forms[19];
+    case 5u: return forms[20];
+    case 6u: return forms[21];
     default: return NULL;
     }
 }
@@ -751,6 +867,58 @@ static inline bool orbgate_loaded_next_diagnostic(const OrbgateMessage *from, Or
 static inline uint64_t orbgate_loaded_get_pause_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 84u, 7u); }
 /* Why a version is rejected, for the language's error: each error on a line, with the file. */
 static inline OrbgateStr orbgate_loaded_get_reason(const OrbgateMessage *from) { return orbgate_wire_get(from, 84u, 8u); }
+
+/* Charge: The call is allowed and consumes orbs, which must be held before its handler runs: ask the ledger's step with `Hold`. */
+/* The account. */
+static inline OrbgateStr orbgate_charge_get_account(const OrbgateMessage *from) { return orbgate_wire_get(from, 90u, 1u); }
+/* How many orbs. */
+static inline uint64_t orbgate_charge_get_amount(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 90u, 2u); }
+/* Bonus orbs may be used. */
+static inline bool orbgate_charge_get_bonus(const OrbgateMessage *from) { return orbgate_wire_get(from, 90u, 3u).data != NULL; }
+/* What the service notes: the route and the policy's digest. */
+static inline OrbgateStr orbgate_charge_get_note(const OrbgateMessage *from) { return orbgate_wire_get(from, 90u, 4u); }
+
+/* HoldStep: What a request that waits for its orbs must do next. */
+/* The orbs are held: run the handler. */
+static inline bool orbgate_hold_step_get_may_run(const OrbgateMessage *from) { return orbgate_wire_get(from, 91u, 1u).data != NULL; }
+/* If it isn't empty, send a call and report it with `Held`. This is its path, to be added to the service's URL. By POST, with the secret as a bearer token. */
+static inline OrbgateStr orbgate_hold_step_get_path(const OrbgateMessage *from) { return orbgate_wire_get(from, 91u, 2u); }
+/* Its body, which is JSON. */
+static inline OrbgateStr orbgate_hold_step_get_body(const OrbgateMessage *from) { return orbgate_wire_get(from, 91u, 3u); }
+/* After this time the call has failed. */
+static inline uint64_t orbgate_hold_step_get_timeout_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 91u, 4u); }
+/* If it isn't 0, wait until then, on the monotonic clock, and ask with `Waited`. Otherwise deny. */
+static inline uint64_t orbgate_hold_step_get_until_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 91u, 5u); }
+/* Of a denial: for `unpaid` of `Ask`. */
+static inline uint64_t orbgate_hold_step_get_unpaid(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 91u, 6u); }
+/* Of a denial: for `Ask`. */
+static inline uint64_t orbgate_hold_step_get_retry_after_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 91u, 7u); }
+/* At the end, the label of `orbgate_holds_total`. */
+static inline OrbgateStr orbgate_hold_step_get_result(const OrbgateMessage *from) { return orbgate_wire_get(from, 91u, 8u); }
+
+/* LedgerCall: The next message to the service. Report it with `LedgerCalled`. */
+/* Its number. */
+static inline uint64_t orbgate_ledger_call_get_call(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 92u, 1u); }
+/* Its path. By POST, like that of `HoldStep`. */
+static inline OrbgateStr orbgate_ledger_call_get_path(const OrbgateMessage *from) { return orbgate_wire_get(from, 92u, 2u); }
+/* Its body. */
+static inline OrbgateStr orbgate_ledger_call_get_body(const OrbgateMessage *from) { return orbgate_wire_get(from, 92u, 3u); }
+/* After this time the call has failed. */
+static inline uint64_t orbgate_ledger_call_get_timeout_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 92u, 4u); }
+
+/* Ledgered: The state of a ledger's step. */
+/* Ask with `NextLedgerCall` at `wake_ms`; otherwise only after a report. */
+static inline bool orbgate_ledgered_get_wakes(const OrbgateMessage *from) { return orbgate_wire_get(from, 93u, 1u).data != NULL; }
+/* On the monotonic clock. */
+static inline uint64_t orbgate_ledgered_get_wake_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 93u, 2u); }
+/* How many settlements wait for the service. */
+static inline uint64_t orbgate_ledgered_get_waiting(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 93u, 3u); }
+/* How many calls were charged so far. */
+static inline uint64_t orbgate_ledgered_get_captured(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 93u, 4u); }
+/* How many holds were released. */
+static inline uint64_t orbgate_ledgered_get_voided(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 93u, 5u); }
+/* How many settlements were given up. */
+static inline uint64_t orbgate_ledgered_get_lost(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 93u, 6u); }
 
 /* Diagnostic: An error of a configuration. */
 /* Line, from 1. */

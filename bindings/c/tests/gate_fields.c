@@ -101,14 +101,16 @@ static void ask_make(void)
 static void ask_ask(void)
 {
     static const unsigned char bytes[] = {
-        3,0,0,0,97,1,0,0,1,0,0,0,6,0,0,0,109,101,116,104,111,100,2,0,0,0,6,0,0,0,116,97,114,103,101,116,3,0,0,0,13,0,0,0,97,117,116,104,
+        3,0,0,0,169,1,0,0,1,0,0,0,6,0,0,0,109,101,116,104,111,100,2,0,0,0,6,0,0,0,116,97,114,103,101,116,3,0,0,0,13,0,0,0,97,117,116,104,
         111,114,105,122,97,116,105,111,110,3,0,0,0,15,0,0,0,97,117,116,104,111,114,105,122,97,116,105,111,110,32,50,4,0,0,0,12,0,0,0,104,101,97,100,101,114,95,110,
         97,109,101,115,4,0,0,0,14,0,0,0,104,101,97,100,101,114,95,110,97,109,101,115,32,50,5,0,0,0,7,0,0,0,117,112,103,114,97,100,101,5,0,0,0,9,0,0,
         0,117,112,103,114,97,100,101,32,50,6,0,0,0,6,0,0,0,111,114,105,103,105,110,6,0,0,0,8,0,0,0,111,114,105,103,105,110,32,50,7,0,0,0,29,0,0,0,
         97,99,99,101,115,115,95,99,111,110,116,114,111,108,95,114,101,113,117,101,115,116,95,109,101,116,104,111,100,7,0,0,0,31,0,0,0,97,99,99,101,115,115,95,99,111,110,116,
         114,111,108,95,114,101,113,117,101,115,116,95,109,101,116,104,111,100,32,50,8,0,0,0,8,0,0,0,9,2,3,4,5,6,7,128,9,0,0,0,13,0,0,0,112,97,116,104,
         95,116,101,109,112,108,97,116,101,10,0,0,0,0,0,0,0,11,0,0,0,0,0,0,0,12,0,0,0,0,0,0,0,13,0,0,0,8,0,0,0,14,2,3,4,5,6,7,
-        128,14,0,0,0,8,0,0,0,15,2,3,4,5,6,7,128,15,0,0,0,0,0,0,0,
+        128,14,0,0,0,8,0,0,0,15,2,3,4,5,6,7,128,15,0,0,0,0,0,0,0,20,0,0,0,0,0,0,0,21,0,0,0,0,0,0,0,22,0,0,0,8,0,0,
+        0,23,2,3,4,5,6,7,128,23,0,0,0,8,0,0,0,24,2,3,4,5,6,7,128,24,0,0,0,8,0,0,0,25,2,3,4,5,6,7,128,25,0,0,0,0,0,0,
+        0,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_ask_begin(NULL);
@@ -133,6 +135,12 @@ static void ask_ask(void)
     orbgate_ask_set_unix_ms(&question, UINT64_C(0x800706050403020e));
     orbgate_ask_set_monotonic_ms(&question, UINT64_C(0x800706050403020f));
     orbgate_ask_set_reads_bonus_orbs(&question, true);
+    orbgate_ask_set_charges(&question, true);
+    orbgate_ask_set_has_amount(&question, true);
+    orbgate_ask_set_amount(&question, UINT64_C(0x8007060504030217));
+    orbgate_ask_set_unpaid(&question, UINT64_C(0x8007060504030218));
+    orbgate_ask_set_retry_after_ms(&question, UINT64_C(0x8007060504030219));
+    orbgate_ask_set_amount_failed(&question, true);
     CHECK(is_written(&question, bytes, sizeof bytes));
     SETS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_method, "method");
     SETS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_target, "target");
@@ -149,6 +157,12 @@ static void ask_ask(void)
     SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_unix_ms, UINT64_C(0x800706050403020e));
     SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_monotonic_ms, UINT64_C(0x800706050403020f));
     SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_reads_bonus_orbs, true);
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_charges, true);
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_has_amount, true);
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_amount, UINT64_C(0x8007060504030217));
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_unpaid, UINT64_C(0x8007060504030218));
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_retry_after_ms, UINT64_C(0x8007060504030219));
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_amount_failed, true);
     orbgate_question_free(&question);
 }
 
@@ -401,10 +415,11 @@ static void ask_body(void)
 static void ask_reload(void)
 {
     static const unsigned char bytes[] = {
-        24,0,0,0,164,0,0,0,1,0,0,0,6,0,0,0,112,111,108,105,99,121,2,0,0,0,7,0,0,0,102,97,105,108,117,114,101,3,0,0,0,0,0,0,0,4,0,0,
+        24,0,0,0,204,0,0,0,1,0,0,0,6,0,0,0,112,111,108,105,99,121,2,0,0,0,7,0,0,0,102,97,105,108,117,114,101,3,0,0,0,0,0,0,0,4,0,0,
         0,0,0,0,0,5,0,0,0,13,0,0,0,1,0,0,0,5,0,0,0,118,97,108,117,101,5,0,0,0,15,0,0,0,1,0,0,0,7,0,0,0,118,97,108,117,101,32,
         50,6,0,0,0,8,0,0,0,7,2,3,4,5,6,7,128,7,0,0,0,0,0,0,0,8,0,0,0,8,0,0,0,9,2,3,4,5,6,7,128,9,0,0,0,4,0,0,
-        0,102,105,108,101,10,0,0,0,15,0,0,0,115,101,99,114,101,116,115,95,102,97,105,108,117,114,101,
+        0,102,105,108,101,10,0,0,0,15,0,0,0,115,101,99,114,101,116,115,95,102,97,105,108,117,114,101,11,0,0,0,0,0,0,0,12,0,0,0,7,0,0,0,97,109,111,117,
+        110,116,115,12,0,0,0,9,0,0,0,97,109,111,117,110,116,115,32,50,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_reload_begin(NULL);
@@ -420,6 +435,9 @@ static void ask_reload(void)
     orbgate_reload_set_monotonic_ms(&question, UINT64_C(0x8007060504030209));
     orbgate_reload_set_file(&question, ORBGATE_TEXT("file"));
     orbgate_reload_set_secrets_failure(&question, ORBGATE_TEXT("secrets_failure"));
+    orbgate_reload_set_has_ledger(&question, true);
+    orbgate_reload_add_amount(&question, ORBGATE_TEXT("amounts"));
+    orbgate_reload_add_amount(&question, ORBGATE_TEXT("amounts 2"));
     CHECK(is_written(&question, bytes, sizeof bytes));
     SETS_STRING(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_policy, "policy");
     SETS_STRING(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_failure, "failure");
@@ -433,6 +451,175 @@ static void ask_reload(void)
     SETS(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_monotonic_ms, UINT64_C(0x8007060504030209));
     SETS_STRING(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_file, "file");
     SETS_STRING(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_secrets_failure, "secrets_failure");
+    SETS(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_set_has_ledger, true);
+    ADDS_STRING(orbgate_reload_begin, orbgate_drop_begin, orbgate_reload_add_amount, "amounts");
+    orbgate_question_free(&question);
+}
+
+static void ask_use_ledger(void)
+{
+    static const unsigned char bytes[] = {
+        30,0,0,0,64,0,0,0,1,0,0,0,0,0,0,0,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,0,8,0,0,0,4,2,3,4,5,6,7,128,
+        4,0,0,0,8,0,0,0,5,2,3,4,5,6,7,128,5,0,0,0,0,0,0,0,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_use_ledger_begin(NULL);
+    orbgate_use_ledger_begin(&question);
+    orbgate_use_ledger_set_captures_cancelled(&question, true);
+    orbgate_use_ledger_set_ttl_ms(&question, UINT64_C(0x8007060504030203));
+    orbgate_use_ledger_set_timeout_ms(&question, UINT64_C(0x8007060504030204));
+    orbgate_use_ledger_set_queue(&question, UINT64_C(0x8007060504030205));
+    orbgate_use_ledger_set_voids_cancelled(&question, true);
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_captures_cancelled, true);
+    SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_ttl_ms, UINT64_C(0x8007060504030203));
+    SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_timeout_ms, UINT64_C(0x8007060504030204));
+    SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_queue, UINT64_C(0x8007060504030205));
+    SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_voids_cancelled, true);
+    orbgate_question_free(&question);
+}
+
+static void ask_hold(void)
+{
+    static const unsigned char bytes[] = {
+        31,0,0,0,77,0,0,0,1,0,0,0,2,0,0,0,105,100,2,0,0,0,7,0,0,0,97,99,99,111,117,110,116,3,0,0,0,8,0,0,0,4,2,3,4,5,6,7,
+        128,4,0,0,0,0,0,0,0,5,0,0,0,4,0,0,0,110,111,116,101,6,0,0,0,8,0,0,0,7,2,3,4,5,6,7,128,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_hold_begin(NULL);
+    orbgate_hold_begin(&question);
+    orbgate_hold_set_id(&question, ORBGATE_TEXT("id"));
+    orbgate_hold_set_account(&question, ORBGATE_TEXT("account"));
+    orbgate_hold_set_amount(&question, UINT64_C(0x8007060504030204));
+    orbgate_hold_set_bonus(&question, true);
+    orbgate_hold_set_note(&question, ORBGATE_TEXT("note"));
+    orbgate_hold_set_monotonic_ms(&question, UINT64_C(0x8007060504030207));
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    SETS_STRING(orbgate_hold_begin, orbgate_drop_begin, orbgate_hold_set_id, "id");
+    SETS_STRING(orbgate_hold_begin, orbgate_drop_begin, orbgate_hold_set_account, "account");
+    SETS(orbgate_hold_begin, orbgate_drop_begin, orbgate_hold_set_amount, UINT64_C(0x8007060504030204));
+    SETS(orbgate_hold_begin, orbgate_drop_begin, orbgate_hold_set_bonus, true);
+    SETS_STRING(orbgate_hold_begin, orbgate_drop_begin, orbgate_hold_set_note, "note");
+    SETS(orbgate_hold_begin, orbgate_drop_begin, orbgate_hold_set_monotonic_ms, UINT64_C(0x8007060504030207));
+    orbgate_question_free(&question);
+}
+
+static void ask_held(void)
+{
+    static const unsigned char bytes[] = {
+        32,0,0,0,70,0,0,0,1,0,0,0,2,0,0,0,105,100,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,0,4,0,0,0,98,111,100,121,4,0,
+        0,0,8,0,0,0,5,2,3,4,5,6,7,128,5,0,0,0,8,0,0,0,6,2,3,4,5,6,7,128,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_held_begin(NULL);
+    orbgate_held_begin(&question);
+    orbgate_held_set_id(&question, ORBGATE_TEXT("id"));
+    orbgate_held_set_status(&question, UINT64_C(0x8007060504030203));
+    orbgate_held_set_body(&question, ORBGATE_TEXT("body"));
+    orbgate_held_set_unix_ms(&question, UINT64_C(0x8007060504030205));
+    orbgate_held_set_monotonic_ms(&question, UINT64_C(0x8007060504030206));
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    SETS_STRING(orbgate_held_begin, orbgate_drop_begin, orbgate_held_set_id, "id");
+    SETS(orbgate_held_begin, orbgate_drop_begin, orbgate_held_set_status, UINT64_C(0x8007060504030203));
+    SETS_STRING(orbgate_held_begin, orbgate_drop_begin, orbgate_held_set_body, "body");
+    SETS(orbgate_held_begin, orbgate_drop_begin, orbgate_held_set_unix_ms, UINT64_C(0x8007060504030205));
+    SETS(orbgate_held_begin, orbgate_drop_begin, orbgate_held_set_monotonic_ms, UINT64_C(0x8007060504030206));
+    orbgate_question_free(&question);
+}
+
+static void ask_waited(void)
+{
+    static const unsigned char bytes[] = {
+        33,0,0,0,26,0,0,0,1,0,0,0,2,0,0,0,105,100,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_waited_begin(NULL);
+    orbgate_waited_begin(&question);
+    orbgate_waited_set_id(&question, ORBGATE_TEXT("id"));
+    orbgate_waited_set_monotonic_ms(&question, UINT64_C(0x8007060504030203));
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    SETS_STRING(orbgate_waited_begin, orbgate_drop_begin, orbgate_waited_set_id, "id");
+    SETS(orbgate_waited_begin, orbgate_drop_begin, orbgate_waited_set_monotonic_ms, UINT64_C(0x8007060504030203));
+    orbgate_question_free(&question);
+}
+
+static void ask_ended(void)
+{
+    static const unsigned char bytes[] = {
+        34,0,0,0,82,0,0,0,1,0,0,0,2,0,0,0,105,100,2,0,0,0,0,0,0,0,3,0,0,0,8,0,0,0,4,2,3,4,5,6,7,128,4,0,0,0,0,0,
+        0,0,5,0,0,0,8,0,0,0,6,2,3,4,5,6,7,128,6,0,0,0,8,0,0,0,7,2,3,4,5,6,7,128,7,0,0,0,0,0,0,0,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_ended_begin(NULL);
+    orbgate_ended_begin(&question);
+    orbgate_ended_set_id(&question, ORBGATE_TEXT("id"));
+    orbgate_ended_set_cancelled(&question, true);
+    orbgate_ended_set_status(&question, UINT64_C(0x8007060504030204));
+    orbgate_ended_set_is_stated(&question, true);
+    orbgate_ended_set_stated(&question, UINT64_C(0x8007060504030206));
+    orbgate_ended_set_monotonic_ms(&question, UINT64_C(0x8007060504030207));
+    orbgate_ended_set_never_ran(&question, true);
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    SETS_STRING(orbgate_ended_begin, orbgate_drop_begin, orbgate_ended_set_id, "id");
+    SETS(orbgate_ended_begin, orbgate_drop_begin, orbgate_ended_set_cancelled, true);
+    SETS(orbgate_ended_begin, orbgate_drop_begin, orbgate_ended_set_status, UINT64_C(0x8007060504030204));
+    SETS(orbgate_ended_begin, orbgate_drop_begin, orbgate_ended_set_is_stated, true);
+    SETS(orbgate_ended_begin, orbgate_drop_begin, orbgate_ended_set_stated, UINT64_C(0x8007060504030206));
+    SETS(orbgate_ended_begin, orbgate_drop_begin, orbgate_ended_set_monotonic_ms, UINT64_C(0x8007060504030207));
+    SETS(orbgate_ended_begin, orbgate_drop_begin, orbgate_ended_set_never_ran, true);
+    orbgate_question_free(&question);
+}
+
+static void ask_next_ledger_call(void)
+{
+    static const unsigned char bytes[] = {
+        35,0,0,0,16,0,0,0,1,0,0,0,8,0,0,0,2,2,3,4,5,6,7,128,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_next_ledger_call_begin(NULL);
+    orbgate_next_ledger_call_begin(&question);
+    orbgate_next_ledger_call_set_monotonic_ms(&question, UINT64_C(0x8007060504030202));
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    SETS(orbgate_next_ledger_call_begin, orbgate_drop_begin, orbgate_next_ledger_call_set_monotonic_ms, UINT64_C(0x8007060504030202));
+    orbgate_question_free(&question);
+}
+
+static void ask_ledger_called(void)
+{
+    static const unsigned char bytes[] = {
+        36,0,0,0,60,0,0,0,1,0,0,0,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,0,4,0,0,0,
+        98,111,100,121,4,0,0,0,8,0,0,0,5,2,3,4,5,6,7,128,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_ledger_called_begin(NULL);
+    orbgate_ledger_called_begin(&question);
+    orbgate_ledger_called_set_call(&question, UINT64_C(0x8007060504030202));
+    orbgate_ledger_called_set_status(&question, UINT64_C(0x8007060504030203));
+    orbgate_ledger_called_set_body(&question, ORBGATE_TEXT("body"));
+    orbgate_ledger_called_set_monotonic_ms(&question, UINT64_C(0x8007060504030205));
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    SETS(orbgate_ledger_called_begin, orbgate_drop_begin, orbgate_ledger_called_set_call, UINT64_C(0x8007060504030202));
+    SETS(orbgate_ledger_called_begin, orbgate_drop_begin, orbgate_ledger_called_set_status, UINT64_C(0x8007060504030203));
+    SETS_STRING(orbgate_ledger_called_begin, orbgate_drop_begin, orbgate_ledger_called_set_body, "body");
+    SETS(orbgate_ledger_called_begin, orbgate_drop_begin, orbgate_ledger_called_set_monotonic_ms, UINT64_C(0x8007060504030205));
+    orbgate_question_free(&question);
+}
+
+static void ask_check_amounts(void)
+{
+    static const unsigned char bytes[] = {
+        37,0,0,0,44,0,0,0,1,0,0,0,9,0,0,0,102,117,110,99,116,105,111,110,115,1,0,0,0,11,0,0,0,102,117,110,99,116,105,111,110,115,32,50,2,0,0,0,
+        0,0,0,0,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_check_amounts_begin(NULL);
+    orbgate_check_amounts_begin(&question);
+    orbgate_check_amounts_add_function(&question, ORBGATE_TEXT("functions"));
+    orbgate_check_amounts_add_function(&question, ORBGATE_TEXT("functions 2"));
+    orbgate_check_amounts_set_is_start(&question, true);
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    ADDS_STRING(orbgate_check_amounts_begin, orbgate_drop_begin, orbgate_check_amounts_add_function, "functions");
+    SETS(orbgate_check_amounts_begin, orbgate_drop_begin, orbgate_check_amounts_set_is_start, true);
     orbgate_question_free(&question);
 }
 
@@ -691,6 +878,69 @@ static void read_loaded(void)
     STRING(orbgate_loaded_get_reason, message, "reason");
 }
 
+static void read_charge(void)
+{
+    static const unsigned char bytes[] = {
+        90,0,0,0,51,0,0,0,1,0,0,128,7,0,0,0,97,99,99,111,117,110,116,2,0,0,128,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,128,0,0,0,0,4,
+        0,0,128,4,0,0,0,110,111,116,101,
+    };
+    OrbgateMessage message = whole(bytes, sizeof bytes);
+    CHECK(message.kind == ORBGATE_MESSAGE_CHARGE);
+    STRING(orbgate_charge_get_account, message, "account");
+    INTEGER(orbgate_charge_get_amount, message, UINT64_C(0x8007060504030203));
+    BOOLEAN(orbgate_charge_get_bonus, message);
+    STRING(orbgate_charge_get_note, message, "note");
+}
+
+static void read_hold_step(void)
+{
+    static const unsigned char bytes[] = {
+        91,0,0,0,110,0,0,0,1,0,0,128,0,0,0,0,2,0,0,128,4,0,0,0,112,97,116,104,3,0,0,128,4,0,0,0,98,111,100,121,4,0,0,128,8,0,0,0,
+        5,2,3,4,5,6,7,128,5,0,0,128,8,0,0,0,6,2,3,4,5,6,7,128,6,0,0,0,8,0,0,0,7,2,3,4,5,6,7,128,7,0,0,0,8,0,0,0,
+        8,2,3,4,5,6,7,128,8,0,0,0,6,0,0,0,114,101,115,117,108,116,
+    };
+    OrbgateMessage message = whole(bytes, sizeof bytes);
+    CHECK(message.kind == ORBGATE_MESSAGE_HOLD_STEP);
+    BOOLEAN(orbgate_hold_step_get_may_run, message);
+    STRING(orbgate_hold_step_get_path, message, "path");
+    STRING(orbgate_hold_step_get_body, message, "body");
+    INTEGER(orbgate_hold_step_get_timeout_ms, message, UINT64_C(0x8007060504030205));
+    INTEGER(orbgate_hold_step_get_until_ms, message, UINT64_C(0x8007060504030206));
+    INTEGER(orbgate_hold_step_get_unpaid, message, UINT64_C(0x8007060504030207));
+    INTEGER(orbgate_hold_step_get_retry_after_ms, message, UINT64_C(0x8007060504030208));
+    STRING(orbgate_hold_step_get_result, message, "result");
+}
+
+static void read_ledger_call(void)
+{
+    static const unsigned char bytes[] = {
+        92,0,0,0,56,0,0,0,1,0,0,128,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,128,4,0,0,0,112,97,116,104,3,0,0,128,4,0,0,0,98,111,100,121,
+        4,0,0,128,8,0,0,0,5,2,3,4,5,6,7,128,
+    };
+    OrbgateMessage message = whole(bytes, sizeof bytes);
+    CHECK(message.kind == ORBGATE_MESSAGE_LEDGER_CALL);
+    INTEGER(orbgate_ledger_call_get_call, message, UINT64_C(0x8007060504030202));
+    STRING(orbgate_ledger_call_get_path, message, "path");
+    STRING(orbgate_ledger_call_get_body, message, "body");
+    INTEGER(orbgate_ledger_call_get_timeout_ms, message, UINT64_C(0x8007060504030205));
+}
+
+static void read_ledgered(void)
+{
+    static const unsigned char bytes[] = {
+        93,0,0,0,88,0,0,0,1,0,0,128,0,0,0,0,2,0,0,128,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,0,8,0,0,0,4,2,3,4,5,6,7,128,
+        4,0,0,0,8,0,0,0,5,2,3,4,5,6,7,128,5,0,0,0,8,0,0,0,6,2,3,4,5,6,7,128,6,0,0,0,8,0,0,0,7,2,3,4,5,6,7,128,
+    };
+    OrbgateMessage message = whole(bytes, sizeof bytes);
+    CHECK(message.kind == ORBGATE_MESSAGE_LEDGERED);
+    BOOLEAN(orbgate_ledgered_get_wakes, message);
+    INTEGER(orbgate_ledgered_get_wake_ms, message, UINT64_C(0x8007060504030203));
+    INTEGER(orbgate_ledgered_get_waiting, message, UINT64_C(0x8007060504030204));
+    INTEGER(orbgate_ledgered_get_captured, message, UINT64_C(0x8007060504030205));
+    INTEGER(orbgate_ledgered_get_voided, message, UINT64_C(0x8007060504030206));
+    INTEGER(orbgate_ledgered_get_lost, message, UINT64_C(0x8007060504030207));
+}
+
 int main(void)
 {
     ask_sources();
@@ -711,6 +961,14 @@ int main(void)
     ask_drop();
     ask_body();
     ask_reload();
+    ask_use_ledger();
+    ask_hold();
+    ask_held();
+    ask_waited();
+    ask_ended();
+    ask_next_ledger_call();
+    ask_ledger_called();
+    ask_check_amounts();
     read_done();
     read_failed();
     read_answer();
@@ -723,5 +981,9 @@ int main(void)
     read_route_differences();
     read_read_body();
     read_loaded();
+    read_charge();
+    read_hold_step();
+    read_ledger_call();
+    read_ledgered();
     return 0;
 }

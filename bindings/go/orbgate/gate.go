@@ -107,7 +107,7 @@ func failed(failed *steps.Failed) error {
 // one of another attempt, which has the same number there.
 func isHeld(step *steps.Step) bool {
 	switch step.Number {
-	case steps.KindWait, steps.KindCheckSignature, steps.KindOver, steps.KindCall, steps.KindReadBody:
+	case steps.KindWait, steps.KindCheckSignature, steps.KindOver, steps.KindCall, steps.KindReadBody, steps.KindHoldStep, steps.KindLedgerCall, steps.KindLedgered:
 		return true
 	case steps.KindLoaded:
 		return step.Loaded.PauseMS > 0
@@ -125,7 +125,7 @@ func (g *gateOf) Reload(of any, question *steps.Reload, step *steps.Step) error 
 	}
 	var unread error
 	g.open(func() { question.Secrets, unread = g.library.secrets() })
-	if unread != nil {
+	if unread != nil && question.SecretsFailure == "" {
 		question.SecretsFailure = unread.Error()
 	}
 	err := g.Ask(of, question, step)

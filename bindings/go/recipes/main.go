@@ -12,8 +12,10 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gin-gonic/gin"
 	"github.com/go-chi/chi/v5"
@@ -33,7 +35,8 @@ func main() {
 // What is given on the command line.
 type arguments struct {
 	framework, listen, policy, tokens, challenge string
-	public                                       []string
+	ledger, secret, db, cancelled                string
+	public, amount, bonus                        []string
 	ungated                                      bool
 }
 
@@ -42,15 +45,18 @@ func read(words []string) (given arguments, err error) {
 	if len(words) > 0 && !strings.HasPrefix(words[0], "-") {
 		given.framework, words = words[0], words[1:]
 	}
-	settings := map[string]*string{"--listen": &given.listen, "--policy": &given.policy, "--tokens": &given.tokens, "--challenge": &given.challenge}
+	settings := map[string]*string{"--listen": &given.listen, "--policy": &given.policy, "--tokens": &given.tokens, "--challenge": &given.challenge,
+		"--ledger": &given.ledger, "--ledger-secret": &given.secret, "--ledger-db": &given.db, "--on-cancelled": &given.cancelled}
+	lists := map[string]*[]string{"--public": &given.public, "--amount": &given.amount, "--bonus": &given.bonus}
 	for len(words) > 0 {
 		setting, known := settings[words[0]]
+		list, listed := lists[words[0]]
 		switch {
 		case words[0] == "--ungated":
 			given.ungated = true
 			words = words[1:]
-		case words[0] == "--public" && len(words) > 1:
-			given.public = append(given.public, words[1])
+		case listed && len(words) > 1:
+			*list = append(*list, words[1])
 			words = words[2:]
 		case known && len(words) > 1:
 			*setting = words[1]
@@ -77,6 +83,15 @@ func run() error {
 	}
 	config := gate.Config{Policy: orbgate.NewHandle(engine), Tokens: string(tokens), Public: given.public, Count: counted.add, Audit: audited{}}
 	config.Challenge.Full = given.challenge == "full"
+	if given.ledger != "" {
+		config.Ledger = &gate.Ledger{URL: given.ledger, SecretFile: given.secret, OnCancelled: gate.Void, Amounts: amounts(given.amount)}
+		if given.cancelled == "capture" {
+			config.Ledger.OnCancelled = gate.Capture
+		}
+		if len(given.bonus) > 0 {
+			config.BonusFromBody = 1000
+		}
+	}
 	if given.framework == "gin" || given.framework == "echo" {
 		config.Templates = gate.Colons
 	}
@@ -102,6 +117,17 @@ func run() error {
 	// `OPTIONS *` is a request like any other.
 	server := &http.Server{Handler: handler, DisableGeneralOptionsHandler: true}
 	return server.Serve(listener)
+}
+
+// The function of these routes, whose amount is in a header.
+func amounts(routes []string) map[string]func(*http.Request, *gate.Token) (uint64, error) {
+	all := map[string]func(*http.Request, *gate.Token) (uint64, error){}
+	for _, route := range routes {
+		all[route] = func(r *http.Request, _ *gate.Token) (uint64, error) {
+			return strconv.ParseUint(r.Header.Get("X-Orbs"), 10, 64)
+		}
+	}
+	return all
 }
 
 // A service with every template of the policy that the router can have; all else reaches the same handler by a fallback.
@@ -236,6 +262,8 @@ type saw struct {
 	Scope    *string `json:"scope"`
 	Kind     *string `json:"kind"`
 	Consumes *bool   `json:"consumes"`
+	Stated   *bool   `json:"stated,omitempty"`
+	Body     *string `json:"body,omitempty"`
 }
 
 func sayWhatCame(w http.ResponseWriter, r *http.Request) {
@@ -247,6 +275,18 @@ func sayWhatCame(w http.ResponseWriter, r *http.Request) {
 			found.Consumes = &charge.Consumes
 		}
 	}
+	told := r.Header.Get("X-Do")
+	if amount, is := strings.CutPrefix(told, "state "); is {
+		call, _ := gate.From(r.Context())
+		orbs, _ := strconv.ParseUint(amount, 10, 64)
+		stated := call.StateOrbs(orbs)
+		found.Stated = &stated
+	}
+	if told == "echo" {
+		body, _ := io.ReadAll(r.Body)
+		text := string(body)
+		found.Body = &text
+	}
 	text := new(strings.Builder)
 	encoder := json.NewEncoder(text)
 	encoder.SetEscapeHTML(false)
@@ -254,6 +294,33 @@ func sayWhatCame(w http.ResponseWriter, r *http.Request) {
 	line := strings.TrimSuffix(text.String(), "\n")
 	say(line)
 	w.Header().Set("Content-Type", "application/json")
+	answer(w, r, told, line)
+}
+
+// What the service answers, as it is told.
+func answer(w http.ResponseWriter, r *http.Request, told, line string) {
+	switch {
+	case told == "throw" || told == "stream that fails at once":
+		panic(http.ErrAbortHandler)
+	case strings.Contains(told, "stream"):
+		for {
+			_, err := io.WriteString(w, line)
+			_ = http.NewResponseController(w).Flush()
+			switch {
+			case told == "stream that fails":
+				panic(http.ErrAbortHandler)
+			case told != "endless stream" || err != nil || r.Context().Err() != nil:
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	case told == "large":
+		line = strings.Repeat(line, 20000)
+		w.Header().Set("Content-Length", strconv.Itoa(len(line)))
+	}
+	if status, err := strconv.Atoi(told); err == nil {
+		w.WriteHeader(status)
+	}
 	_, _ = io.WriteString(w, line)
 }
 

@@ -4,7 +4,7 @@
 const readline = require("node:readline");
 const { parseArgs } = require("node:util");
 const { Engine } = require("orbgate");
-const { Gate, findAllowed } = require("orbgate/gate");
+const { Gate, Ledger, findAllowed } = require("orbgate/gate");
 const servers = require("./servers.js");
 
 /** What is counted, by name and first label. @type {Record<string, Record<string, number>>} */
@@ -28,12 +28,13 @@ const say = (line) => process.stdout.write(`${line}\n`);
  * @param {string} method
  * @param {string} target
  * @param {object} request
+ * @param {object} [more]
  */
-function saw(method, target, request) {
+function saw(method, target, request, more = {}) {
   const { decision, token } = findAllowed(request) ?? {};
   const text = JSON.stringify({
     method, target, route: decision?.route ?? null, scope: decision?.scope ?? null, kind: token?.kind ?? null,
-    consumes: decision?.charge?.consumes ?? null,
+    consumes: decision?.charge?.consumes ?? null, ...more,
   });
   say(text);
   return text;
@@ -75,12 +76,22 @@ const asRouters = (template) => template.split("/").map((segment, at) => (segmen
 async function main() {
   const { values, positionals: [framework = "http"] } = parseArgs({
     allowPositionals: true,
-    options: { listen: { type: "string" }, policy: { type: "string" }, tokens: { type: "string" }, public: { type: "string", multiple: true }, challenge: { type: "string" }, ungated: { type: "boolean" } },
+    options: { listen: { type: "string" }, policy: { type: "string" }, tokens: { type: "string" }, public: { type: "string", multiple: true }, challenge: { type: "string" }, ungated: { type: "boolean" },
+      ...Object.fromEntries(["ledger", "ledger-secret", "ledger-db", "on-cancelled"].map((name) => [name, { type: /** @type {const} */ ("string") }])),
+      ...Object.fromEntries(["amount", "bonus"].map((name) => [name, { type: /** @type {const} */ ("string"), multiple: true }])),
+    },
   });
+  /** @type {any} */
+  const { ledger, "ledger-secret": secretFile, "on-cancelled": onCancelled, amount = [], bonus = [] } = values;
+  const of = (/** @type {string[]} */ routes, /** @type {any} */ value) => Object.fromEntries(routes.map((route) => [route, value]));
+  const charging = ledger === undefined ? {} : {
+    ledger: new Ledger({ url: ledger, secretFile, onCancelled }), bonusFromBody: of(bonus, 1000),
+    amounts: of(amount, (/** @type {any} */ headers) => Number(headers["x-orbs"])),
+  };
   const { listen = "127.0.0.1:0", policy = "", tokens = "", public: open = [], challenge = "minimal", ungated } = values;
   const log = { info: console.error, warn: console.error, error: console.error };
   const audit = (/** @type {string} */ line) => say(`audited ${line}`);
-  const gate = Gate.fromFiles(policy, tokens, { count, log, public: open, audit, challenge: /** @type {any} */ (challenge) });
+  const gate = Gate.fromFiles(policy, tokens, { count, log, public: open, audit, challenge: /** @type {any} */ (challenge), ...charging });
   const declared = Engine.fromFile(policy).routes.map(({ template }) => template);
   const templates = [...declared, ...open.map((route) => route.split(" ")[1] ?? "")].sort(literalsFirst).map(asRouters);
   const [host = "", port = "0"] = listen.split(":");

@@ -2,13 +2,15 @@
 // A server of each framework, as its users would write it. What its router does not know reaches the same service by a fallback.
 const http = require("node:http");
 const { once } = require("node:events");
+const { pipeline, Readable } = require("node:stream");
+const { done, textOf } = require("./done.js");
 const { fastify, hono, listener, middleware } = require("orbgate/gate");
 
 /**
  * @typedef {object} Service
  * @property {import("orbgate/gate").Gate | null} gate
  * @property {string[]} templates
- * @property {(method: string, target: string, request: object) => string} saw
+ * @property {(method: string, target: string, request: object, more?: object) => string} saw
  * @property {string} host
  * @property {number} port
  */
@@ -44,8 +46,17 @@ async function serve(listen, { host, port }) {
  * @param {Service} service
  * @returns {(request: any, response: any) => void}
  */
-const answering = ({ saw }) => (request, response) => {
-  response.writeHead(200, JSON_HEADERS).end(saw(request.method, request.originalUrl ?? request.url, request));
+const answering = ({ saw }) => (request, response, next = () => response.writeHead(500).end()) => {
+  const told = request.headers["x-do"] ?? "";
+  const said = (/** @type {object} */ more) => saw(request.method, request.originalUrl ?? request.url, request, more);
+  if (told === "") {
+    response.writeHead(200, JSON_HEADERS).end(said({}));
+    return;
+  }
+  done(told, said, request, () => textOf(request)).then(({ status, text, stream }) => {
+    response.writeHead(status, JSON_HEADERS);
+    return stream === undefined ? response.end(text) : pipeline(stream, response, () => {});
+  }).catch(next);
 };
 
 /** @type {Serve} */
@@ -94,10 +105,12 @@ exports.fastify = async ({ gate, templates, saw, host, port }) => {
   const app = require("fastify").fastify({ routerOptions: { maxParamLength: 8192 } });
   const methods = /** @type {const} */ (["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-  const answer = (/** @type {any} */ request, /** @type {any} */ reply) => (
-    reply.headers(JSON_HEADERS).send(saw(request.method, request.originalUrl, request))
-  );
+  app.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
+  const answer = async (/** @type {any} */ request, /** @type {any} */ reply) => {
+    const said = (/** @type {object} */ more) => saw(request.method, request.originalUrl, request, more);
+    const { status, text, stream } = await done(request.headers["x-do"] ?? "", said, request, () => textOf(request.raw));
+    return reply.code(status).headers(JSON_HEADERS).send(stream ?? text);
+  };
   const urls = templates.filter((template) => !template.includes("*")).map(asFastify);
   if (gate !== null) {
     app.register(fastify(gate, { check: false, compare: urls.length === templates.length }));
@@ -116,9 +129,11 @@ exports.hono = async ({ gate, templates, saw, host, port }) => {
   if (gate !== null) {
     app.use(hono(gate));
   }
-  const answer = (/** @type {any} */ context) => {
+  const answer = async (/** @type {any} */ context) => {
     const { method, url } = context.req.raw;
-    return context.body(saw(method, url.slice(url.indexOf("/", 8)), context.req.raw), 200, JSON_HEADERS);
+    const said = (/** @type {object} */ more) => saw(method, url.slice(url.indexOf("/", 8)), context.req.raw, more);
+    const { status, text, stream } = await done(context.req.header("x-do") ?? "", said, context.req.raw, () => context.req.text());
+    return context.body(stream === undefined ? text : Readable.toWeb(stream), status, JSON_HEADERS);
   };
   templates.forEach((template) => app.all(template, answer));
   app.notFound(answer);

@@ -56,6 +56,9 @@ type Config struct {
 	// its [http.ServeMux] pattern has the method OPTIONS. [Gate.Middleware] around another router lets them pass to any
 	// handler, which must check [Call.Preflight].
 	CorsPreflight bool
+	// Ledger charges the calls of [Gate.Mux] and [Gate.Middleware]. [New] and [Gate.Reload] fail while a route that consumes
+	// orbs has no amount. Nil if the service charges.
+	Ledger *Ledger
 	// MCP is an endpoint of the Model Context Protocol.
 	MCP MCP
 	// Resource is the https URL of the protected resource. The gate serves its metadata (RFC 9728) without a token at
@@ -116,6 +119,7 @@ type Gate struct {
 	client *http.Client
 	raw    steps.Gate
 	keys   keyring
+	orbs   *orbs
 	start  time.Time
 	// Cancelled by Close.
 	background context.Context
@@ -172,6 +176,19 @@ func New(config Config) (*Gate, error) {
 	config.Logger = slog.New(quiet{config.Logger.Handler()})
 	g := &Gate{config: config, client: clientOf(config.Client), raw: raw, start: time.Now(), ended: make(chan struct{})}
 	g.background, g.cancel = context.WithCancel(context.Background())
+	if config.Ledger != nil {
+		if config.MCP.Path != "" {
+			_ = g.Close()
+			return nil, errors.New("gate: operations of MCP can't be charged yet")
+		}
+		if g.orbs, err = newOrbs(g, *config.Ledger); err == nil {
+			err = g.orbs.check(engine, true)
+		}
+		if err != nil {
+			_ = g.Close()
+			return nil, fmt.Errorf("gate: %w", err)
+		}
+	}
 	g.startCalls()
 	return g, nil
 }
@@ -232,6 +249,8 @@ type Request struct {
 	AllowBonusOrbs bool
 	// ReadsBonusOrbs states that AllowBonusOrbs is what the request says. Otherwise `bonus_allowed` is null in [Config.Audit].
 	ReadsBonusOrbs bool
+	// What it says of its orbs, once its handler is about to run.
+	charge *steps.Ask
 	// Header contains the headers, or at least those whose names start with Content or Mcp. Only an MCP endpoint needs them.
 	Header http.Header
 	// Body reads the whole body, up to most bytes; a longer one is [ErrTooLarge]. The service must still get the same bytes.
@@ -270,6 +289,9 @@ type Answer struct {
 	Err error
 	// The request that was decided.
 	method, target string
+	// What must be held, and what is.
+	charge *steps.Charge
+	held   *held
 }
 
 // IsAllow reports whether the request is allowed.
@@ -300,7 +322,13 @@ type Token struct {
 }
 
 // Ask decides a request. It waits for the network only if keys must be fetched first, and no longer than the context.
-func (g *Gate) Ask(ctx context.Context, request Request) Answer { return g.seen(g.ask(ctx, request)) }
+// A gate with a ledger denies it, because only [Gate.Mux] and [Gate.Middleware] can charge.
+func (g *Gate) Ask(ctx context.Context, request Request) Answer {
+	if g.orbs != nil {
+		return g.seen(Answer{Status: http.StatusForbidden, Err: errOutside}, nil)
+	}
+	return g.seen(g.ask(ctx, request))
+}
 
 // AllowsBonusOrbs reports whether a whole body is a JSON object that contains `"allowBonusOrbsUse": true` exactly once,
 // for [Request.AllowBonusOrbs].
@@ -322,6 +350,10 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 		if request.Template == "" {
 			asked.Matched = steps.MatchedUnknown
 		}
+	}
+	if of := request.charge; of != nil {
+		asked.Charges, asked.HasAmount, asked.Amount, asked.AmountFailed = of.Charges, of.HasAmount, of.Amount, of.AmountFailed
+		asked.Unpaid, asked.RetryAfterMS = of.Unpaid, of.RetryAfterMS
 	}
 	step := spareSteps.Get().(*steps.Step)
 	err := g.raw.Ask(engine, &asked, step)
@@ -345,6 +377,9 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 				g.explain(engine, answer)
 			}
 			return answer, step
+		case steps.KindCharge:
+			charge := step.Charge
+			return Answer{Status: http.StatusForbidden, charge: &charge}, nil
 		case steps.KindCheckSignature:
 			isRight, hash := g.keys.verify(&step.CheckSignature)
 			unixMS, monotonicMS = g.now()
@@ -523,6 +558,12 @@ func (g *Gate) look(path string, interval time.Duration, step *steps.Step) (time
 		active = engine
 	}
 	asked := steps.Reload{File: path, RefuseWider: g.config.RefuseWider, RequireSeal: g.config.RequireSeal, IntervalMS: uint64(interval.Milliseconds()), MonotonicMS: g.monotonicMS()}
+	if g.orbs != nil {
+		asked.HasLedger, asked.Amounts = true, g.orbs.functions()
+		if err := g.orbs.readSecret(); err != nil {
+			asked.SecretsFailure = err.Error()
+		}
+	}
 	step.Number = 0
 	err := g.raw.Reload(active, &asked, step)
 	if err != nil && step.Number != steps.KindLoaded {

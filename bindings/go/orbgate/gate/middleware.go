@@ -35,7 +35,7 @@ func (g *Gate) Middleware(next http.Handler) http.Handler {
 	if mux, is := next.(*http.ServeMux); is && g.config.Template == nil {
 		return g.Mux(mux)
 	}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(next, w, r, g.AskHTTP(r)) })
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(next, w, r, g.askHTTP(r)) })
 }
 
 func serve(next http.Handler, w http.ResponseWriter, r *http.Request, answer Answer) {
@@ -43,23 +43,37 @@ func serve(next http.Handler, w http.ResponseWriter, r *http.Request, answer Ans
 		answer.Deny(w)
 		return
 	}
-	next.ServeHTTP(w, r.WithContext(With(r.Context(), answer)))
+	r = r.WithContext(With(r.Context(), answer))
+	if answer.held != nil {
+		answer.held.run(next, w, r)
+		return
+	}
+	next.ServeHTTP(w, r)
 }
 
 // AskHTTP decides a request of [net/http], for frameworks with another form of middleware. A request whose path was
 // rewritten before the gate, so that r.URL differs from r.RequestURI, is denied: put [http.StripPrefix] inside the
 // gate.
+//
+// A gate with a ledger denies it, because only [Gate.Mux] and [Gate.Middleware] can charge.
 func (g *Gate) AskHTTP(r *http.Request) Answer {
+	if g.orbs != nil {
+		return g.seen(Answer{Status: http.StatusForbidden, Err: errOutside}, nil)
+	}
+	return g.askHTTP(r)
+}
+
+func (g *Gate) askHTTP(r *http.Request) Answer {
 	if g.config.Template != nil {
 		template := ""
 		_ = g.guarded("Template", func() error {
 			template = g.config.Template(r)
 			return nil
 		})
-		return g.AskRouted(r, template)
+		return g.askWithBody(r, g.routed(r, template, r.Pattern))
 	}
 	if g.config.Templates == Braces && isOneRoute(r) {
-		return g.AskRouted(r, Pattern(r))
+		return g.askWithBody(r, g.routed(r, Pattern(r), r.Pattern))
 	}
 	return g.askWithBody(r, g.request(r))
 }
@@ -85,6 +99,9 @@ func (g *Gate) askWithBody(r *http.Request, request Request) Answer {
 		request.AllowBonusOrbs = true
 		answer, step = g.ask(r.Context(), request)
 	}
+	if g.orbs != nil && answer.IsAllow() {
+		answer, step = g.orbs.hold(r, request, answer, step)
+	}
 	return g.seen(answer, step)
 }
 
@@ -102,6 +119,9 @@ func (g *Gate) bodyAllowsBonusOrbs(r *http.Request) bool {
 // than [http.ServeMux] don't report whether a handler is only for OPTIONS, so a CORS preflight needs a token there: put
 // CORS middleware outside the gate.
 func (g *Gate) AskRouted(r *http.Request, template string) Answer {
+	if g.orbs != nil {
+		return g.seen(Answer{Status: http.StatusForbidden, Err: errOutside}, nil)
+	}
 	return g.askWithBody(r, g.routed(r, template, r.Pattern))
 }
 
@@ -216,6 +236,7 @@ type Call struct {
 	Preflight bool
 	// The request that was decided.
 	method, target string
+	held           *held
 }
 
 // A HandlerFunc is a handler that gets the gate's decision. It runs only for the request that the gate has allowed.
@@ -249,7 +270,7 @@ func With(ctx context.Context, answer Answer) context.Context {
 	if answer.Token == nil {
 		answer.Token = &Token{Kind: orbgate.KindNone}
 	}
-	return context.WithValue(ctx, key{}, Call{answer.Decision, answer.Token, answer.Preflight, answer.method, answer.target})
+	return context.WithValue(ctx, key{}, Call{answer.Decision, answer.Token, answer.Preflight, answer.method, answer.target, answer.held})
 }
 
 // From returns the gate's decision on the call that a handler serves; false if no gate has allowed it. [HandlerFunc]

@@ -1,10 +1,7 @@
 "use strict";
 // What a service is told of a request that its gate let through.
-const { CODES } = require("../layout.js");
-const { check } = require("../errors.js");
-const { lengthOf } = require("../text.js");
-const { gates } = require("./abi.js");
 const { engineOf } = require("./answer.js");
+const { allowsBonusOrbs } = require("./orbs.js");
 
 /**
  * @typedef {import("../../gate.js").Answer} Answer
@@ -20,6 +17,8 @@ const known = new WeakMap();
 class Allowed {
   #engine;
   #question;
+  /** @type {InstanceType<typeof import("./orbs.js").Held> | null} */
+  #held = null;
 
   /**
    * @param {Question} question
@@ -33,31 +32,23 @@ class Allowed {
     Object.freeze(this);
   }
 
+  /** @param {InstanceType<typeof import("./orbs.js").Held>} held */
+  holds(held) {
+    this.#held = held;
+  }
+
+  /** @param {number} amount */
+  stateOrbs(amount) {
+    this.#held?.state(amount);
+    return this.#held !== null;
+  }
+
   /** @param {unknown} [body] */
   charge(body = "") {
     const { method, target } = this.#question;
     return this.token === null || !allowsBonusOrbs(body) ? this.decision.charge : this.#engine.decide(method, target, this.token, { allowBonusOrbs: true }).charge;
   }
 }
-
-/**
- * Whether a body allows bonus orbs. Text and bytes are as they came; anything else is what a parser has made of JSON.
- * @param {unknown} body
- */
-function allowsBonusOrbs(body) {
-  if (body === null || typeof body === "number" || typeof body === "boolean") {
-    return false;
-  }
-  if (typeof body === "object" && !ArrayBuffer.isView(body) && !(body instanceof ArrayBuffer)) {
-    return Object.hasOwn(body, BONUS) && /** @type {Record<string, unknown>} */ (body)[BONUS] === true;
-  }
-  const raw = /** @type {import("../../index.js").Text} */ (body); // Anything but a text throws.
-  const allows = [0];
-  check(gates.allowsBonusOrbs(raw, lengthOf(raw), allows), "cannot read a body");
-  return allows[0] === 1;
-}
-
-const BONUS = "allowBonusOrbsUse";
 
 /** @param {object} request */
 function entryOf(request) {

@@ -105,6 +105,7 @@ const comparedAt = (paths, handler) => (/** @type {any} */ request, /** @type {a
 
 /** A reply, as the gate writes it. @param {any} reply */
 const responseOf = (reply) => ({
+  raw: reply.raw,
   writeHead: (/** @type {number} */ status, /** @type {object} */ headers) => reply.code(status).headers(headers),
   end: (/** @type {Uint8Array[]} */ ...body) => reply.send(...body),
 });

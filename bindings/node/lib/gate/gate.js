@@ -8,6 +8,7 @@ const { PolicyError, failure } = require("../errors.js");
 const { fromRead } = require("../file.js");
 const { given } = require("../text.js");
 const { answerOf } = require("./answer.js");
+const { Held, allowsBonusOrbs, bodyOf } = require("./orbs.js");
 const { Keys, monotonicMs } = require("./keys.js");
 const { MESSAGES } = require("./messages.js");
 const { Observer } = require("./observe.js");
@@ -33,11 +34,16 @@ const freed = new FinalizationRegistry((/** @type {InstanceType<typeof Steps>} *
  * @type {(gate: Gate, question: Question, observe: Observe) => Answer | Promise<Answer>}
  */
 let askOf;
+/** Holds the orbs of a request that the gate has let through: an answer that denies it, what is held, or neither if it consumes nothing.
+ * @type {(gate: Gate, question: Question, request: any, response: any, observe: Observe) => Promise<Answer | Held | null>} */
+let holdOf;
+/** Whether a gate charges this allow. @type {(gate: Gate, answer: { decision: { isAllow: boolean, charge?: { consumes: boolean } | null } }) => boolean} */
+let charges;
 /** @type {(gate: Gate) => import("../../gate.js").Log} */
 let logOf;
 
 /** Gets an answer, and the function that counts and audits it. @typedef {(answer: Answer, note: () => void) => void} Observe */
-/** @typedef {{ question: Question, observe: Observe }} Asked */
+/** @typedef {{ question: Question, observe: Observe, charge?: Partial<import("./messages.js").Ask> }} Asked */
 
 class Gate {
   #policy;
@@ -45,6 +51,9 @@ class Gate {
   #keys;
   #observer;
   #reloads;
+  #ledger;
+  #amounts;
+  #bonus;
   /** The bytes of bodies that are held. */
   #held = 0;
 
@@ -63,11 +72,23 @@ class Gate {
     }
     this.#steps = new Steps({ ...make, secrets });
     freed.register(this, this.#steps, this);
-    this.#check(this.#policy.load());
+    this.#ledger = options.ledger;
+    this.#amounts = new Map(Object.entries(options.amounts ?? {}).map(([route, amount]) => [shapeOf(route), { route, amount }]));
+    this.#bonus = new Map(Object.entries(options.bonusFromBody ?? {}).map(([route, limit]) => [shapeOf(route), limit]));
+    if (this.#ledger !== undefined && options.mcp !== undefined) {
+      throw new TypeError("operations of MCP can't be charged yet");
+    }
+    if (this.#ledger === undefined && (this.#amounts.size > 0 || this.#bonus.size > 0)) {
+      throw new TypeError("only a gate with a `ledger` has `amounts` and `bonusFromBody`");
+    }
+    this.#check(this.#policy.load(), true);
     this.#observer = new Observer(options);
+    if (this.#ledger !== undefined) {
+      this.#ledger.observer = this.#observer;
+    }
     this.#keys = new Keys(this.#steps, options.fetch ?? fetcher(), this.#observer.log);
     this.#keys.start();
-    this.#reloads = new Reloads(this.#steps, this.#policy, this.#observer, this.#keys, sources, options.refuseWider === true);
+    this.#reloads = new Reloads(this.#steps, this.#policy, this.#observer, this.#keys, sources, options.refuseWider === true, () => this.#charging());
   }
 
   /**
@@ -103,6 +124,9 @@ class Gate {
    * @returns {Answer | Promise<Answer>}
    */
   answer(question) {
+    if (this.#ledger !== undefined) {
+      throw new Error("a gate with a ledger charges in its middleware, which sees how a handler ends");
+    }
     return this.#ask({ question, observe: (_, note) => note() });
   }
 
@@ -147,6 +171,8 @@ class Gate {
 
   static {
     askOf = (gate, question, observe) => gate.#ask({ question, observe });
+    holdOf = (gate, question, request, response, observe) => gate.#hold(question, request, response, observe);
+    charges = (gate, { decision }) => gate.#ledger !== undefined && decision.isAllow && decision.charge?.consumes === true;
     logOf = (gate) => gate.#observer.log;
   }
 
@@ -154,13 +180,78 @@ class Gate {
    * Throws if a path fits both a public route and a route of the policy.
    * @param {OneEngine} engine
    */
-  #check(engine) {
+  #check(engine, isStart = false) {
     this.#steps.ask(engine, { number: MESSAGES.CHECK_ENGINE });
+    if (this.#ledger !== undefined) {
+      this.#steps.ask(engine, { number: MESSAGES.CHECK_AMOUNTS, functions: this.#functions(), isStart });
+    }
+  }
+
+  /** The routes with a function that states the amount. */
+  #functions() {
+    return [...this.#amounts.values()].map(({ route }) => route);
+  }
+
+  /** What a new version of the policy must fit; a ledger's secret is read again. */
+  #charging() {
+    let failure = "";
+    try {
+      this.#ledger?.readSecret();
+    } catch (error) {
+      failure = String(/** @type {Error} */ (error).message);
+    }
+    return { hasLedger: this.#ledger !== undefined, amounts: this.#functions(), failure };
+  }
+
+  /**
+   * @param {Question} question
+   * @param {any} request of the server
+   * @param {any} response of the server
+   * @param {Observe} observe
+   * @returns {Promise<Answer | Held | null>}
+   */
+  async #hold(question, request, response, observe) {
+    const ledger = /** @type {NonNullable<Options["ledger"]>} */ (this.#ledger);
+    const engine = this.#policy.load();
+    const route = engine.decide(question.method, question.target, null).about;
+    const shape = shapeOf(route ?? "");
+    const limit = this.#bonus.get(shape);
+    const body = limit === undefined ? null : await bodyOf(request, limit);
+    const charge = { charges: true, allowBonusOrbs: body !== null && allowsBonusOrbs(body), ...this.#amountOf(shape, request, question) };
+    /** @type {any} */
+    const first = await this.#ask({ question, observe, charge });
+    if (first.account === undefined) {
+      return first.isAllow ? null : first;
+    }
+    const { id, step: { unpaid, retryAfterMs } } = await ledger.hold(first, () => response.destroyed === true);
+    return id === null ? this.#ask({ question, observe, charge: { ...charge, unpaid, retryAfterMs } }) : new Held(ledger, id);
+  }
+
+  /**
+   * @param {string} shape
+   * @param {any} request
+   * @param {Question} question
+   */
+  #amountOf(shape, request, question) {
+    const known = this.#amounts.get(shape);
+    if (known === undefined) {
+      return {};
+    }
+    try {
+      const amount = known.amount(request.headers, /** @type {any} */ (question).token ?? null);
+      if (!Number.isSafeInteger(amount) || amount < 0) {
+        throw new TypeError(`it returned ${amount}`);
+      }
+      return { hasAmount: true, amount };
+    } catch (error) {
+      this.#observer.log.error(`orbgate: a call of \`${known.route}\` is denied: its amount cannot be determined: ${error instanceof Error ? error.message : error}`);
+      return { amountFailed: true };
+    }
   }
 
   /** @param {Asked} asked */
   #ask(asked) {
-    const question = askOfQuestion(asked.question, this.#observer.hasAudit);
+    const question = { ...askOfQuestion(asked.question, this.#observer.hasAudit), ...asked.charge };
     const engine = this.#policy.load();
     return this.#take(engine, this.#steps.ask(engine, question), asked);
   }
@@ -178,6 +269,8 @@ class Gate {
       switch (reply.number) {
         case MESSAGES.ANSWER:
           return this.#observed(engine, answerOf(engine, reply), reply.audit, asked);
+        case MESSAGES.CHARGE: // The library's memory changes.
+          return /** @type {any} */ ({ ...reply, account: reply.account.slice(), note: reply.note.slice() });
         case MESSAGES.WAIT:
           return this.#waited(reply.step, reply.untilMs, asked);
         case MESSAGES.READ_BODY:
@@ -304,6 +397,9 @@ function askOfQuestion({ method, target, authorization, upgrade = [], origin = [
   };
 }
 
+/** A route without the names of its parameters. */
+const shapeOf = (/** @type {string} */ route) => route.replace(/\{[^/{}]*\}/g, "{}");
+
 const itself = (/** @type {any} */ value) => value;
 
-module.exports = { Gate, askOf, logOf };
+module.exports = { Gate, askOf, charges, holdOf, logOf };

@@ -1,6 +1,7 @@
 "use strict";
 // Middleware for Hono. Its router finds every handler of a request before the first runs, so the one that will answer is known here.
 const { taken } = require("./hono-routes.js");
+const { charges } = require("./gate.js");
 const { asGate, expect } = require("./seen.js");
 const { misrouted, refused } = require("./web.js");
 
@@ -39,6 +40,9 @@ function stopAfter(request, last, deny) {
  * @param {import("../../gate.js").HonoOptions} [options]
  */
 function hono(gate, { compare = true } = {}) {
+  if (charges(gate, { decision: { isAllow: true, charge: { consumes: true } } })) {
+    throw new TypeError("calls of Hono can't be charged yet: its server ends an answer whose stream has failed as if it were complete");
+  }
   expect(gate);
   return asGate(gate, async (/** @type {any} */ context, /** @type {() => Promise<void>} */ next) => {
     const { raw, matchedRoutes, routeIndex } = context.req;

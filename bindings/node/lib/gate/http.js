@@ -8,7 +8,7 @@ const { gateWithin, takenOf } = require("./express-routes.js");
 const { logOf } = require("./gate.js");
 const { guardBy, intercept, isGuarded, unguarded } = require("./guard.js");
 const { compareMounts } = require("./mounts.js");
-const { again, askOnce, settle, settleAtEnd } = require("./passed.js");
+const { again, askOnce, charged, settle, settleAtEnd } = require("./passed.js");
 const { compareRoutes, isForOptions } = require("./routed.js");
 const { anyUnplaced, asGate, place } = require("./seen.js");
 
@@ -102,8 +102,11 @@ function answered(gate, ask, response, next) {
  */
 function pass(gate, request, response, question, isSame, next) {
   answered(gate, () => askOnce(gate, request, question), response, (answer) => {
-    allow(request, new Allowed(question, answer), isSame);
-    next(answer);
+    const what = new Allowed(question, answer);
+    allow(request, what, isSame);
+    // Fastify's reply has the server's own.
+    const { raw = response } = /** @type {{ raw?: Response }} */ (response);
+    answered(gate, () => charged(gate, request, raw, question, answer, what), response, next);
   });
 }
 

@@ -194,4 +194,4 @@ async function read(stream, maxBytes) {
   return body;
 }
 
-module.exports = { Keys, monotonicMs };
+module.exports = { Keys, monotonicMs, read };

@@ -27,6 +27,14 @@ const MESSAGES = Object.freeze({
   DROP: 16,
   BODY: 17,
   RELOAD: 24,
+  USE_LEDGER: 30,
+  HOLD: 31,
+  HELD: 32,
+  WAITED: 33,
+  ENDED: 34,
+  NEXT_LEDGER_CALL: 35,
+  LEDGER_CALLED: 36,
+  CHECK_AMOUNTS: 37,
   DONE: 64,
   FAILED: 65,
   ANSWER: 66,
@@ -39,6 +47,10 @@ const MESSAGES = Object.freeze({
   ROUTE_DIFFERENCES: 73,
   READ_BODY: 74,
   LOADED: 84,
+  CHARGE: 90,
+  HOLD_STEP: 91,
+  LEDGER_CALL: 92,
+  LEDGERED: 93,
 });
 
 /**
@@ -118,7 +130,7 @@ const putMake = (to, of) => {
 };
 
 /**
- * Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature` or `ReadBody`.
+ * Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`.
  * @typedef {object} Ask
  * @property {3} number
  * @property {Text} [method] The method.
@@ -136,6 +148,12 @@ const putMake = (to, of) => {
  * @property {number} [unixMs] The time since 1970, which determines whether tokens are valid.
  * @property {number} [monotonicMs] The time since any moment, on a clock that is never set, which determines when keys are fetched.
  * @property {boolean} [readsBonusOrbs] The host reads whether the request allows bonus orbs, so the audit's `bonus_allowed` isn't null.
+ * @property {boolean} [charges] The handler is about to run, and a ledger must hold the call's orbs. If it consumes, answered by `Charge`, or by a denial.
+ * @property {boolean} [hasAmount] A function has returned how many orbs the call consumes; otherwise the policy states it.
+ * @property {number} [amount] What the function has returned. 0 holds nothing.
+ * @property {number} [unpaid] The `unpaid` of a `HoldStep` that has denied the call: answered by its denial.
+ * @property {number} [retryAfterMs] That of the same `HoldStep`.
+ * @property {boolean} [amountFailed] The function has failed, so the call is denied.
  */
 
 /** @type {Put<Ask>} */
@@ -155,6 +173,12 @@ const putAsk = (to, of) => {
   to.integer(13, of.unixMs);
   to.integer(14, of.monotonicMs);
   to.flag(15, of.readsBonusOrbs);
+  to.flag(20, of.charges);
+  to.flag(21, of.hasAmount);
+  to.integer(22, of.amount);
+  to.integer(23, of.unpaid);
+  to.integer(24, of.retryAfterMs);
+  to.flag(25, of.amountFailed);
 };
 
 /**
@@ -172,7 +196,7 @@ const putResume = (to, of) => {
 };
 
 /**
- * Resumes a step after the host has checked its signature. Answered by `Answer` or `ReadBody`.
+ * Resumes a step after the host has checked its signature. Answered by `Answer`, `ReadBody` or `Charge`.
  * @typedef {object} Checked
  * @property {5} number
  * @property {boolean} [isRight] The signature is valid.
@@ -353,6 +377,8 @@ const putBody = (to, of) => {
  * @property {number} [monotonicMs] The time on the monotonic clock.
  * @property {Text} [file] The name of the file, for errors and the log.
  * @property {Text} [secretsFailure] Why the host can't read a secret; empty if it read all. A version isn't loaded then.
+ * @property {boolean} [hasLedger] A ledger charges calls, so each route that consumes orbs must have an amount.
+ * @property {readonly Text[]} [amounts] The routes with a function that states the amount.
  */
 
 /** @type {Put<Reload>} */
@@ -367,6 +393,152 @@ const putReload = (to, of) => {
   to.integer(8, of.monotonicMs);
   to.text(9, of.file);
   to.text(10, of.secretsFailure);
+  to.flag(11, of.hasLedger);
+  to.texts(12, of.amounts);
+};
+
+/**
+ * Makes the step the holds of a process in one ledger service, until `Drop`. All questions from `Hold` to `LedgerCalled` are for this step. Answered by `Ledgered` or `Failed`.
+ * @typedef {object} UseLedger
+ * @property {30} number
+ * @property {boolean} [capturesCancelled] A call is charged whose handler was stopped midway, or whose stream failed after its first byte.
+ * @property {number} [ttlMs] How long a hold lasts if the process stops. 0 selects 60 s.
+ * @property {number} [timeoutMs] How long a call waits for the service before it is denied. 0 selects 2 s.
+ * @property {number} [queue] How many settlements can wait for the service. 0 selects 4,096.
+ * @property {boolean} [voidsCancelled] Such a call isn't charged. One of the two must be true.
+ */
+
+/** @type {Put<UseLedger>} */
+const putUseLedger = (to, of) => {
+  to.flag(1, of.capturesCancelled);
+  to.integer(2, of.ttlMs);
+  to.integer(3, of.timeoutMs);
+  to.integer(4, of.queue);
+  to.flag(5, of.voidsCancelled);
+};
+
+/**
+ * Begins to hold the orbs of a `Charge`. Answered by `HoldStep`.
+ * @typedef {object} Hold
+ * @property {31} number
+ * @property {Text} [id] 16 random bytes, new for each request.
+ * @property {Text} [account] That of the `Charge`, and so are the others.
+ * @property {number} [amount] How many orbs.
+ * @property {boolean} [bonus] Bonus orbs may be used.
+ * @property {Text} [note] What the service notes.
+ * @property {number} [monotonicMs] The time on the monotonic clock.
+ */
+
+/** @type {Put<Hold>} */
+const putHold = (to, of) => {
+  to.text(1, of.id);
+  to.text(2, of.account);
+  to.integer(3, of.amount);
+  to.flag(4, of.bonus);
+  to.text(5, of.note);
+  to.integer(6, of.monotonicMs);
+};
+
+/**
+ * Reports what the service has answered to the call of a `HoldStep`. Answered by `HoldStep`.
+ * @typedef {object} Held
+ * @property {32} number
+ * @property {Text} [id] The id of the hold.
+ * @property {number} [status] The HTTP status; 0 without an answer.
+ * @property {Text} [body] The body.
+ * @property {number} [unixMs] The time since 1970.
+ * @property {number} [monotonicMs] The time on the monotonic clock.
+ */
+
+/** @type {Put<Held>} */
+const putHeld = (to, of) => {
+  to.text(1, of.id);
+  to.integer(2, of.status);
+  to.text(3, of.body);
+  to.integer(4, of.unixMs);
+  to.integer(5, of.monotonicMs);
+};
+
+/**
+ * The request has waited. Answered by `HoldStep`.
+ * @typedef {object} Waited
+ * @property {33} number
+ * @property {Text} [id] The id of the hold.
+ * @property {number} [monotonicMs] The time on the monotonic clock.
+ */
+
+/** @type {Put<Waited>} */
+const putWaited = (to, of) => {
+  to.text(1, of.id);
+  to.integer(2, of.monotonicMs);
+};
+
+/**
+ * Reports once how the handler of a hold has ended. Answered by `Ledgered`; then ask for the next call.
+ * @typedef {object} Ended
+ * @property {34} number
+ * @property {Text} [id] The id of the hold.
+ * @property {boolean} [cancelled] It was stopped midway, or its stream failed after the first byte.
+ * @property {number} [status] The HTTP status of the whole answer; 0 if the handler failed, or its answer did before the first byte.
+ * @property {boolean} [isStated] The handler has stated how many orbs it has consumed.
+ * @property {number} [stated] How many.
+ * @property {number} [monotonicMs] The time on the monotonic clock.
+ * @property {boolean} [neverRan] It never ran.
+ */
+
+/** @type {Put<Ended>} */
+const putEnded = (to, of) => {
+  to.text(1, of.id);
+  to.flag(2, of.cancelled);
+  to.integer(3, of.status);
+  to.flag(4, of.isStated);
+  to.integer(5, of.stated);
+  to.integer(6, of.monotonicMs);
+  to.flag(7, of.neverRan);
+};
+
+/**
+ * Asks for the next message to the service, after each report and at `wake_ms`. Send one at a time. Answered by `LedgerCall` or `Ledgered`.
+ * @typedef {object} NextLedgerCall
+ * @property {35} number
+ * @property {number} [monotonicMs] The time on the monotonic clock.
+ */
+
+/** @type {Put<NextLedgerCall>} */
+const putNextLedgerCall = (to, of) => {
+  to.integer(1, of.monotonicMs);
+};
+
+/**
+ * Reports what the service has answered. Answered by `Ledgered`; then ask for the next call.
+ * @typedef {object} LedgerCalled
+ * @property {36} number
+ * @property {number} [call] The number of the `LedgerCall`.
+ * @property {number} [status] The HTTP status; 0 without an answer.
+ * @property {Text} [body] The body.
+ * @property {number} [monotonicMs] The time on the monotonic clock.
+ */
+
+/** @type {Put<LedgerCalled>} */
+const putLedgerCalled = (to, of) => {
+  to.integer(1, of.call);
+  to.integer(2, of.status);
+  to.text(3, of.body);
+  to.integer(4, of.monotonicMs);
+};
+
+/**
+ * Checks that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function. Answered by `Done` or `Failed`. It needs no gate.
+ * @typedef {object} CheckAmounts
+ * @property {37} number
+ * @property {readonly Text[]} [functions] The routes with a function, as the policy names them.
+ * @property {boolean} [isStart] The policy must have each of them.
+ */
+
+/** @type {Put<CheckAmounts>} */
+const putCheckAmounts = (to, of) => {
+  to.texts(1, of.functions);
+  to.flag(2, of.isStart);
 };
 
 /**
@@ -406,7 +578,7 @@ const putServiceRoute = (to, of) => {
   to.text(2, of.pathTemplate);
 };
 
-/** A question. @typedef {Sources | Make | Ask | Resume | Checked | IsOver | NextCall | Called | Warm | Revoke | Forget | ReadSecrets | Status | CheckEngine | CheckRoutes | Drop | Body | Reload} Question */
+/** A question. @typedef {Sources | Make | Ask | Resume | Checked | IsOver | NextCall | Called | Warm | Revoke | Forget | ReadSecrets | Status | CheckEngine | CheckRoutes | Drop | Body | Reload | UseLedger | Hold | Held | Waited | Ended | NextLedgerCall | LedgerCalled | CheckAmounts} Question */
 
 /** Writes a question. @type {Put<Question>} */
 const write = (to, question) => {
@@ -456,6 +628,30 @@ const write = (to, question) => {
       break;
     case 24:
       putReload(to, question);
+      break;
+    case 30:
+      putUseLedger(to, question);
+      break;
+    case 31:
+      putHold(to, question);
+      break;
+    case 32:
+      putHeld(to, question);
+      break;
+    case 33:
+      putWaited(to, question);
+      break;
+    case 34:
+      putEnded(to, question);
+      break;
+    case 35:
+      putNextLedgerCall(to, question);
+      break;
+    case 36:
+      putLedgerCalled(to, question);
+      break;
+    case 37:
+      putCheckAmounts(to, question);
       break;
   }
   to.close(start);
@@ -1209,6 +1405,298 @@ const readLoaded = (bytes, view, start, end) => {
 };
 
 /**
+ * The call is allowed and consumes orbs, which must be held before its handler runs: ask the ledger's step with `Hold`.
+ * @typedef {object} Charge
+ * @property {90} number
+ * @property {Uint8Array} account The account.
+ * @property {number} amount How many orbs.
+ * @property {boolean} bonus Bonus orbs may be used.
+ * @property {Uint8Array} note What the service notes: the route and the policy's digest.
+ */
+
+/** @type {Read<Charge>} */
+const readCharge = (bytes, view, start, end) => {
+  /** @type {Charge} */
+  const of = { number: 90, account: bytesAt(bytes, 0, 0), amount: 0, bonus: false, note: bytesAt(bytes, 0, 0) };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0) {
+          return null;
+        }
+        seen |= 2;
+        of.account = bytesAt(bytes, from, at);
+        break;
+      case CRITICAL | 2:
+        if ((seen & 4) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 4;
+        of.amount = integerAt(view, from);
+        break;
+      case CRITICAL | 3:
+        if ((seen & 8) !== 0 || size !== 0) {
+          return null;
+        }
+        seen |= 8;
+        of.bonus = true;
+        break;
+      case CRITICAL | 4:
+        if ((seen & 16) !== 0) {
+          return null;
+        }
+        seen |= 16;
+        of.note = bytesAt(bytes, from, at);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * What a request that waits for its orbs must do next.
+ * @typedef {object} HoldStep
+ * @property {91} number
+ * @property {boolean} mayRun The orbs are held: run the handler.
+ * @property {string} path If it isn't empty, send a call and report it with `Held`. This is its path, to be added to the service's URL. By POST, with the secret as a bearer token.
+ * @property {Uint8Array} body Its body, which is JSON.
+ * @property {number} timeoutMs After this time the call has failed.
+ * @property {number} untilMs If it isn't 0, wait until then, on the monotonic clock, and ask with `Waited`. Otherwise deny.
+ * @property {number} unpaid Of a denial: for `unpaid` of `Ask`.
+ * @property {number} retryAfterMs Of a denial: for `Ask`.
+ * @property {string} result At the end, the label of `orbgate_holds_total`.
+ */
+
+/** @type {Read<HoldStep>} */
+const readHoldStep = (bytes, view, start, end) => {
+  /** @type {HoldStep} */
+  const of = { number: 91, mayRun: false, path: "", body: bytesAt(bytes, 0, 0), timeoutMs: 0, untilMs: 0, unpaid: 0, retryAfterMs: 0, result: "" };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0 || size !== 0) {
+          return null;
+        }
+        seen |= 2;
+        of.mayRun = true;
+        break;
+      case CRITICAL | 2:
+        if ((seen & 4) !== 0) {
+          return null;
+        }
+        seen |= 4;
+        of.path = textAt(bytes, from, at);
+        break;
+      case CRITICAL | 3:
+        if ((seen & 8) !== 0) {
+          return null;
+        }
+        seen |= 8;
+        of.body = bytesAt(bytes, from, at);
+        break;
+      case CRITICAL | 4:
+        if ((seen & 16) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 16;
+        of.timeoutMs = integerAt(view, from);
+        break;
+      case CRITICAL | 5:
+        if ((seen & 32) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 32;
+        of.untilMs = integerAt(view, from);
+        break;
+      case 6:
+        if ((seen & 64) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 64;
+        of.unpaid = integerAt(view, from);
+        break;
+      case 7:
+        if ((seen & 128) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 128;
+        of.retryAfterMs = integerAt(view, from);
+        break;
+      case 8:
+        if ((seen & 256) !== 0) {
+          return null;
+        }
+        seen |= 256;
+        of.result = textAt(bytes, from, at);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * The next message to the service. Report it with `LedgerCalled`.
+ * @typedef {object} LedgerCall
+ * @property {92} number
+ * @property {number} call Its number.
+ * @property {string} path Its path. By POST, like that of `HoldStep`.
+ * @property {Uint8Array} body Its body.
+ * @property {number} timeoutMs After this time the call has failed.
+ */
+
+/** @type {Read<LedgerCall>} */
+const readLedgerCall = (bytes, view, start, end) => {
+  /** @type {LedgerCall} */
+  const of = { number: 92, call: 0, path: "", body: bytesAt(bytes, 0, 0), timeoutMs: 0 };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 2;
+        of.call = integerAt(view, from);
+        break;
+      case CRITICAL | 2:
+        if ((seen & 4) !== 0) {
+          return null;
+        }
+        seen |= 4;
+        of.path = textAt(bytes, from, at);
+        break;
+      case CRITICAL | 3:
+        if ((seen & 8) !== 0) {
+          return null;
+        }
+        seen |= 8;
+        of.body = bytesAt(bytes, from, at);
+        break;
+      case CRITICAL | 4:
+        if ((seen & 16) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 16;
+        of.timeoutMs = integerAt(view, from);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * The state of a ledger's step.
+ * @typedef {object} Ledgered
+ * @property {93} number
+ * @property {boolean} wakes Ask with `NextLedgerCall` at `wake_ms`; otherwise only after a report.
+ * @property {number} wakeMs On the monotonic clock.
+ * @property {number} waiting How many settlements wait for the service.
+ * @property {number} captured How many calls were charged so far.
+ * @property {number} voided How many holds were released.
+ * @property {number} lost How many settlements were given up.
+ */
+
+/** @type {Read<Ledgered>} */
+const readLedgered = (bytes, view, start, end) => {
+  /** @type {Ledgered} */
+  const of = { number: 93, wakes: false, wakeMs: 0, waiting: 0, captured: 0, voided: 0, lost: 0 };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0 || size !== 0) {
+          return null;
+        }
+        seen |= 2;
+        of.wakes = true;
+        break;
+      case CRITICAL | 2:
+        if ((seen & 4) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 4;
+        of.wakeMs = integerAt(view, from);
+        break;
+      case 3:
+        if ((seen & 8) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 8;
+        of.waiting = integerAt(view, from);
+        break;
+      case 4:
+        if ((seen & 16) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 16;
+        of.captured = integerAt(view, from);
+        break;
+      case 5:
+        if ((seen & 32) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 32;
+        of.voided = integerAt(view, from);
+        break;
+      case 6:
+        if ((seen & 64) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 64;
+        of.lost = integerAt(view, from);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
  * An error of a configuration.
  * @typedef {object} Diagnostic
  * @property {number} line Line, from 1.
@@ -1576,7 +2064,7 @@ const readRouteDifference = (bytes, view, start, end) => {
   return of;
 };
 
-/** An answer. @typedef {Done | Failed | Answer | Wait | CheckSignature | Call | Over | SecretSources | KeyStatus | RouteDifferences | ReadBody | Loaded} Reply */
+/** An answer. @typedef {Done | Failed | Answer | Wait | CheckSignature | Call | Over | SecretSources | KeyStatus | RouteDifferences | ReadBody | Loaded | Charge | HoldStep | LedgerCall | Ledgered} Reply */
 
 /** Reads an answer; `null` if it isn't one, or if it has something unknown and critical. @type {Read<Reply>} */
 const read = (bytes, view, start, end) => {
@@ -1610,6 +2098,14 @@ const read = (bytes, view, start, end) => {
       return readReadBody(bytes, view, from, end);
     case 84:
       return readLoaded(bytes, view, from, end);
+    case 90:
+      return readCharge(bytes, view, from, end);
+    case 91:
+      return readHoldStep(bytes, view, from, end);
+    case 92:
+      return readLedgerCall(bytes, view, from, end);
+    case 93:
+      return readLedgered(bytes, view, from, end);
     default:
       return null;
   }

@@ -32,12 +32,12 @@ class Observer {
    * @param {string | null} line for the audit
    */
   answered({ decision, isAllow, refused, misrouted }, route, line) {
-    this.#counted(NAMES.DECISIONS_TOTAL, {
+    this.counted(NAMES.DECISIONS_TOTAL, {
       [NAMES.LABEL_DECISION]: isAllow ? NAMES.EFFECT_ALLOW : NAMES.EFFECT_DENY, [NAMES.LABEL_REASON]: decision.reason,
       [NAMES.LABEL_ROUTE]: decision.route ?? "",
     });
     if (refused !== null) {
-      this.#counted(NAMES.TOKENS_REFUSED_TOTAL, { [NAMES.LABEL_REASON]: refused });
+      this.counted(NAMES.TOKENS_REFUSED_TOTAL, { [NAMES.LABEL_REASON]: refused });
     }
     if (misrouted !== null) {
       this.#misrouted(route ?? "", misrouted);
@@ -45,7 +45,7 @@ class Observer {
     if (line !== null) {
       attempt(() => this.#audit?.(line), (error) => {
         this.once("audit lines are lost: `audit` failed", error);
-        this.#counted(NAMES.AUDIT_LOST_TOTAL, {});
+        this.counted(NAMES.AUDIT_LOST_TOTAL, {});
       });
     }
   }
@@ -81,7 +81,7 @@ class Observer {
    */
   loaded({ isLoaded, result, message, warning }) {
     if (result !== "") {
-      this.#counted(NAMES.POLICY_LOADS_TOTAL, { [NAMES.LABEL_RESULT]: result });
+      this.counted(NAMES.POLICY_LOADS_TOTAL, { [NAMES.LABEL_RESULT]: result });
     }
     if (message !== "") {
       this.log[isLoaded ? "info" : "error"](`orbgate: ${message}`);
@@ -96,7 +96,7 @@ class Observer {
    * @param {string} matched
    */
   #misrouted(route, matched) {
-    this.#counted(NAMES.MISROUTED_TOTAL, { [NAMES.LABEL_ROUTE]: route, [NAMES.LABEL_MATCHED]: matched });
+    this.counted(NAMES.MISROUTED_TOTAL, { [NAMES.LABEL_ROUTE]: route, [NAMES.LABEL_MATCHED]: matched });
     const taken = matched === "" ? "a handler of another route, method or path would run" : `the router has chosen \`${matched}\``;
     this.once("requests are denied because the router disagrees with the policy", `\`${route}\`: ${taken}`);
   }
@@ -105,7 +105,7 @@ class Observer {
    * @param {string} name
    * @param {Record<string, string>} labels
    */
-  #counted(name, labels) {
+  counted(name, labels) {
     attempt(() => this.#count?.(name, labels), (error) => this.once("counts are lost: `count` failed", error));
   }
 

@@ -14,7 +14,7 @@ const CHALLENGES = { minimal: CODES.CHALLENGE_MINIMAL, full: CODES.CHALLENGE_FUL
 
 const KEYS = ["ttlMs", "ttlMinMs", "ttlMaxMs", "aheadPercent", "maxStaleMs", "cooldownMs", "burst", "retryMs", "timeoutMs"];
 
-const OTHERS = ["challenge", "realm", "resourceMetadata", "flat403", "ignoreMethodOverride", "keys", "fetch", "count", "audit", "log", "public", "corsPreflight", "refuseWider", "debug", "mcp", "resource"];
+const OTHERS = ["challenge", "realm", "resourceMetadata", "flat403", "ignoreMethodOverride", "keys", "fetch", "count", "audit", "log", "public", "corsPreflight", "refuseWider", "debug", "mcp", "resource", "ledger", "amounts", "bonusFromBody"];
 
 const MCP = ["path", "initialScopes", "mostBytes", "denyLegacy"];
 

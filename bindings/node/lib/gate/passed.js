@@ -1,6 +1,7 @@
 "use strict";
 // What gates have let through of a request. It is counted and audited once, when its handler is known: a comparison may still deny it.
-const { askOf } = require("./gate.js");
+const { Held, settleBy } = require("./orbs.js");
+const { askOf, charges, holdOf } = require("./gate.js");
 
 /**
  * @typedef {import("../../gate.js").Answer} Answer
@@ -47,6 +48,43 @@ const again = (gate, request, question) => askOf(gate, question, ({ isAllow }, n
 });
 
 /**
+ * Holds the orbs of a request that the gate has let through, if it consumes any. A denial takes the place of the allow.
+ * @param {Gate} gate
+ * @param {any} request of the server
+ * @param {any} response of the server
+ * @param {Question} question
+ * @param {Answer} answer that has allowed it
+ * @param {InstanceType<typeof import("./allowed.js").Allowed>} what its service is told
+ * @returns {Answer | Promise<Answer>}
+ */
+function charged(gate, request, response, question, answer, what) {
+  if (!charges(gate, answer) || answer.preflight || charging.has(request)) {
+    return answer;
+  }
+  if (response === undefined) {
+    throw new Error("only requests of Node's servers can be charged");
+  }
+  charging.add(request);
+  const observe = (/** @type {Answer} */ { isAllow }, /** @type {() => void} */ note) => {
+    if (!isAllow) {
+      takeNote(gate, request);
+      note();
+    }
+  };
+  return holdOf(gate, { ...question, token: answer.token }, request, response, observe).then((held) => {
+    if (held instanceof Held) {
+      what.holds(held);
+      settleBy(held, response);
+      return answer;
+    }
+    return held ?? answer;
+  });
+}
+
+/** The requests whose orbs are held, so that no gate holds them twice. @type {WeakSet<object>} */
+const charging = new WeakSet();
+
+/**
  * Notes what the gate has let through.
  * @param {Gate} gate
  * @param {object} request of the server
@@ -83,4 +121,4 @@ function settleAtEnd(gate, request, response) {
   }
 }
 
-module.exports = { again, askOnce, settle, settleAtEnd };
+module.exports = { again, charged, askOnce, settle, settleAtEnd };

@@ -26,6 +26,7 @@ class Reloads {
   #keys;
   #sources;
   #refuseWider;
+  #charging;
   /** Those that are not closed. @type {Set<Watch>} */
   #watches = new Set();
 
@@ -36,14 +37,16 @@ class Reloads {
    * @param {InstanceType<typeof import("./keys.js").Keys>} keys
    * @param {import("./messages.js").SecretSource[]} sources of the secrets, if the library can't read them
    * @param {boolean} refuseWider
+   * @param {() => { hasLedger: boolean, amounts: string[], failure: string }} charging reads a ledger's secret again
    */
-  constructor(steps, policy, observer, keys, sources, refuseWider) {
+  constructor(steps, policy, observer, keys, sources, refuseWider, charging) {
     this.#steps = steps;
     this.#policy = policy;
     this.#observer = observer;
     this.#keys = keys;
     this.#sources = sources;
     this.#refuseWider = refuseWider;
+    this.#charging = charging;
   }
 
   /** @param {Text | URL} file */
@@ -92,8 +95,10 @@ class Reloads {
     const path = typeof file === "string" ? file : new TextDecoder().decode(file);
     const read = readFile(file);
     const { secrets, failure } = readSecrets(this.#sources);
+    const charging = this.#charging();
     const question = {
-      number: MESSAGES.RELOAD, policy: read.policy, failure: read.failure, refuseWider: this.#refuseWider, secrets, secretsFailure: failure,
+      number: MESSAGES.RELOAD, policy: read.policy, failure: read.failure, refuseWider: this.#refuseWider, secrets,
+      secretsFailure: failure || charging.failure, hasLedger: charging.hasLedger, amounts: charging.amounts,
       monotonicMs: monotonicMs(), file: path, ...asked,
     };
     const active = this.#policy.load();

@@ -62,6 +62,28 @@ class Steps {
   }
 
   /**
+   * A step of its own, which needs no gate and stays with its first question. If the library has lost it, so is what it kept, and it begins again.
+   * @param {Question} first
+   */
+  static keep(first) {
+    let step = newStep();
+    const asked = (/** @type {Question} */ question) => {
+      check(carrier.sendLong(0, 0, step, longMessage(question)), "cannot ask a ledger");
+      return replied();
+    };
+    asked(first);
+    return {
+      ask: (/** @type {Question} */ question) => {
+        if (carrier.isLost(step)) {
+          step = newStep();
+          asked(first);
+        }
+        return asked(question);
+      },
+    };
+  }
+
+  /**
    * Asks a question. If this throws, the step is over.
    * @param {Engine | null} engine that decides it
    * @param {Question} question

@@ -6,7 +6,7 @@ const { fetchedBody } = require("./body.js");
 const { logOf } = require("./gate.js");
 const { VALUES, isOpen, namesOf, templateOf } = require("./http.js");
 const { covers } = require("./mounts.js");
-const { again, askOnce, settle } = require("./passed.js");
+const { again, askOnce, charged, settle } = require("./passed.js");
 
 /**
  * Path and query as the service has them: the server has normalised them.
@@ -67,9 +67,11 @@ async function refused(gate, request, { templates: [first, ...others], isForOpti
     for (const template of isOther ? [null] : others) {
       answer = answer.isAllow ? await again(gate, server, { ...asked, template: template ?? null }) : answer;
     }
-    if (answer.isAllow) {
+    const what = answer.isAllow ? new Allowed(question, answer) : null;
+    answer = what === null ? answer : await charged(gate, server, undefined, question, answer, what);
+    if (what !== null && answer.isAllow) {
       settle(gate, server);
-      allow(request, new Allowed(question, answer), () => true);
+      allow(request, what, () => true);
       return undefined;
     }
   } catch (error) {

@@ -16,6 +16,7 @@ use super::fetch::failure;
 use super::messages::*;
 use super::object::OrbgateGate;
 use super::options::{Options, invalid, number, templates};
+use super::orbs::Charged;
 use super::reload::{refusal, reload};
 use super::request::{Asked, milliseconds, now};
 use super::routes::{ORBGATE_DIFFERENCE_UNDECLARED, ORBGATE_DIFFERENCE_UNSERVED};
@@ -30,7 +31,7 @@ use crate::owners::into_owned;
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
-const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
+pub(super) const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
 
 /// Makes a step for `orbgate_gate_call`, which doesn't belong to a request yet. Use it for one request after another; a
 /// request that waits keeps its step until it is answered.
@@ -49,8 +50,8 @@ pub unsafe extern "C" fn orbgate_step_new(out: *mut *mut OrbgateStep) -> Orbgate
 }
 
 /// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides requests, and
-/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes` and `Reload`; otherwise it may be null.
-/// `gate` may be null for `Sources`, `Make`, `CheckRoutes` and `Drop`.
+/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes`, `CheckAmounts` and `Reload`; otherwise it may be null.
+/// `gate` may be null for `Sources`, `Make`, `CheckRoutes`, `Drop`, and the questions from `UseLedger` to `CheckAmounts`.
 ///
 /// Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a step
 /// that isn't at this question, gives `ORBGATE_STATUS_INVALID_ARGUMENT`. If the status isn't `ORBGATE_STATUS_OK`, deny: a
@@ -126,26 +127,26 @@ pub unsafe extern "C" fn orbgate_step_gate(step: *mut OrbgateStep, out: *mut *mu
 }
 
 /// A call of `orbgate_gate_call`.
-struct Asking<'c> {
+pub(super) struct Asking<'c> {
     gate: Option<&'c OrbgateGate>,
     engine: Option<&'c OrbgateEngine>,
-    step: &'c mut OrbgateStep,
+    pub(super) step: &'c mut OrbgateStep,
 }
 
 impl<'c> Asking<'c> {
-    fn gate(&self) -> OrStatus<&'c OrbgateGate> {
+    pub(super) fn gate(&self) -> OrStatus<&'c OrbgateGate> {
         self.gate.ok_or(INVALID)
     }
 
-    fn engine(&self) -> OrStatus<&'c OrbgateEngine> {
+    pub(super) fn engine(&self) -> OrStatus<&'c OrbgateEngine> {
         self.engine.ok_or(INVALID)
     }
 
-    fn to(&mut self) -> Writer<'_> {
+    pub(super) fn to(&mut self) -> Writer<'_> {
         self.step.memory.writer()
     }
 
-    fn done(&mut self) -> OrStatus {
+    pub(super) fn done(&mut self) -> OrStatus {
         Done { notices: "" }.write(&mut self.to())
     }
 
@@ -163,6 +164,7 @@ impl<'c> Asking<'c> {
                 self.step.state = State::Idle;
                 let (gate, engine, now) = (self.gate()?, self.engine()?, now(ask.unix_ms, ask.monotonic_ms)?);
                 let unix_ms = ask.unix_ms;
+                self.step.charged = Charged::of(&ask)?;
                 let asked = Asked::of(ask, gate.templates)?;
                 self.step.audit = asked.audit();
                 self.step(gate.gate.ask(engine.engine(), &asked.request(), now), unix_ms)
@@ -259,6 +261,14 @@ impl<'c> Asking<'c> {
             }
             Question::CheckRoutes(asked) => self.routes(&asked),
             Question::Reload(asked) => self.reload(&asked),
+            Question::UseLedger(asked) => self.use_ledger(&asked),
+            Question::Hold(asked) => self.hold(&asked),
+            Question::Held(asked) => self.held(&asked),
+            Question::Waited(asked) => self.waited(&asked),
+            Question::Ended(asked) => self.ended(&asked),
+            Question::NextLedgerCall(asked) => self.next_ledger_call(&asked),
+            Question::LedgerCalled(asked) => self.ledger_called(&asked),
+            Question::CheckAmounts(asked) => self.check_amounts(&asked),
             Question::Drop => {
                 self.step.state = State::Idle;
                 self.done()
@@ -296,7 +306,7 @@ impl<'c> Asking<'c> {
     }
 
     /// Errors of a configuration are an answer, and others the status of the call.
-    fn failed(&mut self, error: &OrbgateError) -> OrStatus {
+    pub(super) fn failed(&mut self, error: &OrbgateError) -> OrStatus {
         let (status, message, diagnostics) = error.parts();
         if status != OrbgateStatus::InvalidConfiguration {
             return Err(status);
@@ -327,7 +337,12 @@ impl<'c> Asking<'c> {
         let may_call = self.gate()?.gate.keys().may_fetch();
         let state = match step {
             Step::Answer(answer) => match answer.mcp.as_ref().and_then(McpCall::reads_body).zip(answer.mcp.clone()) {
-                None => return self.decided(&answer, unix_ms, may_call),
+                None => {
+                    return match self.step.charged.take() {
+                        Some(charged) => self.charged(answer, charged, unix_ms, may_call),
+                        None => self.decided(&answer, unix_ms, may_call),
+                    };
+                }
                 Some((most, call)) => {
                     let most_bytes = u64::try_from(most).unwrap_or(u64::MAX);
                     let most_held = u64::try_from(Mcp::MOST_HELD).unwrap_or(u64::MAX);
@@ -358,7 +373,7 @@ impl<'c> Asking<'c> {
         Ok(())
     }
 
-    fn decided(&mut self, answer: &orbgate_gate::Answer<'_>, unix_ms: u64, may_call: bool) -> OrStatus {
+    pub(super) fn decided(&mut self, answer: &orbgate_gate::Answer<'_>, unix_ms: u64, may_call: bool) -> OrStatus {
         let audit = self.step.audit.map(|reads_bonus_orbs| {
             let line = AuditLine::new(unix_ms, &answer.decision, AuditToken::from(&answer.credentials));
             // Strings and numbers, which JSON can always represent.

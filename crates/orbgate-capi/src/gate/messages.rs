@@ -26,6 +26,14 @@ pub(super) enum Question<'a> {
     Drop,
     Body(Body<'a>),
     Reload(Reload<'a>),
+    UseLedger(UseLedger),
+    Hold(Hold<'a>),
+    Held(Held<'a>),
+    Waited(Waited<'a>),
+    Ended(Ended<'a>),
+    NextLedgerCall(NextLedgerCall),
+    LedgerCalled(LedgerCalled<'a>),
+    CheckAmounts(CheckAmounts<'a>),
 }
 
 impl<'a> Question<'a> {
@@ -50,6 +58,14 @@ impl<'a> Question<'a> {
             16 => fields.each(|_, _| Err(OrbgateStatus::InvalidArgument)).map(|()| Self::Drop),
             17 => Body::read(fields).map(Self::Body),
             24 => Reload::read(fields).map(Self::Reload),
+            30 => UseLedger::read(fields).map(Self::UseLedger),
+            31 => Hold::read(fields).map(Self::Hold),
+            32 => Held::read(fields).map(Self::Held),
+            33 => Waited::read(fields).map(Self::Waited),
+            34 => Ended::read(fields).map(Self::Ended),
+            35 => NextLedgerCall::read(fields).map(Self::NextLedgerCall),
+            36 => LedgerCalled::read(fields).map(Self::LedgerCalled),
+            37 => CheckAmounts::read(fields).map(Self::CheckAmounts),
             _ => Err(OrbgateStatus::InvalidArgument),
         }
     }
@@ -255,7 +271,7 @@ impl<'a> Make<'a> {
     }
 }
 
-/// Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature` or `ReadBody`.
+/// Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`.
 #[derive(Default)]
 pub(super) struct Ask<'a> {
     /// The method.
@@ -288,6 +304,18 @@ pub(super) struct Ask<'a> {
     pub(super) monotonic_ms: u64,
     /// The host reads whether the request allows bonus orbs, so the audit's `bonus_allowed` isn't null.
     pub(super) reads_bonus_orbs: bool,
+    /// The handler is about to run, and a ledger must hold the call's orbs. If it consumes, answered by `Charge`, or by a denial.
+    pub(super) charges: bool,
+    /// A function has returned how many orbs the call consumes; otherwise the policy states it.
+    pub(super) has_amount: bool,
+    /// What the function has returned. 0 holds nothing.
+    pub(super) amount: u64,
+    /// The `unpaid` of a `HoldStep` that has denied the call: answered by its denial.
+    pub(super) unpaid: u64,
+    /// That of the same `HoldStep`.
+    pub(super) retry_after_ms: u64,
+    /// The function has failed, so the call is denied.
+    pub(super) amount_failed: bool,
 }
 
 impl<'a> Ask<'a> {
@@ -341,6 +369,30 @@ impl<'a> Ask<'a> {
                     seen.first(number)?;
                     read.reads_bonus_orbs = bool::read(bytes)?;
                 }
+                20 => {
+                    seen.first(number)?;
+                    read.charges = bool::read(bytes)?;
+                }
+                21 => {
+                    seen.first(number)?;
+                    read.has_amount = bool::read(bytes)?;
+                }
+                22 => {
+                    seen.first(number)?;
+                    read.amount = u64::read(bytes)?;
+                }
+                23 => {
+                    seen.first(number)?;
+                    read.unpaid = u64::read(bytes)?;
+                }
+                24 => {
+                    seen.first(number)?;
+                    read.retry_after_ms = u64::read(bytes)?;
+                }
+                25 => {
+                    seen.first(number)?;
+                    read.amount_failed = bool::read(bytes)?;
+                }
                 _ => return Err(OrbgateStatus::InvalidArgument),
             }
             Ok(())
@@ -380,7 +432,7 @@ impl Resume {
     }
 }
 
-/// Resumes a step after the host has checked its signature. Answered by `Answer` or `ReadBody`.
+/// Resumes a step after the host has checked its signature. Answered by `Answer`, `ReadBody` or `Charge`.
 #[derive(Default)]
 pub(super) struct Checked {
     /// The signature is valid.
@@ -730,6 +782,10 @@ pub(super) struct Reload<'a> {
     pub(super) file: &'a str,
     /// Why the host can't read a secret; empty if it read all. A version isn't loaded then.
     pub(super) secrets_failure: &'a str,
+    /// A ledger charges calls, so each route that consumes orbs must have an amount.
+    pub(super) has_ledger: bool,
+    /// The routes with a function that states the amount.
+    pub(super) amounts: Vec<&'a str>,
 }
 
 impl<'a> Reload<'a> {
@@ -774,6 +830,352 @@ impl<'a> Reload<'a> {
                 10 => {
                     seen.first(number)?;
                     read.secrets_failure = <&str>::read(bytes)?;
+                }
+                11 => {
+                    seen.first(number)?;
+                    read.has_ledger = bool::read(bytes)?;
+                }
+                12 => read.amounts.push(<&str>::read(bytes)?),
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Makes the step the holds of a process in one ledger service, until `Drop`. All questions from `Hold` to `LedgerCalled` are for this step. Answered by `Ledgered` or `Failed`.
+#[derive(Default)]
+pub(super) struct UseLedger {
+    /// A call is charged whose handler was stopped midway, or whose stream failed after its first byte.
+    pub(super) captures_cancelled: bool,
+    /// How long a hold lasts if the process stops. 0 selects 60 s.
+    pub(super) ttl_ms: u64,
+    /// How long a call waits for the service before it is denied. 0 selects 2 s.
+    pub(super) timeout_ms: u64,
+    /// How many settlements can wait for the service. 0 selects 4,096.
+    pub(super) queue: u64,
+    /// Such a call isn't charged. One of the two must be true.
+    pub(super) voids_cancelled: bool,
+}
+
+impl UseLedger {
+    fn read(fields: Fields<'_>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.captures_cancelled = bool::read(bytes)?;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.ttl_ms = u64::read(bytes)?;
+                }
+                3 => {
+                    seen.first(number)?;
+                    read.timeout_ms = u64::read(bytes)?;
+                }
+                4 => {
+                    seen.first(number)?;
+                    read.queue = u64::read(bytes)?;
+                }
+                5 => {
+                    seen.first(number)?;
+                    read.voids_cancelled = bool::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Begins to hold the orbs of a `Charge`. Answered by `HoldStep`.
+#[derive(Default)]
+pub(super) struct Hold<'a> {
+    /// 16 random bytes, new for each request.
+    pub(super) id: &'a [u8],
+    /// That of the `Charge`, and so are the others.
+    pub(super) account: &'a [u8],
+    /// How many orbs.
+    pub(super) amount: u64,
+    /// Bonus orbs may be used.
+    pub(super) bonus: bool,
+    /// What the service notes.
+    pub(super) note: &'a [u8],
+    /// The time on the monotonic clock.
+    pub(super) monotonic_ms: u64,
+}
+
+impl<'a> Hold<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.id = bytes;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.account = bytes;
+                }
+                3 => {
+                    seen.first(number)?;
+                    read.amount = u64::read(bytes)?;
+                }
+                4 => {
+                    seen.first(number)?;
+                    read.bonus = bool::read(bytes)?;
+                }
+                5 => {
+                    seen.first(number)?;
+                    read.note = bytes;
+                }
+                6 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Reports what the service has answered to the call of a `HoldStep`. Answered by `HoldStep`.
+#[derive(Default)]
+pub(super) struct Held<'a> {
+    /// The id of the hold.
+    pub(super) id: &'a [u8],
+    /// The HTTP status; 0 without an answer.
+    pub(super) status: u64,
+    /// The body.
+    pub(super) body: &'a [u8],
+    /// The time since 1970.
+    pub(super) unix_ms: u64,
+    /// The time on the monotonic clock.
+    pub(super) monotonic_ms: u64,
+}
+
+impl<'a> Held<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.id = bytes;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.status = u64::read(bytes)?;
+                }
+                3 => {
+                    seen.first(number)?;
+                    read.body = bytes;
+                }
+                4 => {
+                    seen.first(number)?;
+                    read.unix_ms = u64::read(bytes)?;
+                }
+                5 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// The request has waited. Answered by `HoldStep`.
+#[derive(Default)]
+pub(super) struct Waited<'a> {
+    /// The id of the hold.
+    pub(super) id: &'a [u8],
+    /// The time on the monotonic clock.
+    pub(super) monotonic_ms: u64,
+}
+
+impl<'a> Waited<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.id = bytes;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Reports once how the handler of a hold has ended. Answered by `Ledgered`; then ask for the next call.
+#[derive(Default)]
+pub(super) struct Ended<'a> {
+    /// The id of the hold.
+    pub(super) id: &'a [u8],
+    /// It was stopped midway, or its stream failed after the first byte.
+    pub(super) cancelled: bool,
+    /// The HTTP status of the whole answer; 0 if the handler failed, or its answer did before the first byte.
+    pub(super) status: u64,
+    /// The handler has stated how many orbs it has consumed.
+    pub(super) is_stated: bool,
+    /// How many.
+    pub(super) stated: u64,
+    /// The time on the monotonic clock.
+    pub(super) monotonic_ms: u64,
+    /// It never ran.
+    pub(super) never_ran: bool,
+}
+
+impl<'a> Ended<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.id = bytes;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.cancelled = bool::read(bytes)?;
+                }
+                3 => {
+                    seen.first(number)?;
+                    read.status = u64::read(bytes)?;
+                }
+                4 => {
+                    seen.first(number)?;
+                    read.is_stated = bool::read(bytes)?;
+                }
+                5 => {
+                    seen.first(number)?;
+                    read.stated = u64::read(bytes)?;
+                }
+                6 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                7 => {
+                    seen.first(number)?;
+                    read.never_ran = bool::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Asks for the next message to the service, after each report and at `wake_ms`. Send one at a time. Answered by `LedgerCall` or `Ledgered`.
+#[derive(Default)]
+pub(super) struct NextLedgerCall {
+    /// The time on the monotonic clock.
+    pub(super) monotonic_ms: u64,
+}
+
+impl NextLedgerCall {
+    fn read(fields: Fields<'_>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Reports what the service has answered. Answered by `Ledgered`; then ask for the next call.
+#[derive(Default)]
+pub(super) struct LedgerCalled<'a> {
+    /// The number of the `LedgerCall`.
+    pub(super) call: u64,
+    /// The HTTP status; 0 without an answer.
+    pub(super) status: u64,
+    /// The body.
+    pub(super) body: &'a [u8],
+    /// The time on the monotonic clock.
+    pub(super) monotonic_ms: u64,
+}
+
+impl<'a> LedgerCalled<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.call = u64::read(bytes)?;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.status = u64::read(bytes)?;
+                }
+                3 => {
+                    seen.first(number)?;
+                    read.body = bytes;
+                }
+                4 => {
+                    seen.first(number)?;
+                    read.monotonic_ms = u64::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Checks that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function. Answered by `Done` or `Failed`. It needs no gate.
+#[derive(Default)]
+pub(super) struct CheckAmounts<'a> {
+    /// The routes with a function, as the policy names them.
+    pub(super) functions: Vec<&'a str>,
+    /// The policy must have each of them.
+    pub(super) is_start: bool,
+}
+
+impl<'a> CheckAmounts<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => read.functions.push(<&str>::read(bytes)?),
+                2 => {
+                    seen.first(number)?;
+                    read.is_start = bool::read(bytes)?;
                 }
                 _ => return Err(OrbgateStatus::InvalidArgument),
             }
@@ -1246,6 +1648,146 @@ impl Loaded<'_> {
         if !self.reason.is_empty() {
             to.bytes(8, self.reason.as_bytes())?;
         }
+        Ok(())
+    }
+}
+
+/// The call is allowed and consumes orbs, which must be held before its handler runs: ask the ledger's step with `Hold`.
+#[derive(Default)]
+pub(super) struct Charge<'a> {
+    /// The account.
+    pub(super) account: &'a [u8],
+    /// How many orbs.
+    pub(super) amount: u64,
+    /// Bonus orbs may be used.
+    pub(super) bonus: bool,
+    /// What the service notes: the route and the policy's digest.
+    pub(super) note: &'a [u8],
+}
+
+impl Charge<'_> {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(90, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        if !self.account.is_empty() {
+            to.bytes(CRITICAL | 1, self.account)?;
+        }
+        to.integer(CRITICAL | 2, self.amount);
+        to.boolean(CRITICAL | 3, self.bonus);
+        if !self.note.is_empty() {
+            to.bytes(CRITICAL | 4, self.note)?;
+        }
+        Ok(())
+    }
+}
+
+/// What a request that waits for its orbs must do next.
+#[derive(Default)]
+pub(super) struct HoldStep<'a> {
+    /// The orbs are held: run the handler.
+    pub(super) may_run: bool,
+    /// If it isn't empty, send a call and report it with `Held`. This is its path, to be added to the service's URL. By POST, with the secret as a bearer token.
+    pub(super) path: &'a str,
+    /// Its body, which is JSON.
+    pub(super) body: &'a [u8],
+    /// After this time the call has failed.
+    pub(super) timeout_ms: u64,
+    /// If it isn't 0, wait until then, on the monotonic clock, and ask with `Waited`. Otherwise deny.
+    pub(super) until_ms: u64,
+    /// Of a denial: for `unpaid` of `Ask`.
+    pub(super) unpaid: u64,
+    /// Of a denial: for `Ask`.
+    pub(super) retry_after_ms: u64,
+    /// At the end, the label of `orbgate_holds_total`.
+    pub(super) result: &'a str,
+}
+
+impl HoldStep<'_> {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(91, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.boolean(CRITICAL | 1, self.may_run);
+        if !self.path.is_empty() {
+            to.bytes(CRITICAL | 2, self.path.as_bytes())?;
+        }
+        if !self.body.is_empty() {
+            to.bytes(CRITICAL | 3, self.body)?;
+        }
+        to.integer(CRITICAL | 4, self.timeout_ms);
+        to.integer(CRITICAL | 5, self.until_ms);
+        to.integer(6, self.unpaid);
+        to.integer(7, self.retry_after_ms);
+        if !self.result.is_empty() {
+            to.bytes(8, self.result.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+/// The next message to the service. Report it with `LedgerCalled`.
+#[derive(Default)]
+pub(super) struct LedgerCall<'a> {
+    /// Its number.
+    pub(super) call: u64,
+    /// Its path. By POST, like that of `HoldStep`.
+    pub(super) path: &'a str,
+    /// Its body.
+    pub(super) body: &'a [u8],
+    /// After this time the call has failed.
+    pub(super) timeout_ms: u64,
+}
+
+impl LedgerCall<'_> {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(92, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.integer(CRITICAL | 1, self.call);
+        if !self.path.is_empty() {
+            to.bytes(CRITICAL | 2, self.path.as_bytes())?;
+        }
+        if !self.body.is_empty() {
+            to.bytes(CRITICAL | 3, self.body)?;
+        }
+        to.integer(CRITICAL | 4, self.timeout_ms);
+        Ok(())
+    }
+}
+
+/// The state of a ledger's step.
+#[derive(Default)]
+pub(super) struct Ledgered {
+    /// Ask with `NextLedgerCall` at `wake_ms`; otherwise only after a report.
+    pub(super) wakes: bool,
+    /// On the monotonic clock.
+    pub(super) wake_ms: u64,
+    /// How many settlements wait for the service.
+    pub(super) waiting: u64,
+    /// How many calls were charged so far.
+    pub(super) captured: u64,
+    /// How many holds were released.
+    pub(super) voided: u64,
+    /// How many settlements were given up.
+    pub(super) lost: u64,
+}
+
+impl Ledgered {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(93, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.boolean(CRITICAL | 1, self.wakes);
+        to.integer(CRITICAL | 2, self.wake_ms);
+        to.integer(3, self.waiting);
+        to.integer(4, self.captured);
+        to.integer(5, self.voided);
+        to.integer(6, self.lost);
         Ok(())
     }
 }

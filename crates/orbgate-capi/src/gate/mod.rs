@@ -6,6 +6,7 @@ pub mod fetch;
 mod messages;
 pub mod object;
 pub mod options;
+mod orbs;
 mod reload;
 pub mod request;
 pub mod routes;

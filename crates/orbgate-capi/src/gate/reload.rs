@@ -25,8 +25,9 @@ pub(super) fn reload(
     rules.refuse_wider = asked.refuse_wider;
     let (public, mcp) = (gate.gate.rules().public.as_deref(), gate.gate.rules().mcp.as_deref());
     let served = gate.served();
-    let current =
-        Current { engine, public, mcp: mcp.as_slice(), served: &served, amounts: &[], ending: Ending::default() };
+    let stated: Vec<_> = asked.amounts.iter().map(|route| (*route).to_owned()).collect();
+    let amounts: &[_] = if asked.has_ledger { &[stated] } else { &[] };
+    let current = Current { engine, public, mcp: mcp.as_slice(), served: &served, amounts, ending: Ending::default() };
     let text = if asked.failure.is_empty() { Ok(asked.policy) } else { Err(asked.failure) };
     let now = Duration::from_millis(asked.monotonic_ms);
     let read = FileRead { text, file: asked.file, is_told: asked.is_told, now };

@@ -2,10 +2,11 @@
 
 use core::{fmt, mem};
 
-use orbgate_gate::{Checking, Credentials, Follower, McpCall, Waiting};
+use orbgate_gate::{Checking, Credentials, Follower, McpCall, RemoteHolds, Waiting};
 use orbgate_token::VerifiedToken;
 
 use super::object::OrbgateGate;
+use super::orbs::Charged;
 use super::wire::Writer;
 use crate::owners::drop_owned;
 
@@ -15,6 +16,8 @@ pub struct OrbgateStep {
     pub(super) state: State,
     /// If the result includes a line for an audit log, whether the host reads if bonus orbs are allowed.
     pub(super) audit: Option<bool>,
+    /// The handler is about to run.
+    pub(super) charged: Option<Charged>,
     /// The last answer.
     pub(super) memory: Memory,
 }
@@ -29,6 +32,8 @@ pub(super) enum State {
     Check(Checking),
     /// It follows the policy's file.
     Follow(Box<Follower>),
+    /// The holds in a ledger service.
+    Orbs(Box<RemoteHolds>),
     /// A request to an MCP endpoint whose body must be read.
     Read(Box<(McpCall, Credentials<VerifiedToken>)>),
 }
@@ -67,7 +72,7 @@ impl fmt::Debug for Memory {
 impl OrbgateStep {
     /// A step of no request.
     pub(super) fn idle() -> Self {
-        Self { state: State::Idle, audit: None, memory: Memory::default() }
+        Self { state: State::Idle, audit: None, charged: None, memory: Memory::default() }
     }
 
     /// Its state; it is at no question from then on.

@@ -42,6 +42,14 @@ pub struct HoldCommand {
     pub note: String,
 }
 
+impl HoldCommand {
+    /// The command of a host that keeps its holds elsewhere than it decides.
+    #[must_use]
+    pub const fn new(id: HoldId, account: String, amount: u64, bonus: bool, ttl: Duration, note: String) -> Self {
+        Self { id, account, amount, bonus, ttl, note }
+    }
+}
+
 /// How a route's amount is determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "the policy states it, or a function")]

@@ -68,7 +68,7 @@ const LANGUAGES: &[Language] = &[
         build: &["cargo --quiet xtask wasm", NODE_PACKAGES],
         start: "env ORBGATE_LIBRARY=bindings/node/orbgate.wasm node bindings/node/exchange/program.js",
         drops_empty_headers: false,
-        charges: false,
+        charges: true,
     },
     Language {
         name: "node-koffi",
@@ -77,7 +77,7 @@ const LANGUAGES: &[Language] = &[
         build: &["cargo build --quiet -p orbgate-capi", NODE_PACKAGES],
         start: "env ORBGATE_LIBRARY=target/debug/liborbgate.so node bindings/node/exchange/program.js",
         drops_empty_headers: false,
-        charges: false,
+        charges: true,
     },
     Language {
         name: "go",
@@ -89,7 +89,7 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "target/xtask/gate-go",
         drops_empty_headers: false,
-        charges: false,
+        charges: true,
     },
     Language {
         name: "go-cgo",
@@ -104,7 +104,7 @@ const LANGUAGES: &[Language] = &[
         ],
         start: "target/xtask/gate-go-cgo",
         drops_empty_headers: false,
-        charges: false,
+        charges: true,
     },
     Language {
         name: "java",
@@ -190,7 +190,9 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     let words = language.start.split(' ').chain(framework);
     let mut program = Program::new(words.map(str::to_owned));
     program.drops_empty_headers = language.drops_empty_headers;
-    program.charges = language.charges;
+    // Go's recipes for other routers don't see how a handler ends, and neither does Hono's server.
+    let sees = !language.name.starts_with("go") || framework == Some("net/http");
+    program.charges = language.charges && sees && framework != Some("hono");
     program.opens_ledger = language.name == "rust";
     Ok(program)
 }

@@ -16,6 +16,10 @@ const (
 	KindRouteDifferences = 73
 	KindReadBody         = 74
 	KindLoaded           = 84
+	KindCharge           = 90
+	KindHoldStep         = 91
+	KindLedgerCall       = 92
+	KindLedgered         = 93
 )
 
 // Sources: Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate.
@@ -179,7 +183,7 @@ func (m *Make) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature` or `ReadBody`.
+// Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`.
 type Ask struct {
 	// The method.
 	Method string
@@ -211,6 +215,18 @@ type Ask struct {
 	MonotonicMS uint64
 	// The host reads whether the request allows bonus orbs, so the audit's `bonus_allowed` isn't null.
 	ReadsBonusOrbs bool
+	// The handler is about to run, and a ledger must hold the call's orbs. If it consumes, answered by `Charge`, or by a denial.
+	Charges bool
+	// A function has returned how many orbs the call consumes; otherwise the policy states it.
+	HasAmount bool
+	// What the function has returned. 0 holds nothing.
+	Amount uint64
+	// The `unpaid` of a `HoldStep` that has denied the call: answered by its denial.
+	Unpaid uint64
+	// That of the same `HoldStep`.
+	RetryAfterMS uint64
+	// The function has failed, so the call is denied.
+	AmountFailed bool
 }
 
 // Append writes the question after these bytes.
@@ -261,6 +277,24 @@ func (m *Ask) Append(to []byte) []byte {
 	if m.ReadsBonusOrbs {
 		to = putFlag(to, 15)
 	}
+	if m.Charges {
+		to = putFlag(to, 20)
+	}
+	if m.HasAmount {
+		to = putFlag(to, 21)
+	}
+	if m.Amount != 0 {
+		to = putInteger(to, 22, m.Amount)
+	}
+	if m.Unpaid != 0 {
+		to = putInteger(to, 23, m.Unpaid)
+	}
+	if m.RetryAfterMS != 0 {
+		to = putInteger(to, 24, m.RetryAfterMS)
+	}
+	if m.AmountFailed {
+		to = putFlag(to, 25)
+	}
 	return end(to, start)
 }
 
@@ -284,7 +318,7 @@ func (m *Resume) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Checked: Resumes a step after the host has checked its signature. Answered by `Answer` or `ReadBody`.
+// Checked: Resumes a step after the host has checked its signature. Answered by `Answer`, `ReadBody` or `Charge`.
 type Checked struct {
 	// The signature is valid.
 	IsRight bool
@@ -562,6 +596,10 @@ type Reload struct {
 	File string
 	// Why the host can't read a secret; empty if it read all. A version isn't loaded then.
 	SecretsFailure string
+	// A ledger charges calls, so each route that consumes orbs must have an amount.
+	HasLedger bool
+	// The routes with a function that states the amount.
+	Amounts []string
 }
 
 // Append writes the question after these bytes.
@@ -597,6 +635,252 @@ func (m *Reload) Append(to []byte) []byte {
 	}
 	if m.SecretsFailure != "" {
 		to = putText(to, 10, m.SecretsFailure)
+	}
+	if m.HasLedger {
+		to = putFlag(to, 11)
+	}
+	for _, one := range m.Amounts {
+		to = putText(to, 12, one)
+	}
+	return end(to, start)
+}
+
+// UseLedger: Makes the step the holds of a process in one ledger service, until `Drop`. All questions from `Hold` to `LedgerCalled` are for this step. Answered by `Ledgered` or `Failed`.
+type UseLedger struct {
+	// A call is charged whose handler was stopped midway, or whose stream failed after its first byte.
+	CapturesCancelled bool
+	// How long a hold lasts if the process stops. 0 selects 60 s.
+	TTLMS uint64
+	// How long a call waits for the service before it is denied. 0 selects 2 s.
+	TimeoutMS uint64
+	// How many settlements can wait for the service. 0 selects 4,096.
+	Queue uint64
+	// Such a call isn't charged. One of the two must be true.
+	VoidsCancelled bool
+}
+
+// Append writes the question after these bytes.
+func (m *UseLedger) Append(to []byte) []byte {
+	to, start := begin(to, 30)
+	if m.CapturesCancelled {
+		to = putFlag(to, 1)
+	}
+	if m.TTLMS != 0 {
+		to = putInteger(to, 2, m.TTLMS)
+	}
+	if m.TimeoutMS != 0 {
+		to = putInteger(to, 3, m.TimeoutMS)
+	}
+	if m.Queue != 0 {
+		to = putInteger(to, 4, m.Queue)
+	}
+	if m.VoidsCancelled {
+		to = putFlag(to, 5)
+	}
+	return end(to, start)
+}
+
+// Hold: Begins to hold the orbs of a `Charge`. Answered by `HoldStep`.
+type Hold struct {
+	// 16 random bytes, new for each request.
+	ID string
+	// That of the `Charge`, and so are the others.
+	Account string
+	// How many orbs.
+	Amount uint64
+	// Bonus orbs may be used.
+	Bonus bool
+	// What the service notes.
+	Note string
+	// The time on the monotonic clock.
+	MonotonicMS uint64
+}
+
+// Append writes the question after these bytes.
+func (m *Hold) Append(to []byte) []byte {
+	to, start := begin(to, 31)
+	if m.ID != "" {
+		to = putText(to, 1, m.ID)
+	}
+	if m.Account != "" {
+		to = putText(to, 2, m.Account)
+	}
+	if m.Amount != 0 {
+		to = putInteger(to, 3, m.Amount)
+	}
+	if m.Bonus {
+		to = putFlag(to, 4)
+	}
+	if m.Note != "" {
+		to = putText(to, 5, m.Note)
+	}
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 6, m.MonotonicMS)
+	}
+	return end(to, start)
+}
+
+// Held: Reports what the service has answered to the call of a `HoldStep`. Answered by `HoldStep`.
+type Held struct {
+	// The id of the hold.
+	ID string
+	// The HTTP status; 0 without an answer.
+	Status uint64
+	// The body.
+	Body string
+	// The time since 1970.
+	UnixMS uint64
+	// The time on the monotonic clock.
+	MonotonicMS uint64
+}
+
+// Append writes the question after these bytes.
+func (m *Held) Append(to []byte) []byte {
+	to, start := begin(to, 32)
+	if m.ID != "" {
+		to = putText(to, 1, m.ID)
+	}
+	if m.Status != 0 {
+		to = putInteger(to, 2, m.Status)
+	}
+	if m.Body != "" {
+		to = putText(to, 3, m.Body)
+	}
+	if m.UnixMS != 0 {
+		to = putInteger(to, 4, m.UnixMS)
+	}
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 5, m.MonotonicMS)
+	}
+	return end(to, start)
+}
+
+// Waited: The request has waited. Answered by `HoldStep`.
+type Waited struct {
+	// The id of the hold.
+	ID string
+	// The time on the monotonic clock.
+	MonotonicMS uint64
+}
+
+// Append writes the question after these bytes.
+func (m *Waited) Append(to []byte) []byte {
+	to, start := begin(to, 33)
+	if m.ID != "" {
+		to = putText(to, 1, m.ID)
+	}
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 2, m.MonotonicMS)
+	}
+	return end(to, start)
+}
+
+// Ended: Reports once how the handler of a hold has ended. Answered by `Ledgered`; then ask for the next call.
+type Ended struct {
+	// The id of the hold.
+	ID string
+	// It was stopped midway, or its stream failed after the first byte.
+	Cancelled bool
+	// The HTTP status of the whole answer; 0 if the handler failed, or its answer did before the first byte.
+	Status uint64
+	// The handler has stated how many orbs it has consumed.
+	IsStated bool
+	// How many.
+	Stated uint64
+	// The time on the monotonic clock.
+	MonotonicMS uint64
+	// It never ran.
+	NeverRan bool
+}
+
+// Append writes the question after these bytes.
+func (m *Ended) Append(to []byte) []byte {
+	to, start := begin(to, 34)
+	if m.ID != "" {
+		to = putText(to, 1, m.ID)
+	}
+	if m.Cancelled {
+		to = putFlag(to, 2)
+	}
+	if m.Status != 0 {
+		to = putInteger(to, 3, m.Status)
+	}
+	if m.IsStated {
+		to = putFlag(to, 4)
+	}
+	if m.Stated != 0 {
+		to = putInteger(to, 5, m.Stated)
+	}
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 6, m.MonotonicMS)
+	}
+	if m.NeverRan {
+		to = putFlag(to, 7)
+	}
+	return end(to, start)
+}
+
+// NextLedgerCall: Asks for the next message to the service, after each report and at `wake_ms`. Send one at a time. Answered by `LedgerCall` or `Ledgered`.
+type NextLedgerCall struct {
+	// The time on the monotonic clock.
+	MonotonicMS uint64
+}
+
+// Append writes the question after these bytes.
+func (m *NextLedgerCall) Append(to []byte) []byte {
+	to, start := begin(to, 35)
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 1, m.MonotonicMS)
+	}
+	return end(to, start)
+}
+
+// LedgerCalled: Reports what the service has answered. Answered by `Ledgered`; then ask for the next call.
+type LedgerCalled struct {
+	// The number of the `LedgerCall`.
+	Call uint64
+	// The HTTP status; 0 without an answer.
+	Status uint64
+	// The body.
+	Body string
+	// The time on the monotonic clock.
+	MonotonicMS uint64
+}
+
+// Append writes the question after these bytes.
+func (m *LedgerCalled) Append(to []byte) []byte {
+	to, start := begin(to, 36)
+	if m.Call != 0 {
+		to = putInteger(to, 1, m.Call)
+	}
+	if m.Status != 0 {
+		to = putInteger(to, 2, m.Status)
+	}
+	if m.Body != "" {
+		to = putText(to, 3, m.Body)
+	}
+	if m.MonotonicMS != 0 {
+		to = putInteger(to, 4, m.MonotonicMS)
+	}
+	return end(to, start)
+}
+
+// CheckAmounts: Checks that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function. Answered by `Done` or `Failed`. It needs no gate.
+type CheckAmounts struct {
+	// The routes with a function, as the policy names them.
+	Functions []string
+	// The policy must have each of them.
+	IsStart bool
+}
+
+// Append writes the question after these bytes.
+func (m *CheckAmounts) Append(to []byte) []byte {
+	to, start := begin(to, 37)
+	for _, one := range m.Functions {
+		to = putText(to, 1, one)
+	}
+	if m.IsStart {
+		to = putFlag(to, 2)
 	}
 	return end(to, start)
 }
@@ -677,6 +961,14 @@ type Reply struct {
 	ReadBody
 
 	Loaded
+
+	Charge
+
+	HoldStep
+
+	LedgerCall
+
+	Ledgered
 }
 
 // Read reads an answer over an earlier one; false if it isn't one, or if it has something unknown and critical.
@@ -709,6 +1001,14 @@ func (r *Reply) Read(message []byte) bool {
 		ok = r.ReadBody.read(fields)
 	case number == KindLoaded:
 		ok = r.Loaded.read(fields)
+	case number == KindCharge:
+		ok = r.Charge.read(fields)
+	case number == KindHoldStep:
+		ok = r.HoldStep.read(fields)
+	case number == KindLedgerCall:
+		ok = r.LedgerCall.read(fields)
+	case number == KindLedgered:
+		ok = r.Ledgered.read(fields)
 	default:
 		ok = false
 	}
@@ -1256,6 +1556,213 @@ func (m *Loaded) read(fields []byte) bool {
 			m.PauseMS, ok = integer(bytes)
 		case 8:
 			m.Reason = string(bytes)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Charge: The call is allowed and consumes orbs, which must be held before its handler runs: ask the ledger's step with `Hold`.
+type Charge struct {
+	// The account.
+	Account []byte
+	// How many orbs.
+	Amount uint64
+	// Bonus orbs may be used.
+	Bonus bool
+	// What the service notes: the route and the policy's digest.
+	Note []byte
+}
+
+func (m *Charge) read(fields []byte) bool {
+	old := *m
+	*m = Charge{Account: old.Account[:0], Note: old.Note[:0]}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x1e)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.Account = append(m.Account, bytes...)
+		case critical | 2:
+			m.Amount, ok = integer(bytes)
+		case critical | 3:
+			m.Bonus, ok = true, len(bytes) == 0
+		case critical | 4:
+			m.Note = append(m.Note, bytes...)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// HoldStep: What a request that waits for its orbs must do next.
+type HoldStep struct {
+	// The orbs are held: run the handler.
+	MayRun bool
+	// If it isn't empty, send a call and report it with `Held`. This is its path, to be added to the service's URL. By POST, with the secret as a bearer token.
+	Path string
+	// Its body, which is JSON.
+	Body []byte
+	// After this time the call has failed.
+	TimeoutMS uint64
+	// If it isn't 0, wait until then, on the monotonic clock, and ask with `Waited`. Otherwise deny.
+	UntilMS uint64
+	// Of a denial: for `unpaid` of `Ask`.
+	Unpaid uint64
+	// Of a denial: for `Ask`.
+	RetryAfterMS uint64
+	// At the end, the label of `orbgate_holds_total`.
+	Result string
+}
+
+func (m *HoldStep) read(fields []byte) bool {
+	old := *m
+	*m = HoldStep{Body: old.Body[:0]}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x1fe)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.MayRun, ok = true, len(bytes) == 0
+		case critical | 2:
+			m.Path = string(bytes)
+		case critical | 3:
+			m.Body = append(m.Body, bytes...)
+		case critical | 4:
+			m.TimeoutMS, ok = integer(bytes)
+		case critical | 5:
+			m.UntilMS, ok = integer(bytes)
+		case 6:
+			m.Unpaid, ok = integer(bytes)
+		case 7:
+			m.RetryAfterMS, ok = integer(bytes)
+		case 8:
+			m.Result = string(bytes)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// LedgerCall: The next message to the service. Report it with `LedgerCalled`.
+type LedgerCall struct {
+	// Its number.
+	Call uint64
+	// Its path. By POST, like that of `HoldStep`.
+	Path string
+	// Its body.
+	Body []byte
+	// After this time the call has failed.
+	TimeoutMS uint64
+}
+
+func (m *LedgerCall) read(fields []byte) bool {
+	old := *m
+	*m = LedgerCall{Body: old.Body[:0]}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x1e)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.Call, ok = integer(bytes)
+		case critical | 2:
+			m.Path = string(bytes)
+		case critical | 3:
+			m.Body = append(m.Body, bytes...)
+		case critical | 4:
+			m.TimeoutMS, ok = integer(bytes)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Ledgered: The state of a ledger's step.
+type Ledgered struct {
+	// Ask with `NextLedgerCall` at `wake_ms`; otherwise only after a report.
+	Wakes bool
+	// On the monotonic clock.
+	WakeMS uint64
+	// How many settlements wait for the service.
+	Waiting uint64
+	// How many calls were charged so far.
+	Captured uint64
+	// How many holds were released.
+	Voided uint64
+	// How many settlements were given up.
+	Lost uint64
+}
+
+func (m *Ledgered) read(fields []byte) bool {
+	*m = Ledgered{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x7e)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.Wakes, ok = true, len(bytes) == 0
+		case critical | 2:
+			m.WakeMS, ok = integer(bytes)
+		case 3:
+			m.Waiting, ok = integer(bytes)
+		case 4:
+			m.Captured, ok = integer(bytes)
+		case 5:
+			m.Voided, ok = integer(bytes)
+		case 6:
+			m.Lost, ok = integer(bytes)
 		default:
 			ok = tag < critical
 		}

@@ -20,7 +20,7 @@ final class Messages {
     }
 
     /** The answer to a question. */
-    sealed interface Reply permits Done, Failed, Answer, Wait, CheckSignature, Call, Over, SecretSources, KeyStatus, RouteDifferences, ReadBody, Loaded {
+    sealed interface Reply permits Done, Failed, Answer, Wait, CheckSignature, Call, Over, SecretSources, KeyStatus, RouteDifferences, ReadBody, Loaded, Charge, HoldStep, LedgerCall, Ledgered {
         /**
          * Reads a message.
          *
@@ -43,6 +43,10 @@ final class Messages {
                 case 73 -> RouteDifferences.read(fields);
                 case 74 -> ReadBody.read(fields);
                 case 84 -> Loaded.read(fields);
+                case 90 -> Charge.read(fields);
+                case 91 -> HoldStep.read(fields);
+                case 92 -> LedgerCall.read(fields);
+                case 93 -> Ledgered.read(fields);
                 default -> throw Wire.refused();
             };
         }
@@ -184,7 +188,7 @@ final class Messages {
         }
     }
 
-    /** Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by {@code Answer}, {@code Wait}, {@code CheckSignature} or {@code ReadBody}. */
+    /** Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by {@code Answer}, {@code Wait}, {@code CheckSignature}, {@code ReadBody} or {@code Charge}. */
     static final class Ask implements Question {
         /** The method. */
         byte[] method = NOTHING;
@@ -231,6 +235,24 @@ final class Messages {
         /** The host reads whether the request allows bonus orbs, so the audit's {@code bonus_allowed} isn't null. */
         boolean readsBonusOrbs;
 
+        /** The handler is about to run, and a ledger must hold the call's orbs. If it consumes, answered by {@code Charge}, or by a denial. */
+        boolean charges;
+
+        /** A function has returned how many orbs the call consumes; otherwise the policy states it. */
+        boolean hasAmount;
+
+        /** What the function has returned. 0 holds nothing. */
+        long amount;
+
+        /** The {@code unpaid} of a {@code HoldStep} that has denied the call: answered by its denial. */
+        long unpaid;
+
+        /** That of the same {@code HoldStep}. */
+        long retryAfterMs;
+
+        /** The function has failed, so the call is denied. */
+        boolean amountFailed;
+
         @Override
         public void write(Wire.Writer to) {
             int start = to.begin(3);
@@ -259,6 +281,12 @@ final class Messages {
             to.put(13, unixMs);
             to.put(14, monotonicMs);
             to.put(15, readsBonusOrbs);
+            to.put(20, charges);
+            to.put(21, hasAmount);
+            to.put(22, amount);
+            to.put(23, unpaid);
+            to.put(24, retryAfterMs);
+            to.put(25, amountFailed);
             to.end(start);
         }
     }
@@ -280,7 +308,7 @@ final class Messages {
         }
     }
 
-    /** Resumes a step after the host has checked its signature. Answered by {@code Answer} or {@code ReadBody}. */
+    /** Resumes a step after the host has checked its signature. Answered by {@code Answer}, {@code ReadBody} or {@code Charge}. */
     static final class Checked implements Question {
         /** The signature is valid. */
         boolean isRight;
@@ -545,6 +573,12 @@ final class Messages {
         /** Why the host can't read a secret; empty if it read all. A version isn't loaded then. */
         String secretsFailure = "";
 
+        /** A ledger charges calls, so each route that consumes orbs must have an amount. */
+        boolean hasLedger;
+
+        /** The routes with a function that states the amount. */
+        List<String> amounts = List.of();
+
         @Override
         public void write(Wire.Writer to) {
             int start = to.begin(24);
@@ -562,6 +596,212 @@ final class Messages {
             to.put(8, monotonicMs);
             to.put(9, file);
             to.put(10, secretsFailure);
+            to.put(11, hasLedger);
+            for (String one : amounts) {
+                to.item(12, one);
+            }
+            to.end(start);
+        }
+    }
+
+    /** Makes the step the holds of a process in one ledger service, until {@code Drop}. All questions from {@code Hold} to {@code LedgerCalled} are for this step. Answered by {@code Ledgered} or {@code Failed}. */
+    static final class UseLedger implements Question {
+        /** A call is charged whose handler was stopped midway, or whose stream failed after its first byte. */
+        boolean capturesCancelled;
+
+        /** How long a hold lasts if the process stops. 0 selects 60 s. */
+        long ttlMs;
+
+        /** How long a call waits for the service before it is denied. 0 selects 2 s. */
+        long timeoutMs;
+
+        /** How many settlements can wait for the service. 0 selects 4,096. */
+        long queue;
+
+        /** Such a call isn't charged. One of the two must be true. */
+        boolean voidsCancelled;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(30);
+            to.put(1, capturesCancelled);
+            to.put(2, ttlMs);
+            to.put(3, timeoutMs);
+            to.put(4, queue);
+            to.put(5, voidsCancelled);
+            to.end(start);
+        }
+    }
+
+    /** Begins to hold the orbs of a {@code Charge}. Answered by {@code HoldStep}. */
+    static final class Hold implements Question {
+        /** 16 random bytes, new for each request. */
+        byte[] id = NOTHING;
+
+        /** That of the {@code Charge}, and so are the others. */
+        byte[] account = NOTHING;
+
+        /** How many orbs. */
+        long amount;
+
+        /** Bonus orbs may be used. */
+        boolean bonus;
+
+        /** What the service notes. */
+        byte[] note = NOTHING;
+
+        /** The time on the monotonic clock. */
+        long monotonicMs;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(31);
+            to.put(1, id);
+            to.put(2, account);
+            to.put(3, amount);
+            to.put(4, bonus);
+            to.put(5, note);
+            to.put(6, monotonicMs);
+            to.end(start);
+        }
+    }
+
+    /** Reports what the service has answered to the call of a {@code HoldStep}. Answered by {@code HoldStep}. */
+    static final class Held implements Question {
+        /** The id of the hold. */
+        byte[] id = NOTHING;
+
+        /** The HTTP status; 0 without an answer. */
+        long status;
+
+        /** The body. */
+        byte[] body = NOTHING;
+
+        /** The time since 1970. */
+        long unixMs;
+
+        /** The time on the monotonic clock. */
+        long monotonicMs;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(32);
+            to.put(1, id);
+            to.put(2, status);
+            to.put(3, body);
+            to.put(4, unixMs);
+            to.put(5, monotonicMs);
+            to.end(start);
+        }
+    }
+
+    /** The request has waited. Answered by {@code HoldStep}. */
+    static final class Waited implements Question {
+        /** The id of the hold. */
+        byte[] id = NOTHING;
+
+        /** The time on the monotonic clock. */
+        long monotonicMs;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(33);
+            to.put(1, id);
+            to.put(2, monotonicMs);
+            to.end(start);
+        }
+    }
+
+    /** Reports once how the handler of a hold has ended. Answered by {@code Ledgered}; then ask for the next call. */
+    static final class Ended implements Question {
+        /** The id of the hold. */
+        byte[] id = NOTHING;
+
+        /** It was stopped midway, or its stream failed after the first byte. */
+        boolean cancelled;
+
+        /** The HTTP status of the whole answer; 0 if the handler failed, or its answer did before the first byte. */
+        long status;
+
+        /** The handler has stated how many orbs it has consumed. */
+        boolean isStated;
+
+        /** How many. */
+        long stated;
+
+        /** The time on the monotonic clock. */
+        long monotonicMs;
+
+        /** It never ran. */
+        boolean neverRan;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(34);
+            to.put(1, id);
+            to.put(2, cancelled);
+            to.put(3, status);
+            to.put(4, isStated);
+            to.put(5, stated);
+            to.put(6, monotonicMs);
+            to.put(7, neverRan);
+            to.end(start);
+        }
+    }
+
+    /** Asks for the next message to the service, after each report and at {@code wake_ms}. Send one at a time. Answered by {@code LedgerCall} or {@code Ledgered}. */
+    static final class NextLedgerCall implements Question {
+        /** The time on the monotonic clock. */
+        long monotonicMs;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(35);
+            to.put(1, monotonicMs);
+            to.end(start);
+        }
+    }
+
+    /** Reports what the service has answered. Answered by {@code Ledgered}; then ask for the next call. */
+    static final class LedgerCalled implements Question {
+        /** The number of the {@code LedgerCall}. */
+        long call;
+
+        /** The HTTP status; 0 without an answer. */
+        long status;
+
+        /** The body. */
+        byte[] body = NOTHING;
+
+        /** The time on the monotonic clock. */
+        long monotonicMs;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(36);
+            to.put(1, call);
+            to.put(2, status);
+            to.put(3, body);
+            to.put(4, monotonicMs);
+            to.end(start);
+        }
+    }
+
+    /** Checks that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function. Answered by {@code Done} or {@code Failed}. It needs no gate. */
+    static final class CheckAmounts implements Question {
+        /** The routes with a function, as the policy names them. */
+        List<String> functions = List.of();
+
+        /** The policy must have each of them. */
+        boolean isStart;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(37);
+            for (String one : functions) {
+                to.item(1, one);
+            }
+            to.put(2, isStart);
             to.end(start);
         }
     }
@@ -959,6 +1199,150 @@ final class Messages {
                     case 6 -> to.diagnostics.add(Diagnostic.read(fields.part()));
                     case 7 -> to.pauseMs = fields.once(7).integer();
                     case 8 -> to.reason = fields.once(8).text();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** The call is allowed and consumes orbs, which must be held before its handler runs: ask the ledger's step with {@code Hold}. */
+    static final class Charge implements Reply {
+        /** The account. */
+        byte[] account = NOTHING;
+
+        /** How many orbs. */
+        long amount;
+
+        /** Bonus orbs may be used. */
+        boolean bonus;
+
+        /** What the service notes: the route and the policy's digest. */
+        byte[] note = NOTHING;
+
+        static Charge read(Wire.Reader fields) {
+            Charge to = new Charge();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.account = fields.once(1).bytes();
+                    case Wire.CRITICAL | 2 -> to.amount = fields.once(2).integer();
+                    case Wire.CRITICAL | 3 -> to.bonus = fields.once(3).isThere();
+                    case Wire.CRITICAL | 4 -> to.note = fields.once(4).bytes();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** What a request that waits for its orbs must do next. */
+    static final class HoldStep implements Reply {
+        /** The orbs are held: run the handler. */
+        boolean mayRun;
+
+        /** If it isn't empty, send a call and report it with {@code Held}. This is its path, to be added to the service's URL. By POST, with the secret as a bearer token. */
+        String path = "";
+
+        /** Its body, which is JSON. */
+        byte[] body = NOTHING;
+
+        /** After this time the call has failed. */
+        long timeoutMs;
+
+        /** If it isn't 0, wait until then, on the monotonic clock, and ask with {@code Waited}. Otherwise deny. */
+        long untilMs;
+
+        /** Of a denial: for {@code unpaid} of {@code Ask}. */
+        long unpaid;
+
+        /** Of a denial: for {@code Ask}. */
+        long retryAfterMs;
+
+        /** At the end, the label of {@code orbgate_holds_total}. */
+        String result = "";
+
+        static HoldStep read(Wire.Reader fields) {
+            HoldStep to = new HoldStep();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.mayRun = fields.once(1).isThere();
+                    case Wire.CRITICAL | 2 -> to.path = fields.once(2).text();
+                    case Wire.CRITICAL | 3 -> to.body = fields.once(3).bytes();
+                    case Wire.CRITICAL | 4 -> to.timeoutMs = fields.once(4).integer();
+                    case Wire.CRITICAL | 5 -> to.untilMs = fields.once(5).integer();
+                    case 6 -> to.unpaid = fields.once(6).integer();
+                    case 7 -> to.retryAfterMs = fields.once(7).integer();
+                    case 8 -> to.result = fields.once(8).text();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** The next message to the service. Report it with {@code LedgerCalled}. */
+    static final class LedgerCall implements Reply {
+        /** Its number. */
+        long call;
+
+        /** Its path. By POST, like that of {@code HoldStep}. */
+        String path = "";
+
+        /** Its body. */
+        byte[] body = NOTHING;
+
+        /** After this time the call has failed. */
+        long timeoutMs;
+
+        static LedgerCall read(Wire.Reader fields) {
+            LedgerCall to = new LedgerCall();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.call = fields.once(1).integer();
+                    case Wire.CRITICAL | 2 -> to.path = fields.once(2).text();
+                    case Wire.CRITICAL | 3 -> to.body = fields.once(3).bytes();
+                    case Wire.CRITICAL | 4 -> to.timeoutMs = fields.once(4).integer();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** The state of a ledger's step. */
+    static final class Ledgered implements Reply {
+        /** Ask with {@code NextLedgerCall} at {@code wake_ms}; otherwise only after a report. */
+        boolean wakes;
+
+        /** On the monotonic clock. */
+        long wakeMs;
+
+        /** How many settlements wait for the service. */
+        long waiting;
+
+        /** How many calls were charged so far. */
+        long captured;
+
+        /** How many holds were released. */
+        long voided;
+
+        /** How many settlements were given up. */
+        long lost;
+
+        static Ledgered read(Wire.Reader fields) {
+            Ledgered to = new Ledgered();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.wakes = fields.once(1).isThere();
+                    case Wire.CRITICAL | 2 -> to.wakeMs = fields.once(2).integer();
+                    case 3 -> to.waiting = fields.once(3).integer();
+                    case 4 -> to.captured = fields.once(4).integer();
+                    case 5 -> to.voided = fields.once(5).integer();
+                    case 6 -> to.lost = fields.once(6).integer();
                     default -> fields.skip(number);
                 }
             }

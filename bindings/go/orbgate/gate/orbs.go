@@ -1,0 +1,483 @@
+package gate
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
+	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/terms"
+)
+
+// A Ledger is the ledger service in which a gate holds the orbs of each call that consumes before its handler runs, and charges
+// them if it succeeds. URL, OnCancelled, and one of Secret and SecretFile are required.
+type Ledger struct {
+	// URL is https, or http and a loopback address.
+	URL string
+	// Secret is the secret of gates. SecretFile is its file, which is read again by [Gate.Reload], and when the service refuses
+	// the old one.
+	Secret, SecretFile string
+	// OnCancelled is what a call costs whose caller left before its answer was complete, or whose handler panicked after the
+	// first byte.
+	OnCancelled Cancelled
+	// TTL is how long a hold lasts if the process stops. The default is a minute.
+	TTL time.Duration
+	// Timeout is how long a call waits for the service before it is denied. The default is two seconds.
+	Timeout time.Duration
+	// Queue is how many settlements can wait for the service. The default is 4,096.
+	Queue int
+	// Amounts has a function for each route whose amount the policy doesn't state, named as in the policy. 0 holds nothing. If
+	// one fails or panics, the call is denied.
+	Amounts map[string]func(*http.Request, *Token) (uint64, error)
+	// Client sends the messages. The default has the settings of [http.DefaultTransport].
+	Client *http.Client
+}
+
+// Cancelled is what a call costs whose handler was stopped midway.
+type Cancelled int
+
+const (
+	// Capture charges the held amount, or what the handler has stated.
+	Capture Cancelled = iota + 1
+	// Void charges nothing.
+	Void
+)
+
+var errOutside = errors.New("gate: a gate with a ledger charges in Mux and Middleware, which see how a handler ends")
+
+// The longest answer of the service that counts.
+const mostReply = 1 << 20
+
+// The holds of a gate in its ledger service.
+type orbs struct {
+	gate   *Gate
+	ledger Ledger
+	client *http.Client
+	use    steps.UseLedger
+	// Of the step, which is asked one question after another.
+	mutex  sync.Mutex
+	step   *steps.Step
+	secret string
+	// What was counted of the step.
+	counted steps.Ledgered
+	failure string
+	wake    chan struct{}
+	amounts map[string]func(*http.Request, *Token) (uint64, error)
+}
+
+func newOrbs(g *Gate, ledger Ledger) (*orbs, error) {
+	if (ledger.Secret == "") == (ledger.SecretFile == "") {
+		return nil, errors.New("gate: a ledger needs either Secret or SecretFile")
+	}
+	at, err := url.Parse(ledger.URL)
+	if err != nil || at.Scheme != "https" && at.Scheme != "http" || at.User != nil || at.RawQuery != "" || at.Fragment != "" {
+		return nil, errors.New("gate: the URL of a ledger is https, or http and a loopback address")
+	}
+	if address := net.ParseIP(at.Hostname()); at.Scheme == "http" && at.Hostname() != "localhost" && !address.IsLoopback() {
+		return nil, errors.New("gate: a ledger elsewhere needs https: its secret would be sent in the clear")
+	}
+	ledger.URL = strings.TrimRight(ledger.URL, "/")
+	use := steps.UseLedger{
+		CapturesCancelled: ledger.OnCancelled == Capture, VoidsCancelled: ledger.OnCancelled == Void,
+		TTLMS: uint64(ledger.TTL.Milliseconds()), TimeoutMS: uint64(ledger.Timeout.Milliseconds()), Queue: uint64(ledger.Queue),
+	}
+	if ledger.OnCancelled != Capture && ledger.OnCancelled != Void {
+		return nil, errors.New("gate: OnCancelled is Capture or Void; it has no default")
+	}
+	o := &orbs{gate: g, ledger: ledger, client: clientOf(ledger.Client), use: use, wake: make(chan struct{}, 1), secret: ledger.Secret}
+	o.amounts = map[string]func(*http.Request, *Token) (uint64, error){}
+	for route, amount := range ledger.Amounts {
+		o.amounts[shapeOf(route)] = amount
+	}
+	if err := o.readSecret(); err != nil {
+		return nil, err
+	}
+	if _, err := o.ask(nil); err != nil {
+		return nil, fmt.Errorf("gate: %w", err)
+	}
+	go o.settle()
+	return o, nil
+}
+
+// A route without the names of its parameters.
+func shapeOf(route string) string {
+	segments := strings.Split(route, "/")
+	for at, segment := range segments {
+		if strings.HasPrefix(segment, "{") {
+			segments[at] = "{}"
+		}
+	}
+	return strings.Join(segments, "/")
+}
+
+func (o *orbs) readSecret() error {
+	secret := o.ledger.Secret
+	if o.ledger.SecretFile != "" {
+		text, err := os.ReadFile(o.ledger.SecretFile)
+		if err != nil {
+			return fmt.Errorf("gate: cannot read a ledger's secret: %w", err)
+		}
+		secret = strings.TrimSpace(string(text))
+	}
+	if secret == "" || strings.ContainsFunc(secret, func(r rune) bool { return r < '!' || r > '~' }) {
+		return errors.New("gate: a ledger's secret has only visible ASCII characters, and at least one")
+	}
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	o.secret = secret
+	return nil
+}
+
+// Whether each route of this engine that consumes has an amount.
+func (o *orbs) check(engine any, isStart bool) error {
+	return o.gate.raw.Ask(engine, &steps.CheckAmounts{Functions: o.functions(), IsStart: isStart}, new(steps.Step))
+}
+
+// The routes with a function that states the amount.
+func (o *orbs) functions() []string {
+	functions := make([]string, 0, len(o.ledger.Amounts))
+	for route := range o.ledger.Amounts {
+		functions = append(functions, route)
+	}
+	return functions
+}
+
+// Asks the ledger's step, and returns a copy of the answer. If the library has lost the step, so are its holds, and it begins again.
+func (o *orbs) ask(question steps.Question) (steps.Reply, error) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if o.step == nil {
+		step := new(steps.Step)
+		if err := o.gate.raw.Ask(nil, &o.use, step); err != nil {
+			return steps.Reply{}, err
+		}
+		o.step, o.counted = step, steps.Ledgered{}
+	}
+	if question != nil {
+		if err := o.gate.raw.Ask(nil, question, o.step); err != nil {
+			o.step = nil
+			return steps.Reply{}, err
+		}
+	}
+	reply := o.step.Reply
+	reply.HoldStep.Body, reply.LedgerCall.Body = bytes.Clone(reply.HoldStep.Body), bytes.Clone(reply.LedgerCall.Body)
+	return reply, nil
+}
+
+// The question of a request whose handler is about to run.
+func (o *orbs) charge(r *http.Request, answer Answer) steps.Ask {
+	asked := steps.Ask{Charges: true}
+	amount, known := o.amounts[shapeOf(answer.Decision.Route())]
+	if !known {
+		return asked
+	}
+	err := o.gate.guarded("Amounts", func() (err error) {
+		asked.Amount, err = amount(r, answer.Token)
+		return err
+	})
+	asked.HasAmount, asked.AmountFailed = err == nil, err != nil
+	if err != nil {
+		o.gate.config.Logger.Error("a call is denied: its amount cannot be determined", "route", answer.Decision.Route(), "error", err)
+	}
+	return asked
+}
+
+// Holds the orbs of an allowed request. The answer denies it if they can't be held.
+func (o *orbs) hold(r *http.Request, request Request, answer Answer, step *steps.Step) (Answer, *steps.Step) {
+	if charge, stated := answer.Decision.Charge(); !answer.IsAllow() || answer.Preflight || !stated || !charge.Consumes {
+		return answer, step
+	}
+	asked := o.charge(r, answer)
+	request.charge = &asked
+	first, its := o.gate.ask(r.Context(), request)
+	if first.charge == nil {
+		return first, its
+	}
+	id := make([]byte, 16)
+	rand.Read(id)
+	last, err := o.held(r.Context(), string(id), first.charge)
+	if err != nil {
+		return Answer{Status: http.StatusForbidden, Err: err}, nil
+	}
+	o.gate.count(terms.HoldsTotal, Label{terms.LabelResult, last.Result})
+	o.send()
+	if last.MayRun {
+		answer.held = &held{orbs: o, id: string(id), request: r}
+		return answer, step
+	}
+	asked.Unpaid, asked.RetryAfterMS = last.Unpaid, last.RetryAfterMS
+	return o.gate.ask(r.Context(), request)
+}
+
+// Does one step after another, until the handler may run or the call is denied.
+func (o *orbs) held(ctx context.Context, id string, charge *steps.Charge) (steps.HoldStep, error) {
+	_, monotonicMS := o.gate.now()
+	reply, err := o.ask(&steps.Hold{
+		ID: id, Account: string(charge.Account), Amount: charge.Amount, Bonus: charge.Bonus, Note: string(charge.Note), MonotonicMS: monotonicMS,
+	})
+	for err == nil {
+		next := reply.HoldStep
+		if reply.Number != steps.KindHoldStep {
+			return next, errors.New("gate: a ledger's step has answered another question")
+		}
+		switch {
+		case next.Path != "":
+			status, body := o.post(next.Path, next.Body, next.TimeoutMS)
+			unixMS, monotonicMS := o.gate.now()
+			reply, err = o.ask(&steps.Held{ID: id, Status: status, Body: body, UnixMS: unixMS, MonotonicMS: monotonicMS})
+		case next.UntilMS != 0:
+			select {
+			case <-time.After(time.Until(o.gate.start.Add(time.Duration(next.UntilMS) * time.Millisecond))):
+			case <-ctx.Done():
+			}
+			_, monotonicMS := o.gate.now()
+			reply, err = o.ask(&steps.Waited{ID: id, MonotonicMS: monotonicMS})
+		default:
+			return next, nil
+		}
+		if ctx.Err() != nil && err == nil {
+			// The caller has left before its handler began.
+			o.ended(steps.Ended{ID: id, NeverRan: true})
+			return next, ctx.Err()
+		}
+	}
+	return steps.HoldStep{}, err
+}
+
+func (o *orbs) ended(ended steps.Ended) {
+	_, ended.MonotonicMS = o.gate.now()
+	if _, err := o.ask(&ended); err != nil {
+		o.gate.config.Logger.Error("a call is not charged", "error", err)
+	}
+	o.send()
+}
+
+// Has the settling goroutine look again.
+func (o *orbs) send() {
+	select {
+	case o.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Settles and extends, until the gate is closed.
+func (o *orbs) settle() {
+	for {
+		_, monotonicMS := o.gate.now()
+		reply, err := o.ask(&steps.NextLedgerCall{MonotonicMS: monotonicMS})
+		pause := time.Minute
+		switch {
+		case err != nil:
+			pause = time.Second
+		case reply.Number == steps.KindLedgerCall:
+			status, body := o.post(reply.LedgerCall.Path, reply.LedgerCall.Body, reply.LedgerCall.TimeoutMS)
+			_, monotonicMS = o.gate.now()
+			_, _ = o.ask(&steps.LedgerCalled{Call: reply.LedgerCall.Call, Status: status, Body: body, MonotonicMS: monotonicMS})
+			continue
+		default:
+			o.report(reply.Ledgered)
+			if reply.Ledgered.Wakes {
+				pause = time.Until(o.gate.start.Add(time.Duration(reply.Ledgered.WakeMS) * time.Millisecond))
+			}
+		}
+		select {
+		case <-o.wake:
+		case <-time.After(max(pause, time.Millisecond)):
+		case <-o.gate.background.Done():
+			return
+		}
+	}
+}
+
+func (o *orbs) report(now steps.Ledgered) {
+	for _, one := range []struct {
+		result      string
+		now, before uint64
+	}{
+		{"captured", now.Captured, o.counted.Captured}, {"voided", now.Voided, o.counted.Voided}, {"lost", now.Lost, o.counted.Lost},
+	} {
+		for range one.now - min(one.before, one.now) {
+			o.gate.count(terms.SettlementsTotal, Label{terms.LabelResult, one.result})
+		}
+		if one.result == "lost" && one.now > one.before {
+			o.gate.config.Logger.Error("settlements are lost: the ledger didn't take them before their holds expired", "count", one.now-one.before)
+		}
+	}
+	o.counted = now
+}
+
+// Sends a message. The status is 0 without an answer.
+func (o *orbs) post(path string, body []byte, timeoutMS uint64) (uint64, string) {
+	ctx, cancel := context.WithTimeout(o.gate.background, time.Duration(timeoutMS)*time.Millisecond)
+	defer cancel()
+	o.mutex.Lock()
+	secret := o.secret
+	o.mutex.Unlock()
+	status, answer, err := o.once(ctx, path, body, secret)
+	if err == nil && status == http.StatusUnauthorized && o.ledger.SecretFile != "" && o.readSecret() == nil {
+		o.mutex.Lock()
+		again := o.secret
+		o.mutex.Unlock()
+		if again != secret {
+			status, answer, err = o.once(ctx, path, body, again)
+		}
+	}
+	switch {
+	case err != nil:
+		o.say("no answer")
+		return 0, ""
+	case status != http.StatusOK:
+		o.say("status " + strconv.FormatUint(status, 10))
+	default:
+		o.say("")
+	}
+	return status, answer
+}
+
+func (o *orbs) once(ctx context.Context, path string, body []byte, secret string) (uint64, string, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, o.ledger.URL+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, "", err
+	}
+	request.Header.Set("Authorization", "Bearer "+secret)
+	request.Header.Set("Content-Type", "application/json")
+	answer, err := o.client.Do(request)
+	if err != nil {
+		return 0, "", err
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(io.LimitReader(answer.Body, mostReply+1))
+	return uint64(answer.StatusCode), string(text), err
+}
+
+// Logs what has changed about the service.
+func (o *orbs) say(failure string) {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	if failure != o.failure {
+		o.failure = failure
+		o.gate.config.Logger.Warn("the ledger", "url", o.ledger.URL, "failure", failure)
+	}
+}
+
+// What a request holds.
+type held struct {
+	orbs    *orbs
+	id      string
+	request *http.Request
+	mutex   sync.Mutex
+	isOver  bool
+	stated  *uint64
+}
+
+func (h *held) end(ended steps.Ended) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if h.isOver {
+		return
+	}
+	h.isOver = true
+	ended.ID = h.id
+	if h.stated != nil {
+		ended.IsStated, ended.Stated = true, *h.stated
+	}
+	h.orbs.ended(ended)
+}
+
+// Runs a handler, and settles by how it ends: by its status as soon as the answer is complete, even if nobody reads it.
+func (h *held) run(next http.Handler, w http.ResponseWriter, r *http.Request) {
+	seen := &charged{ResponseWriter: w, held: h}
+	isDone := false
+	defer func() {
+		switch {
+		case isDone && r.Context().Err() == nil:
+			h.end(steps.Ended{Status: uint64(max(seen.status, http.StatusOK))})
+		case isDone || seen.hasBegun:
+			// The caller has left, or the stream has failed.
+			h.end(steps.Ended{Cancelled: true})
+		default:
+			h.end(steps.Ended{})
+		}
+	}()
+	next.ServeHTTP(seen, r)
+	isDone = true
+}
+
+// A response whose completion settles.
+type charged struct {
+	http.ResponseWriter
+	held     *held
+	status   int
+	hasBegun bool
+	length   int64
+	sent     int64
+}
+
+func (c *charged) WriteHeader(status int) {
+	if c.status == 0 && status >= http.StatusOK {
+		c.status, c.length = status, -1
+		if length, err := strconv.ParseInt(c.Header().Get("Content-Length"), 10, 64); err == nil {
+			c.length = length
+		}
+		if status >= http.StatusBadRequest {
+			c.held.end(steps.Ended{Status: uint64(status)})
+		}
+	}
+	c.ResponseWriter.WriteHeader(status)
+}
+
+func (c *charged) Write(data []byte) (int, error) {
+	if c.status == 0 {
+		c.WriteHeader(http.StatusOK)
+	}
+	c.hasBegun = c.hasBegun || len(data) > 0
+	c.sent += int64(len(data))
+	if c.length >= 0 && c.sent >= c.length {
+		c.held.end(steps.Ended{Status: uint64(c.status)})
+	}
+	return c.ResponseWriter.Write(data)
+}
+
+// Unwrap is for [http.ResponseController].
+func (c *charged) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// Flush sends what is written.
+func (c *charged) Flush() {
+	if c.status == 0 {
+		c.WriteHeader(http.StatusOK)
+	}
+	_ = http.NewResponseController(c.ResponseWriter).Flush()
+}
+
+// Hijack is a handshake, which is charged.
+func (c *charged) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	connection, buffer, err := http.NewResponseController(c.ResponseWriter).Hijack()
+	if err == nil {
+		c.held.end(steps.Ended{Status: http.StatusSwitchingProtocols})
+	}
+	return connection, buffer, err
+}
+
+// StateOrbs charges this amount instead of the held one, if the call succeeds. More than was held takes what the account has left. The
+// last statement before the answer is complete counts. It returns false if nothing is held.
+func (c Call) StateOrbs(amount uint64) bool {
+	if c.held == nil {
+		return false
+	}
+	c.held.mutex.Lock()
+	defer c.held.mutex.Unlock()
+	c.held.stated = &amount
+	return true
+}

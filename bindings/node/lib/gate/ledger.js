@@ -1,0 +1,239 @@
+"use strict";
+// A ledger service: holds the orbs of calls before their handlers run, and settles them afterwards.
+const { readSecret } = require("#system");
+const { NAMES } = require("../names.js");
+const { whole } = require("../text.js");
+const { monotonicMs, read } = require("./keys.js");
+const { MESSAGES } = require("./messages.js");
+const { Steps } = require("./steps.js");
+
+/** @typedef {import("./messages.js").Charge} Charge */
+/** @typedef {import("./messages.js").HoldStep} HoldStep */
+
+const LOOPBACK = ["127.0.0.1", "[::1]", "localhost"];
+
+/** A longer answer of the service does not count. */
+const MOST_BYTES = 1 << 20;
+
+const OPTIONS = ["url", "secret", "secretFile", "onCancelled", "ttlMs", "timeoutMs", "queue"];
+
+class Ledger {
+  #url;
+  #file;
+  #secret = "";
+  #use;
+  /** The library's part. */
+  #step;
+  #isSending = false;
+  /** The settlements that wait for the service. */
+  #waiting = 0;
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer;
+  /** What was counted of the step. */
+  #counted = { captured: 0, voided: 0, lost: 0 };
+  #failure = "";
+  /** Counts and logs; the last gate's, if several share the ledger. @type {{ counted(name: string, labels: Record<string, string>): void, log: import("../../gate.js").Log }} */
+  observer = { counted: () => {}, log: console };
+
+  /** @param {import("../../gate.js").LedgerOptions} options */
+  constructor(options) {
+    const { url, secret, secretFile, onCancelled, ttlMs = 0, timeoutMs = 0, queue = 0 } = options;
+    const other = Object.keys(options).find((name) => !OPTIONS.includes(name));
+    if (other !== undefined) {
+      throw new TypeError(`a ledger has no option \`${other}\``);
+    }
+    this.#url = urlOf(url);
+    if ((secret === undefined) === (secretFile === undefined)) {
+      throw new TypeError("a ledger needs either `secret` or `secretFile`");
+    }
+    if (onCancelled !== "capture" && onCancelled !== "void") {
+      throw new TypeError("`onCancelled` is capture or void; it has no default");
+    }
+    this.#file = secretFile;
+    this.#secret = secret === undefined ? "" : checked(secret);
+    this.readSecret();
+    this.#use = { number: MESSAGES.USE_LEDGER, capturesCancelled: onCancelled === "capture", voidsCancelled: onCancelled === "void", ttlMs, timeoutMs, queue };
+    this.#step = Steps.keep(this.#use);
+  }
+
+  readSecret() {
+    if (this.#file !== undefined) {
+      this.#secret = checked(new TextDecoder().decode(whole(readSecret(true, this.#file))).trim());
+    }
+  }
+
+  /**
+   * Holds the orbs of a call.
+   * @param {Charge} charge
+   * @param {() => boolean} hasLeft whether the caller has left
+   * @returns {Promise<{ id: Uint8Array | null, step: HoldStep }>} without an id, the call is denied
+   */
+  async hold({ account, amount, bonus, note }, hasLeft) {
+    const id = crypto.getRandomValues(new Uint8Array(16));
+    let step = this.#ask({ number: MESSAGES.HOLD, id, account, amount, bonus, note, monotonicMs: monotonicMs() });
+    for (;;) {
+      if (hasLeft() && !step.mayRun) {
+        this.ended(id, { cancelled: false, status: 0, neverRan: true });
+        return { id: null, step };
+      }
+      if (step.path !== "") {
+        const { status, body } = await this.#post(step);
+        step = this.#ask({ number: MESSAGES.HELD, id, status, body, unixMs: Date.now(), monotonicMs: monotonicMs() });
+      } else if (step.untilMs !== 0) {
+        const pause = Math.max(1, step.untilMs - monotonicMs());
+        await new Promise((resolve) => setTimeout(resolve, pause));
+        step = this.#ask({ number: MESSAGES.WAITED, id, monotonicMs: monotonicMs() });
+      } else {
+        this.observer.counted(NAMES.HOLDS_TOTAL, { [NAMES.LABEL_RESULT]: step.result });
+        this.#send(); // A denied hold is voided, and a held one has a heartbeat.
+        return { id: step.mayRun ? id : null, step };
+      }
+    }
+  }
+
+  /**
+   * The handler of a held call has ended.
+   * @param {Uint8Array} id
+   * @param {{ cancelled: boolean, status: number, neverRan: boolean, stated?: number }} outcome
+   */
+  ended(id, { stated, ...outcome }) {
+    try {
+      this.#asked({ number: MESSAGES.ENDED, id, ...outcome, isStated: stated !== undefined, stated: stated ?? 0, monotonicMs: monotonicMs() });
+    } catch (error) {
+      this.observer.log.error(`orbgate: a call is not charged: ${error instanceof Error ? error.message : error}`);
+    }
+    this.#send();
+  }
+
+  /** Waits until no settlement waits for the service. */
+  async flush() {
+    while (this.#waiting > 0) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }
+
+  /**
+   * @param {any} question
+   * @returns {any}
+   */
+  #asked(question) {
+    const reply = this.#step.ask(question);
+    if (reply.number === MESSAGES.LEDGERED) {
+      this.#waiting = reply.waiting;
+    }
+    return reply;
+  }
+
+  /**
+   * @param {any} question
+   * @returns {HoldStep}
+   */
+  #ask(question) {
+    const reply = this.#asked(question);
+    if (reply.number !== MESSAGES.HOLD_STEP) {
+      throw new Error("a ledger's step has answered another question");
+    }
+    return reply;
+  }
+
+  /** Sends what there is to send, one message after another. */
+  #send() {
+    if (!this.#isSending) {
+      this.#isSending = true;
+      this.#sending().catch((error) => this.observer.log.error(`orbgate: settling orbs failed: ${error.message}`)).finally(() => {
+        this.#isSending = false;
+      });
+    }
+  }
+
+  async #sending() {
+    clearTimeout(this.#timer);
+    for (;;) {
+      const reply = this.#asked({ number: MESSAGES.NEXT_LEDGER_CALL, monotonicMs: monotonicMs() });
+      if (reply.number !== MESSAGES.LEDGER_CALL) {
+        this.#report(reply);
+        return;
+      }
+      const { status, body } = await this.#post(reply);
+      this.#asked({ number: MESSAGES.LEDGER_CALLED, call: reply.call, status, body, monotonicMs: monotonicMs() });
+    }
+  }
+
+  /** @param {import("./messages.js").Ledgered} now */
+  #report(now) {
+    for (const result of /** @type {const} */ (["captured", "voided", "lost"])) {
+      const newly = now[result] - this.#counted[result];
+      for (let count = 0; count < newly; count++) {
+        this.observer.counted(NAMES.SETTLEMENTS_TOTAL, { [NAMES.LABEL_RESULT]: result });
+      }
+      if (result === "lost" && newly > 0) {
+        this.observer.log.error(`orbgate: ${newly} settlements are lost: the ledger did not take them before their holds expired`);
+      }
+      this.#counted[result] = now[result];
+    }
+    if (now.wakes) {
+      this.#timer = setTimeout(() => this.#send(), Math.max(1, now.wakeMs - monotonicMs()));
+      if (now.waiting === 0) {
+        this.#timer.unref(); // A heartbeat keeps no program alive.
+      }
+    }
+  }
+
+  /**
+   * @param {{ path: string, body: Uint8Array, timeoutMs: number }} call
+   * @returns {Promise<{ status: number, body: Uint8Array }>} the status 0 without an answer
+   */
+  async #post({ path, body, timeoutMs }) {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const text = new TextDecoder().decode(body); // The library's memory changes.
+    const send = async () => {
+      const headers = { "authorization": `Bearer ${this.#secret}`, "content-type": "application/json" };
+      const response = await fetch(this.#url + path, { method: "POST", redirect: "manual", signal, headers, body: text });
+      return { status: response.status, body: await read(response.body, MOST_BYTES) ?? new Uint8Array(0) };
+    };
+    try {
+      const secret = this.#secret;
+      let reply = await send();
+      if (reply.status === 401 && this.#file !== undefined) {
+        this.readSecret();
+        reply = this.#secret === secret ? reply : await send();
+      }
+      this.#say(reply.status === 200 ? "" : `status ${reply.status}`);
+      return reply;
+    } catch (error) {
+      const { name, cause } = /** @type {{ name?: string, cause?: { code?: string } }} */ (Object(error));
+      this.#say(`${cause?.code ?? name} instead of an answer`);
+      return { status: 0, body: new Uint8Array(0) };
+    }
+  }
+
+  /** Logs what has changed about the service. @param {string} failure */
+  #say(failure) {
+    if (failure !== this.#failure) {
+      this.#failure = failure;
+      this.observer.log.warn(`orbgate: the ledger ${this.#url}: ${failure || "it answers again"}`);
+    }
+  }
+}
+
+/** @param {string} url */
+function urlOf(url) {
+  const { protocol, hostname, username, password, search, hash } = new URL(url);
+  if (!["http:", "https:"].includes(protocol) || username || password || search || hash) {
+    throw new TypeError("the URL of a ledger is `https://…`, or `http://` and a loopback address");
+  }
+  if (protocol === "http:" && !LOOPBACK.includes(hostname)) {
+    throw new TypeError("a ledger elsewhere needs `https://`: its secret would be sent in the clear");
+  }
+  return url.replace(/\/+$/, "");
+}
+
+/** @param {string} secret */
+function checked(secret) {
+  if (!/^[!-~]+$/.test(secret)) {
+    throw new TypeError("a ledger's secret has only visible ASCII characters, and at least one");
+  }
+  return secret;
+}
+
+module.exports = { Ledger };

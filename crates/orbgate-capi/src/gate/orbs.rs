@@ -1,0 +1,249 @@
+//! Orbs in a ledger service: what a call must hold, and the holds of a process, which a step keeps.
+
+use core::time::Duration;
+
+use orbgate::Detail;
+use orbgate_gate::{
+    Amount, Charging, HandlerOutcome, HoldCommand, HoldId, HoldStep as Next, LedgerReply, OnCancelled, OrbRules,
+    RemoteHolds, Unpaid, same_template,
+};
+
+use super::call::{Asking, INVALID};
+use super::messages::*;
+use super::options::invalid;
+use super::request::milliseconds;
+use super::step::State;
+use crate::error::OrbgateError;
+use crate::status::{OrStatus, OrbgateStatus};
+
+/// The number of a service that didn't answer in time, as why a call isn't paid.
+const UNAVAILABLE: u64 = 4;
+
+/// The reasons of the service, in the order of their numbers, from 1.
+const REASONS: [Detail; 3] = [Detail::Insufficient, Detail::BonusNotAllowed, Detail::TemporarilyHeld];
+
+/// What a request says of its orbs.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Charged {
+    Amount(Amount),
+    Unpaid(Unpaid),
+}
+
+impl Charged {
+    /// `None` if the handler isn't about to run.
+    pub(super) fn of(ask: &Ask<'_>) -> OrStatus<Option<Self>> {
+        if let Some(unpaid) = unpaid(ask.unpaid, ask.retry_after_ms)? {
+            return Ok(Some(Self::Unpaid(unpaid)));
+        }
+        let amount = match (ask.amount_failed, ask.has_amount) {
+            (true, _) => Amount::Failed,
+            (false, true) => Amount::Of(ask.amount),
+            (false, false) => Amount::OfPolicy,
+        };
+        Ok(ask.charges.then_some(Self::Amount(amount)))
+    }
+}
+
+impl Asking<'_> {
+    /// Answers an allowed request whose handler is about to run.
+    pub(super) fn charged(
+        &mut self,
+        answer: orbgate_gate::Answer<'_>,
+        charged: Charged,
+        unix_ms: u64,
+        may_call: bool,
+    ) -> OrStatus {
+        let amount = match charged {
+            Charged::Amount(amount) => amount,
+            // Whether the call consumes at all is asked again.
+            Charged::Unpaid(_) => Amount::Of(1),
+        };
+        // The outcome is another question.
+        let rules = OrbRules::new(OnCancelled::Void);
+        let unpaid = match (rules.charge(&answer, |_, _| amount, [0; 16]), charged) {
+            (Charging::Nothing, _) => None,
+            (Charging::Deny(unpaid), _) | (Charging::Hold(_), Charged::Unpaid(unpaid)) => Some(unpaid),
+            (Charging::Hold(command), Charged::Amount(_)) => {
+                let told = Charge {
+                    account: command.account.as_bytes(),
+                    amount: command.amount,
+                    bonus: command.bonus,
+                    note: command.note.as_bytes(),
+                };
+                return told.write(&mut self.to());
+            }
+        };
+        let answer = match unpaid {
+            Some(unpaid) => self.gate()?.gate.rules().unpaid(answer, unpaid),
+            None => answer,
+        };
+        self.decided(&answer, unix_ms, may_call)
+    }
+
+    pub(super) fn use_ledger(&mut self, asked: &UseLedger) -> OrStatus {
+        let on_cancelled = match (asked.captures_cancelled, asked.voids_cancelled) {
+            (true, false) => OnCancelled::Capture,
+            (false, true) => OnCancelled::Void,
+            _ => return Err(INVALID),
+        };
+        let mut rules = OrbRules::new(on_cancelled);
+        for (to, from) in [(&mut rules.ttl, asked.ttl_ms), (&mut rules.timeout, asked.timeout_ms)] {
+            if from != 0 {
+                *to = Duration::from_millis(from);
+            }
+        }
+        if asked.queue != 0 {
+            rules.queue = usize::try_from(asked.queue).map_err(|_| INVALID)?;
+        }
+        if let Err(message) = rules.check() {
+            return self.failed(&refused(message));
+        }
+        self.step.state = State::Orbs(Box::new(RemoteHolds::new(rules)));
+        self.ledgered()
+    }
+
+    fn holds(&mut self) -> OrStatus<&mut RemoteHolds> {
+        match &mut self.step.state {
+            State::Orbs(holds) => Ok(holds),
+            _ => Err(INVALID),
+        }
+    }
+
+    pub(super) fn hold(&mut self, asked: &Hold<'_>) -> OrStatus {
+        let text = |bytes| str::from_utf8(bytes).map(str::to_owned).map_err(|_| INVALID);
+        let (account, note, id) = (text(asked.account)?, text(asked.note)?, id(asked.id)?);
+        let holds = self.holds()?;
+        let command = HoldCommand::new(id, account, asked.amount, asked.bonus, holds.rules().ttl, note);
+        let next = holds.hold(command, Duration::from_millis(asked.monotonic_ms));
+        self.next(&next)
+    }
+
+    pub(super) fn held(&mut self, asked: &Held<'_>) -> OrStatus {
+        let reply = reply(asked.status, asked.body)?;
+        let (now, time) = (Duration::from_millis(asked.monotonic_ms), Duration::from_millis(asked.unix_ms));
+        let next = self.holds()?.held(id(asked.id)?, reply, now, time);
+        self.next(&next)
+    }
+
+    pub(super) fn waited(&mut self, asked: &Waited<'_>) -> OrStatus {
+        let next = self.holds()?.waited(id(asked.id)?, Duration::from_millis(asked.monotonic_ms));
+        self.next(&next)
+    }
+
+    fn next(&mut self, next: &Next) -> OrStatus {
+        let mut told = HoldStep::default();
+        match next {
+            Next::Run => (told.may_run, told.result) = (true, "held"),
+            Next::Call(call) => {
+                (told.path, told.body) = (call.path, call.body.as_bytes());
+                told.timeout_ms = milliseconds(call.timeout).max(1);
+            }
+            Next::Wait(until) => told.until_ms = milliseconds(*until).max(1),
+            Next::Deny(unpaid) => {
+                (told.unpaid, told.retry_after_ms) = numbers(*unpaid);
+                told.result = if told.unpaid == UNAVAILABLE { "unavailable" } else { "denied" };
+            }
+        }
+        told.write(&mut self.to())
+    }
+
+    pub(super) fn ended(&mut self, asked: &Ended<'_>) -> OrStatus {
+        let (id, now) = (id(asked.id)?, Duration::from_millis(asked.monotonic_ms));
+        let stated = asked.is_stated.then_some(asked.stated);
+        if asked.never_ran {
+            self.holds()?.not_run(id, now);
+            return self.ledgered();
+        }
+        let outcome = match u16::try_from(asked.status).map_err(|_| INVALID)? {
+            _ if asked.cancelled => HandlerOutcome::Cancelled,
+            0 => HandlerOutcome::Failed,
+            status => HandlerOutcome::Status(status),
+        };
+        self.holds()?.ended(id, outcome, stated, now);
+        self.ledgered()
+    }
+
+    pub(super) fn next_ledger_call(&mut self, asked: &NextLedgerCall) -> OrStatus {
+        let Some(call) = self.holds()?.next_call(Duration::from_millis(asked.monotonic_ms)) else {
+            return self.ledgered();
+        };
+        let told = LedgerCall {
+            call: call.number,
+            path: call.path,
+            body: call.body.as_bytes(),
+            timeout_ms: milliseconds(call.timeout),
+        };
+        told.write(&mut self.to())
+    }
+
+    fn ledgered(&mut self) -> OrStatus {
+        let holds = self.holds()?;
+        let (settled, wake) = (holds.settled(), holds.wake());
+        let told = Ledgered {
+            wakes: wake.is_some(),
+            wake_ms: wake.map_or(0, milliseconds),
+            waiting: u64::try_from(holds.settling()).unwrap_or(u64::MAX),
+            captured: settled.captured,
+            voided: settled.voided,
+            lost: holds.lost(),
+        };
+        told.write(&mut self.to())
+    }
+
+    pub(super) fn ledger_called(&mut self, asked: &LedgerCalled<'_>) -> OrStatus {
+        let reply = reply(asked.status, asked.body)?;
+        self.holds()?.called(asked.call, reply, Duration::from_millis(asked.monotonic_ms));
+        self.ledgered()
+    }
+
+    pub(super) fn check_amounts(&mut self, asked: &CheckAmounts<'_>) -> OrStatus {
+        let engine = self.engine()?.engine();
+        let is_known = |name: &str| engine.routes().any(|route| same_template(name, route.as_str()));
+        let unknown = asked.functions.iter().find(|name| !is_known(name));
+        if let Some(name) = unknown.filter(|_| asked.is_start) {
+            let error = format!("the policy has no route `{name}`");
+            return self.failed(&refused(&error));
+        }
+        let stated: Vec<_> = asked.functions.iter().map(|route| (*route).to_owned()).collect();
+        match OrbRules::check_amounts(engine, &stated) {
+            Ok(()) => self.done(),
+            Err(error) => self.failed(&invalid(&error)),
+        }
+    }
+}
+
+fn refused(message: &str) -> OrbgateError {
+    OrbgateError::new(OrbgateStatus::InvalidConfiguration, None, message.to_owned())
+}
+
+fn id(bytes: &[u8]) -> OrStatus<HoldId> {
+    bytes.try_into().map(HoldId::new).map_err(|_| INVALID)
+}
+
+/// `None` without an answer.
+fn reply(status: u64, body: &[u8]) -> OrStatus<Option<LedgerReply<'_>>> {
+    let status = u16::try_from(status).map_err(|_| INVALID)?;
+    Ok((status != 0).then_some(LedgerReply { status, body }))
+}
+
+fn numbers(unpaid: Unpaid) -> (u64, u64) {
+    match unpaid {
+        Unpaid::Insufficient { detail, retry_after } => {
+            let at = REASONS.iter().position(|reason| *reason == detail).unwrap_or_default();
+            (u64::try_from(at).unwrap_or_default().saturating_add(1), retry_after.map_or(0, milliseconds))
+        }
+        _ => (UNAVAILABLE, 0),
+    }
+}
+
+fn unpaid(unpaid: u64, retry_after_ms: u64) -> OrStatus<Option<Unpaid>> {
+    Ok(match unpaid.checked_sub(1).and_then(|at| REASONS.get(usize::try_from(at).ok()?)) {
+        Some(detail) => {
+            let retry_after = (retry_after_ms != 0).then_some(Duration::from_millis(retry_after_ms));
+            Some(Unpaid::Insufficient { detail: *detail, retry_after })
+        }
+        None if unpaid == UNAVAILABLE => Some(Unpaid::Unavailable),
+        None if unpaid == 0 => None,
+        None => return Err(INVALID),
+    })
+}
