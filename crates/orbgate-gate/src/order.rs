@@ -14,7 +14,7 @@ use crate::rules::{CorsPreflight, Rules};
 
 /// A request, decided as far as possible without its token.
 ///
-/// 1. [`Rules::open`]: denies an upgrade to `h2c`, an overridden method and a malformed target, regardless of the
+/// 1. [`Rules::open`]: denies a page's origin that an MCP endpoint doesn't accept, an upgrade to `h2c`, an overridden method and a malformed target, regardless of the
 ///    token. Allows a public route.
 /// 2. [`Opened::token`]: finds the bearer token. If the request doesn't have exactly one, the credentials are already
 ///    known. A verifier checks the token.
@@ -50,7 +50,9 @@ impl Rules {
     /// Decides a request as far as possible without its token.
     pub fn open<'e, 'r>(&'r self, engine: &'e Engine, request: &'r Request<'r>) -> Opened<'e, 'r> {
         let endpoint = self.mcp.as_deref().and_then(|mcp| Some((mcp, mcp.template(engine, request.target)?)));
-        let tokenless = if lists_h2c(request.upgrade) {
+        let tokenless = if endpoint.is_some_and(|(mcp, _)| !mcp.accepts(request.origin)) {
+            engine.deny_malformed(Detail::Form)
+        } else if lists_h2c(request.upgrade) {
             engine.deny_malformed(Detail::Upgrade)
         } else if !self.ignore_method_override && is_overridden(request.header_names) {
             engine.deny_malformed(Detail::Method)

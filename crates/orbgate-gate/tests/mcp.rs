@@ -42,7 +42,19 @@ fn mcp() -> Mcp {
 }
 
 fn open<'e>(rules: &Rules, engine: &'e Engine, method: &str, target: &str, scopes: &'static str) -> Answer<'e, Holder> {
-    let request = Request { method: method.as_bytes(), target: target.as_bytes(), matched: MCP, ..Request::default() };
+    from(rules, engine, (method, target), scopes, &[])
+}
+
+/// The same from pages.
+fn from<'e>(
+    rules: &Rules,
+    engine: &'e Engine,
+    (method, target): (&str, &str),
+    scopes: &'static str,
+    origin: &[&[u8]],
+) -> Answer<'e, Holder> {
+    let (method, target) = (method.as_bytes(), target.as_bytes());
+    let request = Request { method, target, origin, matched: MCP, ..Request::default() };
     Gate::new(rules, ()).decide(engine, &request, Credentials::Token(Holder(scopes)))
 }
 
@@ -88,7 +100,12 @@ fn the_shared_requests_have_the_written_answers() {
             Value::String(encoded) => STANDARD.decode(encoded).unwrap(),
             _ => row["body"].as_str().unwrap().into(),
         };
-        let answer = post(&rules, &engine, "mcp:connect orders:read", &headers, &body);
+        let scopes = "mcp:connect orders:read";
+        let origin: Vec<_> = headers.iter().filter(|(name, _)| *name == b"Origin").map(|(_, value)| *value).collect();
+        let answer = match origin.is_empty() {
+            true => post(&rules, &engine, scopes, &headers, &body),
+            false => from(&rules, &engine, ("POST", "/mcp"), scopes, &origin),
+        };
         let call = answer.mcp.as_ref().unwrap();
         let status = answer.denial.as_ref().map_or(200, |denial| u64::from(denial.status));
         assert_eq!(Some(status), row["status"].as_u64(), "{name}: {answer:?}");
@@ -108,7 +125,7 @@ fn the_shared_requests_have_the_written_answers() {
             assert_eq!(challenge.unwrap(), format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""), "{name}");
         }
     }
-    assert_eq!(count, [10, 98, 26]);
+    assert_eq!(count, [10, 101, 27]);
 }
 
 #[test]
@@ -125,7 +142,7 @@ fn no_request_has_the_virtual_method() {
         assert_eq!(answer.denial.unwrap().allow.as_deref(), Some(""));
     }
     // A browser can't ask for it either.
-    let mut rules = rules(mcp());
+    let mut rules = rules(mcp().origins(["https://app.example"]).unwrap());
     rules.cors_preflight = CorsPreflight::Pass;
     for (target, method, passes) in [
         ("/mcp", "POST", true),
@@ -144,6 +161,67 @@ fn no_request_has_the_virtual_method() {
         assert_eq!(answer.decision.is_allow(), passes, "{target} {method}");
         assert_eq!(answer.preflight, passes);
     }
+}
+
+#[test]
+fn the_origin_comes_before_the_token() {
+    let engine = engine(POLICY);
+    let mut rules = rules(mcp().origins(["https://app.example", "http://localhost:6274"]).unwrap());
+    for passes in [CorsPreflight::Pass, CorsPreflight::Deny] {
+        rules.cors_preflight = passes;
+        for (origin, is_accepted) in [
+            (&[][..], true),
+            (&[&b""[..]], true),
+            (&[b"https://app.example"], true),
+            (&[b"http://localhost:6274"], true),
+            (&[b"https://app.example", b"http://localhost:6274"], true),
+            (&[b"http://localhost"], false),
+            (&[b"http://app.example"], false),
+            (&[b"https://APP.example"], false),
+            (&[b"https://app.example:443"], false),
+            (&[b"https://app.example.evil"], false),
+            (&[b"https://app.example, https://app.example"], false),
+            (&[b"null"], false),
+            (&[b"https://app.example", b"https://evil.example"], false),
+        ] {
+            for method in ["POST", "GET", "DELETE", "OPTIONS"] {
+                let answer = from(&rules, &engine, (method, "/mcp"), "mcp:connect", origin);
+                let call = answer.mcp.as_ref().unwrap();
+                assert_eq!(call.fault() == Some(McpFault::Origin), !is_accepted, "{method} {origin:?}");
+                let request = Request {
+                    method: method.as_bytes(),
+                    target: b"/mcp",
+                    origin,
+                    access_control_request_method: &[b"POST"],
+                    ..Request::default()
+                };
+                let bare = Gate::new(&rules, ()).decide::<Holder>(&engine, &request, Credentials::None);
+                if !is_accepted {
+                    let denial = bare.denial.unwrap();
+                    assert_eq!((denial.status, denial.www_authenticate, denial.body), (403, None, None));
+                    assert_eq!(answer.denial.unwrap().status, 403);
+                    assert!(call.reads_body().is_none() && !bare.preflight);
+                }
+            }
+            // Only the endpoint has origins.
+            let other = from(&rules, &engine, ("GET", "/x"), "mcp:connect", origin);
+            assert_eq!(other.decision.reason(), Reason::NoRoute);
+        }
+    }
+    for origin in [
+        "",
+        "app.example",
+        "https://",
+        "https://app.example/",
+        "https://APP.example",
+        "https://a:443",
+        "http://a:80",
+        "null",
+        "*",
+    ] {
+        assert!(mcp().origins([origin]).is_err(), "{origin}");
+    }
+    assert!(mcp().origins(["http://[::1]:8080", "chrome-extension://abc", "https://a:80"]).is_ok());
 }
 
 #[test]

@@ -82,6 +82,9 @@ impl<'e> Opened<'e, '_> {
     ) -> Answer<'e, T> {
         let (rules, engine, request) = (self.rules, self.engine, self.request);
         let mut call = McpCall { endpoint: endpoint.into(), code: INVALID_REQUEST, ..McpCall::default() };
+        if !mcp.accepts(request.origin) {
+            call.fault = Some(McpFault::Origin);
+        }
         let unrouted = self.decide_unrouted(credentials.token());
         if matches!(unrouted.reason(), Reason::MalformedRequest | Reason::NoToken | Reason::InvalidToken) {
             return rules.called(engine, unrouted, credentials, call, Matched::Nothing);
@@ -177,6 +180,11 @@ impl Rules {
         }
         if call.fault == Some(McpFault::Busy) {
             (denial.status, denial.retry_after) = (429, Some(1));
+        }
+        if call.fault == Some(McpFault::Origin) {
+            // No scope would help.
+            (denial.status, denial.www_authenticate) = (403, None);
+            return answer;
         }
         if denial.status == 401 || denial.status == 403 {
             let metadata = self.metadata.as_ref().map(|metadata| metadata.url());

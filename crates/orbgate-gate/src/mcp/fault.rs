@@ -30,6 +30,8 @@ pub enum McpFault {
     Header,
     /// The protocol version isn't accepted.
     Version,
+    /// `Origin` names a page that isn't allowed.
+    Origin,
     /// The program holds as many bytes of bodies as it may. The client can try again.
     Busy,
 }
@@ -51,6 +53,7 @@ impl McpFault {
             Self::Params => (-32602, "a parameter is missing or not a string"),
             Self::Header => (-32020, "header mismatch: a header is missing, repeated or different from the body"),
             Self::Version => (-32022, "unsupported protocol version"),
+            Self::Origin => (-32600, "the origin is not allowed"),
             Self::Busy => (-32000, "too many requests at a time"),
         }
     }
@@ -72,6 +75,7 @@ impl McpFault {
             Self::Params => "params",
             Self::Header => "header",
             Self::Version => "version",
+            Self::Origin => "origin",
             Self::Busy => "busy",
         }
     }

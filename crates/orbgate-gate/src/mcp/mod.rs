@@ -39,6 +39,7 @@ pub struct Mcp {
     versions: Vec<String>,
     legacy: Legacy,
     initial_scopes: String,
+    origins: Vec<String>,
 }
 
 /// How requests of protocol versions are decided whose headers don't repeat the body.
@@ -74,6 +75,7 @@ impl Mcp {
             versions: vec!["2026-07-28".to_owned()],
             legacy: Legacy::Body,
             initial_scopes: String::new(),
+            origins: Vec::new(),
         })
     }
 
@@ -111,6 +113,27 @@ impl Mcp {
         }
         self.initial_scopes = scopes.to_owned();
         Ok(self)
+    }
+
+    /// The origins whose pages may send requests, such as `https://app.example`. Any other page is denied before its token is
+    /// read, so that no rebound name of a host reaches a local server. Clients that aren't browsers send no `Origin`. Default:
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// Fails if one isn't spelled as browsers send it: a scheme, a host in lower case, and a port unless it is the default.
+    pub fn origins<S: Into<String>>(mut self, origins: impl IntoIterator<Item = S>) -> Result<Self, McpError> {
+        self.origins = origins.into_iter().map(Into::into).collect();
+        match self.origins.iter().find(|origin| !is_origin(origin)) {
+            Some(origin) => Err(McpError::of(format!("no browser sends the origin `{origin}`"))),
+            None => Ok(self),
+        }
+    }
+
+    /// Whether a request with these values of `Origin` may be decided. An empty value names no page.
+    pub(crate) fn accepts(&self, origins: &[&[u8]]) -> bool {
+        let is_known = |origin: &[u8]| origin.is_empty() || self.origins.iter().any(|it| it.as_bytes() == origin);
+        origins.iter().all(|origin| is_known(origin))
     }
 
     /// Whether a tool with this name can have a route (SEP-986).
@@ -186,6 +209,18 @@ impl Mcp {
         let slash = if engine.trailing_slash() { "/" } else { "" };
         format!("{}{operation}{slash}", self.path)
     }
+}
+
+fn is_origin(origin: &str) -> bool {
+    let (scheme, host) = origin.split_once("://").unwrap_or_default();
+    let default = match scheme {
+        "http" => ":80",
+        "https" => ":443",
+        _ => "",
+    };
+    let is_default = !default.is_empty() && host.ends_with(default);
+    let is_of_host = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._:[]".contains(&byte);
+    !scheme.is_empty() && !host.is_empty() && !is_default && scheme.bytes().chain(host.bytes()).all(is_of_host)
 }
 
 /// A setting of an MCP endpoint that is invalid, or a policy that doesn't fit it: one line for each error.
