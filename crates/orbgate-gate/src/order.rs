@@ -52,7 +52,8 @@ impl Rules {
         let endpoint = self.mcp.as_deref().and_then(|mcp| Some((mcp, mcp.template(engine, request.target)?)));
         let tokenless = if endpoint.is_some_and(|(mcp, _)| !mcp.accepts(request.origin)) {
             engine.deny_malformed(Detail::Form)
-        } else if lists_h2c(request.upgrade) {
+        } else if lists_h2c(request.upgrade) || endpoint.is_some() && !request.upgrade.is_empty() {
+            // Nothing would decide the messages of a WebSocket.
             engine.deny_malformed(Detail::Upgrade)
         } else if !self.ignore_method_override && is_overridden(request.header_names) {
             engine.deny_malformed(Detail::Method)

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::time::UNIX_EPOCH;
 
-use orbgate_gate::{Credentials, Denial};
+use orbgate_gate::{Credentials, Denial, McpCall};
 use orbgate_token::VerifiedToken;
 use pyo3::prelude::*;
 
@@ -13,7 +13,7 @@ use crate::terms;
 
 /// The result for a request: its decision, and the response if it is denied.
 ///
-/// True if the request is allowed. Otherwise, respond with `status` and `headers`, and without a body.
+/// True if the request is allowed. Otherwise, respond with `status`, `headers` and `body`.
 #[pyclass(frozen, module = "orbgate.gate")]
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -30,6 +30,8 @@ pub(crate) struct Answer {
     /// The request is allowed only as a CORS preflight: a handler that takes other methods than `OPTIONS` must not run.
     #[pyo3(get)]
     preflight: bool,
+    /// What is known of a request to an MCP endpoint.
+    pub(crate) call: Option<McpCall>,
     /// The method that a CORS preflight asks about.
     requested_method: Option<Box<[u8]>>,
 }
@@ -51,10 +53,44 @@ impl Answer {
             let challenge = challenge.map(|value| ("WWW-Authenticate", value.into()));
             let allow = denial.allow.as_deref().map(|value| ("Allow", value.into()));
             let retry_after = denial.retry_after.map(|value| ("Retry-After", value.to_string().into()));
-            let fixed = ("Cache-Control", Denial::CACHE_CONTROL.into());
-            [Some(fixed), challenge, allow, retry_after].into_iter().flatten()
+            let content_type = denial.content_type().map(|value| ("Content-Type", value.into()));
+            let more = denial.headers.iter().map(|(name, value)| (*name, Cow::from(*value)));
+            let is_own = denial.headers.iter().all(|(name, _)| *name != "cache-control");
+            let fixed = is_own.then(|| ("Cache-Control", Denial::CACHE_CONTROL.into()));
+            [fixed, challenge, allow, retry_after, content_type].into_iter().flatten().chain(more)
         });
         headers.collect()
+    }
+
+    /// The body of the response: JSON if it isn't empty. Only requests to an MCP endpoint and for metadata have one.
+    #[getter]
+    fn body(&self) -> &[u8] {
+        self.denial.as_ref().and_then(|denial| denial.body.as_deref()).unwrap_or_default()
+    }
+
+    /// The target of the operation that an MCP request calls, such as `/mcp/tools/call/refund`; None if no route can declare it.
+    #[getter]
+    fn operation(&self) -> Option<&str> {
+        self.call.as_ref()?.target()
+    }
+
+    /// Why an MCP request can't be decided: a code for logs.
+    #[getter]
+    fn fault(&self) -> Option<&'static str> {
+        self.call.as_ref()?.fault().map(|fault| fault.as_str())
+    }
+
+    /// Whether the request is for an MCP endpoint.
+    #[getter]
+    const fn is_mcp(&self) -> bool {
+        self.call.is_some()
+    }
+
+    /// Up to how many bytes of the body to read, to decide an MCP request by it; None for any other request, and once it is
+    /// decided.
+    #[getter]
+    fn reads_body(&self) -> Option<usize> {
+        self.call.as_ref()?.reads_body()
     }
 
     /// The verified token, if it is valid.
@@ -107,6 +143,7 @@ impl Answer {
             misrouted: answer.misrouted.map(|misrouted| misrouted.matched),
             requested_method: requested_method.filter(|_| answer.preflight).map(Into::into),
             public: answer.public,
+            call: answer.mcp,
             preflight: answer.preflight,
         })
     }

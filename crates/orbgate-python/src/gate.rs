@@ -1,6 +1,7 @@
 //! The gate: rules and keys, which decide one request after another. Python fetches keys and supplies
 //! the time.
 
+use core::sync::atomic::{AtomicUsize, Ordering};
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,8 +11,8 @@ use arc_swap::ArcSwap;
 use orbgate::Engine;
 use orbgate_analysis::Summary;
 use orbgate_gate::{
-    Challenge, Changes, CorsPreflight, Current, Ending, FileRead, FullChallenge, LoadError, LoadRules, Matched, Mcp,
-    PublicRoutes, Rules, Step, Unpaid,
+    Challenge, Changes, CorsPreflight, Current, Ending, FileRead, FullChallenge, Legacy, LoadError, LoadRules, Matched,
+    Mcp, McpError, McpFault, McpRequest, Metadata, PublicRoutes, Rules, Step, Unpaid,
 };
 use orbgate_token::{FetchError, FetchSettings, KeyCache, Now, Response, SecretSource, Verifier};
 use pyo3::exceptions::{PyBaseException, PyValueError};
@@ -33,6 +34,8 @@ pub(crate) struct Gate {
     file: Option<String>,
     /// The routes of the service, if it has stated them.
     served: ArcSwap<Vec<(String, String)>>,
+    /// How many more bytes of messages can be held.
+    room: AtomicUsize,
 }
 
 /// Whether a version is active now, the counter's label, what to log, also as a warning, and why the version is rejected.
@@ -70,7 +73,8 @@ type Headers<'py> = Vec<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>;
 impl Gate {
     #[new]
     #[pyo3(signature = (tokens, *, file=None, challenge="minimal", realm=None, resource_metadata=None, flat_403=false,
-        ignore_method_override=false, public=Vec::new(), cors_preflight="deny"))]
+        ignore_method_override=false, public=Vec::new(), cors_preflight="deny", mcp=None, mcp_initial_scopes="",
+        mcp_origins=Vec::new(), mcp_most_bytes=None, mcp_legacy="body", metadata=None))]
     #[expect(clippy::too_many_arguments, reason = "in Python they are keywords")]
     fn new(
         py: Python<'_>,
@@ -83,6 +87,12 @@ impl Gate {
         ignore_method_override: bool,
         public: Vec<String>,
         cors_preflight: &str,
+        mcp: Option<&str>,
+        mcp_initial_scopes: &str,
+        mcp_origins: Vec<String>,
+        mcp_most_bytes: Option<usize>,
+        mcp_legacy: &str,
+        metadata: Option<&str>,
     ) -> PyResult<Self> {
         guarded(|| {
             let text = core::str::from_utf8(&tokens.0);
@@ -90,6 +100,8 @@ impl Gate {
             let verifier = Verifier::from_yaml(text);
             let verifier = verifier.and_then(|it| it.with_secrets(SecretSource::read));
             let verifier = verifier.map_err(|diagnostics| error::config(py, &diagnostics, file))?;
+            let metadata = metadata.map(|url| Metadata::new(url, &verifier, mcp_initial_scopes)).transpose();
+            let metadata = metadata.map_err(unfit)?.map(Arc::new);
             let keys = KeyCache::new(verifier, FetchSettings::default());
             let keys = keys.map_err(|error| PyValueError::new_err(error.to_string()))?;
             let mut rules = Rules::new();
@@ -108,17 +120,35 @@ impl Gate {
                     return Err(PyValueError::new_err(message));
                 }
             };
+            rules.metadata = metadata;
+            if let Some(path) = mcp {
+                let endpoint = Mcp::new(path).and_then(|mcp| mcp.initial_scopes(mcp_initial_scopes));
+                let mut endpoint = endpoint.and_then(|mcp| mcp.origins(mcp_origins)).map_err(unfit)?;
+                if let Some(most) = mcp_most_bytes {
+                    endpoint = endpoint.most_bytes(most);
+                }
+                let legacy = match mcp_legacy {
+                    "body" => Legacy::Body,
+                    "deny" => Legacy::Deny,
+                    _ => return Err(PyValueError::new_err("`mcp_legacy` is \"body\" or \"deny\"")),
+                };
+                rules.mcp = Some(Arc::new(endpoint.legacy(legacy)));
+            } else if !mcp_origins.is_empty() || mcp_most_bytes.is_some() || mcp_legacy != "body" {
+                return Err(PyValueError::new_err("only a gate with `mcp` has settings of its endpoint"));
+            }
             let gate = orbgate_gate::Gate::new(rules, keys);
             let file = file.map(str::to_owned);
-            Ok(Self { gate, file, served: ArcSwap::default() })
+            Ok(Self { gate, file, served: ArcSwap::default(), room: AtomicUsize::new(Mcp::MOST_HELD) })
         })
     }
 
-    /// Raises ValueError if a path matches both a public route and a route of this policy.
+    /// Raises ValueError if a path matches both a public route and a route of this policy, or if the policy doesn't fit the
+    /// MCP endpoint.
     fn check_public(&self, policy: &Bound<'_, Policy>) -> PyResult<()> {
-        guarded(|| match self.public() {
-            Some(public) => public.check(policy.get().engine()).map_err(refused),
-            None => Ok(()),
+        guarded(|| {
+            let engine = policy.get().engine();
+            self.mcp().map_or(Ok(()), |mcp| mcp.check(engine)).map_err(unfit)?;
+            self.public().map_or(Ok(()), |public| public.check(engine)).map_err(refused)
         })
     }
 
@@ -192,11 +222,7 @@ impl Gate {
                 origin: &headers.origin,
                 access_control_request_method: &headers.requested_method,
                 header_names: &headers.names,
-                matched: match matched {
-                    None => Matched::Nothing,
-                    Some("") => Matched::Unknown,
-                    Some(template) => Matched::Template(template),
-                },
+                matched: of_router(matched),
                 allow_bonus_orbs_use: false,
                 holds_thread,
             };
@@ -236,23 +262,48 @@ impl Gate {
         allow_bonus_orbs_use: bool,
     ) -> PyResult<Answer> {
         guarded(|| {
-            let (origin, asked) = (b"".as_slice(), answer.get().requested_method());
-            let request = orbgate_gate::Request {
-                method: &method.0,
-                target: &target.0,
-                origin: &[origin],
-                access_control_request_method: asked.as_slice(),
-                matched: match matched {
-                    None => Matched::Nothing,
-                    Some("") => Matched::Unknown,
-                    Some(template) => Matched::Template(template),
-                },
-                allow_bonus_orbs_use,
-                ..orbgate_gate::Request::default()
+            let matched = of_router(matched);
+            let decided = self.known(answer, &method, &target, matched, allow_bonus_orbs_use);
+            Answer::of(answer.get().policy.bind(py), decided, answer.get().requested_method().first().copied())
+        })
+    }
+
+    /// Whether there is room for so many bytes of a message. If so, `leave_room` them later.
+    fn take_room(&self, bytes: usize) -> bool {
+        let take = |room: usize| room.checked_sub(bytes);
+        self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+    }
+
+    fn leave_room(&self, bytes: usize) {
+        self.room.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// The result for a request to the MCP endpoint whose answer `reads_body`. `fault` says why the body isn't whole:
+    /// "too_large", "unreadable" or "busy".
+    #[pyo3(signature = (policy, answer, headers, body, fault=None))]
+    fn decide_body(
+        &self,
+        py: Python<'_>,
+        policy: &Bound<'_, Policy>,
+        answer: &Bound<'_, Answer>,
+        headers: Headers<'_>,
+        body: &[u8],
+        fault: Option<&str>,
+    ) -> PyResult<Answer> {
+        guarded(|| {
+            let unread = || PyValueError::new_err("the answer doesn't ask for the body");
+            let call = answer.get().call.as_ref().ok_or_else(unread)?;
+            let lines: Vec<_> = headers.iter().map(|(name, value)| (name.as_bytes(), value.as_bytes())).collect();
+            let body = match fault {
+                None => Ok(body),
+                Some("too_large") => Err(McpFault::TooLarge),
+                Some("busy") => Err(McpFault::Busy),
+                Some(_) => Err(McpFault::Unreadable),
             };
-            let (policy, known) = (answer.get().policy.bind(py), answer.get().credentials());
-            let answer = self.gate.decide(policy.get().engine(), &request, known.clone());
-            Answer::of(policy, answer, asked.first().copied())
+            let (engine, request) = (policy.get().engine(), McpRequest { headers: &lines, body });
+            let known = answer.get().credentials().clone();
+            let decided = py.detach(|| self.gate.rules().decide_body(engine, call, known, request));
+            Answer::of(policy, decided, None)
         })
     }
 
@@ -347,19 +398,24 @@ impl Gate {
         answer: &'p Bound<'_, Answer>,
         method: &Text<'_>,
         target: &Text<'_>,
+        matched: Matched<'_>,
         allow_bonus_orbs_use: bool,
     ) -> orbgate_gate::Answer<'p> {
+        let (engine, known) = (answer.get().policy.get().engine(), answer.get().credentials().clone());
+        if let Some(call) = &answer.get().call {
+            return self.gate.rules().decide_operation(engine, call, known, matched);
+        }
         let (origin, asked) = (b"".as_slice(), answer.get().requested_method());
         let request = orbgate_gate::Request {
             method: &method.0,
             target: &target.0,
             origin: &[origin],
             access_control_request_method: asked.as_slice(),
+            matched,
             allow_bonus_orbs_use,
             ..orbgate_gate::Request::default()
         };
-        let (policy, known) = (answer.get().policy.get(), answer.get().credentials());
-        self.gate.decide(policy.engine(), &request, known.clone())
+        self.gate.decide(engine, &request, known)
     }
 
     /// The denial of an allowed request whose orbs can't be held.
@@ -497,6 +553,18 @@ impl<'h> OfInterest<'h> {
         }
         found
     }
+}
+
+/// The router's template: "" if the router didn't report it, and `None` if no router runs before the gate.
+fn of_router(template: Option<&str>) -> Matched<'_> {
+    template.map_or(Matched::Nothing, |template| match template {
+        "" => Matched::Unknown,
+        template => Matched::Template(template),
+    })
+}
+
+fn unfit(error: McpError) -> PyErr {
+    PyValueError::new_err(error.to_string())
 }
 
 fn challenge_of(name: &str, realm: Option<&str>, metadata: Option<&str>) -> PyResult<Challenge> {

@@ -4,8 +4,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use orbgate_gate::{
-    Amount, Charging, HandlerOutcome, HoldId, HoldStep, LedgerCall, LedgerReply, OnCancelled, OrbRules, RemoteHolds,
-    Unpaid, same_template,
+    Amount, Charging, HandlerOutcome, HoldId, HoldStep, LedgerCall, LedgerReply, Matched, OnCancelled, OrbRules,
+    RemoteHolds, Unpaid, same_template,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -73,7 +73,7 @@ impl Orbs {
     ) -> PyResult<Option<Py<PyAny>>> {
         guarded(|| {
             let (py, this, now) = (slf.py(), slf.get(), duration(monotonic)?);
-            let known = gate.get().known(answer, &method, &target, bonus);
+            let known = gate.get().known(answer, &method, &target, Matched::Nothing, bonus);
             let amount = |route: &orbgate::Route<'_>, _: &_| {
                 let returned = amount.call1((route.as_str(),)).and_then(|amount| amount.extract::<Option<u64>>());
                 returned.map_or(Amount::Failed, |amount| amount.map_or(Amount::OfPolicy, Amount::Of))
@@ -189,7 +189,7 @@ impl Hold {
                 HoldStep::Deny(unpaid) => *unpaid,
                 _ => Unpaid::Unavailable,
             };
-            let known = gate.get().known(answer, &method, &target, self.bonus);
+            let known = gate.get().known(answer, &method, &target, Matched::Nothing, self.bonus);
             let counted = if matches!(unpaid, Unpaid::Insufficient { .. }) { "denied" } else { "unavailable" };
             Ok((gate.get().unpaid(answer, known, unpaid)?, counted))
         })

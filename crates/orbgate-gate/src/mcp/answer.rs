@@ -147,6 +147,18 @@ impl Rules {
         self.called(engine, decision, credentials, call, matched)
     }
 
+    /// The result for an operation that was allowed before, when a router has chosen a route. Any other call is denied.
+    pub fn decide_operation<'e, T: Verified>(
+        &self,
+        engine: &'e Engine,
+        call: &McpCall,
+        credentials: Credentials<T>,
+        matched: Matched<'_>,
+    ) -> Answer<'e, T> {
+        let decision = call.decide(engine, credentials.token());
+        self.called(engine, decision, credentials, call.clone(), matched)
+    }
+
     fn called<'e, T>(
         &self,
         engine: &'e Engine,

@@ -19,6 +19,7 @@ from .._native import Answer, BearerToken, Post
 from .._policy import Policy, read_file
 from . import _names
 from ._fetch import Fetched, fetch
+from ._body import whole
 from ._hooks import called, checked, counter, line_of, logger
 from ._keys import Keys
 from ._ledger import Ledger
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from .. import questions
     from .._native import Charge, Decision, Hold
+    from ._body import Receive
 
     _Headers = Iterable[tuple[bytes, bytes]]
 
@@ -285,10 +287,17 @@ class Gate(_native.Gate):
     names, and the token, and returns the number of orbs. 0 holds nothing; an exception denies the call. `bonus_from_body`
     has the routes whose JSON body is read for `allowBonusOrbsUse`, each with the most bytes to read; the service still gets
     the whole body. Name routes as the policy does. Raises ValueError if a route that consumes has no amount.
+
+    `mcp` is the path of an MCP endpoint, such as `/mcp`. Over ASGI, its requests are decided by the operations in their
+    bodies, of at most `mcp_most_bytes`. `mcp_initial_scopes` are those that a client without a token should ask for,
+    `mcp_origins` the pages that may send requests. `mcp_legacy="deny"` denies protocol versions before 2026-07-28.
+    `metadata` is the URL of the protected resource, whose metadata (RFC 9728) the gate serves.
     """
 
     policy: Policy
     """The active policy. A new policy applies from the next request on."""
+    mcp: str | None
+    """The path of the MCP endpoint."""
     _keys: Keys
     _count: Callable[[str, Mapping[str, str]], object]
     _audit: Callable[[str], object] | None
@@ -324,6 +333,12 @@ class Gate(_native.Gate):
         ledger: Ledger | None = None,
         amounts: Mapping[str, Callable[[dict[str, str], BearerToken], int]] | None = None,
         bonus_from_body: Mapping[str, int] | None = None,
+        mcp: str | None = None,
+        mcp_initial_scopes: str = "",
+        mcp_origins: Sequence[str] = (),
+        mcp_most_bytes: int | None = None,
+        mcp_legacy: Literal["body", "deny"] = "body",
+        metadata: str | None = None,
     ) -> Gate:
         gate = super().__new__(
             cls,
@@ -336,7 +351,16 @@ class Gate(_native.Gate):
             ignore_method_override=ignore_method_override,
             public=public,
             cors_preflight=cors_preflight,
+            mcp=mcp,
+            mcp_initial_scopes=mcp_initial_scopes,
+            mcp_origins=mcp_origins,
+            mcp_most_bytes=mcp_most_bytes,
+            mcp_legacy=mcp_legacy,
+            metadata=metadata,
         )
+        if ledger is not None and mcp is not None:
+            raise ValueError("a gate with a `ledger` can't have an MCP endpoint yet: `Allowed.charge` says what a call consumes")
+        gate.mcp = mcp
         gate.check_public(policy)
         gate.policy = policy
         gate._keys = Keys(gate, checked("fetch", fetch))
@@ -485,6 +509,25 @@ class Gate(_native.Gate):
             self._keys.start()
         return step
 
+    async def _ask_body(self, answer: Answer, receive: Receive, headers: _Headers) -> tuple[Answer, Receive]:
+        """Decides a request to the MCP endpoint by its body. Returns what the service receives: the same bytes."""
+        most = answer.reads_body or 0
+        lines = list(headers)
+        stated = [value for name, value in lines if name.lower() == b"content-length"]
+        length = int(stated[0]) if len(stated) == 1 and stated[0].isdigit() and len(stated[0]) < 20 else None
+        needed = most if length is None else min(length, most)
+        if length is not None and length > most:
+            return self.decide_body(self.policy, answer, lines, b"", "too_large"), receive
+        if not self.take_room(needed):
+            return self.decide_body(self.policy, answer, lines, b"", "busy"), receive
+        try:
+            body, again = await whole(receive, needed)
+            # A client can take any time over its body: the policy of now decides.
+            is_whole = isinstance(body, bytes)
+            return self.decide_body(self.policy, answer, lines, body if is_whole else b"", None if is_whole else body), again
+        finally:
+            self.leave_room(needed)
+
     async def _ask_async(self, method: str | bytes, target: str | bytes, headers: _Headers) -> Answer:
         if self._watch is not None:
             self._watch.start()
@@ -534,8 +577,10 @@ class Gate(_native.Gate):
             except Exception:
                 self._add(_names.AUDIT_LOST_TOTAL, {})
                 self.warn("audit lines are lost: `audit` raised", exc_info=True)
+        if answer.operation is not None:
+            method, target = "MCP", answer.operation
         # The policy allows a misrouted request, so there is nothing to explain.
-        if self._debugs and not answer and answer.misrouted is None:
+        if self._debugs and not decision and answer.misrouted is None:
             try:
                 logger.info("denied: %s", _explained(answer, _shown(method), _shown(target).partition("?")[0]))
             except Exception:

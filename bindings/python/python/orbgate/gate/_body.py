@@ -7,29 +7,32 @@ import io
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, MutableMapping
-    from typing import Any
+    from typing import Any, Literal
 
     Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 
-async def whole(receive: Receive, limit: int) -> tuple[bytes | None, Receive]:
-    """The body of an ASGI request, and what the service receives. None if it is longer, or isn't whole."""
-    messages: list[MutableMapping[str, Any]] = []
-    body, is_whole = bytearray(), False
-    while not is_whole and len(body) <= limit:
+async def whole(receive: Receive, limit: int) -> tuple[bytes | Literal["too_large", "unreadable"], Receive]:
+    """The body of an ASGI request, and what the service receives: the same bytes, in one message, and then what follows them.
+    For a longer body, or one that isn't whole, says so.
+    """
+    came, rest, is_whole = bytearray(), [], False
+    while not is_whole and not rest and len(came) <= limit:
         message = await receive()
-        messages.append(message)
         if message["type"] != "http.request":
-            break
-        body += message.get("body", b"")
-        is_whole = not message.get("more_body", False)
-    waiting = iter(messages)
+            rest.append(message)
+        else:
+            came += message.get("body", b"")
+            is_whole = not message.get("more_body", False)
+    body = bytes(came)
+    rest.insert(0, {"type": "http.request", "body": body, "more_body": not is_whole})
 
     async def again() -> MutableMapping[str, Any]:
-        message = next(waiting, None)
-        return await receive() if message is None else message
+        return rest.pop(0) if rest else await receive()
 
-    return bytes(body) if is_whole and len(body) <= limit else None, again
+    if rest[1:]:
+        return "unreadable", again
+    return "too_large" if len(body) > limit else body, again
 
 
 def whole_of_wsgi(environ: dict[str, Any], limit: int) -> bytes | None:

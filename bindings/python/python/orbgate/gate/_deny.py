@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 async def deny(answer: Answer, status: int | None, scope: MutableMapping[str, Any], send: Send) -> None:
-    """Sends the status and headers of a result, with an empty body."""
+    """Sends the status, headers and body of a result."""
     headers = [(name.lower().encode(), value.encode()) for name, value in answer.headers]
     prefix = ""
     if scope["type"] == "websocket":
@@ -22,6 +22,6 @@ async def deny(answer: Answer, status: int | None, scope: MutableMapping[str, An
             # Before the WebSocket is accepted, such a server turns this into a bare 403 of the handshake.
             await send({"type": "websocket.close", "code": 1008})
             return
-    headers.append((b"content-length", b"0"))
+    headers.append((b"content-length", str(len(answer.body)).encode()))
     await send({"type": f"{prefix}http.response.start", "status": status, "headers": headers})
-    await send({"type": f"{prefix}http.response.body", "body": b""})
+    await send({"type": f"{prefix}http.response.body", "body": b"" if scope.get("method") == "HEAD" else answer.body})

@@ -73,6 +73,11 @@ class GateMiddleware:
         method = scope.get("method", "GET")
         target = self._target(scope)
         answer = await self.gate._ask_async(method, target or b"", scope["headers"])
+        if answer.reads_body is not None and scope["type"] == "http":
+            answer, receive = await self.gate._ask_body(answer, receive, scope["headers"])
+        elif answer and answer.is_mcp and scope["type"] == "websocket":
+            # Nothing would decide its messages.
+            answer = self.gate.again(answer, method, target or b"", "")
         if not answer:
             self.gate._note(answer, method, target or b"")
             # Not the caller's error. If every denial is a bare 403, so is this one.
@@ -82,7 +87,7 @@ class GateMiddleware:
         limit, bonus = self.gate._bonus_limit(answer), False
         if limit is not None and scope["type"] == "http":
             body, receive = await whole(receive, limit)
-            bonus = body is not None and _native.allows_bonus_orbs(body)
+            bonus = isinstance(body, bytes) and _native.allows_bonus_orbs(body)
         found = Allowed(self.gate, answer, method, target or b"", scope["headers"], bonus=bonus)._within(scope.get("orbgate"))
         scope["orbgate"] = found
         app, router = find(self.app)

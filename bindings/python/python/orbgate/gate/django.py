@@ -97,8 +97,9 @@ def _denial(answer: Answer) -> Any:
 
     if answer:
         return None
-    response = HttpResponse(status=answer.status, headers=dict(answer.headers))
-    del response["Content-Type"]
+    response = HttpResponse(answer.body, status=answer.status, headers=dict(answer.headers))
+    if not answer.body:
+        del response["Content-Type"]
     return response
 
 

@@ -49,6 +49,8 @@ class GateMiddleware:
     """
 
     def __init__(self, app: Callable[..., Iterable[bytes]], gate: Gate, *, script_name: str = "", is_compared: bool = False) -> None:
+        if gate.mcp is not None:
+            raise ValueError("a gate with an MCP endpoint needs an ASGI server: see `orbgate.gate.asgi`")
         self.app = app
         self.gate = gate
         self.script_name = script_name
@@ -65,7 +67,7 @@ class GateMiddleware:
             self.gate._note(answer, method, target or "")
             # Not the caller's error. If every denial is a bare 403, so is this one.
             status = 500 if target is None and answer.status != 403 else answer.status
-            return _deny(answer, status, start_response)
+            return _deny(answer, status, start_response, method)
         limit = self.gate._bonus_limit(answer)
         body = None if limit is None else whole_of_wsgi(environ, limit)
         bonus = body is not None and _native.allows_bonus_orbs(body)
@@ -201,10 +203,10 @@ class _Charged:
         self._found._settle("cancelled")
 
 
-def _deny(answer: Answer, status: int | None, start_response: Callable[..., Any]) -> list[bytes]:
+def _deny(answer: Answer, status: int | None, start_response: Callable[..., Any], method: str = "") -> list[bytes]:
     line = HTTPStatus(status or 403)
-    start_response(f"{line.value} {line.phrase}", [*answer.headers, ("Content-Length", "0")])
-    return [b""]
+    start_response(f"{line.value} {line.phrase}", [*answer.headers, ("Content-Length", str(len(answer.body)))])
+    return [b"" if method == "HEAD" else answer.body]
 
 
 def _path(environ: dict[str, Any]) -> str:
