@@ -99,35 +99,34 @@ def operation(lines: list[tuple[str, str]], body: bytes) -> tuple[str, Any]:
         raise Denied from None
     rule(isinstance(found, Members))
     walk(found)
-    method, params, number_of = found.get("method"), found.get("params"), [name for name, _ in found]
+    method, params, names = found.get("method"), found.get("params"), [name for name, _ in found]
     rule(found.get("jsonrpc") == "2.0")
-    rule("id" not in number_of or isinstance(found.get("id"), (str, float)))
-    is_response = "method" not in number_of
-    rule("result" in number_of and "id" in number_of if is_response else isinstance(method, str) and whole(method) and "result" not in number_of)
-    rule("params" not in number_of or isinstance(params, Members))
+    rule("id" not in names or isinstance(found.get("id"), (str, float)))
+    is_response = "method" not in names
+    rule("result" in names and "id" in names if is_response else isinstance(method, str) and whole(method) and "result" not in names)
+    rule("params" not in names or isinstance(params, Members))
     params = params if isinstance(params, Members) else Members()
     meta = params.get("_meta")
     meta = meta if isinstance(meta, Members) else Members()
     texts = [each for each in (params.get("name"), params.get("uri"), meta.get(VERSION)) if isinstance(each, str)]
     rule(all(whole(each) for each in texts))
     version, told = one.get("mcp-protocol-version"), VERSION in [name for name, _ in meta]
-    is_request = "id" in number_of
+    is_request = "id" in names and not is_response
     rule(version is None or not told or version == meta.get(VERSION))
     rule(version is not None or meta.get(VERSION) != NEW)
-    is_request = is_request and not is_response
     rule(version != NEW or told or not is_request)
     rule(one["mcp-method"] == method if "mcp-method" in one else version != NEW or not is_request)
-    name = params.get(NAMED[method]) if method in NAMED else None
-    name = name if isinstance(name, str) else None
+    given = params.get(NAMED[method]) if method in NAMED else None
+    called = given if isinstance(given, str) else None
     rule(method != "response")
-    if "mcp-name" in one:
-        shown = one["mcp-name"]
-        encoded = f"=?base64?{base64.b64encode((name or '').encode()).decode()}?="
-        rule(name is not None and (shown == encoded if shown.startswith("=?base64?") else shown == name))
+    shown = one.get("mcp-name")
+    if shown is not None:
+        encoded = f"=?base64?{base64.b64encode((called or '').encode()).decode()}?="
+        rule(called is not None and (shown == encoded if shown.startswith("=?base64?") else shown == called))
     else:
-        rule(version != NEW or not is_request or name is None)
-    rule(method not in NAMED or name is not None)
-    return method or "response", name
+        rule(version != NEW or not is_request or called is None)
+    rule(method not in NAMED or called is not None)
+    return method or "response", called
 
 
 class Random:

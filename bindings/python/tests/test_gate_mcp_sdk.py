@@ -180,7 +180,7 @@ def test_a_client_is_challenged_steps_up_twice_and_calls(mode: Any) -> None:
     async def run() -> None:
         with listening() as found:
             url = f"http://127.0.0.1:{found.getsockname()[1]}/mcp"
-            authorizer.issuer.audience = url  # type: ignore[misc]
+            authorizer.issuer.audience = url
             gate = Gate(POLICY, authorizer.issuer.tokens, fetch=authorizer.issuer.fetch, mcp="/mcp", mcp_initial_scopes="mcp:connect", metadata=url)
             app = shop(ran)
             protect(app, gate)

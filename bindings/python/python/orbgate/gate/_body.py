@@ -16,7 +16,8 @@ async def whole(receive: Receive, limit: int) -> tuple[bytes | Literal["too_larg
     """The body of an ASGI request, and what the service receives: the same bytes, in one message, and then what follows them.
     For a longer body, or one that isn't whole, says so.
     """
-    came, rest, is_whole = bytearray(), [], False
+    came, is_whole = bytearray(), False
+    rest: list[MutableMapping[str, Any]] = []
     while not is_whole and not rest and len(came) <= limit:
         message = await receive()
         if message["type"] != "http.request":
