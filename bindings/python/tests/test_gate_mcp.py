@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from orbgate import Policy
-from orbgate.gate import Gate, asgi, wsgi
+from orbgate.gate import Allowed, Gate, asgi, wsgi
 from orbgate.gate.testing import Issuer
 
 CASES = Path(__file__).parents[3] / "policy" / "cases" / "mcp"
@@ -43,7 +43,7 @@ class Service:
 
     def __init__(self, found: Gate) -> None:
         self.bodies: list[bytes] = []
-        self.allowed: list[asgi.Allowed] = []
+        self.allowed: list[Allowed] = []
         self.after: list[str] = []
         self.middleware = asgi.GateMiddleware(self.run, found)
 
@@ -101,6 +101,7 @@ def test_only_allowed_messages_reach_the_handler() -> None:
         if status == 200:
             allowed.append(body_of(row))
             assert service.allowed[-1].decision.route is not None
+            assert service.allowed[-1].visible("tools/call", ["refund", "list_orders", "x"]) == ["list_orders"]
         else:
             assert headers["content-length"] == str(len(body))
             assert ("content-type" in headers) == bool(body) == (status in (400, 404)), row["name"]
@@ -137,10 +138,13 @@ def test_bodies_have_a_limit_in_all() -> None:
     async def fill() -> None:
         never = asyncio.Event()
 
+        async def wait(*_: Any) -> Any:
+            await never.wait()
+
         async def one() -> None:
             headers = [(b"authorization", ISSUER.bearer("user", HELD).encode())]
             scope = {"type": "http", "method": "POST", "path": "/mcp", "raw_path": b"/mcp", "query_string": b"", "headers": headers}
-            await service.middleware(scope, never.wait, never.wait)
+            await service.middleware(scope, wait, wait)
 
         waiting = [asyncio.ensure_future(one()) for _ in range(16)]
         while service.middleware.gate.take_room(1):

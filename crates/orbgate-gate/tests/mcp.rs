@@ -164,6 +164,31 @@ fn no_request_has_the_virtual_method() {
 }
 
 #[test]
+fn visible_names_are_those_that_a_call_may_have() {
+    for text in [POLICY.to_owned(), POLICY.replace("[MCP /tools/call/refund]", "['MCP /tools/call/{tool}']")] {
+        let engine = engine(&text);
+        let rules = rules(mcp());
+        let names =
+            ["list_orders", "refund", "other", "", "../x", "summary", "orders://42", "https://secret.example/a"];
+        for method in ["tools/call", "prompts/get", "resources/read"] {
+            for scopes in ["", "orders:read", "orders:write", "orders:read secrets:read"] {
+                let token = Token { kind: TokenKind::User, scopes: scopes.into() };
+                let visible = mcp().visible(&engine, token, method, names);
+                let called = names.iter().copied().filter(|name| {
+                    let params = json!({ "name": name, "uri": name });
+                    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+                    post(&rules, &engine, scopes, &[JSON], body.as_bytes()).decision.is_allow()
+                });
+                assert_eq!(visible, called.collect::<Vec<_>>(), "{method} {scopes}");
+            }
+        }
+        let token = Token { kind: TokenKind::User, scopes: "orders:read".into() };
+        assert_eq!(mcp().visible(&engine, token, "tools/call", names), ["list_orders"]);
+        assert!(mcp().visible(&engine, token, "tools/list", ["x"]).is_empty());
+    }
+}
+
+#[test]
 fn the_origin_comes_before_the_token() {
     let engine = engine(POLICY);
     let mut rules = rules(mcp().origins(["https://app.example", "http://localhost:6274"]).unwrap());

@@ -268,6 +268,19 @@ impl Gate {
         })
     }
 
+    /// Those of these names that the token of an answer may pass to a method of the MCP endpoint.
+    fn visible(&self, answer: &Bound<'_, Answer>, method: &str, names: Vec<String>) -> PyResult<Vec<String>> {
+        guarded(|| {
+            let known = answer.get();
+            let Some((mcp, token)) = self.mcp().zip(known.credentials().token()) else {
+                return Ok(Vec::new());
+            };
+            let names = names.iter().map(String::as_str);
+            let visible = mcp.visible(known.policy.get().engine(), token, method, names);
+            Ok(visible.into_iter().map(str::to_owned).collect())
+        })
+    }
+
     /// Whether there is room for so many bytes of a message. If so, `leave_room` them later.
     fn take_room(&self, bytes: usize) -> bool {
         let take = |room: usize| room.checked_sub(bytes);

@@ -215,6 +215,10 @@ impl McpCall {
         let Some(target) = &self.target else {
             return engine.deny_misrouted();
         };
+        Self::decide_target(engine, target, token)
+    }
+
+    pub(super) fn decide_target<'e>(engine: &'e Engine, target: &str, token: Option<Token<'_>>) -> Decision<'e> {
         engine.decide(&orbgate::Request {
             method: METHOD.as_bytes(),
             target: target.as_bytes(),

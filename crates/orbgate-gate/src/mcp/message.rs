@@ -64,6 +64,12 @@ pub(super) struct Message {
 pub(super) type Faulty = (McpFault, Option<Box<str>>);
 
 impl Message {
+    /// A message that calls a method for what has this name.
+    pub(super) fn calling(method: &str, name: &str) -> Self {
+        let (method, name) = (method.to_owned(), name.to_owned());
+        Self { method: Some(method), uri: Some(name.clone()), name: Some(name), ..Self::default() }
+    }
+
     /// Reads a body.
     pub(super) fn read(body: &[u8]) -> Result<Self, Faulty> {
         let mut message = Self::default();

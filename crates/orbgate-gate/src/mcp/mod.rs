@@ -10,10 +10,11 @@ mod target;
 use core::fmt;
 use std::collections::BTreeSet;
 
-use orbgate::Engine;
+use orbgate::{Engine, Token};
 
 pub use self::answer::{McpCall, McpRequest};
 pub use self::fault::McpFault;
+use self::message::Message;
 use crate::challenge::is_quotable;
 use crate::public::PublicRoutes;
 
@@ -180,6 +181,25 @@ impl Mcp {
             lines.extend(error.lines().iter().cloned());
         }
         if lines.is_empty() { Ok(()) } else { Err(McpError { lines: lines.into_iter().collect() }) }
+    }
+
+    /// Those of these names that a token may pass to a method: tools to `tools/call`, prompts to `prompts/get`, and URIs to
+    /// `resources/read`. Lists aren't filtered by a gate, because a client asks for a scope only when it calls something that
+    /// needs it. A server whose tokens never get more scopes can list only these.
+    #[must_use]
+    pub fn visible<'n>(
+        &self,
+        engine: &Engine,
+        token: Token<'_>,
+        method: &str,
+        names: impl IntoIterator<Item = &'n str>,
+    ) -> Vec<&'n str> {
+        let is_allowed = |name: &str| {
+            let operation = target::operation(&Message::calling(method, name)).ok().flatten()?;
+            let target = self.target(engine, &operation);
+            Some(McpCall::decide_target(engine, &target, Some(token)).is_allow())
+        };
+        names.into_iter().filter(|name| is_allowed(name).unwrap_or_default()).collect()
     }
 
     /// The rest of a path or template below the endpoint, with its leading `/`.

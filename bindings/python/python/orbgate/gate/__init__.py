@@ -95,6 +95,14 @@ class Allowed:
             return self.decision.orbs
         return self._gate.again(self._answer, self._method, self._target, None, True).decision.orbs
 
+    def visible(self, method: str, names: Iterable[str]) -> list[str]:
+        """Those of these names that the token may pass to a method of the MCP endpoint, such as tools to `tools/call`.
+
+        The gate doesn't filter lists, because a client asks for a scope only when it calls something that needs it. List only
+        these if your clients' tokens never get more scopes.
+        """
+        return self._gate.visible(self._answer, method, list(names))
+
     def state_orbs(self, amount: int) -> bool:
         """Charges this amount instead of the held one, if the call succeeds. More than was held takes what the account has
         left. The last statement before the response ends counts.
@@ -523,8 +531,8 @@ class Gate(_native.Gate):
         try:
             body, again = await whole(receive, needed)
             # A client can take any time over its body: the policy of now decides.
-            is_whole = isinstance(body, bytes)
-            return self.decide_body(self.policy, answer, lines, body if is_whole else b"", None if is_whole else body), again
+            known, fault = (body, None) if isinstance(body, bytes) else (b"", body)
+            return self.decide_body(self.policy, answer, lines, known, fault), again
         finally:
             self.leave_room(needed)
 
