@@ -17,7 +17,6 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from orbgate.gate import Gate
-from orbgate.gate.starlette import protect
 from orbgate.gate.testing import Issuer
 from test_gate_mcp import HELD, POLICY, ROWS, body_of, lines_of
 
@@ -27,8 +26,10 @@ import uvicorn
 from mcp import Client
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
+from mcp.server.auth.middleware.auth_context import get_access_token
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
+from orbgate.gate.mcp import protect
 
 pytestmark = pytest.mark.once
 REDIRECT = "http://127.0.0.1:1/callback"
@@ -234,3 +235,37 @@ def test_the_server_runs_only_the_allowed_tool() -> None:
     assert served_calls > 5
     refunds = sum(tools.count("refund") for _, _, tools in asyncio.run(send(shop(ran, stateless_http=True, json_response=True), ran)))
     assert refunds > 3
+
+
+def test_a_session_belongs_to_its_caller() -> None:
+    issuer, callers = Issuer(), []
+    server = MCPServer("shop")
+
+    @server.tool()
+    def list_orders() -> str:
+        token = get_access_token()
+        assert token is not None
+        callers.append((token.subject, token.client_id, token.claims))
+        assert "." not in token.token
+        return "none"
+
+    app = server.streamable_http_app(json_response=True)
+    protect(app, Gate(POLICY, issuer.tokens, fetch=issuer.fetch, mcp="/mcp"))
+
+    async def run() -> None:
+        with listening() as found:
+            async with served(app, found) as url, httpx2.AsyncClient(timeout=30) as web:
+
+                async def send(subject: str, method: str, params: Any, **headers: str) -> httpx2.Response:
+                    lines = {"Accept": "application/json, text/event-stream", "Authorization": issuer.bearer("user", HELD, sub=subject), **headers}
+                    return await web.post(f"{url}/mcp", headers=lines, json={"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+
+                client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "c", "version": "1"}}
+                begun = await send("ada", "initialize", client)
+                session = {"Mcp-Session-Id": begun.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}
+                assert (await send("eve", "tools/call", {"name": "list_orders"}, **session)).status_code == 404
+                assert callers == []
+                assert (await send("ada", "tools/call", {"name": "list_orders"}, **session)).status_code == 200
+
+    asyncio.run(run())
+    assert callers == [("ada", "client", {"iss": issuer.name})]
