@@ -2,7 +2,6 @@
 
 use core::time::Duration;
 
-use orbgate::Detail;
 use orbgate_gate::{
     Amount, Charging, HandlerOutcome, HoldCommand, HoldId, HoldStep as Next, LedgerReply, OnCancelled, OrbRules,
     RemoteHolds, Unpaid, same_template,
@@ -11,38 +10,10 @@ use orbgate_gate::{
 use super::call::{Asking, INVALID};
 use super::messages::*;
 use super::options::invalid;
-use super::request::milliseconds;
+use super::request::{Charged, REASONS, UNAVAILABLE, milliseconds};
 use super::step::State;
 use crate::error::OrbgateError;
 use crate::status::{OrStatus, OrbgateStatus};
-
-/// The number of a service that didn't answer in time, as why a call isn't paid.
-const UNAVAILABLE: u64 = 4;
-
-/// The reasons of the service, in the order of their numbers, from 1.
-const REASONS: [Detail; 3] = [Detail::Insufficient, Detail::BonusNotAllowed, Detail::TemporarilyHeld];
-
-/// What a request says of its orbs.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Charged {
-    Amount(Amount),
-    Unpaid(Unpaid),
-}
-
-impl Charged {
-    /// `None` if the handler isn't about to run.
-    pub(super) fn of(ask: &Ask<'_>) -> OrStatus<Option<Self>> {
-        if let Some(unpaid) = unpaid(ask.unpaid, ask.retry_after_ms)? {
-            return Ok(Some(Self::Unpaid(unpaid)));
-        }
-        let amount = match (ask.amount_failed, ask.has_amount) {
-            (true, _) => Amount::Failed,
-            (false, true) => Amount::Of(ask.amount),
-            (false, false) => Amount::OfPolicy,
-        };
-        Ok(ask.charges.then_some(Self::Amount(amount)))
-    }
-}
 
 impl Asking<'_> {
     /// Answers an allowed request whose handler is about to run.
@@ -234,16 +205,4 @@ fn numbers(unpaid: Unpaid) -> (u64, u64) {
         }
         _ => (UNAVAILABLE, 0),
     }
-}
-
-fn unpaid(unpaid: u64, retry_after_ms: u64) -> OrStatus<Option<Unpaid>> {
-    Ok(match unpaid.checked_sub(1).and_then(|at| REASONS.get(usize::try_from(at).ok()?)) {
-        Some(detail) => {
-            let retry_after = (retry_after_ms != 0).then_some(Duration::from_millis(retry_after_ms));
-            Some(Unpaid::Insufficient { detail: *detail, retry_after })
-        }
-        None if unpaid == UNAVAILABLE => Some(Unpaid::Unavailable),
-        None if unpaid == 0 => None,
-        None => return Err(INVALID),
-    })
 }

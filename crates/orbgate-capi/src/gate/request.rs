@@ -3,7 +3,8 @@
 use core::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use orbgate_gate::{Matched, Request, TemplateStyle};
+use orbgate::Detail;
+use orbgate_gate::{Amount, Matched, Request, TemplateStyle, Unpaid};
 use orbgate_token::Now;
 
 use super::messages::Ask;
@@ -84,4 +85,44 @@ fn time(unix_ms: u64) -> OrStatus<SystemTime> {
 /// A duration in milliseconds.
 pub(super) fn milliseconds(span: Duration) -> u64 {
     u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// The number of a service that didn't answer in time, as why a call isn't paid.
+pub(super) const UNAVAILABLE: u64 = 4;
+
+/// The reasons of the service, in the order of their numbers, from 1.
+pub(super) const REASONS: [Detail; 3] = [Detail::Insufficient, Detail::BonusNotAllowed, Detail::TemporarilyHeld];
+
+/// What a request states about its orbs.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Charged {
+    Amount(Amount),
+    Unpaid(Unpaid),
+}
+
+impl Charged {
+    /// `None` if the handler isn't about to run.
+    pub(super) fn of(ask: &Ask<'_>) -> OrStatus<Option<Self>> {
+        if let Some(unpaid) = unpaid(ask.unpaid, ask.retry_after_ms)? {
+            return Ok(Some(Self::Unpaid(unpaid)));
+        }
+        let amount = match (ask.amount_failed, ask.has_amount) {
+            (true, _) => Amount::Failed,
+            (false, true) => Amount::Of(ask.amount),
+            (false, false) => Amount::OfPolicy,
+        };
+        Ok(ask.charges.then_some(Self::Amount(amount)))
+    }
+}
+
+fn unpaid(unpaid: u64, retry_after_ms: u64) -> OrStatus<Option<Unpaid>> {
+    Ok(match unpaid.checked_sub(1).and_then(|at| REASONS.get(usize::try_from(at).ok()?)) {
+        Some(detail) => {
+            let retry_after = (retry_after_ms != 0).then_some(Duration::from_millis(retry_after_ms));
+            Some(Unpaid::Insufficient { detail: *detail, retry_after })
+        }
+        None if unpaid == UNAVAILABLE => Some(Unpaid::Unavailable),
+        None if unpaid == 0 => None,
+        None => return Err(OrbgateStatus::InvalidArgument),
+    })
 }

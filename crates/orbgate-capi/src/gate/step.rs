@@ -6,7 +6,7 @@ use orbgate_gate::{Checking, Credentials, Follower, McpCall, RemoteHolds, Waitin
 use orbgate_token::VerifiedToken;
 
 use super::object::OrbgateGate;
-use super::orbs::Charged;
+use super::request::Charged;
 use super::wire::Writer;
 use crate::owners::drop_owned;
 

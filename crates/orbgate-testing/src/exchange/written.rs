@@ -20,7 +20,7 @@ pub(crate) struct File {
     /// Routes that need no token.
     #[serde(default)]
     pub(crate) public: Vec<String>,
-    /// The extent of challenges, minimal if there is none.
+    /// The extent of challenges; minimal if absent.
     challenge: Option<String>,
     request: String,
     answer: Expected,
