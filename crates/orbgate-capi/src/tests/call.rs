@@ -562,7 +562,7 @@ fn secrets_cross_in_the_order_of_their_sources() {
     // A host that prints a step prints no secret.
     assert_eq!(
         unsafe { format!("{:?}", *host.step) },
-        "OrbgateStep { state: Idle, audit: None, memory: Memory { .. } }"
+        "OrbgateStep { state: Idle, audit: None, charged: None, memory: Memory { .. } }"
     );
     let status = host.say(13, &[]).unwrap();
     let issuer = Said(1, Said::read(status.all(1)[0]));
