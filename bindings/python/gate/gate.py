@@ -156,7 +156,7 @@ def starlette(gate: Gate | None, routes: Routes) -> Any:
     app = Starlette(routes=[Route(names(template, "{{p{}}}"), echo, methods=methods) for template in templates(routes)])
 
     async def rest(scope: Any, receive: Any, send: Any) -> None:
-        await (await echo(Request(scope)))(scope, receive, send)
+        await (await echo(Request(scope, receive)))(scope, receive, send)
 
     app.router.default = rest
     app.router.redirect_slashes = False
@@ -185,7 +185,7 @@ def fastapi(gate: Gate | None, routes: Routes) -> Any:
         app.add_route(names(template, "{{p{}}}"), echo, methods=[method])
 
     async def rest(scope: Any, receive: Any, send: Any) -> None:
-        await (await echo(Request(scope)))(scope, receive, send)
+        await (await echo(Request(scope, receive)))(scope, receive, send)
 
     app.router.default = rest
     if gate:
