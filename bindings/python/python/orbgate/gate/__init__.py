@@ -467,7 +467,8 @@ class Gate(_native.Gate):
         policy's, or is "", the request is denied, and so is a CORS preflight, because its handler might also take other
         methods. If something might rewrite the request later, compare in the handler instead: `Allowed.compare`.
 
-        Raises RuntimeError if the gate has a ledger, because only a middleware can charge.
+        Raises RuntimeError if the gate has a ledger, because only a middleware can charge. Messages to an MCP endpoint are
+        denied, because only a middleware reads their bodies.
         """
         self._must_not_charge()
         return self._settle(self._ask(method, target, headers), method, target, router)
