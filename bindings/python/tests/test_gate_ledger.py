@@ -46,18 +46,22 @@ class Service(ThreadingHTTPServer):
 
 
 class Handler(BaseHTTPRequestHandler):
-    server: Service
     protocol_version = "HTTP/1.1"
+
+    @property
+    def known(self) -> Service:
+        assert isinstance(self.server, Service)
+        return self.server
 
     def do_POST(self) -> None:
         message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        known = self.headers["Authorization"].removeprefix("Bearer ") in self.server.secrets
+        known = self.headers["Authorization"].removeprefix("Bearer ") in self.known.secrets
         answer: Any = {"error": "unauthorized"}
         if known and self.path == "/v1/hold":
-            self.server.holds.append(message)
+            self.known.holds.append(message)
             answer = {"hold": "held", "state": "pending", "at": 1}
         elif known:
-            self.server.settled += [each["settlement"] for each in message]
+            self.known.settled += [each["settlement"] for each in message]
             answer = [{"at": 1, "state": "voided" if each["settlement"] == "void" else "captured"} for each in message]
         text = json.dumps(answer).encode()
         self.send_response(200 if known else 401)
@@ -65,7 +69,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(text)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         """Logs nothing."""
 
 

@@ -48,11 +48,15 @@ class Authorizer(ThreadingHTTPServer):
 
 
 class Endpoints(BaseHTTPRequestHandler):
-    server: Authorizer
     protocol_version = "HTTP/1.1"
 
+    @property
+    def known(self) -> Authorizer:
+        assert isinstance(self.server, Authorizer)
+        return self.server
+
     def do_GET(self) -> None:
-        url, known = urlsplit(self.path), self.server
+        url, known = urlsplit(self.path), self.known
         if url.path == "/.well-known/oauth-authorization-server":
             ends = {f"{name}_endpoint": f"{known.url}/{path}" for name, path in (("authorization", "authorize"), ("token", "token"), ("registration", "register"))}
             self._say(200, {"issuer": known.url, **ends, "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"]})
@@ -71,10 +75,10 @@ class Endpoints(BaseHTTPRequestHandler):
             self._say(201, {**json.loads(body), "client_id": "client"})
             return
         given = {name: values[0] for name, values in parse_qs(body).items()}
-        asked = self.server.codes.pop(given["code"])
+        asked = self.known.codes.pop(given["code"])
         challenge = base64.urlsafe_b64encode(hashlib.sha256(given["code_verifier"].encode()).digest()).rstrip(b"=").decode()
         assert challenge == asked["code_challenge"]
-        token = self.server.issuer.bearer("user", asked["scope"], aud=asked["resource"]).removeprefix("Bearer ")
+        token = self.known.issuer.bearer("user", asked["scope"], aud=asked["resource"]).removeprefix("Bearer ")
         self._say(200, {"access_token": token, "token_type": "Bearer", "expires_in": 600, "scope": asked["scope"]})
 
     def _say(self, status: int, told: Any, location: str | None = None) -> None:
@@ -87,7 +91,7 @@ class Endpoints(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(text)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         """Logs nothing, because responses contain tokens."""
 
 
