@@ -96,7 +96,7 @@ def test_wrong_settings_are_refused(service: Service) -> None:
             Ledger(url, on_cancelled="void", secret=SECRET)
     for wrong in ({}, {"secret": SECRET, "secret_file": "x"}, {"secret": ""}, {"secret": "a\r\nb"}, {"secret": SECRET, "timeout": 30.0}):
         with pytest.raises(ValueError, match="secret|timeout"):
-            Ledger(service.url, on_cancelled="void", **wrong)  # type: ignore[arg-type]
+            Ledger(service.url, on_cancelled="void", **wrong)
     with pytest.raises(ValueError, match="on_cancelled"):
         Ledger(service.url, on_cancelled="perhaps", secret=SECRET)  # type: ignore[arg-type]
     with pytest.raises(TypeError):
