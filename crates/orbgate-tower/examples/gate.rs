@@ -7,7 +7,10 @@
 #![allow(
     clippy::disallowed_methods,
     clippy::disallowed_macros,
-    reason = "a program reads its arguments and files, and prints"
+    clippy::arithmetic_side_effects,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a program reads its arguments and files, and prints; its service panics if it is told to"
 )]
 
 use core::error::Error;
@@ -93,8 +96,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
         app.layer(gate)
     } else {
         let on_cancelled = if on_cancelled == "capture" { OnCancelled::Capture } else { OnCancelled::Void };
-        let ledger =
-            OrbLedger::start(Arc::new(Sqlite::open(&ledger)?) as Arc<dyn Ledger>, OrbRules::new(on_cancelled))?;
+        let store: Arc<dyn Ledger> = Arc::new(Sqlite::open(&ledger)?);
+        let ledger = OrbLedger::start(store, OrbRules::new(on_cancelled))?;
         let of_header = |headers: &HeaderMap, _: &VerifiedToken| -> Result<u64, Box<dyn Error + Send + Sync>> {
             Ok(headers.get("x-orbs").ok_or("no header")?.to_str()?.parse()?)
         };
