@@ -132,7 +132,7 @@ for (const [name, serve] of Object.entries(FRAMEWORKS)) {
       if (row.status === 200) {
         assert.deepEqual(answer.body, body, row.name);
       } else if (row.status === 403) {
-        assert.equal(answer.headers["www-authenticate"], `Bearer error="insufficient_scope", scope="${row.scope}"`);
+        assert.equal(answer.headers["www-authenticate"], row.scope && `Bearer error="insufficient_scope", scope="${row.scope}"`);
         assert.equal(answer.body.length, 0);
       } else {
         assert.equal(answer.headers["content-type"], "application/json");
@@ -140,7 +140,7 @@ for (const [name, serve] of Object.entries(FRAMEWORKS)) {
         assert.ok(row.id === undefined || answer.body.includes(`"id":${row.id},`), row.name);
       }
     }
-    assert.deepEqual([ROWS.length, count], [134, 20]);
+    assert.deepEqual([ROWS.length, count], [138, 20]);
     const long = CALL.replace('"params":{', `"params":{"arguments":{"a":"${"x".repeat((4 << 20) - 200)}"},`);
     const answer = await send(port, [...token, ...JSON_TYPE], long);
     assert.deepEqual([answer.status, answer.body.equals(Buffer.from(long))], name === "Fastify" ? [413, false] : [200, true]);

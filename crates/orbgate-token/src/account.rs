@@ -9,7 +9,7 @@ use orbgate::TokenKind;
 pub enum AccountClaim {
     /// The subject, `sub`.
     Subject,
-    /// The client, from the claim for [clients](Issuer::client_claim).
+    /// The client, from the claim for [clients](crate::Issuer::client_claim).
     Client,
     /// This claim, which must be a string.
     Claim(String),

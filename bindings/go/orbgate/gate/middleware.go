@@ -134,7 +134,7 @@ func (g *Gate) routed(r *http.Request, template, pattern string) Request {
 	if !hasMethod(pattern) || templateOf(pattern, r.Method) != template {
 		// A preflight must not run a handler for every method. A mux's pattern that isn't the template is that of a mux around
 		// the router, and says nothing about the handler.
-		request.Origin = nil
+		request.AccessControlRequestMethod = nil
 	}
 	return request
 }

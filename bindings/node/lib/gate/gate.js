@@ -26,6 +26,8 @@ const { Steps } = require("./steps.js");
  */
 
 /** @typedef {import("./steps.js").Replied} Replied */
+/** @typedef {InstanceType<typeof import("./orbs.js").Held>} OneHeld */
+/** @typedef {InstanceType<typeof import("./ledger.js").Ledger>} OneLedger */
 
 const freed = new FinalizationRegistry((/** @type {InstanceType<typeof Steps>} */ steps) => steps.close());
 
@@ -35,7 +37,7 @@ const freed = new FinalizationRegistry((/** @type {InstanceType<typeof Steps>} *
  */
 let askOf;
 /** Holds the orbs of a request that the gate has let through: an answer that denies it, what is held, or neither if it consumes nothing.
- * @type {(gate: Gate, question: Question, request: any, response: any, observe: Observe) => Promise<Answer | Held | null>} */
+ * @type {(gate: Gate, question: Question, request: any, response: any, observe: Observe) => Promise<Answer | OneHeld | null>} */
 let holdOf;
 /** Whether a gate charges this allow. @type {(gate: Gate, answer: { decision: { isAllow: boolean, charge?: { consumes: boolean } | null } }) => boolean} */
 let charges;
@@ -72,7 +74,7 @@ class Gate {
     }
     this.#steps = new Steps({ ...make, secrets });
     freed.register(this, this.#steps, this);
-    this.#ledger = options.ledger;
+    this.#ledger = /** @type {OneLedger | undefined} */ (/** @type {unknown} */ (options.ledger));
     this.#amounts = new Map(Object.entries(options.amounts ?? {}).map(([route, amount]) => [shapeOf(route), { route, amount }]));
     this.#bonus = new Map(Object.entries(options.bonusFromBody ?? {}).map(([route, limit]) => [shapeOf(route), limit]));
     if (this.#ledger !== undefined && options.mcp !== undefined) {
@@ -208,10 +210,10 @@ class Gate {
    * @param {any} request of the server
    * @param {any} response of the server
    * @param {Observe} observe
-   * @returns {Promise<Answer | Held | null>}
+   * @returns {Promise<Answer | OneHeld | null>}
    */
   async #hold(question, request, response, observe) {
-    const ledger = /** @type {NonNullable<Options["ledger"]>} */ (this.#ledger);
+    const ledger = /** @type {OneLedger} */ (this.#ledger);
     const engine = this.#policy.load();
     const route = engine.decide(question.method, question.target, null).about;
     const shape = shapeOf(route ?? "");

@@ -2,7 +2,6 @@
 // A ledger service: holds the orbs of calls before their handlers run, and settles them afterwards.
 const { readSecret } = require("#system");
 const { NAMES } = require("../names.js");
-const { whole } = require("../text.js");
 const { monotonicMs, read } = require("./keys.js");
 const { MESSAGES } = require("./messages.js");
 const { Steps } = require("./steps.js");
@@ -58,7 +57,8 @@ class Ledger {
 
   readSecret() {
     if (this.#file !== undefined) {
-      this.#secret = checked(new TextDecoder().decode(whole(readSecret(true, this.#file))).trim());
+      const secret = readSecret(true, this.#file);
+      this.#secret = checked((typeof secret === "string" ? secret : new TextDecoder().decode(secret)).trim());
     }
   }
 
