@@ -191,9 +191,9 @@ class GateFilterTest {
                 get(List.of(filter), target, Optional.empty());
             }
         }
-        assertEquals(List.of("/a", "/a"), read);
+        assertEquals(List.of("/a", "/a", "/a"), read);
         assertEquals(List.of(BonusOrbs.ALLOW), asked.stream().map(GateRequest::bonus).filter(BonusOrbs.ALLOW::equals).toList());
-        assertEquals(5, asked.size());
+        assertEquals(7, asked.size());
     }
 
     @Test
