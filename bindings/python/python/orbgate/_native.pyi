@@ -375,7 +375,7 @@ class Gate:
         failure: str | None,
         file: str,
         follower: Follower | None,
-        rules: tuple[bool, bool],
+        rules: tuple[bool, bool, list[list[str]]],
         monotonic: float,
     ) -> tuple[bool, str, str, str, Exception | None]: ...
     def ask(

@@ -291,7 +291,8 @@ class DenialCounts:
         for group, entry in self.groups:
             caller, pattern, scope = group
             scopes = self._evidence[group].lacked
-            had = carried(caller, *scopes, pattern == OTHER_KIND) if caller is not None and len(scopes) == 1 else None
+            only = next(iter(scopes)) if len(scopes) == 1 else None
+            had = None if caller is None or only is None else carried(caller, only, pattern == OTHER_KIND)
             rows.append(self._row(group, entry, looks(group), not has_days_alone, has_statuses, calls_of(caller), lacked[caller], had))
         order = {what: at for at, what in enumerate((PROBE, ATTACK, MISCONFIGURED, BROKEN, STALE, RECOVERED, RETRIES, None))}
         return Rows(Denied, sorted(rows, key=lambda row: (order[row.looks_like], -row.calls, row.caller or "", row.caller is not None, row.pattern, row.scope or "")))
