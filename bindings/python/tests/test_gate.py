@@ -413,8 +413,8 @@ def test_a_service_learns_what_a_call_consumes() -> None:
     for body in (raw, raw.decode(), bytearray(raw), memoryview(raw), parsed):
         charge = found.charge(body)
         assert charge and charge.bonus_allowed
-    for body in (b"{}", raw + raw, {}, {"allowBonusOrbsUse": 1}, {"allowBonusOrbsUse": "true"}, [parsed], None, True, "\ud800"):
-        charge = found.charge(body)
+    for other in (b"{}", raw + raw, {}, {"allowBonusOrbsUse": 1}, {"allowBonusOrbsUse": "true"}, [parsed], None, True, "\ud800"):
+        charge = found.charge(other)
         assert charge and not charge.bonus_allowed
     assert json.loads(world.audit[0])["orbs"] == {"consumes": True, "amount": None, "bonus_allowed": None}
     with pytest.raises(ValueError, match="denied"):

@@ -94,7 +94,8 @@ def test_wrong_settings_are_refused(service: Service) -> None:
     for url in ("http://ledger.test", "ftp://127.0.0.1", "127.0.0.1:80", "https://user@ledger.test", "http://127.0.0.1/?x"):
         with pytest.raises(ValueError, match="ledger"):
             Ledger(url, on_cancelled="void", secret=SECRET)
-    for wrong in ({}, {"secret": SECRET, "secret_file": "x"}, {"secret": ""}, {"secret": "a\r\nb"}, {"secret": SECRET, "timeout": 30.0}):
+    secrets: list[dict[str, Any]] = [{}, {"secret": SECRET, "secret_file": "x"}, {"secret": ""}, {"secret": "a\r\nb"}, {"secret": SECRET, "timeout": 30.0}]
+    for wrong in secrets:
         with pytest.raises(ValueError, match="secret|timeout"):
             Ledger(service.url, on_cancelled="void", **wrong)
     with pytest.raises(ValueError, match="on_cancelled"):
