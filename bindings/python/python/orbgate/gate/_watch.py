@@ -11,7 +11,15 @@ from .. import _native
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from . import Gate
+    from typing import Protocol
+
+    class Gate(Protocol):
+        """What a watch knows of a gate."""
+
+        _watch: Watch | None
+
+        def _look(self, file: str, follower: _native.Follower) -> None: ...
+        def warn(self, message: str, *, exc_info: bool) -> None: ...
 
 
 class Watch:
