@@ -177,8 +177,8 @@ fn listen(
 
 impl Running {
     /// Sends a command and returns the response.
-    pub(crate) fn tell(&mut self, command: &str) -> Result<String> {
-        writeln!(self.commands, "{command}")?;
+    pub(crate) fn tell(&self, command: &str) -> Result<String> {
+        writeln!(&self.commands, "{command}")?;
         self.answer()
     }
 
@@ -189,7 +189,7 @@ impl Running {
 
     /// Returns its counters. Earlier records of its service are complete then, because they were written
     /// before.
-    pub(crate) fn count(&mut self) -> Result<Counted> {
+    pub(crate) fn count(&self) -> Result<Counted> {
         let answer = self.tell("count")?;
         let counted = answer.strip_prefix("counted ");
         let counted = counted.with_context(|| format!("`count` was answered by `{answer}`"))?;

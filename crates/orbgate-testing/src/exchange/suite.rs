@@ -382,7 +382,7 @@ impl Open<'_> {
 
     /// Ends a run. Every call that reached the service must belong to a response that was checked, and no output may
     /// show a token.
-    pub(crate) fn close(mut self, location: &str) -> Result<(Counted, Vec<Line>)> {
+    pub(crate) fn close(self, location: &str) -> Result<(Counted, Vec<Line>)> {
         let counted = self.running.count()?;
         let mut records = self.running.records();
         let mut bodies = core::mem::take(&mut *self.bodies.lock().unwrap());

@@ -235,19 +235,24 @@ impl Orbs<'_> {
 
     /// The denial of a call that isn't held.
     fn denied(&self, what: &str, call: &Call<'_>, status: u16, retries: bool) -> Result<()> {
-        let before = self.running.records().len();
-        self.judge(what, &before, &0);
+        self.judge(what, &self.seen()?, &Vec::new());
         let answer = self.ask(call)?;
         self.judge(what, &(answer.status, answer.text()), &(status, ""));
         let retry_after = answer.header("retry-after").and_then(|value| value.parse::<u64>().ok());
         self.judge(what, &retry_after.is_some_and(|seconds| (1..=60).contains(&seconds)), &retries);
         self.judge(what, &answer.header("cache-control").as_deref(), &Some("no-store"));
-        self.judge(what, &self.running.records(), &Vec::new());
+        self.judge(what, &self.seen()?, &Vec::new());
         Ok(())
     }
 
+    /// The calls that the service saw since the last time. Counting makes its records complete.
+    fn seen(&self) -> Result<Vec<String>> {
+        self.running.count()?;
+        Ok(self.running.records())
+    }
+
     fn empty(&self) -> Result<()> {
-        self.running.records();
+        self.seen()?;
         self.denied("an empty account", &Call::new(&self.user("nobody"), "POST /run", &[]), 402, false)?;
         // Another call holds what is there.
         let user = self.user("busy");
@@ -256,7 +261,7 @@ impl Orbs<'_> {
         stream.write_all(&self.bytes(&Call::new(&user, "POST /run", &[("x-do", "endless stream")]))?)?;
         stream.set_read_timeout(Some(PATIENCE))?;
         stream.read_exact(&mut [0; 200])?;
-        self.running.records();
+        self.seen()?;
         self.denied("an account that another call holds", &Call::new(&user, "POST /run", &[]), 402, true)?;
         drop(stream);
         self.judge("the other call", &self.left(&user)?, &15);
@@ -333,7 +338,7 @@ impl Orbs<'_> {
         }
         let user = self.user("unlucky");
         self.grant(&user, 100)?;
-        self.running.records();
+        self.seen()?;
         for way in [Way::Down, Way::Slow] {
             self.service.set(way);
             self.denied(&format!("{way:?}"), &Call::new(&user, "POST /run", &[]), 503, true)?;

@@ -111,7 +111,7 @@ fn file(suite: &Suite) -> Result<()> {
     fs::write(&tokens, json!({"orbgate_token": 1, "issuers": [issuer]}).to_string())?;
     let write = || world.issuers.with("filed", |issuer| fs::write(&path, issuer.keys().to_string()));
     write()?;
-    let mut open = suite.opened(suite.program.start(&served, &tokens, Gated::Yes)?, &served)?;
+    let open = suite.opened(suite.program.start(&served, &tokens, Gated::Yes)?, &served)?;
     let recipe = Recipe::of("user", "read:orbs").from("filed");
     put(suite, &open, &recipe, "a key in a file")?;
     let former = world.token(&recipe)?;
