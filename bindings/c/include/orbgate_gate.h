@@ -558,12 +558,10 @@ static inline void orbgate_ledger_called_set_body(OrbgateQuestion *to, const cha
 /* The time on the monotonic clock. */
 static inline void orbgate_ledger_called_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 36u, 4u, value); }
 
-/* CheckAmounts: Checks that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function. Answered by `Done` or `Failed`. It needs no gate. */
+/* CheckAmounts: Checks at the start that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function, and that the policy has each route with a function. `Reload` checks the amounts of later versions. Answered by `Done` or `Failed`. It needs no gate. */
 static inline void orbgate_check_amounts_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 37u); }
 /* The routes with a function, as the policy names them. */
 static inline void orbgate_check_amounts_add_function(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 37u, 1u, value, len); }
-/* The policy must have each of them. */
-static inline void orbgate_check_amounts_set_is_start(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 37u, 2u, value); }
 
 /* The form of each field, by its number; null for an unknown kind. */
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)

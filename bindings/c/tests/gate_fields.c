@@ -608,18 +608,15 @@ static void ask_ledger_called(void)
 static void ask_check_amounts(void)
 {
     static const unsigned char bytes[] = {
-        37,0,0,0,44,0,0,0,1,0,0,0,9,0,0,0,102,117,110,99,116,105,111,110,115,1,0,0,0,11,0,0,0,102,117,110,99,116,105,111,110,115,32,50,2,0,0,0,
-        0,0,0,0,
+        37,0,0,0,36,0,0,0,1,0,0,0,9,0,0,0,102,117,110,99,116,105,111,110,115,1,0,0,0,11,0,0,0,102,117,110,99,116,105,111,110,115,32,50,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_check_amounts_begin(NULL);
     orbgate_check_amounts_begin(&question);
     orbgate_check_amounts_add_function(&question, ORBGATE_TEXT("functions"));
     orbgate_check_amounts_add_function(&question, ORBGATE_TEXT("functions 2"));
-    orbgate_check_amounts_set_is_start(&question, true);
     CHECK(is_written(&question, bytes, sizeof bytes));
     ADDS_STRING(orbgate_check_amounts_begin, orbgate_drop_begin, orbgate_check_amounts_add_function, "functions");
-    SETS(orbgate_check_amounts_begin, orbgate_drop_begin, orbgate_check_amounts_set_is_start, true);
     orbgate_question_free(&question);
 }
 

@@ -14,8 +14,8 @@ use crate::rules::{CorsPreflight, Rules};
 
 /// A request, decided as far as possible without its token.
 ///
-/// 1. [`Rules::open`]: denies a page's origin that an MCP endpoint doesn't accept, an upgrade to `h2c`, an overridden method and a malformed target, regardless of the
-///    token. Allows a public route.
+/// 1. [`Rules::open`]: denies a page's origin that an MCP endpoint doesn't accept, an upgrade to `h2c`, an overridden
+///    method and a malformed target, regardless of the token. Allows a public route.
 /// 2. [`Opened::token`]: finds the bearer token. If the request doesn't have exactly one, the credentials are already
 ///    known. A verifier checks the token.
 /// 3. [`Opened::decide`]: the engine decides. At an MCP endpoint, [`Rules::decide_body`] decides after the body is read.

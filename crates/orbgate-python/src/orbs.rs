@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use orbgate_gate::{
     Amount, Charging, HandlerOutcome, HoldId, HoldStep, LedgerCall, LedgerReply, Matched, OnCancelled, OrbRules,
-    RemoteHolds, Unpaid, same_template,
+    RemoteHolds, Unpaid,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -44,12 +44,10 @@ impl Orbs {
     /// Raises ValueError unless each route that consumes orbs has an amount, in the policy or of one of these routes with a
     /// function, and the policy has each of these.
     #[staticmethod]
-    #[pyo3(signature = (policy, functions, *, is_start))]
-    fn check_amounts(policy: &Bound<'_, Policy>, functions: Vec<String>, is_start: bool) -> PyResult<()> {
+    fn check_amounts(policy: &Bound<'_, Policy>, functions: Vec<String>) -> PyResult<()> {
         guarded(|| {
             let engine = policy.get().engine();
-            let is_known = |name: &str| engine.routes().any(|route| same_template(name, route.as_str()));
-            if let Some(name) = functions.iter().find(|name| is_start && !is_known(name)) {
+            if let Some(name) = OrbRules::unknown_route(engine, &functions) {
                 return Err(PyValueError::new_err(format!("the policy has no route `{name}`")));
             }
             let checked = OrbRules::check_amounts(engine, &functions);

@@ -56,8 +56,8 @@ type Config struct {
 	// its [http.ServeMux] pattern has the method OPTIONS. [Gate.Middleware] around another router lets them pass to any
 	// handler, which must check [Call.Preflight].
 	CorsPreflight bool
-	// Ledger charges the calls of [Gate.Mux] and [Gate.Middleware]. [New] and [Gate.Reload] fail while a route that consumes
-	// orbs has no amount. Nil if the service charges.
+	// Ledger charges the calls of [Gate.Mux] and [Gate.Middleware]; [Gate.Flush] waits for it. [New] and [Gate.Reload] fail while a route
+	// that consumes orbs has no amount. Nil if the service charges.
 	Ledger *Ledger
 	// MCP is an endpoint of the Model Context Protocol.
 	MCP MCP
@@ -182,7 +182,7 @@ func New(config Config) (*Gate, error) {
 			return nil, errors.New("gate: operations of MCP can't be charged yet")
 		}
 		if g.orbs, err = newOrbs(g, *config.Ledger); err == nil {
-			err = g.orbs.check(engine, true)
+			err = g.orbs.check(engine)
 		}
 		if err != nil {
 			_ = g.Close()
@@ -218,7 +218,8 @@ func FromFiles(policy, tokens string, options ...func(*Config)) (*Gate, error) {
 	return made, nil
 }
 
-// Close ends the gate: it cancels running fetches, and denies every further request.
+// Close ends the gate: it cancels running fetches, and denies every further request. Settlements that [Gate.Flush] hasn't waited for are
+// lost.
 func (g *Gate) Close() error {
 	g.mutex.Lock()
 	g.closed = true

@@ -173,7 +173,9 @@ func newGate(t *testing.T, i *issuer, config gate.Config) *gate.Gate {
 		config.Policy = orbgate.NewHandle(engine)
 		engine.Close()
 	}
-	config.Tokens = i.tokens()
+	if config.Tokens == "" {
+		config.Tokens = i.tokens()
+	}
 	if config.Logger == nil {
 		config.Logger = slog.New(slog.DiscardHandler)
 	}

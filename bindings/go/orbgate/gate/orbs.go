@@ -70,8 +70,9 @@ type orbs struct {
 	mutex  sync.Mutex
 	step   *steps.Step
 	secret string
-	// What was counted of the step.
+	// What was counted of the step, and how many settlements it has.
 	counted steps.Ledgered
+	waiting uint64
 	failure string
 	wake    chan struct{}
 	amounts map[string]func(*http.Request, *Token) (uint64, error)
@@ -140,9 +141,9 @@ func (o *orbs) readSecret() error {
 	return nil
 }
 
-// Whether each route of this engine that consumes has an amount.
-func (o *orbs) check(engine any, isStart bool) error {
-	return o.gate.raw.Ask(engine, &steps.CheckAmounts{Functions: o.functions(), IsStart: isStart}, new(steps.Step))
+// Whether each route of this engine that consumes has an amount, and each function a route.
+func (o *orbs) check(engine any) error {
+	return o.gate.raw.Ask(engine, &steps.CheckAmounts{Functions: o.functions()}, new(steps.Step))
 }
 
 // The routes with a function that states the amount.
@@ -172,6 +173,9 @@ func (o *orbs) ask(question steps.Question) (steps.Reply, error) {
 		}
 	}
 	reply := o.step.Reply
+	if reply.Number == steps.KindLedgered {
+		o.waiting = reply.Ledgered.Waiting
+	}
 	reply.HoldStep.Body, reply.LedgerCall.Body = bytes.Clone(reply.HoldStep.Body), bytes.Clone(reply.LedgerCall.Body)
 	return reply, nil
 }
@@ -270,6 +274,25 @@ func (o *orbs) send() {
 	case o.wake <- struct{}{}:
 	default:
 	}
+}
+
+// Flush waits until the ledger has taken all settlements. Call it after the server has stopped and before [Gate.Close], or else calls that
+// have just ended are never charged.
+func (g *Gate) Flush(ctx context.Context) error {
+	for g.orbs != nil && g.orbs.isWaiting() {
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+func (o *orbs) isWaiting() bool {
+	o.mutex.Lock()
+	defer o.mutex.Unlock()
+	return o.waiting > 0
 }
 
 // Settles and extends, until the gate is closed.

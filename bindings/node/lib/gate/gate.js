@@ -8,7 +8,7 @@ const { PolicyError, failure } = require("../errors.js");
 const { fromRead } = require("../file.js");
 const { given } = require("../text.js");
 const { answerOf } = require("./answer.js");
-const { Held, allowsBonusOrbs, bodyOf } = require("./orbs.js");
+const { Held, readsBonus } = require("./orbs.js");
 const { Keys, monotonicMs } = require("./keys.js");
 const { MESSAGES } = require("./messages.js");
 const { Observer } = require("./observe.js");
@@ -83,7 +83,7 @@ class Gate {
     if (this.#ledger === undefined && (this.#amounts.size > 0 || this.#bonus.size > 0)) {
       throw new TypeError("only a gate with a `ledger` has `amounts` and `bonusFromBody`");
     }
-    this.#check(this.#policy.load(), true);
+    this.#check(this.#policy.load());
     this.#observer = new Observer(options);
     if (this.#ledger !== undefined) {
       this.#ledger.observer = this.#observer;
@@ -182,10 +182,10 @@ class Gate {
    * Throws if a path fits both a public route and a route of the policy.
    * @param {OneEngine} engine
    */
-  #check(engine, isStart = false) {
+  #check(engine) {
     this.#steps.ask(engine, { number: MESSAGES.CHECK_ENGINE });
     if (this.#ledger !== undefined) {
-      this.#steps.ask(engine, { number: MESSAGES.CHECK_AMOUNTS, functions: this.#functions(), isStart });
+      this.#steps.ask(engine, { number: MESSAGES.CHECK_AMOUNTS, functions: this.#functions() });
     }
   }
 
@@ -214,12 +214,10 @@ class Gate {
    */
   async #hold(question, request, response, observe) {
     const ledger = /** @type {OneLedger} */ (this.#ledger);
-    const engine = this.#policy.load();
-    const route = engine.decide(question.method, question.target, null).about;
-    const shape = shapeOf(route ?? "");
+    const shape = shapeOf(/** @type {any} */ (question).route ?? "");
     const limit = this.#bonus.get(shape);
-    const body = limit === undefined ? null : await bodyOf(request, limit);
-    const charge = { charges: true, allowBonusOrbs: body !== null && allowsBonusOrbs(body), ...this.#amountOf(shape, request, question) };
+    const allowBonusOrbs = limit !== undefined && await readsBonus(request, limit);
+    const charge = { charges: true, allowBonusOrbs, ...this.#amountOf(shape, request, question) };
     /** @type {any} */
     const first = await this.#ask({ question, observe, charge });
     if (first.account === undefined) {

@@ -140,22 +140,24 @@ class Ledger {
   #send() {
     if (!this.#isSending) {
       this.#isSending = true;
-      this.#sending().catch((error) => this.observer.log.error(`orbgate: settling orbs failed: ${error.message}`)).finally(() => {
-        this.#isSending = false;
-      });
+      this.#sending().catch((error) => this.observer.log.error(`orbgate: settling orbs failed: ${error.message}`));
     }
   }
 
   async #sending() {
     clearTimeout(this.#timer);
-    for (;;) {
-      const reply = this.#asked({ number: MESSAGES.NEXT_LEDGER_CALL, monotonicMs: monotonicMs() });
-      if (reply.number !== MESSAGES.LEDGER_CALL) {
-        this.#report(reply);
-        return;
+    try {
+      for (;;) {
+        const reply = this.#asked({ number: MESSAGES.NEXT_LEDGER_CALL, monotonicMs: monotonicMs() });
+        if (reply.number !== MESSAGES.LEDGER_CALL) {
+          this.#report(reply);
+          return;
+        }
+        const { status, body } = await this.#post(reply);
+        this.#asked({ number: MESSAGES.LEDGER_CALLED, call: reply.call, status, body, monotonicMs: monotonicMs() });
       }
-      const { status, body } = await this.#post(reply);
-      this.#asked({ number: MESSAGES.LEDGER_CALLED, call: reply.call, status, body, monotonicMs: monotonicMs() });
+    } finally {
+      this.#isSending = false; // At once, so that nothing that ends now is left for later.
     }
   }
 

@@ -528,17 +528,15 @@ const putLedgerCalled = (to, of) => {
 };
 
 /**
- * Checks that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function. Answered by `Done` or `Failed`. It needs no gate.
+ * Checks at the start that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function, and that the policy has each route with a function. `Reload` checks the amounts of later versions. Answered by `Done` or `Failed`. It needs no gate.
  * @typedef {object} CheckAmounts
  * @property {37} number
  * @property {readonly Text[]} [functions] The routes with a function, as the policy names them.
- * @property {boolean} [isStart] The policy must have each of them.
  */
 
 /** @type {Put<CheckAmounts>} */
 const putCheckAmounts = (to, of) => {
   to.texts(1, of.functions);
-  to.flag(2, of.isStart);
 };
 
 /**

@@ -4,6 +4,7 @@
 const { check } = require("../errors.js");
 const { lengthOf } = require("../text.js");
 const { gates } = require("./abi.js");
+const { bodyOf } = require("./body.js");
 
 /** @typedef {InstanceType<typeof import("./ledger.js").Ledger>} Ledger */
 
@@ -77,35 +78,16 @@ function settleBy(held, response) {
 }
 
 /**
- * The body of a request with a stated length, if it isn't longer than this; the service reads it again.
+ * Whether the body of a request allows bonus orbs: not if its length isn't stated, or is over the limit. The service gets the same bytes.
  * @param {any} request of the server
  * @param {number} limit
- * @returns {Promise<Uint8Array | null>}
  */
-async function bodyOf(request, limit) {
-  const length = Number(request.headers["content-length"] ?? NaN);
-  if (!(length > 0 && length <= limit) || request.readableEnded || request.readableFlowing === true) {
-    return null;
+async function readsBonus(request, limit) {
+  if (!(Number(request.headers["content-length"]) > 0)) {
+    return false;
   }
-  return new Promise((resolve) => {
-    const done = (/** @type {Uint8Array | null} */ body) => {
-      request.off("readable", reading);
-      request.off("close", leaving);
-      if (body !== null) {
-        request.unshift(body);
-      }
-      resolve(body);
-    };
-    const leaving = () => done(null);
-    const reading = () => {
-      const body = request.read(length);
-      if (body !== null) {
-        done(body);
-      }
-    };
-    request.on("readable", reading);
-    request.on("close", leaving);
-  });
+  const { body } = await bodyOf(request, { mostBytes: limit, take: () => () => {} });
+  return body !== undefined && allowsBonusOrbs(body);
 }
 
 /**
@@ -127,4 +109,4 @@ function allowsBonusOrbs(body) {
 
 const BONUS = "allowBonusOrbsUse";
 
-module.exports = { Held, allowsBonusOrbs, bodyOf, settleBy };
+module.exports = { Held, allowsBonusOrbs, readsBonus, settleBy };

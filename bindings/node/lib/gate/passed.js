@@ -71,7 +71,7 @@ function charged(gate, request, response, question, answer, what) {
       note();
     }
   };
-  return holdOf(gate, /** @type {any} */ ({ ...question, token: answer.token }), request, response, observe).then((held) => {
+  return holdOf(gate, /** @type {any} */ ({ ...question, token: answer.token, route: answer.decision.route }), request, response, observe).then((held) => {
     if (held instanceof Held) {
       what.holds(held);
       settleBy(held, response);

@@ -1157,26 +1157,19 @@ impl<'a> LedgerCalled<'a> {
     }
 }
 
-/// Checks that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function. Answered by `Done` or `Failed`. It needs no gate.
+/// Checks at the start that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function, and that the policy has each route with a function. `Reload` checks the amounts of later versions. Answered by `Done` or `Failed`. It needs no gate.
 #[derive(Default)]
 pub(super) struct CheckAmounts<'a> {
     /// The routes with a function, as the policy names them.
     pub(super) functions: Vec<&'a str>,
-    /// The policy must have each of them.
-    pub(super) is_start: bool,
 }
 
 impl<'a> CheckAmounts<'a> {
     fn read(fields: Fields<'a>) -> OrStatus<Self> {
         let mut read = Self::default();
-        let mut seen = Seen::default();
         fields.each(|number, bytes| {
             match number {
                 1 => read.functions.push(<&str>::read(bytes)?),
-                2 => {
-                    seen.first(number)?;
-                    read.is_start = bool::read(bytes)?;
-                }
                 _ => return Err(OrbgateStatus::InvalidArgument),
             }
             Ok(())

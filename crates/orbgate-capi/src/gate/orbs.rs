@@ -4,7 +4,7 @@ use core::time::Duration;
 
 use orbgate_gate::{
     Amount, Charging, HandlerOutcome, HoldCommand, HoldId, HoldStep as Next, LedgerReply, OnCancelled, OrbRules,
-    RemoteHolds, Unpaid, same_template,
+    RemoteHolds, Unpaid,
 };
 
 use super::call::{Asking, INVALID};
@@ -169,13 +169,10 @@ impl Asking<'_> {
 
     pub(super) fn check_amounts(&mut self, asked: &CheckAmounts<'_>) -> OrStatus {
         let engine = self.engine()?.engine();
-        let is_known = |name: &str| engine.routes().any(|route| same_template(name, route.as_str()));
-        let unknown = asked.functions.iter().find(|name| !is_known(name));
-        if let Some(name) = unknown.filter(|_| asked.is_start) {
-            let error = format!("the policy has no route `{name}`");
-            return self.failed(&refused(&error));
-        }
         let stated: Vec<_> = asked.functions.iter().map(|route| (*route).to_owned()).collect();
+        if let Some(name) = OrbRules::unknown_route(engine, &stated) {
+            return self.failed(&refused(&format!("the policy has no route `{name}`")));
+        }
         match OrbRules::check_amounts(engine, &stated) {
             Ok(()) => self.done(),
             Err(error) => self.failed(&invalid(&error)),

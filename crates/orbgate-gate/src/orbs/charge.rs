@@ -162,6 +162,13 @@ impl OrbRules {
             engine.routes().filter(|route| lacks(route)).map(|route| route.as_str().to_owned()).collect();
         if routes.is_empty() { Ok(()) } else { Err(NoAmount { routes }) }
     }
+
+    /// The first of these routes that an engine doesn't have: at the start, a function for it is a mistake.
+    #[must_use]
+    pub fn unknown_route<'s>(engine: &Engine, stated: &'s [String]) -> Option<&'s str> {
+        let is_known = |name: &str| engine.routes().any(|route| same_template(name, route.as_str()));
+        stated.iter().map(String::as_str).find(|name| !is_known(name))
+    }
 }
 
 impl Rules {

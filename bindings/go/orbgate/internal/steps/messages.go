@@ -865,12 +865,10 @@ func (m *LedgerCalled) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// CheckAmounts: Checks that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function. Answered by `Done` or `Failed`. It needs no gate.
+// CheckAmounts: Checks at the start that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function, and that the policy has each route with a function. `Reload` checks the amounts of later versions. Answered by `Done` or `Failed`. It needs no gate.
 type CheckAmounts struct {
 	// The routes with a function, as the policy names them.
 	Functions []string
-	// The policy must have each of them.
-	IsStart bool
 }
 
 // Append writes the question after these bytes.
@@ -878,9 +876,6 @@ func (m *CheckAmounts) Append(to []byte) []byte {
 	to, start := begin(to, 37)
 	for _, one := range m.Functions {
 		to = putText(to, 1, one)
-	}
-	if m.IsStart {
-		to = putFlag(to, 2)
 	}
 	return end(to, start)
 }

@@ -386,8 +386,8 @@ class Gate(_native.Gate):
         gate._amounts = {_shape(route): checked("amounts", amount) for route, amount in amounts.items()}
         gate._functions = list(amounts)
         gate._bonus = {_shape(route): limit for route, limit in (bonus_from_body or {}).items()}
-        gate._check_amounts(policy, is_start=True)
         if ledger is not None:
+            _native.Orbs.check_amounts(policy, gate._functions)
             ledger._add = gate._add
         gate._keys.tell(gate)
         return gate
@@ -446,10 +446,6 @@ class Gate(_native.Gate):
             self._add(_names.POLICY_LOADS_TOTAL, {_names.LABEL_RESULT: result})
         if error is not None:
             raise lost or error
-
-    def _check_amounts(self, policy: Policy, *, is_start: bool = False) -> None:
-        if self._ledger is not None:
-            _native.Orbs.check_amounts(policy, self._functions, is_start=is_start)
 
     def _bonus_limit(self, answer: Answer) -> int | None:
         """How many bytes of the body to read for the flag of bonus orbs; None if none."""

@@ -179,10 +179,8 @@ class Ledger:
     def _reply(self, sent: Future[_Reply], timeout: float) -> _Reply:
         try:
             return sent.result(timeout)
-        except TimeoutError:
-            return None
         except Exception:
-            # In Python 3.10 this isn't a TimeoutError.
+            # Late; in Python 3.10 that isn't a TimeoutError.
             return None
 
     def _ask(self, call: Call, end: float) -> _Reply:

@@ -787,13 +787,10 @@ final class Messages {
         }
     }
 
-    /** Checks that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function. Answered by {@code Done} or {@code Failed}. It needs no gate. */
+    /** Checks at the start that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function, and that the policy has each route with a function. {@code Reload} checks the amounts of later versions. Answered by {@code Done} or {@code Failed}. It needs no gate. */
     static final class CheckAmounts implements Question {
         /** The routes with a function, as the policy names them. */
         List<String> functions = List.of();
-
-        /** The policy must have each of them. */
-        boolean isStart;
 
         @Override
         public void write(Wire.Writer to) {
@@ -801,7 +798,6 @@ final class Messages {
             for (String one : functions) {
                 to.item(1, one);
             }
-            to.put(2, isStart);
             to.end(start);
         }
     }
