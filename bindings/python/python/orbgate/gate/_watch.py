@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Protocol
 
-    class Gate(Protocol):
-        """What a watch knows of a gate."""
+    class Watched(Protocol):
+        """What a watch uses of a gate."""
 
         _watch: Watch | None
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Watch:
     """A file that is followed in each process that asks for it, until its gate has another one."""
 
-    def __init__(self, gate: Gate, file: str, interval: float) -> None:
+    def __init__(self, gate: Watched, file: str, interval: float) -> None:
         # Says whether the interval can be one.
         _native.Follower(interval)
         # The gate owns this object, which must not keep the gate alive.
