@@ -344,7 +344,8 @@ class Policy(_native.Policy):
 
     def ask(self, question: str, arguments: Mapping[str, object]) -> Any:
         """Answers a question about the policy: `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`, `unused` or
-        `who`. The answer is the JSON of `orbgate QUESTION --json`. `orbgate.questions` has a typed function for each.
+        `who`. The answer is the JSON of `orbgate QUESTION --json`, whose fields are in
+        docs/json.md. The other methods give the same answers as Python's own types.
 
         Raises ValueError if there is no such question or the arguments are wrong, and `PolicyError` if `diff` gets a
         policy with errors.

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Literal
 
-    from .. import questions
     from .._native import Charge, Decision, Hold
     from ._body import Receive
 
@@ -284,7 +283,7 @@ class Gate(_native.Gate):
 
     `count` is called with the name of a counter and its labels; by default, OpenTelemetry counts if it is installed.
     `audit` is called with a JSON line for each decision. With `debug`, the log explains each denial: the result of
-    `orbgate.questions.explain`, without the query, or only the decision if a header or the query causes the denial. It
+    `Policy.ask("explain", …)`, without the query, or only the decision if a header or the query causes the denial. It
     costs time for each denial, and callers get nothing of it.
 
     With `refuse_wider`, `reload` and `watch` keep the active policy if the new one allows more, or for fewer orbs; with
@@ -601,13 +600,12 @@ class Gate(_native.Gate):
 
 def _explained(answer: Answer, method: str, path: str) -> str:
     """Why a call is denied, as a line of JSON. Without the query, which can contain secrets, and without the token."""
-    request: questions.Request = {"method": method, "target": path}
+    request: dict[str, object] = {"method": method, "target": path}
     if answer.token is not None:
         request["token"] = {"kind": answer.token.kind, "scopes": answer.token.scopes}
     elif answer.decision.reason == "invalid_token":
         request["token"] = {"kind": "unknown", "scopes": ""}
-    arguments: questions.ExplainArguments = {"request": request}
-    explanation = _native.ask(answer.policy, "explain", json.dumps(arguments))
+    explanation = _native.ask(answer.policy, "explain", json.dumps({"request": request}))
     decision = answer.decision.to_dict()
     found = json.loads(explanation)
     if (found["reason"], found["detail"]) != (decision["reason"], decision["detail"]):

@@ -7,7 +7,6 @@ mod java;
 #[allow(unreachable_pub, reason = "a module of another crate")]
 #[path = "../../../../orbgate-testing/src/json.rs"]
 mod json;
-mod python;
 mod schema;
 mod typescript;
 
@@ -211,5 +210,4 @@ fn every_language_has_the_questions() {
     compare(&format!("{java}/Questions.java"), &java::types(&shapes));
     compare_section(&format!("{java}/Engine.java"), "questions", &java::methods(&shapes));
     compare("bindings/cpp/include/orbgate_questions.hpp", &cpp::header(&shapes));
-    compare("bindings/python/python/orbgate/questions.py", &python::module(&shapes));
 }
