@@ -1,7 +1,5 @@
 //! `cargo xtask conformance`: every row of policy/cases through the public interface of each language.
 //!
-//! The step `conformance` repeats what each language's own step does, so it isn't part of `cargo xtask test --all`.
-//!
 //! `policy/cases/run.py` reads the cases and judges the answers; a language only has a program that asks its interface. To
 //! add a language, add its forms there, a variant of [`Language`] and a function that prepares its program.
 
@@ -51,11 +49,6 @@ impl Conformance {
         };
         settled(in_each(project, languages)?)
     }
-}
-
-/// The step `conformance`: all languages.
-pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    in_each(project, Language::value_variants())
 }
 
 fn in_each(project: &Project, languages: &[Language]) -> Result<StepResult> {

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: the checks, step by step. By default those that a change needs, or with `--all` those that CI runs.
+//! `cargo xtask test`: the checks, step by step. By default the tests of the Rust crates and the pages, or with `--all` those that CI runs.
 
 pub(crate) mod assure;
 mod lanes;
@@ -46,7 +46,6 @@ impl Test {
         let wanted = |step: &Step| match (self.steps.as_slice(), step.when()) {
             ([], When::Always) => true,
             ([], When::WithAll) => self.all,
-            ([], When::WithoutAll) => !self.all,
             ([], When::IfChanged) => self.all && is_due(*step),
             ([], When::Assure) => false,
             (steps, _) => steps.contains(step),
@@ -85,7 +84,7 @@ mod tests {
         assert_eq!(steps(true, &[], false), of(&[always, all]));
         let due = of(&[always, all, When::IfChanged]);
         assert_eq!(steps(true, &[], true), due);
-        assert_eq!(steps(false, &[], true), of(&[always, When::WithoutAll]));
+        assert_eq!(steps(false, &[], true), of(&[always]));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::kit::program::Program;
 use crate::kit::project::{Package, Project};
 use crate::kit::{setup, skipped};
 use crate::language::library::COMMAND;
-use crate::language::{c, conformance, explorer, go, java, node, python, wasm};
+use crate::language::{c, explorer, go, java, node, python, wasm};
 use crate::measure::{instructions, processors};
 use crate::release::dist::{self, Form};
 use crate::release::{install, msrv, tree};
@@ -27,8 +27,6 @@ pub(crate) enum Step {
     Tests,
     /// The documentation builds as docs.rs builds it, and its links resolve
     Docs,
-    /// Every language gives the cases' decisions
-    Conformance,
     /// The Python package, installed: all but the long tests in the newest Python, those of the native module in the others; the cases
     Python,
     /// C and C++: headers, symbols, tests, cases, examples; under valgrind and sanitizers
@@ -103,8 +101,6 @@ pub(crate) enum Step {
 pub(crate) enum When {
     /// With `test` and `test --all`.
     Always,
-    /// With `test`: with `--all`, other steps do the same.
-    WithoutAll,
     /// With `test --all`.
     WithAll,
     /// With `assure`; with `test --all` only if a path that it covers has changed since its last recorded run.
@@ -131,9 +127,10 @@ impl Step {
 
     pub(crate) const fn when(self) -> When {
         match self {
-            Self::Fmt | Self::Tree | Self::Clippy | Self::Tests | Self::Docs => When::Always,
-            Self::Conformance => When::WithoutAll,
-            Self::Python | Self::C | Self::Go | Self::Java | Self::Node | Self::Embed => When::WithAll,
+            Self::Fmt | Self::Tree | Self::Tests => When::Always,
+            Self::Clippy | Self::Docs | Self::Python | Self::C | Self::Go | Self::Java | Self::Node | Self::Embed => {
+                When::WithAll
+            }
             Self::Instructions | Self::Portable | Self::Wasm | Self::Gateway | Self::Gates => When::WithAll,
             Self::Features | Self::Fuzz | Self::Package | Self::Msrv | Self::Install => When::IfChanged,
             Self::GoModule | Self::Dist | Self::Aarch64 => When::IfChanged,
@@ -151,7 +148,7 @@ impl Step {
 
     pub(crate) const fn lane(self) -> Lane {
         match self {
-            Self::Conformance | Self::Python | Self::C | Self::Go | Self::Java | Self::Node => Lane::Languages,
+            Self::Python | Self::C | Self::Go | Self::Java | Self::Node => Lane::Languages,
             Self::Gateway | Self::Envoy | Self::Gates | Self::Frameworks => Lane::Quiet,
             Self::Mutants | Self::Soak | Self::Pythons | Self::Explorer | Self::Ledger => Lane::Quiet,
             _ => Lane::Cargo,
@@ -215,13 +212,13 @@ impl Step {
             Self::Java => &["bindings/c", "bindings/java"],
             Self::Node => &["bindings/c", "bindings/node"],
             Self::Python => &["bindings/python"],
-            Self::Go | Self::Gates | Self::Conformance => &["bindings", "dist"],
+            Self::Go | Self::Gates => &["bindings", "dist"],
             Self::Embed => &["dist"],
             Self::Fmt | Self::Tree | Self::Clippy | Self::Docs => &[],
             Self::Instructions | Self::Portable | Self::Wasm => &[],
         };
         let rust: &[_] = match self.when() {
-            When::Always | When::WithoutAll | When::WithAll => &RUST,
+            When::Always | When::WithAll => &RUST,
             When::IfChanged | When::Assure => &[],
         };
         [rust, paths].concat()
@@ -284,7 +281,6 @@ impl Step {
             Self::Gateway => step(|| proxies("--skip envoy --skip keycloak::")),
             Self::Envoy => step(|| proxies("envoy")),
             Self::Install => install::check(project),
-            Self::Conformance => conformance::run(project),
             Self::Instructions => instructions::check("x86-64"),
             Self::Java => java::run(project),
             Self::Python => python::run(project),
@@ -440,7 +436,6 @@ mod tests {
         for (row, step) in rows.iter().zip(Step::all()) {
             let runs = match step.when() {
                 When::Always => "`test`, `--all`",
-                When::WithoutAll => "`test`",
                 When::WithAll => "`--all`",
                 When::IfChanged => "`assure`; `--all` if changed",
                 When::Assure => "`assure`",
