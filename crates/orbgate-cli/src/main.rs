@@ -7,6 +7,7 @@
 
 mod answer;
 mod calls;
+mod cases;
 mod check;
 mod complete;
 mod decide;
@@ -40,7 +41,6 @@ mod review;
 mod serve;
 mod table;
 mod tally;
-mod test;
 mod token;
 mod tolerate;
 mod unused;
@@ -89,7 +89,7 @@ enum Command {
     /// Compare two policies: changes in access and cost
     Diff(diff::Arguments),
     /// Test policies with test files, and measure coverage
-    Test(test::Arguments),
+    Test(cases::Arguments),
     /// Review a new version of a policy: diff, costs, lint and tests on one page
     Review(review::Arguments),
     /// Find the smallest set of scopes for some calls
@@ -156,7 +156,7 @@ fn run(cli: &Cli) -> Result<Exit, Stop> {
         Command::Openapi(arguments) => openapi::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         // A test file can name its own policy.
-        Command::Test(arguments) => test::run(arguments, policy),
+        Command::Test(arguments) => cases::run(arguments, policy),
         // The policy isn't used, because no call is decided.
         Command::Token(arguments) => token::run(arguments),
         // A ledger knows nothing of policies.

@@ -14,6 +14,7 @@ use orbgate_analysis::shown::{code, span};
 use orbgate_analysis::{Change, Code, Cost, Finding, Level};
 use serde::Serialize;
 
+use crate::cases::{self, Report, Tested};
 use crate::diff::{self, Compared};
 use crate::fail_on;
 use crate::input;
@@ -21,7 +22,6 @@ use crate::lint::{self, Linted};
 use crate::output::{self, DENY, Exit, Stop, WARNING, count, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT, Source};
 use crate::table::orb_column;
-use crate::test::{self, Report, Tested};
 
 pub(crate) use args::Arguments;
 
@@ -49,8 +49,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         return Ok(Exit::Findings);
     };
     let compared = before.source.as_ref().map(|old| (old, Compared::new(old, new)));
-    let (files, sources) = test::read(&arguments.tests, Some(new))?;
-    let (tested, coverage) = test::try_all(&files, &sources);
+    let (files, sources) = cases::read(&arguments.tests, Some(new))?;
+    let (tested, coverage) = cases::try_all(&files, &sources);
     let page = Page {
         compared: compared.as_ref().map(|(_, compared)| compared),
         before: &before.linted,
@@ -168,8 +168,8 @@ impl Page<'_> {
             old_diagnostics: old_diagnostics.collect(),
             diff: self.compared,
             lint: &self.linted.0,
-            tests: self.tested.iter().map(test::FileAnswer::new).collect(),
-            coverage: self.coverage.iter().map(test::CoverageAnswer::new).collect(),
+            tests: self.tested.iter().map(cases::FileAnswer::new).collect(),
+            coverage: self.coverage.iter().map(cases::CoverageAnswer::new).collect(),
             fails,
         }
     }
@@ -183,7 +183,7 @@ impl Page<'_> {
             writeln!(out, "newly suppressed: {code}, line {line}: {text}")?;
         }
         for tested in self.tested {
-            test::results(out, tested)?;
+            cases::results(out, tested)?;
         }
         self.coverage.iter().try_for_each(|report| report.sum_up(out))
     }
@@ -291,7 +291,7 @@ impl Page<'_> {
         page.push_str("\n### Tests\n\n");
         let failed: Vec<_> = self.tested.iter().flat_map(failures).collect();
         // Writing to a string can't fail.
-        let _ = writeln!(page, "{}\n", test::failed_of(self.tested));
+        let _ = writeln!(page, "{}\n", cases::failed_of(self.tested));
         let rows = failed.into_iter().chain(self.tested.iter().flat_map(warnings));
         push_rows(page, rows, MOST_PART, "`orbgate test` lists all");
         for report in self.coverage {
@@ -373,8 +373,8 @@ struct Answer<'a> {
     /// Null if one of the policies has errors.
     diff: Option<&'a Compared<'a, 'a>>,
     lint: &'a orbgate_analysis::ask::answers::Linted,
-    tests: Vec<test::FileAnswer<'a>>,
-    coverage: Vec<test::CoverageAnswer<'a>>,
+    tests: Vec<cases::FileAnswer<'a>>,
+    coverage: Vec<cases::CoverageAnswer<'a>>,
     /// Why the command exits with 1.
     fails: &'a [String],
 }

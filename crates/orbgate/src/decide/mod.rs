@@ -32,7 +32,7 @@ impl Tables {
             (Some(column), Ok(_), Found::Template(template)) if is_short => self.need_of(template, column),
             // The most common denial.
             (Some(_), Ok(_), Found::Nothing) if is_short => {
-                return self.deny(Reason::NoRoute, Subject::NOTHING);
+                return self.without_charge(Reason::NoRoute, Subject::NOTHING);
             }
             _ => None,
         };
@@ -45,8 +45,8 @@ impl Tables {
         };
         match (need, token) {
             (Some(need), Ok(token)) => self.decide_need(need, token, request.allow_bonus_orbs_use),
-            (_, Err(reason)) => self.deny(reason, Subject::NOTHING),
-            (None, _) => self.deny(Reason::NoRoute, Subject::NOTHING),
+            (_, Err(reason)) => self.without_charge(reason, Subject::NOTHING),
+            (None, _) => self.without_charge(Reason::NoRoute, Subject::NOTHING),
         }
     }
 
@@ -136,8 +136,9 @@ impl Tables {
         Decision::new(self, reason, subject, allow_bonus_orbs_use)
     }
 
+    /// A decision that looks at no token's scopes and consumes nothing.
     #[inline(always)]
-    pub(crate) const fn deny(&self, reason: Reason, subject: Subject) -> Decision<'_> {
+    pub(crate) const fn without_charge(&self, reason: Reason, subject: Subject) -> Decision<'_> {
         Decision::new(self, reason, subject, false)
     }
 }

@@ -123,13 +123,13 @@ impl Engine {
     /// decision named.
     #[doc(hidden)]
     pub const fn deny_misrouted(&self) -> Decision<'_> {
-        self.tables.deny(Reason::NoRoute, Subject::NOTHING)
+        self.tables.without_charge(Reason::NoRoute, Subject::NOTHING)
     }
 
     /// The allow of a request that a gate passes without a token.
     #[doc(hidden)]
     pub const fn allow_public(&self) -> Decision<'_> {
-        self.tables.deny(Reason::PublicRoute, Subject::NOTHING)
+        self.tables.without_charge(Reason::PublicRoute, Subject::NOTHING)
     }
 
     /// Decides without a target: checks the token first, then the route or scope.
@@ -143,9 +143,9 @@ impl Engine {
         match (read_token(token.as_ref()), need) {
             (Err(reason), need) => {
                 let about = need.map_or(NONE, |need| need.route);
-                self.tables.deny(reason, Subject::about(about))
+                self.tables.without_charge(reason, Subject::about(about))
             }
-            (Ok(_), None) => self.tables.deny(Reason::NoRoute, Subject::NOTHING),
+            (Ok(_), None) => self.tables.without_charge(Reason::NoRoute, Subject::NOTHING),
             (Ok(token), Some(need)) => self.tables.decide_need(need, token, allow_bonus_orbs_use),
         }
     }
