@@ -30,7 +30,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let engine = Engine::new(&policy);
     println!("{}, {} routes", engine.digest(), engine.routes().len());
     for route in engine.routes() {
-        println!("  {} needs {}", route.as_str(), route.scope().name());
+        let needed: Vec<_> = route.requirement().alternatives().map(|scopes| scopes.to_string()).collect();
+        println!("  {} needs {}", route.as_str(), needed.join(" or "));
     }
     let decision = engine.decide(&Request {
         method: method.as_bytes(),

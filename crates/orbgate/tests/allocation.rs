@@ -62,6 +62,35 @@ fn a_decision_allocates_nothing() {
     }
 }
 
+/// 128 alternatives of 255 scopes, tried until the last, as text and as a set.
+#[test]
+fn a_decision_about_alternatives_allocates_nothing() {
+    let pairs: Vec<_> = (1..128).map(|at| format!("read:{at} audit:{at}")).collect();
+    let others: String =
+        pairs.iter().flat_map(|pair| pair.split(' ')).map(|scope| format!("{scope}: {{ routes: [] }}, ")).collect();
+    let policy = format!(
+        "orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ {others}own: {{ orbs: 5, or: [{}], routes: [GET /a] }} }} }} }}\n",
+        pairs.join(", ")
+    );
+    let engine = Engine::new(&Policy::from_yaml(&policy).unwrap());
+    let last = engine.routes().next().unwrap().requirement().alternatives().last().unwrap().to_string();
+    let half: Vec<_> = (1..128).map(|at| format!("audit:{at}")).collect();
+    let texts = [last, half.join(" ")];
+    let sets = texts.each_ref().map(|text| engine.scopes(text));
+    let mut allowed = Vec::with_capacity(8);
+    let counted = measure(|| {
+        for scopes in texts.iter().map(Scopes::from).chain(sets.iter().map(Scopes::from)) {
+            let token = Some(Token { kind: TokenKind::User, scopes });
+            let decision = engine.decide(&Request { method: b"GET", target: b"/a", token, allow_bonus_orbs_use: true });
+            let listed = decision.requirement().map(|requirement| requirement.alternatives().flatten().count());
+            assert_eq!(listed, Some(255));
+            allowed.push(decision.is_allow());
+        }
+    });
+    assert_eq!(counted.count_total, 0, "{counted:?}");
+    assert_eq!(allowed, [true, false, true, false]);
+}
+
 #[test]
 fn interning_scopes_allocates_nothing_up_to_128() {
     let engine = Engine::external();
