@@ -102,6 +102,34 @@ fn the_owner_is_of_the_first_alternative_that_is_left() {
     }
 }
 
+/// Each scheme of an exported policy is an api, and a route has one owner.
+#[test]
+fn an_alternative_of_another_api_is_dropped() {
+    let document = "\
+openapi: 3.0.0
+components:
+  securitySchemes:
+    one: { type: oauth2, x-orbs-api: { name: one, base_path: /one, scopes: {} } }
+    two: { type: oauth2, x-orbs-api: { name: two, base_path: /two, scopes: {} } }
+paths:
+  /one/a: { get: { security: [{ one: [r] }, { two: [s] }] } }
+  /two/a: { get: { security: [{ two: [s] }] } }
+";
+    let imported = import(document.as_bytes(), &free()).unwrap();
+    let policy = Policy::from_yaml(&imported.policy).unwrap();
+    let apis = policy.apis().iter().flat_map(|api| api.scopes());
+    let needs: Vec<_> = apis.map(|scope| (scope.name(), scope.routes().len(), scope.requirement().is_some())).collect();
+    assert_eq!(needs, [("r", 1, false), ("s", 1, false)], "{}", imported.policy);
+    let notes: Vec<_> =
+        imported.notes.iter().map(|note| format!("{} {}: {}", note.kind, note.operation, note.message)).collect();
+    assert_eq!(
+        notes,
+        [
+            "dropped_alternative GET /one/a: callers with only `two` are denied: it isn't the scheme of the first alternative with scopes"
+        ]
+    );
+}
+
 #[test]
 fn a_token_without_scopes_is_never_enough() {
     let paths = "  /a: { get: { security: [{ l: [r] }, { l: [] }] } }\n";
