@@ -163,7 +163,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
         ),
         log=_log(log, outlying),
         bursts=Rows(Burst) if log.other_policy is not None else bursts(timelines, times),
-        tokens=Tokens(counted.tokens.rows(), counted.tokens.is_exact, counted.tokens.early),
+        tokens=Tokens(counted.tokens.rows(), counted.tokens.is_exact, counted.tokens.early, counted.tokens.turned),
     )
 
 

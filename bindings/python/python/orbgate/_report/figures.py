@@ -18,7 +18,7 @@ from .proved import Properties
 from .served import Served
 from .spans import Span, Unit
 from .switch import Sides
-from .tokens import Early, TokenUse
+from .tokens import Early, TokenUse, Turned
 
 
 class Outcome(NamedTuple):
@@ -257,12 +257,14 @@ class Unauthenticated(NamedTuple):
 
 class Tokens(NamedTuple):
     """The tokens that are used in a suspicious way, in a log with a column for their fingerprints. Unless `is_exact`, some tokens
-    aren't counted. `early` are the calls that the server refused for a token shortly before it expired.
+    aren't counted. `early` are the calls that the server refused for a token shortly before it expired, and `turned` the tokens that it
+    refused as expired after the next ones of their callers were used.
     """
 
     uses: Rows[TokenUse]
     is_exact: bool
     early: Early
+    turned: Turned
 
 
 class Callers(NamedTuple):

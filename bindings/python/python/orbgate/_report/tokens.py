@@ -1,4 +1,6 @@
-"""Finds tokens that several clients use, that come from two networks at the same time, and that are served after they expire."""
+"""Finds tokens that several clients use, that come from two networks at the same time, and that are served after they expire; and clocks
+that are ahead.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +32,10 @@ PRIVATE = tuple(map(ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"
 MOST_ROWS = 1 << 18
 # A token that is served so many seconds after its expiry may show a clock that is ahead, or an answer that the server has kept.
 CLOCK = 900
+# A chance below one in so many is none. From so many tokens on, it has been found out, or never is.
+CHANCE, ENOUGH_TOKENS = 1_000, 64
+# A clock that is ahead concerns at least so many tokens and callers, and of the tokens that are refused after their expiry one in `TURNED_PART`.
+TURNED, TURNED_CALLERS, TURNED_PART = 10, 3, 8
 SHARED, TWO_NETWORKS, EXPIRED = "used by several clients", "used from two networks within a minute", "served after its expiry"
 # The use from two networks that is usual.
 ROAMING = "used from many networks"
@@ -59,13 +65,34 @@ class TokenUse(NamedTuple):
 
 class Early(NamedTuple):
     """The calls that the server refused for their token at most 15 minutes before its expiry although the policy allows them: their number,
-    the most seconds before the expiry, those of any served call, and whether they are of several tokens.
+    their tokens (64 or more count as 64), the most seconds before the expiry, and the part of all calls with a valid token that come as shortly before it.
     """
 
     calls: int
+    tokens: int
     longest: int
-    life: int
-    is_of_several: bool
+    part: float
+
+    @property
+    def is_by_chance(self) -> bool:
+        """Whether calls that are refused for another reason might all come so shortly before the expiry. A token is refused again."""
+        return not self.calls or self.part**self.tokens * CHANCE > 1
+
+
+class Turned(NamedTuple):
+    """The tokens that were refused as expired when their callers had already used the next ones for a minute: their number, their callers,
+    and the most seconds after the expiry; and all `tokens_refused` a minute or more after their expiry.
+    """
+
+    tokens: int
+    callers: int
+    longest: int
+    tokens_refused: int
+
+    @property
+    def is_clock(self) -> bool:
+        """Whether a clock that is ahead explains them. Some clients have two tokens at a time."""
+        return self.tokens >= TURNED and self.callers >= TURNED_CALLERS and TURNED_PART * self.tokens >= self.tokens_refused
 
 
 # The most clients and networks that are named.
@@ -77,9 +104,11 @@ class TokenCounts:
 
     def __init__(self) -> None:
         self.is_exact = True
-        # As plain data.
-        self._early: list[Any] = []
-        self._life = 0
+        # As plain data: the calls that were refused early, the most seconds, and their tokens; the served calls by minutes before the expiry.
+        self._early: list[Any] = [0, 0, []]
+        self._life = [0] * (CLOCK // 60 + 1)
+        self._has_turns = True
+        self._turns = Counts(["caller", "token", "is_late"], least=["expires", "earliest"], greatest=["latest"])
         self._uses = Counts(["token", "caller", "network", "minute", "is_expired"], least=["row", "earliest"], greatest=["latest", "late"])
 
     def add(self, part: Part) -> None:
@@ -94,6 +123,7 @@ class TokenCounts:
         is_expired = pc.and_(past_expiry(calls, SKEW), is_served)
         expires = calls["token_expires"].cast(time.type) if "token_expires" in calls.column_names else pa.nulls(calls.num_rows, time.type)
         self._see_early(calls, is_allowed, is_served, expires)
+        self._see_turns(calls, is_served, expires)
         columns = {
             "token": calls["token"], "caller": calls["caller"], "network": networks(calls["address"]) if "address" in calls.column_names else nothing,
             "minute": pc.floor_temporal(time, unit="minute"), "is_expired": is_expired, "row": calls["row"], "earliest": time, "latest": time,
@@ -103,26 +133,58 @@ class TokenCounts:
         self._uses.add(used.filter(pc.is_valid(used["token"])))
 
     def _see_early(self, calls: Any, is_allowed: Any, is_served: Any, expires: Any) -> None:
-        """Counts calls that the server refused for their token shortly before it expired, and sees for how long tokens are valid."""
-        self._life = max(self._life, pc.max(seconds(pc.subtract(expires, calls["time"])).filter(is_served)).as_py() or 0)
+        """Counts calls that the server refused for their token shortly before it expired, and those that it served by the time before."""
+        left = seconds(pc.subtract(expires, calls["time"]))
+        minutes = pc.min_element_wise(pc.divide(pc.max_element_wise(left, 0, skip_nulls=False), 60), CLOCK // 60, skip_nulls=False)
+        for row in pc.value_counts(minutes.filter(is_served).drop_null()).to_pylist():
+            self._life[row["values"]] += row["counts"]
         is_refused = pc.and_(pc.equal(calls["served_status"], Reason.INVALID_TOKEN.status), is_allowed)
         is_early = pc.and_(pc.and_(is_refused, past_expiry(calls, -timedelta(seconds=CLOCK))), pc.invert(past_expiry(calls, -SKEW))).fill_null(False)
         if pc.any(is_early).as_py():
-            found = seconds(pc.subtract(expires, calls["time"])).filter(is_early)
-            names = calls["token"].filter(is_early).drop_null().unique().to_pylist()
-            count, longest, *ends = self._early or [0, 0]
-            # The first and the last token show whether there are several.
-            ends = sorted({*ends, *names})
-            self._early = [count + len(found), max(longest, pc.max(found).as_py()), *dict.fromkeys([*ends[:1], *ends[-1:]])]
+            count, longest, names = self._early
+            found = left.filter(is_early)
+            names = sorted({*names, *calls["token"].filter(is_early).drop_null().unique().to_pylist()})[:ENOUGH_TOKENS]
+            self._early = [count + len(found), max(longest, pc.max(found).as_py()), names]
+
+    def _see_turns(self, calls: Any, is_served: Any, expires: Any) -> None:
+        """Sees when tokens were served, and refused after their expiry."""
+        time = calls["time"]
+        is_late = pc.and_(pc.equal(calls["served_status"], Reason.INVALID_TOKEN.status).fill_null(False), past_expiry(calls, SKEW))
+        used = pa.table({"caller": calls["caller"], "token": calls["token"], "is_late": is_late, "expires": expires, "earliest": time, "latest": time})
+        if self._has_turns:
+            self._turns.add(used.filter(pc.or_(is_late, is_served)).drop_null())
 
     @property
     def early(self) -> Early:
         """The calls that the server refused for their token shortly before it expired."""
-        count, longest, *ends = self._early or [0, 0]
-        return Early(count, longest, self._life, len(ends) > 1)
+        count, longest, names = self._early
+        part = (sum(self._life[: longest // 60 + 1]) + 1) / (sum(self._life) + 1)
+        return Early(count, len(names), longest, part)
+
+    @property
+    def turned(self) -> Turned:
+        """The tokens that were refused as expired after the next ones of their callers were used. With very many tokens, none are known."""
+        refused, found = 0, []
+        rows = sorted(self._turns.rows(), key=lambda row: (row["caller"], row["expires"], row["token"], row["is_late"]))
+        for caller, of in groupby(rows, key=lambda row: row["caller"]):
+            # From the last token on, the first use of any later one.
+            later = None
+            for expires, some in groupby(reversed([*of]), key=lambda row: row["expires"]):
+                next_use = later
+                for row in some:
+                    if not row["is_late"]:
+                        later = min(later or row["earliest"], row["earliest"])
+                        continue
+                    refused += 1
+                    # A client with several tokens at a time uses another one before.
+                    if next_use is not None and expires - SKEW <= next_use < row["latest"] - SKEW:
+                        found.append((caller, (row["latest"] - expires) // timedelta(seconds=1)))
+        return Turned(len(found), len({caller for caller, _ in found}), max((late for _, late in found), default=0), refused)
 
     def fit(self) -> None:
         """Drops tokens if there are too many rows. Those that might be suspicious later are lost, so it isn't exact any more."""
+        if self._turns.settle(0) > MOST_ROWS:
+            self._has_turns, self._turns = False, Counts([])
         if self._uses.settle(0) > MOST_ROWS:
             self.is_exact = False
             kept = pa.array([row.token.encode() for row in self.rows()], pa.binary())

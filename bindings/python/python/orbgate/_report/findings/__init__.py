@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # The codes of all findings.
 KINDS = (
-    OTHER_POLICY, "broken_log", "no_calls", "unread_rows", "warnings", "served_though_denied", "refused_though_allowed", "preflights", "expired_token", "late_tokens", "shared_token", "token_networks", "roaming_tokens", "properties", "probe", "scanner", "attack",
+    OTHER_POLICY, "broken_log", "no_calls", "unread_rows", "warnings", "served_though_denied", "refused_though_allowed", "preflights", "expired_token", "late_tokens", "early_expiry", "shared_token", "token_networks", "roaming_tokens", "properties", "probe", "scanner", "attack",
     "successful_attack", "outage", "misconfigured_client", "always_denied_client", "broken_client", "recovered_client", "retries", "other_policy_client", "changes", "not_judged", "burst", "charged_failures", "unused_grants", "unknown_scopes",
 )  # fmt: skip
 

@@ -12,7 +12,7 @@ from ..failures import OUTAGE
 from ..figures import Finding
 from ..numbers import HIGH, LOW, MEDIUM, bound, length, shown, when
 from ..switch import AGAINST
-from ..timelines import FEW, REJECTED
+from ..timelines import REJECTED
 from .callers import described
 from .words import CHANGED, MOST_PAIRS, SERVER, them, were
 
@@ -48,7 +48,7 @@ def of_server(found: Figures) -> Iterator[Finding]:
 def _early(found: Figures, refused: int) -> str:
     """Whether nearly all refused calls have tokens that soon expire, as far as the log has their expiry."""
     early = found.tokens.early
-    if early.calls < FEW or not early.is_of_several or 10 * early.calls < 9 * refused or 2 * early.longest > early.life:
+    if early.is_by_chance or 10 * early.calls < 9 * refused:
         return ""
     return f"; {number(early.calls)} of them in the last {length(early.longest)} before their tokens expire, as if a clock of the server were ahead"
 
