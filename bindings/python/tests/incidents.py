@@ -155,6 +155,19 @@ def numbered(log: Log) -> None:
         log.add(log.part(0.4) + timedelta(seconds=2 * at), "GET", f"/v1/invoices/{at}", kind="user", scopes="accounts:read", caller="curious")
 
 
+def walked_by_a_client(log: Log) -> None:
+    """A client with other work, which goes on afterwards."""
+    for at in range(300 * log.size):
+        log.call("rate-feed", log.part(0.4) + timedelta(seconds=2 * at), "GET /v1/accounts/#/balance")
+
+
+def refused(log: Log) -> None:
+    """The server refuses all tokens, for example because it can't fetch new keys."""
+    for row in log.rows:
+        if row["kind"] and log.part(0.5) <= row["time"] < log.part(0.55):
+            row["status"] = 401
+
+
 def let_in(log: Log) -> None:
     for time in log.each(90, 0.2, 0.7):
         log.call("web-app", time, "DELETE /v1/accounts/#", status=204)

@@ -29,9 +29,11 @@ from incidents import (
     new_client,
     no_base_path,
     numbered,
+    refused,
     repaired,
     spread,
     walked,
+    walked_by_a_client,
     wrong_body,
 )
 from orbgate import Policy, report
@@ -57,6 +59,8 @@ INCIDENTS: dict[str, tuple[Callable[[Log], None], list[str], str, tuple[str, ...
     "spread guesses": (spread, ["attack"], "attack", ("an attacker guesses credentials at POST /login from ", " addresses: ", " were refused"), {"columns": {"address": "address"}}),
     "spread guesses, no addresses": (spread, [], "scanner", (), {}),
     "walked ids": (walked, ["attack"], "attack", ("mobile-7781 walks ids of GET /v1/accounts/{id}/balance ",), {}),
+    "walked by a client": (walked_by_a_client, ["attack"], "attack", ("rate-feed walks ids of GET /v1/accounts/{id}/balance ", "; before, none of "), {}),
+    "refused tokens": (refused, ["refused_though_allowed"], "refused_though_allowed", (" were refused from 2026-11-0", " callers: "), {}),
     "numbered paths": (numbered, ["attack"], "attack", ("curious tries unknown paths that differ only by a number, such as /v1/invoices/0: ",), {}),
     "let in": (let_in, ["served_though_denied"], "served_though_denied", (" to DELETE /v1/accounts/{id} by web-app, ", " to POST /v1/transfers by tax-tool"), {}),
     "failed charges": (failed_charges, [], "charged_failures", (" to POST /v1/transfers with status 500, the first in row ",), {}),
@@ -86,6 +90,10 @@ def test_the_verdict_is_what_happened(name: str, is_long: bool, expected: Expect
     assert finding.sentence in first_screen and finding.action in first_screen
     assert found[0].kind == (above or [row.kind for row in found])[0]
     expected(finding.sentence, finding.action)
+    # A tile with a zero beside an attack contradicted it.
+    tile = re.search(r"<dt>Flagged callers</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", html.unescape(made.html))
+    assert tile is None or (tile[1] == "0") == tile[2].startswith("no group")
+    assert kind not in ("attack", "successful_attack") or tile is not None and tile[1] != "0" and "attack" in tile[2]
 
 
 @pytest.mark.parametrize("name", ["lost scope", "guessed password", "deployed policy", "let in", "no base path"])

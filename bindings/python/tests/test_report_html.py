@@ -75,7 +75,7 @@ def test_what_is_left_out_is_said() -> None:
     assert said["Scopes that denied calls lacked"] == [f"Show all {len(made.figures.scopes.missing)} rows"]
     # Each section has its figure at the top, and each word of a table is explained.
     tiles = {name: (figure, note) for name, figure, note in re.findall(r"<dt>(.*?)</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", made.html)}
-    assert tiles["Unknown scopes"][0] == "30" and tiles["Without a token"][0] == "1" and tiles["Flagged callers"] == ("1", "1 probe, from 1 group of denied calls")
+    assert tiles["Unknown scopes"][0] == "30" and tiles["Without a token"][0] == "1" and tiles["Flagged callers"] == ("1", "1 probe")
     assert tiles["Changed decisions"] == ("0", "against the other policy: 0 only allowed here, 0 only denied here")
     words = " ".join(Page(made.html).texts)
     for mark in ("An attack makes", "from a time on", "“–” a", "“…” replaces", "“At least” marks", "“(no route)” means"):
@@ -277,7 +277,7 @@ def test_every_denied_call_is_in_a_tile(expected: Expected) -> None:
     made = report(pa.Table.from_pylist([{**asked, **call} for call in calls]), POLICY)
     tiles = {name: (figure, note) for name, figure, note in re.findall(r"<dt>(.*?)</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", made.html)}
     # At 380 pixels, `malformed_reques` and `t` were in two lines.
-    assert tiles["Denied"] == ("9", "90.0% of all: 4 malformed_<wbr>request, 2 no_token, 1 invalid_token, 1 no_route, 1 scope_missing")
+    assert tiles["Denied"] == ("9", "90.0% of all: 4 malformed_<wbr>request, 5 for 4 other reasons")
     figure, note = tiles["Without a token"]
     assert figure == "3" and re.fullmatch(r"30\.0% [^;]*, 1 of them malformed; 3 \(30\.0%\) [^;]*, 2 of them malformed", note)
     assert (made.figures.without_token, made.figures.with_invalid_token, made.figures.unauthenticated.malformed_with_invalid_token) == (3, 3, 2)

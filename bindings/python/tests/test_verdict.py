@@ -98,6 +98,17 @@ def test_a_warning_in_the_verdict_is_a_whole_sentence(expected: Expected) -> Non
     expected(found.sentence)
 
 
+def test_every_command_warns_of_a_policy_that_does_not_belong_to_the_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    log = KINDS["other_policy"][2]
+    pq.write_table(log, tmp_path / "calls.parquet")
+    (tmp_path / "shop.yaml").write_bytes(SHOP.text)
+    [finding] = report(log, SHOP).figures.findings.where(lambda row: row.kind == "other_policy")
+    for command in ("replay", "privileges"):
+        main([command, str(tmp_path / "calls.parquet"), "--policy", str(tmp_path / "shop.yaml")])
+        told = capsys.readouterr()
+        assert finding.sentence in told.out + told.err
+
+
 def test_an_outage_names_no_attacker() -> None:
     """The page said that an attacker made the calls that a broken server refused."""
     made = report(KINDS["outage"][2], SHOP)
@@ -148,7 +159,7 @@ def test_a_kind_that_marks_refused_tokens_is_no_mistake_of_the_log(kind: str, st
 
 def test_every_kind_of_finding_is_tested() -> None:
     """All kinds that the code has."""
-    assert {*findings.KINDS} == {*KINDS, "broken_log", "properties", "expired_token", "shared_token", "token_networks", "roaming_tokens", "late_tokens", "burst"} and len(findings.KINDS) == len({*findings.KINDS})
+    assert {*findings.KINDS} == {*KINDS, "broken_log", "properties", "expired_token", "shared_token", "token_networks", "roaming_tokens", "late_tokens", "early_expiry", "burst"} and len(findings.KINDS) == len({*findings.KINDS})
     source = "".join(path.read_text("utf-8") for path in Path(report.__code__.co_filename).with_name("findings").glob("*.py"))
     named = re.findall(r'yield Finding\([^,]+, "(\w+)"', source)
     assert len(named) > 10 and {*named} <= {*findings.KINDS}

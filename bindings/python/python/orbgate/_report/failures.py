@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from .._rows import Rows
 from .._terms import Reason
-from .timelines import ERROR, HOUR, LET_IN, OK, OWN, Piece, Timelines, Window, pieces, step, time_of, window
+from .timelines import ERROR, FEW, HOUR, LET_IN, OK, OWN, Piece, Timelines, Window, pieces, step, time_of, window
 
 # What a caller looks like.
 MISCONFIGURED, BROKEN, RECOVERED, ATTACK, RETRIES, OUTAGE = "misconfigured client", "broken client", "recovered client", "attack", "client that retries", "outage"
@@ -62,8 +62,11 @@ class Failure(NamedTuple):
 
     @property
     def succeeded(self) -> int:
-        """The number of calls after it that didn't fail in this way. Those of other users say nothing of an attacker."""
-        return self.after - self.after_failed if self.counted == CALLER else 0
+        """The number of calls after it that didn't fail in this way. Those of other users say nothing of an attacker, and neither do those
+        of a client that lacks a scope if it made such calls before, too.
+        """
+        is_usual = self.outcome in LACKS and self.before - self.before_failed >= FEW
+        return self.after - self.after_failed if self.counted == CALLER and not is_usual else 0
 
 
 class Details(NamedTuple):

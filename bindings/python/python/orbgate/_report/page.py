@@ -22,6 +22,7 @@ from .denials import RULES, SEVERAL
 from .failures import ALL
 from .findings import checked, nothing
 from .findings.server import responses
+from .findings.words import one
 from .numbers import TOP, bound, period, share, shown
 from .sections import sections
 from .sections.parts import anchor
@@ -159,7 +160,9 @@ def _tiles(found: Figures) -> Sequence[Tile]:
         callers = f"{bound(denied, found.callers.is_exact)} with denied calls"
     # Unreadable rows have no decision.
     whole = "readable calls" if found.log.unread else "all"
-    reasons = ", ".join(f"{number(row.calls)} {row.reason}" for row in found.denied_for)
+    first, *others = [f"{number(row.calls)} {row.reason}" for row in found.denied_for] or [""]
+    # A tile's note makes its whole row as high.
+    reasons = f"{first}, {number(found.denied - found.denied_for[0].calls)} for {number(len(others), 'other reason')}" if len(others) > 1 else ", ".join([first, *others])
     return (
         calls,
         Tile("Allowed", number(found.allowed), f"{share(found.allowed, found.calls)} of {whole}"),
@@ -209,15 +212,17 @@ def _flagged(found: Figures) -> Sequence[Tile]:
     """The callers whose denied calls look like those of a probe or of a misconfigured or stale client."""
     if not found.denied and not found.denials.failures:
         return []
-    of_groups = [(row.looks_like, row.caller) for row in found.denials.groups if row.looks_like is not None]
-    signs = [*of_groups, *((row.looks_like, row.caller) for row in found.denials.failures if row.counted != ALL)]
+    failures = found.denials.failures
+    signs = {(row.looks_like, row.caller) for rows in (found.denials.groups, failures.where(lambda row: row.counted != ALL)) for row in rows if row.looks_like is not None}
     # A client has a group for each scope that it lacks. Calls without a caller are not counted, because they might come from many callers.
-    clients = Counter(what for what, caller in {*signs} if caller is not None)
+    clients = Counter(what for what, caller in signs if caller is not None)
     said = [number(clients[what], what, SEVERAL[what]) for what in RULES if clients[what]]
-    said += [f"{'an' if what[0] in 'aeiou' else 'a'} {what}, {NO_CALLER}" for what in RULES if (what, None) in signs]
-    figure = bound(len({caller for _, caller in signs if caller is not None}), found.denials.is_exact)
-    groups = (f", from {number(len(of_groups), 'group')} of denied calls" if of_groups else "") if said else "no group of denied calls looks like a probe or a misconfigured client"
-    return [Tile("Flagged callers", figure, f"{', '.join(said)}{groups}")]
+    said += [f"{one(what)}, {NO_CALLER}" for what in RULES if (what, None) in signs]
+    # No single one of their callers stands out.
+    said += [f"{one(row.looks_like)} of many callers" for row in failures if row.counted == ALL]
+    named = len({caller for _, caller in signs if caller is not None})
+    figure = "unnamed" if said and not named else bound(named, found.denials.is_exact)
+    return [Tile("Flagged callers", figure, ", ".join(said) or "no group of denied calls looks like a probe or a misconfigured client")]
 
 
 def _proved(found: Properties | None) -> Sequence[Tile]:

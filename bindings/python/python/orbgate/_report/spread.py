@@ -58,8 +58,10 @@ def _concerned(outage: Window, group: Collection[str], timelines: Timelines, add
     if 2 * sum(calls for _, calls in of) < outage.failed and (places := _part_of(addresses, outage, group)):
         failed, every = places, _part_of(addresses, outage, None)
     calls, known = dict(every), sum(count for _, count in failed)
-    hit = [count for name, count in failed if CONCERNED * count >= calls[name]]
-    is_of_few = 2 * known < outage.failed or 10 * failed[0][1] > 9 * known or len(hit) < 2 or 2 * len(hit) < len(every)
+    # One call shows little of a caller.
+    busy = {name for name, count in every if count > 1} or {*calls}
+    hit = [name for name, count in failed if name in busy and CONCERNED * count >= calls[name]]
+    is_of_few = 2 * known < outage.failed or 10 * failed[0][1] > 9 * known or len(hit) < 2 or 2 * len(hit) < len(busy)
     if ERROR not in group and is_of_few and (every or 2 * outage.failed < outage.calls):
         return None
     names = ", ".join([*(caller.decode("utf-8", "backslashreplace") for caller, _ in of[:MOST_NAMED]), *([f"{number(len(of) - MOST_NAMED)} more"] if len(of) > MOST_NAMED else [])])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ..._number import number
 from ..._terms import Reason
 from ..denials import MISSING_SCOPE, is_silent
-from ..failures import ATTACK, CALLER, ALL, LACKS, MISCONFIGURED, OUTAGE, ROUTE, SCOPE
+from ..failures import ATTACK, CALLER, ALL, LACKS, MISCONFIGURED, OUTAGE, RETRIES, ROUTE, SCOPE
 from ..numbers import before, shown, when
 from ..timelines import ERROR, FEW, OWN, REJECTED, second_of
 from .words import who
@@ -64,7 +64,7 @@ def _times(row: Failure, found: Figures, is_of_days: bool) -> str:
 def _around(row: Failure) -> str:
     """What came before and after the failed calls."""
     said = "no calls before (new)" if not row.before else f"before, {some(row.before_failed, row.before)}"
-    if row.looks_like == ATTACK:
+    if row.looks_like in (ATTACK, RETRIES):
         return f"; {said}; then {number(row.succeeded, 'call')} succeeded" if row.succeeded else f"; {said}"
     return f"; {said}" if row.after < FEW else f"; {said}; after, {some(row.after_failed, row.after)}"
 

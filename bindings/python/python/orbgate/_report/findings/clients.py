@@ -13,7 +13,7 @@ from ..figures import Finding
 from ..numbers import HIGH, LOW, MEDIUM, bound, shown, when
 from ..timelines import ERROR, FEW, REJECTED
 from .callers import described, is_gone, is_old, since_last, some, when_seen
-from .words import CAUSES, MOST_PAIRS, ROUTES, look_like, named, who
+from .words import CAUSES, MOST_OF_NAMES, MOST_PAIRS, ROUTES, look_like, named, who
 
 if TYPE_CHECKING:
     from ..denials import Denied
@@ -34,8 +34,6 @@ FAILING: dict[str, tuple[str, str, Callable[[Sequence[Failure]], str]]] = {
     "recovered_client": (LOW, RECOVERED, lambda rows: "Find out what happened then, if you do not know it."),
     "retries": (LOW, RETRIES, lambda rows: "Let the client wait longer between attempts, or stop after a refusal."),
 }
-# The most characters of the names in the finding about an outage.
-MOST_OF_NAMES = 200
 # The findings about calls that fail since the log begins, so that nothing shows that they ever succeeded.
 OLD = ("always_denied_client",)
 

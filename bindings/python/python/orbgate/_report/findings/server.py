@@ -14,7 +14,7 @@ from ..numbers import HIGH, LOW, MEDIUM, bound, length, shown, when
 from ..switch import AGAINST
 from ..timelines import REJECTED
 from .callers import described
-from .words import CHANGED, MOST_PAIRS, SERVER, them, were
+from .words import CHANGED, MOST_OF_NAMES, MOST_PAIRS, SERVER, them, were
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -36,7 +36,9 @@ def of_server(found: Figures) -> Iterator[Finding]:
     if refused:
         changed = found.denials.failures.where(lambda row: row.outcome == REJECTED)
         since = f"; {described(changed[0], found)}" if changed and changed[0].looks_like != OUTAGE else ""
-        since += f"; most of them {when(changed[0].since, changed[0].until, found.times.has_days_alone)}" if changed and changed[0].looks_like == OUTAGE else ""
+        if changed and changed[0].looks_like == OUTAGE:
+            row = changed[0]
+            since += f"; {number(row.failed)} of {number(row.calls, 'call')} were refused {when(row.since, row.until, found.times.has_days_alone)}{f', of {shown(row.pattern, MOST_OF_NAMES)}' if row.pattern else ''}"
         since += _early(found, refused)
         action = "Check whether the server runs another version of the policy, or has its own rules."
         yield Finding(MEDIUM, "refused_though_allowed", refused, True, f"{were(refused)} rejected although the policy allows {them(refused)}{_most(found, REFUSED_THOUGH_ALLOWED)}{since}.{_by_other(found, refused, 'refused_as_other', 'denied')}", action, SERVER)

@@ -11,6 +11,8 @@ from ..numbers import bound, shown
 
 # The most further callers that a finding names, and the most pairs of route and caller, or callers with their calls.
 MOST_NAMES, MOST_PAIRS = 5, 3
+# The most characters of the names in a finding about an outage.
+MOST_OF_NAMES = 200
 # The sections with the details.
 SERVER, CAUSES, CHANGED, UNREAD, WARNINGS = "Server responses and policy decisions", "Likely causes of denials", "Changes against the other policy", "Unread rows", "Warnings"
 PROPERTIES, UNUSED, UNKNOWN, NO_CALLS, ORBS, ROUTES, TOKENS = "Properties", "Unused grants", "Unknown scopes", "No calls", "Orbs", "Routes", "Tokens"
@@ -26,9 +28,12 @@ def named(callers: Sequence[str | None]) -> str:
     return ", ".join([*map(who, callers[:MOST_NAMES]), *more])
 
 
+def one(what: str) -> str:
+    return f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
+
+
 def look_like(rows: Sequence[object], is_exact: bool, what: str) -> str:
-    one = f"{'an' if what[0] in 'aeiou' else 'a'} {what}"
-    return f"{bound(len(rows), is_exact, 'caller')} {f'looks like {one}' if len(rows) == 1 else f'look like {SEVERAL[what]}, for example'}"
+    return f"{bound(len(rows), is_exact, 'caller')} {f'looks like {one(what)}' if len(rows) == 1 else f'look like {SEVERAL[what]}, for example'}"
 
 
 def were(count: int) -> str:

@@ -11,7 +11,7 @@ from ..._number import number
 from ..failures import ALL, MISCONFIGURED
 from ..denials import MISSING_SCOPE, PATHS, PROBE, PROBED_PATHS, RULES, STALE, UNKNOWN_PATHS, has_stopped, hour_is_bound
 from ..findings.callers import described
-from ..findings.words import CAUSES
+from ..findings.words import CAUSES, one
 from ..numbers import before, bound, share, shown
 from ..timelines import FEW, second_of
 from . import parts
@@ -42,7 +42,7 @@ def told_apart(found: Figures, top: int) -> Section:
     if calls < found.denied:
         finding += f" {_rest(found, found.denied - calls)}."
     definitions = (
-        f"{parts.BY_POLICY} {'. '.join(f'{_article(what)} {what} {rule}' for what, rule in RULES.items())}. "
+        f"{parts.BY_POLICY} {'. '.join(f'{one(what).capitalize()} {rule}' for what, rule in RULES.items())}. "
         "These are signs, not proof. Each lists its first rows, counted from 1"
     )
     if any(row.caller is None for row in rows):
@@ -64,10 +64,6 @@ def told_apart(found: Figures, top: int) -> Section:
     groups = [parts.table("Denied calls by caller and pattern", what, listed, top, len(rows), "denials_groups")] if rows else []
     # Its first rows are the flagged callers.
     return Section(name, finding, [], [*tables, *(table._replace(is_folded=bool(tables)) for table in groups)], definitions=f"{definitions}.")
-
-
-def _article(what: str) -> str:
-    return "An" if what[0] in "aeiou" else "A"
 
 
 def _failures(found: Figures, top: int) -> Table:
