@@ -19,7 +19,7 @@ ROOT = Path(orbgate.__file__).parent
 LAYERS = (
     ("__main__",),
     ("_command",),
-    ("", "audit", "gate", "logs", "openapi", "pandas", "polars", "spark"),
+    ("", "audit", "gate", "logs", "openapi", "orbs", "pandas", "polars", "spark"),
     ("_report",),
     ("_count",),
     ("_read",),

@@ -153,6 +153,12 @@ impl Hold {
         }
     }
 
+    /// Its id in the ledger.
+    #[getter]
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
     /// Whether the orbs are held, so that the handler may run.
     #[getter]
     fn is_held(&self) -> bool {

@@ -33,6 +33,7 @@ examples:
   python -m orbgate report calls.csv --policy current.yaml --base next.yaml --out next.html
   python -m orbgate report access.log --out report.html --properties policy.test.yaml
   python -m orbgate report access.log --out report.html --ocsf events.jsonl
+  python -m orbgate report calls.csv --out report.html --column hold=hold_id --entries entries.jsonl
   python -m orbgate report access.log --out report.html --bundle evidence.zip --sign auditor.key
 
 exit codes:
@@ -56,6 +57,7 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--policy", metavar="FILE", help="policy that decided the log (default: the built-in one)")
     parser.add_argument("--base", metavar="FILE", help="any other policy, older or newer; lists calls that it decides differently, and when the server switched between the two")
     add_properties_to(parser)
+    parser.add_argument("--entries", metavar="FILE", help="also compare the calls that consume orbs with a ledger: what `orbgate orbs entries --format json` has written. Needs --column hold=NAME")
     parser.add_argument("--out", metavar="FILE", required=True, help="where to write the page")
     parser.add_argument("--bundle", metavar="FILE", help="also write the page with its tables, the policies and a manifest as a ZIP archive")
     parser.add_argument("--sign", metavar="KEY", help="sign the bundle with this minisign secret key; writes FILE.minisig")
@@ -71,6 +73,9 @@ def run(options: argparse.Namespace) -> int:
     """Writes the page and prints the findings."""
     if options.sign and not options.bundle:
         options.parser.error("--sign requires --bundle")
+    for other in ("resume", "bundle"):
+        if options.entries and getattr(options, other):
+            options.parser.error(f"--entries cannot be used with --{other}, which does not include the ledger")
     if options.resume and options.ocsf:
         options.parser.error("--resume cannot be used with --ocsf, because a partly written file of events cannot be continued")
     check_outputs(options)
@@ -83,11 +88,13 @@ def run(options: argparse.Namespace) -> int:
     from .._report.findings import nothing
     from .._report.ocsf import SCHEMA, writing
     from .._report.verify import sign
+    from .._read.entries import entries
 
+    ledger = None if options.entries is None else entries(options.entries)
     log = open_log(options)
     resume = None if options.resume is None else Resume(options.resume, log, policy, base)
     with progress(log, resume) as watch, contextlib.nullcontext() if options.ocsf is None else writing(options.ocsf, policy) as events:
-        made = make(log, policy, options.title, options.top, watch, base, proved, resume, events)
+        made = make(log, policy, options.title, options.top, watch, base, proved, resume, events, ledger)
     made.save(options.out)
     found = made.figures
     said = f"{number(found.calls, 'call')}, {number(found.allowed)} allowed, {number(found.denied)} denied"

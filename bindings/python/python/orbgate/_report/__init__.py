@@ -48,6 +48,8 @@ class Report:
         """
         from .bundle import entries, pack
 
+        if self._made_with is None:
+            raise ValueError("a report that was compared with a ledger has no bundle: the entries aren't in it, so it can't be made again")
         return pack(entries(self.html, self.figures, *self._made_with))
 
     def __repr__(self) -> str:
@@ -78,6 +80,7 @@ def report(
     time_zone: str | None = None,
     public: Sequence[str] | None = None,
     properties: str | os.PathLike[str] | None = None,
+    entries: Any = None,
 ) -> Report:
     """Decides a log, and shows the decisions on one HTML page. With `path`, also writes the page to this file.
 
@@ -88,7 +91,8 @@ def report(
     `log` and the arguments from `format` on are those of `orbgate.logs.read`. `log` can also be a reader, which already has
     these arguments. `top` is the most rows in a table of the page. With another policy as `base`, the page also lists calls
     that this policy decides differently. With a test file as `properties`, it shows whether each property in the file holds
-    for all requests, and the requests that violate it; they are also in `figures.properties`.
+    for all requests, and the requests that violate it; they are also in `figures.properties`. With `entries`, from
+    `orbgate.orbs.entries`, it compares the calls that consume orbs with those of a ledger, by a column `hold` of `columns`.
 
     The page is one file without scripts, and loads nothing from the network. It contains callers, paths and scopes, and lists
     at its end what it leaves out, such as queries. The same rows, policy and arguments make the same bytes, from files and from
@@ -107,11 +111,11 @@ def report(
     said: dict[str, Any] = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone}
     said |= {"allow_bonus_orbs_use": allow_bonus_orbs_use, "public": public}
     if not isinstance(log, Reader):
-        made = make(read(log, **said), policy, title, top, base=base, properties=proved)
+        made = make(read(log, **said), policy, title, top, base=base, properties=proved, entries=entries)
     elif given := [name for name, value in said.items() if value is not None]:
         raise ValueError(f"set `{given[0]}` when you create the reader, not here")
     else:
-        made = make(log, policy, title, top, base=base, properties=proved)
+        made = make(log, policy, title, top, base=base, properties=proved, entries=entries)
     if path is not None:
         made.save(path)
     return made
@@ -127,21 +131,24 @@ def make(
     properties: Properties | None = None,
     resume: Resume | None = None,
     events: Events | None = None,
+    entries: Any = None,
 ) -> Report:
-    """Makes a report. `watch` is called after each part of the log, `resume` stores the progress, and `events` writes decisions
-    and findings.
+    """Makes a report. `watch` is called after each part of the log, `resume` stores the progress, `events` writes decisions
+    and findings, and `entries` are those of a ledger.
     """
     if top < 1:
         raise ValueError(f"`top` must be at least 1, not {top}")
+    if entries is not None and "hold" not in log.schema.names:
+        raise ValueError("to compare the log with a ledger, name its column with the ids of holds: `hold`")
     check_needs()
     from .._count.decided import Decided
     from . import counting, findings, page
 
-    found = counting.count(Decided(log, policy, watch, base), policy, base, resume, events)._replace(properties=properties)
+    found = counting.count(Decided(log, policy, watch, base), policy, base, resume, events, entries)._replace(properties=properties)
     found = found._replace(findings=findings.findings(found))
     if events is not None:
         events.end(found)
-    return Report(page.render(found, policy, title, top), found, (policy, base, title, top))
+    return Report(page.render(found, policy, title, top), found, None if entries is not None else (policy, base, title, top))
 
 
 def check_needs() -> None:

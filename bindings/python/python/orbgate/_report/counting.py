@@ -48,6 +48,7 @@ from .figures import (
     UnreadRows,
 )
 from .orbs import OrbCounts
+from .reconciled import Reconciling
 from .served import ServedCounts
 from .spans import spans
 from .spread import with_spread
@@ -67,7 +68,8 @@ KEYS = Outcome._fields[: Outcome._fields.index("calls")]
 class Counted:
     """The counters of a report, fed part by part."""
 
-    def __init__(self, policy: Policy, has_base: bool) -> None:
+    def __init__(self, policy: Policy, has_base: bool, entries: Any = None) -> None:
+        self.reconciling = None if entries is None else Reconciling(entries)
         self.outcomes, self.times = Counts(KEYS, first=("method", "target")), Times(("decision",), first=("row",), ends=True)
         self.usage, self.callers, self.served = Usage(policy), CallerCounts(), ServedCounts()
         self.orbs, self.denials, self.timelines = OrbCounts(has_base), DenialCounts(has_base), Timelines()
@@ -93,6 +95,8 @@ class Counted:
         lacked = self.usage.add(calls, decided)
         self.served.add(calls, decided)
         self.orbs.add(part)
+        if self.reconciling is not None:
+            self.reconciling.add(part)
         self.denials.add(part, lacked)
         self.timelines.see(part)
         self.addresses.see(part)
@@ -124,11 +128,13 @@ class Counted:
         return self, self.usage, self.callers, self.served, self.orbs, self.denials, self.sides, self.tokens
 
 
-def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resume | None = None, events: Events | None = None) -> Figures:
-    """Counts the decisions for a log. `base` is the policy to compare with, `resume` stores the progress, and `events` writes each
-    decision.
+def count(
+    log: Decided, policy: Policy, base: Policy | None = None, resume: Resume | None = None, events: Events | None = None, entries: Any = None
+) -> Figures:
+    """Counts the decisions for a log. `base` is the policy to compare with, `resume` stores the progress, `events` writes each
+    decision, and `entries` are those of a ledger.
     """
-    counted = Counted(policy, base is not None)
+    counted = Counted(policy, base is not None, entries)
     if resume is not None and (state := resume.load()) is not None:
         log.restore(state["log"])
         counted.restore(state["counted"])
@@ -164,6 +170,7 @@ def count(log: Decided, policy: Policy, base: Policy | None = None, resume: Resu
         log=_log(log, outlying),
         bursts=Rows(Burst) if log.other_policy is not None else bursts(timelines, times),
         tokens=Tokens(counted.tokens.rows(), counted.tokens.is_exact, counted.tokens.early, counted.tokens.turned),
+        reconciled=None if counted.reconciling is None else counted.reconciling.figures(first, last),
     )
 
 

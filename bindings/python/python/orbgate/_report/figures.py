@@ -15,6 +15,7 @@ from .denials import Denied, DeniedSpan
 from .failures import Failure
 from .orbs import Orbs
 from .proved import Properties
+from .reconciled import Reconciled
 from .served import Served
 from .spans import Span, Unit
 from .switch import Sides
@@ -348,6 +349,7 @@ class Figures(NamedTuple):
     log: LogFigures
     tokens: Tokens
     bursts: Rows[Burst]
+    reconciled: Reconciled | None = None
     properties: Properties | None = None
     findings: Rows[Finding] = Rows(Finding)
 

@@ -111,6 +111,11 @@ class Allowed:
         self._orbs.stated = _amount(amount)
         return self._orbs.hold is not None
 
+    @property
+    def hold_id(self) -> str | None:
+        """The id of the hold in the ledger; None if the call holds nothing. In your log, a report can compare it with the ledger."""
+        return None if self._orbs.hold is None else self._orbs.hold.id
+
     def compare(self, method: str, path: str, template: str, *, only_options: bool = False, is_last: bool = True) -> Answer:
         """Compares the request that a framework is about to run with the decided one. If they differ, returns a false
         value, which you must send as the response, and counts it.

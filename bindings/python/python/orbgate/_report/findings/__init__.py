@@ -11,6 +11,7 @@ from ..figures import Finding
 from ..numbers import LEVELS
 from .clients import of_bursts, of_clients
 from .log import OTHER_POLICY, of_log, of_unjudged
+from .ledger import of_ledger
 from .scopes import of_orbs, of_properties, of_scopes, of_tokens
 from .server import of_changes, of_server, responses
 from .words import were
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 # The codes of all findings.
 KINDS = (
     OTHER_POLICY, "broken_log", "no_calls", "unread_rows", "warnings", "served_though_denied", "refused_though_allowed", "preflights", "expired_token", "late_tokens", "early_expiry", "shared_token", "token_networks", "roaming_tokens", "properties", "probe", "scanner", "attack",
-    "successful_attack", "outage", "misconfigured_client", "always_denied_client", "broken_client", "recovered_client", "retries", "other_policy_client", "changes", "not_judged", "burst", "charged_failures", "unused_grants", "unknown_scopes",
+    "successful_attack", "outage", "misconfigured_client", "always_denied_client", "broken_client", "recovered_client", "retries", "other_policy_client", "changes", "not_judged", "burst", "held_without_call", "called_without_hold", "captured_otherwise", "charged_failures", "unused_grants", "unknown_scopes",
 )  # fmt: skip
 
 
 def findings(found: Figures) -> Rows[Finding]:
     """The findings, the most severe first. In each level, findings about wrongly served calls come first."""
-    every = (*of_log(found), *of_server(found), *of_properties(found), *of_tokens(found), *of_clients(found), *of_changes(found), *of_unjudged(found), *of_bursts(found), *of_orbs(found), *of_scopes(found))
+    every = (*of_log(found), *of_server(found), *of_properties(found), *of_tokens(found), *of_clients(found), *of_changes(found), *of_unjudged(found), *of_bursts(found), *of_ledger(found), *of_orbs(found), *of_scopes(found))
     # With the policy of another service, nothing else on the page holds.
     return Rows(Finding, sorted(every, key=lambda row: (row.kind != OTHER_POLICY, LEVELS.index(row.level))))
 

@@ -10,11 +10,12 @@ from ..._number import number
 from ..charts import MOST_BARS, Bar, timeline
 from ..numbers import bound, short_routes, shown
 from . import parts
-from .parts import CODE, CONSUMING, NAME, NUMBER, Chart, Section, Table
+from .parts import CODE, CONSUMING, NAME, NUMBER, WORDS, Chart, Section, Table
 
 if TYPE_CHECKING:
     from ..figures import Figures
     from ..orbs import Charged, Orbs
+    from ..reconciled import Reconciled
     from ..spans import Unit
 
 # The fields of a row, and their column names. A column whose total is zero is left out.
@@ -47,10 +48,31 @@ def orbs(found: Figures, top: int) -> Section:
         finding += f" {_answered(found)}"
     if unit is not None:
         finding += _left_out(of)
+    compared = _compared(found, top)
+    if found.reconciled is not None:
+        finding += f" {_reconciled(found.reconciled)}"
     if not (of.total.calls or of.total.base_calls):
-        return Section(name, finding, [], [])
+        return Section(name, finding, [], compared)
     definitions = f"{STATED}{f' {BY_RESPONSE}' if found.served.calls else ''}"
-    return Section(name, finding, _charts(of, unit), _tables(of, unit, found.served.calls > 0, top), definitions=definitions)
+    return Section(name, finding, _charts(of, unit), [*compared, *_tables(of, unit, found.served.calls > 0, top)], definitions=definitions)
+
+
+def _reconciled(of: Reconciled) -> str:
+    outside = f" {number(of.outside)} more {'was' if of.outside == 1 else 'were'} made before or after that." if of.outside else ""
+    same = "" if of.differences else " Each call that consumes orbs has its hold, and was charged as the policy states."
+    return f"The ledger has {number(of.holds, 'hold')} in the time of the log, of which {number(of.matched)} {'has its' if of.matched == 1 else 'have their'} call in it.{outside}{same}"
+
+
+def _compared(found: Figures, top: int) -> list[Table]:
+    if found.reconciled is None or not found.reconciled.differences:
+        return []
+    every = found.reconciled.differences
+    rows = [
+        (row.what, shown(row.route) if row.route else parts.NO_ROUTE, number(row.calls), number(row.orbs), number(row.captured), shown(row.hold) if row.hold else "–", "–" if row.row is None else number(row.row))
+        for row in every[:top]
+    ]
+    columns = {"difference": WORDS, "route": CODE, "calls or holds": NUMBER, "orbs stated": NUMBER, "orbs captured": NUMBER, "first hold": CODE, "first row": NUMBER}
+    return [parts.table("Differences from the ledger", columns, rows, top, len(every), "reconciled_differences")]
 
 
 def _sum(of: Charged, has_statuses: bool) -> str:

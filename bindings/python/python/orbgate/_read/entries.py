@@ -1,0 +1,61 @@
+"""Reads the entries of a ledger of orbs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from .._errors import TableError
+from .._extras import needs
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+# A line has a part for each grant that it touches.
+MOST_BYTES = 64 << 20
+
+
+def entries(source: str | os.PathLike[str] | BinaryIO) -> Any:
+    """The entries that `orbgate orbs entries --format json` has written, as a table of pyarrow: one row for each, in their order.
+
+    `source` is a file, also compressed with gzip, or an open binary file. `lines` has the changes of each grant, and `captured` is
+    their sum. `paid`, `bonus` and `held` are the account's orbs after the entry. Raises `TableError` if it isn't such a file, and
+    `OSError` if it can't be read.
+    """
+    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
+    from pyarrow import json  # type: ignore[import-untyped]
+
+    orbs = {name: pa.int64() for name in ("available", "held", "captured")}
+    line = pa.struct({"grant": pa.string(), "bucket": pa.string(), **orbs})
+    texts = {name: pa.string() for name in ("cursor", "account", "cause", "id", "note")}
+    numbers = {name: pa.int64() for name in ("seq", "at", "paid", "bonus", "held", "shortfall")}
+    schema = pa.schema({**texts, **numbers, "lines": pa.list_(line)})
+    options = json.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore")
+    name = os.fspath(source) if isinstance(source, (str, os.PathLike)) else None
+    try:
+        with pa.input_stream(source if name is None else name) as stream:
+            empty = not (start := stream.read(1))
+            whole = None if empty else json.read_json(pa.BufferReader(start + stream.read()), json.ReadOptions(block_size=MOST_BYTES), options)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise TableError(f"{name or 'the entries'}: no entries of a ledger, as `orbgate orbs entries --format json` writes them: {error}") from None
+    table = schema.empty_table() if whole is None else whole.select(schema.names)
+    if lacking := [column for column in schema.names if table[column].null_count]:
+        raise TableError(f"{name or 'the entries'}: no entries of a ledger: `{lacking[0]}` is missing in a line")
+    lines = table["lines"].combine_chunks()
+    sums = pa.table({"row": pc.list_parent_indices(lines), "orbs": pc.struct_field(pc.list_flatten(lines), "captured")}).group_by("row").aggregate([("orbs", "sum")])
+    # An entry without lines has no sum.
+    every = pa.table({"row": pa.array(range(table.num_rows), pa.int64())}).join(sums, "row").sort_by("row")
+    table = table.append_column("captured", every["orbs_sum"].fill_null(0))
+    return table.set_column(table.column_names.index("at"), "at", table["at"].cast(pa.timestamp("ms", "UTC")))
+
+
+def balance(entries: Any) -> Any:
+    """The balance of each account after its last entry, as a table of pyarrow, in the order of accounts: `account`, `posted` (what is
+    available and held), `held`, `available`, `paid`, `bonus`, and `at`, the time of the entry.
+    """
+    pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
+    last = entries.group_by("account").aggregate([("seq", "max")])
+    found = entries.select(["account", "seq", "paid", "bonus", "held", "at"]).join(last, ["account", "seq"], ["account", "seq_max"], "inner").sort_by("account")
+    available = pc.add(found["paid"], found["bonus"])
+    columns = {"account": found["account"], "posted": pc.add(available, found["held"]), "held": found["held"], "available": available}
+    return pa.table({**columns, "paid": found["paid"], "bonus": found["bonus"], "at": found["at"]})
