@@ -4,8 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -26,7 +35,6 @@ apis:
 """
 SECRET = "secret-of-a-gate-0123456789"
 ISSUER = Issuer()
-TOKENS = ISSUER.tokens.replace('"issuers": [{', '"issuers": [{"account": "subject", ')
 
 
 class Service(ThreadingHTTPServer):
@@ -87,7 +95,7 @@ def policy(amount: str = "10") -> Policy:
 
 def gate(service: Service, **options: Any) -> tuple[Gate, Ledger]:
     ledger = Ledger(service.url, on_cancelled="capture", secret=SECRET)
-    return Gate(policy(), TOKENS, fetch=ISSUER.fetch, ledger=ledger, **options), ledger
+    return Gate(policy(), ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger, **options), ledger
 
 
 def test_wrong_settings_are_refused(service: Service) -> None:
@@ -106,11 +114,11 @@ def test_wrong_settings_are_refused(service: Service) -> None:
     assert SECRET not in repr(ledger)
     assert SECRET not in str(vars(ledger)["_service"])
     with pytest.raises(ValueError, match="`GET /run` consumes orbs, but neither"):
-        Gate(policy("true"), TOKENS, ledger=ledger)
+        Gate(policy("true"), ISSUER.tokens, ledger=ledger)
     with pytest.raises(ValueError, match="no route `GET /walk`"):
-        Gate(policy(), TOKENS, ledger=ledger, amounts={"GET /walk": lambda headers, token: 1})
+        Gate(policy(), ISSUER.tokens, ledger=ledger, amounts={"GET /walk": lambda headers, token: 1})
     with pytest.raises(ValueError, match="ledger"):
-        Gate(policy(), TOKENS, amounts={"GET /run": lambda headers, token: 1})
+        Gate(policy(), ISSUER.tokens, amounts={"GET /run": lambda headers, token: 1})
 
 
 def test_a_reload_without_an_amount_keeps_the_policy(service: Service, tmp_path: Path) -> None:
@@ -134,7 +142,7 @@ def test_a_refused_secret_is_read_again(service: Service, tmp_path: Path) -> Non
     file = tmp_path / "secret"
     file.write_text(f"{SECRET}\n")
     ledger = Ledger(service.url, on_cancelled="void", secret_file=file)
-    found = Gate(policy(), TOKENS, fetch=ISSUER.fetch, ledger=ledger)
+    found = Gate(policy(), ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger)
     service.secrets = {"another-secret"}
     assert call_wsgi(found, lambda environ, start: [b""])[0] == 503
     file.write_text("another-secret")
@@ -272,3 +280,64 @@ def test_an_application_that_compares_itself_is_charged(service: Service) -> Non
         "orbgate_decisions_total allow scope_held GET /run",
         "orbgate_decisions_total deny no_route ",
     ]
+
+
+@contextmanager
+def postgres() -> Iterator[str]:
+    """A server of its own, which refuses to run as root, and a database in it. Its socket must have a short path."""
+    newest = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: float(path.parts[-3]))
+    if not newest:
+        pytest.skip("`initdb` is missing: apt-get install postgresql")
+    home = Path(tempfile.mkdtemp(prefix="orbs", dir="/tmp"))
+    home.chmod(0o777)
+    other = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"] if os.getuid() == 0 else []
+    run = {"cwd": home, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([*other, newest[-1], "-D", home / "data", "-U", "orbs", "-A", "trust", "--no-sync"], check=True, **run)  # type: ignore[call-overload]
+    options = ["-k", str(home), "-c", "listen_addresses=", "-c", "fsync=off"]
+    server = subprocess.Popen([*other, newest[-1].parent / "postgres", "-D", home / "data", *options], **run)  # type: ignore[call-overload]
+    try:
+        # It has a database of this name.
+        yield f"host={home} user=orbs dbname=postgres"
+    finally:
+        server.send_signal(signal.SIGQUIT)
+        server.wait(60)
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.mark.once
+@pytest.mark.parametrize("store", ["sqlite", "postgres"])
+def test_the_tutorial_runs_as_it_is_written(root: Path, tmp_path: Path, store: str) -> None:
+    """With the gateway's program, on free ports, and as soon as each program listens. What the script starts ends with it."""
+    command = os.environ.get("ORBGATE_COMMAND")
+    if command is None:
+        pytest.skip("`cargo xtask python` says where the command is, in ORBGATE_COMMAND")
+    for needed in ("fastapi", "uvicorn"):
+        pytest.importorskip(needed)
+    ports = {}
+    for port in ("9000", "9180", "9186", "8000"):
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            ports[port] = str(listener.getsockname()[1])
+    page = (root / "docs/tutorial/charge-python.md").read_text(encoding="utf-8")
+    page = re.sub(r"\b(9000|9180|9186|8000)\b", lambda found: ports[found[0]], page)
+    blocks = re.findall(r"^```(?:yaml|sh|python)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    _, policy, gateway, start, service, call, grant, show, other_db = blocks
+    with postgres() if store == "postgres" else nullcontext("") as url:
+        if url:
+            assert "  db: orbs.db\n" in gateway
+            gateway = gateway.replace("  db: orbs.db\n", other_db.replace("host=/run/postgresql user=orbs dbname=orbs", url))
+        for name, text in (("policy.yaml", policy), ("gateway.yaml", gateway), ("service.py", service)):
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        settled = "until orbgate orbs --db orbs.db holds ACCOUNT --json | grep -qF '[]'; do sleep 0.1; done\n"
+        script = start + call + grant + settled.replace("ACCOUNT", re.findall("'http.*#subject'", grant)[0]) + show
+        for port in ("9000", "9186", "8000"):
+            waiting = f"until (: < /dev/tcp/127.0.0.1/{ports[port]}) 2> /dev/null; do kill -0 $! || exit 1; sleep 0.1; done"
+            script = re.sub(r"sleep \d$", waiting, script, count=1, flags=re.MULTILINE)
+        if url:
+            script = script.replace("--db orbs.db", f"--db '{url}'")
+        path = os.pathsep.join([str(Path(command).parent), str(Path(sys.executable).parent), os.environ["PATH"]])
+        script = "trap 'kill $(jobs -p); wait' EXIT\n" + script
+        ran = subprocess.run(["bash", "-c", script], capture_output=True, text=True, cwd=tmp_path, env={**os.environ, "PATH": path}, timeout=300)
+    statuses = [line.split()[1] for line in ran.stdout.splitlines() if line.startswith("HTTP/1.1")]
+    assert statuses == ["402", "200", "402"], ran.stdout + ran.stderr
+    assert re.search(r"^available +20$", ran.stdout, re.MULTILINE), ran.stdout + ran.stderr
+    assert re.findall(r"Z +([a-z]+) ", ran.stdout) == ["grant", "hold", "capture"], ran.stdout

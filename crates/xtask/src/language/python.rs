@@ -32,8 +32,8 @@ pub(crate) fn run(project: &Project) -> Result<StepResult> {
                 skipped::note(&format!("Python's tests with {name}: {what}"))?;
             }
         }
-        // The package's answers are held to the command's.
-        Program::parse(COMMAND).run()?;
+        // The package's answers are held to the command's, and the tutorial runs the gateway.
+        Program::parse(COMMAND).words("--test gateway").run()?;
         let command = project.target.join("debug").join("orbgate");
         let command = command.with_extension(std::env::consts::EXE_EXTENSION);
         nox.wheel(project, Profile::Tests)?;

@@ -56,6 +56,7 @@ class Issuer:
             "jwks_uri": f"{self.name}/jwks",
             "algorithms": ["ES256"],
             "kind": kinds,
+            "account": "subject",
         }
         # JSON is also YAML.
         return json.dumps({"orbgate_token": 1, "issuers": [issuer]})

@@ -28,7 +28,7 @@ def of_ledger(found: Figures) -> Iterator[Finding]:
     for what, kind in KINDS.items():
         rows = () if found.reconciled is None else found.reconciled.of(what)
         if rows:
-            calls, orbs, captured = (sum(row[at] for row in rows) for at in (2, 3, 4))
+            calls, orbs, captured = sum(row.calls for row in rows), sum(row.orbs for row in rows), sum(row.captured for row in rows)
             said = {
                 HELD: f"{number(calls, 'hold')} {'has' if calls == 1 else 'have'} no call in the log, and {number(captured, 'orb')} of {'it' if calls == 1 else 'them'} {'was' if captured == 1 else 'were'} captured",
                 CALLED: f"{number(calls, 'served call')} that {'consumes' if calls == 1 else 'consume'} orbs {'has' if calls == 1 else 'have'} no hold in the ledger",
