@@ -6,7 +6,13 @@ import gzip
 import io
 import json
 import os
+import re
+import sqlite3
 import subprocess
+import threading
+from collections.abc import Sequence
+from contextlib import closing
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -165,3 +171,71 @@ def test_entries_and_balances_are_those_of_the_command(tmp_path: Path) -> None:
     told = [json.loads(run(f"balance {account} --json")) for account in ("alice", "bob")]
     assert orbs.balance(entries).drop_columns("at").to_pylist() == told
     assert entries.schema.field("at").type == pa.timestamp("ms", "UTC")
+
+
+class Meter(HTTPServer):
+    """Bills events, and counts each source and id once. `failing` is the number of the event that it doesn't answer well."""
+
+    def __init__(self, db: Path) -> None:
+        super().__init__(("127.0.0.1", 0), MeterHandler)
+        self.db, self.received, self.failing = db, 0, 0
+        self.run("CREATE TABLE event (source TEXT, id TEXT, type TEXT, subject TEXT, amount INTEGER, UNIQUE (source, id))")
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def run(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        with closing(sqlite3.connect(self.db)) as connection, connection:
+            return connection.execute(sql, values).fetchall()
+
+    def billed(self) -> dict[str, int]:
+        return dict(self.run("SELECT subject, sum(amount) FROM event WHERE type = 'orbgate.orbs.captured' GROUP BY subject"))
+
+
+class MeterHandler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        meter = self.server
+        assert isinstance(meter, Meter)
+        event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        assert self.path == "/api/v1/events" and self.headers["Content-Type"] == "application/cloudevents+json"
+        values = [event[name] for name in ("source", "id", "type", "subject")] + [event["data"]["amount"]]
+        meter.run("INSERT OR IGNORE INTO event VALUES (?, ?, ?, ?, ?)", values)
+        meter.received += 1
+        # It has the event, but its answer gets lost.
+        self.send_response(500 if meter.received == meter.failing else 204)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Logs nothing."""
+
+
+@pytest.mark.once
+def test_the_recipe_bills_once(root: Path, tmp_path: Path) -> None:
+    command = os.environ.get("ORBGATE_COMMAND")
+    if command is None:
+        pytest.skip("ORBGATE_COMMAND names no `orbgate` command")
+    page = (root / "docs/orbs.md").read_text(encoding="utf-8")
+    [recipe] = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    meter = Meter(tmp_path / "billing.db")
+    path = os.pathsep.join([str(Path(command).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": path, "METER": f"http://127.0.0.1:{meter.server_address[1]}"}
+
+    def run(text: str) -> int:
+        return subprocess.run(["sh", "-c", text], cwd=tmp_path, env=environment).returncode
+
+    def spend(name: str, orbs: int) -> None:
+        assert run(f"orbgate orbs --db orbs.db hold alice 30 --id {name} > out && orbgate orbs --db orbs.db settle {name} --capture {orbs} > out") == 0
+
+    assert run("orbgate orbs --db orbs.db grant alice 1000 --id g > out") == 0
+    for name, orbs in (("one", 12), ("two", 5)):
+        spend(name, orbs)
+    # Its answer to the third of five events gets lost, so all are sent again.
+    meter.failing = 3
+    assert (run(recipe), meter.received) == (1, 3)
+    assert (run(recipe), meter.received, meter.billed()) == (0, 8, {"alice": 17})
+    assert (run(recipe), meter.received) == (0, 8)
+    spend("three", 1)
+    assert (run(recipe), meter.received, meter.billed()) == (0, 10, {"alice": 18})
+    # All of them once more.
+    (tmp_path / "cursor").unlink()
+    assert (run(recipe), meter.received, meter.billed()) == (0, 17, {"alice": 18})
+    meter.shutdown()
+    meter.server_close()
