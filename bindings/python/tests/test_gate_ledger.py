@@ -260,6 +260,19 @@ def test_the_same_gate_twice_holds_once(service: Service) -> None:
     assert (len(service.holds), service.settled) == (1, [{"capture": 10}])
 
 
+def test_a_handler_knows_its_hold(service: Service) -> None:
+    found, ledger = gate(service)
+    ids: list[str | None] = []
+
+    def logs(environ: Any, start: Any) -> list[bytes]:
+        ids.append(wsgi.allowed(environ).hold_id)
+        return started(environ, start)
+
+    assert call_wsgi(found, logs)[0] == 200
+    assert ledger.flush(20)
+    assert ids == [service.holds[0]["id"]]
+
+
 def test_an_application_that_compares_itself_is_charged(service: Service) -> None:
     counts: list[str] = []
     found, ledger = gate(service, count=lambda name, labels: counts.append(" ".join([name, *labels.values()])))
