@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use ::postgres::error::SqlState;
+use ::postgres::error::{Severity, SqlState};
+use ::postgres::types::{ToSql, Type};
 use ::postgres::{Client, Config, NoTls};
 
 use crate::answer::{Cursor, Page};
@@ -45,7 +46,8 @@ impl Connection {
         let has_warned = Arc::new(AtomicBool::new(false));
         let warn = Arc::clone(&has_warned);
         config.notice_callback(move |notice| {
-            if notice.severity() == "WARNING" || notice.code() == &SqlState::WARNING {
+            // The text of the severity is in the server's language.
+            if notice.parsed_severity() == Some(Severity::Warning) || notice.code() == &SqlState::WARNING {
                 warn.store(true, Ordering::SeqCst);
             }
         });
@@ -88,14 +90,18 @@ impl Connection {
         })
     }
 
-    /// Does a command, in one round trip.
+    /// Does a command, in one round trip: the types of its parameters are stated, so nothing is prepared before or closed
+    /// after it.
     pub(crate) fn run(&mut self, command: &Command) -> Returned {
         let command = serde_json::to_string(command).map_err(|error| Error::Unknown(error.to_string()))?;
         let time = self.time();
         let returned = self.again(|client| {
             let row = match time {
-                None => client.query_one("SELECT orbs.run($1::text::jsonb)::text", &[&command]),
-                Some(time) => client.query_one("SELECT orbs.run_at($1::text::jsonb, $2)::text", &[&command, &time]),
+                None => client.query_typed_one("SELECT orbs.run($1::jsonb)::text", &[(&command, Type::TEXT)]),
+                Some(time) => {
+                    let parameters: [(&(dyn ToSql + Sync), Type); 2] = [(&command, Type::TEXT), (&time, Type::INT8)];
+                    client.query_typed_one("SELECT orbs.run_at($1::jsonb, $2)::text", &parameters)
+                }
             };
             Ok(row.map_err(failed)?.get::<_, String>(0))
         });

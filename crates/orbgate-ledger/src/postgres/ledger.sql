@@ -595,10 +595,25 @@ BEGIN
         FROM orbs.hold WHERE account = a.key AND state = 'pending')));
 END $$;
 
+-- What each transaction begins with that can write.
+CREATE FUNCTION orbs.check_transaction() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'a command runs under read committed, not %', current_setting('transaction_isolation');
+    END IF;
+    -- What was answered is durable, whatever the default of the database is. A lost transaction's number is used again, so a
+    -- reader's cursor would be past the new entries.
+    IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
+END $$;
+
 -- Writes what has expired in an account.
-CREATE FUNCTION orbs.expire_at(p_account bigint, p_time bigint) RETURNS void LANGUAGE sql AS $$
-    SELECT orbs.open((SELECT id FROM orbs.account WHERE key = p_account), p_time)
-$$;
+CREATE FUNCTION orbs.expire_at(p_account bigint, p_time bigint) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM orbs.check_transaction();
+    PERFORM orbs.open((SELECT id FROM orbs.account WHERE key = p_account), p_time);
+END $$;
 
 -- The accounts in which something has expired.
 CREATE FUNCTION orbs.due(p_time bigint) RETURNS SETOF bigint LANGUAGE sql AS $$
@@ -611,13 +626,7 @@ DECLARE
     v_verb text := (SELECT jsonb_object_keys(p_command) LIMIT 1);
     p jsonb := p_command->v_verb;
 BEGIN
-    IF current_setting('transaction_isolation') <> 'read committed' THEN
-        RAISE EXCEPTION 'a command runs under read committed, not %', current_setting('transaction_isolation');
-    END IF;
-    -- An answered command is durable, whatever the default of the database is.
-    IF current_setting('synchronous_commit') NOT IN ('on', 'remote_apply') THEN
-        PERFORM set_config('synchronous_commit', 'on', true);
-    END IF;
+    PERFORM orbs.check_transaction();
     RETURN CASE v_verb
         WHEN 'grant' THEN orbs.grant_at(p, p_time)
         WHEN 'revoke' THEN orbs.revoke_at(p, p_time)

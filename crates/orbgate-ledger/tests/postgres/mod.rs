@@ -4,6 +4,8 @@ pub(crate) mod server;
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
+use std::io::{Read as _, Write as _};
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::thread;
 
@@ -168,6 +170,107 @@ fn another_isolation_or_version_is_refused() {
     server.run(&url, "UPDATE orbs.setting SET value = '2' WHERE name = 'version'");
     let message = Postgres::open(&url, 1).unwrap_err().to_string();
     assert!(message.contains("is `2`; this program knows `1`"), "{message}");
+}
+
+/// Counts what a client waits for, between it and the server.
+#[test]
+fn a_command_is_one_round_trip() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let url = server.new_database();
+    let host = url.split(' ').find_map(|part| part.strip_prefix("host=")).unwrap().to_owned();
+    let folder = tempfile::tempdir().unwrap();
+    let listener = UnixListener::bind(folder.path().join(".s.PGSQL.5432")).unwrap();
+    let syncs = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&syncs);
+    let between = url.replace(&host, &folder.path().display().to_string());
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let (mut client, counted) = (client.unwrap(), Arc::clone(&counted));
+            let mut server = UnixStream::connect(format!("{host}/.s.PGSQL.5432")).unwrap();
+            let (mut answers, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+            thread::spawn(move || std::io::copy(&mut answers, &mut to));
+            // The first message has no type.
+            thread::spawn(move || -> std::io::Result<()> {
+                for has_type in core::iter::once(false).chain(core::iter::repeat(true)) {
+                    let mut head = vec![0; if has_type { 5 } else { 4 }];
+                    client.read_exact(&mut head)?;
+                    counted.fetch_add(u64::from(has_type && head[0] == b'S'), Ordering::SeqCst);
+                    let length = u32::from_be_bytes(head[head.len() - 4..].try_into().unwrap());
+                    let mut rest = vec![0; length as usize - 4];
+                    client.read_exact(&mut rest)?;
+                    server.write_all(&[head, rest].concat())?;
+                }
+                Ok(())
+            });
+        }
+    });
+    let ledger = Postgres::open(&between, 1).unwrap();
+    ledger.grant(grant("g", "a", 50)).unwrap();
+    let before = syncs.load(Ordering::SeqCst);
+    for index in 0..5 {
+        assert!(matches!(ledger.hold(hold(format!("h{index}"), "a", 10)), Ok(HoldAnswer::Held { .. })));
+        assert!(ledger.settle(capture(format!("h{index}"), 10)).is_ok());
+    }
+    assert_eq!(syncs.load(Ordering::SeqCst) - before, 10);
+}
+
+/// Otherwise an answered command could be lost, and an expiry that a reader has seen.
+#[test]
+fn each_transaction_that_writes_is_durable_whatever_the_database_says() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let url = server.new_database();
+    Postgres::open(&url, 1).unwrap().grant(grant("g", "a", 5)).unwrap();
+    server.run(&url, "ALTER DATABASE CURRENT_DB SET synchronous_commit = off");
+    let mut client = postgres::Client::connect(&url, postgres::NoTls).unwrap();
+    for call in ["orbs.run('{\"balance\": \"a\"}')", "orbs.expire_at(1, NULL)"] {
+        let mut transaction = client.transaction().unwrap();
+        let mut setting = || transaction.query_one("SHOW synchronous_commit", &[]).unwrap().get::<_, String>(0);
+        assert_eq!(setting(), "off");
+        transaction.execute(&format!("SELECT {call}"), &[]).unwrap();
+        let mut setting = || transaction.query_one("SHOW synchronous_commit", &[]).unwrap().get::<_, String>(0);
+        assert_eq!(setting(), "on", "{call}");
+    }
+}
+
+/// A function of another schema with the name of one of PostgreSQL's isn't called, unless the path isn't pinned.
+#[test]
+fn names_in_functions_are_those_of_postgres() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let other = "CREATE SCHEMA other; CREATE FUNCTION other.floor(numeric) RETURNS numeric LANGUAGE sql AS 'SELECT 7::numeric'; \
+                 ALTER DATABASE CURRENT_DB SET search_path = other, pg_catalog";
+    let unpinned = "DO $$ DECLARE f regprocedure; BEGIN \
+                    FOR f IN SELECT oid FROM pg_proc WHERE pronamespace = 'orbs'::regnamespace LOOP \
+                    EXECUTE format('ALTER FUNCTION %s RESET search_path', f); END LOOP; END $$";
+    for (sql, is_other) in [("", false), (unpinned, true)] {
+        let url = server.new_database();
+        drop(Postgres::open(&url, 1).unwrap());
+        server.run(&url, other);
+        server.run(&url, sql);
+        let granted = Postgres::open(&url, 1).unwrap().grant(grant("g", "a", 5)).unwrap();
+        let entry = Postgres::open(&url, 1).unwrap().entries(&Cursor::default(), 1).unwrap().entries.remove(0).1;
+        assert_eq!((entry.at.get() == 7, granted.repeated), (is_other, false));
+    }
+}
+
+/// A warning after a commit might mean that a standby doesn't have it, so the command is sent again, with the same id.
+#[test]
+fn a_warning_after_a_commit_is_no_answer() {
+    let Some(server) = Server::start() else {
+        return;
+    };
+    let url = server.new_database();
+    let ledger = Postgres::open(&url, 1).unwrap();
+    let warns = "CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'of a commit' USING ERRCODE = '57P01'; RETURN NULL; END $$; \
+                 CREATE CONSTRAINT TRIGGER warn AFTER INSERT ON orbs.entry DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION warn()";
+    server.run(&url, warns);
+    assert!(ledger.grant(grant("g", "a", 5)).unwrap().repeated);
+    assert_eq!(ledger.balance(account("a")).unwrap().available, orbs(5));
 }
 
 /// Holds and captures until `stop` is set, and returns what was answered.
