@@ -155,9 +155,12 @@ impl Tables for Rows {
         Ok(self.pending(account, Millis::MAX)?.iter().map(|hold| hold.expires_at).min())
     }
 
-    fn insert_hold(&mut self, hold: &HoldRow) -> Result<(), Stop> {
-        self.holds.insert(hold.id.clone(), hold.clone());
-        Ok(())
+    fn insert_hold(&mut self, hold: &HoldRow) -> Result<bool, Stop> {
+        let is_new = !self.holds.contains_key(&hold.id);
+        if is_new {
+            self.holds.insert(hold.id.clone(), hold.clone());
+        }
+        Ok(is_new)
     }
 
     fn update_hold(&mut self, hold: &HoldRow, was: State) -> Result<(), Stop> {

@@ -22,7 +22,5 @@ mod properties;
 #[cfg(feature = "schema")]
 mod schema;
 #[cfg(feature = "sqlite")]
-mod speed;
-#[cfg(feature = "sqlite")]
 mod sqlite;
 mod support;

@@ -15,16 +15,19 @@ pub(crate) fn hold<T: Tables>(tables: &mut T, order: Order, command: &Hold, now:
     let is_known = account.is_some();
     let account = account.unwrap_or_else(|| AccountRow::new(command.account.clone()));
     let answer = Open::with(tables, account, now, |tables, open| {
-        if let Some(row) = tables.hold(&command.id)? {
-            return again(command, &row, is_known.then_some(open.account.key));
-        }
-        let expires_at = open.now.plus(command.ttl).ok_or(Error::TooLarge)?;
+        // Most ids are new, so the row is written without looking for it first, unless the answer would be another one.
+        let before = |tables: &mut T, open: &Open| match tables.hold(&command.id)? {
+            Some(row) => again(command, &row, is_known.then_some(open.account.key)).map(Some),
+            None => Ok(None),
+        };
+        let Some(expires_at) = open.now.plus(command.ttl) else {
+            return before(tables, open)?.ok_or_else(|| Error::TooLarge.into());
+        };
         if let Some(denied) = denied(tables, open, command)? {
-            return Ok(HoldAnswer::Denied(denied));
+            return Ok(before(tables, open)?.unwrap_or(HoldAnswer::Denied(denied)));
         }
         let lines = open.draw(order, command.bonus, command.amount);
         let bonus = open.bonus_of(&lines)?;
-        open.hold(&command.id, &lines, expires_at)?;
         let row = HoldRow {
             id: command.id.clone(),
             account: Some(open.account.key),
@@ -39,7 +42,10 @@ pub(crate) fn hold<T: Tables>(tables: &mut T, order: Order, command: &Hold, now:
             state: State::Pending,
             settlement: None,
         };
-        tables.insert_hold(&row)?;
+        if !tables.insert_hold(&row)? {
+            return before(tables, open)?.ok_or_else(|| broken("a hold is there, and isn't"));
+        }
+        open.hold(&command.id, &row.lines, expires_at)?;
         Ok(HoldAnswer::Held { receipt: held(command, &row)?, repeated: false, state: State::Pending })
     });
     Ok(Answer::Hold(answer?))
@@ -195,7 +201,9 @@ fn void_unknown(tables: &mut impl Tables, command: &Settle, now: Millis) -> Resu
         state: State::Voided,
         settlement: Some(Settlement { at: now, ..Settlement::default() }),
     };
-    tables.insert_hold(&row)?;
+    if !tables.insert_hold(&row)? {
+        return Err(broken("a hold appeared while it was voided"));
+    }
     Ok(Answer::Settled(Done { receipt: settled(&row, None)?, repeated: false }))
 }
 

@@ -140,7 +140,8 @@ pub(crate) trait Tables {
     fn pending(&mut self, account: i64, until: Millis) -> Result<Vec<HoldRow>, Stop>;
     /// The soonest expiry of a pending hold of an account.
     fn next_hold_expiry(&mut self, account: i64) -> Result<Option<Millis>, Stop>;
-    fn insert_hold(&mut self, hold: &HoldRow) -> Result<(), Stop>;
+    /// Writes a hold. False if there is one with this id.
+    fn insert_hold(&mut self, hold: &HoldRow) -> Result<bool, Stop>;
     /// Writes the state, the expiry and the settlement of a hold that had this state.
     fn update_hold(&mut self, hold: &HoldRow, was: State) -> Result<(), Stop>;
 

@@ -218,32 +218,31 @@ impl Tables for Rows<'_> {
         Ok(self.one(sql, [account], |row| optional_time(row, 0))?.flatten())
     }
 
-    fn insert_hold(&mut self, hold: &HoldRow) -> Result<(), Stop> {
+    fn insert_hold(&mut self, hold: &HoldRow) -> Result<bool, Stop> {
         let HoldRow { id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, .. } = hold;
-        self.change(
-            "INSERT INTO hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, \
+        let sql = "INSERT INTO hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, \
              captured, captured_bonus, shortfall, late, settled_at) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
-            params![
-                id.as_str(),
-                account,
-                number(amount.get())?,
-                bonus_allowed,
-                number(ttl.get())?,
-                note.as_str(),
-                number(at.get())?,
-                written(lines.iter().map(|(grant, amount)| (grant, amount.get()))),
-                number(bonus.get())?,
-                number(expires_at.get())?,
-                hold.state.name(),
-                settled(hold, |settlement| settlement.requested.get())?,
-                settled(hold, |settlement| settlement.captured.get())?,
-                settled(hold, |settlement| settlement.bonus.get())?,
-                settled(hold, |settlement| settlement.shortfall.get())?,
-                settled(hold, |settlement| settlement.late.into())?,
-                settled(hold, |settlement| settlement.at.get())?,
-            ],
-        )
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) ON CONFLICT (id) DO NOTHING";
+        let written = self.0.prepare_cached(sql)?.execute(params![
+            id.as_str(),
+            account,
+            number(amount.get())?,
+            bonus_allowed,
+            number(ttl.get())?,
+            note.as_str(),
+            number(at.get())?,
+            written(lines.iter().map(|(grant, amount)| (grant, amount.get()))),
+            number(bonus.get())?,
+            number(expires_at.get())?,
+            hold.state.name(),
+            settled(hold, |settlement| settlement.requested.get())?,
+            settled(hold, |settlement| settlement.captured.get())?,
+            settled(hold, |settlement| settlement.bonus.get())?,
+            settled(hold, |settlement| settlement.shortfall.get())?,
+            settled(hold, |settlement| settlement.late.into())?,
+            settled(hold, |settlement| settlement.at.get())?,
+        ])?;
+        Ok(written == 1)
     }
 
     fn update_hold(&mut self, hold: &HoldRow, was: State) -> Result<(), Stop> {

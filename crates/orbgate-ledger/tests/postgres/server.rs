@@ -48,6 +48,7 @@ impl Server {
     }
 
     /// From now on, it syncs what it writes, as a real one does.
+    #[allow(dead_code, reason = "for the measurement of `orbgate-tower`")]
     pub(crate) fn sync(&self) {
         let mut client = self.client("postgres");
         client.batch_execute("ALTER SYSTEM SET fsync = on").unwrap();

@@ -26,6 +26,9 @@ pub(crate) struct Bench {
     /// What a decision takes from each language, compared with the Rust call
     #[arg(long, conflicts_with_all = ["quick", "filter", "repeats", "instructions"])]
     bindings: bool,
+    /// Holds of a ledger beside the same writes through bare statements, and a gate's answers with and without a ledger
+    #[arg(long, conflicts_with_all = ["quick", "filter", "repeats", "instructions", "bindings"])]
+    ledger: bool,
     /// Rewrites these lists
     #[arg(long, requires = "instructions")]
     update: bool,
@@ -33,6 +36,9 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
+        if self.ledger {
+            return ledger(project);
+        }
         match (self.instructions, self.update, self.bindings) {
             (_, true, _) => instructions::update(),
             (true, ..) => {
@@ -73,4 +79,14 @@ impl Bench {
         }
         run.run()
     }
+}
+
+/// Prints the tables of a ledger's record.
+fn ledger(project: &Project) -> Result<()> {
+    let run = "cargo run --quiet --locked --release --manifest-path benches/Cargo.toml --no-default-features --features ledger --bin ledger";
+    Program::parse(run).path("--target-dir", &project.target.join("bench")).run()?;
+    Program::parse(
+        "cargo test --quiet --release -p orbgate-tower --all-features --test ledger speed -- --ignored --nocapture",
+    )
+    .run()
 }

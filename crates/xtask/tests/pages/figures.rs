@@ -45,7 +45,13 @@ fn every_figure_of_a_page_is_in_the_record_that_it_links() {
     let mut tables = 0;
     for page in crate::pages() {
         let (text, name) = (crate::read(&page), page.display().to_string());
-        let records: Vec<_> = linked(&text).collect();
+        let (records, plain): (Vec<_>, Vec<_>) = linked(&text).partition(|stem| has_figures(stem));
+        for stem in plain {
+            let record = crate::read(&crate::root().join(format!("benches/record/{stem}.md")));
+            let wrong: Vec<_> =
+                rows_of(&text, &record).filter(|row| !record.lines().any(|line| line == *row)).collect();
+            assert_eq!(wrong, Vec::<&str>::new(), "{name}: not in {stem}");
+        }
         for head in [MEDIANS, BEST, GOALS] {
             for table in text.split(&format!("\n{head}\n")).skip(1) {
                 let [record] = records[..] else {
@@ -161,6 +167,27 @@ fn speed_is_told_by_its_unit_or_processor() {
 fn linked(page: &str) -> impl Iterator<Item = &str> {
     let links = page.split("benches/record/").skip(1);
     links.filter_map(|rest| Some(rest.split_once(".md")?.0).filter(|stem| !stem.contains(['\n', ')'])))
+}
+
+/// Whether a record has a file of figures. Pages copy the tables of the others.
+fn has_figures(stem: &str) -> bool {
+    crate::root().join(format!("benches/record/{stem}.csv")).exists()
+}
+
+/// The rows of a page's tables whose heads are in a record.
+fn rows_of<'p>(page: &'p str, record: &str) -> impl Iterator<Item = &'p str> {
+    let is_head = |line: &&str| line.starts_with("| ") && record.contains(&format!("\n{line}\n|--"));
+    let heads = page.lines().enumerate().filter(move |(_, line)| is_head(line));
+    let heads: Vec<_> = heads.map(|(at, _)| at).collect();
+    heads.into_iter().flat_map(|head| page.lines().skip(head).take_while(|line| line.starts_with('|')))
+}
+
+#[test]
+fn a_row_that_is_not_in_a_plain_record_is_found() {
+    let record = "# Record\n\n| a | b |\n|--|--|\n| 1 | 2 |\n";
+    let page = "Text.\n| a | b |\n|--|--|\n| 1 | 3 |\n\n| c |\n|--|\n| 9 |\n";
+    let rows: Vec<_> = rows_of(page, record).collect();
+    assert_eq!(rows, ["| a | b |", "|--|--|", "| 1 | 3 |"]);
 }
 
 struct Record {
