@@ -86,6 +86,8 @@ def done(method: str, target: str, allowed: Allowed | None, do: str, body: bytes
         text = saw(method, target, allowed)
     if do == "throw":
         raise ValueError("as it was told")
+    if do == "bare":
+        return 403, "", None
     if "stream" in do:
         return 200, "", stream(text, do)
     return int(do) if do.isdigit() else 200, text * 20_000 if do == "large" else text, None
@@ -138,12 +140,29 @@ def raw_target(scope: Mapping[str, Any]) -> str:
     return f"{path}?{query}" if query else path
 
 
+async def handshake(websocket: Any) -> None:
+    """Answers a handshake of WebSockets as the service answers a request."""
+    from orbgate.gate.asgi import allowed
+    from starlette.responses import Response
+
+    scope = websocket.scope
+    found = allowed(websocket) if "orbgate" in scope else None
+    status, text, _ = done("GET", raw_target(scope), found, websocket.headers.get("x-do", ""), b"")
+    await websocket.send_denial_response(Response(text, status, media_type="application/json" if text else None))
+
+
+async def any_handshake(scope: Any, receive: Any, send: Any) -> None:
+    from starlette.websockets import WebSocket
+
+    await handshake(WebSocket(scope, receive, send))
+
+
 def starlette(gate: Gate | None, routes: Routes) -> Any:
     from orbgate.gate.asgi import GateMiddleware, allowed
     from starlette.applications import Starlette
     from starlette.requests import Request
     from starlette.responses import Response, StreamingResponse
-    from starlette.routing import Route
+    from starlette.routing import Route, WebSocketRoute
 
     async def echo(request: Request) -> Response:
         do, body = request.headers.get("x-do", ""), await request.body()
@@ -154,9 +173,14 @@ def starlette(gate: Gate | None, routes: Routes) -> Any:
 
     methods = sorted({*METHODS, *(method for method, _ in routes)})
     app = Starlette(routes=[Route(names(template, "{{p{}}}"), echo, methods=methods) for template in templates(routes)])
+    gets = [(method, template) for method, template in routes if method == "GET"]
+    app.routes.extend(WebSocketRoute(names(template, "{{p{}}}"), handshake) for template in templates(gets))
 
     async def rest(scope: Any, receive: Any, send: Any) -> None:
-        await (await echo(Request(scope, receive)))(scope, receive, send)
+        if scope["type"] == "websocket":
+            await any_handshake(scope, receive, send)
+        else:
+            await (await echo(Request(scope, receive)))(scope, receive, send)
 
     app.router.default = rest
     app.router.redirect_slashes = False
@@ -170,6 +194,7 @@ def fastapi(gate: Gate | None, routes: Routes) -> Any:
     from orbgate.gate.starlette import allowed, protect
     from starlette.requests import Request
     from starlette.responses import Response, StreamingResponse
+    from starlette.routing import WebSocketRoute
 
     app = FastAPI(openapi_url=None, redirect_slashes=False)
 
@@ -183,9 +208,14 @@ def fastapi(gate: Gate | None, routes: Routes) -> Any:
     order = templates(routes)
     for method, template in sorted(routes, key=lambda route: order.index(route[1])):
         app.add_route(names(template, "{{p{}}}"), echo, methods=[method])
+        if method == "GET":
+            app.router.routes.append(WebSocketRoute(names(template, "{{p{}}}"), handshake))
 
     async def rest(scope: Any, receive: Any, send: Any) -> None:
-        await (await echo(Request(scope, receive)))(scope, receive, send)
+        if scope["type"] == "websocket":
+            await any_handshake(scope, receive, send)
+        else:
+            await (await echo(Request(scope, receive)))(scope, receive, send)
 
     app.router.default = rest
     if gate:
@@ -229,6 +259,7 @@ def django(gate: Gate | None, routes: Routes) -> Any:
     from django.core.asgi import get_asgi_application
     from django.http import HttpResponse, StreamingHttpResponse
     from django.urls import path, re_path
+    from orbgate.gate.asgi import GateMiddleware
     from orbgate.gate.django import allowed, around
 
     async def echo(request: Any, **_: str) -> HttpResponse:
@@ -242,7 +273,13 @@ def django(gate: Gate | None, routes: Routes) -> Any:
     urlconf = type("urls", (), {"urlpatterns": [*urls, re_path("", echo)]})
     settings.configure(ROOT_URLCONF=urlconf, ALLOWED_HOSTS=["*"], MIDDLEWARE=[], SECRET_KEY="-", APPEND_SLASH=False, LOGGING_CONFIG=None)
     app = get_asgi_application()
-    return around(app, gate) if gate else app
+    # Django itself takes no WebSockets; Channels divides them in the same way.
+    requests, handshakes = (around(app, gate), GateMiddleware(any_handshake, gate)) if gate else (app, any_handshake)
+
+    async def both(scope: Any, receive: Any, send: Any) -> None:
+        await (handshakes if scope["type"] == "websocket" else requests)(scope, receive, send)
+
+    return both
 
 
 def waitress(app: Any, listener: socket.socket, _: Callable[[], None]) -> None:
@@ -281,17 +318,23 @@ def uwsgi(app: Any, listener: socket.socket, _: Callable[[], None]) -> None:
     pyuwsgi.run(["--http-socket", f"fd://{listener.fileno()}", *words])
 
 
-def uvicorn(app: Any, listener: socket.socket, _: Callable[[], None]) -> None:
+def uvicorn(app: Any, listener: socket.socket, _: Callable[[], None], **options: Any) -> None:
+    """With the libraries of `uvicorn[standard]`: httptools, uvloop and websockets."""
     import uvicorn
 
-    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", server_header=False)
+    config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", server_header=False, **options)
     uvicorn.Server(config).run(sockets=[listener])
+
+
+def plain_uvicorn(app: Any, listener: socket.socket, begin: Callable[[], None]) -> None:
+    """Without them; uvicorn then takes h11 and, if it's there, wsproto."""
+    uvicorn(app, listener, begin, http="h11", ws="wsproto", loop="asyncio")
 
 
 # A framework and its server. Some are named by their server.
 PROGRAMS = {
     "starlette": (starlette, uvicorn),
-    "fastapi": (fastapi, uvicorn),
+    "fastapi": (fastapi, plain_uvicorn),
     "django": (django, uvicorn),
     "flask": (flask, waitress),
     "gunicorn": (flask, gunicorn),
