@@ -567,7 +567,7 @@ static inline void orbgate_check_amounts_add_function(OrbgateQuestion *to, const
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
 {
     static const unsigned char forms[][ORBGATE_WIRE_FIELDS] = {
-        {0, 3}, /* Done */
+        {0, 3, 3}, /* Done */
         {0, 129, 3, 73}, /* Failed */
         {0, 129, 129, 130, 3, 3, 3, 3, 3, 3, 10, 2, 131, 75, 1}, /* Answer */
         {0, 129, 2}, /* Wait */
@@ -749,6 +749,8 @@ static inline OrbgateMessage orbgate_message_init(void)
 /* Done: The question is done. */
 /* After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. */
 static inline OrbgateStr orbgate_done_get_notices(const OrbgateMessage *from) { return orbgate_wire_get(from, 64u, 1u); }
+/* The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`. */
+static inline OrbgateStr orbgate_done_get_levels(const OrbgateMessage *from) { return orbgate_wire_get(from, 64u, 2u); }
 
 /* Failed: A configuration or an option has errors. */
 /* The `OrbgateStatus` of the error. */

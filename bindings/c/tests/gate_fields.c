@@ -623,11 +623,12 @@ static void ask_check_amounts(void)
 static void read_done(void)
 {
     static const unsigned char bytes[] = {
-        64,0,0,0,15,0,0,0,1,0,0,0,7,0,0,0,110,111,116,105,99,101,115,
+        64,0,0,0,29,0,0,0,1,0,0,0,7,0,0,0,110,111,116,105,99,101,115,2,0,0,0,6,0,0,0,108,101,118,101,108,115,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_DONE);
     STRING(orbgate_done_get_notices, message, "notices");
+    STRING(orbgate_done_get_levels, message, "levels");
 }
 
 static void read_failed(void)

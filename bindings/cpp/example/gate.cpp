@@ -158,7 +158,10 @@ int main(int count, char **arguments)
     orbgate::GateOptions options;
     options.public_routes = open;
     options.challenge = given["--challenge"] == "full" ? ORBGATE_CHALLENGE_FULL : ORBGATE_CHALLENGE_MINIMAL;
-    options.log = [](std::string_view line) { std::cerr << std::string(line) + "\n"; };
+    options.log = [](orbgate::LogLevel level, std::string_view line) {
+        static const char *const names[] = {"info: ", "warning: ", "error: "};
+        std::cerr << names[static_cast<int>(level)] + std::string(line) + "\n";
+    };
     const auto made = orbgate::Gate::make(*verifier, orbgate::fetch_by_curl, options);
     if (!made) {
         return failed(given["--tokens"], made.error());

@@ -64,7 +64,7 @@ inline std::variant<Response, FetchFailure> fetch_by_curl(const Fetch &fetch)
     static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
     const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
     if (ready != CURLE_OK || !curl) {
-        return FetchFailure::unreachable;
+        return FetchFailure::unreachable("libcurl cannot be used");
     }
     std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> headers(nullptr, curl_slist_free_all);
     const auto add = [&headers](const std::string &line) {
@@ -86,7 +86,7 @@ inline std::variant<Response, FetchFailure> fetch_by_curl(const Fetch &fetch)
     }
     curl_easy_setopt(curl.get(), CURLOPT_CUSTOMREQUEST, fetch.method.c_str());
     if (!is_complete) {
-        return FetchFailure::unreachable;
+        return FetchFailure::unreachable("there is no memory");
     }
     curl_easy_setopt(curl.get(), CURLOPT_HTTPHEADER, headers.get());
     detail::Reading reading;
@@ -101,12 +101,16 @@ inline std::variant<Response, FetchFailure> fetch_by_curl(const Fetch &fetch)
     curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &reading);
     curl_easy_setopt(curl.get(), CURLOPT_HEADERFUNCTION, detail::read_header);
     curl_easy_setopt(curl.get(), CURLOPT_HEADERDATA, &reading);
+    char said[CURL_ERROR_SIZE] = "";
+    curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, said);
     const CURLcode code = curl_easy_perform(curl.get());
     if (reading.is_too_large) {
-        return FetchFailure::too_large;
+        return FetchFailure::too_large("the response has more than " + std::to_string(fetch.max_bytes) + " bytes");
     }
     if (code != CURLE_OK) {
-        return code == CURLE_OPERATION_TIMEDOUT ? FetchFailure::timeout : FetchFailure::unreachable;
+        // Its own words could quote what was sent.
+        const std::string cause = fetch.body || said[0] == '\0' ? curl_easy_strerror(code) : said;
+        return code == CURLE_OPERATION_TIMEDOUT ? FetchFailure::timeout(cause) : FetchFailure::unreachable(cause);
     }
     long status = 0;
     curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &status);

@@ -261,13 +261,19 @@ struct Response {
     std::string body;
 };
 
-// Why there is no response.
-enum class FetchFailure : std::uint32_t {
-    unreachable = ORBGATE_FETCH_UNREACHABLE,
-    timeout = ORBGATE_FETCH_TIMEOUT,
-    too_large = ORBGATE_FETCH_TOO_LARGE,
-    bad_url = ORBGATE_FETCH_BAD_URL,
+// Why there is no response. The cause is for the log, and quotes neither headers nor body.
+struct FetchFailure {
+    std::uint32_t number;
+    std::string cause;
+
+    static FetchFailure unreachable(std::string cause = {}) { return {ORBGATE_FETCH_UNREACHABLE, std::move(cause)}; }
+    static FetchFailure timeout(std::string cause = {}) { return {ORBGATE_FETCH_TIMEOUT, std::move(cause)}; }
+    static FetchFailure bad_url(std::string cause = {}) { return {ORBGATE_FETCH_BAD_URL, std::move(cause)}; }
+    static FetchFailure too_large(std::string cause = {}) { return {ORBGATE_FETCH_TOO_LARGE, std::move(cause)}; }
 };
+
+// How bad a line of the log is.
+enum class LogLevel { info, warning, error };
 
 // Performs a fetch in a separate thread: at most one at a time per issuer, or 32 if the issuer's tokens are opaque. An
 // exception counts as `unreachable`.
@@ -445,8 +451,9 @@ struct GateOptions {
     // doesn't affect an answer.
     std::function<void(std::string_view)> debug;
     // Receives a sentence for each change that operators should know: issuers that can't be fetched or asked, or can be again, keys that
-    // are left out of a set, and versions of the policy. It is called from any thread, and an exception doesn't affect an answer.
-    std::function<void(std::string_view)> log;
+    // are left out of a set, failed fetches, and versions of the policy. It is called from any thread, and an exception doesn't affect an
+    // answer.
+    std::function<void(LogLevel, std::string_view)> log;
     // cargo xtask codes: options
     // Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope.
     bool flat_403 = false;
@@ -730,17 +737,29 @@ private:
             orbgate_next_call_set_monotonic_ms(&exchange->question, monotonic_ms());
             const bool is_call = exchange->send(gate.get(), nullptr) == ORBGATE_STATUS_OK && exchange->answer.kind == ORBGATE_MESSAGE_CALL;
             if (!is_call && exchange->answer.kind == ORBGATE_MESSAGE_DONE) {
-                notice(detail::view(orbgate_done_get_notices(&exchange->answer)));
+                std::string_view levels = detail::view(orbgate_done_get_levels(&exchange->answer));
+                std::string_view notices = detail::view(orbgate_done_get_notices(&exchange->answer));
+                while (!notices.empty()) {
+                    const std::string_view level = first_line(levels);
+                    notice(level == "info" ? LogLevel::info : level == "warning" ? LogLevel::warning : LogLevel::error, first_line(notices));
+                }
             }
             return is_call ? std::move(exchange) : detail::Lease();
         }
 
-        void notice(std::string_view lines) const noexcept
+        // Takes the first line off.
+        static std::string_view first_line(std::string_view &lines) noexcept
+        {
+            const std::string_view line = lines.substr(0, lines.find('\n'));
+            lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+            return line;
+        }
+
+        void notice(LogLevel level, std::string_view lines) const noexcept
         {
             detail::quietly([&] {
-                for (std::size_t end; log && !lines.empty(); lines.remove_prefix(std::min(end + 1, lines.size()))) {
-                    end = std::min(lines.find('\n'), lines.size());
-                    log(lines.substr(0, end));
+                while (log && !lines.empty()) {
+                    log(level, first_line(lines));
                 }
             });
         }
@@ -794,7 +813,13 @@ private:
                         orbgate_called_add_header(to, ORBGATE_TEXT("cache-control"), cache_control.data(), cache_control.size());
                     }
                 } else {
-                    orbgate_called_set_failure(to, detail::number(*std::get_if<FetchFailure>(&came)));
+                    const FetchFailure &failure = *std::get_if<FetchFailure>(&came);
+                    orbgate_called_set_failure(to, failure.number);
+                    if (!failure.cause.empty()) {
+                        detail::quietly([&] {
+                            notice(LogLevel::warning, std::string(detail::view(orbgate_call_get_url(&exchange.answer))) + " cannot be fetched: " + failure.cause);
+                        });
+                    }
                 }
                 if (exchange.send(gate.get(), nullptr) != ORBGATE_STATUS_OK) {
                     return; // the attempt ends by itself
@@ -824,7 +849,7 @@ private:
             try {
                 return call();
             } catch (...) {
-                return FetchFailure::unreachable;
+                return FetchFailure::unreachable();
             }
 #else
             return call();
@@ -850,7 +875,7 @@ private:
         Fetcher fetcher;
         bool refuses_wider = false;
         std::function<void(std::string_view)> debug;
-        std::function<void(std::string_view)> log;
+        std::function<void(LogLevel, std::string_view)> log;
         std::mutex mutex;
         std::condition_variable ended; // an attempt has ended
         std::list<std::thread> threads, ended_threads;
@@ -895,8 +920,8 @@ private:
             reloaded.error = Error(static_cast<Status>(orbgate_loaded_get_status(answer)), std::string(detail::view(orbgate_loaded_get_reason(answer))));
             reloaded.error->diagnostics = detail::diagnostics(answer, orbgate_loaded_next_diagnostic);
         }
-        state_->notice(reloaded.message);
-        state_->notice(reloaded.warning);
+        state_->notice(reloaded.error ? LogLevel::error : LogLevel::info, reloaded.message);
+        state_->notice(LogLevel::warning, reloaded.warning);
         state_->start_calls();
         return reloaded;
     }

@@ -39,7 +39,7 @@ std::variant<orbgate::Response, orbgate::FetchFailure> serve(const orbgate::Fetc
     if (fetch.url == "https://id.example.com/.well-known/openid-configuration") {
         return orbgate::Response{200, "", R"({"issuer":"https://id.example.com","jwks_uri":"https://id.example.com/jwks"})"};
     }
-    return orbgate::FetchFailure::unreachable;
+    return orbgate::FetchFailure::unreachable();
 }
 
 // Asks with the token of `testdata`, which is right from 2027 on: a gate that has its keys says so, and one without says that.
@@ -89,8 +89,20 @@ void a_token_waits_for_its_keys(const orbgate::Engine &engine)
 
 void a_failure_is_a_denial(const orbgate::Engine &engine)
 {
-    const auto down = [](const orbgate::Fetch &) { return orbgate::FetchFailure::timeout; };
+    const auto down = [](const orbgate::Fetch &) { return orbgate::FetchFailure::timeout(); };
     CHECK(refused(*orbgate::Gate::make(verifier(), down), engine) == "no_keys");
+    std::mutex mutex;
+    std::vector<std::string> lines; // complete once the gate, which waits for its threads, is gone
+    orbgate::GateOptions logging;
+    logging.log = [&](orbgate::LogLevel level, std::string_view line) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        lines.push_back(std::to_string(static_cast<int>(level)) + " " + std::string(line));
+    };
+    const auto gone = [](const orbgate::Fetch &) { return orbgate::FetchFailure::unreachable("connection refused"); };
+    CHECK(refused(*orbgate::Gate::make(verifier(), gone, logging), engine) == "no_keys");
+    CHECK(lines.size() == 2);
+    CHECK(lines.at(0) == "1 https://id.example.com/.well-known/openid-configuration cannot be fetched: connection refused");
+    CHECK(lines.at(1).find("2 keys of `https://id.example.com` cannot be fetched, it has 0: ") == 0);
 #if defined(__cpp_exceptions)
     const auto throwing = [](const orbgate::Fetch &) -> std::variant<orbgate::Response, orbgate::FetchFailure> { throw 7; };
     CHECK(refused(*orbgate::Gate::make(verifier(), throwing), engine) == "no_keys");
@@ -239,7 +251,7 @@ void few_threads_wait_for_long(const orbgate::Engine &engine)
     const auto slowly = [&](const orbgate::Fetch &) -> std::variant<orbgate::Response, orbgate::FetchFailure> {
         std::unique_lock<std::mutex> lock(mutex);
         changed.wait(lock, [&] { return may_answer; });
-        return orbgate::FetchFailure::unreachable;
+        return orbgate::FetchFailure::unreachable();
     };
     orbgate::GateOptions options;
     options.timeout = 10min;
@@ -270,7 +282,7 @@ void a_public_route_needs_no_token(const orbgate::Engine &engine)
         orbgate::GateOptions options;
         options.public_routes = {route};
         options.pass_cors_preflight = true;
-        const auto none = [](const orbgate::Fetch &) { return orbgate::FetchFailure::unreachable; };
+        const auto none = [](const orbgate::Fetch &) { return orbgate::FetchFailure::unreachable(); };
         return orbgate::Gate::make(verifier(), none, options);
     };
     const auto gate = std::move(*with("GET /docs/{page}"));
@@ -514,7 +526,7 @@ void a_file_is_followed()
     std::condition_variable come;
     std::vector<std::string> results, lines;
     orbgate::GateOptions options;
-    options.log = [&](std::string_view line) {
+    options.log = [&](orbgate::LogLevel, std::string_view line) {
         const std::lock_guard<std::mutex> lock(mutex);
         lines.emplace_back(line);
     };

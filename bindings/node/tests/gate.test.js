@@ -80,13 +80,13 @@ test("requests that wait ask their issuer once", async (context) => {
 test("an issuer that is down is said in the log, and refuses its tokens", async (context) => {
   const { tokens, token } = await issuer(context);
   const said = /** @type {string[]} */ ([]);
-  const log = { ...QUIET, warn: (/** @type {string} */ text) => void said.push(text) };
+  const log = { ...QUIET, warn: (/** @type {string} */ text) => void said.push(text), error: (/** @type {string} */ text) => void said.push(`error: ${text}`) };
   const gate = new Gate(Engine.external(), tokens, { log, fetch: () => Promise.reject(new Error("no way")) });
   const answer = await gate.answer(orbs(token("read:orbs")));
   assert.deepEqual([answer.httpStatus, answer.refused], [401, "no_keys"]);
   assert.equal(said.length, 2);
   assert.match(said[0] ?? "", /^orbgate: http:\S+ cannot be fetched: no way$/);
-  assert.match(said[1] ?? "", /^orbgate: keys of `http:\S+` cannot be fetched, it has 0: [^\n]+$/);
+  assert.match(said[1] ?? "", /^error: orbgate: keys of `http:\S+` cannot be fetched, it has 0: [^\n]+$/);
 });
 
 test("a body beyond its bound and a redirect are failures", async (context) => {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import logging
 import os
 import socket
 import sys
@@ -355,6 +356,7 @@ def main() -> None:
     for option in ("amount", "bonus"):
         parser.add_argument(f"--{option}", action="append", default=[])
     given = parser.parse_args()
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s: %(message)s")
     counted = Counted()
     options: dict[str, Any] = {}
     try:

@@ -358,9 +358,12 @@ impl Gate {
         })
     }
 
-    /// What to log about the issuers and their keys, once for each change.
-    fn notices(&self, monotonic: f64) -> PyResult<Vec<String>> {
-        guarded(|| Ok(self.gate.keys().notices(duration(monotonic)?)))
+    /// What to log about the issuers and their keys, once for each change: a level and a sentence.
+    fn notices(&self, monotonic: f64) -> PyResult<Vec<(&'static str, String)>> {
+        guarded(|| {
+            let notices = self.gate.keys().notices(duration(monotonic)?);
+            Ok(notices.into_iter().map(|notice| (notice.level.as_str(), notice.text)).collect())
+        })
     }
 
     /// Whether the wait of a request is over.

@@ -40,8 +40,8 @@ pub use crate::account::AccountClaim;
 pub use crate::algorithm::Algorithm;
 pub use crate::bearer::{BearerError, bearer};
 pub use crate::cache::{
-    Asked, AttemptId, Fetch, FetchError, FetchSettings, Judged, KeyCache, KeyStatus, Now, Post, Response,
-    SettingsError, Wait,
+    Asked, AttemptId, Fetch, FetchError, FetchSettings, Judged, KeyCache, KeyStatus, Notice, NoticeLevel, Now, Post,
+    Response, SettingsError, Wait,
 };
 pub use crate::config::error::{ConfigDiagnostic, ConfigError};
 pub use crate::error::TokenError;

@@ -80,7 +80,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let engines = engines.public_routes(PublicRoutes::new(public.clone())?)?;
     let verifier = Verifier::from_yaml(&fs::read_to_string(tokens)?)?;
     let scrape = PrometheusBuilder::new().install_recorder()?;
-    tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(tracing::Level::WARN).init();
+    tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(tracing::Level::INFO).init();
 
     let app = routes(&engines.load(), &public);
     let keys = KeyFetcher::new(verifier)?;

@@ -39,6 +39,8 @@ pub use crate::ledger::{
 #[cfg(feature = "axum")]
 pub use crate::routes::ungated_routes;
 pub use crate::service::{Gate, GateFuture};
+#[cfg(feature = "fetch")]
+pub use crate::verify::log_notices;
 pub use crate::verify::{KeyHolder, Refused, VerifyToken};
 #[cfg(feature = "watch")]
 pub use crate::watch::{Watch, WatchSettings};

@@ -11,6 +11,8 @@ use orbgate::Engine;
 #[cfg(feature = "fetch")]
 use orbgate_gate::Step;
 use orbgate_gate::{Answer, Credentials, Gate, Request, Rules, Verified, Waiting};
+#[cfg(feature = "fetch")]
+use orbgate_token::NoticeLevel;
 use orbgate_token::{Keys, TokenError, VerifiedToken, Verifier};
 
 /// Verifies the bearer tokens of requests.
@@ -198,6 +200,18 @@ impl VerifyToken for orbgate_token::KeyFetcher {
 
 /// Starts the fetches that a step needs. Signatures are checked in place, so none remains to be
 /// checked.
+/// Logs what has changed about the issuers. The layer does it when tokens come; call it in between, so that nobody waits for one.
+#[cfg(feature = "fetch")]
+pub fn log_notices(fetcher: &orbgate_token::KeyFetcher) {
+    for notice in fetcher.notices() {
+        match notice.level {
+            NoticeLevel::Info => tracing::info!("{notice}"),
+            NoticeLevel::Warning => tracing::warn!("{notice}"),
+            NoticeLevel::Error => tracing::error!("{notice}"),
+        }
+    }
+}
+
 #[cfg(feature = "fetch")]
 fn stepped<'e, 'r>(
     fetcher: &orbgate_token::KeyFetcher,
@@ -206,9 +220,7 @@ fn stepped<'e, 'r>(
     step: Step<'e>,
 ) -> ControlFlow<Answer<'e>, Pending<'r, VerifiedToken>> {
     fetcher.start_fetches();
-    for notice in fetcher.notices() {
-        tracing::warn!("{notice}");
-    }
+    log_notices(fetcher);
     match step {
         Step::Answer(answer) => ControlFlow::Break(answer),
         Step::Wait(waiting) => ControlFlow::Continue(Pending::Keys(waiting)),

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"strings"
@@ -33,13 +34,18 @@ func clientOf(client *http.Client) *http.Client {
 	return &own
 }
 
+var levelOf = map[string]slog.Level{"info": slog.LevelInfo, "warning": slog.LevelWarn, "error": slog.LevelError}
+
 // Starts pending calls in separate goroutines, so that a call continues if the request that caused it is cancelled.
 func (g *Gate) startCalls() {
 	for {
 		step := new(steps.Step)
 		if g.raw.Ask(nil, &steps.NextCall{MonotonicMS: g.monotonicMS()}, step) != nil || step.Number != steps.KindCall {
-			for notice := range strings.Lines(step.Done.Notices) {
-				g.config.Logger.Warn(strings.TrimSuffix(notice, "\n"))
+			levels := strings.Split(step.Done.Levels, "\n")
+			for at, notice := range strings.Split(step.Done.Notices, "\n") {
+				if notice != "" {
+					g.config.Logger.Log(context.Background(), levelOf[levels[at]], notice)
+				}
 			}
 			return
 		}

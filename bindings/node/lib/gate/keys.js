@@ -14,6 +14,9 @@ const { MESSAGES } = require("./messages.js");
 /** The clock by which keys are fetched, in whole milliseconds: nobody sets it. */
 const monotonicMs = () => Math.floor(performance.now());
 
+/** The method that logs each level. @type {Record<string, "info" | "warn" | "error">} */
+const LOG = { info: "info", warning: "warn", error: "error" };
+
 class Keys {
   #steps;
   #fetchKeys;
@@ -37,9 +40,10 @@ class Keys {
     for (;;) {
       const reply = this.#steps.ask(null, { number: MESSAGES.NEXT_CALL, monotonicMs: monotonicMs() });
       if (reply.number !== MESSAGES.CALL) {
-        const { notices } = this.#steps.answered(MESSAGES.DONE, reply);
-        for (const notice of notices.split("\n").filter(Boolean)) {
-          this.#log.warn(`orbgate: ${notice}`);
+        const { notices, levels } = this.#steps.answered(MESSAGES.DONE, reply);
+        const methods = levels.split("\n").map((level) => LOG[level]);
+        for (const [at, notice] of notices.split("\n").filter(Boolean).entries()) {
+          this.#log[methods[at] ?? "error"](`orbgate: ${notice}`);
         }
         return;
       }

@@ -213,7 +213,7 @@ class Ledger {
   #say(failure) {
     if (failure !== this.#failure) {
       this.#failure = failure;
-      this.observer.log.warn(`orbgate: the ledger ${this.#url}: ${failure || "it answers again"}`);
+      this.observer.log[failure ? "warn" : "info"](`orbgate: the ledger ${this.#url}: ${failure || "it answers again"}`);
     }
   }
 }

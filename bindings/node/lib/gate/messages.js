@@ -669,12 +669,13 @@ const KEPT = {
  * @typedef {object} Done
  * @property {64} number
  * @property {string} notices After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set.
+ * @property {string} levels The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`.
  */
 
 /** @type {Read<Done>} */
 const readDone = (bytes, view, start, end) => {
   /** @type {Done} */
-  const of = { number: 64, notices: "" };
+  const of = { number: 64, notices: "", levels: "" };
   let seen = 0;
   for (let at = start; at < end;) {
     const size = sizeAt(view, at, end);
@@ -691,6 +692,13 @@ const readDone = (bytes, view, start, end) => {
         }
         seen |= 2;
         of.notices = textAt(bytes, from, at);
+        break;
+      case 2:
+        if ((seen & 4) !== 0) {
+          return null;
+        }
+        seen |= 4;
+        of.levels = textAt(bytes, from, at);
         break;
       default:
         if (tag < 0) {

@@ -10,7 +10,7 @@ use orbgate_gate::{
     AuditLine, AuditToken, Follower, Mcp, McpCall, McpFault, McpRequest, Metadata, RoutesDiffer, Step, Undeclared,
     audit_json, check_routes,
 };
-use orbgate_token::{AttemptId, Fetch, Post, Response, VerifiedToken};
+use orbgate_token::{AttemptId, Fetch, Notice, Post, Response, VerifiedToken};
 
 use super::fetch::failure;
 use super::messages::*;
@@ -146,7 +146,7 @@ impl<'c> Asking<'c> {
     }
 
     pub(super) fn done(&mut self) -> OrStatus {
-        Done { notices: "" }.write(&mut self.to())
+        Done::default().write(&mut self.to())
     }
 
     fn answer(mut self, question: Question<'_>) -> OrStatus {
@@ -215,8 +215,10 @@ impl<'c> Asking<'c> {
                 let (gate, now) = (&self.gate()?.gate, Duration::from_millis(monotonic_ms));
                 match gate.next_fetch(now) {
                     None => {
-                        let notices = gate.keys().notices(now).join("\n");
-                        Done { notices: &notices }.write(&mut self.to())
+                        let found = gate.keys().notices(now);
+                        let lines = |line: fn(&Notice) -> &str| found.iter().map(line).collect::<Vec<_>>().join("\n");
+                        let (notices, levels) = (lines(|notice| &notice.text), lines(|notice| notice.level.as_str()));
+                        Done { notices: &notices, levels: &levels }.write(&mut self.to())
                     }
                     next => self.call(next),
                 }

@@ -1270,6 +1270,8 @@ impl<'a> ServiceRoute<'a> {
 pub(super) struct Done<'a> {
     /// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set.
     pub(super) notices: &'a str,
+    /// The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`.
+    pub(super) levels: &'a str,
 }
 
 impl Done<'_> {
@@ -1280,6 +1282,9 @@ impl Done<'_> {
     fn put(&self, to: &mut Writer<'_>) -> OrStatus {
         if !self.notices.is_empty() {
             to.bytes(1, self.notices.as_bytes())?;
+        }
+        if !self.levels.is_empty() {
+            to.bytes(2, self.levels.as_bytes())?;
         }
         Ok(())
     }

@@ -63,7 +63,7 @@ pub(crate) async fn follow(
             current.load().open_audit_again();
         }
         keeper.keep(&current.load());
-        current.load().keys.fetcher.notices().iter().for_each(|notice| tracing::error!("{notice}"));
+        orbgate_tower::log_notices(&current.load().keys.fetcher);
     }
 }
 

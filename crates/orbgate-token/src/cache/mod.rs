@@ -30,6 +30,7 @@ use arc_swap::ArcSwap;
 pub use self::attempt::{AttemptId, Fetch, Post, Wait};
 pub use self::discovery::Response;
 pub use self::error::FetchError;
+pub use self::notices::{Notice, NoticeLevel};
 pub use self::settings::{FetchSettings, SettingsError};
 pub use self::snapshot::KeyStatus;
 

@@ -18,7 +18,7 @@ use rustls::{ClientConfig, RootCertStore};
 use tokio::sync::watch;
 
 use self::client::Client;
-use crate::cache::{Fetch, FetchSettings, Judged, KeyCache, KeyStatus, Now, Response, SettingsError, Wait};
+use crate::cache::{Fetch, FetchSettings, Judged, KeyCache, KeyStatus, Notice, Now, Response, SettingsError, Wait};
 use crate::error::TokenError;
 use crate::keys::Keys;
 use crate::opaque::SecretSource;
@@ -220,7 +220,7 @@ impl KeyFetcher {
     /// What has changed about the issuers since the last call, to log: see [`KeyCache::notices`]. Without a change, it costs a
     /// comparison.
     #[must_use]
-    pub fn notices(&self) -> Vec<String> {
+    pub fn notices(&self) -> Vec<Notice> {
         match self.shared.has_news.swap(false, Ordering::SeqCst) {
             true => self.shared.cache.notices(self.shared.elapsed()),
             false => Vec::new(),

@@ -1017,6 +1017,8 @@ func (r *Reply) Read(message []byte) bool {
 type Done struct {
 	// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set.
 	Notices string
+	// The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`.
+	Levels string
 }
 
 func (m *Done) read(fields []byte) bool {
@@ -1027,7 +1029,7 @@ func (m *Done) read(fields []byte) bool {
 		if !ok {
 			return false
 		}
-		bit := once(tag, 0x2)
+		bit := once(tag, 0x6)
 		if seen&bit != 0 {
 			return false
 		}
@@ -1036,6 +1038,8 @@ func (m *Done) read(fields []byte) bool {
 		switch tag {
 		case 1:
 			m.Notices = string(bytes)
+		case 2:
+			m.Levels = string(bytes)
 		default:
 			ok = tag < critical
 		}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 import weakref
@@ -100,5 +101,5 @@ class Keys:
 
     def tell(self, gate: _native.Gate) -> None:
         """Logs what has changed about the issuers and their keys."""
-        for notice in gate.notices(time.monotonic()):
-            logger.warning("%s", notice)
+        for level, notice in gate.notices(time.monotonic()):
+            logger.log(getattr(logging, level.upper()), "%s", notice)

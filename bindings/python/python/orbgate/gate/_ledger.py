@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import atexit
 import http.client
+import logging
 import os
 import socket
 import threading
@@ -204,7 +205,7 @@ class Ledger:
         """Logs what has changed about the service."""
         if failure != self._failure:
             self._failure = failure
-            logger.warning("the ledger %s: %s", self.url, failure or "it answers again")
+            logger.log(logging.WARNING if failure else logging.INFO, "the ledger %s: %s", self.url, failure or "it answers again")
 
     def _settle(self, orbs: _native.Orbs) -> None:
         """The thread that settles and extends."""

@@ -231,14 +231,15 @@ impl Keys<'_> {
         let quoted = |name| format!("`{}`", issuers.name(name));
         let failing = format!("keys of {} cannot be fetched, it has 0: ", quoted("fails"));
         let left_out = format!("of the keys of {}, key 0 is left out: ", quoted("twins"));
-        for words in [failing, left_out] {
+        for (words, levels) in [(failing, ["error", "severe"]), (left_out, ["warn", "warning"])] {
             let said = || self.open.running.output().matches(&words).count();
             while said() == 0 && start.elapsed() < LONGEST {
                 std::thread::sleep(Duration::from_millis(20));
             }
             // Another cause, such as a timeout of a busy machine, is another notice.
             let output = self.open.running.output();
-            let causes: Vec<_> = output.lines().filter_map(|line| Some(line.split_once(&*words)?.1)).collect();
+            let (before, causes): (Vec<_>, Vec<_>) = output.lines().filter_map(|line| line.split_once(&*words)).unzip();
+            self.has_level(&words, &before, &levels);
             if causes.is_empty() || causes.windows(2).any(|two| matches!(two, [one, next] if one == next)) {
                 self.suite.fail(format!("keys: the log should have each cause once: {words}{causes:?}"));
             }
@@ -246,7 +247,15 @@ impl Keys<'_> {
         Ok(())
     }
 
-    /// No server listens at first; later, one does.
+    /// Each line of the log has one of these levels before these words.
+    fn has_level(&self, words: &str, before: &[&str], levels: &[&str]) {
+        let is_it = |line: &&str| levels.iter().any(|level| line.to_lowercase().contains(level));
+        if before.is_empty() || !before.iter().all(|line| is_it(line)) {
+            self.suite.fail(format!("keys: each line with `{words}` should have a level of {levels:?}: {before:?}"));
+        }
+    }
+
+    /// No server listens at first; later, one does, which the log says as no failure.
     fn down(&self) -> Result<()> {
         self.refuses("down")?;
         let world = &self.suite.world;
@@ -254,6 +263,14 @@ impl Keys<'_> {
         // Without keys, the issuer is asked every second.
         std::thread::sleep(Duration::from_millis(1500));
         self.of("down", true)?;
+        let words = format!("keys of `{}` are fetched again, it has 1", world.issuers.name("down"));
+        let start = Instant::now();
+        while !self.open.running.output().contains(&words) && start.elapsed() < LONGEST {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let output = self.open.running.output();
+        let before: Vec<_> = output.lines().filter_map(|line| Some(line.split_once(&*words)?.0)).collect();
+        self.has_level(&words, &before, &["info"]);
         Ok(())
     }
 }

@@ -7,6 +7,8 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
+import java.util.Iterator;
+import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -65,7 +67,8 @@ final class Keys {
         question.monotonicMs = now();
         Messages.Reply reply = machine.ask(0, question);
         if (reply instanceof Messages.Done done) {
-            done.notices.lines().forEach(notice -> logger.log(Level.WARNING, notice));
+            Iterator<String> levels = done.levels.lines().iterator();
+            done.notices.lines().forEach(notice -> logger.log(Level.valueOf(levels.next().toUpperCase(Locale.ROOT)), notice));
         }
         return reply instanceof Messages.Call call ? call : null;
     }

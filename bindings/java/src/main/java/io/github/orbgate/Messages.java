@@ -847,12 +847,16 @@ final class Messages {
         /** After {@code NextCall}, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. */
         String notices = "";
 
+        /** The level of each line of {@code notices}, on a line of its own: {@code info}, {@code warning} or {@code error}. */
+        String levels = "";
+
         static Done read(Wire.Reader fields) {
             Done to = new Done();
             while (fields.hasNext()) {
                 int number = fields.next();
                 switch (number) {
                     case 1 -> to.notices = fields.once(1).text();
+                    case 2 -> to.levels = fields.once(2).text();
                     default -> fields.skip(number);
                 }
             }
