@@ -321,6 +321,10 @@ static inline void orbgate_ask_set_unpaid(OrbgateQuestion *to, uint64_t value) {
 static inline void orbgate_ask_set_retry_after_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 24u, value); }
 /* The function has failed, so the call is denied. */
 static inline void orbgate_ask_set_amount_failed(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 25u, value); }
+/* After an allow that consumes, and after `Charge`, the step keeps the token for an `Ask` with `again`. */
+static inline void orbgate_ask_set_keeps(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 26u, value); }
+/* The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is. */
+static inline void orbgate_ask_set_again(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 27u, value); }
 
 /* Resume: Resumes a step after its `Wait` is over. The engine can be a later one. Answered like `Ask`. */
 static inline void orbgate_resume_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 4u); }
@@ -747,7 +751,7 @@ static inline OrbgateMessage orbgate_message_init(void)
 }
 
 /* Done: The question is done. */
-/* After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. */
+/* After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs. */
 static inline OrbgateStr orbgate_done_get_notices(const OrbgateMessage *from) { return orbgate_wire_get(from, 64u, 1u); }
 /* The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`. */
 static inline OrbgateStr orbgate_done_get_levels(const OrbgateMessage *from) { return orbgate_wire_get(from, 64u, 2u); }

@@ -101,7 +101,7 @@ static void ask_make(void)
 static void ask_ask(void)
 {
     static const unsigned char bytes[] = {
-        3,0,0,0,169,1,0,0,1,0,0,0,6,0,0,0,109,101,116,104,111,100,2,0,0,0,6,0,0,0,116,97,114,103,101,116,3,0,0,0,13,0,0,0,97,117,116,104,
+        3,0,0,0,185,1,0,0,1,0,0,0,6,0,0,0,109,101,116,104,111,100,2,0,0,0,6,0,0,0,116,97,114,103,101,116,3,0,0,0,13,0,0,0,97,117,116,104,
         111,114,105,122,97,116,105,111,110,3,0,0,0,15,0,0,0,97,117,116,104,111,114,105,122,97,116,105,111,110,32,50,4,0,0,0,12,0,0,0,104,101,97,100,101,114,95,110,
         97,109,101,115,4,0,0,0,14,0,0,0,104,101,97,100,101,114,95,110,97,109,101,115,32,50,5,0,0,0,7,0,0,0,117,112,103,114,97,100,101,5,0,0,0,9,0,0,
         0,117,112,103,114,97,100,101,32,50,6,0,0,0,6,0,0,0,111,114,105,103,105,110,6,0,0,0,8,0,0,0,111,114,105,103,105,110,32,50,7,0,0,0,29,0,0,0,
@@ -110,7 +110,7 @@ static void ask_ask(void)
         95,116,101,109,112,108,97,116,101,10,0,0,0,0,0,0,0,11,0,0,0,0,0,0,0,12,0,0,0,0,0,0,0,13,0,0,0,8,0,0,0,14,2,3,4,5,6,7,
         128,14,0,0,0,8,0,0,0,15,2,3,4,5,6,7,128,15,0,0,0,0,0,0,0,20,0,0,0,0,0,0,0,21,0,0,0,0,0,0,0,22,0,0,0,8,0,0,
         0,23,2,3,4,5,6,7,128,23,0,0,0,8,0,0,0,24,2,3,4,5,6,7,128,24,0,0,0,8,0,0,0,25,2,3,4,5,6,7,128,25,0,0,0,0,0,0,
-        0,
+        0,26,0,0,0,0,0,0,0,27,0,0,0,0,0,0,0,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_ask_begin(NULL);
@@ -141,6 +141,8 @@ static void ask_ask(void)
     orbgate_ask_set_unpaid(&question, UINT64_C(0x8007060504030218));
     orbgate_ask_set_retry_after_ms(&question, UINT64_C(0x8007060504030219));
     orbgate_ask_set_amount_failed(&question, true);
+    orbgate_ask_set_keeps(&question, true);
+    orbgate_ask_set_again(&question, true);
     CHECK(is_written(&question, bytes, sizeof bytes));
     SETS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_method, "method");
     SETS_STRING(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_target, "target");
@@ -163,6 +165,8 @@ static void ask_ask(void)
     SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_unpaid, UINT64_C(0x8007060504030218));
     SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_retry_after_ms, UINT64_C(0x8007060504030219));
     SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_amount_failed, true);
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_keeps, true);
+    SETS(orbgate_ask_begin, orbgate_drop_begin, orbgate_ask_set_again, true);
     orbgate_question_free(&question);
 }
 

@@ -133,6 +133,15 @@ fn routes_without_an_amount_are_found() {
 }
 
 #[test]
+fn a_host_that_cannot_charge_names_a_route_that_consumes() {
+    let notice =
+        "routes that consume orbs: 3, such as `POST /fixed`. This gate can't charge calls; their handlers must";
+    assert_eq!(OrbRules::uncharged(&engine()).as_deref(), Some(notice));
+    let free = "orbgate: 1\napis: { a: { base_path: '', scopes: { free: { orbs: false, routes: [GET /free] } } } }\n";
+    assert_eq!(OrbRules::uncharged(&Engine::new(&Policy::from_yaml(free).unwrap())), None);
+}
+
+#[test]
 fn each_denial_has_its_status_and_headers() {
     let engine = engine();
     let insufficient = |detail, retry_after| Unpaid::Insufficient { detail, retry_after };

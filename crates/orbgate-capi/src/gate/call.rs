@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use orbgate_gate::{
-    AuditLine, AuditToken, Follower, Mcp, McpCall, McpFault, McpRequest, Metadata, RoutesDiffer, Step, Undeclared,
-    audit_json, check_routes,
+    AuditLine, AuditToken, Follower, Mcp, McpCall, McpFault, McpRequest, Metadata, OrbRules, RoutesDiffer, Step,
+    Undeclared, audit_json, check_routes,
 };
-use orbgate_token::{AttemptId, Fetch, Notice, Post, Response, VerifiedToken};
+use orbgate_token::{AttemptId, Fetch, Notice, NoticeLevel, Post, Response, VerifiedToken};
 
 use super::fetch::failure;
 use super::messages::*;
@@ -160,13 +160,26 @@ impl<'c> Asking<'c> {
                 Err(error) => self.failed(&error),
             },
             Question::Ask(ask) => {
-                self.step.state = State::Idle;
-                let (gate, engine, now) = (self.gate()?, self.engine()?, now(ask.unix_ms, ask.monotonic_ms)?);
+                let known = match (ask.again, self.step.take()) {
+                    (false, _) => None,
+                    (true, State::Known(known)) => Some(*known),
+                    (true, _) => return Err(INVALID),
+                };
+                let (gate, engine, now) = (self.gate()?, self.engine()?.engine(), now(ask.unix_ms, ask.monotonic_ms)?);
                 let unix_ms = ask.unix_ms;
                 self.step.charged = Charged::of(&ask)?;
+                self.step.keeps = ask.keeps;
                 let asked = Asked::of(ask, gate.templates)?;
                 self.step.audit = asked.audit();
-                self.step(gate.gate.ask(engine.engine(), &asked.request(), now), unix_ms)
+                let request = asked.request();
+                let step = match known {
+                    None => gate.gate.ask(engine, &request, now),
+                    Some((None, known)) => Step::Answer(gate.gate.decide(engine, &request, known)),
+                    Some((Some(call), known)) => {
+                        Step::Answer(gate.gate.rules().decide_operation(engine, &call, known, request.matched))
+                    }
+                };
+                self.step(step, unix_ms)
             }
             Question::Resume(Resume { unix_ms, monotonic_ms }) => {
                 let State::Wait(waiting) = self.step.take() else {
@@ -255,7 +268,11 @@ impl<'c> Asking<'c> {
                 let public = rules.public.as_ref().map_or(Ok(()), |public| public.check(engine.engine()));
                 let mcp = rules.mcp.as_ref().map_or(Ok(()), |mcp| mcp.check(engine.engine()));
                 match (public, mcp) {
-                    (Ok(()), Ok(())) => self.done(),
+                    (Ok(()), Ok(())) => {
+                        let notices = OrbRules::uncharged(engine.engine()).unwrap_or_default();
+                        let levels = if notices.is_empty() { "" } else { NoticeLevel::Warning.as_str() };
+                        Done { notices: &notices, levels }.write(&mut self.to())
+                    }
                     (Err(error), _) => self.failed(&invalid(&error)),
                     (_, Err(error)) => self.failed(&invalid(&error)),
                 }
@@ -339,10 +356,13 @@ impl<'c> Asking<'c> {
         let state = match step {
             Step::Answer(answer) => match answer.mcp.as_ref().and_then(McpCall::reads_body).zip(answer.mcp.clone()) {
                 None => {
-                    return match self.step.charged.take() {
-                        Some(charged) => self.charged(answer, charged, unix_ms, may_call),
-                        None => self.decided(&answer, unix_ms, may_call),
-                    };
+                    let charge = answer.decision.charge().filter(|charge| self.step.keeps && charge.consumes);
+                    let known = charge.map(|_| Box::new((answer.mcp.clone(), answer.credentials.clone())));
+                    match self.step.charged.take() {
+                        Some(charged) => self.charged(answer, charged, unix_ms, may_call)?,
+                        None => self.decided(&answer, unix_ms, may_call)?,
+                    }
+                    known.map_or(State::Idle, State::Known)
                 }
                 Some((most, call)) => {
                     let most_bytes = u64::try_from(most).unwrap_or(u64::MAX);

@@ -316,6 +316,10 @@ pub(super) struct Ask<'a> {
     pub(super) retry_after_ms: u64,
     /// The function has failed, so the call is denied.
     pub(super) amount_failed: bool,
+    /// After an allow that consumes, and after `Charge`, the step keeps the token for an `Ask` with `again`.
+    pub(super) keeps: bool,
+    /// The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is.
+    pub(super) again: bool,
 }
 
 impl<'a> Ask<'a> {
@@ -392,6 +396,14 @@ impl<'a> Ask<'a> {
                 25 => {
                     seen.first(number)?;
                     read.amount_failed = bool::read(bytes)?;
+                }
+                26 => {
+                    seen.first(number)?;
+                    read.keeps = bool::read(bytes)?;
+                }
+                27 => {
+                    seen.first(number)?;
+                    read.again = bool::read(bytes)?;
                 }
                 _ => return Err(OrbgateStatus::InvalidArgument),
             }
@@ -1268,7 +1280,7 @@ impl<'a> ServiceRoute<'a> {
 /// The question is done.
 #[derive(Default)]
 pub(super) struct Done<'a> {
-    /// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set.
+    /// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs.
     pub(super) notices: &'a str,
     /// The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`.
     pub(super) levels: &'a str,

@@ -18,6 +18,8 @@ pub struct OrbgateStep {
     pub(super) audit: Option<bool>,
     /// The handler is about to run.
     pub(super) charged: Option<Charged>,
+    /// It keeps the token of an allow that consumes.
+    pub(super) keeps: bool,
     /// The last answer.
     pub(super) memory: Memory,
 }
@@ -36,6 +38,8 @@ pub(super) enum State {
     Orbs(Box<RemoteHolds>),
     /// A request to an MCP endpoint whose body must be read.
     Read(Box<(McpCall, Credentials<VerifiedToken>)>),
+    /// A request that was allowed, for the next question about it.
+    Known(Box<(Option<McpCall>, Credentials<VerifiedToken>)>),
 }
 
 /// An answer, which can have a secret.
@@ -72,7 +76,7 @@ impl fmt::Debug for Memory {
 impl OrbgateStep {
     /// A step of no request.
     pub(super) fn idle() -> Self {
-        Self { state: State::Idle, audit: None, charged: None, memory: Memory::default() }
+        Self { state: State::Idle, audit: None, charged: None, keeps: false, memory: Memory::default() }
     }
 
     /// Its state; it is at no question from then on.

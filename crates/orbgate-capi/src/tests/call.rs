@@ -1,6 +1,8 @@
 //! The one call of gates, tested from the inside, including under Miri: what a message asks and answers, and bytes that are
 //! no message. Signature checks are only pretended.
 
+mod orbs;
+
 use core::ptr::{null, null_mut};
 
 use proptest::prelude::*;
@@ -562,7 +564,7 @@ fn secrets_cross_in_the_order_of_their_sources() {
     // A host that prints a step prints no secret.
     assert_eq!(
         unsafe { format!("{:?}", *host.step) },
-        "OrbgateStep { state: Idle, audit: None, charged: None, memory: Memory { .. } }"
+        "OrbgateStep { state: Idle, audit: None, charged: None, keeps: false, memory: Memory { .. } }"
     );
     let status = host.say(13, &[]).unwrap();
     let issuer = Said(1, Said::read(status.all(1)[0]));
@@ -638,7 +640,7 @@ fn routes_and_engines_are_compared() {
         found,
         [difference(1, "GET /v1/orders/export", "GET /v1/orders/{id}"), difference(2, "GET /v1/orders/{id}", ""),]
     );
-    assert_eq!(host.say(14, &[]), Ok(Said(64, Vec::new())));
+    assert_eq!(host.say(14, &[]).map(|said| said.0), Ok(64));
     assert_eq!(Host::new(&[put(21, b"GET /v1/orders")]).say(14, &[]).map(|said| said.0), Ok(64));
     let overlapping = Host::new(&[put(21, b"GET /v1/orders/{x}")]).over(compiled(SHOP));
     assert_eq!(overlapping.say(14, &[]).map(|said| said.0), Ok(65));
@@ -655,8 +657,8 @@ proptest! {
     /// Whatever bytes a host sends, it gets a status or an answer.
     #[test]
     fn any_bytes_are_answered_or_refused(
-        number in 0..20_u32,
-        fields in prop::collection::vec((0..24_u32, prop::collection::vec(any::<u8>(), 0..12)), 0..6),
+        number in 0..40_u32,
+        fields in prop::collection::vec((0..30_u32, prop::collection::vec(any::<u8>(), 0..12)), 0..6),
         cut in 0..200_usize,
     ) {
         let host = Host::new(&[]);

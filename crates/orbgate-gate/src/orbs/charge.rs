@@ -163,6 +163,18 @@ impl OrbRules {
         if routes.is_empty() { Ok(()) } else { Err(NoAmount { routes }) }
     }
 
+    /// What a host that can't charge must log at the start: nothing, unless routes consume orbs.
+    #[must_use]
+    pub fn uncharged(engine: &Engine) -> Option<String> {
+        let mut routes = engine.routes().filter(|route| route.orbs() != Orbs::Free);
+        let first = routes.next()?;
+        let count = routes.count().saturating_add(1);
+        let first = first.as_str();
+        Some(format!(
+            "routes that consume orbs: {count}, such as `{first}`. This gate can't charge calls; their handlers must"
+        ))
+    }
+
     /// The first of these routes that an engine doesn't have: at the start, a function for it is a mistake.
     #[must_use]
     pub fn unknown_route<'s>(engine: &Engine, stated: &'s [String]) -> Option<&'s str> {

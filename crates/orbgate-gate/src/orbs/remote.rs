@@ -263,6 +263,8 @@ impl RemoteHolds {
         self.holds.tick(now);
         self.sort();
         match self.steps.remove(&id) {
+            // Nothing is known of it, or it has its answer already.
+            None if self.holds.until(id).is_none() => HoldStep::Deny(Unpaid::Unavailable),
             // The pauses between attempts are the longest waits.
             None => HoldStep::Wait(self.holds.wake().unwrap_or(now).max(now)),
             Some(HoldStep::Call(call)) => {

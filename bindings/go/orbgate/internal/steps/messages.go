@@ -227,6 +227,10 @@ type Ask struct {
 	RetryAfterMS uint64
 	// The function has failed, so the call is denied.
 	AmountFailed bool
+	// After an allow that consumes, and after `Charge`, the step keeps the token for an `Ask` with `again`.
+	Keeps bool
+	// The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is.
+	Again bool
 }
 
 // Append writes the question after these bytes.
@@ -294,6 +298,12 @@ func (m *Ask) Append(to []byte) []byte {
 	}
 	if m.AmountFailed {
 		to = putFlag(to, 25)
+	}
+	if m.Keeps {
+		to = putFlag(to, 26)
+	}
+	if m.Again {
+		to = putFlag(to, 27)
 	}
 	return end(to, start)
 }
@@ -1015,7 +1025,7 @@ func (r *Reply) Read(message []byte) bool {
 
 // Done: The question is done.
 type Done struct {
-	// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set.
+	// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs.
 	Notices string
 	// The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`.
 	Levels string

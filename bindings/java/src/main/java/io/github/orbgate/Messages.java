@@ -253,6 +253,12 @@ final class Messages {
         /** The function has failed, so the call is denied. */
         boolean amountFailed;
 
+        /** After an allow that consumes, and after {@code Charge}, the step keeps the token for an {@code Ask} with {@code again}. */
+        boolean keeps;
+
+        /** The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is. */
+        boolean again;
+
         @Override
         public void write(Wire.Writer to) {
             int start = to.begin(3);
@@ -287,6 +293,8 @@ final class Messages {
             to.put(23, unpaid);
             to.put(24, retryAfterMs);
             to.put(25, amountFailed);
+            to.put(26, keeps);
+            to.put(27, again);
             to.end(start);
         }
     }
@@ -844,7 +852,7 @@ final class Messages {
 
     /** The question is done. */
     static final class Done implements Reply {
-        /** After {@code NextCall}, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. */
+        /** After {@code NextCall}, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After {@code CheckEngine}, for hosts that never charge: that routes of the policy consume orbs. */
         String notices = "";
 
         /** The level of each line of {@code notices}, on a line of its own: {@code info}, {@code warning} or {@code error}. */

@@ -1,0 +1,366 @@
+//! Orbs over messages: what a call must hold, and the holds of a process.
+
+use serde_json::{Value, json};
+
+use super::*;
+
+const POLICY: &str = "\
+orbgate: 1
+apis:
+  a:
+    base_path: ''
+    scopes:
+      other: { orbs: 1, routes: [POST /other] }
+      read:account: { orbs: false, routes: [GET /free] }
+      write:voxies: { orbs: true, routes: [{ route: POST /run, orbs: 10 }, 'POST /open/{id}'] }
+";
+
+const ID: [u8; 16] = [0xab; 16];
+const OTHER: [u8; 16] = [0xcd; 16];
+const UNAVAILABLE: u64 = 4;
+
+/// A step that holds. Calls cost what they hold if they are cancelled, or nothing.
+fn ledger(captures: bool) -> Host {
+    let host = Host::without_gate();
+    let flag = put(if captures { 1 } else { 5 }, &[]);
+    let said = host.say(30, &[flag, integer(2, 3000), integer(3, 1000), integer(4, 2)]);
+    assert_eq!(said, Ok(Said(93, Vec::new())));
+    host
+}
+
+fn hold(host: &Host, id: &[u8], now: u64) -> Said {
+    let (account, note) = (put(2, b"https://id#ann"), put(5, b"POST /run sha256:0"));
+    host.say(31, &[put(1, id), account, integer(3, 10), put(4, &[]), note, integer(6, now)]).unwrap()
+}
+
+fn held(host: &Host, status: u64, body: &Value, now: u64) -> Said {
+    let fields = [put(1, &ID), integer(2, status), put(3, body.to_string().as_bytes())];
+    host.say(32, &[&fields[..], &[integer(4, TIME), integer(5, now)]].concat()).unwrap()
+}
+
+/// A step whose call runs.
+fn running(captures: bool) -> Host {
+    let host = ledger(captures);
+    hold(&host, &ID, 0);
+    let run = held(&host, 200, &json!({ "hold": "held", "state": "pending" }), 5);
+    assert_eq!((run.0, run.bytes(1), run.text(2), run.text(8)), (91, Some(&b""[..]), String::new(), "held".to_owned()));
+    host
+}
+
+fn ended(host: &Host, id: &[u8], fields: &[Vec<u8>]) -> Said {
+    host.say(34, &[&[put(1, id), integer(6, 20)], fields].concat()).unwrap()
+}
+
+/// The next message: its number, path and commands.
+fn sent(host: &Host, now: u64) -> (u64, String, Value) {
+    let call = host.say(35, &[integer(1, now)]).unwrap();
+    assert_eq!((call.0, call.integer(4)), (92, 10_000));
+    (call.integer(1), call.text(2), serde_json::from_str(&call.text(3)).unwrap())
+}
+
+fn called(host: &Host, number: u64, status: u64, body: &Value) -> Said {
+    let body = put(3, body.to_string().as_bytes());
+    host.say(36, &[integer(1, number), integer(2, status), body, integer(4, 30)]).unwrap()
+}
+
+fn denial(said: &Said) -> (u32, bool, u64, u64, String) {
+    let runs_or_goes_on = said.bytes(1).is_some() || !said.text(2).is_empty() || said.integer(5) != 0;
+    (said.0, runs_or_goes_on, said.integer(6), said.integer(7), said.text(8))
+}
+
+fn denied(unpaid: u64, retry_after: u64, result: &str) -> (u32, bool, u64, u64, String) {
+    (91, false, unpaid, retry_after, result.to_owned())
+}
+
+#[test]
+fn a_call_is_held_and_charged_once() {
+    let host = ledger(false);
+    let call = hold(&host, &ID, 0);
+    assert_eq!((call.0, call.bytes(1), call.text(2), call.integer(4)), (91, None, "/v1/hold".to_owned(), 1000));
+    let id = "ab".repeat(16);
+    let command = json!({ "id": id, "account": "https://id#ann", "amount": 10, "bonus": true, "ttl": 3000, "note": "POST /run sha256:0" });
+    assert_eq!(serde_json::from_str::<Value>(&call.text(3)).unwrap(), command);
+    let host = running(false);
+    let over = ended(&host, &ID, &[integer(3, 200), put(4, &[]), integer(5, 3)]);
+    assert_eq!((over.0, over.bytes(1), over.integer(2), over.integer(3)), (93, Some(&b""[..]), 0, 1), "it waits");
+    let (number, path, commands) = sent(&host, 20);
+    assert_eq!((path.as_str(), commands), ("/v1/settle", json!([{ "hold": id, "settlement": { "capture": 3 } }])));
+    let nothing_twice = ended(&host, &ID, &[integer(3, 200)]);
+    assert_eq!(nothing_twice.integer(3), 1);
+    let receipt = json!([{ "at": 1, "state": "captured", "captured": 3 }]);
+    let foreign = called(&host, number + 1, 200, &receipt);
+    assert_eq!((foreign.integer(3), foreign.integer(4)), (1, 0), "another message's answer changes nothing");
+    let settled = called(&host, number, 200, &receipt);
+    assert_eq!((settled.integer(3), settled.integer(4), settled.integer(5), settled.integer(6)), (0, 1, 0, 0));
+    assert_eq!(called(&host, number, 200, &receipt).integer(4), 1, "once");
+    assert_eq!(host.say(35, &[integer(1, 30)]).unwrap().0, 93, "nothing more to send");
+}
+
+#[test]
+fn the_outcome_decides_what_is_settled() {
+    let status = |status| vec![integer(3, status)];
+    let cancelled = put(2, &[]);
+    let rows = [
+        (status(200), [Some(10), Some(10)]),
+        (status(101), [Some(10), Some(10)]),
+        (status(399), [Some(10), Some(10)]),
+        (status(400), [None, None]),
+        (status(0), [None, None]),
+        (vec![cancelled.clone()], [None, Some(10)]),
+        (vec![cancelled.clone(), integer(3, 200)], [None, Some(10)]),
+        (vec![cancelled, put(4, &[]), integer(5, 4)], [None, Some(4)]),
+        (vec![integer(3, 200), put(4, &[])], [Some(0), Some(0)]),
+        (vec![integer(3, 200), integer(5, 7)], [Some(10), Some(10)]), // not stated
+        (vec![integer(3, 200), put(7, &[])], [None, None]),           // never ran
+    ];
+    for (fields, expected) in rows {
+        for (captures, amount) in [false, true].into_iter().zip(expected) {
+            let host = running(captures);
+            assert_eq!(ended(&host, &ID, &fields).integer(3), 1);
+            let settlement = amount.map_or(json!("void"), |amount: u64| json!({ "capture": amount }));
+            assert_eq!(sent(&host, 20).2[0]["settlement"], settlement, "{fields:?}");
+        }
+    }
+}
+
+#[test]
+fn a_ledger_that_refuses_denies() {
+    let no = |reason: &str| json!({ "hold": "denied", "reason": reason, "retry_at": TIME + 1500 });
+    for (status, body, expected) in [
+        (200, no("insufficient"), denied(1, 1500, "denied")),
+        (200, no("bonus_not_allowed"), denied(2, 1500, "denied")),
+        (200, no("temporarily_held"), denied(3, 1500, "denied")),
+        (200, no("no such reason"), denied(UNAVAILABLE, 0, "unavailable")),
+        (200, json!({ "hold": "held", "state": "voided" }), denied(UNAVAILABLE, 0, "unavailable")),
+        (401, json!({}), denied(UNAVAILABLE, 0, "unavailable")),
+    ] {
+        let host = ledger(true);
+        hold(&host, &ID, 0);
+        assert_eq!(denial(&held(&host, status, &body, 5)), expected, "{status} {body}");
+        assert_eq!(ended(&host, &ID, &[integer(3, 200)]).integer(3), 0, "it is over");
+    }
+    for status in [0, 200, 408, 429, 500] {
+        let host = ledger(true);
+        hold(&host, &ID, 0);
+        let wait = held(&host, status, &json!(null), 5);
+        assert_eq!((wait.text(2), wait.integer(5)), (String::new(), 55), "{status}");
+        let again = host.say(33, &[put(1, &ID), integer(2, 55)]).unwrap();
+        assert_eq!((again.text(2), again.integer(4)), ("/v1/hold".to_owned(), 945), "the time that is left");
+        assert_eq!(held(&host, 0, &json!(null), 990).integer(5), 1000);
+        let late = host.say(33, &[put(1, &ID), integer(2, 1000)]).unwrap();
+        assert_eq!(denial(&late), denied(UNAVAILABLE, 0, "unavailable"));
+        assert_eq!(sent(&host, 1000).2[0]["settlement"], json!("void"), "the ledger may hold it nevertheless");
+    }
+}
+
+#[test]
+fn a_full_queue_denies_and_lost_settlements_are_counted() {
+    let host = ledger(true);
+    for id in [ID, OTHER] {
+        hold(&host, &id, 0);
+        ended(&host, &id, &[put(7, &[])]);
+    }
+    assert_eq!(denial(&hold(&host, &[1; 16], 21)), denied(UNAVAILABLE, 0, "unavailable"), "two wait");
+    let (number, _, commands) = sent(&host, 21);
+    assert_eq!(commands.as_array().unwrap().len(), 2);
+    let done = called(&host, number, 200, &json!([{ "at": 1, "state": "voided" }, { "error": "settled_otherwise" }]));
+    assert_eq!((done.integer(3), done.integer(4), done.integer(5), done.integer(6)), (0, 0, 1, 1));
+    assert_eq!(hold(&host, &[1; 16], 31).text(2), "/v1/hold");
+    // One that isn't taken is lost when its hold has expired.
+    let host = running(true);
+    ended(&host, &ID, &[integer(3, 200)]);
+    let mut now = 20;
+    let lost = loop {
+        let next = host.say(35, &[integer(1, now)]).unwrap();
+        let state = if next.0 == 92 { called(&host, next.integer(1), 0, &json!(null)) } else { next };
+        if state.integer(6) == 1 {
+            break state;
+        }
+        now += 100;
+        assert!(now < 4000, "the hold lasts three seconds");
+    };
+    assert_eq!((lost.integer(3), lost.integer(4)), (0, 0));
+}
+
+#[test]
+fn one_heartbeat_extends_every_hold() {
+    let host = running(true);
+    hold(&host, &OTHER, 6);
+    let wake = host.say(35, &[integer(1, 10)]).unwrap();
+    assert_eq!((wake.0, wake.bytes(1), wake.integer(2)), (93, Some(&b""[..]), 1005), "a third of the time");
+    let fields = [put(1, &OTHER), integer(2, 200), put(3, br#"{"hold":"held","state":"pending"}"#), integer(5, 11)];
+    assert!(host.say(32, &fields).unwrap().bytes(1).is_some());
+    let (number, path, commands) = sent(&host, 1005);
+    let beat = |byte: &str| json!({ "id": format!("{}.1", byte.repeat(16)), "hold": byte.repeat(16), "ttl": 3000 });
+    assert_eq!((path.as_str(), commands), ("/v1/extend", json!([beat("ab"), beat("cd")])));
+    let next = called(&host, number, 200, &json!([{ "at": 1 }, { "at": 1 }]));
+    assert_eq!((next.bytes(1), next.integer(2)), (Some(&b""[..]), 2005));
+}
+
+/// What no host should send is refused, or denied: nothing waits for ever.
+#[test]
+fn wrong_questions_about_holds_are_refused() {
+    let host = Host::without_gate();
+    for flags in [vec![], vec![put(1, &[]), put(5, &[])]] {
+        assert_eq!(host.say(30, &flags), Err(INVALID));
+    }
+    for (number, value) in [(2, 99), (2, 86_400_001), (3, 20_001)] {
+        let failed = host.say(30, &[put(1, &[]), integer(number, value)]).unwrap();
+        assert_eq!((failed.0, failed.text(2).contains("ttl")), (65, true), "{number} {value}");
+    }
+    // Before `UseLedger`, after `Drop`, and with a step of a request.
+    let questions = |host: &Host, id: &[u8]| {
+        let id = || put(1, id);
+        [
+            host.say(31, &[id(), put(2, b"a"), integer(3, 1)]),
+            host.say(32, &[id()]),
+            host.say(33, &[id()]),
+            host.say(34, &[id(), put(7, &[])]),
+            host.say(34, &[id()]),
+        ]
+    };
+    let dropped = ledger(true);
+    assert_eq!(dropped.say(16, &[]), Ok(Said(64, Vec::new())));
+    let waiting = Host::new(&[]);
+    assert_eq!(waiting.ask(ACCOUNT, &[]).0, 67);
+    for host in [&host, &dropped, &waiting] {
+        assert!(questions(host, &ID).into_iter().all(|said| said == Err(INVALID)));
+        assert_eq!([35, 36].map(|number| host.say(number, &[])), [Err(INVALID), Err(INVALID)]);
+    }
+    assert_eq!(waiting.say(6, &[integer(1, 6)]).unwrap().0, 70, "the request still waits");
+    let host = ledger(true);
+    for id in [&[][..], &[0; 15], &[0; 17]] {
+        assert!(questions(&host, id).into_iter().all(|said| said == Err(INVALID)), "{id:?}");
+    }
+    assert_eq!(host.say(31, &[put(1, &ID), put(2, b"\xff")]), Err(INVALID));
+    assert_eq!(host.say(31, &[put(1, &ID), put(5, b"\xff")]), Err(INVALID));
+    for number in [32, 34, 36] {
+        let status = integer(if number == 34 { 3 } else { 2 }, 1 << 16);
+        let id = if number == 36 { Vec::new() } else { put(1, &ID) };
+        assert_eq!(host.say(number, &[id, status]), Err(INVALID), "{number}");
+    }
+    let unavailable = denied(UNAVAILABLE, 0, "unavailable");
+    // Foreign ids, an id twice, and an answer twice.
+    assert_eq!(denial(&held(&host, 200, &json!({ "hold": "held", "state": "pending" }), 1)), unavailable);
+    assert_eq!(denial(&host.say(33, &[put(1, &ID)]).unwrap()), unavailable);
+    assert_eq!(ended(&host, &ID, &[integer(3, 200)]), Said(93, Vec::new()));
+    let host = running(true);
+    assert_eq!(denial(&hold(&host, &ID, 6)), unavailable);
+    assert_eq!(denial(&held(&host, 200, &json!({ "hold": "held", "state": "pending" }), 7)), unavailable);
+    assert_eq!(ended(&host, &ID, &[integer(3, 200)]).integer(3), 1, "the call that runs is still charged");
+}
+
+#[test]
+fn each_route_that_consumes_has_an_amount() {
+    let host = Host::without_gate().over(compiled(POLICY));
+    let check = |functions: &[&str]| {
+        let fields: Vec<_> = functions.iter().map(|route| put(1, route.as_bytes())).collect();
+        host.say(37, &fields).map(|said| (said.0, said.text(2)))
+    };
+    let lacks = "`POST /open/{id}` consumes orbs, but neither the policy nor a function states how many";
+    assert_eq!(check(&[]), Ok((65, lacks.to_owned())));
+    assert_eq!(check(&["POST /open/{x}"]), Ok((64, String::new())));
+    assert_eq!(check(&["POST /run", "POST /open/{x}"]), Ok((64, String::new())));
+    assert_eq!(check(&["POST /open/{x}", "PUT /run"]), Ok((65, "the policy has no route `PUT /run`".to_owned())));
+    assert_eq!(Host::without_gate().over(null_mut()).say(37, &[]), Err(INVALID));
+    let notice = Host::new(&[]).over(compiled(POLICY)).say(14, &[]).unwrap();
+    assert!(notice.0 == 64 && notice.text(1).starts_with("routes that consume orbs: 3, such as `"), "{notice:?}");
+}
+
+/// A gate whose tokens have an account, and whose keys are there.
+fn charging() -> Host {
+    let tokens = TOKENS.replacen("    algorithms", "    account: { user: subject }\n    algorithms", 1);
+    let mut host = Host::without_gate().over(compiled(POLICY));
+    assert_eq!(host.say(2, &[put(1, tokens.as_bytes()), put(4, &[])]), Ok(Said(64, Vec::new())));
+    assert_eq!(unsafe { orbgate_step_gate(host.step, &mut host.gate) }, OK);
+    assert_eq!(ask(&host, "/run", &[]).0, 67);
+    assert_eq!(host.serve().len(), 2);
+    host
+}
+
+fn ask(host: &Host, target: &str, more: &[Vec<u8>]) -> Said {
+    let method: &[u8] = if target == "/free" { b"GET" } else { b"POST" };
+    let bearer = format!("Bearer {}", TOKEN.trim());
+    let fields = [put(1, method), put(2, target.as_bytes()), put(3, bearer.as_bytes()), integer(13, TIME)];
+    host.say(3, &[&fields, more].concat()).unwrap()
+}
+
+/// The answer after the signature was checked.
+fn verified(host: &Host, target: &str, more: &[Vec<u8>]) -> Said {
+    assert_eq!(ask(host, target, more).0, 68);
+    host.say(5, &[put(1, &[]), integer(3, TIME)]).unwrap()
+}
+
+#[test]
+fn a_call_about_to_run_states_what_to_hold() {
+    let host = charging();
+    let charges = put(20, &[]);
+    let charge = verified(&host, "/run", &[charges.clone(), put(10, &[])]);
+    let told = (charge.0, charge.text(1), charge.integer(2), charge.bytes(3));
+    assert_eq!(told, (90, format!("{ISSUER}#user-7"), 10, Some(&b""[..])));
+    assert!(charge.text(4).starts_with("POST /run sha256:"), "{}", charge.text(4));
+    let function = |amount| [charges.clone(), put(21, &[]), integer(22, amount)];
+    let charge = verified(&host, "/open/1", &function(7));
+    assert_eq!((charge.0, charge.integer(2), charge.bytes(3)), (90, 7, None));
+    assert_eq!(verified(&host, "/run", &function(0)).integer(2), 0, "0 holds nothing");
+    assert_eq!(verified(&host, "/free", &[charges.clone()]).0, 66);
+    // 22 without 21: the policy's.
+    assert_eq!(verified(&host, "/run", &[charges.clone(), integer(22, 3)]).integer(2), 10);
+    let refused = |target: &str, more: &[Vec<u8>]| {
+        let denied = verified(&host, target, more);
+        (denied.0, denied.integer(2), denied.integer(14))
+    };
+    assert_eq!(refused("/open/1", &[charges.clone()]), (66, 402, 0), "no amount");
+    assert_eq!(refused("/run", &[charges.clone(), put(25, &[])]), (66, 402, 0), "the function failed");
+    assert_eq!(refused("/run", &function(1 << 53)), (66, 402, 0), "no account has as many");
+    let unpaid = |number, retry_after| [charges.clone(), integer(23, number), integer(24, retry_after)];
+    for (number, retry_after, expected) in
+        [(1, 0, (66, 402, 0)), (2, 1, (66, 402, 1)), (3, 1500, (66, 402, 2)), (UNAVAILABLE, 0, (66, 503, 1))]
+    {
+        assert_eq!(refused("/run", &unpaid(number, retry_after)), expected, "{number}");
+    }
+    assert_eq!(verified(&host, "/free", &unpaid(1, 0)).integer(2), 0, "it consumes nothing");
+    let unknown = host.say(3, &[put(1, b"POST"), put(2, b"/run"), integer(23, 5)]);
+    assert_eq!(unknown, Err(INVALID));
+    let host = Host::new(&[]).over(compiled(POLICY));
+    assert_eq!(ask(&host, "/run", &[]).0, 67);
+    assert_eq!(host.serve().len(), 2);
+    let denied = verified(&host, "/run", &[charges]);
+    assert_eq!((denied.integer(2), denied.text(6)), (401, "no_account".to_owned()));
+}
+
+/// Its token was verified once.
+#[test]
+fn a_step_keeps_an_allowed_call_for_another_question() {
+    let host = charging();
+    let (keeps, charges) = (put(26, &[]), put(20, &[]));
+    let more = |target: &str, fields: &[Vec<u8>]| {
+        let fields = [&[put(1, b"POST"), put(2, target.as_bytes()), put(27, &[]), integer(13, TIME)], fields].concat();
+        host.say(3, &fields)
+    };
+    assert_eq!(verified(&host, "/run", &[keeps.clone()]).integer(2), 0);
+    // What the body allows, without a token in the question.
+    let with_bonus = [keeps.clone(), put(10, &[]), put(11, &[]), put(15, &[])];
+    let audited = more("/run", &with_bonus).unwrap().text(9);
+    assert!(audited.contains("\"bonus_allowed\":true"), "{audited}");
+    let charge = more("/run", &[keeps.clone(), charges.clone(), put(10, &[])]).unwrap();
+    assert_eq!((charge.0, charge.bytes(3)), (90, Some(&b""[..])));
+    let denied = more("/run", &[charges.clone(), integer(23, 1)]).unwrap();
+    assert_eq!((denied.integer(2), denied.part(10).text(4)), (402, "user-7".to_owned()));
+    assert_eq!(more("/run", &[charges.clone()]), Err(INVALID), "it isn't kept any longer");
+    // Another target is decided by itself, and its denial ends the request.
+    verified(&host, "/run", &[keeps.clone()]);
+    assert_eq!(more("/other", &[keeps.clone()]).unwrap().integer(2), 403);
+    assert_eq!(more("/run", &[]), Err(INVALID));
+    for (target, fields) in [("/run", vec![]), ("/free", vec![keeps.clone()]), ("/other", vec![keeps.clone()])] {
+        verified(&host, target, &fields);
+        assert_eq!(more("/run", &[]), Err(INVALID), "nothing is kept of {target}");
+    }
+    verified(&host, "/run", &[keeps.clone()]);
+    assert_eq!(host.say(16, &[]), Ok(Said(64, Vec::new())));
+    assert_eq!(more("/run", &[]), Err(INVALID), "it is dropped");
+    assert_eq!(ask(&host, "/run", &[keeps.clone()]).0, 68);
+    assert_eq!(more("/run", &[]), Err(INVALID), "it wasn't allowed yet");
+    verified(&host, "/run", &[keeps]);
+    assert_eq!(ask(&host, "/run", &[]).0, 68, "without `again`, its token is verified");
+}
