@@ -17,24 +17,20 @@ const known = new WeakMap();
 class Allowed {
   #engine;
   #question;
-  /** @type {InstanceType<typeof import("./orbs.js").Held> | null} */
-  #held = null;
+  #held;
 
   /**
    * @param {Question} question
    * @param {Answer} answer
+   * @param {InstanceType<typeof import("./orbs.js").Held> | null} [held]
    */
-  constructor(question, answer) {
+  constructor(question, answer, held = null) {
     this.#engine = engineOf(answer);
     this.#question = question;
+    this.#held = held;
     this.decision = /** @type {import("../../index.js").Allow} */ (answer.decision);
     this.token = answer.token;
     Object.freeze(this);
-  }
-
-  /** @param {InstanceType<typeof import("./orbs.js").Held>} held */
-  holds(held) {
-    this.#held = held;
   }
 
   /** @param {number} amount */

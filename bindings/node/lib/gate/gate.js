@@ -36,16 +36,21 @@ const freed = new FinalizationRegistry((/** @type {InstanceType<typeof Steps>} *
  * @type {(gate: Gate, question: Question, observe: Observe) => Answer | Promise<Answer>}
  */
 let askOf;
-/** Holds the orbs of a request that the gate has let through: an answer that denies it, what is held, or neither if it consumes nothing.
- * @type {(gate: Gate, question: Question, request: any, response: any, observe: Observe) => Promise<Answer | OneHeld | null>} */
+/** Holds the orbs of a request that the gate has let through: an answer, and what is held unless it denies or consumes nothing.
+ * @type {(gate: Gate, question: Question, allowed: Answer, caller: Caller, observe: Observe) => Promise<{ answer: Answer, held?: OneHeld }>} */
 let holdOf;
 /** Whether a gate charges this allow. @type {(gate: Gate, answer: { decision: { isAllow: boolean, charge?: { consumes: boolean } | null } }) => boolean} */
 let charges;
 /** @type {(gate: Gate) => import("../../gate.js").Log} */
 let logOf;
 
+/** Of a request that may be charged. @typedef {{ headers: any, hasLeft: () => boolean }} Caller */
+
 /** Gets an answer, and the function that counts and audits it. @typedef {(answer: Answer, note: () => void) => void} Observe */
-/** @typedef {{ question: Question, observe: Observe, charge?: Partial<import("./messages.js").Ask> }} Asked */
+/** @typedef {{ question: Question, observe: Observe, more?: Partial<import("./messages.js").Ask>, step?: unknown }} Asked */
+
+/** Frees the step of an allow that nothing has asked about again. */
+const forgotten = new FinalizationRegistry((/** @type {{ steps: InstanceType<typeof Steps>, step: unknown }} */ { steps, step }) => steps.drop(step));
 
 class Gate {
   #policy;
@@ -58,6 +63,8 @@ class Gate {
   #bonus;
   /** The bytes of bodies that are held. */
   #held = 0;
+  /** What the library keeps of an allow that consumes. @type {WeakMap<object, { steps: InstanceType<typeof Steps>, step: unknown }>} */
+  #kept = new WeakMap();
 
   /**
    * @param {OneEngine | InstanceType<typeof Handle>} policy
@@ -173,7 +180,7 @@ class Gate {
 
   static {
     askOf = (gate, question, observe) => gate.#ask({ question, observe });
-    holdOf = (gate, question, request, response, observe) => gate.#hold(question, request, response, observe);
+    holdOf = (gate, ...all) => gate.#hold(...all);
     charges = (gate, { decision }) => gate.#ledger !== undefined && decision.isAllow && decision.charge?.consumes === true;
     logOf = (gate) => gate.#observer.log;
   }
@@ -206,39 +213,57 @@ class Gate {
   }
 
   /**
+   * The token of the request isn't verified again.
    * @param {Question} question
-   * @param {any} request of the server
-   * @param {any} response of the server
+   * @param {Answer} allowed
+   * @param {Caller} caller
    * @param {Observe} observe
-   * @returns {Promise<Answer | OneHeld | null>}
+   * @returns {Promise<{ answer: Answer, held?: OneHeld }>}
    */
-  async #hold(question, request, response, observe) {
+  async #hold(question, allowed, { headers, hasLeft }, observe) {
     const ledger = /** @type {OneLedger} */ (this.#ledger);
-    const shape = shapeOf(/** @type {any} */ (question).route ?? "");
-    const limit = this.#bonus.get(shape);
-    const allowBonusOrbs = limit !== undefined && await readsBonus(request, limit);
-    const charge = { charges: true, allowBonusOrbs, ...this.#amountOf(shape, request, question) };
-    /** @type {any} */
-    const first = await this.#ask({ question, observe, charge });
-    if (first.account === undefined) {
-      return first.isAllow ? null : first;
+    let last = allowed;
+    const again = async (/** @type {Partial<import("./messages.js").Ask>} */ more) => {
+      const step = this.#stepOf(last);
+      last = await this.#ask({ question, observe, more: { ...more, again: true }, step });
+      return last;
+    };
+    try {
+      const shape = shapeOf(allowed.decision.route ?? "");
+      const limit = this.#bonus.get(shape);
+      const flag = limit === undefined ? {} : { allowBonusOrbs: await readsBonus(question, headers, limit), readsBonusOrbs: true };
+      const answer = limit === undefined ? allowed : await again(flag);
+      if (!answer.isAllow) {
+        return { answer };
+      }
+      const charge = { ...flag, charges: true, ...this.#amountOf(shape, headers, allowed) };
+      /** @type {any} */
+      const first = await again(charge);
+      if (first.account === undefined) {
+        return { answer: first };
+      }
+      const { id, step: { unpaid, retryAfterMs } } = await ledger.hold(first, hasLeft);
+      return id === null ? { answer: await again({ ...charge, unpaid, retryAfterMs }) } : { answer, held: new Held(ledger, id) };
+    } finally {
+      const step = this.#stepOf(last);
+      if (step !== undefined) {
+        this.#steps.over(step, true);
+      }
     }
-    const { id, step: { unpaid, retryAfterMs } } = await ledger.hold(first, () => response.destroyed === true);
-    return id === null ? this.#ask({ question, observe, charge: { ...charge, unpaid, retryAfterMs } }) : new Held(ledger, id);
   }
 
   /**
    * @param {string} shape
-   * @param {any} request
-   * @param {Question} question
+   * @param {any} headers
+   * @param {Answer} allowed
    */
-  #amountOf(shape, request, question) {
+  #amountOf(shape, headers, { token }) {
     const known = this.#amounts.get(shape);
     if (known === undefined) {
       return {};
     }
     try {
-      const amount = known.amount(request.headers, /** @type {any} */ (question).token ?? null);
+      const amount = known.amount(headers, token);
       if (!Number.isSafeInteger(amount) || amount < 0) {
         throw new TypeError(`it returned ${amount}`);
       }
@@ -251,9 +276,10 @@ class Gate {
 
   /** @param {Asked} asked */
   #ask(asked) {
-    const question = { ...askOfQuestion(asked.question, this.#observer.hasAudit), ...asked.charge };
+    const keeps = this.#ledger !== undefined;
+    const question = { ...askOfQuestion(asked.question, this.#observer.hasAudit), keeps, ...asked.more };
     const engine = this.#policy.load();
-    return this.#take(engine, this.#steps.ask(engine, question), asked);
+    return this.#take(engine, this.#steps.ask(engine, question, asked.step, keeps), asked);
   }
 
   /**
@@ -268,9 +294,9 @@ class Gate {
       this.#call(reply);
       switch (reply.number) {
         case MESSAGES.ANSWER:
-          return this.#observed(engine, answerOf(engine, reply), reply.audit, asked);
+          return this.#observed(engine, this.#keep(answerOf(engine, reply), reply.step), reply.audit, asked);
         case MESSAGES.CHARGE: // The library's memory changes.
-          return /** @type {any} */ ({ ...reply, account: reply.account.slice(), note: reply.note.slice() });
+          return this.#keep(/** @type {any} */ ({ ...reply, account: reply.account.slice(), note: reply.note.slice() }), reply.step);
         case MESSAGES.WAIT:
           return this.#waited(reply.step, reply.untilMs, asked);
         case MESSAGES.READ_BODY:
@@ -289,6 +315,31 @@ class Gate {
           throw failure(CODES.STATUS_PANIC, "a gate has answered another question");
       }
     }
+  }
+
+  /**
+   * Keeps the step of an answer that the same request is asked about again.
+   * @template {Answer} One
+   * @param {One} answer
+   * @param {unknown} step
+   */
+  #keep(answer, step) {
+    if (step !== undefined && (!("decision" in answer) || charges(this, answer))) {
+      const kept = { steps: this.#steps, step };
+      this.#kept.set(answer, kept);
+      forgotten.register(answer, kept, answer);
+    } else if (step !== undefined) {
+      this.#steps.over(step, true);
+    }
+    return answer;
+  }
+
+  /** The step of an answer, once. @param {Answer} answer */
+  #stepOf(answer) {
+    const step = this.#kept.get(answer)?.step;
+    this.#kept.delete(answer);
+    forgotten.unregister(answer);
+    return step;
   }
 
   /**
@@ -328,7 +379,7 @@ class Gate {
    * @param {boolean} isRight
    */
   #checked(engine, step, isRight) {
-    return this.#steps.ask(engine, { number: MESSAGES.CHECKED, isRight, unixMs: Date.now(), monotonicMs: monotonicMs() }, step);
+    return this.#steps.ask(engine, { number: MESSAGES.CHECKED, isRight, unixMs: Date.now(), monotonicMs: monotonicMs() }, step, this.#ledger !== undefined);
   }
 
   /**
@@ -378,7 +429,8 @@ class Gate {
   async #waited(step, untilMs, asked) {
     await this.#keys.wait(step, untilMs);
     const engine = this.#policy.load(); // The policy may be another by now.
-    return this.#take(engine, this.#steps.ask(engine, { number: MESSAGES.RESUME, unixMs: Date.now(), monotonicMs: monotonicMs() }, step), asked);
+    const resume = /** @type {const} */ ({ number: MESSAGES.RESUME, unixMs: Date.now(), monotonicMs: monotonicMs() });
+    return this.#take(engine, this.#steps.ask(engine, resume, step, this.#ledger !== undefined), asked);
   }
 }
 

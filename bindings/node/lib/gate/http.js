@@ -9,6 +9,7 @@ const { logOf } = require("./gate.js");
 const { guardBy, intercept, isGuarded, unguarded } = require("./guard.js");
 const { compareMounts } = require("./mounts.js");
 const { again, askOnce, charged, settle, settleAtEnd } = require("./passed.js");
+const { settleBy } = require("./orbs.js");
 const { compareRoutes, isForOptions } = require("./routed.js");
 const { anyUnplaced, asGate, place } = require("./seen.js");
 
@@ -102,11 +103,14 @@ function answered(gate, ask, response, next) {
  */
 function pass(gate, request, response, question, isSame, next) {
   answered(gate, () => askOnce(gate, request, question), response, (answer) => {
-    const what = new Allowed(question, answer);
-    allow(request, what, isSame);
+    allow(request, new Allowed(question, answer), isSame);
     // Fastify's reply has the server's own.
-    const { raw = response } = /** @type {{ raw?: Response }} */ (response);
-    answered(gate, () => charged(gate, request, raw, question, answer, what), response, next);
+    const { raw = response } = /** @type {{ raw?: any }} */ (response);
+    const holds = (/** @type {Answer} */ last, /** @type {any} */ held) => {
+      allow(request, new Allowed(question, last, held), isSame);
+      settleBy(held, raw);
+    };
+    answered(gate, () => charged(gate, request, { headers: request.headers, hasLeft: () => raw.destroyed === true }, question, answer, holds), response, next);
   });
 }
 

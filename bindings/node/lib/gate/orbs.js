@@ -4,7 +4,6 @@
 const { check } = require("../errors.js");
 const { lengthOf } = require("../text.js");
 const { gates } = require("./abi.js");
-const { bodyOf } = require("./body.js");
 
 /** @typedef {InstanceType<typeof import("./ledger.js").Ledger>} Ledger */
 
@@ -79,14 +78,15 @@ function settleBy(held, response) {
 
 /**
  * Whether the body of a request allows bonus orbs: not if its length isn't stated, or is over the limit. The service gets the same bytes.
- * @param {any} request of the server
+ * @param {import("../../gate.js").Question} question
+ * @param {Readonly<Record<string, any>>} headers
  * @param {number} limit
  */
-async function readsBonus(request, limit) {
-  if (!(Number(request.headers["content-length"]) > 0)) {
+async function readsBonus({ message }, headers, limit) {
+  if (!(Number(headers["content-length"]) > 0)) {
     return false;
   }
-  const { body } = await bodyOf(request, { mostBytes: limit, take: () => () => {} });
+  const { body } = await message?.({ mostBytes: limit, take: () => () => {} }) ?? {};
   return body !== undefined && allowsBonusOrbs(body);
 }
 

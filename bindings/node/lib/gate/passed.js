@@ -1,12 +1,12 @@
 "use strict";
 // What gates have let through of a request. It is counted and audited once, when its handler is known: a comparison may still deny it.
-const { Held, settleBy } = require("./orbs.js");
 const { askOf, charges, holdOf } = require("./gate.js");
 
 /**
  * @typedef {import("../../gate.js").Answer} Answer
  * @typedef {import("../../gate.js").Question} Question
  * @typedef {InstanceType<typeof import("./gate.js").Gate>} Gate
+ * @typedef {typeof import("./orbs.js").Held} Held
  */
 
 /** Method and target, and what counts and audits the answer. @typedef {{ name: string, note: () => void }} Passed */
@@ -48,36 +48,33 @@ const again = (gate, request, question) => askOf(gate, question, ({ isAllow }, n
 });
 
 /**
- * Holds the orbs of a request that the gate has let through, if it consumes any. A denial takes the place of the allow.
+ * Holds the orbs of a request that the gate has let through, if it consumes any. The last answer takes the place of the allow.
  * @param {Gate} gate
- * @param {any} request of the server
- * @param {any} response of the server
+ * @param {object} request of the server
+ * @param {import("./gate.js").Caller} caller
  * @param {Question} question
- * @param {Answer} answer that has allowed it
- * @param {InstanceType<typeof import("./allowed.js").Allowed>} what its service is told
+ * @param {Answer} allowed
+ * @param {(answer: Answer, held: InstanceType<Held>) => void} holds
  * @returns {Answer | Promise<Answer>}
  */
-function charged(gate, request, response, question, answer, what) {
-  if (!charges(gate, answer) || answer.preflight || charging.has(request)) {
-    return answer;
-  }
-  if (response === undefined) {
-    throw new Error("only requests of Node's servers can be charged");
+function charged(gate, request, caller, question, allowed, holds) {
+  if (!charges(gate, allowed) || allowed.preflight || charging.has(request)) {
+    return allowed;
   }
   charging.add(request);
   const observe = (/** @type {Answer} */ { isAllow }, /** @type {() => void} */ note) => {
-    if (!isAllow) {
-      takeNote(gate, request);
+    takeNote(gate, request);
+    if (isAllow) {
+      passed.get(request)?.set(gate, { name: nameOf(question), note });
+    } else {
       note();
     }
   };
-  return holdOf(gate, /** @type {any} */ ({ ...question, token: answer.token, route: answer.decision.route }), request, response, observe).then((held) => {
-    if (held instanceof Held) {
-      what.holds(held);
-      settleBy(held, response);
-      return answer;
+  return holdOf(gate, question, allowed, caller, observe).then(({ answer, held }) => {
+    if (held !== undefined) {
+      holds(answer, held);
     }
-    return held ?? answer;
+    return answer;
   });
 }
 

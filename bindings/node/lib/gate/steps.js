@@ -88,9 +88,10 @@ class Steps {
    * @param {Engine | null} engine that decides it
    * @param {Question} question
    * @param {Step} [step] of an earlier answer
+   * @param {boolean} [keeps] whether the step stays after any answer: end it with `over`
    * @returns {Replied}
    */
-  ask(engine, question, step) {
+  ask(engine, question, step, keeps = false) {
     /** @type {Replied | null} */
     let reply = null;
     let asked = step;
@@ -102,10 +103,10 @@ class Steps {
       check(carrier.send(gate, decides, asked, writer), "cannot ask a gate");
       reply = replied();
     } finally {
-      if (reply !== null && (KEPT.has(reply.number) || (reply.number === MESSAGES.LOADED && reply.pauseMs > 0))) {
+      if (reply !== null && (keeps || KEPT.has(reply.number) || (reply.number === MESSAGES.LOADED && reply.pauseMs > 0))) {
         reply.step = asked;
       } else if (asked !== undefined) {
-        this.#over(asked, reply !== null);
+        this.over(asked, reply !== null);
       }
     }
     return /** @type {Replied} */ (reply);
@@ -163,8 +164,8 @@ class Steps {
     return step;
   }
 
-  /** @param {Step} step @param {boolean} isIdle whether the library keeps nothing for it */
-  #over(step, isIdle) {
+  /** @param {Step} step @param {boolean} isIdle whether the library keeps nothing that another request must not have */
+  over(step, isIdle) {
     if (isIdle && this.#gate !== 0 && this.#idle.length < MOST_IDLE) {
       this.#idle.push(step);
     } else {

@@ -50,9 +50,10 @@ function misrouted(gate, request, incoming) {
  * @param {{ templates: (string | null | undefined)[], isForOptions: boolean, mounts: string[] }} taken by a router: templates, each of which must
  * be the decided one; whether their handlers are only for `OPTIONS`; and paths, each of which must have all of the decided one
  * @param {any} [incoming] the request of `node:http` that it was made of
+ * @param {(held: any) => void} [holds] what gets what a request that may go on holds
  * @returns {Promise<any>} `undefined` for a request that may go on
  */
-async function refused(gate, request, { templates: [first, ...others], isForOptions, mounts }, incoming) {
+async function refused(gate, request, { templates: [first, ...others], isForOptions, mounts }, incoming, holds) {
   let answer;
   try {
     if (incoming !== undefined && isOpen(gate, incoming)) {
@@ -67,12 +68,24 @@ async function refused(gate, request, { templates: [first, ...others], isForOpti
     for (const template of isOther ? [null] : others) {
       answer = answer.isAllow ? await again(gate, server, { ...asked, template: template ?? null }) : answer;
     }
-    const what = answer.isAllow ? new Allowed(question, answer) : null;
-    answer = what === null ? answer : await charged(gate, server, undefined, question, answer, what);
-    if (what !== null && answer.isAllow) {
-      settle(gate, server);
-      allow(request, what, () => true);
-      return undefined;
+    if (answer.isAllow) {
+      /** @type {any} */
+      let held = null;
+      const headers = Object.fromEntries(request.headers);
+      const hasLeft = () => request.signal.aborted;
+      answer = await charged(gate, server, { headers, hasLeft }, question, answer, (_, one) => void (held = one));
+      if (answer.isAllow) {
+        if (held !== null && holds === undefined) {
+          held.end({ neverRan: true });
+          throw new Error("a gate with a ledger charges only calls of which it sees the answer");
+        }
+        settle(gate, server);
+        allow(request, new Allowed(question, answer, held), () => true);
+        if (held !== null) {
+          holds?.(held);
+        }
+        return undefined;
+      }
     }
   } catch (error) {
     logOf(gate).error(`orbgate: a request is denied: ${error instanceof Error ? error.message : error}`);

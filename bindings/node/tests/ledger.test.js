@@ -1,0 +1,169 @@
+"use strict";
+// A gate with a ledger: what only a test in the same process can show. `policy/cases/gate` has the exchanges over a real service.
+const test = require("node:test");
+const assert = require("node:assert/strict");
+const crypto = require("node:crypto");
+const http = require("node:http");
+const { once } = require("node:events");
+const { WebSocketServer, WebSocket } = require("ws");
+
+// Counts checks of signatures; with koffi, the library makes them itself.
+let verified = 0;
+const { verify } = crypto;
+crypto.verify = /** @type {typeof verify} */ ((/** @type {any[]} */ ...all) => {
+  verified += 1;
+  return /** @type {any} */ (verify)(...all);
+});
+const { Engine } = require("orbgate");
+const { Gate, Ledger, allowed, guard, hono, listener } = require("orbgate/gate");
+const { ask, issuer } = require("./support/issuer.js");
+const { listening, portOf, served } = require("./support/service.js");
+
+/** @typedef {import("node:test").TestContext} Context */
+
+const POLICY = Engine.fromYaml("orbgate: 1\napis: { a: { base_path: '', scopes: { run: { orbs: 10, routes: [GET /run, HEAD /run, POST /run] } } } }");
+const SECRET = "secret-of-a-gate-0123456789";
+
+/**
+ * A ledger that answers holds as `hold` says, and remembers the others.
+ * @param {Context} context
+ */
+async function service(context) {
+  const told = { hold: /** @type {object | null} */ ({ hold: "held", state: "pending", at: 1 }), settles: true, settled: /** @type {unknown[]} */ ([]), extended: 0 };
+  const port = await served(context, async (request, response) => {
+    const message = JSON.parse(Buffer.concat(await request.toArray()).toString());
+    if (request.url === "/v1/hold") {
+      return told.hold === null ? request.destroy() : response.end(JSON.stringify(told.hold));
+    }
+    if (request.url === "/v1/settle" && !told.settles) {
+      return request.destroy();
+    }
+    if (request.url === "/v1/extend") {
+      told.extended += message.length;
+    } else {
+      told.settled.push(...message.map((/** @type {any} */ { settlement }) => settlement));
+    }
+    return response.end(JSON.stringify(message.map((/** @type {any} */ { settlement }) => ({ at: 1, state: settlement === "void" ? "voided" : "captured" }))));
+  });
+  return Object.assign(told, { url: `http://127.0.0.1:${port}` });
+}
+
+/**
+ * @param {Context} context
+ * @param {{ url: string }} of
+ * @param {Partial<import("orbgate/gate").LedgerOptions>} [rules]
+ * @param {Partial<import("orbgate/gate").GateOptions>} [more]
+ */
+async function charging(context, { url }, rules = {}, more = {}) {
+  const { tokens, token } = await issuer(context);
+  const ledger = new Ledger({ url, secret: SECRET, onCancelled: "void", ...rules });
+  const counted = /** @type {string[]} */ ([]);
+  const count = (/** @type {string} */ name, /** @type {object} */ labels) => void counted.push([name, ...Object.values(labels)].join(" "));
+  const logged = /** @type {string[]} */ ([]);
+  const log = (/** @type {string} */ message) => void logged.push(message);
+  const gate = new Gate(POLICY, `${tokens}    account: subject\n`, { log: { info: log, warn: log, error: log }, count, ledger, ...more });
+  context.after(() => gate.close());
+  return { gate, ledger, counted, logged, bearer: { authorization: `Bearer ${token("run")}` } };
+}
+
+/** @param {() => boolean} isThere */
+async function until(isThere) {
+  for (const end = Date.now() + 30_000; !isThere(); await new Promise((resolve) => setTimeout(resolve, 5))) {
+    assert.ok(Date.now() < end, String(isThere));
+  }
+}
+
+const answering = (/** @type {http.IncomingMessage} */ _, /** @type {http.ServerResponse} */ response) => void response.end("answer");
+
+test("a charged call verifies its token once", async (context) => {
+  const { gate, ledger, bearer } = await charging(context, await service(context), {}, { bonusFromBody: { "POST /run": 100 } });
+  const port = await served(context, listener(gate, (request, response) => void response.end(String(allowed(request).charge()?.bonusAllowed))));
+  assert.equal((await ask(port, "GET", "/run", bearer)).status, 200);
+  const first = verified;
+  const request = http.request({ port, method: "POST", path: "/run", headers: { ...bearer, "content-length": "26" } });
+  request.end('{"allowBonusOrbsUse":true}');
+  const [response] = await once(request, "response");
+  assert.equal(Buffer.concat(await response.toArray()).toString(), "true", "the handler has the flag that was read");
+  assert.equal(verified - first, first, "each call has one check, or none with koffi");
+  assert.ok(first === 1 || !process.env["ORBGATE_LIBRARY"]?.endsWith(".wasm"), String(first));
+  await ledger.flush();
+});
+
+test("a heartbeat extends the holds of calls that run", async (context) => {
+  const of = await service(context);
+  const { gate, ledger, bearer } = await charging(context, of, { ttlMs: 6000 });
+  const port = await served(context, listener(gate, (_, response) => void until(() => of.extended > 0).then(() => response.end())));
+  assert.equal((await ask(port, "GET", "/run", bearer)).status, 200);
+  await ledger.flush();
+  assert.deepEqual(of.settled, [{ capture: 10 }]);
+});
+
+test("a full queue denies, and lost settlements are counted", async (context) => {
+  const of = await service(context);
+  of.settles = false;
+  const { gate, ledger, counted, logged, bearer } = await charging(context, of, { ttlMs: 6000, queue: 1 });
+  const port = await served(context, listener(gate, answering));
+  assert.equal((await ask(port, "GET", "/run", bearer)).status, 200);
+  const full = await ask(port, "GET", "/run", bearer);
+  assert.deepEqual([full.status, full.headers["retry-after"], full.body], [503, "1", ""]);
+  await ledger.flush();
+  const lost = "orbgate_settlements_total lost";
+  await until(() => counted.includes(lost));
+  assert.equal(counted.filter((one) => one === lost).length, 1);
+  assert.ok(logged.some((line) => line.includes("1 settlements are lost")), logged.join("\n"));
+  assert.deepEqual(counted.filter((one) => one.startsWith("orbgate_holds_total")), ["orbgate_holds_total held", "orbgate_holds_total unavailable"]);
+});
+
+test("flat denials hide an empty account, but not a ledger that is down", async (context) => {
+  const of = await service(context);
+  const { gate, bearer } = await charging(context, of, {}, { flat403: true });
+  const port = await served(context, listener(gate, answering));
+  of.hold = { hold: "denied", reason: "insufficient" };
+  assert.equal((await ask(port, "GET", "/run", bearer)).status, 403);
+  of.hold = null;
+  assert.equal((await ask(port, "GET", "/run", bearer)).status, 503);
+});
+
+test("a WebSocket is charged at its handshake", async (context) => {
+  const of = await service(context);
+  const { gate, bearer } = await charging(context, of);
+  const server = guard(gate, http.createServer(listener(gate, answering)));
+  new WebSocketServer({ server: /** @type {http.Server} */ (server), path: "/run" });
+  const socket = new WebSocket(`ws://127.0.0.1:${await listening(context, /** @type {http.Server} */ (server))}/run`, { headers: bearer });
+  await once(socket, "open");
+  await until(() => of.settled.length === 1);
+  assert.deepEqual(of.settled, [{ capture: 10 }], "while it is open");
+  socket.terminate();
+});
+
+test("Hono's answers are charged by their streams", async (context) => {
+  const of = await service(context);
+  const { gate, ledger, bearer } = await charging(context, of);
+  const [{ Hono }, { serve }] = await Promise.all(["hono", "@hono/node-server"].map((/** @type {any} */ name) => import(name)));
+  const streams = {
+    whole: async (/** @type {any} */ to) => to.close(),
+    "fails without an error": async (/** @type {any} */ to) => to.error(undefined),
+  };
+  const app = new Hono().use(hono(gate)).get("/run", (/** @type {any} */ on) => {
+    const told = on.req.header("x-do");
+    const start = /** @type {Record<string, any>} */ (streams)[told];
+    const pull = async (/** @type {any} */ to) => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      await start(to);
+    };
+    return start === undefined ? on.text(told ?? "answer") : on.body(new ReadableStream({ start: (to) => to.enqueue(Buffer.from("first")), pull }));
+  });
+  context.mock.method(console, "error", () => {}); // Hono's server logs failed streams.
+  const server = await new Promise((resolve) => {
+    const started = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, () => resolve(started));
+  });
+  context.after(() => void server.close());
+  const asked = (/** @type {string} */ method, /** @type {Record<string, string>} */ headers = {}) => ask(portOf(server), method, "/run", { ...bearer, ...headers });
+  const { body, headers } = await asked("GET");
+  assert.deepEqual([body, headers["content-length"]], ["answer", "6"]);
+  assert.equal((await asked("HEAD")).status, 200);
+  assert.equal((await asked("GET", { "x-do": "whole" })).body, "first");
+  await asked("GET", { "x-do": "fails without an error" }).catch(() => {});
+  await ledger.flush();
+  assert.deepEqual(of.settled, [{ capture: 10 }, { capture: 10 }, { capture: 10 }, "void"]);
+});
