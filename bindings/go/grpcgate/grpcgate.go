@@ -6,6 +6,8 @@
 //
 // A stream is decided once, when it opens. It continues after its token has expired, and after the policy has changed.
 // To end it with its token, use [gate.Token.Expires] as a deadline in its handler.
+//
+// It can't charge: if routes of the policy consume orbs, the gate's log says so, and a gate with a ledger denies every call.
 package grpcgate
 
 import (
@@ -31,6 +33,7 @@ func Options(protect *gate.Gate) []grpc.ServerOption {
 // Unary is the interceptor for calls, for a server that orders interceptors itself. Use [Stream] with
 // it.
 func Unary(protect *gate.Gate) grpc.UnaryServerInterceptor {
+	protect.Uncharged()
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, handler grpc.UnaryHandler) (any, error) {
 		ctx, err := ask(ctx, protect, info.FullMethod)
 		if err != nil {
@@ -43,6 +46,7 @@ func Unary(protect *gate.Gate) grpc.UnaryServerInterceptor {
 // Stream is the interceptor for streams, for a server that orders interceptors itself. Use [Unary] with
 // it.
 func Stream(protect *gate.Gate) grpc.StreamServerInterceptor {
+	protect.Uncharged()
 	return func(service any, of grpc.ServerStream, info *grpc.StreamServerInfo, handler grpc.StreamHandler) error {
 		ctx, err := ask(of.Context(), protect, info.FullMethod)
 		if err != nil {

@@ -111,6 +111,11 @@ func isHeld(step *steps.Step) bool {
 		return true
 	case steps.KindLoaded:
 		return step.Loaded.PauseMS > 0
+	case steps.KindCharge:
+		return step.Keeps
+	case steps.KindAnswer:
+		charge, stated := chargeOf(uint32(step.Answer.Packed>>2&15), 0)
+		return step.Keeps && step.Answer.HTTPStatus == 0 && stated && charge.Consumes
 	}
 	return false
 }

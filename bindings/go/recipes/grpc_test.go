@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net"
+	"strings"
 	"testing"
 
 	"google.golang.org/grpc"
@@ -186,6 +188,40 @@ func TestCallsAndStreamsOfGRPCAreDecided(t *testing.T) {
 	for kind, call := range calls(open) {
 		if _, err := call(ctx); status.Code(err) != codes.Internal {
 			t.Errorf("%s without a gate: %v", kind, err)
+		}
+	}
+}
+
+// gRPC's calls can't be charged.
+func TestTheLogSaysThatCallsOfGRPCAreNotCharged(t *testing.T) {
+	for name, row := range map[string]struct {
+		orbs   string
+		ledger *gate.Ledger
+		said   string
+	}{
+		"free":     {"false", nil, ""},
+		"consumes": {"3", nil, "routes that consume orbs: 3, such as `POST /"},
+		"ledger":   {"3", &gate.Ledger{URL: "http://127.0.0.1:1", Secret: "0123456789abcdef", OnCancelled: gate.Void}, "every call of this server is denied"},
+	} {
+		engine, err := orbgate.FromYAML(strings.Replace(policy, "orbs: false", "orbs: "+row.orbs, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var log bytes.Buffer
+		tokens := issuer(t)
+		protect, err := gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: tokens.Tokens(), Ledger: row.ledger, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer protect.Close()
+		_, connection := healthOf(t, grpcgate.Options(protect)...)
+		if said := log.String(); !strings.Contains(said, row.said) || strings.Count(said, "msg=") != min(len(row.said), 1) {
+			t.Errorf("%s: %s", name, said)
+		}
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", tokens.Bearer(orbgate.KindUser, "read:health"))
+		_, err = grpc_health_v1.NewHealthClient(connection).Check(ctx, nil)
+		if (err == nil) != (row.ledger == nil) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

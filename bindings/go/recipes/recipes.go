@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bufio"
+	"net"
 	"net/http"
 	"strings"
 
@@ -24,12 +26,7 @@ func Chi(protect *gate.Gate) func(http.Handler) http.Handler {
 			if template != "/" && strings.HasSuffix(r.URL.EscapedPath(), "/") {
 				template += "/"
 			}
-			answer := protect.AskRouted(r, template)
-			if !answer.IsAllow() {
-				answer.Deny(w)
-				return
-			}
-			next.ServeHTTP(w, r.WithContext(gate.With(r.Context(), answer)))
+			protect.ServeRouted(w, r, template, next)
 		})
 	}
 }
@@ -38,28 +35,64 @@ func Chi(protect *gate.Gate) func(http.Handler) http.Handler {
 // because a redirect to another spelling of a path would come before the middleware.
 func Gin(protect *gate.Gate) gin.HandlerFunc {
 	return func(c *gin.Context) {
-		answer := protect.AskRouted(c.Request, c.FullPath())
-		if !answer.IsAllow() {
-			answer.Deny(c.Writer)
-			c.Writer.WriteHeaderNow() // or gin writes a page of its own for a 404
+		outer, isAllowed := c.Writer, false
+		protect.ServeRouted(outer, c.Request, c.FullPath(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			isAllowed = true
+			c.Request, c.Writer = r, ginWriter{outer, w}
+			defer func() { c.Writer = outer }()
+			c.Next()
+			if !outer.Written() {
+				w.WriteHeader(outer.Status()) // gin writes it later
+			}
+		}))
+		if !isAllowed {
+			outer.WriteHeaderNow() // or gin writes a page of its own for a 404
 			c.Abort()
-			return
 		}
-		c.Request = c.Request.WithContext(gate.With(c.Request.Context(), answer))
 	}
+}
+
+// A writer of gin. A gate with a ledger sees what is written.
+type ginWriter struct {
+	gin.ResponseWriter
+	seen http.ResponseWriter
+}
+
+func (w ginWriter) WriteHeaderNow() {
+	if !w.Written() {
+		w.seen.WriteHeader(w.Status())
+		w.ResponseWriter.WriteHeaderNow()
+	}
+}
+
+func (w ginWriter) Write(data []byte) (int, error) {
+	w.WriteHeaderNow()
+	return w.seen.Write(data)
+}
+
+func (w ginWriter) WriteString(text string) (int, error) { return w.Write([]byte(text)) }
+
+func (w ginWriter) Flush() {
+	w.WriteHeaderNow()
+	w.ResponseWriter.Flush()
+}
+
+func (w ginWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	return http.NewResponseController(w.seen).Hijack()
 }
 
 // Echo is a middleware for echo: e.Use(Echo(protect)), with [gate.Colons].
 func Echo(protect *gate.Gate) echo.MiddlewareFunc {
 	return func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
-			answer := protect.AskRouted(c.Request(), c.Path())
-			if !answer.IsAllow() {
-				answer.Deny(c.Response())
-				return nil
-			}
-			c.SetRequest(c.Request().WithContext(gate.With(c.Request().Context(), answer)))
-			return next(c)
+			protect.ServeRouted(c.Response(), c.Request(), c.Path(), http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				c.SetRequest(r)
+				c.SetResponse(echo.NewResponse(w, c.Echo()))
+				if err := next(c); err != nil {
+					c.Error(err) // the answer that is charged, or not
+				}
+			}))
+			return nil
 		}
 	}
 }

@@ -56,7 +56,7 @@ type Config struct {
 	// its [http.ServeMux] pattern has the method OPTIONS. [Gate.Middleware] around another router lets them pass to any
 	// handler, which must check [Call.Preflight].
 	CorsPreflight bool
-	// Ledger charges the calls of [Gate.Mux] and [Gate.Middleware]; [Gate.Flush] waits for it. [New] and [Gate.Reload] fail while a route
+	// Ledger charges the calls of [Gate.Mux], [Gate.Middleware] and [Gate.ServeRouted]; [Gate.Flush] waits for it. [New] and [Gate.Reload] fail while a route
 	// that consumes orbs has no amount. Nil if the service charges.
 	Ledger *Ledger
 	// MCP is an endpoint of the Model Context Protocol.
@@ -136,6 +136,8 @@ type Gate struct {
 	said sync.Map
 	// The bytes of bodies that no service has read yet.
 	held atomic.Int64
+	// Its server can't charge.
+	uncharged atomic.Bool
 }
 
 // New makes a gate, and reads the secrets that opaque issuers need. If the configuration is invalid, the error is an
@@ -323,20 +325,20 @@ type Token struct {
 }
 
 // Ask decides a request. It waits for the network only if keys must be fetched first, and no longer than the context.
-// A gate with a ledger denies it, because only [Gate.Mux] and [Gate.Middleware] can charge.
+// A gate with a ledger denies it, because only [Gate.Mux], [Gate.Middleware] and [Gate.ServeRouted] can charge.
 func (g *Gate) Ask(ctx context.Context, request Request) Answer {
 	if g.orbs != nil {
 		return g.seen(Answer{Status: http.StatusForbidden, Err: errOutside}, nil)
 	}
-	return g.seen(g.ask(ctx, request))
+	return g.seen(g.ask(ctx, request, nil))
 }
 
 // AllowsBonusOrbs reports whether a whole body is a JSON object that contains `"allowBonusOrbsUse": true` exactly once,
 // for [Request.AllowBonusOrbs].
 func (g *Gate) AllowsBonusOrbs(body []byte) bool { return g.raw.AllowsBonusOrbs(body) }
 
-// The result and its step, before they are observed.
-func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
+// The result and its step, before they are observed. With the step of an allow that consumes, its token isn't verified again.
+func (g *Gate) ask(ctx context.Context, request Request, known *steps.Step) (Answer, *steps.Step) {
 	engine := g.config.Policy.Load()
 	defer func() { engine.Close() }()
 	unixMS, monotonicMS := g.now()
@@ -345,6 +347,7 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 		Upgrade: request.Upgrade, Origin: request.Origin, AccessControlRequestMethod: request.AccessControlRequestMethod,
 		AllowBonusOrbs: request.AllowBonusOrbs, ReadsBonusOrbs: request.ReadsBonusOrbs, WithAudit: g.config.Audit != nil,
 		UnixMS: unixMS, MonotonicMS: monotonicMS,
+		Keeps: g.orbs != nil || g.config.BonusFromBody > 0, Again: known != nil,
 	}
 	if request.Routed {
 		asked.Matched, asked.PathTemplate = steps.MatchedTemplate, request.Template
@@ -356,7 +359,11 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 		asked.Charges, asked.HasAmount, asked.Amount, asked.AmountFailed = of.Charges, of.HasAmount, of.Amount, of.AmountFailed
 		asked.Unpaid, asked.RetryAfterMS = of.Unpaid, of.RetryAfterMS
 	}
-	step := spareSteps.Get().(*steps.Step)
+	step := known
+	if step == nil {
+		step = spareSteps.Get().(*steps.Step)
+	}
+	step.Keeps = asked.Keeps
 	err := g.raw.Ask(engine, &asked, step)
 	if err != nil || mayCall(step) {
 		g.startCalls()
@@ -380,7 +387,7 @@ func (g *Gate) ask(ctx context.Context, request Request) (Answer, *steps.Step) {
 			return answer, step
 		case steps.KindCharge:
 			charge := step.Charge
-			return Answer{Status: http.StatusForbidden, charge: &charge}, nil
+			return Answer{Status: http.StatusForbidden, charge: &charge}, step
 		case steps.KindCheckSignature:
 			isRight, hash := g.keys.verify(&step.CheckSignature)
 			unixMS, monotonicMS = g.now()
@@ -428,6 +435,8 @@ func mayCall(step *steps.Step) bool {
 		return step.Answer.MayCall
 	case steps.KindCheckSignature:
 		return step.CheckSignature.MayCall
+	case steps.KindCharge:
+		return false
 	}
 	return true
 }
@@ -483,6 +492,7 @@ func (g *Gate) seen(answer Answer, step *steps.Step) Answer {
 		if step.Answer.Audit != nil {
 			g.write(*step.Answer.Audit)
 		}
+		g.raw.Drop(step)
 		spareSteps.Put(step)
 	}
 	return answer
@@ -580,6 +590,9 @@ func (g *Gate) look(path string, interval time.Duration, step *steps.Step) (time
 			return interval, fmt.Errorf("gate: %w", err)
 		}
 		g.config.Policy.Store(engine)
+		if g.uncharged.Load() {
+			g.warnUncharged(engine)
+		}
 		engine.Close()
 		g.startCalls()
 	}

@@ -55,7 +55,7 @@ func serve(next http.Handler, w http.ResponseWriter, r *http.Request, answer Ans
 // rewritten before the gate, so that r.URL differs from r.RequestURI, is denied: put [http.StripPrefix] inside the
 // gate.
 //
-// A gate with a ledger denies it, because only [Gate.Mux] and [Gate.Middleware] can charge.
+// A gate with a ledger denies it, because only [Gate.Mux], [Gate.Middleware] and [Gate.ServeRouted] can charge.
 func (g *Gate) AskHTTP(r *http.Request) Answer {
 	if g.orbs != nil {
 		return g.seen(Answer{Status: http.StatusForbidden, Err: errOutside}, nil)
@@ -94,15 +94,21 @@ func (g *Gate) askWithBody(r *http.Request, request Request) Answer {
 		probe.seenBy = g
 		return Answer{}
 	}
-	answer, step := g.ask(r.Context(), request)
-	if answer.IsAllow() && !request.AllowBonusOrbs && g.bodyAllowsBonusOrbs(r) {
+	answer, step := g.ask(r.Context(), request, nil)
+	if answer.consumes() && !request.AllowBonusOrbs && g.bodyAllowsBonusOrbs(r) {
 		request.AllowBonusOrbs = true
-		answer, step = g.ask(r.Context(), request)
+		answer, step = g.ask(r.Context(), request, step)
 	}
 	if g.orbs != nil && answer.IsAllow() {
 		answer, step = g.orbs.hold(r, request, answer, step)
 	}
 	return g.seen(answer, step)
+}
+
+// Whether its handler will run, and consumes orbs.
+func (a Answer) consumes() bool {
+	charge, stated := a.Decision.Charge()
+	return a.IsAllow() && stated && charge.Consumes
 }
 
 func (g *Gate) bodyAllowsBonusOrbs(r *http.Request) bool {
@@ -114,10 +120,16 @@ func (g *Gate) bodyAllowsBonusOrbs(r *http.Request) bool {
 	return err == nil && g.AllowsBonusOrbs(body)
 }
 
-// AskRouted decides a request that a router has sent to the route with this template, including any prefix, in the
-// syntax of [Config.Templates]; empty if the router doesn't report it. Otherwise it is like [Gate.AskHTTP]. Routers other
-// than [http.ServeMux] don't report whether a handler is only for OPTIONS, so a CORS preflight needs a token there: put
-// CORS middleware outside the gate.
+// ServeRouted runs a handler for a request that a router has sent to the route with this template, including any prefix,
+// in the syntax of [Config.Templates]; empty if the router doesn't report it. A denied request runs nothing. With
+// [Config.Ledger], the handler's answer is charged: it must write to the writer that it gets. Routers other than
+// [http.ServeMux] don't report whether a handler is only for OPTIONS, so a CORS preflight needs a token there: put CORS
+// middleware outside the gate.
+func (g *Gate) ServeRouted(w http.ResponseWriter, r *http.Request, template string, next http.Handler) {
+	serve(next, w, r, g.askWithBody(r, g.routed(r, template, r.Pattern)))
+}
+
+// AskRouted decides a request like [Gate.ServeRouted], and like [Gate.AskHTTP] runs nothing.
 func (g *Gate) AskRouted(r *http.Request, template string) Answer {
 	if g.orbs != nil {
 		return g.seen(Answer{Status: http.StatusForbidden, Err: errOutside}, nil)

@@ -17,6 +17,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/orbgate/orbgate/bindings/go/orbgate"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/steps"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/internal/terms"
 )
@@ -55,7 +56,7 @@ const (
 	Void
 )
 
-var errOutside = errors.New("gate: a gate with a ledger charges in Mux and Middleware, which see how a handler ends")
+var errOutside = errors.New("gate: a gate with a ledger charges in Mux, Middleware and ServeRouted, which see how a handler ends")
 
 // The longest answer of the service that counts.
 const mostReply = 1 << 20
@@ -155,6 +156,32 @@ func (o *orbs) functions() []string {
 	return functions
 }
 
+// Uncharged states that the gate decides for a server whose handlers it doesn't run, so that it can't charge. The log says once, at the
+// start or after a reload, that routes of the policy consume orbs. A gate with a ledger denies every call of such a server.
+func (g *Gate) Uncharged() {
+	if g.orbs != nil {
+		g.once("every call of this server is denied", "error", errOutside)
+		return
+	}
+	g.uncharged.Store(true)
+	if engine := g.config.Policy.Load(); engine != nil {
+		defer engine.Close()
+		g.warnUncharged(engine)
+	}
+}
+
+func (g *Gate) warnUncharged(engine *orbgate.Engine) {
+	step := new(steps.Step)
+	if err := g.raw.Ask(engine, &steps.CheckEngine{}, step); err != nil || step.Done.Notices == "" {
+		return
+	}
+	if _, said := g.said.LoadOrStore(warnUncharged, true); !said {
+		g.config.Logger.Warn(step.Done.Notices)
+	}
+}
+
+const warnUncharged = "uncharged"
+
 // Asks the ledger's step, and returns a copy of the answer. If the library has lost the step, so are its holds, and it begins again.
 func (o *orbs) ask(question steps.Question) (steps.Reply, error) {
 	o.mutex.Lock()
@@ -200,19 +227,20 @@ func (o *orbs) charge(r *http.Request, answer Answer) steps.Ask {
 
 // Holds the orbs of an allowed request. The answer denies it if they can't be held.
 func (o *orbs) hold(r *http.Request, request Request, answer Answer, step *steps.Step) (Answer, *steps.Step) {
-	if charge, stated := answer.Decision.Charge(); !answer.IsAllow() || answer.Preflight || !stated || !charge.Consumes {
+	if !answer.consumes() || answer.Preflight {
 		return answer, step
 	}
 	asked := o.charge(r, answer)
 	request.charge = &asked
-	first, its := o.gate.ask(r.Context(), request)
+	first, step := o.gate.ask(r.Context(), request, step)
 	if first.charge == nil {
-		return first, its
+		return first, step
 	}
 	id := make([]byte, 16)
 	rand.Read(id)
 	last, err := o.held(r.Context(), string(id), first.charge)
 	if err != nil {
+		o.gate.raw.Drop(step)
 		return Answer{Status: http.StatusForbidden, Err: err}, nil
 	}
 	o.gate.count(terms.HoldsTotal, Label{terms.LabelResult, last.Result})
@@ -222,7 +250,7 @@ func (o *orbs) hold(r *http.Request, request Request, answer Answer, step *steps
 		return answer, step
 	}
 	asked.Unpaid, asked.RetryAfterMS = last.Unpaid, last.RetryAfterMS
-	return o.gate.ask(r.Context(), request)
+	return o.gate.ask(r.Context(), request, step)
 }
 
 // Does one step after another, until the handler may run or the call is denied.

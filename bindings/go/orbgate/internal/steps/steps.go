@@ -38,6 +38,8 @@ type Step struct {
 	Reply
 	// Of an Answer: an orbgate.Decision, unpacked from Packed.
 	Decision any
+	// The question had Ask.Keeps.
+	Keeps bool
 	// The library's part of a step that waits or whose signature is checked, which the next question about it needs.
 	Held any
 }
