@@ -190,9 +190,7 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     let words = language.start.split(' ').chain(framework);
     let mut program = Program::new(words.map(str::to_owned));
     program.drops_empty_headers = language.drops_empty_headers;
-    // Go's recipes for other routers don't see how a handler ends, and neither does Hono's server.
-    let sees = !language.name.starts_with("go") || framework == Some("net/http");
-    program.charges = language.charges && sees && framework != Some("hono");
+    program.charges = language.charges;
     program.opens_ledger = language.name == "rust";
     Ok(program)
 }

@@ -25,6 +25,7 @@ apis:
       run: { orbs: 10, routes: [POST /run] }
       open: { orbs: true, routes: ["POST /open/{id}"] }
       free: { orbs: false, routes: [GET /free] }
+      page: { orbs: true, routes: [{ route: GET /page, orbs: 6 }, { route: HEAD /page, orbs: 4 }] }
 ...
 "#;
 
@@ -119,7 +120,7 @@ impl Orbs<'_> {
     }
 
     fn bytes(&self, call: &Call<'_>) -> Result<Vec<u8>> {
-        let recipe = Recipe::of("user", "run open free").claim("sub", call.user);
+        let recipe = Recipe::of("user", "run open free page").claim("sub", call.user);
         let token = self.suite.world.token(&recipe)?;
         let headers = call.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect::<String>();
         let length = call.body.len();
@@ -168,6 +169,8 @@ impl Orbs<'_> {
             ("state 3", "POST /run", Some(200), 3),
             ("state 0", "POST /run", Some(200), 0),
             ("", "GET /free", Some(200), 0),
+            ("", "GET /page", Some(200), 6),
+            ("", "HEAD /page", Some(200), 4),
         ];
         for (number, (what, line, status, cost)) in table.into_iter().enumerate() {
             let user = self.user(&format!("user-{number}"));
@@ -287,20 +290,39 @@ impl Orbs<'_> {
             (&long, 402, 90),
         ];
         for (body, status, left) in table {
+            let audited = self.audited()?;
             let answer = self.ask(&Call { user: &user, line: "POST /run", headers: &[("x-do", "echo")], body })?;
             let found = (answer.status, self.left(&user)?);
             self.judge(body.get(..40).unwrap_or(body), &found, &(status, left));
             if status == 200 {
                 let saw: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
                 self.judge("the body", &saw["body"], &json!(body));
+                self.judge("what the audit has of the flag", &self.flag_after(audited)?, &json!(true));
             }
         }
         // A body whose flag doesn't count is whole, too.
         self.grant(&user, 100)?;
+        let audited = self.audited()?;
         let answer = self.ask(&Call { user: &user, line: "POST /run", headers: &[("x-do", "echo")], body: &long })?;
         let saw: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         self.judge("a long body", &saw["body"], &json!(long));
+        self.judge("what the audit has of its flag", &self.flag_after(audited)?, &json!(false));
         Ok(())
+    }
+
+    /// The number of decisions so far, each of which is audited now.
+    fn audited(&self) -> Result<usize> {
+        let made = self.running.count()?.decisions.map_or(0, |all| all.values().sum());
+        let made = usize::try_from(made)?;
+        self.running.audit(made);
+        Ok(made)
+    }
+
+    /// Whether bonus orbs are allowed, in the line of the audit after so many others.
+    fn flag_after(&self, lines: usize) -> Result<Value> {
+        let all = self.running.audit(lines + 1);
+        let line: Value = serde_json::from_str(all.get(lines).map_or("null", String::as_str))?;
+        Ok(line["orbs"]["bonus_allowed"].clone())
     }
 
     /// What holds nothing asks no ledger.
