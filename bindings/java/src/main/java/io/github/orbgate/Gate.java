@@ -41,6 +41,7 @@ public final class Gate implements Guard, AutoCloseable {
     private final AtomicBoolean saidUncounted = new AtomicBoolean();
     private final AtomicBoolean saidUnaudited = new AtomicBoolean();
     private final AtomicBoolean saidUnexplained = new AtomicBoolean();
+    private final AtomicBoolean saidUncharged = new AtomicBoolean();
     private final Reloads reloads;
     private final boolean debugs;
     private final Set<Pair> agreed = ConcurrentHashMap.newKeySet();
@@ -51,7 +52,7 @@ public final class Gate implements Guard, AutoCloseable {
         keys = new Keys(machine, builder.client == null ? Builder.usualClient() : builder.client, LOGGER);
         count = builder.count;
         audit = builder.audit;
-        reloads = new Reloads(policy, machine, keys, builder.refusesWider, labels -> count(Names.POLICY_LOADS_TOTAL, labels), LOGGER);
+        reloads = new Reloads(policy, machine, keys, builder.refusesWider, this::check, labels -> count(Names.POLICY_LOADS_TOTAL, labels), LOGGER);
         debugs = builder.debugs;
         keys.fetch();
     }
@@ -386,15 +387,15 @@ public final class Gate implements Guard, AutoCloseable {
 
     /**
      * Checks a policy before you store it in the handle of this gate: no path may match both a public route and a route
-     * of the policy. {@link #reload} includes this check.
+     * of the policy. {@link #reload} includes this check. The log says once if routes consume orbs, because no gate in Java charges them.
      *
      * @throws ConfigurationException if one does
      */
     public void check(Engine next) {
-        next.open().during(engine -> {
-            machine.ask(engine, new Messages.CheckEngine());
-            return null;
-        });
+        String notices = next.open().during(engine -> ((Messages.Done) machine.ask(engine, new Messages.CheckEngine())).notices);
+        if (!notices.isEmpty() && !saidUncharged.getAndSet(true)) {
+            LOGGER.log(Level.WARNING, notices);
+        }
     }
 
     /** Closes the gate: cancels running fetches, and denies every later request. Closing twice is harmless. */

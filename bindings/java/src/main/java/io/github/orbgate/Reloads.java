@@ -13,14 +13,16 @@ final class Reloads {
     private final Machine machine;
     private final Keys keys;
     private final boolean refusesWider;
+    private final Consumer<Engine> check;
     private final Consumer<Map<String, String>> count;
     private final System.Logger logger;
 
-    Reloads(Handle policy, Machine machine, Keys keys, boolean refusesWider, Consumer<Map<String, String>> count, System.Logger logger) {
+    Reloads(Handle policy, Machine machine, Keys keys, boolean refusesWider, Consumer<Engine> check, Consumer<Map<String, String>> count, System.Logger logger) {
         this.policy = policy;
         this.machine = machine;
         this.keys = keys;
         this.refusesWider = refusesWider;
+        this.check = check;
         this.count = count;
         this.logger = logger;
     }
@@ -72,6 +74,7 @@ final class Reloads {
         if (loaded.isLoaded) {
             try (Engine next = Engine.fromYaml(question.policy)) {
                 policy.store(next);
+                check.accept(next);
             }
         }
         if (!loaded.result.isEmpty()) {

@@ -217,7 +217,9 @@ class GateReloadTest extends WithIssuer {
 
         @Override
         public void publish(LogRecord entry) {
-            lines.add(entry.getMessage());
+            if (!entry.getMessage().startsWith("routes that consume orbs: ")) { // once for each gate
+                lines.add(entry.getMessage());
+            }
         }
 
         @Override

@@ -260,8 +260,11 @@ class GateTest extends WithIssuer {
             }
             assertThrows(java.nio.file.NoSuchFileException.class, () -> hooked.reload(Path.of("/no/such/policy.yaml")));
             assertEquals(4, lost.get("orbgate_audit_lost_total"));
-            assertEquals(4, logged.size(), logged::toString);
-            for (String subject : List.of("counted", "audit", "router", "policy stays active")) {
+            try (Engine now = policy.load()) {
+                hooked.check(now);
+            }
+            assertEquals(5, logged.size(), logged::toString);
+            for (String subject : List.of("counted", "audit", "router", "policy stays active", "routes that consume orbs: ")) {
                 assertEquals(List.of(1), logged.entrySet().stream().filter(line -> line.getKey().contains(subject)).map(Map.Entry::getValue).toList(), subject);
             }
         } finally {
