@@ -6,6 +6,7 @@
 #define ORBGATE_GATE_HPP
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <fstream>
@@ -672,12 +673,17 @@ public:
     }
 
     // An error if a path matches both a public route of the options and a route of this engine's policy. Call it at
-    // startup, and before you replace the engine.
+    // startup, and before you replace the engine. The log says once if routes consume orbs, because no gate in C++ charges them.
     [[nodiscard]] std::optional<Error> check(const Engine &engine) const
     {
         detail::Exchange exchange;
         orbgate_check_engine_begin(&exchange.question);
-        return exchange.fails(raw(), engine.raw());
+        auto error = exchange.fails(raw(), engine.raw());
+        const std::string_view notices = error ? std::string_view() : detail::view(orbgate_done_get_notices(&exchange.answer));
+        if (!notices.empty() && !state_->said_uncharged.exchange(true)) {
+            state_->notice(notices);
+        }
+        return error;
     }
 
     // `orbgate::check_routes`, including the public routes.
@@ -874,6 +880,7 @@ private:
         std::shared_ptr<detail::IdleExchanges> idle = std::make_shared<detail::IdleExchanges>();
         Fetcher fetcher;
         bool refuses_wider = false;
+        std::atomic<bool> said_uncharged{false};
         std::function<void(std::string_view)> debug;
         std::function<void(LogLevel, std::string_view)> log;
         std::mutex mutex;
@@ -915,6 +922,8 @@ private:
             const auto next = Engine::from_yaml(*text);
             if (!next || !policy.store(*next)) {
                 reloaded.error = next ? Error(Status::invalid_argument, "there is no handle") : next.error();
+            } else {
+                (void)check(*next); // It fits; the log may need a notice.
             }
         } else if (orbgate_loaded_get_status(answer) != 0) {
             reloaded.error = Error(static_cast<Status>(orbgate_loaded_get_status(answer)), std::string(detail::view(orbgate_loaded_get_reason(answer))));

@@ -278,15 +278,18 @@ void few_threads_wait_for_long(const orbgate::Engine &engine)
 
 void a_public_route_needs_no_token(const orbgate::Engine &engine)
 {
-    const auto with = [](const std::string &route) {
+    std::vector<std::string> lines;
+    const auto with = [&](const std::string &route) {
         orbgate::GateOptions options;
+        options.log = [&](std::string_view line) { lines.emplace_back(line); };
         options.public_routes = {route};
         options.pass_cors_preflight = true;
         const auto none = [](const orbgate::Fetch &) { return orbgate::FetchFailure::unreachable(); };
         return orbgate::Gate::make(verifier(), none, options);
     };
     const auto gate = std::move(*with("GET /docs/{page}"));
-    CHECK(!gate.check(engine));
+    CHECK(!gate.check(engine) && !gate.check(engine));
+    CHECK(lines.size() == 1 && lines[0].find("routes that consume orbs: ") == 0);
     orbgate::GateRequest request;
     request.method = "GET";
     request.target = "/docs/a";
@@ -521,7 +524,7 @@ void a_file_that_is_no_whole_policy_is_not_loaded()
 
 void a_file_is_followed()
 {
-    const auto text = [](const std::string &name) { return "orbgate: 1\nname: " + name + "\napis: { a: { base_path: '', scopes: { s: { orbs: 2, routes: [GET /a] } } } }\n"; };
+    const auto text = [](const std::string &name) { return "orbgate: 1\nname: " + name + "\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: [GET /a] } } } }\n"; };
     std::mutex mutex;
     std::condition_variable come;
     std::vector<std::string> results, lines;
