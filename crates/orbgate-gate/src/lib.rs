@@ -26,11 +26,11 @@ pub use crate::challenge::{Challenge, ChallengeError, FullChallenge};
 pub use crate::credentials::{Credentials, Verified};
 pub use crate::gate::Gate;
 pub use crate::header::same_header;
-pub use crate::mcp::{Legacy, Mcp, McpCall, McpError, McpFault, McpRequest};
+pub use crate::mcp::{Legacy, Mcp, McpCall, McpEnd, McpError, McpFault, McpRequest, McpResponse};
 pub use crate::metadata::Metadata;
 pub use crate::orbs::{
     Amount, Charging, HandlerOutcome, HoldAnswer, HoldCommand, HoldId, HoldStep, Holds, LedgerCall, LedgerReply,
-    NoAmount, OnCancelled, OrbRules, Output, RemoteHolds, SettleAnswer, SettledCounts, Settlement, Unpaid,
+    McpOrbs, NoAmount, OnCancelled, OrbRules, Output, RemoteHolds, SettleAnswer, SettledCounts, Settlement, Unpaid,
 };
 pub use crate::order::Opened;
 pub use crate::public::{PublicRoutes, PublicRoutesError};

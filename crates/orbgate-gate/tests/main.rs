@@ -10,6 +10,7 @@
 
 mod exchange;
 mod mcp;
+mod mcp_orbs;
 
 mod orbs;
 mod outside;

@@ -363,6 +363,34 @@ fn a_call_that_its_account_cant_pay_is_an_error_that_a_client_shows() {
         "message": "the account doesn't have the orbs that the call consumes",
         "data": { "reason": "insufficient_orbs", "retryable": false } } });
     assert_eq!(error(&denied), expected);
+    let body = call("refund").replace("\"id\":1", "\"id\":1.0e0");
+    let answer = post(&rules, &engine, "orders:write", &[JSON], body.as_bytes());
+    assert!(answer.mcp.as_ref().unwrap().response().is_some());
+    let denied = rules.unpaid(answer, Unpaid::Unavailable).denial.unwrap();
+    assert_eq!((denied.status, denied.retry_after), (503, Some(1)));
+    let expected = "{\"jsonrpc\":\"2.0\",\"id\":1.0e0,\"error\":{\"code\":-32000,\"data\":{\"reason\":\"ledger_unavailable\",\
+                    \"retryable\":true},\"message\":\"the ledger of orbs doesn't answer\"}}";
+    assert_eq!(str::from_utf8(&denied.body.unwrap()).unwrap(), expected);
+}
+
+#[test]
+fn only_a_request_has_a_response() {
+    let (engine, rules) = (engine(POLICY), rules(mcp()));
+    let expects = |headers: &[Line<'_>], body: &str| {
+        let answer = post(&rules, &engine, "orders:write mcp:connect", headers, body.as_bytes());
+        let call = answer.mcp.unwrap();
+        call.response().map(|_| (call.id().unwrap().to_owned(), call.is_legacy()))
+    };
+    assert_eq!(expects(&[JSON], &call("refund")), Some(("1".to_owned(), true)));
+    let version = json!({ "io.modelcontextprotocol/protocolVersion": "2026-07-28" });
+    let params = json!({ "name": "refund", "_meta": version });
+    let body = json!({ "jsonrpc": "2.0", "id": "a", "method": "tools/call", "params": params }).to_string();
+    let version: [Line<'_>; 3] =
+        [(b"mcp-protocol-version", b"2026-07-28"), (b"mcp-method", b"tools/call"), (b"mcp-name", b"refund")];
+    assert_eq!(expects(&[&[JSON][..], &version].concat(), &body), Some(("\"a\"".to_owned(), false)));
+    assert_eq!(expects(&[JSON], r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#), None);
+    assert_eq!(expects(&[JSON], r#"{"jsonrpc":"2.0","id":1,"result":{}}"#), None);
+    assert_eq!(open(&rules, &engine, "GET", "/mcp", "mcp:connect").mcp.unwrap().response().map(|_| ()), None);
 }
 
 #[test]

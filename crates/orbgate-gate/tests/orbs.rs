@@ -205,10 +205,10 @@ fn the_outcome_settles() {
     for (outcome, voiding, capturing) in table {
         for (on_cancelled, expected) in [(OnCancelled::Void, voiding), (OnCancelled::Capture, capturing)] {
             let rules = OrbRules::new(on_cancelled);
-            assert_eq!(rules.settlement(outcome, 5, None), expected, "{outcome:?}");
+            assert_eq!(rules.settlement(outcome, None, 5, None), expected, "{outcome:?}");
             for (stated, kept) in [(0, 0), (2, 2), (9, 9), (u64::MAX, (1 << 53) - 1)] {
                 let expected = if expected == Void { Void } else { Capture(kept) };
-                assert_eq!(rules.settlement(outcome, 5, Some(stated)), expected, "{outcome:?}");
+                assert_eq!(rules.settlement(outcome, None, 5, Some(stated)), expected, "{outcome:?}");
             }
         }
     }

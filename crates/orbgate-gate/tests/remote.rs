@@ -120,11 +120,11 @@ fn outcomes_charge_once() {
         let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
         let id = start(&mut holds, &mut service, 1, at(0));
         match outcome {
-            Some(outcome) => holds.ended(id, outcome, stated, at(10)),
+            Some(outcome) => holds.ended(id, outcome, None, stated, at(10)),
             None => holds.not_run(id, at(10)),
         }
         // A second report changes nothing.
-        holds.ended(id, HandlerOutcome::Status(200), Some(50), at(11));
+        holds.ended(id, HandlerOutcome::Status(200), None, Some(50), at(11));
         assert_eq!(settle(&mut holds, &mut service, at(20)), 1);
         assert_eq!((holds.settling(), holds.lost(), holds.wake()), (0, 0, Some(at(20_000))), "only the heartbeat");
         assert_eq!(settle(&mut holds, &mut service, at(20_000)), 0);
@@ -149,7 +149,7 @@ fn a_lost_answer_is_asked_again_and_charged_once() {
     let again = called(holds.waited(id, at(150)));
     assert_eq!((&again.body, again.timeout), (&call.body, at(1850)));
     assert_eq!(held(&mut holds, &mut service, id, &again, at(160)), HoldStep::Run);
-    holds.ended(id, HandlerOutcome::Status(200), None, at(200));
+    holds.ended(id, HandlerOutcome::Status(200), None, None, at(200));
     // So is that of the settlement.
     let call = holds.next_call(at(200)).unwrap();
     service.answer(&call, at(200));
@@ -174,7 +174,7 @@ fn an_empty_account_and_a_silent_service_deny() {
     let denied = Unpaid::Insufficient { detail: Detail::TemporarilyHeld, retry_after };
     assert_eq!(held(&mut holds, &mut service, id, &call, at(0)), HoldStep::Deny(denied));
     for id in ids {
-        holds.ended(id, HandlerOutcome::Status(200), None, at(1));
+        holds.ended(id, HandlerOutcome::Status(200), None, None, at(1));
     }
     assert_eq!(settle(&mut holds, &mut service, at(1)), 1, "one message for all");
     let call = called(holds.hold(command(99), at(2)));
@@ -221,7 +221,7 @@ fn one_message_extends_all_running_calls() {
     for now in [40_000, 60_000, 80_000] {
         assert_eq!(settle(&mut holds, &mut service, at(now)), 1);
     }
-    holds.ended(ids[0], HandlerOutcome::Status(200), None, at(81_000));
+    holds.ended(ids[0], HandlerOutcome::Status(200), None, None, at(81_000));
     assert_eq!(settle(&mut holds, &mut service, at(81_000)), 1);
     assert_eq!(service.balance().posted.get(), 95);
 }
@@ -231,7 +231,7 @@ fn one_message_extends_all_running_calls() {
 fn extensions_go_before_settlements() {
     let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
     let ids: Vec<_> = (0..3).map(|number| start(&mut holds, &mut service, number, at(0))).collect();
-    holds.ended(ids[0], HandlerOutcome::Status(200), None, at(1));
+    holds.ended(ids[0], HandlerOutcome::Status(200), None, None, at(1));
     for now in [20_000, 40_000] {
         let beat = holds.next_call(at(now)).unwrap();
         assert_eq!(beat.path, "/v1/extend", "{now}");
@@ -259,7 +259,7 @@ fn a_settlement_is_done_only_by_its_receipt() {
     for (status, body, settling, lost) in table {
         let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
         let id = start(&mut holds, &mut service, 1, at(0));
-        holds.ended(id, HandlerOutcome::Status(200), None, at(1));
+        holds.ended(id, HandlerOutcome::Status(200), None, None, at(1));
         let call = holds.next_call(at(1)).unwrap();
         holds.called(call.number, Some(LedgerReply { status, body: body.as_bytes() }), at(2));
         assert_eq!((holds.settling(), holds.lost()), (settling, lost), "{status} {body}");
@@ -272,7 +272,7 @@ fn a_full_queue_denies_and_a_caller_who_leaves_voids() {
     rules.queue = 1;
     let (mut holds, mut service) = (RemoteHolds::new(rules), Service::new());
     let id = start(&mut holds, &mut service, 1, at(0));
-    holds.ended(id, HandlerOutcome::Status(200), None, at(1));
+    holds.ended(id, HandlerOutcome::Status(200), None, None, at(1));
     assert_eq!(holds.hold(command(2), at(2)), HoldStep::Deny(Unpaid::Unavailable));
     assert_eq!(settle(&mut holds, &mut service, at(3)), 1);
     // Its caller leaves while it waits, and the service gets the void before the hold.
@@ -321,9 +321,9 @@ fn nothing_is_charged_twice_over_a_bad_network() {
             };
             if runs && chance(3) > 0 {
                 charged += 5;
-                holds.ended(id, HandlerOutcome::Status(200), None, now);
+                holds.ended(id, HandlerOutcome::Status(200), None, None, now);
             } else if runs {
-                holds.ended(id, HandlerOutcome::Failed, None, now);
+                holds.ended(id, HandlerOutcome::Failed, None, None, now);
             }
             while let Some(call) = holds.next_call(now) {
                 let (status, body) = service.answer(&call, now);

@@ -5,6 +5,7 @@ use orbgate::{Decision, Detail, Engine, Reason, Token};
 use super::fault::McpFault;
 use super::headers::Headers;
 use super::message::Message;
+use super::response::McpResponse;
 use super::target::{named, operation};
 use super::{METHOD, Mcp};
 use crate::answer::{Answer, Denial};
@@ -32,6 +33,9 @@ pub struct McpCall {
     target: Option<Box<str>>,
     fault: Option<McpFault>,
     id: Option<Box<str>>,
+    /// It has a method, so a message with its id is its response.
+    is_request: bool,
+    is_legacy: bool,
     /// The protocol version that the header states.
     requested: Box<str>,
     code: i32,
@@ -57,6 +61,24 @@ impl McpCall {
         self.fault
     }
 
+    /// The bytes of the request's `id`. `None` for what has no response: a notification, a client's response, a GET, a DELETE.
+    #[must_use]
+    pub fn id(&self) -> Option<&str> {
+        self.id.as_deref().filter(|_| self.is_request)
+    }
+
+    /// Whether the request's protocol version is an older one.
+    #[must_use]
+    pub const fn is_legacy(&self) -> bool {
+        self.is_legacy
+    }
+
+    /// What reads the response to a request that consumes orbs.
+    #[must_use]
+    pub fn response(&self) -> Option<McpResponse> {
+        self.id().map(|id| McpResponse::new(id, self.is_legacy))
+    }
+
     /// Set if the token is valid, and the operation isn't known yet: read the body, up to so many bytes, and pass it with this
     /// call and the credentials to [`Rules::decide_body`]. Until then the request is denied.
     #[must_use]
@@ -69,8 +91,8 @@ impl McpCall {
 const METHOD_NOT_FOUND: i32 = -32601;
 const INVALID_PARAMS: i32 = -32602;
 const INVALID_REQUEST: i32 = -32600;
-/// The code for a call that its account can't pay, one that servers may define.
-const INSUFFICIENT_ORBS: i32 = -32000;
+/// The code for a call whose orbs can't be held, one that servers may define.
+const UNPAID: i32 = -32000;
 
 impl<'e> Opened<'e, '_> {
     /// The result for a request to an endpoint, as far as it is known without a body.
@@ -203,7 +225,7 @@ impl Rules {
             let value = self.challenge.at_endpoint(&answer.decision, &answer.credentials, mcp.scopes(), metadata);
             denial.www_authenticate = Some(value.into());
         }
-        if matches!(denial.status, 400 | 402 | 404 | 429) {
+        if matches!(denial.status, 400 | 402 | 404 | 429 | 503) {
             denial.body = Some(mcp.error(call, reason, denial.retry_after));
         }
         answer
@@ -246,6 +268,7 @@ impl Mcp {
         })?;
         call.id.clone_from(&message.id);
         call.requested = headers.version().into();
+        (call.is_request, call.is_legacy) = (message.method.is_some(), !headers.is_modern(&self.versions));
         if message.method.as_deref().and_then(named).is_some() {
             call.code = INVALID_PARAMS;
         }
@@ -277,9 +300,13 @@ impl Mcp {
                 let (code, message) = fault.error();
                 (code, message, None)
             }
-            (None, Reason::InsufficientOrbs) => {
+            (None, Reason::InsufficientOrbs | Reason::LedgerUnavailable) => {
                 let data = serde_json::json!({ "reason": reason.as_str(), "retryable": retry_after.is_some() });
-                (INSUFFICIENT_ORBS, "the account doesn't have the orbs that the call consumes", Some(data))
+                let message = match reason {
+                    Reason::InsufficientOrbs => "the account doesn't have the orbs that the call consumes",
+                    _ => "the ledger of orbs doesn't answer",
+                };
+                (UNPAID, message, Some(data))
             }
             (None, Reason::MalformedRequest) => (INVALID_REQUEST, "the request has no single, safe spelling", None),
             (None, _) => {

@@ -37,8 +37,7 @@ impl Headers<'_> {
     /// Checks that the body is JSON, as it came.
     pub(super) fn check_content(&self) -> Result<(), McpFault> {
         let content_type = self.one("content-type").map_err(|_| McpFault::Encoding)?.unwrap_or_default();
-        let essence = content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-        let is_json = essence.eq_ignore_ascii_case(b"application/json");
+        let is_json = self.essence().eq_ignore_ascii_case(b"application/json");
         let charset = content_type.to_ascii_lowercase();
         let is_utf8 = match find(&charset, b"charset") {
             None => true,
@@ -47,8 +46,23 @@ impl Headers<'_> {
                 matches!(value, b"utf-8" | b"\"utf-8\"" | b"utf8")
             }),
         };
-        let is_plain = self.values("content-encoding").all(|value| value.eq_ignore_ascii_case(b"identity"));
-        if is_json && is_utf8 && is_plain { Ok(()) } else { Err(McpFault::Encoding) }
+        if is_json && is_utf8 && !self.is_encoded() { Ok(()) } else { Err(McpFault::Encoding) }
+    }
+
+    /// The media type without its parameters; empty unless it occurs once.
+    pub(super) fn essence(&self) -> &[u8] {
+        let content_type = self.one("content-type").ok().flatten().unwrap_or_default();
+        content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii()
+    }
+
+    pub(super) fn is_encoded(&self) -> bool {
+        self.values("content-encoding").any(|value| !value.eq_ignore_ascii_case(b"identity"))
+    }
+
+    /// Whether the version is one whose headers repeat the body.
+    pub(super) fn is_modern(&self, versions: &[String]) -> bool {
+        let stated = self.one("mcp-protocol-version").ok().flatten();
+        stated.is_some_and(|stated| versions.iter().any(|known| known.as_bytes() == stated))
     }
 
     /// Checks that the headers agree with the message.
@@ -60,7 +74,7 @@ impl Headers<'_> {
     ) -> Result<(), McpFault> {
         let requires = |version: &[u8]| versions.iter().any(|known| known.as_bytes() == version);
         let stated = self.one("mcp-protocol-version")?;
-        let is_modern = stated.is_some_and(requires);
+        let is_modern = self.is_modern(versions);
         let version = message.version.as_deref().map(str::as_bytes);
         match (stated, version) {
             (Some(stated), Some(version)) if stated != version => return Err(McpFault::Header),

@@ -5,6 +5,7 @@ mod fault;
 mod headers;
 mod json;
 mod message;
+mod response;
 mod target;
 
 use core::fmt;
@@ -15,6 +16,8 @@ use orbgate::{Engine, Token};
 pub use self::answer::{McpCall, McpRequest};
 pub use self::fault::McpFault;
 use self::message::Message;
+pub(crate) use self::response::Seen;
+pub use self::response::{McpEnd, McpResponse};
 use crate::challenge::is_quotable;
 use crate::public::PublicRoutes;
 

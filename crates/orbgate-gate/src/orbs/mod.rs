@@ -13,7 +13,7 @@ use core::time::Duration;
 
 pub use self::charge::{Amount, Charging, HoldCommand, HoldId, NoAmount, Unpaid};
 pub use self::holds::{HoldAnswer, Holds, Output, SettleAnswer};
-pub use self::outcome::{HandlerOutcome, OnCancelled, Settlement};
+pub use self::outcome::{HandlerOutcome, McpOrbs, OnCancelled, Settlement};
 pub use self::remote::{HoldStep, LedgerCall, LedgerReply, RemoteHolds, SettledCounts};
 
 /// How a gate holds and settles the orbs of calls.
@@ -29,13 +29,15 @@ pub struct OrbRules {
     pub timeout: Duration,
     /// How many settlements can wait for the ledger. If it is reached, calls that consume orbs are denied. Default: 4,096.
     pub queue: usize,
+    /// What calls at an MCP endpoint cost. A gate with one needs it. Default: none.
+    pub mcp: Option<McpOrbs>,
 }
 
 impl OrbRules {
     /// Rules with the defaults, and what a handler that was stopped midway costs.
     #[must_use]
     pub const fn new(on_cancelled: OnCancelled) -> Self {
-        Self { on_cancelled, ttl: Duration::from_secs(60), timeout: Duration::from_secs(2), queue: 4096 }
+        Self { on_cancelled, ttl: Duration::from_secs(60), timeout: Duration::from_secs(2), queue: 4096, mcp: None }
     }
 
     /// Checks the durations and the queue.
@@ -54,6 +56,20 @@ impl OrbRules {
             return Err("`queue` is 0: every call that consumes orbs would be denied");
         }
         Ok(())
+    }
+
+    /// Checks that a gate with an MCP endpoint can charge by these rules.
+    ///
+    /// # Errors
+    ///
+    /// Returns a message if they don't have what only such a gate needs.
+    pub const fn check_mcp(&self) -> Result<(), &'static str> {
+        match self.mcp {
+            Some(_) => Ok(()),
+            None => Err(
+                "a gate with a ledger and an MCP endpoint needs the ledger's settings for tool errors and for required input",
+            ),
+        }
     }
 
     /// The interval at which holds are extended.

@@ -1,8 +1,10 @@
 //! What a handler's outcome means for the orbs that its call holds.
 
+use crate::mcp::{McpEnd, Seen};
 use crate::orbs::OrbRules;
 
-/// What a call costs if its handler was stopped midway, or if its stream failed after the first byte.
+/// What a call costs if its handler was stopped midway, or if its stream failed after the first byte; at an MCP endpoint, also
+/// what other endings cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "it is charged or not")]
 pub enum OnCancelled {
@@ -10,6 +12,16 @@ pub enum OnCancelled {
     Capture,
     /// Nothing.
     Void,
+}
+
+/// What the results of calls at an MCP endpoint cost that aren't simply complete. Neither has a default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "each is stated")]
+pub struct McpOrbs {
+    /// A result with `isError: true`.
+    pub on_tool_error: OnCancelled,
+    /// A result of the type `input_required`. The client calls again with the input, and that call is held by itself.
+    pub on_input_required: OnCancelled,
 }
 
 /// How a handler ended. Whether the caller reads the answer doesn't matter.
@@ -42,21 +54,42 @@ pub enum Settlement {
 pub(super) const MOST_ORBS: u64 = (1 << 53) - 1;
 
 impl OrbRules {
-    /// The settlement of a hold of this amount, or of the amount that the handler has stated.
+    /// The settlement of a hold of this amount, or of the amount that the handler has stated. `response` is what the response
+    /// to a call at an MCP endpoint has said.
     ///
     /// Success is an HTTP status below 400, or the gRPC status 0. It captures; anything else voids, except what
-    /// [`OrbRules::on_cancelled`] decides.
+    /// [`OrbRules::on_cancelled`] decides. At an MCP endpoint, a result captures and an error voids, whatever happens
+    /// afterwards. A stream that ends without the response counts as stopped midway, but in older versions it captures, because
+    /// the client can ask for the rest.
     #[must_use]
-    pub fn settlement(&self, outcome: HandlerOutcome, held: u64, stated: Option<u64>) -> Settlement {
-        let captures = match outcome {
-            HandlerOutcome::Status(status) => (100..400).contains(&status),
-            HandlerOutcome::Grpc(status) => status == 0,
-            HandlerOutcome::Failed | HandlerOutcome::NotRun => false,
-            HandlerOutcome::Cancelled => self.on_cancelled == OnCancelled::Capture,
+    pub fn settlement(
+        &self,
+        outcome: HandlerOutcome,
+        response: Option<McpEnd>,
+        held: u64,
+        stated: Option<u64>,
+    ) -> Settlement {
+        let captures = match (outcome, response) {
+            (HandlerOutcome::Grpc(status), _) => status == 0,
+            (HandlerOutcome::NotRun, _) => false,
+            (HandlerOutcome::Status(status), _) if !(100..400).contains(&status) => false,
+            (_, Some(McpEnd { seen: Seen::Result | Seen::Other, .. })) => true,
+            (_, Some(McpEnd { seen: Seen::Error, .. })) => false,
+            (_, Some(McpEnd { seen: Seen::ToolError, .. })) => self.mcp_setting(|mcp| mcp.on_tool_error),
+            (_, Some(McpEnd { seen: Seen::InputRequired, .. })) => self.mcp_setting(|mcp| mcp.on_input_required),
+            (HandlerOutcome::Failed, _) => false,
+            (HandlerOutcome::Status(_), None | Some(McpEnd { seen: Seen::Nothing, .. })) => true,
+            (HandlerOutcome::Status(_) | HandlerOutcome::Cancelled, response) => {
+                response.is_some_and(|end| end.is_legacy) || self.on_cancelled == OnCancelled::Capture
+            }
         };
         match captures {
             true => Settlement::Capture(stated.unwrap_or(held).min(MOST_ORBS)),
             false => Settlement::Void,
         }
+    }
+
+    fn mcp_setting(&self, of: impl Fn(&McpOrbs) -> OnCancelled) -> bool {
+        self.mcp.as_ref().map_or(self.on_cancelled, of) == OnCancelled::Capture
     }
 }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use orbgate::Detail;
 use serde::{Deserialize, Serialize};
 
+use crate::mcp::McpEnd;
 use crate::orbs::{
     HandlerOutcome, HoldAnswer, HoldCommand, HoldId, Holds, OrbRules, Output, SettleAnswer, Settlement, Unpaid,
 };
@@ -168,10 +169,18 @@ impl RemoteHolds {
         self.step(id, now)
     }
 
-    /// A handler has ended, or its answer. `stated` is the amount that it has stated.
-    pub fn ended(&mut self, id: HoldId, outcome: HandlerOutcome, stated: Option<u64>, now: Duration) {
+    /// A handler has ended, or its answer. `response` is what an MCP response has said, and `stated` the amount that the handler
+    /// has stated.
+    pub fn ended(
+        &mut self,
+        id: HoldId,
+        outcome: HandlerOutcome,
+        response: Option<McpEnd>,
+        stated: Option<u64>,
+        now: Duration,
+    ) {
         if let Some(held) = self.amounts.remove(&id) {
-            let settlement = self.holds.rules().settlement(outcome, held, stated);
+            let settlement = self.holds.rules().settlement(outcome, response, held, stated);
             self.holds.settle(id, settlement, now);
         }
     }
