@@ -23,7 +23,7 @@ use crate::verify::VerifyToken;
 
 /// A [`GateLayer`] whose responses can have a body: see [`GateLayer::mcp`] and [`GateLayer::metadata`].
 pub struct EndpointLayer<V, W = Outermost> {
-    settings: Arc<Settings<V>>,
+    pub(crate) settings: Arc<Settings<V>>,
     source: PhantomData<fn() -> W>,
 }
 

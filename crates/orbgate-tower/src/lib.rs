@@ -49,4 +49,4 @@ pub use orbgate_gate::{
     PublicRoutesError, RoutesDiffer, Undeclared, Verified,
 };
 #[cfg(feature = "ledger")]
-pub use orbgate_gate::{NoAmount, OnCancelled, OrbRules};
+pub use orbgate_gate::{McpOrbs, NoAmount, OnCancelled, OrbRules};

@@ -66,9 +66,9 @@ impl OrbRules {
     pub const fn check_mcp(&self) -> Result<(), &'static str> {
         match self.mcp {
             Some(_) => Ok(()),
-            None => Err(
-                "a gate with a ledger and an MCP endpoint needs the ledger's settings for tool errors and for required input",
-            ),
+            None => {
+                Err("a gate with an MCP endpoint needs a ledger that says what tool errors and required input cost")
+            }
         }
     }
 

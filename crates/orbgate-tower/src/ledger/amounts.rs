@@ -77,6 +77,8 @@ pub enum AmountsError {
     NoAmount(NoAmount),
     /// The policy doesn't have a route with a function.
     UnknownRoute(UnknownRoute),
+    /// The ledger's rules lack what a gate with an MCP endpoint needs.
+    Mcp(&'static str),
 }
 
 impl fmt::Display for AmountsError {
@@ -84,6 +86,7 @@ impl fmt::Display for AmountsError {
         match self {
             Self::NoAmount(error) => error.fmt(f),
             Self::UnknownRoute(error) => fmt::Display::fmt(error, f),
+            Self::Mcp(error) => f.write_str(error),
         }
     }
 }

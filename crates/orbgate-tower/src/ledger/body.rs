@@ -2,9 +2,10 @@
 
 use core::pin::Pin;
 use core::task::{Context, Poll};
+use std::io::IoSlice;
 use std::thread;
 
-use bytes::Buf as _;
+use bytes::{Buf, Bytes};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, Method, StatusCode};
 use http_body::{Body, Frame, SizeHint};
@@ -12,11 +13,13 @@ use orbgate_gate::HandlerOutcome;
 
 use crate::ledger::held::Held;
 
-/// A response's body after a [`ChargingLayer`](crate::ChargingLayer): the service's body, unchanged. Its end settles the
-/// orbs of a call, unless the response's head already did.
+/// A response's body after a [`ChargingLayer`](crate::ChargingLayer): the service's body, unchanged, or that of a denial. Its
+/// end settles the orbs of a call, unless the response's head already did.
 #[derive(Debug)]
 pub struct ChargedBody<B> {
     body: B,
+    /// The rest of a denial's body.
+    denial: Bytes,
     call: Option<Call>,
 }
 
@@ -31,16 +34,26 @@ struct Call {
     /// The whole body was there at once: if it isn't read to its end, the caller doesn't want it.
     is_whole: bool,
     has_begun: bool,
+    /// The MCP response in it says how the call has ended.
+    is_read: bool,
 }
 
 impl<B: Body> ChargedBody<B> {
     /// A body whose call holds nothing.
     pub(super) const fn free(body: B) -> Self {
-        Self { body, call: None }
+        Self { body, denial: Bytes::new(), call: None }
+    }
+
+    /// The body of a denial.
+    pub(super) fn denial(denial: Bytes) -> Self
+    where
+        B: Default,
+    {
+        Self { body: B::default(), denial, call: None }
     }
 
     /// A body whose end settles.
-    pub(super) fn new(body: B, held: Held, method: &Method, status: StatusCode, headers: &HeaderMap) -> Self {
+    pub(super) fn new(body: B, mut held: Held, method: &Method, status: StatusCode, headers: &HeaderMap) -> Self {
         let is_grpc = is_grpc(headers);
         let success = match grpc_status(headers) {
             // An answer of nothing but a head.
@@ -55,7 +68,10 @@ impl<B: Body> ChargedBody<B> {
             return Self::settled(body, held, success);
         }
         let is_whole = !is_grpc && body.size_hint().exact().is_some();
-        Self { body, call: Some(Call { held, success, is_grpc, is_whole, has_begun: false }) }
+        let lines: Vec<_> = headers.iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes())).collect();
+        let is_read = held.response.as_mut().is_some_and(|response| response.begin(&lines));
+        let call = Call { held, success, is_grpc, is_whole, has_begun: false, is_read };
+        Self { body, denial: Bytes::new(), call: Some(call) }
     }
 
     fn settled(body: B, held: Held, outcome: HandlerOutcome) -> Self {
@@ -72,6 +88,22 @@ impl<B: Body> ChargedBody<B> {
 }
 
 impl Call {
+    /// A piece of the answer passes.
+    fn pass(&mut self, data: &impl Buf) {
+        self.has_begun |= data.has_remaining();
+        if let Some(response) = self.held.response.as_mut().filter(|_| self.is_read) {
+            // Without taking it from the caller.
+            let mut slices = [IoSlice::new(&[]); 16];
+            let count = data.chunks_vectored(&mut slices);
+            let slices = slices.get(..count).unwrap_or_default();
+            if slices.iter().map(|slice| slice.len()).sum::<usize>() == data.remaining() {
+                self.is_read = slices.iter().all(|slice| response.read(slice));
+            } else {
+                response.lose();
+            }
+        }
+    }
+
     /// The outcome of an answer that fails now.
     const fn failure(&self) -> HandlerOutcome {
         if self.has_begun { HandlerOutcome::Cancelled } else { HandlerOutcome::Failed }
@@ -96,12 +128,15 @@ fn grpc_status(headers: &HeaderMap) -> Option<u32> {
     Some(status.to_str().ok().and_then(|status| status.parse().ok()).unwrap_or(u32::MAX))
 }
 
-impl<B: Body + Unpin> Body for ChargedBody<B> {
+impl<B: Body<Data: From<Bytes>> + Unpin> Body for ChargedBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 
     fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
         let this = self.get_mut();
+        if !this.denial.is_empty() {
+            return Poll::Ready(Some(Ok(Frame::data(core::mem::take(&mut this.denial).into()))));
+        }
         let polled = Pin::new(&mut this.body).poll_frame(context);
         match &polled {
             Poll::Pending => {}
@@ -109,7 +144,7 @@ impl<B: Body + Unpin> Body for ChargedBody<B> {
             Poll::Ready(Some(Err(_))) => this.settle(Call::failure),
             Poll::Ready(Some(Ok(frame))) => {
                 if let (Some(call), Some(data)) = (&mut this.call, frame.data_ref()) {
-                    call.has_begun |= data.has_remaining();
+                    call.pass(data);
                 }
                 let trailers = frame.trailers_ref().and_then(grpc_status);
                 match trailers {
@@ -125,11 +160,14 @@ impl<B: Body + Unpin> Body for ChargedBody<B> {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.denial.is_empty() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
+        match self.denial.len() {
+            0 => self.body.size_hint(),
+            len => SizeHint::with_exact(u64::try_from(len).unwrap_or(u64::MAX)),
+        }
     }
 }
 

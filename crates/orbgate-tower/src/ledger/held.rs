@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 
 use http::HeaderMap;
-use orbgate_gate::{Answer, Charging, HandlerOutcome, HoldId, Settlement, Unpaid, Verified};
+use orbgate_gate::{Answer, Charging, HandlerOutcome, HoldId, McpCall, McpResponse, Settlement, Unpaid, Verified};
 
 use crate::charge::Charge;
 use crate::ledger::amounts::Amounts;
@@ -60,6 +60,8 @@ pub(super) struct Held {
     id: HoldId,
     amount: u64,
     pub(super) actual: ActualOrbs,
+    /// What reads the response, if it settles.
+    pub(super) response: Option<McpResponse>,
     handler: Handler,
 }
 
@@ -84,7 +86,12 @@ impl Held {
     fn end(&mut self, outcome: HandlerOutcome) {
         if self.handler != Handler::Settled {
             self.handler = Handler::Settled;
-            let settlement = self.orbs.rules().settlement(outcome, self.amount, self.actual.stated());
+            let settlement = self.orbs.rules().settlement(
+                outcome,
+                self.response.as_ref().map(McpResponse::end),
+                self.amount,
+                self.actual.stated(),
+            );
             self.orbs.settle(self.id, settlement);
         }
     }
@@ -132,6 +139,7 @@ impl<T: Verified> Charge<T> for Ledgered<T> {
             return Err(Unpaid::Unavailable);
         }
         let amount = |route: &orbgate::Route<'_>, token: &T| self.amounts.of(route, headers, token);
+        let response = answer.mcp.as_ref().and_then(McpCall::response);
         let command = match self.orbs.rules().charge(answer, amount, random) {
             Charging::Nothing => return Ok(None),
             Charging::Deny(unpaid) => return Err(unpaid),
@@ -144,6 +152,6 @@ impl<T: Verified> Charge<T> for Ledgered<T> {
         // Without an answer, the thread has ended.
         answer.unwrap_or(Err(Unpaid::Unavailable))?;
         let actual = ActualOrbs { is_held: true, ..ActualOrbs::default() };
-        Ok(Some(Held { orbs: self.orbs.clone(), id, amount, actual, handler: Handler::NotRun }))
+        Ok(Some(Held { orbs: self.orbs.clone(), id, amount, actual, response, handler: Handler::NotRun }))
     }
 }

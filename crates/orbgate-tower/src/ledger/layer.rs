@@ -13,6 +13,7 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::body::RequestBody;
+use crate::endpoint::EndpointLayer;
 #[cfg(feature = "axum")]
 use crate::layer::InAxum;
 use crate::layer::{GateLayer, Outermost, UnknownRoute};
@@ -51,16 +52,39 @@ impl<V: VerifyToken, W> GateLayer<V, W> {
     ///
     /// Returns the routes of the current policy without an amount, or a route with a function that it doesn't have.
     pub fn ledger(self, orbs: &OrbLedger, amounts: Amounts<V::Verified>) -> Result<ChargingLayer<V, W>, AmountsError> {
-        let engine = self.settings.engines.load();
+        ChargingLayer::of(self.settings, orbs, amounts)
+    }
+}
+
+impl<V: VerifyToken, W> EndpointLayer<V, W> {
+    /// See [`GateLayer::ledger`]. At an MCP endpoint, the response to a call settles it: a result charges the held orbs, and a
+    /// JSON-RPC error charges nothing. A stream that ends without the response is charged by
+    /// [`OrbRules::on_cancelled`](orbgate_gate::OrbRules::on_cancelled); in older protocol versions it is charged, because the
+    /// client can ask for the rest.
+    ///
+    /// # Errors
+    ///
+    /// The same, and fails if the ledger's rules have no [`OrbRules::mcp`](orbgate_gate::OrbRules::mcp).
+    pub fn ledger(self, orbs: &OrbLedger, amounts: Amounts<V::Verified>) -> Result<ChargingLayer<V, W>, AmountsError> {
+        ChargingLayer::of(self.settings, orbs, amounts)
+    }
+}
+
+impl<V: VerifyToken, W> ChargingLayer<V, W> {
+    fn of(settings: Arc<Settings<V>>, orbs: &OrbLedger, amounts: Amounts<V::Verified>) -> Result<Self, AmountsError> {
+        if settings.rules.mcp.is_some() {
+            orbs.rules().check_mcp().map_err(AmountsError::Mcp)?;
+        }
+        let engine = settings.engines.load();
         for route in amounts.routes() {
             if !engine.routes().any(|known| known.as_str() == route) {
                 return Err(AmountsError::UnknownRoute(UnknownRoute(route.to_owned())));
             }
         }
         let stated = amounts.routes().map(str::to_owned).collect();
-        self.settings.engines.require_amounts(stated).map_err(AmountsError::NoAmount)?;
+        settings.engines.require_amounts(stated).map_err(AmountsError::NoAmount)?;
         let ledger = Arc::new(Ledgered { orbs: orbs.clone(), amounts });
-        Ok(ChargingLayer { settings: self.settings, ledger, source: PhantomData })
+        Ok(Self { settings, ledger, source: PhantomData })
     }
 }
 
@@ -95,7 +119,7 @@ where
     V: VerifyToken,
     B: Body<Data = Bytes> + Unpin + Send + 'static,
     B::Error: Send,
-    R: Body + Default,
+    R: Body<Data: From<Bytes>> + Default,
 {
     type Response = Response<ChargedBody<R>>;
     type Error = S::Error;
@@ -112,7 +136,7 @@ where
         Box::pin(async move {
             let (mut request, mut held) = match pass(&settings, request, &*ledger).await {
                 Ok((request, held)) => (request, held.flatten()),
-                Err(denial) => return Ok(denial.map(|_| ChargedBody::free(R::default()))),
+                Err(denial) => return Ok(denial.map(ChargedBody::denial)),
             };
             let method = request.method().clone();
             let actual = held.as_ref().map(|held| held.actual.clone());
