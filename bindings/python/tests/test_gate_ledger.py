@@ -354,3 +354,80 @@ def test_the_tutorial_runs_as_it_is_written(root: Path, tmp_path: Path, store: s
     assert statuses == ["402", "200", "402"], ran.stdout + ran.stderr
     assert re.search(r"^available +20$", ran.stdout, re.MULTILINE), ran.stdout + ran.stderr
     assert re.findall(r"Z +([a-z]+) ", ran.stdout) == ["grant", "hold", "capture"], ran.stdout
+CASES = Path(__file__).parents[3] / "policy" / "cases" / "mcp"
+RESPONSES = [json.loads(line) for line in (CASES / "responses.jsonl").read_text().splitlines()]
+
+
+async def call_mcp(found: Gate, row: dict[str, Any]) -> list[dict[str, Any]]:
+    """A call of `refund`, which is answered as the row says, in pieces."""
+
+    async def application(scope: Any, receive: Any, send: Any) -> None:
+        headers = [tuple(part.encode() for part in line.split(": ")) for line in row["headers"]]
+        await send({"type": "http.response.start", "status": row["status"], "headers": headers})
+        body = row["body"].encode()
+        for at in range(0, len(body), 7):
+            await send({"type": "http.response.body", "body": body[at : at + 7], "more_body": True})
+        if row.get("closed"):
+            await receive()
+        else:
+            await send({"type": "http.response.body"})
+
+    sent: list[dict[str, Any]] = []
+    params: dict[str, Any] = {"name": "refund"}
+    lines = [("content-type", "application/json"), ("authorization", ISSUER.bearer("user", "orders:write"))]
+    if not row.get("legacy"):
+        params["_meta"] = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
+        lines += [("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", "refund")]
+    message = json.dumps({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": params}).encode()
+    headers = [(name.encode(), value.encode()) for name, value in lines]
+    scope = {"type": "http", "method": "POST", "path": "/mcp", "raw_path": b"/mcp", "query_string": b"", "headers": headers}
+    waiting: list[dict[str, Any]] = [{"type": "http.request", "body": message}, {"type": "http.disconnect"}]
+
+    async def receive() -> dict[str, Any]:
+        return waiting.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    # Something inside reads the message first.
+    async def reads(scope: Any, receive: Any, send: Any) -> None:
+        await receive()
+        await application(scope, receive, send)
+
+    await asgi.GateMiddleware(reads, found)(scope, receive, send)
+    return sent
+
+
+def test_an_mcp_response_settles(service: Service) -> None:
+    policy = Policy.from_file(CASES / "policy.yaml")
+    ledgers: list[dict[str, Any]] = [
+        {"on_cancelled": "void", "on_tool_error": "capture", "on_input_required": "void"},
+        {"on_cancelled": "capture", "on_tool_error": "void", "on_input_required": "capture"},
+    ]
+    for settings in ledgers:
+        ledger = Ledger(service.url, secret=SECRET, **settings)
+        found = Gate(policy, TOKENS, fetch=ISSUER.fetch, ledger=ledger, mcp="/mcp")
+        for row in RESPONSES:
+            service.settled.clear()
+            sent = asyncio.run(call_mcp(found, row))
+            assert b"".join(message.get("body", b"") for message in sent) == row["body"].encode(), row["name"]
+            assert ledger.flush(20)
+            costs = settings.get(row["costs"], "capture" if row["costs"] == "captured" else "void")
+            assert service.settled == [{"capture": 5} if costs == "capture" else "void"], (row["name"], settings)
+    assert len(RESPONSES) == 45
+
+
+def test_an_mcp_endpoint_needs_its_settings_and_denies_with_an_error(service: Service) -> None:
+    policy = Policy.from_file(CASES / "policy.yaml")
+    with pytest.raises(ValueError, match="`on_tool_error` and `on_input_required`"):
+        Gate(policy, TOKENS, mcp="/mcp", ledger=Ledger(service.url, on_cancelled="void", secret=SECRET))
+    with pytest.raises(ValueError, match="`on_tool_error` and `on_input_required`"):
+        Ledger(service.url, on_cancelled="void", secret=SECRET, on_tool_error="void")
+    with pytest.raises(ValueError, match="`on_input_required` is"):
+        Ledger(service.url, on_cancelled="void", secret=SECRET, on_tool_error="void", on_input_required="free")  # type: ignore[arg-type]
+    service.secrets = {"another-secret"}
+    ledger = Ledger(service.url, on_cancelled="void", secret=SECRET, on_tool_error="void", on_input_required="void")
+    sent = asyncio.run(call_mcp(Gate(policy, TOKENS, fetch=ISSUER.fetch, ledger=ledger, mcp="/mcp"), RESPONSES[0]))
+    assert sent[0]["status"] == 503
+    error = json.loads(sent[1]["body"])
+    assert (error["id"], error["error"]["data"]) == (7, {"reason": "ledger_unavailable", "retryable": True})

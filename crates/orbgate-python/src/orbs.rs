@@ -4,8 +4,8 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use orbgate_gate::{
-    Amount, Charging, HandlerOutcome, HoldId, HoldStep, LedgerCall, LedgerReply, Matched, OnCancelled, OrbRules,
-    RemoteHolds, Unpaid,
+    Amount, Charging, HandlerOutcome, HoldId, HoldStep, LedgerCall, LedgerReply, Matched, McpCall, McpOrbs,
+    McpResponse, OnCancelled, OrbRules, RemoteHolds, Unpaid,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -27,14 +27,24 @@ pub(crate) struct Orbs {
 #[pymethods]
 impl Orbs {
     #[new]
-    fn new(on_cancelled: &str, ttl: f64, timeout: f64, queue: usize) -> PyResult<Self> {
+    fn new(
+        on_cancelled: &str,
+        on_tool_error: Option<&str>,
+        on_input_required: Option<&str>,
+        ttl: f64,
+        timeout: f64,
+        queue: usize,
+    ) -> PyResult<Self> {
         guarded(|| {
-            let on_cancelled = match on_cancelled {
-                "capture" => OnCancelled::Capture,
-                "void" => OnCancelled::Void,
-                _ => return Err(PyValueError::new_err("`on_cancelled` is \"capture\" or \"void\"")),
+            let mut rules = OrbRules::new(costs("on_cancelled", on_cancelled)?);
+            rules.mcp = match (on_tool_error, on_input_required) {
+                (Some(tool_error), Some(input_required)) => Some(McpOrbs {
+                    on_tool_error: costs("on_tool_error", tool_error)?,
+                    on_input_required: costs("on_input_required", input_required)?,
+                }),
+                (None, None) => None,
+                _ => return Err(PyValueError::new_err(MCP)),
             };
-            let mut rules = OrbRules::new(on_cancelled);
             (rules.ttl, rules.timeout, rules.queue) = (duration(ttl)?, duration(timeout)?, queue);
             rules.check().map_err(PyValueError::new_err)?;
             Ok(Self { holds: Mutex::new(RemoteHolds::new(rules.clone())), rules })
@@ -53,6 +63,11 @@ impl Orbs {
             let checked = OrbRules::check_amounts(engine, &functions);
             checked.map_err(|error| PyValueError::new_err(error.to_string()))
         })
+    }
+
+    /// Raises ValueError unless a gate with an MCP endpoint can charge by these rules.
+    fn check_mcp(&self) -> PyResult<()> {
+        self.rules.check_mcp().map_err(|_| PyValueError::new_err(MCP))
     }
 
     /// Begins to hold the orbs of an allowed request: None if it consumes nothing, a denied answer, or a hold. `amount` is
@@ -85,8 +100,9 @@ impl Orbs {
                 Charging::Hold(command) => command,
             };
             let id = command.id;
-            let step = this.holds().hold(command, now);
-            let hold = Hold { orbs: slf.clone().unbind(), id, bonus, step: Mutex::new(step) };
+            let step = Mutex::new(this.holds().hold(command, now));
+            let response = Mutex::new(known.mcp.as_ref().and_then(McpCall::response));
+            let hold = Hold { orbs: slf.clone().unbind(), id, bonus, step, response };
             Ok(Some(Py::new(py, hold)?.into_any()))
         })
     }
@@ -131,6 +147,8 @@ pub(crate) struct Hold {
     id: HoldId,
     bonus: bool,
     step: Mutex<HoldStep>,
+    /// Reads the response to a call at an MCP endpoint.
+    response: Mutex<Option<McpResponse>>,
 }
 
 #[pymethods]
@@ -199,6 +217,26 @@ impl Hold {
         })
     }
 
+    /// The response begins, with these headers. Whether its body must be read.
+    fn begin_response(&self, headers: Vec<(Vec<u8>, Vec<u8>)>) -> bool {
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (name.as_slice(), value.as_slice())).collect();
+        self.response().as_mut().is_some_and(|response| response.begin(&headers))
+    }
+
+    /// A piece of its body, or None for one that can't be read. Whether the next one must be read.
+    #[pyo3(signature = (piece))]
+    fn read_response(&self, piece: Option<&[u8]>) -> bool {
+        let mut response = self.response();
+        match (response.as_mut(), piece) {
+            (Some(response), Some(piece)) => response.read(piece),
+            (Some(response), None) => {
+                response.lose();
+                false
+            }
+            (None, _) => false,
+        }
+    }
+
     /// The handler has ended: "status", with the status; "failed" or "cancelled". `stated` is the amount that it has stated.
     #[pyo3(signature = (outcome, status, stated, monotonic))]
     fn ended(&self, outcome: &str, status: u16, stated: Option<u64>, monotonic: f64) -> PyResult<()> {
@@ -207,7 +245,8 @@ impl Hold {
             "cancelled" => HandlerOutcome::Cancelled,
             _ => HandlerOutcome::Failed,
         };
-        self.orbs.get().holds().ended(self.id, outcome, stated, duration(monotonic)?);
+        let response = self.response().as_ref().map(McpResponse::end);
+        self.orbs.get().holds().ended(self.id, outcome, response, stated, duration(monotonic)?);
         Ok(())
     }
 
@@ -218,7 +257,22 @@ impl Hold {
     }
 }
 
+/// What a gate with an MCP endpoint needs.
+const MCP: &str = "a gate with an MCP endpoint needs a ledger with `on_tool_error` and `on_input_required`";
+
+fn costs(name: &str, value: &str) -> PyResult<OnCancelled> {
+    match value {
+        "capture" => Ok(OnCancelled::Capture),
+        "void" => Ok(OnCancelled::Void),
+        _ => Err(PyValueError::new_err(format!("`{name}` is \"capture\" or \"void\""))),
+    }
+}
+
 impl Hold {
+    fn response(&self) -> MutexGuard<'_, Option<McpResponse>> {
+        self.response.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn step(&self) -> MutexGuard<'_, HoldStep> {
         self.step.lock().unwrap_or_else(PoisonError::into_inner)
     }

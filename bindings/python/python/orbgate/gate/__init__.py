@@ -202,6 +202,18 @@ class Allowed:
             self._note(denial)
         return outer if denial is None else denial
 
+    def _begins(self, headers: _Headers) -> bool:
+        """The handler begins to answer. Whether the body says how a call at an MCP endpoint has ended."""
+        outer = self._outer is not None and self._outer._begins(headers)
+        hold = self._orbs.hold
+        return (hold is not None and hold.begin_response([(bytes(name), bytes(value)) for name, value in headers])) or outer
+
+    def _reads(self, piece: bytes | None) -> bool:
+        """A piece of that body, or None for one that isn't here. Whether the next one must be read."""
+        outer = self._outer is not None and self._outer._reads(piece)
+        hold = self._orbs.hold
+        return (hold is not None and hold.read_response(piece)) or outer
+
     def _settle(self, outcome: str, status: int = 0) -> None:
         """Says how the handler ended. Only the first time counts."""
         orbs, ledger = self._orbs, self._gate._ledger
@@ -371,7 +383,7 @@ class Gate(_native.Gate):
             metadata=metadata,
         )
         if ledger is not None and mcp is not None:
-            raise ValueError("a gate with a `ledger` can't have an MCP endpoint yet: `Allowed.charge` says what a call consumes")
+            ledger._orbs.check_mcp()
         gate.mcp = mcp
         gate.check_public(policy)
         gate.policy = policy

@@ -39,7 +39,8 @@ class Ledger:
     `url` is `https://…`, `unix:` and a path, or `http://` and a loopback address. The secret is given, or read from
     `secret_file`: again at each reload of a gate's policy, and when the service refuses the old one. What a call costs
     whose handler was stopped midway, or whose stream failed after its first byte, is "capture" or "void":
-    `on_cancelled`. Times are in seconds.
+    `on_cancelled`. For gates with an MCP endpoint, `on_tool_error` says it of a result with `isError`, and
+    `on_input_required` of one that asks for input. Times are in seconds.
     """
 
     def __init__(
@@ -49,6 +50,8 @@ class Ledger:
         on_cancelled: Literal["capture", "void"],
         secret: str | None = None,
         secret_file: str | os.PathLike[str] | None = None,
+        on_tool_error: Literal["capture", "void"] | None = None,
+        on_input_required: Literal["capture", "void"] | None = None,
         ttl: float = 60.0,
         timeout: float = 2.0,
         queue: int = 4096,
@@ -60,7 +63,7 @@ class Ledger:
         self._file = secret_file
         self._secret = _checked(secret) if secret_file is None and secret is not None else ""
         self.read_secret()
-        self._rules = on_cancelled, ttl, timeout, queue
+        self._rules = on_cancelled, on_tool_error, on_input_required, ttl, timeout, queue
         # Counts settlements, with the gate's hook; the last gate's, if several share the ledger.
         self._add: Callable[[str, dict[str, str]], None] = lambda name, labels: None
         self._failure = ""

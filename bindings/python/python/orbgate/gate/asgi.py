@@ -180,6 +180,7 @@ class _Charged:
         self._status: int | None = None
         self._has_begun = False
         self._has_left = False
+        self._is_read = False
 
     async def run(self, app: _App, scope: _Scope) -> None:
         try:
@@ -202,8 +203,13 @@ class _Charged:
             self._status = message["status"]
             if self._status >= 400:
                 self._found._settle("status", self._status)
+            else:
+                self._is_read = self._found._begins(message.get("headers", ()))
         elif kind in ("http.response.body", "http.response.zerocopysend", "http.response.pathsend"):
             self._has_begun |= kind != "http.response.body" or bool(message.get("body"))
+            if self._is_read:
+                piece = message.get("body", b"") if kind == "http.response.body" else None
+                self._is_read = self._found._reads(None if piece is None else bytes(piece))
             if not message.get("more_body", False):
                 self._found._settle("status", self._status or 500)
         elif kind == "accept":
