@@ -210,8 +210,71 @@ const PARTS: [&str; 24] = [
     "é",
 ];
 
+/// A value with the names and marks that count, where they don't.
+fn value() -> impl Strategy<Value = Value> {
+    let text =
+        prop::sample::select(vec!["isError", "id", "input_required", "\"", "\\", "{\"id\":7", "]}", "é\n", "true"]);
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<f32>().prop_map(Value::from),
+        text.clone().prop_map(Value::from),
+    ];
+    let name = prop::sample::select(vec!["isError", "resultType", "id", "result", "error", "method", "a\"", "\\"]);
+    leaf.prop_recursive(4, 32, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::btree_map(name.clone(), inner, 0..5)
+                .prop_map(|all| Value::Object(all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())),
+        ]
+    })
+}
+
+/// What a message says, read with another parser.
+fn oracle(message: &Value) -> Option<&'static str> {
+    let has_error = message.get("error").is_some_and(|error| !error.is_null());
+    if message.get("method").is_some() || !has_error && message.get("result").is_none() {
+        return None;
+    }
+    let id = &message["id"];
+    let is_same = id.as_f64() == Some(7.0) || id.as_str() == Some("7");
+    Some(match &message["result"] {
+        _ if !is_same => "other",
+        _ if has_error => "error",
+        result if result["resultType"] == "input_required" => "input",
+        result if result["isError"] == true => "tool",
+        _ => "result",
+    })
+}
+
+fn kind(end: McpEnd) -> Option<&'static str> {
+    [None, None, Some("other"), Some("result"), Some("tool"), Some("input"), Some("error")]
+        [usize::from(end.number()) - 1]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
+
+    #[test]
+    fn another_parser_says_the_same(
+        mut message in prop::collection::btree_map("id|result|error|method|jsonrpc", value(), 0..5),
+        is_own in any::<bool>(),
+        is_pretty in any::<bool>(),
+    ) {
+        if is_own {
+            message.insert("id".to_owned(), Value::from(7));
+        }
+        let message = Value::Object(message.into_iter().collect());
+        let text = if is_pretty { serde_json::to_string_pretty(&message) } else { serde_json::to_string(&message) }.unwrap();
+        let expected = oracle(&message);
+        let events = text.lines().map(|line| format!("data: {line}\r\n")).collect::<String>() + "\r\n";
+        for (content_type, body) in [("application/json", &text), ("text/event-stream", &events)] {
+            let mut response = McpResponse::new("7", false);
+            response.begin(&[(b"content-type", content_type.as_bytes())]);
+            response.read(body.as_bytes());
+            prop_assert_eq!(kind(response.end()), expected, "{}", body);
+        }
+    }
 
     #[test]
     fn any_splitting_says_the_same(
