@@ -63,6 +63,7 @@
 #define ORBGATE_MESSAGE_HOLD_STEP 91u
 #define ORBGATE_MESSAGE_LEDGER_CALL 92u
 #define ORBGATE_MESSAGE_LEDGERED 93u
+#define ORBGATE_MESSAGE_RESPONDED 94u
 /* A question to a gate. */
 typedef struct OrbgateQuestion {
     /* The message so far. */
@@ -426,7 +427,7 @@ static inline void orbgate_check_routes_set_templates(OrbgateQuestion *to, uint6
 /* Drop: Ends the request of a step, for example because the client has disconnected, so that the step can serve another. Answered by `Done`, without a gate. */
 static inline void orbgate_drop_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 16u); }
 
-/* Body: Decides a request after its `ReadBody`. Answered by `Answer`. */
+/* Body: Decides a request after its `ReadBody`. Answered by `Answer` or `Charge`. */
 static inline void orbgate_body_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 17u); }
 /* The whole body as received, unless one of the flags is set. */
 static inline void orbgate_body_set_body(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 17u, 1u, value, len); }
@@ -493,6 +494,14 @@ static inline void orbgate_use_ledger_set_timeout_ms(OrbgateQuestion *to, uint64
 static inline void orbgate_use_ledger_set_queue(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 30u, 4u, value); }
 /* Such a call isn't charged. One of the two must be true. */
 static inline void orbgate_use_ledger_set_voids_cancelled(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 30u, 5u, value); }
+/* A call at an MCP endpoint is charged whose result has `isError`. */
+static inline void orbgate_use_ledger_set_captures_tool_errors(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 30u, 6u, value); }
+/* Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true. */
+static inline void orbgate_use_ledger_set_voids_tool_errors(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 30u, 7u, value); }
+/* A call at an MCP endpoint is charged whose result asks for input. */
+static inline void orbgate_use_ledger_set_captures_input_required(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 30u, 8u, value); }
+/* Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true. */
+static inline void orbgate_use_ledger_set_voids_input_required(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 30u, 9u, value); }
 
 /* Hold: Begins to hold the orbs of a `Charge`. Answered by `HoldStep`. */
 static inline void orbgate_hold_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 31u); }
@@ -545,6 +554,8 @@ static inline void orbgate_ended_set_stated(OrbgateQuestion *to, uint64_t value)
 static inline void orbgate_ended_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 34u, 6u, value); }
 /* It never ran. */
 static inline void orbgate_ended_set_never_ran(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 34u, 7u, value); }
+/* Of a call at an MCP endpoint, the `end` of its last `Responded`; 0 for any other. */
+static inline void orbgate_ended_set_response(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 34u, 8u, value); }
 
 /* NextLedgerCall: Asks for the next message to the service, after each report and at `wake_ms`. Send one at a time. Answered by `LedgerCall` or `Ledgered`. */
 static inline void orbgate_next_ledger_call_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 35u); }
@@ -567,6 +578,31 @@ static inline void orbgate_check_amounts_begin(OrbgateQuestion *to) { orbgate_wi
 /* The routes with a function, as the policy names them. */
 static inline void orbgate_check_amounts_add_function(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 37u, 1u, value, len); }
 
+/* ReadResponse: Makes the step the reader of the response to a call at an MCP endpoint that holds orbs, until `Drop`. Ask it before the handler runs. Answered by `Responded`. */
+static inline void orbgate_read_response_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 38u); }
+/* That of the `Charge`. */
+static inline void orbgate_read_response_set_mcp_id(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 38u, 1u, value, len); }
+/* That of the `Charge`. */
+static inline void orbgate_read_response_set_mcp_legacy(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 38u, 2u, value); }
+
+/* ResponseBegins: The response begins. Answered by `Responded`. */
+static inline void orbgate_response_begins_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 39u); }
+/* Its header lines, or at least `Content-Type` and `Content-Encoding`. */
+static inline void orbgate_response_begins_add_header(OrbgateQuestion *to, const char *name, size_t name_len, const char *value, size_t value_len)
+{
+    const size_t part = orbgate_wire_part(to, 39u, 1u);
+    orbgate_wire_set(to, 39u, 1u, name, name_len);
+    orbgate_wire_set(to, 39u, 2u, value, value_len);
+    orbgate_wire_end(to, part);
+}
+
+/* ResponsePiece: A piece of its body. Answered by `Responded`. */
+static inline void orbgate_response_piece_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 40u); }
+/* The bytes. */
+static inline void orbgate_response_piece_set_piece(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 40u, 1u, value, len); }
+/* The bytes aren't at hand. */
+static inline void orbgate_response_piece_set_unreadable(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 40u, 2u, value); }
+
 /* The form of each field, by its number; null for an unknown kind. */
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
 {
@@ -583,10 +619,11 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
         {0, 206}, /* RouteDifferences */
         {0, 129, 2, 129}, /* ReadBody */
         {0, 130, 3, 3, 3, 1, 73, 1, 3}, /* Loaded */
-        {0, 131, 129, 130, 131}, /* Charge */
+        {0, 131, 129, 130, 131, 131, 130}, /* Charge */
         {0, 130, 131, 131, 129, 129, 1, 1, 3}, /* HoldStep */
         {0, 129, 131, 131, 129}, /* LedgerCall */
         {0, 130, 129, 1, 1, 1, 1}, /* Ledgered */
+        {0, 130, 129}, /* Responded */
         {0, 1, 1, 3}, /* Diagnostic */
         {0, 1, 3, 3, 3, 3, 3, 3, 3, 1}, /* Token */
         {0, 131, 131}, /* CallHeader */
@@ -611,12 +648,13 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
     case 91u: return forms[13];
     case 92u: return forms[14];
     case 93u: return forms[15];
-    case 1u: return forms[16];
-    case 2u: return forms[17];
-    case 3u: return forms[18];
-    case 4u: return forms[19];
-    case 5u: return forms[20];
-    case 6u: return forms[21];
+    case 94u: return forms[16];
+    case 1u: return forms[17];
+    case 2u: return forms[18];
+    case 3u: return forms[19];
+    case 4u: return forms[20];
+    case 5u: return forms[21];
+    case 6u: return forms[22];
     default: return NULL;
     }
 }
@@ -881,6 +919,10 @@ static inline uint64_t orbgate_charge_get_amount(const OrbgateMessage *from) { r
 static inline bool orbgate_charge_get_bonus(const OrbgateMessage *from) { return orbgate_wire_get(from, 90u, 3u).data != NULL; }
 /* What the service notes: the route and the policy's digest. */
 static inline OrbgateStr orbgate_charge_get_note(const OrbgateMessage *from) { return orbgate_wire_get(from, 90u, 4u); }
+/* For a call at an MCP endpoint whose response settles it: ask with `ReadResponse`. Otherwise empty. */
+static inline OrbgateStr orbgate_charge_get_mcp_id(const OrbgateMessage *from) { return orbgate_wire_get(from, 90u, 5u); }
+/* Its protocol version is an older one. */
+static inline bool orbgate_charge_get_mcp_legacy(const OrbgateMessage *from) { return orbgate_wire_get(from, 90u, 6u).data != NULL; }
 
 /* HoldStep: What a request that waits for its orbs must do next. */
 /* The orbs are held: run the handler. */
@@ -923,6 +965,12 @@ static inline uint64_t orbgate_ledgered_get_captured(const OrbgateMessage *from)
 static inline uint64_t orbgate_ledgered_get_voided(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 93u, 5u); }
 /* How many settlements were given up. */
 static inline uint64_t orbgate_ledgered_get_lost(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 93u, 6u); }
+
+/* Responded: What a response has said so far. */
+/* The next piece must be read; otherwise none. */
+static inline bool orbgate_responded_get_reads(const OrbgateMessage *from) { return orbgate_wire_get(from, 94u, 1u).data != NULL; }
+/* For `response` of `Ended`. */
+static inline uint64_t orbgate_responded_get_end(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 94u, 2u); }
 
 /* Diagnostic: An error of a configuration. */
 /* Line, from 1. */

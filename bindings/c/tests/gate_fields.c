@@ -463,8 +463,9 @@ static void ask_reload(void)
 static void ask_use_ledger(void)
 {
     static const unsigned char bytes[] = {
-        30,0,0,0,64,0,0,0,1,0,0,0,0,0,0,0,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,0,8,0,0,0,4,2,3,4,5,6,7,128,
-        4,0,0,0,8,0,0,0,5,2,3,4,5,6,7,128,5,0,0,0,0,0,0,0,
+        30,0,0,0,96,0,0,0,1,0,0,0,0,0,0,0,2,0,0,0,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,0,8,0,0,0,4,2,3,4,5,6,7,128,
+        4,0,0,0,8,0,0,0,5,2,3,4,5,6,7,128,5,0,0,0,0,0,0,0,6,0,0,0,0,0,0,0,7,0,0,0,0,0,0,0,8,0,0,0,0,0,0,0,
+        9,0,0,0,0,0,0,0,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_use_ledger_begin(NULL);
@@ -474,12 +475,20 @@ static void ask_use_ledger(void)
     orbgate_use_ledger_set_timeout_ms(&question, UINT64_C(0x8007060504030204));
     orbgate_use_ledger_set_queue(&question, UINT64_C(0x8007060504030205));
     orbgate_use_ledger_set_voids_cancelled(&question, true);
+    orbgate_use_ledger_set_captures_tool_errors(&question, true);
+    orbgate_use_ledger_set_voids_tool_errors(&question, true);
+    orbgate_use_ledger_set_captures_input_required(&question, true);
+    orbgate_use_ledger_set_voids_input_required(&question, true);
     CHECK(is_written(&question, bytes, sizeof bytes));
     SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_captures_cancelled, true);
     SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_ttl_ms, UINT64_C(0x8007060504030203));
     SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_timeout_ms, UINT64_C(0x8007060504030204));
     SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_queue, UINT64_C(0x8007060504030205));
     SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_voids_cancelled, true);
+    SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_captures_tool_errors, true);
+    SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_voids_tool_errors, true);
+    SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_captures_input_required, true);
+    SETS(orbgate_use_ledger_begin, orbgate_drop_begin, orbgate_use_ledger_set_voids_input_required, true);
     orbgate_question_free(&question);
 }
 
@@ -550,8 +559,9 @@ static void ask_waited(void)
 static void ask_ended(void)
 {
     static const unsigned char bytes[] = {
-        34,0,0,0,82,0,0,0,1,0,0,0,2,0,0,0,105,100,2,0,0,0,0,0,0,0,3,0,0,0,8,0,0,0,4,2,3,4,5,6,7,128,4,0,0,0,0,0,
-        0,0,5,0,0,0,8,0,0,0,6,2,3,4,5,6,7,128,6,0,0,0,8,0,0,0,7,2,3,4,5,6,7,128,7,0,0,0,0,0,0,0,
+        34,0,0,0,98,0,0,0,1,0,0,0,2,0,0,0,105,100,2,0,0,0,0,0,0,0,3,0,0,0,8,0,0,0,4,2,3,4,5,6,7,128,4,0,0,0,0,0,
+        0,0,5,0,0,0,8,0,0,0,6,2,3,4,5,6,7,128,6,0,0,0,8,0,0,0,7,2,3,4,5,6,7,128,7,0,0,0,0,0,0,0,8,0,0,0,8,0,
+        0,0,9,2,3,4,5,6,7,128,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_ended_begin(NULL);
@@ -563,6 +573,7 @@ static void ask_ended(void)
     orbgate_ended_set_stated(&question, UINT64_C(0x8007060504030206));
     orbgate_ended_set_monotonic_ms(&question, UINT64_C(0x8007060504030207));
     orbgate_ended_set_never_ran(&question, true);
+    orbgate_ended_set_response(&question, UINT64_C(0x8007060504030209));
     CHECK(is_written(&question, bytes, sizeof bytes));
     SETS_STRING(orbgate_ended_begin, orbgate_drop_begin, orbgate_ended_set_id, "id");
     SETS(orbgate_ended_begin, orbgate_drop_begin, orbgate_ended_set_cancelled, true);
@@ -571,6 +582,7 @@ static void ask_ended(void)
     SETS(orbgate_ended_begin, orbgate_drop_begin, orbgate_ended_set_stated, UINT64_C(0x8007060504030206));
     SETS(orbgate_ended_begin, orbgate_drop_begin, orbgate_ended_set_monotonic_ms, UINT64_C(0x8007060504030207));
     SETS(orbgate_ended_begin, orbgate_drop_begin, orbgate_ended_set_never_ran, true);
+    SETS(orbgate_ended_begin, orbgate_drop_begin, orbgate_ended_set_response, UINT64_C(0x8007060504030209));
     orbgate_question_free(&question);
 }
 
@@ -621,6 +633,57 @@ static void ask_check_amounts(void)
     orbgate_check_amounts_add_function(&question, ORBGATE_TEXT("functions 2"));
     CHECK(is_written(&question, bytes, sizeof bytes));
     ADDS_STRING(orbgate_check_amounts_begin, orbgate_drop_begin, orbgate_check_amounts_add_function, "functions");
+    orbgate_question_free(&question);
+}
+
+static void ask_read_response(void)
+{
+    static const unsigned char bytes[] = {
+        38,0,0,0,22,0,0,0,1,0,0,0,6,0,0,0,109,99,112,95,105,100,2,0,0,0,0,0,0,0,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_read_response_begin(NULL);
+    orbgate_read_response_begin(&question);
+    orbgate_read_response_set_mcp_id(&question, ORBGATE_TEXT("mcp_id"));
+    orbgate_read_response_set_mcp_legacy(&question, true);
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    SETS_STRING(orbgate_read_response_begin, orbgate_drop_begin, orbgate_read_response_set_mcp_id, "mcp_id");
+    SETS(orbgate_read_response_begin, orbgate_drop_begin, orbgate_read_response_set_mcp_legacy, true);
+    orbgate_question_free(&question);
+}
+
+static void ask_response_begins(void)
+{
+    static const unsigned char bytes[] = {
+        39,0,0,0,70,0,0,0,1,0,0,0,25,0,0,0,1,0,0,0,4,0,0,0,110,97,109,101,2,0,0,0,5,0,0,0,118,97,108,117,101,1,0,0,0,29,0,0,
+        0,1,0,0,0,6,0,0,0,110,97,109,101,32,50,2,0,0,0,7,0,0,0,118,97,108,117,101,32,50,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_response_begins_begin(NULL);
+    orbgate_response_begins_begin(&question);
+    orbgate_response_begins_add_header(&question, ORBGATE_TEXT("name"), ORBGATE_TEXT("value"));
+    orbgate_response_begins_add_header(&question, ORBGATE_TEXT("name 2"), ORBGATE_TEXT("value 2"));
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    ADDS(orbgate_drop_begin, orbgate_response_begins_add_header, ORBGATE_TEXT("name"), ORBGATE_TEXT("value"));
+    WRONG(orbgate_response_begins_begin, orbgate_response_begins_add_header(&question, NULL, 1, ORBGATE_TEXT("value")));
+    WRONG(orbgate_response_begins_begin, orbgate_response_begins_add_header(&question, ORBGATE_TEXT("name"), NULL, 1));
+    WRONG(orbgate_drop_begin, orbgate_response_begins_add_header(&question, NULL, 0, NULL, 0));
+    orbgate_question_free(&question);
+}
+
+static void ask_response_piece(void)
+{
+    static const unsigned char bytes[] = {
+        40,0,0,0,21,0,0,0,1,0,0,0,5,0,0,0,112,105,101,99,101,2,0,0,0,0,0,0,0,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_response_piece_begin(NULL);
+    orbgate_response_piece_begin(&question);
+    orbgate_response_piece_set_piece(&question, ORBGATE_TEXT("piece"));
+    orbgate_response_piece_set_unreadable(&question, true);
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    SETS_STRING(orbgate_response_piece_begin, orbgate_drop_begin, orbgate_response_piece_set_piece, "piece");
+    SETS(orbgate_response_piece_begin, orbgate_drop_begin, orbgate_response_piece_set_unreadable, true);
     orbgate_question_free(&question);
 }
 
@@ -883,8 +946,8 @@ static void read_loaded(void)
 static void read_charge(void)
 {
     static const unsigned char bytes[] = {
-        90,0,0,0,51,0,0,0,1,0,0,128,7,0,0,0,97,99,99,111,117,110,116,2,0,0,128,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,128,0,0,0,0,4,
-        0,0,128,4,0,0,0,110,111,116,101,
+        90,0,0,0,73,0,0,0,1,0,0,128,7,0,0,0,97,99,99,111,117,110,116,2,0,0,128,8,0,0,0,3,2,3,4,5,6,7,128,3,0,0,128,0,0,0,0,4,
+        0,0,128,4,0,0,0,110,111,116,101,5,0,0,128,6,0,0,0,109,99,112,95,105,100,6,0,0,128,0,0,0,0,
     };
     OrbgateMessage message = whole(bytes, sizeof bytes);
     CHECK(message.kind == ORBGATE_MESSAGE_CHARGE);
@@ -892,6 +955,8 @@ static void read_charge(void)
     INTEGER(orbgate_charge_get_amount, message, UINT64_C(0x8007060504030203));
     BOOLEAN(orbgate_charge_get_bonus, message);
     STRING(orbgate_charge_get_note, message, "note");
+    STRING(orbgate_charge_get_mcp_id, message, "mcp_id");
+    BOOLEAN(orbgate_charge_get_mcp_legacy, message);
 }
 
 static void read_hold_step(void)
@@ -943,6 +1008,17 @@ static void read_ledgered(void)
     INTEGER(orbgate_ledgered_get_lost, message, UINT64_C(0x8007060504030207));
 }
 
+static void read_responded(void)
+{
+    static const unsigned char bytes[] = {
+        94,0,0,0,24,0,0,0,1,0,0,128,0,0,0,0,2,0,0,128,8,0,0,0,3,2,3,4,5,6,7,128,
+    };
+    OrbgateMessage message = whole(bytes, sizeof bytes);
+    CHECK(message.kind == ORBGATE_MESSAGE_RESPONDED);
+    BOOLEAN(orbgate_responded_get_reads, message);
+    INTEGER(orbgate_responded_get_end, message, UINT64_C(0x8007060504030203));
+}
+
 int main(void)
 {
     ask_sources();
@@ -971,6 +1047,9 @@ int main(void)
     ask_next_ledger_call();
     ask_ledger_called();
     ask_check_amounts();
+    ask_read_response();
+    ask_response_begins();
+    ask_response_piece();
     read_done();
     read_failed();
     read_answer();
@@ -987,5 +1066,6 @@ int main(void)
     read_hold_step();
     read_ledger_call();
     read_ledgered();
+    read_responded();
     return 0;
 }

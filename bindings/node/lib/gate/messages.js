@@ -35,6 +35,9 @@ const MESSAGES = Object.freeze({
   NEXT_LEDGER_CALL: 35,
   LEDGER_CALLED: 36,
   CHECK_AMOUNTS: 37,
+  READ_RESPONSE: 38,
+  RESPONSE_BEGINS: 39,
+  RESPONSE_PIECE: 40,
   DONE: 64,
   FAILED: 65,
   ANSWER: 66,
@@ -51,6 +54,7 @@ const MESSAGES = Object.freeze({
   HOLD_STEP: 91,
   LEDGER_CALL: 92,
   LEDGERED: 93,
+  RESPONDED: 94,
 });
 
 /**
@@ -342,7 +346,7 @@ const putCheckRoutes = (to, of) => {
  */
 
 /**
- * Decides a request after its `ReadBody`. Answered by `Answer`.
+ * Decides a request after its `ReadBody`. Answered by `Answer` or `Charge`.
  * @typedef {object} Body
  * @property {17} number
  * @property {Text} [body] The whole body as received, unless one of the flags is set.
@@ -406,6 +410,10 @@ const putReload = (to, of) => {
  * @property {number} [timeoutMs] How long a call waits for the service before it is denied. 0 selects 2 s.
  * @property {number} [queue] How many settlements can wait for the service. 0 selects 4,096.
  * @property {boolean} [voidsCancelled] Such a call isn't charged. One of the two must be true.
+ * @property {boolean} [capturesToolErrors] A call at an MCP endpoint is charged whose result has `isError`.
+ * @property {boolean} [voidsToolErrors] Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true.
+ * @property {boolean} [capturesInputRequired] A call at an MCP endpoint is charged whose result asks for input.
+ * @property {boolean} [voidsInputRequired] Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true.
  */
 
 /** @type {Put<UseLedger>} */
@@ -415,6 +423,10 @@ const putUseLedger = (to, of) => {
   to.integer(3, of.timeoutMs);
   to.integer(4, of.queue);
   to.flag(5, of.voidsCancelled);
+  to.flag(6, of.capturesToolErrors);
+  to.flag(7, of.voidsToolErrors);
+  to.flag(8, of.capturesInputRequired);
+  to.flag(9, of.voidsInputRequired);
 };
 
 /**
@@ -484,6 +496,7 @@ const putWaited = (to, of) => {
  * @property {number} [stated] How many.
  * @property {number} [monotonicMs] The time on the monotonic clock.
  * @property {boolean} [neverRan] It never ran.
+ * @property {number} [response] Of a call at an MCP endpoint, the `end` of its last `Responded`; 0 for any other.
  */
 
 /** @type {Put<Ended>} */
@@ -495,6 +508,7 @@ const putEnded = (to, of) => {
   to.integer(5, of.stated);
   to.integer(6, of.monotonicMs);
   to.flag(7, of.neverRan);
+  to.integer(8, of.response);
 };
 
 /**
@@ -540,6 +554,46 @@ const putCheckAmounts = (to, of) => {
 };
 
 /**
+ * Makes the step the reader of the response to a call at an MCP endpoint that holds orbs, until `Drop`. Ask it before the handler runs. Answered by `Responded`.
+ * @typedef {object} ReadResponse
+ * @property {38} number
+ * @property {Text} [mcpId] That of the `Charge`.
+ * @property {boolean} [mcpLegacy] That of the `Charge`.
+ */
+
+/** @type {Put<ReadResponse>} */
+const putReadResponse = (to, of) => {
+  to.text(1, of.mcpId);
+  to.flag(2, of.mcpLegacy);
+};
+
+/**
+ * The response begins. Answered by `Responded`.
+ * @typedef {object} ResponseBegins
+ * @property {39} number
+ * @property {readonly Header[]} [headers] Its header lines, or at least `Content-Type` and `Content-Encoding`.
+ */
+
+/** @type {Put<ResponseBegins>} */
+const putResponseBegins = (to, of) => {
+  to.parts(1, of.headers, putHeader);
+};
+
+/**
+ * A piece of its body. Answered by `Responded`.
+ * @typedef {object} ResponsePiece
+ * @property {40} number
+ * @property {Text} [piece] The bytes.
+ * @property {boolean} [unreadable] The bytes aren't at hand.
+ */
+
+/** @type {Put<ResponsePiece>} */
+const putResponsePiece = (to, of) => {
+  to.text(1, of.piece);
+  to.flag(2, of.unreadable);
+};
+
+/**
  * A secret that the host passes.
  * @typedef {object} Secret
  * @property {Text} [value] The secret; absent if the library reads it from its file or environment variable.
@@ -576,7 +630,7 @@ const putServiceRoute = (to, of) => {
   to.text(2, of.pathTemplate);
 };
 
-/** A question. @typedef {Sources | Make | Ask | Resume | Checked | IsOver | NextCall | Called | Warm | Revoke | Forget | ReadSecrets | Status | CheckEngine | CheckRoutes | Drop | Body | Reload | UseLedger | Hold | Held | Waited | Ended | NextLedgerCall | LedgerCalled | CheckAmounts} Question */
+/** A question. @typedef {Sources | Make | Ask | Resume | Checked | IsOver | NextCall | Called | Warm | Revoke | Forget | ReadSecrets | Status | CheckEngine | CheckRoutes | Drop | Body | Reload | UseLedger | Hold | Held | Waited | Ended | NextLedgerCall | LedgerCalled | CheckAmounts | ReadResponse | ResponseBegins | ResponsePiece} Question */
 
 /** Writes a question. @type {Put<Question>} */
 const write = (to, question) => {
@@ -650,6 +704,15 @@ const write = (to, question) => {
       break;
     case 37:
       putCheckAmounts(to, question);
+      break;
+    case 38:
+      putReadResponse(to, question);
+      break;
+    case 39:
+      putResponseBegins(to, question);
+      break;
+    case 40:
+      putResponsePiece(to, question);
       break;
   }
   to.close(start);
@@ -1418,12 +1481,14 @@ const readLoaded = (bytes, view, start, end) => {
  * @property {number} amount How many orbs.
  * @property {boolean} bonus Bonus orbs may be used.
  * @property {Uint8Array} note What the service notes: the route and the policy's digest.
+ * @property {Uint8Array} mcpId For a call at an MCP endpoint whose response settles it: ask with `ReadResponse`. Otherwise empty.
+ * @property {boolean} mcpLegacy Its protocol version is an older one.
  */
 
 /** @type {Read<Charge>} */
 const readCharge = (bytes, view, start, end) => {
   /** @type {Charge} */
-  const of = { number: 90, account: bytesAt(bytes, 0, 0), amount: 0, bonus: false, note: bytesAt(bytes, 0, 0) };
+  const of = { number: 90, account: bytesAt(bytes, 0, 0), amount: 0, bonus: false, note: bytesAt(bytes, 0, 0), mcpId: bytesAt(bytes, 0, 0), mcpLegacy: false };
   let seen = 0;
   for (let at = start; at < end;) {
     const size = sizeAt(view, at, end);
@@ -1461,6 +1526,20 @@ const readCharge = (bytes, view, start, end) => {
         }
         seen |= 16;
         of.note = bytesAt(bytes, from, at);
+        break;
+      case CRITICAL | 5:
+        if ((seen & 32) !== 0) {
+          return null;
+        }
+        seen |= 32;
+        of.mcpId = bytesAt(bytes, from, at);
+        break;
+      case CRITICAL | 6:
+        if ((seen & 64) !== 0 || size !== 0) {
+          return null;
+        }
+        seen |= 64;
+        of.mcpLegacy = true;
         break;
       default:
         if (tag < 0) {
@@ -1692,6 +1771,51 @@ const readLedgered = (bytes, view, start, end) => {
         }
         seen |= 64;
         of.lost = integerAt(view, from);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
+ * What a response has said so far.
+ * @typedef {object} Responded
+ * @property {94} number
+ * @property {boolean} reads The next piece must be read; otherwise none.
+ * @property {number} end For `response` of `Ended`.
+ */
+
+/** @type {Read<Responded>} */
+const readResponded = (bytes, view, start, end) => {
+  /** @type {Responded} */
+  const of = { number: 94, reads: false, end: 0 };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0 || size !== 0) {
+          return null;
+        }
+        seen |= 2;
+        of.reads = true;
+        break;
+      case CRITICAL | 2:
+        if ((seen & 4) !== 0 || size !== 8) {
+          return null;
+        }
+        seen |= 4;
+        of.end = integerAt(view, from);
         break;
       default:
         if (tag < 0) {
@@ -2070,7 +2194,7 @@ const readRouteDifference = (bytes, view, start, end) => {
   return of;
 };
 
-/** An answer. @typedef {Done | Failed | Answer | Wait | CheckSignature | Call | Over | SecretSources | KeyStatus | RouteDifferences | ReadBody | Loaded | Charge | HoldStep | LedgerCall | Ledgered} Reply */
+/** An answer. @typedef {Done | Failed | Answer | Wait | CheckSignature | Call | Over | SecretSources | KeyStatus | RouteDifferences | ReadBody | Loaded | Charge | HoldStep | LedgerCall | Ledgered | Responded} Reply */
 
 /** Reads an answer; `null` if it isn't one, or if it has something unknown and critical. @type {Read<Reply>} */
 const read = (bytes, view, start, end) => {
@@ -2112,6 +2236,8 @@ const read = (bytes, view, start, end) => {
       return readLedgerCall(bytes, view, from, end);
     case 93:
       return readLedgered(bytes, view, from, end);
+    case 94:
+      return readResponded(bytes, view, from, end);
     default:
       return null;
   }

@@ -50,7 +50,7 @@ pub unsafe extern "C" fn orbgate_step_new(out: *mut *mut OrbgateStep) -> Orbgate
 
 /// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides requests, and
 /// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes`, `CheckAmounts` and `Reload`; otherwise it may be null.
-/// `gate` may be null for `Sources`, `Make`, `CheckRoutes`, `Drop`, and the questions from `UseLedger` to `CheckAmounts`.
+/// `gate` may be null for `Sources`, `Make`, `CheckRoutes`, `Drop`, and the questions from `UseLedger` to `ResponsePiece`.
 ///
 /// Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a step
 /// that isn't at this question, gives `ORBGATE_STATUS_INVALID_ARGUMENT`. If the status isn't `ORBGATE_STATUS_OK`, deny: a
@@ -287,6 +287,9 @@ impl<'c> Asking<'c> {
             Question::NextLedgerCall(asked) => self.next_ledger_call(&asked),
             Question::LedgerCalled(asked) => self.ledger_called(&asked),
             Question::CheckAmounts(asked) => self.check_amounts(&asked),
+            Question::ReadResponse(asked) => self.read_response(&asked),
+            Question::ResponseBegins(asked) => self.response_begins(&asked),
+            Question::ResponsePiece(asked) => self.response_piece(&asked),
             Question::Drop => {
                 self.step.state = State::Idle;
                 self.done()

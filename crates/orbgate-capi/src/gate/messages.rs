@@ -34,6 +34,9 @@ pub(super) enum Question<'a> {
     NextLedgerCall(NextLedgerCall),
     LedgerCalled(LedgerCalled<'a>),
     CheckAmounts(CheckAmounts<'a>),
+    ReadResponse(ReadResponse<'a>),
+    ResponseBegins(ResponseBegins<'a>),
+    ResponsePiece(ResponsePiece<'a>),
 }
 
 impl<'a> Question<'a> {
@@ -66,6 +69,9 @@ impl<'a> Question<'a> {
             35 => NextLedgerCall::read(fields).map(Self::NextLedgerCall),
             36 => LedgerCalled::read(fields).map(Self::LedgerCalled),
             37 => CheckAmounts::read(fields).map(Self::CheckAmounts),
+            38 => ReadResponse::read(fields).map(Self::ReadResponse),
+            39 => ResponseBegins::read(fields).map(Self::ResponseBegins),
+            40 => ResponsePiece::read(fields).map(Self::ResponsePiece),
             _ => Err(OrbgateStatus::InvalidArgument),
         }
     }
@@ -719,7 +725,7 @@ impl<'a> CheckRoutes<'a> {
     }
 }
 
-/// Decides a request after its `ReadBody`. Answered by `Answer`.
+/// Decides a request after its `ReadBody`. Answered by `Answer` or `Charge`.
 #[derive(Default)]
 pub(super) struct Body<'a> {
     /// The whole body as received, unless one of the flags is set.
@@ -869,6 +875,14 @@ pub(super) struct UseLedger {
     pub(super) queue: u64,
     /// Such a call isn't charged. One of the two must be true.
     pub(super) voids_cancelled: bool,
+    /// A call at an MCP endpoint is charged whose result has `isError`.
+    pub(super) captures_tool_errors: bool,
+    /// Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true.
+    pub(super) voids_tool_errors: bool,
+    /// A call at an MCP endpoint is charged whose result asks for input.
+    pub(super) captures_input_required: bool,
+    /// Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true.
+    pub(super) voids_input_required: bool,
 }
 
 impl UseLedger {
@@ -896,6 +910,22 @@ impl UseLedger {
                 5 => {
                     seen.first(number)?;
                     read.voids_cancelled = bool::read(bytes)?;
+                }
+                6 => {
+                    seen.first(number)?;
+                    read.captures_tool_errors = bool::read(bytes)?;
+                }
+                7 => {
+                    seen.first(number)?;
+                    read.voids_tool_errors = bool::read(bytes)?;
+                }
+                8 => {
+                    seen.first(number)?;
+                    read.captures_input_required = bool::read(bytes)?;
+                }
+                9 => {
+                    seen.first(number)?;
+                    read.voids_input_required = bool::read(bytes)?;
                 }
                 _ => return Err(OrbgateStatus::InvalidArgument),
             }
@@ -1057,6 +1087,8 @@ pub(super) struct Ended<'a> {
     pub(super) monotonic_ms: u64,
     /// It never ran.
     pub(super) never_ran: bool,
+    /// Of a call at an MCP endpoint, the `end` of its last `Responded`; 0 for any other.
+    pub(super) response: u64,
 }
 
 impl<'a> Ended<'a> {
@@ -1092,6 +1124,10 @@ impl<'a> Ended<'a> {
                 7 => {
                     seen.first(number)?;
                     read.never_ran = bool::read(bytes)?;
+                }
+                8 => {
+                    seen.first(number)?;
+                    read.response = u64::read(bytes)?;
                 }
                 _ => return Err(OrbgateStatus::InvalidArgument),
             }
@@ -1182,6 +1218,89 @@ impl<'a> CheckAmounts<'a> {
         fields.each(|number, bytes| {
             match number {
                 1 => read.functions.push(<&str>::read(bytes)?),
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// Makes the step the reader of the response to a call at an MCP endpoint that holds orbs, until `Drop`. Ask it before the handler runs. Answered by `Responded`.
+#[derive(Default)]
+pub(super) struct ReadResponse<'a> {
+    /// That of the `Charge`.
+    pub(super) mcp_id: &'a [u8],
+    /// That of the `Charge`.
+    pub(super) mcp_legacy: bool,
+}
+
+impl<'a> ReadResponse<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.mcp_id = bytes;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.mcp_legacy = bool::read(bytes)?;
+                }
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// The response begins. Answered by `Responded`.
+#[derive(Default)]
+pub(super) struct ResponseBegins<'a> {
+    /// Its header lines, or at least `Content-Type` and `Content-Encoding`.
+    pub(super) headers: Vec<Header<'a>>,
+}
+
+impl<'a> ResponseBegins<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => read.headers.push(Header::read(Fields::read(bytes)?)?),
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
+/// A piece of its body. Answered by `Responded`.
+#[derive(Default)]
+pub(super) struct ResponsePiece<'a> {
+    /// The bytes.
+    pub(super) piece: &'a [u8],
+    /// The bytes aren't at hand.
+    pub(super) unreadable: bool,
+}
+
+impl<'a> ResponsePiece<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.piece = bytes;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.unreadable = bool::read(bytes)?;
+                }
                 _ => return Err(OrbgateStatus::InvalidArgument),
             }
             Ok(())
@@ -1673,6 +1792,10 @@ pub(super) struct Charge<'a> {
     pub(super) bonus: bool,
     /// What the service notes: the route and the policy's digest.
     pub(super) note: &'a [u8],
+    /// For a call at an MCP endpoint whose response settles it: ask with `ReadResponse`. Otherwise empty.
+    pub(super) mcp_id: &'a [u8],
+    /// Its protocol version is an older one.
+    pub(super) mcp_legacy: bool,
 }
 
 impl Charge<'_> {
@@ -1689,6 +1812,10 @@ impl Charge<'_> {
         if !self.note.is_empty() {
             to.bytes(CRITICAL | 4, self.note)?;
         }
+        if !self.mcp_id.is_empty() {
+            to.bytes(CRITICAL | 5, self.mcp_id)?;
+        }
+        to.boolean(CRITICAL | 6, self.mcp_legacy);
         Ok(())
     }
 }
@@ -1798,6 +1925,27 @@ impl Ledgered {
         to.integer(4, self.captured);
         to.integer(5, self.voided);
         to.integer(6, self.lost);
+        Ok(())
+    }
+}
+
+/// What a response has said so far.
+#[derive(Default)]
+pub(super) struct Responded {
+    /// The next piece must be read; otherwise none.
+    pub(super) reads: bool,
+    /// For `response` of `Ended`.
+    pub(super) end: u64,
+}
+
+impl Responded {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(94, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.boolean(CRITICAL | 1, self.reads);
+        to.integer(CRITICAL | 2, self.end);
         Ok(())
     }
 }

@@ -3,8 +3,8 @@
 use core::time::Duration;
 
 use orbgate_gate::{
-    Amount, Charging, HandlerOutcome, HoldCommand, HoldId, HoldStep as Next, LedgerReply, OnCancelled, OrbRules,
-    RemoteHolds, Unpaid,
+    Amount, Charging, HandlerOutcome, HoldCommand, HoldId, HoldStep as Next, LedgerReply, McpCall, McpEnd, McpOrbs,
+    McpResponse, OnCancelled, OrbRules, RemoteHolds, Unpaid,
 };
 
 use super::call::{Asking, INVALID};
@@ -40,6 +40,8 @@ impl Asking<'_> {
                     amount: command.amount,
                     bonus: command.bonus,
                     note: command.note.as_bytes(),
+                    mcp_id: answer.mcp.as_ref().and_then(McpCall::id).unwrap_or_default().as_bytes(),
+                    mcp_legacy: answer.mcp.as_ref().is_some_and(McpCall::is_legacy),
                 };
                 return told.write(&mut self.to());
             }
@@ -52,12 +54,21 @@ impl Asking<'_> {
     }
 
     pub(super) fn use_ledger(&mut self, asked: &UseLedger) -> OrStatus {
-        let on_cancelled = match (asked.captures_cancelled, asked.voids_cancelled) {
-            (true, false) => OnCancelled::Capture,
-            (false, true) => OnCancelled::Void,
+        let costs = |captures, voids| match (captures, voids) {
+            (true, false) => Ok(Some(OnCancelled::Capture)),
+            (false, true) => Ok(Some(OnCancelled::Void)),
+            (false, false) => Ok(None),
+            (true, true) => Err(INVALID),
+        };
+        let on_cancelled = costs(asked.captures_cancelled, asked.voids_cancelled)?;
+        let mut rules = OrbRules::new(on_cancelled.ok_or(INVALID)?);
+        let on_tool_error = costs(asked.captures_tool_errors, asked.voids_tool_errors)?;
+        let on_input_required = costs(asked.captures_input_required, asked.voids_input_required)?;
+        rules.mcp = match (on_tool_error, on_input_required) {
+            (Some(on_tool_error), Some(on_input_required)) => Some(McpOrbs { on_tool_error, on_input_required }),
+            (None, None) => None,
             _ => return Err(INVALID),
         };
-        let mut rules = OrbRules::new(on_cancelled);
         for (to, from) in [(&mut rules.ttl, asked.ttl_ms), (&mut rules.timeout, asked.timeout_ms)] {
             if from != 0 {
                 *to = Duration::from_millis(from);
@@ -130,8 +141,40 @@ impl Asking<'_> {
             0 => HandlerOutcome::Failed,
             status => HandlerOutcome::Status(status),
         };
-        self.holds()?.ended(id, outcome, stated, now);
+        let response = match asked.response {
+            0 => None,
+            number => Some(u8::try_from(number).ok().and_then(McpEnd::of_number).ok_or(INVALID)?),
+        };
+        self.holds()?.ended(id, outcome, response, stated, now);
         self.ledgered()
+    }
+
+    pub(super) fn read_response(&mut self, asked: &ReadResponse<'_>) -> OrStatus {
+        let id = str::from_utf8(asked.mcp_id).map_err(|_| INVALID)?;
+        self.step.state = State::Response(Box::new(McpResponse::new(id, asked.mcp_legacy)));
+        self.responded(|_| true)
+    }
+
+    pub(super) fn response_begins(&mut self, asked: &ResponseBegins<'_>) -> OrStatus {
+        let headers: Vec<_> = asked.headers.iter().map(|header| (header.name, header.value)).collect();
+        self.responded(|response| response.begin(&headers))
+    }
+
+    pub(super) fn response_piece(&mut self, asked: &ResponsePiece<'_>) -> OrStatus {
+        self.responded(|response| {
+            if asked.unreadable {
+                response.lose();
+            }
+            response.read(asked.piece)
+        })
+    }
+
+    fn responded(&mut self, take: impl FnOnce(&mut McpResponse) -> bool) -> OrStatus {
+        let State::Response(response) = &mut self.step.state else {
+            return Err(INVALID);
+        };
+        let told = Responded { reads: take(response), end: response.end().number().into() };
+        told.write(&mut self.to())
     }
 
     pub(super) fn next_ledger_call(&mut self, asked: &NextLedgerCall) -> OrStatus {

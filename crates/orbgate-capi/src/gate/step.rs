@@ -2,7 +2,7 @@
 
 use core::{fmt, mem};
 
-use orbgate_gate::{Checking, Credentials, Follower, McpCall, RemoteHolds, Waiting};
+use orbgate_gate::{Checking, Credentials, Follower, McpCall, McpResponse, RemoteHolds, Waiting};
 use orbgate_token::VerifiedToken;
 
 use super::object::OrbgateGate;
@@ -36,6 +36,8 @@ pub(super) enum State {
     Follow(Box<Follower>),
     /// The holds in a ledger service.
     Orbs(Box<RemoteHolds>),
+    /// The response to a call at an MCP endpoint.
+    Response(Box<McpResponse>),
     /// A request to an MCP endpoint whose body must be read.
     Read(Box<(McpCall, Credentials<VerifiedToken>)>),
     /// A request that was allowed, for the next question about it.

@@ -430,6 +430,42 @@ fn a_step_is_at_one_question() {
     unsafe { orbgate_gate_free(std::mem::replace(&mut host.gate, null_mut())) }
 }
 
+/// The response to a call at an MCP endpoint, piece by piece, with a step of its own.
+#[test]
+fn a_step_reads_a_response() {
+    let host = Host::without_gate();
+    let piece = |bytes: &[u8]| host.say(40, &[put(1, bytes)]);
+    assert_eq!(piece(b"{"), Err(INVALID), "it reads no response");
+    let said = |said: Result<Said, OrbgateStatus>| said.map(|said| (said.0, said.bytes(1).is_some(), said.integer(2)));
+    let header = |name: &[u8], value: &[u8]| put(1, &[put(1, name), put(2, value)].concat());
+    let (json, coded) = (header(b"content-type", b"application/json"), header(b"Content-Encoding", b"gzip"));
+    for (legacy, more) in [(None, 0), (Some(put(2, &[])), 0x10)] {
+        let begin = || said(host.say(38, &[vec![put(1, b"7")], Vec::from_iter(legacy.clone())].concat()));
+        assert_eq!(begin(), Ok((94, true, 1 + more)));
+        assert_eq!(said(host.say(39, std::slice::from_ref(&json))), Ok((94, true, 1 + more)));
+        assert_eq!(said(piece(b"{\"id\":7,\"err")), Ok((94, true, 1 + more)));
+        assert_eq!(said(piece(b"or\":{}}")), Ok((94, false, 7 + more)));
+        assert_eq!(begin(), Ok((94, true, 1 + more)));
+        assert_eq!(said(host.say(39, &[json.clone(), coded.clone()])), Ok((94, false, 1 + more)));
+        assert_eq!(begin(), Ok((94, true, 1 + more)));
+        assert_eq!(said(host.say(39, std::slice::from_ref(&json))), Ok((94, true, 1 + more)));
+        assert_eq!(said(host.say(40, &[put(1, b"{}"), put(2, &[])])), Ok((94, false, 1 + more)));
+    }
+    assert_eq!(host.say(38, &[put(1, b"\xff")]), Err(INVALID));
+    let ledger = |settings: &[u32]| {
+        let settings: Vec<_> = settings.iter().map(|number| put(*number, &[])).collect();
+        host.say(30, &settings).map(|said| said.0)
+    };
+    assert_eq!((ledger(&[1]), ledger(&[5, 6, 9]), ledger(&[5, 7, 8])), (Ok(93), Ok(93), Ok(93)));
+    for wrong in [&[][..], &[1, 5], &[1, 6], &[1, 8], &[1, 6, 7, 8], &[6, 8]] {
+        assert_eq!(ledger(wrong), Err(INVALID), "{wrong:?}");
+    }
+    assert_eq!(ledger(&[5, 6, 9]), Ok(93));
+    let ended = |response| host.say(34, &[put(1, &[7; 16]), integer(3, 200), integer(8, response)]).map(|said| said.0);
+    assert_eq!((ended(0), ended(7), ended(0x17)), (Ok(93), Ok(93), Ok(93)));
+    assert_eq!((ended(8), ended(0x27), ended(0x107)), (Err(INVALID), Err(INVALID), Err(INVALID)));
+}
+
 #[test]
 fn a_gate_is_taken_once() {
     let host = Host::new(&[]);

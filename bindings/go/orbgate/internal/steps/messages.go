@@ -20,6 +20,7 @@ const (
 	KindHoldStep         = 91
 	KindLedgerCall       = 92
 	KindLedgered         = 93
+	KindResponded        = 94
 )
 
 // Sources: Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate.
@@ -543,7 +544,7 @@ func (m *Drop) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Body: Decides a request after its `ReadBody`. Answered by `Answer`.
+// Body: Decides a request after its `ReadBody`. Answered by `Answer` or `Charge`.
 type Body struct {
 	// The whole body as received, unless one of the flags is set.
 	Body string
@@ -667,6 +668,14 @@ type UseLedger struct {
 	Queue uint64
 	// Such a call isn't charged. One of the two must be true.
 	VoidsCancelled bool
+	// A call at an MCP endpoint is charged whose result has `isError`.
+	CapturesToolErrors bool
+	// Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true.
+	VoidsToolErrors bool
+	// A call at an MCP endpoint is charged whose result asks for input.
+	CapturesInputRequired bool
+	// Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true.
+	VoidsInputRequired bool
 }
 
 // Append writes the question after these bytes.
@@ -686,6 +695,18 @@ func (m *UseLedger) Append(to []byte) []byte {
 	}
 	if m.VoidsCancelled {
 		to = putFlag(to, 5)
+	}
+	if m.CapturesToolErrors {
+		to = putFlag(to, 6)
+	}
+	if m.VoidsToolErrors {
+		to = putFlag(to, 7)
+	}
+	if m.CapturesInputRequired {
+		to = putFlag(to, 8)
+	}
+	if m.VoidsInputRequired {
+		to = putFlag(to, 9)
 	}
 	return end(to, start)
 }
@@ -801,6 +822,8 @@ type Ended struct {
 	MonotonicMS uint64
 	// It never ran.
 	NeverRan bool
+	// Of a call at an MCP endpoint, the `end` of its last `Responded`; 0 for any other.
+	Response uint64
 }
 
 // Append writes the question after these bytes.
@@ -826,6 +849,9 @@ func (m *Ended) Append(to []byte) []byte {
 	}
 	if m.NeverRan {
 		to = putFlag(to, 7)
+	}
+	if m.Response != 0 {
+		to = putInteger(to, 8, m.Response)
 	}
 	return end(to, start)
 }
@@ -886,6 +912,62 @@ func (m *CheckAmounts) Append(to []byte) []byte {
 	to, start := begin(to, 37)
 	for _, one := range m.Functions {
 		to = putText(to, 1, one)
+	}
+	return end(to, start)
+}
+
+// ReadResponse: Makes the step the reader of the response to a call at an MCP endpoint that holds orbs, until `Drop`. Ask it before the handler runs. Answered by `Responded`.
+type ReadResponse struct {
+	// That of the `Charge`.
+	McpID string
+	// That of the `Charge`.
+	McpLegacy bool
+}
+
+// Append writes the question after these bytes.
+func (m *ReadResponse) Append(to []byte) []byte {
+	to, start := begin(to, 38)
+	if m.McpID != "" {
+		to = putText(to, 1, m.McpID)
+	}
+	if m.McpLegacy {
+		to = putFlag(to, 2)
+	}
+	return end(to, start)
+}
+
+// ResponseBegins: The response begins. Answered by `Responded`.
+type ResponseBegins struct {
+	// Its header lines, or at least `Content-Type` and `Content-Encoding`.
+	Headers []Header
+}
+
+// Append writes the question after these bytes.
+func (m *ResponseBegins) Append(to []byte) []byte {
+	to, start := begin(to, 39)
+	for index := range m.Headers {
+		part, start := begin(to, 1)
+		to = end(m.Headers[index].put(part), start)
+	}
+	return end(to, start)
+}
+
+// ResponsePiece: A piece of its body. Answered by `Responded`.
+type ResponsePiece struct {
+	// The bytes.
+	Piece string
+	// The bytes aren't at hand.
+	Unreadable bool
+}
+
+// Append writes the question after these bytes.
+func (m *ResponsePiece) Append(to []byte) []byte {
+	to, start := begin(to, 40)
+	if m.Piece != "" {
+		to = putText(to, 1, m.Piece)
+	}
+	if m.Unreadable {
+		to = putFlag(to, 2)
 	}
 	return end(to, start)
 }
@@ -974,6 +1056,8 @@ type Reply struct {
 	LedgerCall
 
 	Ledgered
+
+	Responded
 }
 
 // Read reads an answer over an earlier one; false if it isn't one, or if it has something unknown and critical.
@@ -1014,6 +1098,8 @@ func (r *Reply) Read(message []byte) bool {
 		ok = r.LedgerCall.read(fields)
 	case number == KindLedgered:
 		ok = r.Ledgered.read(fields)
+	case number == KindResponded:
+		ok = r.Responded.read(fields)
 	default:
 		ok = false
 	}
@@ -1585,18 +1671,22 @@ type Charge struct {
 	Bonus bool
 	// What the service notes: the route and the policy's digest.
 	Note []byte
+	// For a call at an MCP endpoint whose response settles it: ask with `ReadResponse`. Otherwise empty.
+	McpID []byte
+	// Its protocol version is an older one.
+	McpLegacy bool
 }
 
 func (m *Charge) read(fields []byte) bool {
 	old := *m
-	*m = Charge{Account: old.Account[:0], Note: old.Note[:0]}
+	*m = Charge{Account: old.Account[:0], Note: old.Note[:0], McpID: old.McpID[:0]}
 	var seen uint32
 	for len(fields) > 0 {
 		tag, bytes, rest, ok := next(fields)
 		if !ok {
 			return false
 		}
-		bit := once(tag, 0x1e)
+		bit := once(tag, 0x7e)
 		if seen&bit != 0 {
 			return false
 		}
@@ -1611,6 +1701,10 @@ func (m *Charge) read(fields []byte) bool {
 			m.Bonus, ok = true, len(bytes) == 0
 		case critical | 4:
 			m.Note = append(m.Note, bytes...)
+		case critical | 5:
+			m.McpID = append(m.McpID, bytes...)
+		case critical | 6:
+			m.McpLegacy, ok = true, len(bytes) == 0
 		default:
 			ok = tag < critical
 		}
@@ -1772,6 +1866,43 @@ func (m *Ledgered) read(fields []byte) bool {
 			m.Voided, ok = integer(bytes)
 		case 6:
 			m.Lost, ok = integer(bytes)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// Responded: What a response has said so far.
+type Responded struct {
+	// The next piece must be read; otherwise none.
+	Reads bool
+	// For `response` of `Ended`.
+	End uint64
+}
+
+func (m *Responded) read(fields []byte) bool {
+	*m = Responded{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x6)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.Reads, ok = true, len(bytes) == 0
+		case critical | 2:
+			m.End, ok = integer(bytes)
 		default:
 			ok = tag < critical
 		}

@@ -20,7 +20,7 @@ final class Messages {
     }
 
     /** The answer to a question. */
-    sealed interface Reply permits Done, Failed, Answer, Wait, CheckSignature, Call, Over, SecretSources, KeyStatus, RouteDifferences, ReadBody, Loaded, Charge, HoldStep, LedgerCall, Ledgered {
+    sealed interface Reply permits Done, Failed, Answer, Wait, CheckSignature, Call, Over, SecretSources, KeyStatus, RouteDifferences, ReadBody, Loaded, Charge, HoldStep, LedgerCall, Ledgered, Responded {
         /**
          * Reads a message.
          *
@@ -47,6 +47,7 @@ final class Messages {
                 case 91 -> HoldStep.read(fields);
                 case 92 -> LedgerCall.read(fields);
                 case 93 -> Ledgered.read(fields);
+                case 94 -> Responded.read(fields);
                 default -> throw Wire.refused();
             };
         }
@@ -512,7 +513,7 @@ final class Messages {
         }
     }
 
-    /** Decides a request after its {@code ReadBody}. Answered by {@code Answer}. */
+    /** Decides a request after its {@code ReadBody}. Answered by {@code Answer} or {@code Charge}. */
     static final class Body implements Question {
         /** The whole body as received, unless one of the flags is set. */
         byte[] body = NOTHING;
@@ -629,6 +630,18 @@ final class Messages {
         /** Such a call isn't charged. One of the two must be true. */
         boolean voidsCancelled;
 
+        /** A call at an MCP endpoint is charged whose result has {@code isError}. */
+        boolean capturesToolErrors;
+
+        /** Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true. */
+        boolean voidsToolErrors;
+
+        /** A call at an MCP endpoint is charged whose result asks for input. */
+        boolean capturesInputRequired;
+
+        /** Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true. */
+        boolean voidsInputRequired;
+
         @Override
         public void write(Wire.Writer to) {
             int start = to.begin(30);
@@ -637,6 +650,10 @@ final class Messages {
             to.put(3, timeoutMs);
             to.put(4, queue);
             to.put(5, voidsCancelled);
+            to.put(6, capturesToolErrors);
+            to.put(7, voidsToolErrors);
+            to.put(8, capturesInputRequired);
+            to.put(9, voidsInputRequired);
             to.end(start);
         }
     }
@@ -743,6 +760,9 @@ final class Messages {
         /** It never ran. */
         boolean neverRan;
 
+        /** Of a call at an MCP endpoint, the {@code end} of its last {@code Responded}; 0 for any other. */
+        long response;
+
         @Override
         public void write(Wire.Writer to) {
             int start = to.begin(34);
@@ -753,6 +773,7 @@ final class Messages {
             to.put(5, stated);
             to.put(6, monotonicMs);
             to.put(7, neverRan);
+            to.put(8, response);
             to.end(start);
         }
     }
@@ -806,6 +827,57 @@ final class Messages {
             for (String one : functions) {
                 to.item(1, one);
             }
+            to.end(start);
+        }
+    }
+
+    /** Makes the step the reader of the response to a call at an MCP endpoint that holds orbs, until {@code Drop}. Ask it before the handler runs. Answered by {@code Responded}. */
+    static final class ReadResponse implements Question {
+        /** That of the {@code Charge}. */
+        byte[] mcpId = NOTHING;
+
+        /** That of the {@code Charge}. */
+        boolean mcpLegacy;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(38);
+            to.put(1, mcpId);
+            to.put(2, mcpLegacy);
+            to.end(start);
+        }
+    }
+
+    /** The response begins. Answered by {@code Responded}. */
+    static final class ResponseBegins implements Question {
+        /** Its header lines, or at least {@code Content-Type} and {@code Content-Encoding}. */
+        List<Header> headers = List.of();
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(39);
+            for (Header one : headers) {
+                int part = to.begin(1);
+                one.write(to);
+                to.end(part);
+            }
+            to.end(start);
+        }
+    }
+
+    /** A piece of its body. Answered by {@code Responded}. */
+    static final class ResponsePiece implements Question {
+        /** The bytes. */
+        byte[] piece = NOTHING;
+
+        /** The bytes aren't at hand. */
+        boolean unreadable;
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(40);
+            to.put(1, piece);
+            to.put(2, unreadable);
             to.end(start);
         }
     }
@@ -1228,6 +1300,12 @@ final class Messages {
         /** What the service notes: the route and the policy's digest. */
         byte[] note = NOTHING;
 
+        /** For a call at an MCP endpoint whose response settles it: ask with {@code ReadResponse}. Otherwise empty. */
+        byte[] mcpId = NOTHING;
+
+        /** Its protocol version is an older one. */
+        boolean mcpLegacy;
+
         static Charge read(Wire.Reader fields) {
             Charge to = new Charge();
             while (fields.hasNext()) {
@@ -1237,6 +1315,8 @@ final class Messages {
                     case Wire.CRITICAL | 2 -> to.amount = fields.once(2).integer();
                     case Wire.CRITICAL | 3 -> to.bonus = fields.once(3).isThere();
                     case Wire.CRITICAL | 4 -> to.note = fields.once(4).bytes();
+                    case Wire.CRITICAL | 5 -> to.mcpId = fields.once(5).bytes();
+                    case Wire.CRITICAL | 6 -> to.mcpLegacy = fields.once(6).isThere();
                     default -> fields.skip(number);
                 }
             }
@@ -1351,6 +1431,28 @@ final class Messages {
                     case 4 -> to.captured = fields.once(4).integer();
                     case 5 -> to.voided = fields.once(5).integer();
                     case 6 -> to.lost = fields.once(6).integer();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** What a response has said so far. */
+    static final class Responded implements Reply {
+        /** The next piece must be read; otherwise none. */
+        boolean reads;
+
+        /** For {@code response} of {@code Ended}. */
+        long end;
+
+        static Responded read(Wire.Reader fields) {
+            Responded to = new Responded();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.reads = fields.once(1).isThere();
+                    case Wire.CRITICAL | 2 -> to.end = fields.once(2).integer();
                     default -> fields.skip(number);
                 }
             }
