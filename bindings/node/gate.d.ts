@@ -311,6 +311,10 @@ export interface LedgerOptions {
   readonly secretFile?: string;
   /** What a call costs whose caller left before its answer was complete, or whose stream failed after its first byte. */
   readonly onCancelled: "capture" | "void";
+  /** What a call at an MCP endpoint costs whose result has `isError`. A gate with one needs it, and `onInputRequired`. */
+  readonly onToolError?: "capture" | "void";
+  /** What a call at an MCP endpoint costs whose result asks for input. */
+  readonly onInputRequired?: "capture" | "void";
   /** How long a hold lasts if the process stops. The default is 60,000. */
   readonly ttlMs?: number;
   /** How long a call waits for the service before it is denied. The default is 2,000. */

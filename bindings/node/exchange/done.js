@@ -9,7 +9,7 @@ const { findAllowed } = require("orbgate/gate");
  * @param {(more: object) => string} saw
  * @param {object} request
  * @param {() => Promise<string>} body
- * @returns {Promise<{ status: number, text?: string, stream?: Readable }>}
+ * @returns {Promise<{ status: number, headers?: Record<string, string>, text?: string, stream?: Readable }>}
  */
 async function done(told, saw, request, body) {
   if (told === "throw") {
@@ -23,6 +23,10 @@ async function done(told, saw, request, body) {
     return { status: 200, text: saw({ body: await body() }) };
   }
   const text = saw({});
+  if (told === "respond") { // As the arguments of a call at an MCP endpoint describe it.
+    const { status, headers, ...row } = JSON.parse(await body()).params.arguments;
+    return { status, headers: Object.fromEntries(headers.map((/** @type {string} */ line) => line.split(": "))), stream: Readable.from(parts(row)) };
+  }
   if (told.includes("stream")) {
     return { status: 200, stream: Readable.from(pieces(text, told)) };
   }
@@ -44,6 +48,17 @@ async function* pieces(text, told) {
   while (told === "endless stream") {
     await pause(10);
     yield text;
+  }
+}
+
+/** @param {{ body: string, closed?: boolean }} row */
+async function* parts({ body, closed = false }) {
+  const bytes = Buffer.from(body);
+  const half = closed ? bytes.length : bytes.length >> 1;
+  yield* [bytes.subarray(0, half), bytes.subarray(half)].filter((piece) => piece.length > 0);
+  while (closed) {
+    await pause(10);
+    yield Buffer.from(":\n");
   }
 }
 

@@ -77,15 +77,15 @@ async function main() {
   const { values, positionals: [framework = "http"] } = parseArgs({
     allowPositionals: true,
     options: { listen: { type: "string" }, policy: { type: "string" }, tokens: { type: "string" }, public: { type: "string", multiple: true }, challenge: { type: "string" }, ungated: { type: "boolean" },
-      ...Object.fromEntries(["ledger", "ledger-secret", "ledger-db", "on-cancelled"].map((name) => [name, { type: /** @type {const} */ ("string") }])),
+      ...Object.fromEntries(["ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-tool-error", "on-input-required", "mcp"].map((name) => [name, { type: /** @type {const} */ ("string") }])),
       ...Object.fromEntries(["amount", "bonus"].map((name) => [name, { type: /** @type {const} */ ("string"), multiple: true }])),
     },
   });
   /** @type {any} */
-  const { ledger, "ledger-secret": secretFile, "on-cancelled": onCancelled, amount = [], bonus = [] } = values;
+  const { ledger, "ledger-secret": secretFile, "on-cancelled": onCancelled, "on-tool-error": onToolError, "on-input-required": onInputRequired, mcp, amount = [], bonus = [] } = values;
   const of = (/** @type {string[]} */ routes, /** @type {any} */ value) => Object.fromEntries(routes.map((route) => [route, value]));
   const charging = ledger === undefined ? {} : {
-    ledger: new Ledger({ url: ledger, secretFile, onCancelled }), bonusFromBody: of(bonus, 1000),
+    ledger: new Ledger({ url: ledger, secretFile, onCancelled, onToolError, onInputRequired }), ...mcp && { mcp: { path: mcp } }, bonusFromBody: of(bonus, 1000),
     amounts: of(amount, (/** @type {any} */ headers) => Number(headers["x-orbs"])),
   };
   const { listen = "127.0.0.1:0", policy = "", tokens = "", public: open = [], challenge = "minimal", ungated } = values;
@@ -93,7 +93,7 @@ async function main() {
   const log = { info: at("info"), warn: at("warning"), error: at("error") };
   const audit = (/** @type {string} */ line) => say(`audited ${line}`);
   const gate = Gate.fromFiles(policy, tokens, { count, log, public: open, audit, challenge: /** @type {any} */ (challenge), ...charging });
-  const declared = Engine.fromFile(policy).routes.map(({ template }) => template);
+  const declared = mcp ? [mcp] : Engine.fromFile(policy).routes.map(({ template }) => template);
   const templates = [...declared, ...open.map((route) => route.split(" ")[1] ?? "")].sort(literalsFirst).map(asRouters);
   const [host = "", port = "0"] = listen.split(":");
   const serve = /** @type {Record<string, import("./servers.js").Serve>} */ (servers)[framework];

@@ -53,8 +53,8 @@ const answering = ({ saw }) => (request, response, next = () => response.writeHe
     response.writeHead(200, JSON_HEADERS).end(said({}));
     return;
   }
-  done(told, said, request, () => textOf(request)).then(({ status, text, stream }) => {
-    response.writeHead(status, JSON_HEADERS);
+  done(told, said, request, () => textOf(request)).then(({ status, headers = JSON_HEADERS, text, stream }) => {
+    response.writeHead(status, headers);
     return stream === undefined ? response.end(text) : pipeline(stream, response, () => {});
   }).catch(next);
 };
@@ -108,8 +108,8 @@ exports.fastify = async ({ gate, templates, saw, host, port }) => {
   app.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
   const answer = async (/** @type {any} */ request, /** @type {any} */ reply) => {
     const said = (/** @type {object} */ more) => saw(request.method, request.originalUrl, request, more);
-    const { status, text, stream } = await done(request.headers["x-do"] ?? "", said, request, () => textOf(request.raw));
-    return reply.code(status).headers(JSON_HEADERS).send(stream ?? text);
+    const { status, headers = JSON_HEADERS, text, stream } = await done(request.headers["x-do"] ?? "", said, request, () => textOf(request.raw));
+    return reply.code(status).headers(headers).send(stream ?? text);
   };
   const urls = templates.filter((template) => !template.includes("*")).map(asFastify);
   if (gate !== null) {

@@ -354,6 +354,8 @@ def test_the_tutorial_runs_as_it_is_written(root: Path, tmp_path: Path, store: s
     assert statuses == ["402", "200", "402"], ran.stdout + ran.stderr
     assert re.search(r"^available +20$", ran.stdout, re.MULTILINE), ran.stdout + ran.stderr
     assert re.findall(r"Z +([a-z]+) ", ran.stdout) == ["grant", "hold", "capture"], ran.stdout
+
+
 CASES = Path(__file__).parents[3] / "policy" / "cases" / "mcp"
 RESPONSES = [json.loads(line) for line in (CASES / "responses.jsonl").read_text().splitlines()]
 

@@ -84,8 +84,8 @@ class Gate {
     this.#ledger = /** @type {OneLedger | undefined} */ (/** @type {unknown} */ (options.ledger));
     this.#amounts = new Map(Object.entries(options.amounts ?? {}).map(([route, amount]) => [shapeOf(route), { route, amount }]));
     this.#bonus = new Map(Object.entries(options.bonusFromBody ?? {}).map(([route, limit]) => [shapeOf(route), limit]));
-    if (this.#ledger !== undefined && options.mcp !== undefined) {
-      throw new TypeError("operations of MCP can't be charged yet");
+    if (this.#ledger?.chargesMcp === false && options.mcp !== undefined) {
+      throw new TypeError("a gate with an MCP endpoint needs a ledger with `onToolError` and `onInputRequired`");
     }
     if (this.#ledger === undefined && (this.#amounts.size > 0 || this.#bonus.size > 0)) {
       throw new TypeError("only a gate with a `ledger` has `amounts` and `bonusFromBody`");
@@ -243,7 +243,7 @@ class Gate {
         return { answer: first };
       }
       const { id, step: { unpaid, retryAfterMs } } = await ledger.hold(first, hasLeft);
-      return id === null ? { answer: await again({ ...charge, unpaid, retryAfterMs }) } : { answer, held: new Held(ledger, id) };
+      return id === null ? { answer: await again({ ...charge, unpaid, retryAfterMs }) } : { answer, held: new Held(ledger, id, first) };
     } finally {
       const step = this.#stepOf(last);
       if (step !== undefined) {
@@ -296,7 +296,7 @@ class Gate {
         case MESSAGES.ANSWER:
           return this.#observed(engine, this.#keep(answerOf(engine, reply), reply.step), reply.audit, asked);
         case MESSAGES.CHARGE: // The library's memory changes.
-          return this.#keep(/** @type {any} */ ({ ...reply, account: reply.account.slice(), note: reply.note.slice() }), reply.step);
+          return this.#keep(/** @type {any} */ ({ ...reply, account: reply.account.slice(), note: reply.note.slice(), mcpId: reply.mcpId.slice() }), reply.step);
         case MESSAGES.WAIT:
           return this.#waited(reply.step, reply.untilMs, asked);
         case MESSAGES.READ_BODY:

@@ -14,7 +14,7 @@ const LOOPBACK = ["127.0.0.1", "[::1]", "localhost"];
 /** A longer answer of the service does not count. */
 const MOST_BYTES = 1 << 20;
 
-const OPTIONS = ["url", "secret", "secretFile", "onCancelled", "ttlMs", "timeoutMs", "queue"];
+const OPTIONS = ["url", "secret", "secretFile", "onCancelled", "onToolError", "onInputRequired", "ttlMs", "timeoutMs", "queue"];
 
 class Ledger {
   #url;
@@ -36,7 +36,7 @@ class Ledger {
 
   /** @param {import("../../gate.js").LedgerOptions} options */
   constructor(options) {
-    const { url, secret, secretFile, onCancelled, ttlMs = 0, timeoutMs = 0, queue = 0 } = options;
+    const { url, secret, secretFile, onCancelled, onToolError, onInputRequired, ttlMs = 0, timeoutMs = 0, queue = 0 } = options;
     const other = Object.keys(options).find((name) => !OPTIONS.includes(name));
     if (other !== undefined) {
       throw new TypeError(`a ledger has no option \`${other}\``);
@@ -48,10 +48,16 @@ class Ledger {
     if (onCancelled !== "capture" && onCancelled !== "void") {
       throw new TypeError("`onCancelled` is capture or void; it has no default");
     }
+    if ([onToolError, onInputRequired].some((one) => ![undefined, "capture", "void"].includes(one)) || (onToolError === undefined) !== (onInputRequired === undefined)) {
+      throw new TypeError("`onToolError` and `onInputRequired` are each capture or void, for gates with an MCP endpoint");
+    }
+    this.chargesMcp = onToolError !== undefined;
     this.#file = secretFile;
     this.#secret = secret === undefined ? "" : checked(secret);
     this.readSecret();
-    this.#use = { number: MESSAGES.USE_LEDGER, capturesCancelled: onCancelled === "capture", voidsCancelled: onCancelled === "void", ttlMs, timeoutMs, queue };
+    this.#use = { number: MESSAGES.USE_LEDGER, capturesCancelled: onCancelled === "capture", voidsCancelled: onCancelled === "void", ttlMs, timeoutMs, queue,
+      capturesToolErrors: onToolError === "capture", voidsToolErrors: onToolError === "void",
+      capturesInputRequired: onInputRequired === "capture", voidsInputRequired: onInputRequired === "void" };
     this.#step = Steps.keep(this.#use);
   }
 
@@ -73,7 +79,7 @@ class Ledger {
     let step = this.#ask({ number: MESSAGES.HOLD, id, account, amount, bonus, note, monotonicMs: monotonicMs() });
     for (;;) {
       if (hasLeft() && !step.mayRun) {
-        this.ended(id, { cancelled: false, status: 0, neverRan: true });
+        this.ended(id, { cancelled: false, status: 0, neverRan: true, response: 0 });
         return { id: null, step };
       }
       if (step.path !== "") {
@@ -94,7 +100,7 @@ class Ledger {
   /**
    * The handler of a held call has ended.
    * @param {Uint8Array} id
-   * @param {{ cancelled: boolean, status: number, neverRan: boolean, stated?: number }} outcome
+   * @param {{ cancelled: boolean, status: number, neverRan: boolean, response: number, stated?: number }} outcome
    */
   ended(id, { stated, ...outcome }) {
     try {

@@ -4,13 +4,60 @@
 const { check } = require("../errors.js");
 const { lengthOf } = require("../text.js");
 const { gates } = require("./abi.js");
+const { MESSAGES } = require("./messages.js");
+const { Steps } = require("./steps.js");
 
 /** @typedef {InstanceType<typeof import("./ledger.js").Ledger>} Ledger */
+
+/** A message carries at most 8 MiB. */
+const MOST_PIECE = 1 << 20;
+
+/** Reads the response to a call at an MCP endpoint for how the call has ended. */
+class Response {
+  #step;
+  #reads = false;
+  end;
+
+  /** @param {Pick<import("./messages.js").Charge, "mcpId" | "mcpLegacy">} charge */
+  constructor({ mcpId, mcpLegacy }) {
+    this.#step = Steps.keep({ number: MESSAGES.READ_RESPONSE, mcpId, mcpLegacy });
+    this.end = /** @type {import("./messages.js").Responded} */ (this.#step.first).end;
+  }
+
+  /** @param {Iterable<readonly [string, unknown]>} headers */
+  begin(headers) {
+    const lines = [...headers].flatMap(([name, value]) => [value].flat().map((one) => ({ name: Buffer.from(name), value: Buffer.from(String(one), "latin1") })));
+    this.#take({ number: MESSAGES.RESPONSE_BEGINS, headers: lines });
+  }
+
+  /** @param {unknown} piece @param {unknown} encoding */
+  read(piece, encoding) {
+    if (this.#reads && (typeof piece === "string" || piece instanceof Uint8Array)) {
+      const bytes = typeof piece === "string" ? Buffer.from(piece, typeof encoding === "string" ? /** @type {BufferEncoding} */ (encoding) : "utf8") : piece;
+      for (let at = 0; this.#reads && at < bytes.length; at += MOST_PIECE) {
+        this.#take({ number: MESSAGES.RESPONSE_PIECE, piece: bytes.subarray(at, at + MOST_PIECE), unreadable: false });
+      }
+    }
+  }
+
+  close() {
+    this.#step.close();
+  }
+
+  /** @param {import("./messages.js").Question} question */
+  #take(question) {
+    const { reads, end } = /** @type {import("./messages.js").Responded} */ (this.#step.ask(question));
+    this.#reads = reads;
+    this.end = end;
+  }
+}
 
 /** What a request holds. */
 class Held {
   #ledger;
   #id;
+  /** @type {Response | null} */
+  response;
   #isOver = false;
   /** @type {number | undefined} */
   #stated;
@@ -18,10 +65,12 @@ class Held {
   /**
    * @param {Ledger} ledger
    * @param {Uint8Array} id
+   * @param {import("./messages.js").Charge} charge
    */
-  constructor(ledger, id) {
+  constructor(ledger, id, charge) {
     this.#ledger = ledger;
     this.#id = id;
+    this.response = charge.mcpId.length > 0 ? new Response(charge) : null;
   }
 
   /** @param {number} amount */
@@ -40,7 +89,9 @@ class Held {
     if (!this.#isOver) {
       this.#isOver = true;
       const stated = this.#stated === undefined ? {} : { stated: this.#stated };
-      this.#ledger.ended(this.#id, { cancelled, status, neverRan, ...stated });
+      this.#ledger.ended(this.#id, { cancelled, status, neverRan, response: this.response?.end ?? 0, ...stated });
+      this.response?.close();
+      this.response = null;
     }
   }
 }
@@ -61,12 +112,15 @@ function settleBy(held, response) {
   }
   let hasBegun = false;
   const { write, end } = response;
+  const pass = held.response === null ? () => {} : reading(held.response, response);
   const isOf = (/** @type {any} */ piece) => piece !== undefined && piece !== null && typeof piece !== "function" && piece.length > 0;
   response.write = /** @this {any} @param {any[]} all */ function writing(...all) {
     hasBegun ||= isOf(all[0]);
+    pass(...all);
     return write.apply(this, all);
   };
   response.end = /** @this {any} @param {any[]} all */ function ending(...all) {
+    pass(...all);
     held.end({ status: response.statusCode });
     return end.apply(this, all);
   };
@@ -74,6 +128,32 @@ function settleBy(held, response) {
     const hasFailed = response.errored !== null && response.errored !== undefined && !hasBegun;
     held.end(hasFailed ? {} : { cancelled: true });
   });
+}
+
+/**
+ * Returns a function that reads the pieces of an answer, with its headers before the first.
+ * @param {Response} response
+ * @param {any} answer of the server
+ */
+function reading(response, answer) {
+  /** Headers that are only in the head. @type {any[]} */
+  let given = [];
+  const { writeHead } = answer;
+  answer.writeHead = /** @this {any} @param {any[]} all */ function heading(...all) {
+    const headers = all.findLast((one) => typeof one === "object" && one !== null) ?? {};
+    const isFlat = Array.isArray(headers) && !Array.isArray(headers[0]);
+    given = isFlat ? headers.flatMap((name, at) => (at % 2 === 0 ? [[name, headers[at + 1]]] : [])) : Array.isArray(headers) ? headers : Object.entries(headers);
+    return writeHead.apply(this, all);
+  };
+  let hasBegun = false;
+  return (/** @type {unknown[]} */ ...[piece, encoding]) => {
+    if (!hasBegun) {
+      hasBegun = true;
+      // What the head has takes the place of what was set before.
+      response.begin(new Map([...Object.entries(answer.getHeaders()), ...given].map(([name, value]) => [String(name).toLowerCase(), value])));
+    }
+    response.read(piece, encoding);
+  };
 }
 
 /**

@@ -71,8 +71,9 @@ class Steps {
       check(carrier.sendLong(0, 0, step, longMessage(question)), "cannot ask a ledger");
       return replied();
     };
-    asked(first);
     return {
+      first: asked(first),
+      close: () => carrier.freeStep(step),
       ask: (/** @type {Question} */ question) => {
         if (carrier.isLost(step)) {
           step = newStep();
