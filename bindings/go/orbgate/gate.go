@@ -107,7 +107,7 @@ func failed(failed *steps.Failed) error {
 // one of another attempt, which has the same number there.
 func isHeld(step *steps.Step) bool {
 	switch step.Number {
-	case steps.KindWait, steps.KindCheckSignature, steps.KindOver, steps.KindCall, steps.KindReadBody, steps.KindHoldStep, steps.KindLedgerCall, steps.KindLedgered:
+	case steps.KindWait, steps.KindCheckSignature, steps.KindOver, steps.KindCall, steps.KindReadBody, steps.KindHoldStep, steps.KindLedgerCall, steps.KindLedgered, steps.KindResponded:
 		return true
 	case steps.KindLoaded:
 		return step.Loaded.PauseMS > 0

@@ -36,6 +36,7 @@ func main() {
 type arguments struct {
 	framework, listen, policy, tokens, challenge string
 	ledger, secret, db, cancelled                string
+	mcp, toolError, inputRequired                string
 	public, amount, bonus                        []string
 	ungated                                      bool
 }
@@ -46,7 +47,8 @@ func read(words []string) (given arguments, err error) {
 		given.framework, words = words[0], words[1:]
 	}
 	settings := map[string]*string{"--listen": &given.listen, "--policy": &given.policy, "--tokens": &given.tokens, "--challenge": &given.challenge,
-		"--ledger": &given.ledger, "--ledger-secret": &given.secret, "--ledger-db": &given.db, "--on-cancelled": &given.cancelled}
+		"--ledger": &given.ledger, "--ledger-secret": &given.secret, "--ledger-db": &given.db, "--on-cancelled": &given.cancelled,
+		"--mcp": &given.mcp, "--on-tool-error": &given.toolError, "--on-input-required": &given.inputRequired}
 	lists := map[string]*[]string{"--public": &given.public, "--amount": &given.amount, "--bonus": &given.bonus}
 	for len(words) > 0 {
 		setting, known := settings[words[0]]
@@ -84,10 +86,12 @@ func run() error {
 	config := gate.Config{Policy: orbgate.NewHandle(engine), Tokens: string(tokens), Public: given.public, Count: counted.add, Audit: audited{}}
 	config.Challenge.Full = given.challenge == "full"
 	if given.ledger != "" {
-		config.Ledger = &gate.Ledger{URL: given.ledger, SecretFile: given.secret, OnCancelled: gate.Void, Amounts: amounts(given.amount)}
-		if given.cancelled == "capture" {
-			config.Ledger.OnCancelled = gate.Capture
+		costs := map[string]gate.Cancelled{"capture": gate.Capture, "void": gate.Void}
+		config.Ledger = &gate.Ledger{
+			URL: given.ledger, SecretFile: given.secret, OnCancelled: costs[given.cancelled], Amounts: amounts(given.amount),
+			OnToolError: costs[given.toolError], OnInputRequired: costs[given.inputRequired],
 		}
+		config.MCP.Path = given.mcp
 		if len(given.bonus) > 0 {
 			config.BonusFromBody = 1000
 		}
@@ -103,7 +107,11 @@ func run() error {
 	if given.ungated {
 		outside = nil
 	}
-	handler, err := router(given.framework, declared(engine, given.public), outside)
+	routes := declared(engine, given.public)
+	if given.mcp != "" {
+		routes = []string{given.mcp}
+	}
+	handler, err := router(given.framework, routes, outside)
 	if err != nil {
 		return err
 	}
@@ -293,8 +301,48 @@ func sayWhatCame(w http.ResponseWriter, r *http.Request) {
 	_ = encoder.Encode(found)
 	line := strings.TrimSuffix(text.String(), "\n")
 	say(line)
+	if told == "respond" {
+		respond(w, r)
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	answer(w, r, told, line)
+}
+
+// Answers as the arguments of a call at an MCP endpoint describe it.
+func respond(w http.ResponseWriter, r *http.Request) {
+	var call struct {
+		Params struct {
+			Arguments struct {
+				Status  int      `json:"status"`
+				Headers []string `json:"headers"`
+				Body    string   `json:"body"`
+				Closed  bool     `json:"closed"`
+			} `json:"arguments"`
+		} `json:"params"`
+	}
+	if err := json.NewDecoder(r.Body).Decode(&call); err != nil {
+		panic(err)
+	}
+	row := call.Params.Arguments
+	for _, line := range row.Headers {
+		name, value, _ := strings.Cut(line, ": ")
+		w.Header().Set(name, value)
+	}
+	w.WriteHeader(row.Status)
+	half := len(row.Body) / 2
+	if row.Closed {
+		half = len(row.Body)
+	}
+	for _, piece := range []string{row.Body[:half], row.Body[half:]} {
+		_, _ = io.WriteString(w, piece)
+		_ = http.NewResponseController(w).Flush()
+	}
+	for row.Closed && r.Context().Err() == nil {
+		time.Sleep(10 * time.Millisecond)
+		_, _ = io.WriteString(w, ":\n")
+		_ = http.NewResponseController(w).Flush()
+	}
 }
 
 // What the service answers, as it is told.

@@ -179,10 +179,6 @@ func New(config Config) (*Gate, error) {
 	g := &Gate{config: config, client: clientOf(config.Client), raw: raw, start: time.Now(), ended: make(chan struct{})}
 	g.background, g.cancel = context.WithCancel(context.Background())
 	if config.Ledger != nil {
-		if config.MCP.Path != "" {
-			_ = g.Close()
-			return nil, errors.New("gate: operations of MCP can't be charged yet")
-		}
 		if g.orbs, err = newOrbs(g, *config.Ledger); err == nil {
 			err = g.orbs.check(engine)
 		}

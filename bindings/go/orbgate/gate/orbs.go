@@ -33,6 +33,9 @@ type Ledger struct {
 	// OnCancelled is what a call costs whose caller left before its answer was complete, or whose handler panicked after the
 	// first byte.
 	OnCancelled Cancelled
+	// OnToolError and OnInputRequired are what a call at an MCP endpoint costs whose result has isError, or asks for input. A gate
+	// with an endpoint needs both.
+	OnToolError, OnInputRequired Cancelled
 	// TTL is how long a hold lasts if the process stops. The default is a minute.
 	TTL time.Duration
 	// Timeout is how long a call waits for the service before it is denied. The default is two seconds.
@@ -46,7 +49,7 @@ type Ledger struct {
 	Client *http.Client
 }
 
-// Cancelled is what a call costs whose handler was stopped midway.
+// Cancelled is what a call costs whose handler was stopped midway, and at an MCP endpoint what some results cost.
 type Cancelled int
 
 const (
@@ -94,8 +97,14 @@ func newOrbs(g *Gate, ledger Ledger) (*orbs, error) {
 	use := steps.UseLedger{
 		CapturesCancelled: ledger.OnCancelled == Capture, VoidsCancelled: ledger.OnCancelled == Void,
 		TTLMS: uint64(ledger.TTL.Milliseconds()), TimeoutMS: uint64(ledger.Timeout.Milliseconds()), Queue: uint64(ledger.Queue),
+		CapturesToolErrors: ledger.OnToolError == Capture, VoidsToolErrors: ledger.OnToolError == Void,
+		CapturesInputRequired: ledger.OnInputRequired == Capture, VoidsInputRequired: ledger.OnInputRequired == Void,
 	}
-	if ledger.OnCancelled != Capture && ledger.OnCancelled != Void {
+	isStated := func(one Cancelled) bool { return one == Capture || one == Void }
+	if g.config.MCP.Path != "" && !(isStated(ledger.OnToolError) && isStated(ledger.OnInputRequired)) {
+		return nil, errors.New("gate: a gate with an MCP endpoint needs a ledger with OnToolError and OnInputRequired")
+	}
+	if !isStated(ledger.OnCancelled) {
 		return nil, errors.New("gate: OnCancelled is Capture or Void; it has no default")
 	}
 	o := &orbs{gate: g, ledger: ledger, client: clientOf(ledger.Client), use: use, wake: make(chan struct{}, 1), secret: ledger.Secret}
@@ -247,6 +256,9 @@ func (o *orbs) hold(r *http.Request, request Request, answer Answer, step *steps
 	o.send()
 	if last.MayRun {
 		answer.held = &held{orbs: o, id: string(id), request: r}
+		if mcpID := string(first.charge.McpID); mcpID != "" {
+			answer.held.ask(&steps.ReadResponse{McpID: mcpID, McpLegacy: first.charge.McpLegacy})
+		}
 		return answer, step
 	}
 	asked.Unpaid, asked.RetryAfterMS = last.Unpaid, last.RetryAfterMS
@@ -431,6 +443,55 @@ type held struct {
 	mutex   sync.Mutex
 	isOver  bool
 	stated  *uint64
+	// Reads the response to a call at an MCP endpoint; nil if nothing of it needs to be read any more.
+	response *steps.Step
+	// What it has said.
+	said uint64
+}
+
+// A message has a bounded size.
+const mostPiece = 32 << 10
+
+// Asks about the response.
+func (h *held) ask(question steps.Question) {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	if _, isFirst := question.(*steps.ReadResponse); isFirst {
+		h.response = new(steps.Step)
+	}
+	if h.response == nil {
+		return
+	}
+	err := h.orbs.gate.raw.Ask(nil, question, h.response)
+	if err == nil && h.response.Number == steps.KindResponded {
+		h.said = h.response.Responded.End
+	}
+	if err != nil || !h.response.Responded.Reads {
+		h.orbs.gate.raw.Drop(h.response)
+		h.response = nil
+	}
+}
+
+// The response begins, with these headers.
+func (h *held) begins(header http.Header) {
+	var lines []steps.Header
+	for name, values := range header {
+		if strings.HasPrefix(name, "Content-") {
+			for _, value := range values {
+				lines = append(lines, steps.Header{Name: name, Value: value})
+			}
+		}
+	}
+	h.ask(&steps.ResponseBegins{Headers: lines})
+}
+
+// A piece of the response passes.
+func (h *held) passes(data []byte) {
+	for len(data) > 0 && h.response != nil {
+		piece := data[:min(len(data), mostPiece)]
+		h.ask(&steps.ResponsePiece{Piece: string(piece)})
+		data = data[len(piece):]
+	}
 }
 
 func (h *held) end(ended steps.Ended) {
@@ -440,7 +501,11 @@ func (h *held) end(ended steps.Ended) {
 		return
 	}
 	h.isOver = true
-	ended.ID = h.id
+	ended.ID, ended.Response = h.id, h.said
+	if h.response != nil {
+		h.orbs.gate.raw.Drop(h.response)
+		h.response = nil
+	}
 	if h.stated != nil {
 		ended.IsStated, ended.Stated = true, *h.stated
 	}
@@ -485,6 +550,7 @@ func (c *charged) WriteHeader(status int) {
 		if status >= http.StatusBadRequest {
 			c.held.end(steps.Ended{Status: uint64(status)})
 		}
+		c.held.begins(c.Header())
 	}
 	c.ResponseWriter.WriteHeader(status)
 }
@@ -495,6 +561,7 @@ func (c *charged) Write(data []byte) (int, error) {
 	}
 	c.hasBegun = c.hasBegun || len(data) > 0
 	c.sent += int64(len(data))
+	c.held.passes(data)
 	if c.length >= 0 && c.sent >= c.length {
 		c.held.end(steps.Ended{Status: uint64(c.status)})
 	}
