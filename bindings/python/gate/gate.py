@@ -105,6 +105,23 @@ def stream(text: str, do: str) -> Iterator[str]:
         yield text
 
 
+def respond(body: bytes) -> tuple[int, dict[str, str], Iterator[bytes]]:
+    """A response as the arguments of a call at an MCP endpoint describe it."""
+    row = json.loads(body)["params"]["arguments"]
+
+    def pieces() -> Iterator[bytes]:
+        text = row["body"].encode()
+        if row.get("closed"):
+            yield text
+            while True:
+                time.sleep(0.01)
+                yield b":\n"
+        yield text[: len(text) // 2]
+        yield text[len(text) // 2 :]
+
+    return row["status"], dict(line.split(": ") for line in row["headers"]), pieces()
+
+
 def obey(gate: Gate | None, policy: str, counted: Counted) -> None:
     """What is said on standard input."""
     for line in sys.stdin:
@@ -167,6 +184,9 @@ def starlette(gate: Gate | None, routes: Routes) -> Any:
 
     async def echo(request: Request) -> Response:
         do, body = request.headers.get("x-do", ""), await request.body()
+        if do == "respond":
+            status, headers, parts = respond(body)
+            return StreamingResponse(parts, status, headers)
         status, text, pieces = done(request.method, raw_target(request.scope), allowed(request) if gate else None, do, body)
         if pieces is not None:
             return StreamingResponse(pieces)
@@ -201,6 +221,9 @@ def fastapi(gate: Gate | None, routes: Routes) -> Any:
 
     async def echo(request: Request) -> Response:
         do, body = request.headers.get("x-do", ""), await request.body()
+        if do == "respond":
+            status, headers, parts = respond(body)
+            return StreamingResponse(parts, status, headers)
         status, text, pieces = done(request.method, raw_target(request.scope), allowed(request) if gate else None, do, body)
         if pieces is not None:
             return StreamingResponse(pieces)
@@ -351,7 +374,7 @@ def main() -> None:
     parser.add_argument("--public", action="append", default=[])
     parser.add_argument("--challenge", default="minimal")
     parser.add_argument("--ungated", action="store_true")
-    for option in ("ledger", "ledger-secret", "ledger-db", "on-cancelled"):
+    for option in ("ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-tool-error", "on-input-required", "mcp"):
         parser.add_argument(f"--{option}")
     for option in ("amount", "bonus"):
         parser.add_argument(f"--{option}", action="append", default=[])
@@ -361,7 +384,9 @@ def main() -> None:
     options: dict[str, Any] = {}
     try:
         if given.ledger:
-            options["ledger"] = Ledger(given.ledger, secret_file=given.ledger_secret, on_cancelled=given.on_cancelled)
+            settings = {"on_cancelled": given.on_cancelled, "on_tool_error": given.on_tool_error, "on_input_required": given.on_input_required}
+            options["ledger"] = Ledger(given.ledger, secret_file=given.ledger_secret, **settings)
+            options["mcp"] = given.mcp
             options["amounts"] = {route: lambda headers, _: int(headers["x-orbs"]) for route in given.amount}
             options["bonus_from_body"] = dict.fromkeys(given.bonus, 1000)
         gate = Gate.from_files(given.policy, given.tokens, public=given.public, challenge=given.challenge, count=counted, audit=lambda line: say(f"audited {line}"), **options)
@@ -372,6 +397,8 @@ def main() -> None:
     address = "{}:{}".format(*listener.getsockname()[:2])
     framework, serve = PROGRAMS[given.framework]
     routes = [(route.method, route.template) for route in gate.policy.routes()]
+    if given.mcp:
+        routes = [("POST", given.mcp)]
     routes += [(method, template) for method, _, template in (route.partition(" ") for route in given.public)]
     app = framework(None if given.ungated else gate, routes)
 

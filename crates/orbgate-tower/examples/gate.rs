@@ -36,8 +36,8 @@ use orbgate::{Engine, Policy, TokenKind};
 use orbgate_ledger::{Ledger, Sqlite};
 use orbgate_token::{KeyFetcher, SecretSource, VerifiedToken, Verifier};
 use orbgate_tower::{
-    ActualOrbs, Allowed, Amounts, AuditLog, Challenge, Engines, FullChallenge, GateLayer, LoadError, OnCancelled,
-    OrbLedger, OrbRules, PublicRoutes,
+    ActualOrbs, Allowed, Amounts, AuditLog, Challenge, Engines, FullChallenge, GateLayer, LoadError, Mcp, McpOrbs,
+    OnCancelled, OrbLedger, OrbRules, PublicRoutes,
 };
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -56,6 +56,10 @@ struct Arguments {
     /// The file of a ledger.
     ledger: String,
     on_cancelled: String,
+    /// The path of an MCP endpoint, and what only such a gate needs of a ledger.
+    mcp: String,
+    on_tool_error: String,
+    on_input_required: String,
     /// The routes with a function for the amount.
     amounts: Vec<String>,
     /// The routes whose body is read.
@@ -74,15 +78,19 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let Arguments { listen, policy, tokens, public, challenge, ungated, ledger, on_cancelled, amounts, bonus } =
-        arguments()?;
+    let given = arguments()?;
+    let rules = rules(&given);
+    let Arguments { listen, policy, tokens, public, challenge, ungated, ledger, mcp, amounts, bonus, .. } = given;
     let engines = Engines::from_file(&policy)?;
     let engines = engines.public_routes(PublicRoutes::new(public.clone())?)?;
     let verifier = Verifier::from_yaml(&fs::read_to_string(tokens)?)?;
     let scrape = PrometheusBuilder::new().install_recorder()?;
     tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(tracing::Level::INFO).init();
 
-    let app = routes(&engines.load(), &public);
+    let app = match mcp.as_str() {
+        "" => routes(&engines.load(), &public),
+        mcp => Router::new().route(mcp, any(say_what_came)),
+    };
     let keys = KeyFetcher::new(verifier)?;
     let gate = GateLayer::axum(engines.clone(), keys.clone()).audit(AuditLog::to_writer(Audited)?);
     let gate = match challenge.as_str() {
@@ -95,20 +103,32 @@ async fn run() -> Result<(), Box<dyn Error>> {
     } else if ledger.is_empty() {
         app.layer(gate)
     } else {
-        let on_cancelled = if on_cancelled == "capture" { OnCancelled::Capture } else { OnCancelled::Void };
         let store: Arc<dyn Ledger> = Arc::new(Sqlite::open(&ledger)?);
-        let ledger = OrbLedger::start(store, OrbRules::new(on_cancelled))?;
+        let ledger = OrbLedger::start(store, rules)?;
         let of_header = |headers: &HeaderMap, _: &VerifiedToken| -> Result<u64, Box<dyn Error + Send + Sync>> {
             Ok(headers.get("x-orbs").ok_or("no header")?.to_str()?.parse()?)
         };
         let amounts = amounts.iter().fold(Amounts::of_policy(), |amounts, route| amounts.with(route, of_header));
-        app.layer(gate.ledger(&ledger, amounts)?)
+        match mcp.as_str() {
+            "" => app.layer(gate.ledger(&ledger, amounts)?),
+            mcp => app.layer(gate.mcp(Mcp::new(mcp)?)?.ledger(&ledger, amounts)?),
+        }
     };
     let listener = TcpListener::bind(listen).await?;
     println!("listening {}", listener.local_addr()?);
     tokio::spawn(obey(engines, keys, policy, scrape));
     serve(listener, app).await?;
     Ok(())
+}
+
+fn rules(given: &Arguments) -> OrbRules {
+    let costs = |value: &str| if value == "capture" { OnCancelled::Capture } else { OnCancelled::Void };
+    let mut rules = OrbRules::new(costs(&given.on_cancelled));
+    if !given.on_tool_error.is_empty() {
+        let (on_tool_error, on_input_required) = (costs(&given.on_tool_error), costs(&given.on_input_required));
+        rules.mcp = Some(McpOrbs { on_tool_error, on_input_required });
+    }
+    rules
 }
 
 fn arguments() -> Result<Arguments, String> {
@@ -126,6 +146,9 @@ fn arguments() -> Result<Arguments, String> {
             "--challenge" => &mut found.challenge,
             "--ledger-db" => &mut found.ledger,
             "--on-cancelled" => &mut found.on_cancelled,
+            "--mcp" => &mut found.mcp,
+            "--on-tool-error" => &mut found.on_tool_error,
+            "--on-input-required" => &mut found.on_input_required,
             // For programs that ask the ledger's service.
             "--ledger" | "--ledger-secret" => &mut String::new(),
             "--public" | "--amount" | "--bonus" => {
@@ -192,7 +215,25 @@ async fn say_what_came(
     }
     let saw = saw.to_string();
     say(&saw);
+    if told == "respond" {
+        return responded(&body).unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response());
+    }
     done(told, saw).await
+}
+
+/// A response as the arguments of a call at an MCP endpoint describe it.
+fn responded(body: &[u8]) -> Result<Response, Box<dyn Error>> {
+    let row: Value = serde_json::from_slice(body)?;
+    let row = &row["params"]["arguments"];
+    let mut response = Response::builder().status(u16::try_from(row["status"].as_u64().ok_or("no status")?)?);
+    for line in row["headers"].as_array().ok_or("no headers")? {
+        let (name, value) = line.as_str().and_then(|line| line.split_once(": ")).ok_or("no header")?;
+        response = response.header(name, value);
+    }
+    let text = row["body"].as_str().ok_or("no body")?.to_owned();
+    let pause = Box::pin(tokio::time::sleep(Duration::ZERO));
+    let told = if row["closed"] == true { "endless stream" } else { "stream" }.to_owned();
+    Ok(response.body(Body::new(Pieces { told, saw: text.into(), has_begun: false, is_mcp: true, pause }))?)
 }
 
 /// What the service does, as the header `x-do` says.
@@ -203,7 +244,7 @@ async fn done(told: String, saw: String) -> Response {
         "large" => (json, saw.repeat(20_000)).into_response(),
         told if told.contains("stream") => {
             let pause = Box::pin(tokio::time::sleep(Duration::ZERO));
-            let pieces = Pieces { told: told.to_owned(), saw: saw.into(), has_begun: false, pause };
+            let pieces = Pieces { told: told.to_owned(), saw: saw.into(), has_begun: false, is_mcp: false, pause };
             Body::new(pieces).into_response()
         }
         told => {
@@ -218,6 +259,8 @@ struct Pieces {
     told: String,
     saw: Bytes,
     has_begun: bool,
+    /// It goes on with comments.
+    is_mcp: bool,
     /// Between two pieces.
     pause: Pin<Box<Sleep>>,
 }
@@ -238,6 +281,7 @@ impl http_body::Body for Pieces {
         let is_first = !core::mem::replace(&mut self.has_begun, true);
         let is_due = if is_first { self.told != "stream that fails at once" } else { self.told == "endless stream" };
         Poll::Ready(match is_due {
+            true if self.is_mcp && !is_first => Some(Ok(Frame::data(Bytes::from_static(b":\n")))),
             true => Some(Ok(Frame::data(self.saw.clone()))),
             false if self.told.contains("fails") => Some(Err("as it was told")),
             false => None,

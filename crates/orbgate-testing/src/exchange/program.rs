@@ -24,6 +24,8 @@ pub struct Program {
     pub(crate) drops_empty_headers: bool,
     /// It takes a ledger.
     pub(crate) charges: bool,
+    /// It takes a ledger and an MCP endpoint.
+    pub(crate) charges_mcp: bool,
     /// It opens the ledger's database itself instead of asking its service.
     pub(crate) opens_ledger: bool,
 }
@@ -65,7 +67,7 @@ pub(crate) struct Counted {
 impl Program {
     pub fn new(words: impl IntoIterator<Item = String>) -> Self {
         let words = words.into_iter().collect();
-        Self { words, drops_empty_headers: false, charges: false, opens_ledger: false }
+        Self { words, drops_empty_headers: false, charges: false, charges_mcp: false, opens_ledger: false }
     }
 
     /// The command that starts it.

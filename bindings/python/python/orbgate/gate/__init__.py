@@ -205,7 +205,7 @@ class Allowed:
     def _begins(self, headers: _Headers) -> bool:
         """The handler begins to answer. Whether the body says how a call at an MCP endpoint has ended."""
         outer = self._outer is not None and self._outer._begins(headers)
-        hold = self._orbs.hold
+        hold = self._orbs.hold if self._gate.mcp is not None else None
         return (hold is not None and hold.begin_response([(bytes(name), bytes(value)) for name, value in headers])) or outer
 
     def _reads(self, piece: bytes | None) -> bool:

@@ -3,6 +3,7 @@
 mod cases;
 mod exchanges;
 mod keys;
+mod mcp_orbs;
 mod opaque;
 mod orbs;
 mod outside;
@@ -29,6 +30,8 @@ pub enum Group {
     Opaque,
     /// Orbs that calls hold in a ledger service
     Orbs,
+    /// Orbs that calls at an MCP endpoint hold
+    McpOrbs,
     /// Keys through a proxy, and from a file
     Outside,
     /// A policy that is replaced under load
@@ -45,6 +48,7 @@ impl Group {
             Self::Keys => keys::run(suite),
             Self::Opaque => opaque::run(suite),
             Self::Orbs => orbs::run(suite),
+            Self::McpOrbs => mcp_orbs::run(suite),
             Self::Outside => outside::run(suite),
             Self::Reload => reload::run(suite),
             Self::Provider => provider::run(suite, home),

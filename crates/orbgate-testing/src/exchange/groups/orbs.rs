@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::fs;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::Result;
@@ -33,16 +33,13 @@ apis:
 const OPTIONS: [&str; 6] = ["--amount", "POST /open/{id}", "--bonus", "POST /run", "--public", "GET /healthz"];
 
 /// On the busiest machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(super) const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) fn run(suite: &Suite) -> Result<()> {
     if !suite.program.charges {
         return Ok(());
     }
-    let mut issuer = suite.world.configuration("main");
-    issuer["account"] = json!({"user": "subject"});
-    let tokens = suite.world.file("orbs.yaml");
-    fs::write(&tokens, json!({"orbgate_token": 1, "issuers": [issuer]}).to_string())?;
+    let tokens = tokens(suite)?;
     let policy = suite.world.file("orbs-policy.yaml");
     fs::write(&policy, POLICY)?;
     let service = LedgerService::start(&suite.world.tokens())?;
@@ -77,7 +74,28 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     Ok(())
 }
 
-fn options(service: &LedgerService, on_cancelled: &str) -> [String; 8] {
+/// Users' tokens have an account.
+pub(super) fn tokens(suite: &Suite) -> Result<PathBuf> {
+    let mut issuer = suite.world.configuration("main");
+    issuer["account"] = json!({"user": "subject"});
+    let tokens = suite.world.file("orbs.yaml");
+    fs::write(&tokens, json!({"orbgate_token": 1, "issuers": [issuer]}).to_string())?;
+    Ok(tokens)
+}
+
+/// The orbs of an account, once nothing is held.
+pub(super) fn left(service: &LedgerService, account: &str) -> Result<u64> {
+    let start = Instant::now();
+    loop {
+        let (posted, held) = service.balance(account)?;
+        if held == 0 || start.elapsed() > PATIENCE {
+            return Ok(posted.saturating_sub(held));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+pub(super) fn options(service: &LedgerService, on_cancelled: &str) -> [String; 8] {
     let [secret, db] = [service.secret_file(), service.db()].map(|path| path.display().to_string());
     let all =
         ["--ledger", &service.url, "--ledger-secret", &secret, "--ledger-db", &db, "--on-cancelled", on_cancelled];
@@ -136,16 +154,8 @@ impl Orbs<'_> {
         Ok(wire::ask(&self.running.address, &self.bytes(call)?).unwrap_or_default())
     }
 
-    /// The orbs of a user, once nothing is held.
     fn left(&self, user: &str) -> Result<u64> {
-        let (account, start) = (self.account(user), Instant::now());
-        loop {
-            let (posted, held) = self.service.balance(&account)?;
-            if held == 0 || start.elapsed() > PATIENCE {
-                return Ok(posted.saturating_sub(held));
-            }
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        left(self.service, &self.account(user))
     }
 
     fn judge<T: PartialEq + core::fmt::Debug>(&self, what: &str, found: &T, expected: &T) {
