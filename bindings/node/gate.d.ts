@@ -119,6 +119,8 @@ export interface McpOptions {
   readonly mostBytes?: number;
   /** Denies requests of protocol versions whose headers don't repeat the body. */
   readonly denyLegacy?: boolean;
+  /** The origins whose pages may send requests, such as `https://app.example`. The default is none. */
+  readonly origins?: readonly string[];
 }
 
 /** What a host may read. */
@@ -298,6 +300,12 @@ export class Gate implements Disposable {
   forget(issuer: Text): void;
   /** Compares the routes of a service with those of the policy. Call it at startup and in tests. */
   checkRoutes(routes: Iterable<ServedRoute>): RouteDifference[];
+  /**
+   * Those of these names that a token may pass to a method of the MCP endpoint: tools to `tools/call`, prompts to `prompts/get`, and URIs to
+   * `resources/read`. The gate doesn't filter lists, because a client asks for a scope only when it calls something that needs it. A server
+   * whose tokens never get more scopes can list only these.
+   */
+  visible(token: VerifiedToken, method: string, names: Iterable<string>): string[];
   /** Frees the gate. Waiting and later requests are denied. */
   close(): void;
   [Symbol.dispose](): void;

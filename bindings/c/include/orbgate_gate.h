@@ -64,6 +64,7 @@
 #define ORBGATE_MESSAGE_LEDGER_CALL 92u
 #define ORBGATE_MESSAGE_LEDGERED 93u
 #define ORBGATE_MESSAGE_RESPONDED 94u
+#define ORBGATE_MESSAGE_VISIBLE_NAMES 98u
 /* A question to a gate. */
 typedef struct OrbgateQuestion {
     /* The message so far. */
@@ -277,6 +278,8 @@ static inline void orbgate_make_set_mcp_most_bytes(OrbgateQuestion *to, uint64_t
 static inline void orbgate_make_set_mcp_deny_legacy(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 26u, value); }
 /* The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
 static inline void orbgate_make_set_metadata(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 27u, value, len); }
+/* The origins whose pages may send requests to the endpoint, such as `https://app.example`. */
+static inline void orbgate_make_add_mcp_origin(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 2u, 28u, value, len); }
 
 /* Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`. */
 static inline void orbgate_ask_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 3u); }
@@ -603,6 +606,17 @@ static inline void orbgate_response_piece_set_piece(OrbgateQuestion *to, const c
 /* The bytes aren't at hand. */
 static inline void orbgate_response_piece_set_unreadable(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 40u, 2u, value); }
 
+/* Visible: Asks which of these names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`. */
+static inline void orbgate_visible_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 44u); }
+/* The kind of the token, an `OrbgateTokenKind`. */
+static inline void orbgate_visible_set_kind(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 44u, 1u, value); }
+/* Its scopes. */
+static inline void orbgate_visible_set_scopes(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 44u, 2u, value, len); }
+/* `tools/call` for tools, `prompts/get` for prompts, `resources/read` for URIs. */
+static inline void orbgate_visible_set_method(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 44u, 3u, value, len); }
+/* The names. */
+static inline void orbgate_visible_add_name(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 44u, 4u, value, len); }
+
 /* The form of each field, by its number; null for an unknown kind. */
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
 {
@@ -624,6 +638,7 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
         {0, 129, 131, 131, 129}, /* LedgerCall */
         {0, 130, 129, 1, 1, 1, 1}, /* Ledgered */
         {0, 130, 129}, /* Responded */
+        {0, 131}, /* VisibleNames */
         {0, 1, 1, 3}, /* Diagnostic */
         {0, 1, 3, 3, 3, 3, 3, 3, 3, 1}, /* Token */
         {0, 131, 131}, /* CallHeader */
@@ -649,12 +664,13 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
     case 92u: return forms[14];
     case 93u: return forms[15];
     case 94u: return forms[16];
-    case 1u: return forms[17];
-    case 2u: return forms[18];
-    case 3u: return forms[19];
-    case 4u: return forms[20];
-    case 5u: return forms[21];
-    case 6u: return forms[22];
+    case 98u: return forms[17];
+    case 1u: return forms[18];
+    case 2u: return forms[19];
+    case 3u: return forms[20];
+    case 4u: return forms[21];
+    case 5u: return forms[22];
+    case 6u: return forms[23];
     default: return NULL;
     }
 }
@@ -789,7 +805,7 @@ static inline OrbgateMessage orbgate_message_init(void)
 }
 
 /* Done: The question is done. */
-/* After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs. */
+/* After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs, a warning. */
 static inline OrbgateStr orbgate_done_get_notices(const OrbgateMessage *from) { return orbgate_wire_get(from, 64u, 1u); }
 /* The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`. */
 static inline OrbgateStr orbgate_done_get_levels(const OrbgateMessage *from) { return orbgate_wire_get(from, 64u, 2u); }
@@ -971,6 +987,10 @@ static inline uint64_t orbgate_ledgered_get_lost(const OrbgateMessage *from) { r
 static inline bool orbgate_responded_get_reads(const OrbgateMessage *from) { return orbgate_wire_get(from, 94u, 1u).data != NULL; }
 /* For `response` of `Ended`. */
 static inline uint64_t orbgate_responded_get_end(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 94u, 2u); }
+
+/* VisibleNames: The names that the token may pass, in their order. */
+/* The names, one on each line. */
+static inline OrbgateStr orbgate_visible_names_get_names(const OrbgateMessage *from) { return orbgate_wire_get(from, 98u, 1u); }
 
 /* Diagnostic: An error of a configuration. */
 /* Line, from 1. */

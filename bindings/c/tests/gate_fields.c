@@ -22,7 +22,7 @@ static void ask_sources(void)
 static void ask_make(void)
 {
     static const unsigned char bytes[] = {
-        2,0,0,0,193,1,0,0,1,0,0,0,6,0,0,0,116,111,107,101,110,115,2,0,0,0,0,0,0,0,3,0,0,0,0,0,0,0,4,0,0,0,0,0,0,0,5,0,
+        2,0,0,0,233,1,0,0,1,0,0,0,6,0,0,0,116,111,107,101,110,115,2,0,0,0,0,0,0,0,3,0,0,0,0,0,0,0,4,0,0,0,0,0,0,0,5,0,
         0,0,0,0,0,0,6,0,0,0,0,0,0,0,7,0,0,0,8,0,0,0,8,2,3,4,5,6,7,128,8,0,0,0,8,0,0,0,9,2,3,4,5,6,7,128,9,0,
         0,0,8,0,0,0,10,2,3,4,5,6,7,128,10,0,0,0,5,0,0,0,114,101,97,108,109,11,0,0,0,17,0,0,0,114,101,115,111,117,114,99,101,95,109,101,116,97,
         100,97,116,97,12,0,0,0,8,0,0,0,13,2,3,4,5,6,7,128,13,0,0,0,8,0,0,0,14,2,3,4,5,6,7,128,14,0,0,0,8,0,0,0,15,2,3,4,
@@ -31,7 +31,8 @@ static void ask_make(void)
         5,6,7,128,21,0,0,0,13,0,0,0,112,117,98,108,105,99,95,114,111,117,116,101,115,21,0,0,0,15,0,0,0,112,117,98,108,105,99,95,114,111,117,116,101,115,32,50,
         22,0,0,0,13,0,0,0,1,0,0,0,5,0,0,0,118,97,108,117,101,22,0,0,0,15,0,0,0,1,0,0,0,7,0,0,0,118,97,108,117,101,32,50,23,0,0,0,
         3,0,0,0,109,99,112,24,0,0,0,18,0,0,0,109,99,112,95,105,110,105,116,105,97,108,95,115,99,111,112,101,115,25,0,0,0,8,0,0,0,26,2,3,4,5,6,7,
-        128,26,0,0,0,0,0,0,0,27,0,0,0,8,0,0,0,109,101,116,97,100,97,116,97,
+        128,26,0,0,0,0,0,0,0,27,0,0,0,8,0,0,0,109,101,116,97,100,97,116,97,28,0,0,0,11,0,0,0,109,99,112,95,111,114,105,103,105,110,115,28,0,0,0,
+        13,0,0,0,109,99,112,95,111,114,105,103,105,110,115,32,50,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_make_begin(NULL);
@@ -65,6 +66,8 @@ static void ask_make(void)
     orbgate_make_set_mcp_most_bytes(&question, UINT64_C(0x800706050403021a));
     orbgate_make_set_mcp_deny_legacy(&question, true);
     orbgate_make_set_metadata(&question, ORBGATE_TEXT("metadata"));
+    orbgate_make_add_mcp_origin(&question, ORBGATE_TEXT("mcp_origins"));
+    orbgate_make_add_mcp_origin(&question, ORBGATE_TEXT("mcp_origins 2"));
     CHECK(is_written(&question, bytes, sizeof bytes));
     SETS_STRING(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_tokens, "tokens");
     SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_flat_403, true);
@@ -95,6 +98,7 @@ static void ask_make(void)
     SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_mcp_most_bytes, UINT64_C(0x800706050403021a));
     SETS(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_mcp_deny_legacy, true);
     SETS_STRING(orbgate_make_begin, orbgate_drop_begin, orbgate_make_set_metadata, "metadata");
+    ADDS_STRING(orbgate_make_begin, orbgate_drop_begin, orbgate_make_add_mcp_origin, "mcp_origins");
     orbgate_question_free(&question);
 }
 
@@ -687,6 +691,28 @@ static void ask_response_piece(void)
     orbgate_question_free(&question);
 }
 
+static void ask_visible(void)
+{
+    static const unsigned char bytes[] = {
+        44,0,0,0,72,0,0,0,1,0,0,0,8,0,0,0,2,2,3,4,5,6,7,128,2,0,0,0,6,0,0,0,115,99,111,112,101,115,3,0,0,0,6,0,0,0,109,101,
+        116,104,111,100,4,0,0,0,5,0,0,0,110,97,109,101,115,4,0,0,0,7,0,0,0,110,97,109,101,115,32,50,
+    };
+    OrbgateQuestion question = orbgate_question_init();
+    orbgate_visible_begin(NULL);
+    orbgate_visible_begin(&question);
+    orbgate_visible_set_kind(&question, UINT64_C(0x8007060504030202));
+    orbgate_visible_set_scopes(&question, ORBGATE_TEXT("scopes"));
+    orbgate_visible_set_method(&question, ORBGATE_TEXT("method"));
+    orbgate_visible_add_name(&question, ORBGATE_TEXT("names"));
+    orbgate_visible_add_name(&question, ORBGATE_TEXT("names 2"));
+    CHECK(is_written(&question, bytes, sizeof bytes));
+    SETS(orbgate_visible_begin, orbgate_drop_begin, orbgate_visible_set_kind, UINT64_C(0x8007060504030202));
+    SETS_STRING(orbgate_visible_begin, orbgate_drop_begin, orbgate_visible_set_scopes, "scopes");
+    SETS_STRING(orbgate_visible_begin, orbgate_drop_begin, orbgate_visible_set_method, "method");
+    ADDS_STRING(orbgate_visible_begin, orbgate_drop_begin, orbgate_visible_add_name, "names");
+    orbgate_question_free(&question);
+}
+
 static void read_done(void)
 {
     static const unsigned char bytes[] = {
@@ -1019,6 +1045,16 @@ static void read_responded(void)
     INTEGER(orbgate_responded_get_end, message, UINT64_C(0x8007060504030203));
 }
 
+static void read_visible_names(void)
+{
+    static const unsigned char bytes[] = {
+        98,0,0,0,13,0,0,0,1,0,0,128,5,0,0,0,110,97,109,101,115,
+    };
+    OrbgateMessage message = whole(bytes, sizeof bytes);
+    CHECK(message.kind == ORBGATE_MESSAGE_VISIBLE_NAMES);
+    STRING(orbgate_visible_names_get_names, message, "names");
+}
+
 int main(void)
 {
     ask_sources();
@@ -1050,6 +1086,7 @@ int main(void)
     ask_read_response();
     ask_response_begins();
     ask_response_piece();
+    ask_visible();
     read_done();
     read_failed();
     read_answer();
@@ -1067,5 +1104,6 @@ int main(void)
     read_ledger_call();
     read_ledgered();
     read_responded();
+    read_visible_names();
     return 0;
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use orbgate::{Decision, Detail, Engine, Reason, Token};
+use orbgate::{Decision, Detail, Engine, Reason, Route, Token};
 
 use crate::answer::{Answer, Denial, Misrouted};
 use crate::credentials::{Credentials, Verified};
@@ -189,7 +189,7 @@ impl<'e, 'r> Opened<'e, 'r> {
             return self.tokenless;
         }
         let bonus = self.request.allow_bonus_orbs_use;
-        match self.tokenless.about() {
+        let decision = match self.tokenless.about() {
             Some(route) => self.engine.decide_route(route.id(), token, bonus),
             None => self.engine.decide(&orbgate::Request {
                 method: self.request.method,
@@ -197,6 +197,13 @@ impl<'e, 'r> Opened<'e, 'r> {
                 token,
                 allow_bonus_orbs_use: bonus,
             }),
+        };
+        let Decision::Deny(deny) = decision else { return decision };
+        let is_virtual = |route: Route<'_>| route.methods().all(|method| method == mcp::METHOD);
+        match deny.reason() == Reason::MethodNotDeclared && deny.route().is_some_and(is_virtual) {
+            // No request can have a path that only operations have.
+            true => self.engine.deny_misrouted(),
+            false => decision,
         }
     }
 }

@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 
 const POLICY: &str = include_str!("../../../policy/cases/mcp/policy.yaml");
 const REQUESTS: &str = include_str!("../../../policy/cases/mcp/requests.jsonl");
+const VISIBLE: &str = include_str!("../../../policy/cases/mcp/visible.jsonl");
 const MCP: Matched<'_> = Matched::Template("/mcp");
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -87,7 +88,7 @@ fn error(answer: &Answer<'_, Holder>) -> Value {
 
 #[test]
 fn the_shared_requests_have_the_written_answers() {
-    let (engine, rules) = (engine(POLICY), rules(mcp()));
+    let (engine, rules) = (engine(POLICY), rules(mcp().origins(["https://app.example"]).unwrap()));
     let mut count = [0; 3];
     for line in REQUESTS.lines() {
         let row: Value = serde_json::from_str(line).unwrap();
@@ -102,9 +103,12 @@ fn the_shared_requests_have_the_written_answers() {
         };
         let scopes = "mcp:connect orders:read";
         let origin: Vec<_> = headers.iter().filter(|(name, _)| *name == b"Origin").map(|(_, value)| *value).collect();
-        let answer = match origin.is_empty() {
-            true => post(&rules, &engine, scopes, &headers, &body),
-            false => from(&rules, &engine, ("POST", "/mcp"), scopes, &origin),
+        let answer = match from(&rules, &engine, ("POST", "/mcp"), scopes, &origin) {
+            Answer { mcp: Some(call), credentials, .. } if call.reads_body().is_some() => {
+                let request = McpRequest { headers: &headers, body: Ok(&body) };
+                rules.decide_body(&engine, &call, credentials, request)
+            }
+            answer => answer,
         };
         let call = answer.mcp.as_ref().unwrap();
         let status = answer.denial.as_ref().map_or(200, |denial| u64::from(denial.status));
@@ -125,7 +129,7 @@ fn the_shared_requests_have_the_written_answers() {
             assert_eq!(challenge.unwrap(), format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""), "{name}");
         }
     }
-    assert_eq!(count, [10, 101, 27]);
+    assert_eq!(count, [11, 104, 27]);
 }
 
 #[test]
@@ -138,8 +142,11 @@ fn no_request_has_the_virtual_method() {
             assert_eq!(found, (Reason::MalformedRequest, Some(Detail::Method)), "{target}");
         }
         // Nor does a path below the endpoint belong to it, and no `Allow` shows the method.
-        let answer = open(&rules, &engine, "POST", "/mcp/tools/call/refund", "orders:write");
-        assert_eq!(answer.denial.unwrap().allow.as_deref(), Some(""));
+        for method in ["POST", "GET"] {
+            let answer = open(&rules, &engine, method, "/mcp/tools/call/refund", "orders:write");
+            let denial = answer.denial.unwrap();
+            assert_eq!((denial.status, denial.allow, answer.decision.reason()), (404, None, Reason::NoRoute));
+        }
     }
     // A browser can't ask for it either.
     let mut rules = rules(mcp().origins(["https://app.example"]).unwrap());
@@ -184,7 +191,14 @@ fn visible_names_are_those_that_a_call_may_have() {
         }
         let token = Token { kind: TokenKind::User, scopes: "orders:read".into() };
         assert_eq!(mcp().visible(&engine, token, "tools/call", names), ["list_orders"]);
-        assert!(mcp().visible(&engine, token, "tools/list", ["x"]).is_empty());
+    }
+    for line in VISIBLE.lines() {
+        let row: Value = serde_json::from_str(line).unwrap();
+        let of =
+            |name: &str| row[name].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect::<Vec<_>>();
+        let token = Token { kind: TokenKind::User, scopes: row["scopes"].as_str().unwrap().into() };
+        let visible = mcp().visible(&engine(POLICY), token, row["method"].as_str().unwrap(), of("names"));
+        assert_eq!(visible, of("visible"), "{row}");
     }
 }
 

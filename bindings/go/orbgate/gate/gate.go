@@ -151,6 +151,7 @@ func New(config Config) (*Gate, error) {
 		Tokens: config.Tokens, Templates: uint64(config.Templates), Realm: config.Challenge.Realm, ResourceMetadata: config.Challenge.ResourceMetadata,
 		PublicRoutes: config.Public, Flat403: config.Flat403, Introspection: true, Metadata: config.Resource,
 		Mcp: config.MCP.Path, McpInitialScopes: config.MCP.InitialScopes, McpMostBytes: uint64(config.MCP.MostBytes), McpDenyLegacy: config.MCP.DenyLegacy,
+		McpOrigins: config.MCP.Origins,
 	}
 	if config.CorsPreflight {
 		asked.CorsPreflight = steps.CorsPreflightPass

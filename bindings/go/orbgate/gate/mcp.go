@@ -24,6 +24,22 @@ type MCP struct {
 	MostBytes uint32
 	// DenyLegacy denies requests of protocol versions whose headers don't repeat the body.
 	DenyLegacy bool
+	// Origins are those whose pages may send requests, such as https://app.example. The default is none.
+	Origins []string
+}
+
+// Visible returns those of these names that a token may pass to a method of the MCP endpoint: tools to tools/call, prompts to prompts/get,
+// and URIs to resources/read. The gate doesn't filter lists, because a client asks for a scope only when it calls something that needs it. A
+// server whose tokens never get more scopes can list only these.
+func (g *Gate) Visible(token *Token, method string, names []string) []string {
+	engine := g.config.Policy.Load()
+	defer engine.Close()
+	asked := steps.Visible{Kind: uint64(token.Kind), Scopes: token.Scopes, Method: method, Names: names}
+	step := new(steps.Step)
+	if g.raw.Ask(engine, &asked, step) != nil {
+		return nil
+	}
+	return strings.Fields(step.VisibleNames.Names)
 }
 
 // ErrTooLarge is what [Request.Body] returns for a body that is longer than allowed.

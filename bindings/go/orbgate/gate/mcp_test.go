@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -40,7 +41,7 @@ func newMCP(t *testing.T, change func(*gate.Config)) *mcpService {
 	if err != nil {
 		t.Fatal(err)
 	}
-	config := gate.Config{Policy: orbgate.NewHandle(engine), Tokens: issuer.Tokens(), MCP: gate.MCP{Path: "/mcp", InitialScopes: "mcp:connect"}}
+	config := gate.Config{Policy: orbgate.NewHandle(engine), Tokens: issuer.Tokens(), MCP: gate.MCP{Path: "/mcp", InitialScopes: "mcp:connect", Origins: []string{"https://app.example"}}}
 	engine.Close()
 	if change != nil {
 		change(&config)
@@ -103,32 +104,53 @@ type mcpRow struct {
 	Scope       string
 }
 
-func mcpRows(t *testing.T) []mcpRow {
+func mcpRows[Row any](t *testing.T, name string) []Row {
 	t.Helper()
-	file, err := os.Open(mcpCases + "requests.jsonl")
+	file, err := os.Open(mcpCases + name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	var rows []mcpRow
+	var rows []Row
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		var row mcpRow
+		var row Row
 		if err := json.Unmarshal(lines.Bytes(), &row); err != nil {
 			t.Fatal(err)
-		}
-		if row.BodyBase64 == nil {
-			row.BodyBase64 = []byte(row.Body)
 		}
 		rows = append(rows, row)
 	}
 	return rows
 }
 
+func TestVisibleNamesAreThoseOfTheToken(t *testing.T) {
+	service := newMCP(t, nil)
+	type row struct {
+		Scopes, Method string
+		Names, Visible []string
+	}
+	rows := mcpRows[row](t, "visible.jsonl")
+	for _, row := range rows {
+		token := &gate.Token{Kind: orbgate.KindUser, Scopes: row.Scopes}
+		if visible := service.protect.Visible(token, row.Method, row.Names); !slices.Equal(visible, row.Visible) {
+			t.Errorf("%+v: %q", row, visible)
+		}
+		if visible := service.protect.Visible(new(gate.Token), row.Method, row.Names); len(visible) > 0 {
+			t.Errorf("without a token: %q", visible)
+		}
+	}
+	if len(rows) != 6 {
+		t.Error(rows)
+	}
+}
+
 func TestOnlyAllowedMessagesReachTheHandler(t *testing.T) {
 	service := newMCP(t, nil)
 	allowed := int32(0)
-	rows := mcpRows(t)
+	rows := mcpRows[mcpRow](t, "requests.jsonl")
 	for _, row := range rows {
+		if row.BodyBase64 == nil {
+			row.BodyBase64 = []byte(row.Body)
+		}
 		response, body := service.send(t, http.MethodPost, "mcp:connect orders:read", row.Headers, bytes.NewReader(row.BodyBase64))
 		if response.StatusCode != row.Status {
 			t.Errorf("%s: %d, and not %d: %s", row.Name, response.StatusCode, row.Status, body)
@@ -157,7 +179,7 @@ func TestOnlyAllowedMessagesReachTheHandler(t *testing.T) {
 			t.Fatalf("%s: %d handlers ran, and not %d", row.Name, ran, allowed)
 		}
 	}
-	if len(rows) != 138 || allowed != 20 {
+	if len(rows) != 142 || allowed != 21 {
 		t.Errorf("%d requests, %d allowed", len(rows), allowed)
 	}
 }
@@ -266,6 +288,12 @@ func TestTheMethodOfMCPIsDeniedOnTheWire(t *testing.T) {
 	request.Header.Set("Authorization", service.issuer.Bearer(orbgate.KindUser, "orders:read"))
 	answer := service.protect.AskHTTP(request)
 	if answer.HTTPStatus() != 400 || answer.Decision.Reason() != orbgate.ReasonMalformedRequest {
+		t.Error(answer)
+	}
+	// Nor does a path that only operations have exist.
+	request = httptest.NewRequest(http.MethodGet, "/mcp/tools/call/list_orders", nil)
+	request.Header.Set("Authorization", service.issuer.Bearer(orbgate.KindUser, "orders:read"))
+	if answer = service.protect.AskHTTP(request); answer.HTTPStatus() != 404 || answer.Allow != "" {
 		t.Error(answer)
 	}
 }

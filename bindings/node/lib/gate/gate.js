@@ -7,6 +7,7 @@ const { Handle } = require("../handle.js");
 const { PolicyError, failure } = require("../errors.js");
 const { fromRead } = require("../file.js");
 const { given } = require("../text.js");
+const { kindOf } = require("../token.js");
 const { answerOf } = require("./answer.js");
 const { Held, readsBonus } = require("./orbs.js");
 const { Keys, monotonicMs } = require("./keys.js");
@@ -164,6 +165,16 @@ class Gate {
   /** @param {Iterable<import("../../gate.js").ServedRoute>} routes */
   checkRoutes(routes) {
     return differences(this.#steps, this.#policy.load(), routes);
+  }
+
+  /**
+   * @param {import("../../gate.js").VerifiedToken} token
+   * @param {string} method
+   * @param {Iterable<string>} names
+   */
+  visible(token, method, names) {
+    const question = { number: MESSAGES.VISIBLE, kind: kindOf(token), scopes: token.scopes, method: given(method), names: [...names].map(given) };
+    return this.#steps.answered(MESSAGES.VISIBLE_NAMES, this.#steps.ask(this.#policy.load(), question)).names.split("\n").filter(Boolean);
   }
 
   close() {

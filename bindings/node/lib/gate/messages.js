@@ -38,6 +38,7 @@ const MESSAGES = Object.freeze({
   READ_RESPONSE: 38,
   RESPONSE_BEGINS: 39,
   RESPONSE_PIECE: 40,
+  VISIBLE: 44,
   DONE: 64,
   FAILED: 65,
   ANSWER: 66,
@@ -55,6 +56,7 @@ const MESSAGES = Object.freeze({
   LEDGER_CALL: 92,
   LEDGERED: 93,
   RESPONDED: 94,
+  VISIBLE_NAMES: 98,
 });
 
 /**
@@ -100,6 +102,7 @@ const putSources = (to, of) => {
  * @property {number} [mcpMostBytes] The longest body of the endpoint, at most 8 MiB. 0 selects 4 MiB.
  * @property {boolean} [mcpDenyLegacy] Requests of protocol versions without the headers of MCP are denied.
  * @property {Text} [metadata] The URL of the protected resource, whose metadata (RFC 9728) the gate serves.
+ * @property {readonly Text[]} [mcpOrigins] The origins whose pages may send requests to the endpoint, such as `https://app.example`.
  */
 
 /** @type {Put<Make>} */
@@ -131,6 +134,7 @@ const putMake = (to, of) => {
   to.integer(25, of.mcpMostBytes);
   to.flag(26, of.mcpDenyLegacy);
   to.text(27, of.metadata);
+  to.texts(28, of.mcpOrigins);
 };
 
 /**
@@ -158,6 +162,8 @@ const putMake = (to, of) => {
  * @property {number} [unpaid] The `unpaid` of a `HoldStep` that has denied the call: answered by its denial.
  * @property {number} [retryAfterMs] That of the same `HoldStep`.
  * @property {boolean} [amountFailed] The function has failed, so the call is denied.
+ * @property {boolean} [keeps] After an allow that consumes, and after `Charge`, the step keeps the token for an `Ask` with `again`.
+ * @property {boolean} [again] The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is.
  */
 
 /** @type {Put<Ask>} */
@@ -183,6 +189,8 @@ const putAsk = (to, of) => {
   to.integer(23, of.unpaid);
   to.integer(24, of.retryAfterMs);
   to.flag(25, of.amountFailed);
+  to.flag(26, of.keeps);
+  to.flag(27, of.again);
 };
 
 /**
@@ -594,6 +602,24 @@ const putResponsePiece = (to, of) => {
 };
 
 /**
+ * Asks which of these names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`.
+ * @typedef {object} Visible
+ * @property {44} number
+ * @property {number} [kind] The kind of the token, an `OrbgateTokenKind`.
+ * @property {Text} [scopes] Its scopes.
+ * @property {Text} [method] `tools/call` for tools, `prompts/get` for prompts, `resources/read` for URIs.
+ * @property {readonly Text[]} [names] The names.
+ */
+
+/** @type {Put<Visible>} */
+const putVisible = (to, of) => {
+  to.integer(1, of.kind);
+  to.text(2, of.scopes);
+  to.text(3, of.method);
+  to.texts(4, of.names);
+};
+
+/**
  * A secret that the host passes.
  * @typedef {object} Secret
  * @property {Text} [value] The secret; absent if the library reads it from its file or environment variable.
@@ -630,7 +656,7 @@ const putServiceRoute = (to, of) => {
   to.text(2, of.pathTemplate);
 };
 
-/** A question. @typedef {Sources | Make | Ask | Resume | Checked | IsOver | NextCall | Called | Warm | Revoke | Forget | ReadSecrets | Status | CheckEngine | CheckRoutes | Drop | Body | Reload | UseLedger | Hold | Held | Waited | Ended | NextLedgerCall | LedgerCalled | CheckAmounts | ReadResponse | ResponseBegins | ResponsePiece} Question */
+/** A question. @typedef {Sources | Make | Ask | Resume | Checked | IsOver | NextCall | Called | Warm | Revoke | Forget | ReadSecrets | Status | CheckEngine | CheckRoutes | Drop | Body | Reload | UseLedger | Hold | Held | Waited | Ended | NextLedgerCall | LedgerCalled | CheckAmounts | ReadResponse | ResponseBegins | ResponsePiece | Visible} Question */
 
 /** Writes a question. @type {Put<Question>} */
 const write = (to, question) => {
@@ -714,6 +740,9 @@ const write = (to, question) => {
     case 40:
       putResponsePiece(to, question);
       break;
+    case 44:
+      putVisible(to, question);
+      break;
   }
   to.close(start);
 };
@@ -731,7 +760,7 @@ const KEPT = {
  * The question is done.
  * @typedef {object} Done
  * @property {64} number
- * @property {string} notices After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set.
+ * @property {string} notices After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs, a warning.
  * @property {string} levels The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`.
  */
 
@@ -1827,6 +1856,43 @@ const readResponded = (bytes, view, start, end) => {
 };
 
 /**
+ * The names that the token may pass, in their order.
+ * @typedef {object} VisibleNames
+ * @property {98} number
+ * @property {string} names The names, one on each line.
+ */
+
+/** @type {Read<VisibleNames>} */
+const readVisibleNames = (bytes, view, start, end) => {
+  /** @type {VisibleNames} */
+  const of = { number: 98, names: "" };
+  let seen = 0;
+  for (let at = start; at < end;) {
+    const size = sizeAt(view, at, end);
+    if (size < 0) {
+      return null;
+    }
+    const tag = view.getInt32(at, true);
+    const from = at + HEAD;
+    at = from + size;
+    switch (tag) {
+      case CRITICAL | 1:
+        if ((seen & 2) !== 0) {
+          return null;
+        }
+        seen |= 2;
+        of.names = textAt(bytes, from, at);
+        break;
+      default:
+        if (tag < 0) {
+          return null;
+        }
+    }
+  }
+  return of;
+};
+
+/**
  * An error of a configuration.
  * @typedef {object} Diagnostic
  * @property {number} line Line, from 1.
@@ -2194,7 +2260,7 @@ const readRouteDifference = (bytes, view, start, end) => {
   return of;
 };
 
-/** An answer. @typedef {Done | Failed | Answer | Wait | CheckSignature | Call | Over | SecretSources | KeyStatus | RouteDifferences | ReadBody | Loaded | Charge | HoldStep | LedgerCall | Ledgered | Responded} Reply */
+/** An answer. @typedef {Done | Failed | Answer | Wait | CheckSignature | Call | Over | SecretSources | KeyStatus | RouteDifferences | ReadBody | Loaded | Charge | HoldStep | LedgerCall | Ledgered | Responded | VisibleNames} Reply */
 
 /** Reads an answer; `null` if it isn't one, or if it has something unknown and critical. @type {Read<Reply>} */
 const read = (bytes, view, start, end) => {
@@ -2238,6 +2304,8 @@ const read = (bytes, view, start, end) => {
       return readLedgered(bytes, view, from, end);
     case 94:
       return readResponded(bytes, view, from, end);
+    case 98:
+      return readVisibleNames(bytes, view, from, end);
     default:
       return null;
   }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
+use orbgate::TokenKind;
 use orbgate_gate::{
     AuditLine, AuditToken, Follower, Mcp, McpCall, McpFault, McpRequest, Metadata, OrbRules, RoutesDiffer, Step,
     Undeclared, audit_json, check_routes,
@@ -49,7 +50,7 @@ pub unsafe extern "C" fn orbgate_step_new(out: *mut *mut OrbgateStep) -> Orbgate
 }
 
 /// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides requests, and
-/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes`, `CheckAmounts` and `Reload`; otherwise it may be null.
+/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes`, `CheckAmounts`, `Reload` and `Visible`; otherwise it may be null.
 /// `gate` may be null for `Sources`, `Make`, `CheckRoutes`, `Drop`, and the questions from `UseLedger` to `ResponsePiece`.
 ///
 /// Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a step
@@ -290,11 +291,20 @@ impl<'c> Asking<'c> {
             Question::ReadResponse(asked) => self.read_response(&asked),
             Question::ResponseBegins(asked) => self.response_begins(&asked),
             Question::ResponsePiece(asked) => self.response_piece(&asked),
+            Question::Visible(asked) => self.visible(&asked),
             Question::Drop => {
                 self.step.state = State::Idle;
                 self.done()
             }
         }
+    }
+
+    fn visible(&mut self, asked: &Visible<'_>) -> OrStatus {
+        let (mcp, engine) = (self.gate()?.gate.rules().mcp.as_deref().ok_or(INVALID)?, self.engine()?);
+        let kind = TokenKind::ALL.into_iter().find(|kind| u64::from(kind.number()) == asked.kind);
+        let token = orbgate::Token { kind: kind.unwrap_or_default(), scopes: asked.scopes.into() };
+        let names = mcp.visible(engine.engine(), token, asked.method, asked.names.iter().copied());
+        VisibleNames { names: &names.join("\n") }.write(&mut self.to())
     }
 
     fn reload(&mut self, asked: &Reload<'_>) -> OrStatus {

@@ -37,6 +37,7 @@ pub(super) enum Question<'a> {
     ReadResponse(ReadResponse<'a>),
     ResponseBegins(ResponseBegins<'a>),
     ResponsePiece(ResponsePiece<'a>),
+    Visible(Visible<'a>),
 }
 
 impl<'a> Question<'a> {
@@ -72,6 +73,7 @@ impl<'a> Question<'a> {
             38 => ReadResponse::read(fields).map(Self::ReadResponse),
             39 => ResponseBegins::read(fields).map(Self::ResponseBegins),
             40 => ResponsePiece::read(fields).map(Self::ResponsePiece),
+            44 => Visible::read(fields).map(Self::Visible),
             _ => Err(OrbgateStatus::InvalidArgument),
         }
     }
@@ -159,6 +161,8 @@ pub(super) struct Make<'a> {
     pub(super) mcp_deny_legacy: bool,
     /// The URL of the protected resource, whose metadata (RFC 9728) the gate serves.
     pub(super) metadata: &'a str,
+    /// The origins whose pages may send requests to the endpoint, such as `https://app.example`.
+    pub(super) mcp_origins: Vec<&'a str>,
 }
 
 impl<'a> Make<'a> {
@@ -269,6 +273,7 @@ impl<'a> Make<'a> {
                     seen.first(number)?;
                     read.metadata = <&str>::read(bytes)?;
                 }
+                28 => read.mcp_origins.push(<&str>::read(bytes)?),
                 _ => return Err(OrbgateStatus::InvalidArgument),
             }
             Ok(())
@@ -1309,6 +1314,46 @@ impl<'a> ResponsePiece<'a> {
     }
 }
 
+/// Asks which of these names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`.
+#[derive(Default)]
+pub(super) struct Visible<'a> {
+    /// The kind of the token, an `OrbgateTokenKind`.
+    pub(super) kind: u64,
+    /// Its scopes.
+    pub(super) scopes: &'a str,
+    /// `tools/call` for tools, `prompts/get` for prompts, `resources/read` for URIs.
+    pub(super) method: &'a str,
+    /// The names.
+    pub(super) names: Vec<&'a str>,
+}
+
+impl<'a> Visible<'a> {
+    fn read(fields: Fields<'a>) -> OrStatus<Self> {
+        let mut read = Self::default();
+        let mut seen = Seen::default();
+        fields.each(|number, bytes| {
+            match number {
+                1 => {
+                    seen.first(number)?;
+                    read.kind = u64::read(bytes)?;
+                }
+                2 => {
+                    seen.first(number)?;
+                    read.scopes = <&str>::read(bytes)?;
+                }
+                3 => {
+                    seen.first(number)?;
+                    read.method = <&str>::read(bytes)?;
+                }
+                4 => read.names.push(<&str>::read(bytes)?),
+                _ => return Err(OrbgateStatus::InvalidArgument),
+            }
+            Ok(())
+        })?;
+        Ok(read)
+    }
+}
+
 /// A secret that the host passes.
 #[derive(Default)]
 pub(super) struct Secret<'a> {
@@ -1399,7 +1444,7 @@ impl<'a> ServiceRoute<'a> {
 /// The question is done.
 #[derive(Default)]
 pub(super) struct Done<'a> {
-    /// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs.
+    /// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs, a warning.
     pub(super) notices: &'a str,
     /// The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`.
     pub(super) levels: &'a str,
@@ -1946,6 +1991,26 @@ impl Responded {
     fn put(&self, to: &mut Writer<'_>) -> OrStatus {
         to.boolean(CRITICAL | 1, self.reads);
         to.integer(CRITICAL | 2, self.end);
+        Ok(())
+    }
+}
+
+/// The names that the token may pass, in their order.
+#[derive(Default)]
+pub(super) struct VisibleNames<'a> {
+    /// The names, one on each line.
+    pub(super) names: &'a str,
+}
+
+impl VisibleNames<'_> {
+    pub(super) fn write(&self, to: &mut Writer<'_>) -> OrStatus {
+        to.fields(98, |to| self.put(to))
+    }
+
+    fn put(&self, to: &mut Writer<'_>) -> OrStatus {
+        if !self.names.is_empty() {
+            to.bytes(CRITICAL | 1, self.names.as_bytes())?;
+        }
         Ok(())
     }
 }

@@ -118,10 +118,11 @@ fn mcp(make: &Make<'_>) -> Result<Option<Arc<Mcp>>, OrbgateError> {
     if make.mcp.is_empty() {
         // Settings of an endpoint must not be ignored silently. The metadata has the initial scopes, too.
         let has_scopes = !make.mcp_initial_scopes.is_empty() && make.metadata.is_empty();
-        let is_set = has_scopes || make.mcp_most_bytes != 0 || make.mcp_deny_legacy;
+        let is_set = has_scopes || make.mcp_most_bytes != 0 || make.mcp_deny_legacy || !make.mcp_origins.is_empty();
         return if is_set { Err(OrbgateStatus::InvalidArgument.into()) } else { Ok(None) };
     }
     let mcp = Mcp::new(make.mcp).and_then(|mcp| mcp.initial_scopes(make.mcp_initial_scopes));
+    let mcp = mcp.and_then(|mcp| mcp.origins(make.mcp_origins.iter().copied()));
     let mut mcp = mcp.map_err(|it| invalid(&it))?;
     if make.mcp_most_bytes != 0 {
         let most = usize::try_from(make.mcp_most_bytes).ok().filter(|most| *most <= MOST_BODY);

@@ -285,9 +285,20 @@ fn a_body_names_the_operation() {
         assert_eq!(answer.all(13).len(), usize::from(code.is_some()), "its content type");
         assert_eq!(host.say(17, &fields), Err(INVALID), "a request has one body");
     }
-    for options in
-        [[put(24, b"a"), put(23, &[])], [put(23, b"/{a}"), put(24, &[])], [put(23, b"/a"), integer(25, (8 << 20) + 1)]]
-    {
+    let visible = |kind: u64| {
+        let names = [b"b".as_slice(), b"a", b"a b"].map(|name| put(4, name));
+        let fields = [&[integer(1, kind), put(2, b"read:account"), put(3, b"tools/call")], &names[..]].concat();
+        host.say(44, &fields).unwrap().text(1)
+    };
+    assert_eq!([1, 2, 0, 255, 257].map(visible), ["a", "a", "", "", ""]);
+    assert!(Host::new(&[]).over(engine()).say(44, &[]).is_err(), "there is no endpoint");
+    for options in [
+        [put(24, b"a"), put(23, &[])],
+        [put(23, b"/{a}"), put(24, &[])],
+        [put(23, b"/a"), integer(25, (8 << 20) + 1)],
+        [put(23, b"/a"), put(28, b"https://a/")],
+        [put(28, b"https://a"), put(28, b"https://b")],
+    ] {
         let host = Host::without_gate();
         let made = host.say(2, &[&[put(1, TOKENS.as_bytes()), put(4, &[])], &options[..]].concat());
         assert_ne!(made, Ok(Said(64, Vec::new())));

@@ -198,6 +198,7 @@ impl Mcp {
         names: impl IntoIterator<Item = &'n str>,
     ) -> Vec<&'n str> {
         let is_allowed = |name: &str| {
+            target::named(method)?;
             let operation = target::operation(&Message::calling(method, name)).ok().flatten()?;
             let target = self.target(engine, &operation);
             Some(McpCall::decide_target(engine, &target, Some(token)).is_allow())

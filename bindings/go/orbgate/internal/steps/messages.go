@@ -21,6 +21,7 @@ const (
 	KindLedgerCall       = 92
 	KindLedgered         = 93
 	KindResponded        = 94
+	KindVisibleNames     = 98
 )
 
 // Sources: Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate.
@@ -94,6 +95,8 @@ type Make struct {
 	McpDenyLegacy bool
 	// The URL of the protected resource, whose metadata (RFC 9728) the gate serves.
 	Metadata string
+	// The origins whose pages may send requests to the endpoint, such as `https://app.example`.
+	McpOrigins []string
 }
 
 // Append writes the question after these bytes.
@@ -180,6 +183,9 @@ func (m *Make) Append(to []byte) []byte {
 	}
 	if m.Metadata != "" {
 		to = putText(to, 27, m.Metadata)
+	}
+	for _, one := range m.McpOrigins {
+		to = putText(to, 28, one)
 	}
 	return end(to, start)
 }
@@ -972,6 +978,36 @@ func (m *ResponsePiece) Append(to []byte) []byte {
 	return end(to, start)
 }
 
+// Visible: Asks which of these names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`.
+type Visible struct {
+	// The kind of the token, an `OrbgateTokenKind`.
+	Kind uint64
+	// Its scopes.
+	Scopes string
+	// `tools/call` for tools, `prompts/get` for prompts, `resources/read` for URIs.
+	Method string
+	// The names.
+	Names []string
+}
+
+// Append writes the question after these bytes.
+func (m *Visible) Append(to []byte) []byte {
+	to, start := begin(to, 44)
+	if m.Kind != 0 {
+		to = putInteger(to, 1, m.Kind)
+	}
+	if m.Scopes != "" {
+		to = putText(to, 2, m.Scopes)
+	}
+	if m.Method != "" {
+		to = putText(to, 3, m.Method)
+	}
+	for _, one := range m.Names {
+		to = putText(to, 4, one)
+	}
+	return end(to, start)
+}
+
 // Secret: A secret that the host passes.
 type Secret struct {
 	// The secret; absent if the library reads it from its file or environment variable.
@@ -1058,6 +1094,8 @@ type Reply struct {
 	Ledgered
 
 	Responded
+
+	VisibleNames
 }
 
 // Read reads an answer over an earlier one; false if it isn't one, or if it has something unknown and critical.
@@ -1100,6 +1138,8 @@ func (r *Reply) Read(message []byte) bool {
 		ok = r.Ledgered.read(fields)
 	case number == KindResponded:
 		ok = r.Responded.read(fields)
+	case number == KindVisibleNames:
+		ok = r.VisibleNames.read(fields)
 	default:
 		ok = false
 	}
@@ -1111,7 +1151,7 @@ func (r *Reply) Read(message []byte) bool {
 
 // Done: The question is done.
 type Done struct {
-	// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs.
+	// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs, a warning.
 	Notices string
 	// The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`.
 	Levels string
@@ -1903,6 +1943,39 @@ func (m *Responded) read(fields []byte) bool {
 			m.Reads, ok = true, len(bytes) == 0
 		case critical | 2:
 			m.End, ok = integer(bytes)
+		default:
+			ok = tag < critical
+		}
+		if !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// VisibleNames: The names that the token may pass, in their order.
+type VisibleNames struct {
+	// The names, one on each line.
+	Names string
+}
+
+func (m *VisibleNames) read(fields []byte) bool {
+	*m = VisibleNames{}
+	var seen uint32
+	for len(fields) > 0 {
+		tag, bytes, rest, ok := next(fields)
+		if !ok {
+			return false
+		}
+		bit := once(tag, 0x2)
+		if seen&bit != 0 {
+			return false
+		}
+		seen |= bit
+		fields = rest
+		switch tag {
+		case critical | 1:
+			m.Names = string(bytes)
 		default:
 			ok = tag < critical
 		}

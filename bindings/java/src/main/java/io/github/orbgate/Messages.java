@@ -20,7 +20,7 @@ final class Messages {
     }
 
     /** The answer to a question. */
-    sealed interface Reply permits Done, Failed, Answer, Wait, CheckSignature, Call, Over, SecretSources, KeyStatus, RouteDifferences, ReadBody, Loaded, Charge, HoldStep, LedgerCall, Ledgered, Responded {
+    sealed interface Reply permits Done, Failed, Answer, Wait, CheckSignature, Call, Over, SecretSources, KeyStatus, RouteDifferences, ReadBody, Loaded, Charge, HoldStep, LedgerCall, Ledgered, Responded, VisibleNames {
         /**
          * Reads a message.
          *
@@ -48,6 +48,7 @@ final class Messages {
                 case 92 -> LedgerCall.read(fields);
                 case 93 -> Ledgered.read(fields);
                 case 94 -> Responded.read(fields);
+                case 98 -> VisibleNames.read(fields);
                 default -> throw Wire.refused();
             };
         }
@@ -149,6 +150,9 @@ final class Messages {
         /** The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
         String metadata = "";
 
+        /** The origins whose pages may send requests to the endpoint, such as {@code https://app.example}. */
+        List<String> mcpOrigins = List.of();
+
         @Override
         public void write(Wire.Writer to) {
             int start = to.begin(2);
@@ -185,6 +189,9 @@ final class Messages {
             to.put(25, mcpMostBytes);
             to.put(26, mcpDenyLegacy);
             to.put(27, metadata);
+            for (String one : mcpOrigins) {
+                to.item(28, one);
+            }
             to.end(start);
         }
     }
@@ -882,6 +889,33 @@ final class Messages {
         }
     }
 
+    /** Asks which of these names a token may pass to a method of the MCP endpoint. Answered by {@code VisibleNames}. */
+    static final class Visible implements Question {
+        /** The kind of the token, an {@code OrbgateTokenKind}. */
+        long kind;
+
+        /** Its scopes. */
+        String scopes = "";
+
+        /** {@code tools/call} for tools, {@code prompts/get} for prompts, {@code resources/read} for URIs. */
+        String method = "";
+
+        /** The names. */
+        List<String> names = List.of();
+
+        @Override
+        public void write(Wire.Writer to) {
+            int start = to.begin(44);
+            to.put(1, kind);
+            to.put(2, scopes);
+            to.put(3, method);
+            for (String one : names) {
+                to.item(4, one);
+            }
+            to.end(start);
+        }
+    }
+
     /** A secret that the host passes. */
     static final class Secret {
         /** The secret; absent if the library reads it from its file or environment variable. */
@@ -924,7 +958,7 @@ final class Messages {
 
     /** The question is done. */
     static final class Done implements Reply {
-        /** After {@code NextCall}, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After {@code CheckEngine}, for hosts that never charge: that routes of the policy consume orbs. */
+        /** After {@code NextCall}, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After {@code CheckEngine}, for hosts that never charge: that routes of the policy consume orbs, a warning. */
         String notices = "";
 
         /** The level of each line of {@code notices}, on a line of its own: {@code info}, {@code warning} or {@code error}. */
@@ -1453,6 +1487,24 @@ final class Messages {
                 switch (number) {
                     case Wire.CRITICAL | 1 -> to.reads = fields.once(1).isThere();
                     case Wire.CRITICAL | 2 -> to.end = fields.once(2).integer();
+                    default -> fields.skip(number);
+                }
+            }
+            return to;
+        }
+    }
+
+    /** The names that the token may pass, in their order. */
+    static final class VisibleNames implements Reply {
+        /** The names, one on each line. */
+        String names = "";
+
+        static VisibleNames read(Wire.Reader fields) {
+            VisibleNames to = new VisibleNames();
+            while (fields.hasNext()) {
+                int number = fields.next();
+                switch (number) {
+                    case Wire.CRITICAL | 1 -> to.names = fields.once(1).text();
                     default -> fields.skip(number);
                 }
             }
