@@ -46,6 +46,10 @@ struct Probe {
     #[arg(long, value_name = "NAME")]
     token_env: Option<String>,
 
+    /// Environment variable with a valid access token for another audience
+    #[arg(long, value_name = "NAME")]
+    other_token_env: Option<String>,
+
     /// Tool that needs a scope which the token lacks. It runs if nothing denies it
     #[arg(long, value_name = "TOOL", requires = "token_env")]
     denied_tool: Option<String>,
@@ -94,7 +98,7 @@ Exit codes:
 
 No tool runs, because every request names a tool that doesn't exist, except with
 --denied-tool. `fault` can bypass a check; `note` is only dangerous behind a
-proxy that trusts headers.";
+proxy that reads the request differently.";
 
 const IMPORT: &str = "\
 Examples:

@@ -19,7 +19,7 @@ const OLD: &str = "2025-11-25";
 #[serde(rename_all = "lowercase")]
 enum Verdict {
     Fine,
-    /// Dangerous behind a proxy that trusts headers.
+    /// Dangerous behind a proxy that reads the request differently.
     Note,
     Fault,
     /// The server doesn't speak what the check needs.
@@ -37,19 +37,22 @@ struct Finding {
 struct Prober<'a> {
     endpoint: Endpoint,
     bearer: Option<String>,
+    /// For an audience that isn't the server's.
+    other: Option<String>,
+    /// The header lines of a session of an older version, if the server has sessions.
+    session: Vec<(&'static str, String)>,
     findings: Vec<Finding>,
     arguments: &'a Probe,
 }
 
 pub(super) fn run(arguments: &Probe) -> Result<Exit, Stop> {
-    let token = arguments.token_env.as_ref().map(|name| {
-        let token = std::env::var(name).ok().filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic()));
-        token.ok_or_else(|| Stop::Error(format!("the environment variable `{name}` has no token")))
-    });
-    let bearer = token.transpose()?.map(|token| format!("Bearer {token}"));
-    let mut prober = Prober { endpoint: Endpoint::of(&arguments.url)?, bearer, findings: Vec::new(), arguments };
+    let (endpoint, session) = (Endpoint::of(&arguments.url)?, Vec::new());
+    let (bearer, other) = (bearer(arguments.token_env.as_deref())?, bearer(arguments.other_token_env.as_deref())?);
+    let mut prober = Prober { endpoint, bearer, other, session, findings: Vec::new(), arguments };
+    prober.begin_session()?;
     prober.credentials()?;
     prober.messages()?;
+    prober.end_session()?;
     let findings = prober.findings;
     let has_faults = findings.iter().any(|finding| finding.verdict == Verdict::Fault);
     if arguments.json {
@@ -69,7 +72,41 @@ pub(super) fn run(arguments: &Probe) -> Result<Exit, Stop> {
     Ok(if has_faults { Exit::Findings } else { Exit::Fine })
 }
 
+fn bearer(variable: Option<&str>) -> Result<Option<String>, Stop> {
+    let Some(name) = variable else { return Ok(None) };
+    let token = std::env::var(name).ok().filter(|token| token.bytes().all(|byte| byte.is_ascii_graphic()));
+    let token = token.ok_or_else(|| Stop::Error(format!("the environment variable `{name}` has no token")))?;
+    Ok(Some(format!("Bearer {token}")))
+}
+
 impl Prober<'_> {
+    /// Servers with sessions read requests of older versions only in one.
+    fn begin_session(&mut self) -> Result<(), Stop> {
+        let client = json!({ "name": "orbgate-probe", "version": env!("CARGO_PKG_VERSION") });
+        let params = json!({ "protocolVersion": OLD, "capabilities": {}, "clientInfo": client });
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params }).to_string();
+        let response = self.post(&[], self.bearer.as_deref(), &body)?;
+        let mut lines =
+            response.text.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.split_once(": "));
+        let id = lines.find(|(name, _)| name.eq_ignore_ascii_case("mcp-session-id")).map(|(_, id)| id.to_owned());
+        self.session.extend(id.map(|id| ("Mcp-Session-Id", id)));
+        if !self.session.is_empty() {
+            let body = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string();
+            self.post(&about(OLD, None, None), self.bearer.as_deref(), &body)?;
+        }
+        Ok(())
+    }
+
+    fn end_session(&self) -> Result<(), Stop> {
+        if self.session.is_empty() {
+            return Ok(());
+        }
+        let mut headers = about(OLD, None, None);
+        headers.extend(self.session.iter().map(|(name, id)| (*name, &**id)));
+        headers.extend(self.bearer.iter().map(|bearer| ("Authorization", &**bearer)));
+        self.endpoint.send("DELETE", &self.endpoint.path, &headers, b"").map(|_| ())
+    }
+
     /// Tokens, and the challenge that tells a client where to get one.
     fn credentials(&mut self) -> Result<(), Stop> {
         let body = call(NOBODY, true);
@@ -82,6 +119,22 @@ impl Prober<'_> {
                 _ => (Verdict::Fault, "it is not answered with 401"),
             };
             self.found(check, verdict, &response, about);
+        }
+        let lying = about(OLD, Some("tools/list"), None);
+        let response = self.post(&lying, None, &call(NOBODY, false))?;
+        let is_denied = matches!(response.status, 400 | 401 | 403);
+        let verdict = if is_denied { Verdict::Fine } else { Verdict::Fault };
+        let about_it =
+            if is_denied { "" } else { "`Mcp-Method` decides whether a token is needed, and the body what runs" };
+        self.found("no token, lying method", verdict, &response, about_it);
+        if let Some(other) = &self.other {
+            let response = self.post(&headers, Some(other), &body)?;
+            let (verdict, about_it) = match response.status {
+                401 => (Verdict::Fine, ""),
+                403 => (Verdict::Note, "a token for another audience is not answered with 401"),
+                _ => (Verdict::Fault, "a token for another audience is accepted"),
+            };
+            self.found("a wrong audience", verdict, &response, about_it);
         }
         let path = format!("/.well-known/oauth-protected-resource{}", self.endpoint.path.trim_end_matches('/'));
         let response = self.endpoint.send("GET", &path, &[], b"")?;
@@ -103,6 +156,24 @@ impl Prober<'_> {
             _ => (Verdict::Note, "a missing scope is not answered with 403"),
         };
         self.found("a missing scope", verdict, &response, about);
+        if verdict == Verdict::Fault {
+            return Ok(());
+        }
+        let batch = format!("[{},{}]", call(NOBODY, false), call(tool, false));
+        for (check, headers, body, why) in [
+            (
+                "a scope, lying name",
+                self::about(OLD, Some("tools/call"), Some(NOBODY)),
+                call(tool, false),
+                "`Mcp-Name` decides which scope is needed, and the body what runs",
+            ),
+            ("a scope in a batch", self::about(OLD, None, None), batch, "only the first message of a batch is checked"),
+        ] {
+            let response = self.post(&headers, self.bearer.as_deref(), &body)?;
+            let is_denied = !(200..300).contains(&response.status);
+            let verdict = if is_denied { Verdict::Fine } else { Verdict::Fault };
+            self.found(check, verdict, &response, if is_denied { "" } else { why });
+        }
         Ok(())
     }
 
@@ -144,30 +215,23 @@ impl Prober<'_> {
         }
         let batch = format!("[{}]", call(NOBODY, false));
         let response = self.post(&about(OLD, None, None), bearer, &batch)?;
-        let verdict = if response.status == 400 { Verdict::Fine } else { Verdict::Fault };
-        self.found(
-            "a batch",
-            verdict,
-            &response,
-            if verdict == Verdict::Fine { "" } else { "a batch is not answered with 400" },
-        );
+        let is_read = (200..300).contains(&response.status);
+        let verdict = if is_read { Verdict::Note } else { Verdict::Fine };
+        let about_it = if is_read { "a batch is read: a proxy that reads only objects sees nothing" } else { "" };
+        self.found("a batch", verdict, &response, about_it);
         let version = if is_current { CURRENT } else { OLD };
         let name = is_current.then_some(NOBODY);
         let method = is_current.then_some("tools/call");
         let folded = call(NOBODY, is_current).replace("\"name\":", "\"Name\":");
         let twice = call(NOBODY, is_current).replace("\"name\":", &format!("\"name\":\"{OTHER}\",\"name\":"));
-        for (check, body, about_it) in [
-            ("Name instead of name", folded, "`Name` is read as `name`: a proxy sees no name"),
-            ("two names", twice, "one of two names is taken: a proxy can take the other"),
+        for (check, body, verdict, about_it) in [
+            ("Name instead of name", folded, Verdict::Fault, "`Name` is read as `name`: a proxy sees no name"),
+            ("two names", twice, Verdict::Note, "one of two names is taken: a proxy can take the other"),
         ] {
             let response = self.post(&about(version, method, name), bearer, &body)?;
             let is_read = response.status != 400 && response.text.contains(NOBODY);
-            self.found(
-                check,
-                if is_read { Verdict::Fault } else { Verdict::Fine },
-                &response,
-                if is_read { about_it } else { "" },
-            );
+            let (verdict, about_it) = if is_read { (verdict, about_it) } else { (Verdict::Fine, "") };
+            self.found(check, verdict, &response, about_it);
         }
         Ok(())
     }
@@ -175,6 +239,9 @@ impl Prober<'_> {
     fn post(&self, headers: &[(&str, &str)], authorization: Option<&str>, body: &str) -> Result<Response, Stop> {
         let mut all = vec![("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];
         all.extend(headers);
+        if headers.contains(&("MCP-Protocol-Version", OLD)) {
+            all.extend(self.session.iter().map(|(name, id)| (*name, &**id)));
+        }
         all.extend(authorization.map(|value| ("Authorization", value)));
         self.endpoint.send("POST", &self.endpoint.path, &all, body.as_bytes())
     }

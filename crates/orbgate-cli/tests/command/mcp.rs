@@ -44,6 +44,20 @@ fn a_draft_is_a_policy_in_which_a_client_can_connect() {
     assert_eq!((none.code, &*none.out), (2, ""));
 }
 
+/// The answers of the SDKs' own example servers; Python's tests connect clients with these drafts.
+#[test]
+fn the_lists_of_real_servers_become_whole_policies() {
+    for (language, count) in [("go", 9), ("python", 26), ("typescript", 13)] {
+        let list = format!("{}/tests/command/tools/{language}.json", env!("CARGO_MANIFEST_DIR"));
+        let ran = orbgate(&["mcp", "import", &list]);
+        assert_eq!((ran.code, &*ran.err), (0, ""), "{language}");
+        let draft = file(&format!("mcp-{language}.yaml"), &ran.out);
+        let table = orbgate(&["table", "--policy", &draft, "--format", "csv"]);
+        let tools = table.out.lines().filter(|line| line.contains("/mcp/tools/call/"));
+        assert_eq!((table.code, tools.count()), (0, count), "{language}: {}", table.out);
+    }
+}
+
 /// A server with one answer for each request, which it gives by the request's head and body.
 fn server(answer: fn(&str, &str) -> (u16, String)) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -84,13 +98,12 @@ fn a_server_that_believes_everything_has_faults() {
     let expected = [
         "no token",
         "a token of nobody",
+        "no token, lying method",
         "a lying method",
         "a lying name",
         "no name",
         "a lying base64 name",
-        "a batch",
         "Name instead of name",
-        "two names",
     ];
     assert_eq!(faults, expected);
 }
@@ -120,7 +133,7 @@ fn a_server_that_denies_what_it_must_has_none() {
     );
     assert_eq!((ran.code, &*ran.err), (0, ""));
     let found = verdicts(&ran);
-    assert_eq!(found.len(), 12);
+    assert_eq!(found.len(), 13);
     assert!(found.iter().all(|(_, verdict)| verdict == "fine"), "{found:?}");
     // Without a token, nothing but credentials can be tried.
     let ran = orbgate(&["mcp", "probe", &url, "--json"]);

@@ -49,7 +49,7 @@ pub(crate) enum Step {
     /// Real proxies pass only allowed requests: nginx, HAProxy, Caddy, Traefik before a backend
     Gateway,
     /// Every language's gate gives the same answers to the same requests, over real sockets; all of them in its first framework, over
-    /// each engine
+    /// each engine. `orbgate mcp probe` finds the faults planted in MCP servers of four SDKs
     Gates,
     /// Every published crate compiles with each feature alone and with none, and its pages build with the default features
     Features,
@@ -289,7 +289,10 @@ impl Step {
             Self::Race => go::race(project),
             Self::GoModule => dist::check(project, &[Form::Go]),
             Self::Node => node::run(project),
-            Self::Gates => step(|| gates("--quick")),
+            Self::Gates => step(|| {
+                gates("--quick")?;
+                all(&[&format!("cargo test {WORKSPACE} --test servers -- --ignored")])
+            }),
             Self::Frameworks => step(|| {
                 gates("")?;
                 all(&["sh bindings/java/gate/containers.sh"])
