@@ -101,7 +101,10 @@ impl Tree {
             name.to_lowercase().replace('\u{17f}', "s").replace('\u{212a}', "k")
         };
         let mut names: Vec<_> = members.iter().map(|(name, _)| plain(name)).collect();
-        let is_known = |name: &String| known.split(' ').all(|known| known == name || plain(known) != plain(name));
+        // Some decoders end a name at NUL.
+        let is_known = |name: &String| {
+            !name.contains('\0') && known.split(' ').all(|known| known == name || plain(known) != plain(name))
+        };
         names.sort();
         names.windows(2).all(|pair| pair[0] != pair[1]) && members.iter().all(|(name, _)| is_known(name))
     }
@@ -346,7 +349,7 @@ fn request(random: &mut Random) -> (Vec<(&'static str, String)>, String) {
     (headers, body)
 }
 
-/// `ORBGATE_MCP_PAIRS=1000000` for as many as a release is tested with.
+/// The step `soak` sets `ORBGATE_MCP_PAIRS=1000000`.
 #[test]
 fn headers_and_bodies_are_read_as_the_oracle_reads_them() {
     let pairs = std::env::var("ORBGATE_MCP_PAIRS").map_or(20_000, |pairs| pairs.parse().unwrap());

@@ -90,7 +90,7 @@ pub(crate) enum Step {
     Threads,
     /// Each fuzz target for a minute, from the cases and the inputs of earlier runs
     FuzzRun,
-    /// `orbgate replay` answers ten million lines in constant memory
+    /// `orbgate replay` answers ten million lines in constant memory; a million random MCP requests are read as an oracle reads them
     Soak,
     /// One part in 144 of the mutants, a different one each day: the tests find every error put into the code
     Mutants,
@@ -205,7 +205,7 @@ impl Step {
                 "bindings/go/README.md",
             ],
             Self::Race => &["bindings/go", "crates/orbgate-capi/src"],
-            Self::Soak => &["crates/orbgate-cli/src", "crates/orbgate-log/src"],
+            Self::Soak => &["crates/orbgate-cli/src", "crates/orbgate-log/src", "crates/orbgate-gate/src/mcp"],
             Self::Mutants => &["crates/*/src/*", ".cargo/mutants.toml"],
             Self::C => &["bindings/c", "bindings/cpp"],
             Self::Gateway => &["docs/gateway", "docs/tutorial/nginx.md", "examples/gateway"],
@@ -329,7 +329,11 @@ impl Step {
             Self::Explorer => explorer::test(project),
             Self::Miri => step(|| short::run("miri").unwrap_or(Ok(()))),
             Self::Threads => step(|| all(&["sh bindings/c/tests/thread_sanitizer.sh"])),
-            Self::Soak => step(|| all(&["cargo build --release -p orbgate-cli", "python3 benches/soak.py"])),
+            Self::Soak => step(|| {
+                let pairs =
+                    "ORBGATE_MCP_PAIRS=1000000 cargo test --release --all-features -p orbgate-gate --test all oracle";
+                all(&["cargo build --release -p orbgate-cli", "python3 benches/soak.py", pairs])
+            }),
             Self::Mutants => step(|| {
                 let day = Program::parse("date -u +%j").read()?;
                 let part = day.trim().parse::<u32>()?.checked_rem(144);
