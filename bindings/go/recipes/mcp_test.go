@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -17,7 +18,6 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
-	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate/gatetest"
 )
 
@@ -52,20 +52,10 @@ func (s *stepping) Authorize(_ context.Context, _ *http.Request, response *http.
 	return nil
 }
 
-// An SDK's server with two tools behind a gate, and how often they ran.
-func shopOfMCP(t *testing.T, stateless bool) (tokens *gatetest.Issuer, url string, listed, refunded *atomic.Int32) {
+// The guide's service with two tools, and how often they ran.
+func shopOfMCP(t *testing.T) (tokens *gatetest.Issuer, url string, listed, refunded *atomic.Int32) {
 	t.Helper()
 	tokens = issuer(t)
-	engine, err := orbgate.FromFile("../../../policy/cases/mcp/policy.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	protect, err := gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: tokens.Tokens(), Resource: "https://service.test",
-		MCP: gate.MCP{Path: "/mcp", InitialScopes: "mcp:connect"}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { protect.Close() })
 	server := mcp.NewServer(&mcp.Implementation{Name: "shop", Version: "1"}, nil)
 	tool := func(name string) *atomic.Int32 {
 		ran := new(atomic.Int32)
@@ -76,9 +66,15 @@ func shopOfMCP(t *testing.T, stateless bool) (tokens *gatetest.Issuer, url strin
 		return ran
 	}
 	listed, refunded = tool("list_orders"), tool("refund")
-	mux := http.NewServeMux()
-	mux.Handle("/mcp", mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server }, &mcp.StreamableHTTPOptions{Stateless: stateless}))
-	service := httptest.NewServer(protect.Mux(mux))
+	file := filepath.Join(t.TempDir(), "tokens.yaml")
+	if err := os.WriteFile(file, []byte(tokens.Tokens()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	handler, err := MCP(server, "../../../policy/cases/mcp/policy.yaml", file, "https://service.test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := httptest.NewServer(handler)
 	t.Cleanup(service.Close)
 	return tokens, service.URL + "/mcp", listed, refunded
 }
@@ -86,9 +82,9 @@ func shopOfMCP(t *testing.T, stateless bool) (tokens *gatetest.Issuer, url strin
 // The client and the server of the SDK as they are: the client is challenged, steps up twice, and each tool runs once.
 func TestAClientOfMCPStepsUp(t *testing.T) {
 	for _, version := range []string{"2026-07-28", "2025-11-25"} {
-		tokens, url, listed, refunded := shopOfMCP(t, version == "2026-07-28")
+		tokens, url, listed, refunded := shopOfMCP(t)
 		handler := &stepping{issuer: tokens}
-		transport := &mcp.StreamableClientTransport{Endpoint: url, OAuthHandler: handler, DisableStandaloneSSE: true}
+		transport := &mcp.StreamableClientTransport{Endpoint: url, OAuthHandler: handler}
 		client := mcp.NewClient(&mcp.Implementation{Name: "client", Version: "1"}, nil)
 		session, err := client.Connect(t.Context(), transport, &mcp.ClientSessionOptions{ProtocolVersion: version})
 		if err != nil {
@@ -96,6 +92,9 @@ func TestAClientOfMCPStepsUp(t *testing.T) {
 		}
 		if spoken := session.InitializeResult().ProtocolVersion; spoken != version {
 			t.Errorf("it speaks %s, and not %s", spoken, version)
+		}
+		if session.ID() != "" {
+			t.Errorf("%s: another caller could use the session", version)
 		}
 		tools, err := session.ListTools(t.Context(), nil)
 		if err != nil || len(tools.Tools) != 2 {
@@ -125,7 +124,7 @@ func TestNoToolRunsThatIsNotAllowed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	tokens, url, listed, refunded := shopOfMCP(t, true)
+	tokens, url, listed, refunded := shopOfMCP(t)
 	sent := 0
 	for lines := bufio.NewScanner(file); lines.Scan(); sent++ {
 		var row struct {
@@ -157,7 +156,7 @@ func TestNoToolRunsThatIsNotAllowed(t *testing.T) {
 			t.Errorf("%s: %d, and not %d", row.Name, response.StatusCode, row.Status)
 		}
 	}
-	if sent != 138 || listed.Load() == 0 || refunded.Load() != 0 {
+	if sent != 142 || listed.Load() == 0 || refunded.Load() != 0 {
 		t.Errorf("%d requests, %d, %d", sent, listed.Load(), refunded.Load())
 	}
 }

@@ -4,6 +4,7 @@ const test = require("node:test");
 const assert = require("node:assert/strict");
 const fs = require("node:fs");
 const http = require("node:http");
+const os = require("node:os");
 const path = require("node:path");
 const { Transform } = require("node:stream");
 const { once } = require("node:events");
@@ -17,13 +18,15 @@ const express5 = require("express");
 const express4 = /** @type {typeof express5} */ (require("express4"));
 
 const CASES = path.join(__dirname, "../../../policy/cases/mcp");
-const ROWS = fs.readFileSync(path.join(CASES, "requests.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+const [ROWS, VISIBLE] = ["requests.jsonl", "visible.jsonl"].map((name) => (
+  fs.readFileSync(path.join(CASES, name), "utf8").trim().split("\n").map((line) => JSON.parse(line))
+));
 const SCOPES = "mcp:connect orders:read";
 const CALL = '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_orders"}}';
 const JSON_TYPE = ["content-type", "application/json"];
 
 /** @param {import("node:test").TestContext} context @param {import("orbgate/gate").GateOptions} [more] */
-const shop = (context, more) => gated(context, Engine.fromFile(path.join(CASES, "policy.yaml")), { mcp: { path: "/mcp", initialScopes: "mcp:connect" }, ...more });
+const shop = (context, more) => gated(context, Engine.fromFile(path.join(CASES, "policy.yaml")), { mcp: { path: "/mcp", initialScopes: "mcp:connect", origins: ["https://app.example"] }, ...more });
 
 /**
  * @param {number} port
@@ -140,7 +143,7 @@ for (const [name, serve] of Object.entries(FRAMEWORKS)) {
         assert.ok(row.id === undefined || answer.body.includes(`"id":${row.id},`), row.name);
       }
     }
-    assert.deepEqual([ROWS.length, count], [138, 20]);
+    assert.deepEqual([ROWS.length, count], [142, 21]);
     const long = CALL.replace('"params":{', `"params":{"arguments":{"a":"${"x".repeat((4 << 20) - 200)}"},`);
     const answer = await send(port, [...token, ...JSON_TYPE], long);
     assert.deepEqual([answer.status, answer.body.equals(Buffer.from(long))], name === "Fastify" ? [413, false] : [200, true]);
@@ -222,11 +225,23 @@ test("bodies that are held are bounded", async (context) => {
   assert.equal(free?.status, 200);
 });
 
+test("visible names are those of the token", async (context) => {
+  const { gate } = await shop(context);
+  for (const { scopes, method, names, visible } of VISIBLE) {
+    assert.deepEqual(gate.visible(/** @type {any} */ ({ kind: "user", scopes }), method, names), visible);
+    assert.deepEqual(gate.visible(/** @type {any} */ ({ kind: "unknown", scopes }), method, names), []);
+  }
+  assert.equal(VISIBLE.length, 6);
+});
+
 test("the method of MCP is denied on the wire", async (context) => {
   const { gate, bearer } = await shop(context);
   const question = { method: "MCP", target: "/mcp/tools/call/list_orders", authorization: [bearer(SCOPES).authorization], upgrade: [], headerNames: [] };
   const { decision, httpStatus } = await gate.answer(question);
   assert.deepEqual([decision.reason, decision.detail, httpStatus], ["malformed_request", "method", 400]);
+  // Nor does a path that only operations have exist.
+  const found = await gate.answer({ ...question, method: "GET" });
+  assert.deepEqual([found.httpStatus, found.headers.allow], [404, undefined]);
 });
 
 test("metadata needs no token", async (context) => {
@@ -286,12 +301,15 @@ test("what runs was allowed under the body's own method and name", async (contex
 test("a client of the SDK steps up, and each tool runs once", async (context) => {
   // They have types that need those of browsers.
   const [{ Client, StreamableHTTPClientTransport, InsufficientScopeError }, { McpServer, createMcpHandler }, { toNodeHandler }] = /** @type {any[]} */ (
-    await Promise.all(["client", "server", "node"].map((name) => import(`@modelcontextprotocol/${name}`)))
+    ["client", "server", "node"].map((name) => require(`@modelcontextprotocol/${name}`))
   );
   for (const [mode, version] of [[{ pin: "2026-07-28" }, "2026-07-28"], ["legacy", "2025-11-25"]]) {
-    const { gate, bearer } = await shop(context, { resource: "https://api.example.com" });
+    const { tokens, token } = await issuer(context);
+    const files = /** @type {[string, string]} */ ([path.join(CASES, "policy.yaml"), path.join(fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-")), "tokens.yaml")]);
+    fs.writeFileSync(files[1], tokens);
+    context.after(() => fs.rmSync(path.dirname(files[1]), { recursive: true }));
     const ran = { list_orders: 0, refund: 0 };
-    const handler = toNodeHandler(createMcpHandler(() => {
+    const newServer = () => {
       const server = new McpServer({ name: "shop", version: "1" });
       for (const name of /** @type {const} */ (["list_orders", "refund"])) {
         server.registerTool(name, { description: name }, async () => {
@@ -300,8 +318,11 @@ test("a client of the SDK steps up, and each tool runs once", async (context) =>
         });
       }
       return server;
-    }));
-    for (const listen of [listener(gate, handler), express5().use(middleware(gate)).post("/mcp", express5.json(), (request, response) => handler(request, response, request.body))]) {
+    };
+    const resource = "https://api.example.com";
+    const gate = Gate.fromFiles(...files, { mcp: { path: "/mcp", initialScopes: "mcp:connect" }, resource });
+    const guide = require(path.join(__dirname, "../guide/mcp.js"));
+    for (const listen of [listener(gate, toNodeHandler(createMcpHandler(newServer))), guide.serve(newServer, ...files, resource)]) {
       const port = await served(context, /** @type {any} */ (listen));
       ran.list_orders = 0;
       ran.refund = 0;
@@ -313,12 +334,13 @@ test("a client of the SDK steps up, and each tool runs once", async (context) =>
       const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
         onInsufficientScope: "throw",
         authProvider: {
-          token: async () => (scopes.length === 0 ? undefined : bearer(scopes.join(" ")).authorization.slice("Bearer ".length)),
+          token: async () => (scopes.length === 0 ? undefined : token(scopes.join(" "))),
           onUnauthorized: async (/** @type {any} */ { response }) => grow(/scope="(.*?)"/.exec(response.headers.get("www-authenticate") ?? "")?.[1] ?? ""),
         },
       });
       const client = new Client({ name: "client", version: "1" }, { versionNegotiation: { mode } });
       await client.connect(transport);
+      assert.equal(transport.sessionId, undefined); // Another caller could use it.
       assert.equal(client.getNegotiatedProtocolVersion?.() ?? transport.protocolVersion, version);
       assert.deepEqual((await client.listTools()).tools.map((/** @type {any} */ { name }) => name), ["list_orders", "refund"]);
       for (const name of ["list_orders", "refund"]) {
@@ -329,11 +351,11 @@ test("a client of the SDK steps up, and each tool runs once", async (context) =>
       await assert.rejects(client.callTool({ name: "delete_all", arguments: {} }), /unknown name/);
       assert.deepEqual([challenges, ran], [["mcp:connect", "orders:read", "orders:write"], { list_orders: 1, refund: 1 }]);
       // Of the shared requests, the server gets only those that are allowed.
-      const token = ["authorization", bearer(SCOPES).authorization, "accept", "application/json, text/event-stream"];
+      const common = ["authorization", `Bearer ${token(SCOPES)}`, "accept", "application/json, text/event-stream"];
       for (const row of ROWS) {
         const before = { ...ran };
         const headers = row.headers.flatMap((/** @type {string} */ line) => /^(.*?): (.*)$/s.exec(line)?.slice(1));
-        const { status } = await send(port, [...token, ...headers], row.body_base64 === undefined ? row.body : Buffer.from(row.body_base64, "base64"));
+        const { status } = await send(port, [...common, ...headers], row.body_base64 === undefined ? row.body : Buffer.from(row.body_base64, "base64"));
         if (row.status !== 200) {
           assert.deepEqual([status, ran], [row.status, before], row.name);
         }

@@ -16,7 +16,7 @@ from orbgate.gate.testing import Issuer
 
 CASES = Path(__file__).parents[3] / "policy" / "cases" / "mcp"
 POLICY = Policy.from_file(CASES / "policy.yaml")
-ROWS = [json.loads(line) for line in (CASES / "requests.jsonl").read_text().splitlines()]
+ROWS, VISIBLE = ([json.loads(line) for line in (CASES / name).read_text().splitlines()] for name in ("requests.jsonl", "visible.jsonl"))
 ISSUER = Issuer()
 HELD = "mcp:connect orders:read"
 JSON = ("Content-Type", "application/json")
@@ -26,7 +26,7 @@ Lines = Iterable[tuple[str, str]]
 
 
 def gate(**options: Any) -> Gate:
-    return Gate(POLICY, ISSUER.tokens, fetch=ISSUER.fetch, mcp="/mcp", mcp_initial_scopes="mcp:connect", **options)
+    return Gate(POLICY, ISSUER.tokens, fetch=ISSUER.fetch, mcp="/mcp", mcp_initial_scopes="mcp:connect", mcp_origins=["https://app.example"], **options)
 
 
 def call(tool: str) -> bytes:
@@ -101,7 +101,6 @@ def test_only_allowed_messages_reach_the_handler() -> None:
         if status == 200:
             allowed.append(body_of(row))
             assert service.allowed[-1].decision.route is not None
-            assert service.allowed[-1].visible("tools/call", ["refund", "list_orders", "x"]) == ["list_orders"]
         else:
             assert headers["content-length"] == str(len(body))
             assert ("content-type" in headers) == bool(body) == (status in (400, 404)), row["name"]
@@ -114,6 +113,15 @@ def test_only_allowed_messages_reach_the_handler() -> None:
     assert (groups["hostile"] >= 60, groups["legacy"] >= 20, len(allowed) >= 20) == (True, True, True)
     # Streams wait for it: without it, they would never end.
     assert set(service.after) == {"http.disconnect"}
+
+
+def test_visible_names_are_those_of_the_token() -> None:
+    service = Service(gate())
+    for row in VISIBLE:
+        ping = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+        assert service.send(in_pieces(ping), scopes=f"mcp:connect {row['scopes']}")[0] == 200
+        assert service.allowed[-1].visible(row["method"], row["names"]) == row["visible"]
+    assert len(VISIBLE) == 6
 
 
 def test_the_token_comes_before_the_body_and_its_limit() -> None:
@@ -178,7 +186,7 @@ def test_the_policy_counts_that_is_active_when_the_body_has_arrived() -> None:
 
 
 def test_origins_metadata_and_other_ways_in() -> None:
-    service = Service(gate(mcp_origins=["https://app.example"], metadata=ISSUER.audience))
+    service = Service(gate(metadata=ISSUER.audience))
     for origin, status in (("https://app.example", 200), ("https://evil.example", 403)):
         found = service.send(in_pieces(call("list_orders")), [JSON, ("Origin", origin)])
         assert found[0] == status
@@ -193,6 +201,9 @@ def test_origins_metadata_and_other_ways_in() -> None:
     assert service.send([], [], method="GET", kind="websocket")[2] == b"websocket.close"
     assert service.send([], [], method="DELETE")[0] == 405
     assert service.send([], [], method="MCP", path="/mcp/tools/call/list_orders")[0] == 400
+    # Nor does a path that only operations have exist.
+    status, headers, _ = service.send([], [], method="GET", path="/mcp/tools/call/list_orders")
+    assert (status, "allow" in headers) == (404, False)
     assert len(service.bodies) == 2
 
 

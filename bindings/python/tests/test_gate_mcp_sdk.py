@@ -7,21 +7,26 @@ import base64
 import hashlib
 import http.client
 import json
+import os
 import socket
+import subprocess
 import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
+from orbgate import Policy
 from orbgate.gate import Gate
 from orbgate.gate.testing import Issuer
-from test_gate_mcp import HELD, POLICY, ROWS, body_of, lines_of
+from test_gate_mcp import CASES, HELD, POLICY, ROWS, body_of, lines_of
 
 pytest.importorskip("mcp")
 import httpx2
+import mcp_guide
 import uvicorn
 from mcp import Client
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
@@ -60,6 +65,8 @@ class Endpoints(BaseHTTPRequestHandler):
         if url.path == "/.well-known/oauth-authorization-server":
             ends = {f"{name}_endpoint": f"{known.url}/{path}" for name, path in (("authorization", "authorize"), ("token", "token"), ("registration", "register"))}
             self._say(200, {"issuer": known.url, **ends, "response_types_supported": ["code"], "code_challenge_methods_supported": ["S256"]})
+        elif url.path == "/jwks":
+            self._say(200, json.loads(known.issuer.fetch("", 0, 0).body))
         elif url.path == "/authorize":
             asked = {name: values[0] for name, values in parse_qs(url.query).items()}
             known.asked.append(asked["scope"])
@@ -138,7 +145,7 @@ class User:
         return AuthorizationCodeResult(code=found["code"][0], state=found["state"][0])
 
 
-def shop(ran: list[str], **options: Any) -> Any:
+def shop_server(ran: list[str]) -> MCPServer:
     """A server of the SDK, which runs whatever reaches it."""
     server = MCPServer("shop")
 
@@ -152,7 +159,11 @@ def shop(ran: list[str], **options: Any) -> Any:
         ran.append("refund")
         return "done"
 
-    return server.streamable_http_app(**options)
+    return server
+
+
+def shop(ran: list[str], **options: Any) -> Any:
+    return shop_server(ran).streamable_http_app(**options)
 
 
 @contextmanager
@@ -178,7 +189,7 @@ async def served(app: Any, found: socket.socket) -> AsyncIterator[str]:
 
 
 @pytest.mark.parametrize("mode", ["2026-07-28", "auto", "legacy"])
-def test_a_client_is_challenged_steps_up_twice_and_calls(mode: Any) -> None:
+def test_a_client_is_challenged_steps_up_twice_and_calls(mode: Any, tmp_path: Path) -> None:
     ran: list[str] = []
     authorizer = Authorizer()
 
@@ -186,9 +197,9 @@ def test_a_client_is_challenged_steps_up_twice_and_calls(mode: Any) -> None:
         with listening() as found:
             url = f"http://127.0.0.1:{found.getsockname()[1]}/mcp"
             authorizer.issuer.audience = url
-            gate = Gate(POLICY, authorizer.issuer.tokens, fetch=authorizer.issuer.fetch, mcp="/mcp", mcp_initial_scopes="mcp:connect", metadata=url)
-            app = shop(ran)
-            protect(app, gate)
+            tokens = tmp_path / "tokens.yaml"
+            tokens.write_text(authorizer.issuer.tokens)
+            app = mcp_guide.serve(shop_server(ran), str(CASES / "policy.yaml"), str(tokens), url)
             user = User()
             told = OAuthClientMetadata(redirect_uris=[REDIRECT], token_endpoint_auth_method="none", grant_types=["authorization_code"])  # type: ignore[list-item]
             auth = OAuthClientProvider(url, told, Kept(), user.redirect, user.callback)
@@ -228,7 +239,7 @@ def test_the_server_runs_only_the_allowed_tool() -> None:
 
     ran: list[str] = []
     gated = shop(ran, stateless_http=True, json_response=True)
-    protect(gated, Gate(POLICY, issuer.tokens, fetch=issuer.fetch, mcp="/mcp"))
+    protect(gated, Gate(POLICY, issuer.tokens, fetch=issuer.fetch, mcp="/mcp", mcp_origins=["https://app.example"]))
     served_calls = 0
     for row, status, tools in asyncio.run(send(gated, ran)):
         runs = row["status"] == 200 and row.get("target") == "/mcp/tools/call/list_orders"
@@ -239,6 +250,36 @@ def test_the_server_runs_only_the_allowed_tool() -> None:
     assert served_calls > 5
     refunds = sum(tools.count("refund") for _, _, tools in asyncio.run(send(shop(ran, stateless_http=True, json_response=True), ran)))
     assert refunds > 3
+
+
+@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+@pytest.mark.parametrize("language", ["go", "python", "typescript"])
+def test_a_client_connects_with_a_drafted_policy(language: str, mode: Any) -> None:
+    """`orbgate mcp import` of the answers that the SDKs' example servers give."""
+    command = os.environ.get("ORBGATE_COMMAND")
+    if command is None:
+        pytest.skip("ORBGATE_COMMAND names no `orbgate` command")
+    answer = Path(__file__).parents[3] / "crates" / "orbgate-cli" / "tests" / "command" / "tools" / f"{language}.json"
+    draft = subprocess.run([command, "mcp", "import", answer], check=True, capture_output=True, text=True).stdout
+    names = [tool["name"] for tool in json.loads(answer.read_text())["result"]["tools"]]
+    issuer, server = Issuer(), MCPServer("drafted")
+    for name in names:
+        server.add_tool(lambda: "done", name=name)
+    app = server.streamable_http_app()
+    protect(app, Gate(Policy.from_yaml(draft), issuer.tokens, fetch=issuer.fetch, mcp="/mcp"))
+
+    async def run() -> None:
+        with listening() as found:
+            async with served(app, found) as url:
+                for scopes in ("mcp:connect", "mcp:connect tools:read tools:write"):
+                    headers = {"Authorization": issuer.bearer("user", scopes)}
+                    async with httpx2.AsyncClient(headers=headers, timeout=30) as web:
+                        async with Client(streamable_http_client(f"{url}/mcp", http_client=web), mode=mode) as client:
+                            assert [tool.name for tool in (await client.list_tools()).tools] == names
+                            for name in names if "tools" in scopes else ():
+                                assert not (await client.call_tool(name, {})).is_error
+
+    asyncio.run(run())
 
 
 def test_a_session_belongs_to_its_caller() -> None:

@@ -16,13 +16,17 @@ use http::{Request, Response, StatusCode};
 use http_body::Frame;
 use orbgate::{Engine, Policy};
 use orbgate_testing::signer;
+#[cfg(feature = "fetch")]
+use orbgate_token::{KeyFetcher, Verifier};
 use orbgate_tower::{Allowed, EndpointLayer, Engines, GateLayer, InAxum, KeyHolder, LoadError, Mcp, Metadata};
 use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ServerCapabilities, ServerConfig};
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+#[cfg(feature = "fetch")]
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{RoleServer, ServerHandler};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tower::{Layer as _, ServiceExt as _};
 
 use crate::support::Tokens;
@@ -44,6 +48,7 @@ impl World {
 
     fn gate(&self) -> EndpointLayer<KeyHolder, InAxum> {
         let mcp = Mcp::new("/mcp").unwrap().initial_scopes("mcp:connect").unwrap();
+        let mcp = mcp.origins(["https://app.example"]).unwrap();
         GateLayer::axum(self.engines.clone(), self.tokens.verifier()).mcp(mcp).unwrap()
     }
 
@@ -104,7 +109,7 @@ async fn only_allowed_messages_reach_the_handler() {
         }
         assert_eq!(world.ran.load(Ordering::Relaxed), allowed, "{name}");
     }
-    assert_eq!((sent, allowed), (138, 20));
+    assert_eq!((sent, allowed), (142, 21));
 }
 
 #[tokio::test]
@@ -242,6 +247,65 @@ impl ServerHandler for Recorder {
         self.0.lock().unwrap().push(request.name.into_owned());
         Ok(CallToolResult::success(Vec::new()).into())
     }
+}
+
+/// An MCP server of the official SDK, each of whose tools has a scope: docs/mcp.md prints it.
+#[cfg(feature = "fetch")]
+fn serve<S: ServerHandler + Clone>(
+    server: S,
+    policy: &str,
+    tokens: &str,
+    resource: &str,
+) -> Result<Router, Box<dyn core::error::Error>> {
+    let verifier = Verifier::from_yaml(&std::fs::read_to_string(tokens)?)?;
+    // The resource is a URL such as https://api.example.com/mcp.
+    let metadata = Metadata::new(resource, &verifier, "mcp:connect")?;
+    let gate = GateLayer::axum(Engines::from_file(policy)?, KeyFetcher::new(verifier)?)
+        .mcp(Mcp::new("/mcp")?.initial_scopes("mcp:connect")?)?
+        .metadata(metadata);
+    // Without sessions of older versions, because the SDK lets any caller use them.
+    let config = StreamableHttpServerConfig::default().with_legacy_session_mode(false);
+    let sessions = Arc::new(NeverSessionManager::default());
+    let service = StreamableHttpService::new(move || Ok(server.clone()), sessions, config);
+    Ok(Router::new().route_service("/mcp", service).layer(gate))
+}
+
+#[cfg(feature = "fetch")]
+#[tokio::test]
+async fn the_guide_has_no_session_that_another_caller_could_use() {
+    let world = World::new();
+    let folder = tempfile::tempdir().unwrap();
+    let [policy, tokens, keys] =
+        ["policy.yaml", "tokens.yaml", "keys.json"].map(|name| folder.path().join(name).display().to_string());
+    std::fs::write(&policy, POLICY).unwrap();
+    std::fs::write(&keys, json!({ "keys": [world.tokens.signer.jwk("key-1")] }).to_string()).unwrap();
+    let trusted = json!({ "orbgate_token": 1, "issuers": [{
+        "issuer": signer::ISSUER, "audience": "https://api.example.com", "jwks_file": keys, "algorithms": ["ES256"],
+        "kind": { "user": [{ "claim": "token_kind", "equals": "user" }] },
+    }] });
+    std::fs::write(&tokens, trusted.to_string()).unwrap();
+    let ran = Recorder::default();
+    let app = serve(ran.clone(), &policy, &tokens, "https://api.example.com").unwrap();
+    let params =
+        json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } });
+    for (method, params, status, session) in [
+        ("initialize", params, 200, None),
+        ("tools/call", json!({ "name": "list_orders" }), 200, Some("x")),
+        ("tools/call", json!({ "name": "refund" }), 403, Some("x")),
+    ] {
+        let body = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }).to_string();
+        let mut request = world.request("POST", "mcp:connect orders:read").header("host", "localhost");
+        for (name, value) in [("content-type", "application/json"), ("accept", "application/json, text/event-stream")] {
+            request = request.header(name, value);
+        }
+        if let Some(session) = session {
+            request = request.header("mcp-protocol-version", "2025-11-25").header("mcp-session-id", session);
+        }
+        let response = world.send(&app, request.body(body.into()).unwrap()).await;
+        assert_eq!(response.status().as_u16(), status, "{method}: {:?}", response.body());
+        assert!(!response.headers().contains_key("mcp-session-id"));
+    }
+    assert_eq!(*ran.0.lock().unwrap(), ["list_orders"]);
 }
 
 #[tokio::test]

@@ -54,6 +54,22 @@ fn links_lead_somewhere() {
     assert!(count >= 60, "{count} links");
 }
 
+/// The page about MCP has copies of the services that the SDKs' clients call in tests.
+#[test]
+fn the_guides_of_mcp_are_tested_ones() {
+    let page = read(&root().join("docs/mcp.md"));
+    for (language, source) in [
+        ("go", "bindings/go/recipes/mcp.go"),
+        ("js", "bindings/node/guide/mcp.js"),
+        ("python", "bindings/python/tests/mcp_guide.py"),
+    ] {
+        let guides: Vec<_> = page.split(&format!("```{language}\n")).skip(1).collect();
+        assert_eq!(guides.len(), 1, "{language}");
+        let guide = guides[0].split("```").next().unwrap();
+        assert!(read(&root().join(source)).contains(guide), "{source} differs from:\n{guide}");
+    }
+}
+
 /// The pages of the project have copies of what `cargo test` runs: the core's own page, the documentation of a type.
 #[test]
 fn examples_in_rust_are_tested_ones() {
@@ -62,6 +78,7 @@ fn examples_in_rust_are_tested_ones() {
         "crates/orbgate/src/engine/grant.rs",
         "crates/orbgate-analysis/src/suite/mod.rs",
         "crates/orbgate-tower/examples/charge.rs",
+        "crates/orbgate-tower/tests/mcp.rs",
     ];
     let plain = |text: String| text.replace("/// ", "").replace("///\n", "\n");
     let tested = sources.map(|source| plain(read(&root().join(source))));
