@@ -20,15 +20,16 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
 from orbgate import Policy
-from orbgate.gate import Gate
+from orbgate.gate import Gate, Ledger
 from orbgate.gate.testing import Issuer
+from test_gate_ledger import SECRET, Service
 from test_gate_mcp import CASES, HELD, POLICY, ROWS, body_of, lines_of
 
 pytest.importorskip("mcp")
 import httpx2
 import mcp_guide
 import uvicorn
-from mcp import Client
+from mcp import Client, MCPError
 from mcp.client.auth import AuthorizationCodeResult, OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.auth.middleware.auth_context import get_access_token
@@ -314,3 +315,40 @@ def test_a_session_belongs_to_its_caller() -> None:
 
     asyncio.run(run())
     assert callers == [("ada", "client", {"iss": issuer.name})]
+
+
+@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+@pytest.mark.parametrize("is_json", [False, True])
+def test_the_server_s_responses_settle(mode: Any, is_json: bool) -> None:
+    issuer, service = Issuer(), Service()
+    server = MCPServer("shop")
+
+    @server.tool()
+    def refund(end: str) -> str:
+        if end == "tool error":
+            raise ValueError("no")
+        if end == "error":
+            raise MCPError(-32000, "no")
+        return "done"
+
+    ledger = Ledger(service.url, secret=SECRET, on_cancelled="void", on_tool_error="void", on_input_required="void")
+    tokens = issuer.tokens.replace('"issuers": [{', '"issuers": [{"account": "subject", ')
+    app = server.streamable_http_app(json_response=is_json)
+    protect(app, Gate(POLICY, tokens, fetch=issuer.fetch, mcp="/mcp", ledger=ledger))
+    headers = {"Authorization": issuer.bearer("user", f"{HELD} orders:write")}
+
+    async def run() -> None:
+        with listening() as found:
+            async with served(app, found) as url, httpx2.AsyncClient(timeout=30, headers=headers) as web:
+                async with Client(streamable_http_client(f"{url}/mcp", http_client=web), mode=mode) as client:
+                    for end, is_error in (("result", False), ("tool error", True)):
+                        assert (await client.call_tool("refund", {"end": end})).is_error is is_error
+                        assert await asyncio.to_thread(ledger.flush, 20)
+                    with pytest.raises(MCPError):
+                        await client.call_tool("refund", {"end": "error"})
+
+    asyncio.run(run())
+    assert ledger.flush(20)
+    service.shutdown()
+    service.server_close()
+    assert (len(service.holds), service.settled) == (3, [{"capture": 5}, "void", "void"])
