@@ -3,14 +3,14 @@
 
 `cargo xtask bench --bindings` runs this; at the root `benches/gates.py go node-wasm` measures these alone. Each program takes turns with
 its peer and prints a line `ALGORITHM GATE PEER` for each turn, in nanoseconds of processor time a token: other work on the machine counts little, and the
-threads of a library count."""
+threads of a library count. `mcp` is a tool call, whose body the gate also reads, compared with the MCP SDK's own check of the token."""
 
 import collections
 import statistics
 import subprocess
 import sys
 
-# Most that a gate may take of its peer's time, the median of the turns.
+# Most that a gate may take of its peer's time, the median of the turns. A tool call has no limit.
 MOST = 1.1
 GO = "cd bindings/go/recipes && GOWORK=off CGO_ENABLED={} go build {} -o ../../../target/xtask/gate-speed-{} ./speed"
 NPM = "npm ci --prefix bindings/node --prefer-offline --ignore-scripts --no-audit --no-fund --silent"
@@ -36,7 +36,7 @@ PROGRAMS = {
     "java": (JAVA_BUILD, JAVA.format(25, "--enable-native-access=ALL-UNNAMED")),
     "java-jna": (JAVA_BUILD, JAVA.format(17, "")),
     "python": (
-        "PROFILE=published sh bindings/python/gate/setup.sh && target/xtask/gate-python/bin/pip install --quiet 'pyjwt[crypto]'",
+        "PROFILE=published sh bindings/python/gate/setup.sh && target/xtask/gate-python/bin/pip install --quiet 'pyjwt[crypto]' 'mcp>=2.3'",
         "target/xtask/gate-python/bin/python bindings/python/bench/gate.py",
     ),
 }
@@ -65,7 +65,7 @@ def main(languages: list[str]) -> None:
         printed = subprocess.run(PROGRAMS[language][1], shell=True, check=True, stdout=subprocess.PIPE, text=True).stdout
         for algorithm, gate, peer, ratio in rows(printed):
             print(f"| {language} | {algorithm} | {gate:.0f} | {peer:.0f} | {ratio:.2f} |", flush=True)
-            slow += [f"{language} {algorithm}: {ratio:.2f}, at most {MOST}"] * (ratio > MOST)
+            slow += [f"{language} {algorithm}: {ratio:.2f}, at most {MOST}"] * (ratio > MOST and algorithm != "mcp")
     if slow:
         sys.exit(f"more than it may be: {'; '.join(slow)}")
 

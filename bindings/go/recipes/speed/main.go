@@ -1,10 +1,12 @@
 // Speed measures a bearer header's way to its answer, beside golang-jwt verifying the same tokens alone: `cargo xtask bench --bindings` runs it.
 //
 // Each turn prints `ALGORITHM GATE GOLANG-JWT`, in nanoseconds of processor time a token. golang-jwt has its key ready, and checks signature,
-// issuer, audience and expiry; the gate does that, chooses the key, reads kind and scopes, and decides.
+// issuer, audience and expiry; the gate does that, chooses the key, reads kind and scopes, and decides. `mcp` is a tool call with a token of
+// ES256, beside the MCP SDK's own check of the token with golang-jwt.
 package main
 
 import (
+	"context"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -13,14 +15,17 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/modelcontextprotocol/go-sdk/auth"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
@@ -83,10 +88,49 @@ func measure(method jwt.SigningMethod, private crypto.Signer, jwk map[string]str
 		found, err := parser.Parse(token, func(*jwt.Token) (any, error) { return private.Public(), nil })
 		return err == nil && found.Valid
 	}
+	compare(method.Alg(), signed[:], byGate, byPeer)
+	if method.Alg() != "ES256" {
+		return
+	}
+	engine, err = orbgate.FromYAML("orbgate: 1\napis: { shop: { base_path: /mcp, scopes: { read:orbs: { orbs: false, routes: [MCP /tools/call/list_orders] } } } }\n")
+	must(err)
+	shop, err := gate.New(gate.Config{Policy: orbgate.NewHandle(engine), Tokens: tokens, MCP: gate.MCP{Path: "/mcp"}})
+	must(err)
+	defer shop.Close()
+	server := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, err := io.Copy(io.Discard, r.Body)
+		must(err)
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", server)
+	verify := func(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
+		found, err := parser.Parse(token, func(*jwt.Token) (any, error) { return private.Public(), nil })
+		if err != nil || !found.Valid {
+			return nil, auth.ErrInvalidToken
+		}
+		return &auth.TokenInfo{Expiration: time.Now().Add(time.Minute)}, nil
+	}
+	compare("mcp", signed[:], served(shop.Mux(mux)), served(auth.RequireBearerToken(verify, nil)(server)))
+}
+
+// Whether a service serves a tool call with a token.
+func served(service http.Handler) func(string) bool {
+	const message = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_orders","arguments":{"limit":10}}}`
+	return func(token string) bool {
+		request := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(message))
+		request.Header.Set("Content-Type", "application/json")
+		request.Header.Set("Authorization", "Bearer "+token)
+		recorder := httptest.NewRecorder()
+		service.ServeHTTP(recorder, request)
+		return recorder.Code == http.StatusOK
+	}
+}
+
+func compare(name string, tokens []string, byGate, byPeer func(string) bool) {
 	for turn := range turns {
-		own, peer := nanoseconds(signed[:], byGate), nanoseconds(signed[:], byPeer)
+		own, peer := nanoseconds(tokens, byGate), nanoseconds(tokens, byPeer)
 		if turn > 0 { // the first one fetches the keys
-			fmt.Println(method.Alg(), own, peer)
+			fmt.Println(name, own, peer)
 		}
 	}
 }
