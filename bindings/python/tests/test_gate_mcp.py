@@ -119,7 +119,7 @@ def test_visible_names_are_those_of_the_token() -> None:
     service = Service(gate())
     for row in VISIBLE:
         ping = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
-        assert service.send(in_pieces(ping), scopes=f"mcp:connect {row['scopes']}")[0] == 200
+        assert service.send(in_pieces(ping), scopes=f"mcp:connect {row['scopes']}".strip())[0] == 200
         assert service.allowed[-1].visible(row["method"], row["names"]) == row["visible"]
     assert len(VISIBLE) == 6
 
