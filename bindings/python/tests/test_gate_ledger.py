@@ -46,6 +46,9 @@ class Service(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.settled: list[Any] = []
         self.holds: list[Any] = []
+        self.answer: Any = {"hold": "held", "state": "pending", "at": 1}
+        self.settles = True
+        self.extended = threading.Event()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
     @property
@@ -67,7 +70,12 @@ class Handler(BaseHTTPRequestHandler):
         answer: Any = {"error": "unauthorized"}
         if known and self.path == "/v1/hold":
             self.known.holds.append(message)
-            answer = {"hold": "held", "state": "pending", "at": 1}
+            answer = self.known.answer
+        elif known and self.path == "/v1/extend":
+            answer = [{"at": 1} for _ in message]
+            self.known.extended.set()
+        elif known and not self.known.settles:
+            known = False
         elif known:
             self.known.settled += [each["settlement"] for each in message]
             answer = [{"at": 1, "state": "voided" if each["settlement"] == "void" else "captured"} for each in message]
@@ -433,3 +441,43 @@ def test_an_mcp_endpoint_needs_its_settings_and_denies_with_an_error(service: Se
     assert sent[0]["status"] == 503
     error = json.loads(sent[1]["body"])
     assert (error["id"], error["error"]["data"]) == (7, {"reason": "ledger_unavailable", "retryable": True})
+
+
+def test_a_heartbeat_extends_the_holds_of_calls_that_run(service: Service) -> None:
+    ledger = Ledger(service.url, on_cancelled="void", secret=SECRET, ttl=6.0)
+    found = Gate(policy(), TOKENS, fetch=ISSUER.fetch, ledger=ledger)
+
+    def waits(environ: Any, start: Any) -> list[bytes]:
+        assert service.extended.wait(30)
+        return started(environ, start)
+
+    assert call_wsgi(found, waits)[0] == 200
+    assert ledger.flush(20)
+    assert service.settled == [{"capture": 10}]
+
+
+def test_a_full_queue_denies_and_lost_settlements_are_counted(service: Service) -> None:
+    counts: list[str] = []
+    lost = threading.Event()
+
+    def count(name: str, labels: Any) -> None:
+        counts.append(" ".join([name, *labels.values()]))
+        if counts[-1] == "orbgate_settlements_total lost":
+            lost.set()
+
+    ledger = Ledger(service.url, on_cancelled="void", secret=SECRET, ttl=6.0, queue=1)
+    found = Gate(policy(), TOKENS, fetch=ISSUER.fetch, ledger=ledger, count=count)
+    service.settles = False
+    assert call_wsgi(found, started)[0] == 200
+    assert call_wsgi(found, started)[0] == 503
+    assert lost.wait(30)
+    assert ledger.counts()["lost"] == 1
+    assert [one for one in counts if one.startswith("orbgate_holds")] == ["orbgate_holds_total held", "orbgate_holds_total unavailable"]
+
+
+def test_flat_denials_hide_an_empty_account_but_not_a_ledger_that_is_down(service: Service) -> None:
+    found, _ = gate(service, flat_403=True)
+    service.answer = {"hold": "denied", "reason": "insufficient"}
+    assert call_wsgi(found, started)[0] == 403
+    service.secrets = set()
+    assert call_wsgi(found, started)[0] == 503
