@@ -173,3 +173,25 @@ fn a_backup_is_a_ledger() {
     let again = ledger.run(&format!("backup {copy}"));
     assert!(again.code == 2 && again.err.contains("the file exists"), "{again:?}");
 }
+
+/// One after the other, on one ledger: a hold may be settled by then, but each is a command.
+#[test]
+fn the_examples_of_the_help_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut examples = 0;
+    for command in
+        ["", "grant", "hold", "extend", "holds", "balance", "settle", "revoke", "entries", "verify", "backup"]
+    {
+        let words: Vec<_> = ["orbs", command, "--help"].into_iter().filter(|word| !word.is_empty()).collect();
+        let help = orbgate(&words).out.replace("\\\n", "");
+        for line in help.lines().filter_map(|line| line.trim().strip_prefix("orbgate orbs --db orbs.db ")) {
+            let words: Vec<_> = ["orbs", "--db", "orbs.db"].into_iter().chain(line.split_whitespace()).collect();
+            let mut command = crate::command(&words);
+            command.current_dir(folder.path());
+            let ran = crate::finish(command, b"");
+            assert!(ran.code < 2, "{line}: {ran:?}");
+            examples += 1;
+        }
+    }
+    assert!(examples > 15, "{examples}");
+}

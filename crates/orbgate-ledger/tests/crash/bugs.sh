@@ -14,7 +14,8 @@ bug() {
     sed -i "$3" "$file"
     ! cmp -s "$file" right.rs || { echo "$1: not planted in $file" >&2; exit 1; }
     cargo build --quiet -p orbgate-ledger || { echo "$1: doesn't compile" >&2; exit 1; }
-    ! cargo test --quiet -p orbgate-ledger --test all -- $4 > bug.log 2>&1 || { echo "$1: not found" >&2; exit 1; }
+    # A test that hangs hasn't found it.
+    ! timeout 900 cargo test --quiet -p orbgate-ledger --test all -- $4 > bug.log 2>&1 || { echo "$1: not found" >&2; exit 1; }
     # Found by a test, and not by the compiler.
     grep --quiet '^test result: FAILED' bug.log || { cat bug.log >&2; exit 1; }
     echo "found: $1"
