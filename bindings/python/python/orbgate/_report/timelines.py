@@ -23,6 +23,8 @@ OK, LET_IN = "ok", "served though denied"
 ERROR, REJECTED, OWN = "5xx", "refused", "refused by a public route"
 # The fewest failures of a client, and the fewest calls before them for a comparison.
 FEW = 10
+# As many calls after it show whether it is over: a client that can make calls again isn't broken.
+AFTER = 5
 # In the window of a failure, at least 9 of 10 calls fail; before it, fewer than 1 of 20, because some calls of every client fail.
 GOOD_WEIGHT, RARE = 9, 20
 # As many failures are always enough. Fewer must be more than three times those before, because tokens expire.
@@ -226,7 +228,7 @@ class Window(NamedTuple):
     @property
     def is_over(self) -> bool:
         """Whether most calls after it are good again. Some fail in any case, for example with an expired token."""
-        return self.after >= FEW and 2 * self.after_failed < self.after
+        return self.after >= AFTER and 2 * self.after_failed < self.after
 
 
 def pieces(rows: Iterable[dict[str, Any]], failures: Collection[str]) -> list[Piece]:

@@ -11,7 +11,7 @@ from ..._terms import Reason
 from ..denials import MISSING_SCOPE, is_silent
 from ..failures import ATTACK, CALLER, ALL, LACKS, MISCONFIGURED, OUTAGE, RETRIES, ROUTE, SCOPE
 from ..numbers import before, shown, when
-from ..timelines import ERROR, FEW, OWN, REJECTED, second_of
+from ..timelines import AFTER, ERROR, FEW, OWN, REJECTED, second_of
 from .words import who
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _times(row: Failure, found: Figures, is_of_days: bool) -> str:
     since, until = (f"{time:%Y-%m-%d}" if is_of_days else f"{time:%Y-%m-%d %H:%M}" for time in (row.since, row.until))
     end = found.times.last
     # A few calls after it, for example with an expired token, show nothing.
-    is_last = row.after < FEW and row.looks_like != ATTACK or not row.after
+    is_last = row.after < AFTER and row.looks_like != ATTACK or not row.after
     is_known = not is_of_days and end is not None and is_last
     stopped = "; it has stopped" if is_last and is_gone(row, found) else ""
     ago = f" ({before(second_of(row.until), second_of(end))}{stopped})" if is_known and end is not None and end - row.until >= timedelta(hours=1) else ""
@@ -66,7 +66,7 @@ def _around(row: Failure) -> str:
     said = "no calls before (new)" if not row.before else f"before, {some(row.before_failed, row.before)}"
     if row.looks_like in (ATTACK, RETRIES):
         return f"; {said}; then {number(row.succeeded, 'call')} succeeded" if row.succeeded else f"; {said}"
-    return f"; {said}" if row.after < FEW else f"; {said}; after, {some(row.after_failed, row.after)}"
+    return f"; {said}" if row.after < AFTER else f"; {said}; after, {some(row.after_failed, row.after)}"
 
 
 def some(failed: int, calls: int) -> str:

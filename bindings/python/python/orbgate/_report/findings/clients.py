@@ -11,8 +11,9 @@ from ..denials import PATHS, PROBE, STALE
 from ..failures import ALL, ATTACK, BROKEN, MISCONFIGURED, OUTAGE, RECOVERED, RETRIES
 from ..figures import Finding
 from ..numbers import HIGH, LOW, MEDIUM, bound, shown, when
-from ..timelines import ERROR, FEW, REJECTED
+from ..timelines import AFTER, ERROR, REJECTED
 from .callers import described, is_gone, is_old, since_last, some, when_seen
+from .server import KEYS
 from .words import CAUSES, MOST_OF_NAMES, MOST_PAIRS, ROUTES, look_like, named, who
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def _outages(found: Figures) -> Iterator[Finding]:
         route = f", nearly all to {row.route}" if row.route is not None else ""
         callers = f" It concerns {shown(row.pattern, MOST_OF_NAMES)}." if row.pattern else ""
         sentence = f"Outage: {number(row.failed)} of {number(row.calls, 'call')} {how} {times}{route}; {some(row.before_failed, row.before)} before and {some(row.after_failed, row.after)} after.{callers}"
-        action = "Find out what failed at that time." if row.outcome == ERROR else "Find out what failed at that time, for example whether the gate could fetch the issuer's keys."
+        action = "Find out what failed at that time." if row.outcome == ERROR else KEYS
         yield Finding(MEDIUM, "outage", row.failed, True, sentence, action, CAUSES)
 
 
@@ -122,7 +123,7 @@ def _action(rows: Sequence[Failure], found: Figures, advice: str) -> str:
     """The advice for callers that still make such calls, and for those that have stopped."""
     if rows[0].looks_like in (RECOVERED, RETRIES):
         return advice
-    going = {row.caller for row in rows if row.after >= FEW or not is_gone(row, found)}
+    going = {row.caller for row in rows if row.after >= AFTER or not is_gone(row, found)}
     stopped = len({row.caller for row in rows} - going)
     if not stopped:
         return advice

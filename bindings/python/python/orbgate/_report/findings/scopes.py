@@ -9,6 +9,7 @@ from ..._number import number
 from ..figures import Finding
 from ..numbers import HIGH, LOW, MEDIUM, bound, length, shown, when
 from ..tokens import CLOCK, EXPIRED, ROAMING, SHARED, TWO_NETWORKS
+from .server import OF_CLOCK
 from .words import CAUSES, MOST_PAIRS, ORBS, PROPERTIES, TOKENS, UNKNOWN, UNUSED
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def of_tokens(found: Figures) -> Iterator[Finding]:
             yield Finding(level, kind, len(rows), found.tokens.is_exact, sentence, action, TOKENS)
     if (turned := found.tokens.turned).is_clock:
         sentence = f"{number(turned.tokens, 'token')} of {number(turned.callers, 'caller')} were refused up to {length(turned.longest)} after their expiry, when the next ones were already in use, as if a clock of the server were ahead."
-        yield Finding(MEDIUM, "early_expiry", turned.tokens, True, sentence, "Compare the clocks of the servers: one of them may refuse tokens that are still valid.", CAUSES)
+        yield Finding(MEDIUM, "early_expiry", turned.tokens, True, sentence, OF_CLOCK, CAUSES)
 
 
 def of_token(row: TokenUse, found: Figures) -> str:

@@ -36,15 +36,22 @@ def of_server(found: Figures) -> Iterator[Finding]:
     if refused:
         changed = found.denials.failures.where(lambda row: row.outcome == REJECTED)
         since = f"; {described(changed[0], found)}" if changed and changed[0].looks_like != OUTAGE else ""
+        action = "Check whether the server runs another version of the policy, or has its own rules."
         if changed and changed[0].looks_like == OUTAGE:
             row = changed[0]
             since += f"; {number(row.failed)} of {number(row.calls, 'call')} were refused {when(row.since, row.until, found.times.has_days_alone)}{f', of {shown(row.pattern, MOST_OF_NAMES)}' if row.pattern else ''}"
-        since += _early(found, refused)
-        action = "Check whether the server runs another version of the policy, or has its own rules."
+            action = KEYS
+        if early := _early(found, refused):
+            since, action = f"{since}{early}", OF_CLOCK
         yield Finding(MEDIUM, "refused_though_allowed", refused, True, f"{were(refused)} rejected although the policy allows {them(refused)}{_most(found, REFUSED_THOUGH_ALLOWED)}{since}.{_by_other(found, refused, 'refused_as_other', 'denied')}", action, SERVER)
     if preflights := found.served.of(SERVED_THOUGH_DENIED, is_preflight=True):
         sentence = f"{number(preflights, 'preflight')} (OPTIONS without a token) {'was' if preflights == 1 else 'were'} served, which the policy does not allow."
         yield Finding(LOW, "preflights", preflights, True, sentence, "Name the OPTIONS routes with --public if the server answers preflights.", SERVER)
+
+
+# The advice about an outage of refused tokens, and about a clock.
+KEYS = "Find out what failed at that time, for example whether the gate could fetch the issuer's keys."
+OF_CLOCK = "Compare the clocks of the servers: one of them may refuse tokens that are still valid."
 
 
 def _early(found: Figures, refused: int) -> str:
@@ -70,7 +77,11 @@ def _most(found: Figures, what: str) -> str:
     first = min((row for row in rows if row.route == pairs[0].route), key=lambda row: row.row)
     more = f", and others of {number(len(pairs) - MOST_PAIRS, 'more pair')} of route and caller" if len(pairs) > MOST_PAIRS else ""
     times = when(*_ends(rows), found.times.has_days_alone)
-    return f": {', '.join(named)}{more}; the first with status {first.status} in row {number(first.row)}{f', {times}' if times else ''}"
+    # If some are served and some not, one of several servers might differ.
+    denied = sum(row.denied for row in found.decisions.routes if row.route == first.route is not None)
+    others = denied - sum(row.calls for row in rows if row.route == first.route) if what == SERVED_THOUGH_DENIED else 0
+    rest = f"; {number(others, 'other denied call')} to {first.route} {'was' if others == 1 else 'were'} not served" if others > 0 else ""
+    return f": {', '.join(named)}{more}; the first with status {first.status} in row {number(first.row)}{f', {times}' if times else ''}{rest}"
 
 
 def _by_other(found: Figures, calls: int, field: str, decided: str) -> str:
