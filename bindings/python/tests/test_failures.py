@@ -73,6 +73,13 @@ def test_the_time_is_that_of_the_first_failed_call_and_of_the_last() -> None:
     assert (found.counted, found.route, found.row, found.in_hour) == ("route", "POST /v/a", 31, 6)
 
 
+@pytest.mark.parametrize(("good", "failed", "looks_like"), [(4, 0, "misconfigured client"), (5, 0, "recovered client"), (5, 6, "misconfigured client")])
+def test_a_few_good_calls_show_that_it_is_over(good: int, failed: int, looks_like: str) -> None:
+    log = [*calls("cron", 30, 0, scopes="write"), *calls("cron", 15, 60, 10), *calls("cron", good, 300, scopes="write"), *calls("cron", failed, 320)]
+    [found] = failures(log)
+    assert (found.after, found.after_failed, found.looks_like) == (good + failed, failed, looks_like)
+
+
 def test_who_tries_for_less_than_an_hour_and_stops_is_no_client_that_fails() -> None:
     assert not failures(calls("ann", 40, 100)) and failures(calls("ann", 40, 100, 2))
     # Unless it fails when the log ends.
