@@ -98,6 +98,13 @@ def test_a_warning_in_the_verdict_is_a_whole_sentence(expected: Expected) -> Non
     expected(found.sentence)
 
 
+@pytest.mark.parametrize(("good", "status", "count", "level"), [(900, 500, 99, None), (900, 500, 100, "low"), (895, 500, 100, "low"), (9_900, 500, 99, None), (9_900, 500, 100, "low"), (9_901, 500, 100, None), (40, 500, 360, "medium"), (900, 404, 900, None), (900, 400, 900, None)])
+def test_calls_that_could_not_be_judged_are_a_finding_from_a_part_on(good: int, status: int, count: int, level: str | None) -> None:
+    """100 and 1% of the calls; 10% in a log of under 1,000. An absent object or a wrong body shows nothing wrong."""
+    found = report(calls((good, {}), (count, {"served_status": status})), SHOP).figures.findings.where(lambda row: row.kind == "not_judged")
+    assert [(row.level, row.affected) for row in found] == ([] if level is None else [(level, count)])
+
+
 def test_every_command_warns_of_a_policy_that_does_not_belong_to_the_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = KINDS["other_policy"][2]
     pq.write_table(log, tmp_path / "calls.parquet")

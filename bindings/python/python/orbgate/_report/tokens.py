@@ -168,7 +168,7 @@ class TokenCounts:
         rows = sorted(self._turns.rows(), key=lambda row: (row["caller"], row["expires"], row["token"], row["is_late"]))
         for caller, of in groupby(rows, key=lambda row: row["caller"]):
             # From the last token on, the first use of any later one.
-            later = None
+            later: datetime | None = None
             for expires, some in groupby(reversed([*of]), key=lambda row: row["expires"]):
                 next_use = later
                 for row in some:
