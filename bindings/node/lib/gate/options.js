@@ -105,7 +105,7 @@ function readSecrets(sources) {
       failures.push(`\`${key}\` ${name}: ${error instanceof Error ? error.message : error}`);
     }
   }
-  return { secrets, failure: failures.join("\n") };
+  return { secrets: failures.length > 0 ? [] : secrets, failure: failures.join("\n") };
 }
 
 module.exports = { makeOf, readSecrets, sourcesOf };
