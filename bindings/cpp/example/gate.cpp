@@ -69,17 +69,25 @@ public:
         misrouted_ += answer.misrouted() ? 1 : 0;
     }
 
+    bool count(const orbgate::Reloaded &reloaded)
+    {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        loads_[std::string(reloaded.result)]++;
+        return static_cast<bool>(reloaded);
+    }
+
     std::string text()
     {
         const std::lock_guard<std::mutex> lock(mutex_);
         const auto name = [](std::string_view counter) { return to_json(std::string(counter)) + ":"; };
         return "{" + name(orbgate::names::decisions_total) + to_json(decisions_) + "," + name(orbgate::names::tokens_refused_total) +
-               to_json(refused_) + "," + name(orbgate::names::misrouted_total) + to_json(misrouted_) + "}";
+               to_json(refused_) + "," + name(orbgate::names::misrouted_total) + to_json(misrouted_) + "," +
+               name(orbgate::names::policy_loads_total) + to_json(loads_) + "}";
     }
 
 private:
     std::mutex mutex_;
-    std::map<std::string, std::uint64_t> decisions_, refused_;
+    std::map<std::string, std::uint64_t> decisions_, refused_, loads_;
     std::uint64_t misrouted_ = 0;
 };
 
@@ -88,7 +96,7 @@ void obey(const std::string &path, const orbgate::Gate &gate, const orbgate::Han
 {
     for (std::string command; std::getline(std::cin, command);) {
         if (command == "reload") {
-            say(gate.reload(policy, path) ? "reloaded" : "kept");
+            say(counters.count(gate.reload(policy, path)) ? "reloaded" : "kept");
         } else if (command == "count") {
             say("counted " + counters.text());
         }

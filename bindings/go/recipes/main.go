@@ -420,7 +420,7 @@ type counters struct {
 }
 
 var counted = counters{by: map[string]map[string]int{
-	"orbgate_decisions_total": {}, "orbgate_tokens_refused_total": {}, "orbgate_misrouted_total": {},
+	"orbgate_decisions_total": {}, "orbgate_tokens_refused_total": {}, "orbgate_misrouted_total": {}, "orbgate_policy_loads_total": {},
 }}
 
 func (c *counters) add(name string, labels ...gate.Label) {
@@ -440,7 +440,7 @@ func (c *counters) json() string {
 	}
 	text, _ := json.Marshal(map[string]any{
 		"orbgate_decisions_total": c.by["orbgate_decisions_total"], "orbgate_tokens_refused_total": c.by["orbgate_tokens_refused_total"],
-		"orbgate_misrouted_total": misrouted,
+		"orbgate_misrouted_total": misrouted, "orbgate_policy_loads_total": c.by["orbgate_policy_loads_total"],
 	})
 	return string(text)
 }

@@ -8,7 +8,7 @@ const { Gate, Ledger, findAllowed } = require("orbgate/gate");
 const servers = require("./servers.js");
 
 /** What is counted, by name and first label. @type {Record<string, Record<string, number>>} */
-const counts = { orbgate_decisions_total: {}, orbgate_tokens_refused_total: {}, orbgate_misrouted_total: {} };
+const counts = { orbgate_decisions_total: {}, orbgate_tokens_refused_total: {}, orbgate_misrouted_total: {}, orbgate_policy_loads_total: {} };
 
 /**
  * @param {string} name

@@ -37,6 +37,7 @@ class Counted:
     def __init__(self) -> None:
         self.decisions: Counter[str] = Counter()
         self.refused: Counter[str] = Counter()
+        self.loads: Counter[str] = Counter()
         self.misrouted = 0
 
     def __call__(self, name: str, labels: Mapping[str, str]) -> None:
@@ -47,6 +48,8 @@ class Counted:
                 self.refused[labels["reason"]] += 1
             elif name == "orbgate_misrouted_total":
                 self.misrouted += 1
+            elif name == "orbgate_policy_loads_total":
+                self.loads[labels["result"]] += 1
 
     def __str__(self) -> str:
         with LOCK:
@@ -54,6 +57,7 @@ class Counted:
                 "orbgate_decisions_total": self.decisions,
                 "orbgate_tokens_refused_total": self.refused,
                 "orbgate_misrouted_total": self.misrouted,
+                "orbgate_policy_loads_total": self.loads,
             }
             return json.dumps(counts)
 

@@ -74,6 +74,11 @@ impl Endpoints {
         self.with(name, |endpoint| endpoint.conduct = conduct);
     }
 
+    /// From now on, the endpoint accepts these credentials.
+    pub(crate) fn knows(&self, name: &str, authorization: &str) {
+        self.with(name, |endpoint| authorization.clone_into(&mut endpoint.authorization));
+    }
+
     /// How often an endpoint was asked about a token.
     pub(crate) fn asked(&self, name: &str, token: &str) -> usize {
         self.with(name, |endpoint| endpoint.asked.iter().filter(|it| *it == token).count())

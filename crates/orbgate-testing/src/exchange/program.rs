@@ -62,6 +62,9 @@ pub(crate) struct Counted {
     pub(crate) decisions: Option<BTreeMap<String, u64>>,
     #[serde(default, rename = "orbgate_tokens_refused_total")]
     pub(crate) refused: Option<BTreeMap<String, u64>>,
+    /// `None` of a program that reads its policy itself.
+    #[serde(default, rename = "orbgate_policy_loads_total")]
+    pub(crate) loads: Option<BTreeMap<String, u64>>,
 }
 
 impl Program {
@@ -126,14 +129,14 @@ impl Program {
         Ok(running)
     }
 
-    /// Checks that it doesn't start with these arguments, and that it reports why.
-    pub(crate) fn refuses(&self, policy: &Path, tokens: &Path, public: Option<&str>) -> Result<()> {
+    /// Checks that it doesn't start with these arguments, and returns why, as it says.
+    pub(crate) fn refuses(&self, policy: &Path, tokens: &Path, public: Option<&str>) -> Result<String> {
         let more: Vec<_> = public.iter().flat_map(|route| ["--public", route]).collect();
         self.refuses_more(policy, tokens, &more)
     }
 
     /// The same with more arguments.
-    pub(crate) fn refuses_more(&self, policy: &Path, tokens: &Path, more: &[&str]) -> Result<()> {
+    pub(crate) fn refuses_more(&self, policy: &Path, tokens: &Path, more: &[&str]) -> Result<String> {
         let mut command = self.command("127.0.0.1:0", policy, tokens)?;
         command.args(more);
         let output = command.stdin(Stdio::null()).output()?;
@@ -143,7 +146,7 @@ impl Program {
             "{policy:?} {tokens:?} {more:?}: {}, `{said}`",
             output.status
         );
-        Ok(())
+        Ok(String::from_utf8_lossy(&output.stderr).into_owned())
     }
 }
 

@@ -3,6 +3,7 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
@@ -17,6 +18,9 @@ use crate::exchange::world::{now, policy};
 use crate::signer::AUDIENCE;
 
 const CALL: (&[u8], &[u8]) = (b"GET", b"/api/v1/external/orbs");
+
+/// On the busiest machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The secret in a file, and the credentials: `my api:p:a s+%é`, each part as in a form.
 const IN_FILE: (&str, &str) = ("p:a s+%é\n", "Basic bXklMjBhcGk6cCUzQWElMjBzJTJCJTI1JUMzJUE5");
@@ -75,6 +79,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     group.caches();
     group.fails();
     group.many()?;
+    group.reload(&secret)?;
     let expected = group.refused;
     for wrong in endpoints.wrong() {
         suite.fail(format!("opaque: an endpoint got {wrong}"));
@@ -215,6 +220,42 @@ impl Opaque<'_> {
         // Without an answer, the endpoint is asked again after a second.
         std::thread::sleep(Duration::from_millis(1500));
         self.allowed("an endpoint that works again", "fails_5e1f-2");
+    }
+
+    /// A reload reads the secret again. One that can't be read keeps the former, and isn't shown.
+    fn reload(&mut self, secret: &Path) -> Result<()> {
+        self.suite.world.hide("another");
+        self.endpoints.knows("rest", "Basic bXklMjBhcGk6YW5vdGhlcg==");
+        fs::write(secret, "another\n")?;
+        self.says("former-secret-5e1f", &active("user", "read:orbs", json!({})));
+        self.refused("an endpoint that knows another secret", "former-secret-5e1f", "unanswered");
+        self.reloads("reloaded", "new-secret-5e1f")?;
+        fs::write(secret, "")?;
+        self.reloads("kept", "empty-secret-5e1f")?;
+        fs::write(secret, b"another\xff")?;
+        self.reloads("kept", "unreadable-secret-5e1f")?;
+        fs::remove_file(secret)?;
+        self.reloads("kept", "no-secret-5e1f")?;
+        let words = format!("`client_secret_file` {}: ", secret.display());
+        let named = || self.open.running.output().matches(&words).count();
+        let start = Instant::now();
+        while named() < 3 && start.elapsed() < PATIENCE {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        if named() != 3 {
+            self.suite.fail(format!("opaque: a secret that can't be read is named {} times, not 3 times", named()));
+        }
+        Ok(())
+    }
+
+    fn reloads(&self, told: &str, token: &str) -> Result<()> {
+        let said = self.open.running.tell("reload")?;
+        if said != told {
+            self.suite.fail(format!("opaque: `{said}` was said of a reload, not `{told}`"));
+        }
+        self.says(token, &active("user", "read:orbs", json!({})));
+        self.allowed("after a reload", token);
+        Ok(())
     }
 
     /// Many at once, each with its own answer.

@@ -194,23 +194,37 @@ fn waiting(suite: &Suite, open: &mut Open<'_>, file: &Path, versions: [&str; 2])
     Ok(())
 }
 
-/// What a program logs of each version as a warning or an error: what changes, also if everything is closed, or why the previous one stays.
+/// What a program logs of each version as a warning or an error: what changes, also if everything is closed, or why the previous one stays. It
+/// counts each. Without a text, there is no file.
 fn said(open: &mut Open<'_>, suite: &Suite, file: &Path, now: &str) -> Result<()> {
     const CLOSED: &str = "orbgate: 1\napis: {}\n...\n";
     let without_end = now.trim_end_matches("...\n");
-    for (text, statuses, told, logged) in [
-        (now, [200, 403], "reloaded", ""),
-        ("orbgate: 2\napis: {}\n...\n", [200, 403], "kept", "1:10: "),
-        (without_end, [200, 403], "kept", "does not end in a line"),
-        (WIDER, [200, 200], "reloaded", "the policy changes answers: 1 wider"),
-        (CLOSED, [404, 404], "reloaded", "every request that needs a token is denied"),
-        (now, [200, 403], "reloaded", "the policy changes answers: "),
+    for (text, statuses, result, logged) in [
+        (Some(now), [200, 403], "loaded", ""),
+        (Some("orbgate: 2\napis: {}\n...\n"), [200, 403], "refused", "1:10: "),
+        (Some(without_end), [200, 403], "unfinished", "does not end in a line"),
+        (None, [200, 403], "unreadable", ""),
+        (Some(WIDER), [200, 200], "loaded", "the policy changes answers: 1 wider"),
+        (Some(CLOSED), [404, 404], "loaded", "every request that needs a token is denied"),
+        (Some(now), [200, 403], "loaded", "the policy changes answers: "),
     ] {
         let before = open.running.output().matches(logged).count();
-        fs::write(file, text)?;
+        let mut loads = open.running.count()?.loads;
+        match text {
+            Some(text) => fs::write(file, text)?,
+            None => fs::remove_file(file)?,
+        }
         let said = open.running.tell("reload")?;
+        let told = if result == "loaded" { "reloaded" } else { "kept" };
         ensure!(said == told, "reload: `{said}` was said of {text:?}");
-        let active = if told == "kept" { now } else { text };
+        loads.iter_mut().for_each(|loads| *loads.entry(result.to_owned()).or_default() += 1);
+        let counted = open.running.count()?.loads;
+        // Only Rust's program reads the file itself.
+        ensure!(counted.is_some() || suite.program.opens_ledger, "reload: the program doesn't count versions");
+        if counted != loads {
+            suite.fail(format!("reload: {text:?}\n  {counted:?} are counted, and not {loads:?}"));
+        }
+        let active = text.filter(|_| told == "reloaded").unwrap_or(now);
         open.engine = Engine::new(&Policy::from_yaml(active)?);
         both(suite, open, statuses)?;
         let start = Instant::now();
@@ -231,12 +245,7 @@ fn diagnostics(suite: &Suite, file: &Path) -> Result<()> {
     let tokens = suite.world.tokens();
     let bad = file.with_extension("bad");
     fs::write(&bad, "orbgate: 2\n")?;
-    let without_secret = file.with_extension("tokens");
-    let mut opaque = suite.world.configuration("main");
-    opaque.as_object_mut().unwrap().remove("algorithms");
-    opaque["opaque"] =
-        json!({"endpoint": "http://127.0.0.1:1/", "client_id": "c", "client_secret_file": file.with_extension("none")});
-    fs::write(&without_secret, json!({"orbgate_token": 1, "issuers": [opaque]}).to_string())?;
+    secrets(suite, file)?;
     let unfetchable = file.with_extension("unfetchable");
     let mut issuer = suite.world.configuration("main");
     issuer["issuer"] = "http://keycloak.ns.svc/realms/a".into();
@@ -245,13 +254,39 @@ fn diagnostics(suite: &Suite, file: &Path) -> Result<()> {
     let started = [
         refuses(&bad, &tokens, None),
         refuses(file, &bad, None),
-        refuses(file, &without_secret, None),
         refuses(file, &unfetchable, None),
         refuses(file, &tokens, Some("GET healthz")),
         refuses(file, &tokens, Some("GET /users/{any}")),
     ];
     for error in started.into_iter().filter_map(Result::err) {
         suite.fail(format!("start: {error}"));
+    }
+    Ok(())
+}
+
+/// A secret that can't be read is named, and not shown.
+fn secrets(suite: &Suite, file: &Path) -> Result<()> {
+    let [none, empty, bytes, tokens] = ["none", "empty", "bytes", "tokens"].map(|name| file.with_extension(name));
+    fs::write(&empty, "")?;
+    fs::write(&bytes, b"hunter\xff")?;
+    for (source, place) in [
+        ("client_secret_env", "ORBGATE_NO_SUCH_VARIABLE".into()),
+        ("client_secret_file", none.display().to_string()),
+        ("client_secret_file", empty.display().to_string()),
+        ("client_secret_file", bytes.display().to_string()),
+    ] {
+        let mut opaque = suite.world.configuration("main");
+        opaque.as_object_mut().unwrap().remove("algorithms");
+        opaque["opaque"] = json!({"endpoint": "http://127.0.0.1:1/", "client_id": "c", source: place});
+        fs::write(&tokens, json!({"orbgate_token": 1, "issuers": [opaque]}).to_string())?;
+        let said = match suite.program.refuses(file, &tokens, None) {
+            Ok(said) => said,
+            Err(error) => error.to_string(),
+        };
+        suite.saw_one();
+        if !said.contains(&format!("`{source}` {place}: ")) || said.contains("hunter") {
+            suite.fail(format!("start: {source} {place}\n  {said}"));
+        }
     }
     Ok(())
 }

@@ -9,9 +9,9 @@ import java.util.function.BiConsumer;
 /** What a gate has counted: of each counter, by its first label. */
 final class Counted implements BiConsumer<String, Map<String, String>> {
     private static final Map<String, String> LABELS =
-            Map.of("orbgate_decisions_total", "decision", "orbgate_tokens_refused_total", "reason");
+            Map.of("orbgate_decisions_total", "decision", "orbgate_tokens_refused_total", "reason", "orbgate_policy_loads_total", "result");
 
-    private final Map<String, Map<String, Long>> counts = new TreeMap<>();
+    private final Map<String, Map<String, Long>> counts = new TreeMap<>(Map.of("orbgate_policy_loads_total", new TreeMap<>()));
     private long misrouted;
 
     @Override
