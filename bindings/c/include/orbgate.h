@@ -948,7 +948,7 @@ ORBGATE_API void orbgate_error_free(struct OrbgateError *error);
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_new(struct OrbgateStep **out);
 
 /// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides requests, and
-/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes`, `CheckAmounts` and `Reload`; otherwise it may be null.
+/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes`, `CheckAmounts`, `Reload` and `Visible`; otherwise it may be null.
 /// `gate` may be null for `Sources`, `Make`, `CheckRoutes`, `Drop`, and the questions from `UseLedger` to `ResponsePiece`.
 ///
 /// Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a step
