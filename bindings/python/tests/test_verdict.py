@@ -21,6 +21,7 @@ pytest.importorskip("jinja2")
 
 from made_up_calls import check_harmless  # noqa: E402
 from orbgate._report import bundle, findings  # noqa: E402
+from orbgate._report.switch import Switch, switch_in  # noqa: E402
 
 pytestmark = pytest.mark.once
 
@@ -103,6 +104,23 @@ def test_calls_that_could_not_be_judged_are_a_finding_from_a_part_on(good: int, 
     """100 and 1% of the calls; 10% in a log of under 1,000. An absent object or a wrong body shows nothing wrong."""
     found = report(calls((good, {}), (count, {"served_status": status})), SHOP).figures.findings.where(lambda row: row.kind == "not_judged")
     assert [(row.level, row.affected) for row in found] == ([] if level is None else [(level, count)])
+
+
+@pytest.mark.parametrize(("before", "after", "against", "is_switch"), [(10, 10, 0, True), (9, 10, 0, False), (10, 9, 0, False), (500, 490, 10, True), (500, 489, 10, False)])
+def test_a_switch_has_ten_calls_on_each_side_and_few_against_it(before: int, after: int, against: int, is_switch: bool) -> None:
+    sides = [side for at in range(before) for side in ([True, False] if at % 40 == 20 and at < 40 * against else [False])] + [True] * after
+    times = [START + timedelta(minutes=at) for at in range(len(sides))]
+    rows = [{"time": time, "is_this": side, "calls": 1, "earliest": time, "latest": time} for time, side in zip(times, sides)]
+    for given in (rows, rows[::-1]):
+        found = switch_in(given)
+        assert found == (Switch(True, times[before + against - 1], times[before + against], before, after, against) if is_switch else None)
+
+
+@pytest.mark.parametrize(("guesses", "is_attack"), [(115, False), (122, True)])
+def test_an_attack_has_a_hundred_calls_within_an_hour(guesses: int, is_attack: bool) -> None:
+    """They are spread over 72 minutes."""
+    found = report(calls((40, {}), (guesses, {**GUESSED, "time": 0.5})), SHOP, public=["POST /login"]).figures.findings
+    assert ("attack" in {row.kind for row in found}) is is_attack
 
 
 def test_every_command_warns_of_a_policy_that_does_not_belong_to_the_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
