@@ -84,7 +84,7 @@ fn of_program(set_up: &str, words: &str) {
         missing(&format!("`{set_up}`: {}", String::from_utf8_lossy(&output.stderr)));
         return;
     }
-    let servers = std::cell::RefCell::new(Vec::new());
+    let servers = core::cell::RefCell::new(Vec::new());
     every_fault_is_found(|fault| {
         let (server, url) = start(words, fault);
         servers.borrow_mut().push(server);
