@@ -314,6 +314,8 @@ fn a_call_about_to_run_states_what_to_hold() {
     };
     assert_eq!(refused("/open/1", from_ref(&charges)), (66, 402, 0), "no amount");
     assert_eq!(refused("/run", &[charges.clone(), put(25, &[])]), (66, 402, 0), "the function failed");
+    let failed_late = [charges.clone(), put(21, &[]), integer(22, 3), put(25, &[])];
+    assert_eq!(refused("/run", &failed_late), (66, 402, 0), "whatever it has returned");
     assert_eq!(refused("/run", &function(1 << 53)), (66, 402, 0), "no account has as many");
     let unpaid = |number, retry_after| [charges.clone(), integer(23, number), integer(24, retry_after)];
     for (number, retry_after, expected) in
