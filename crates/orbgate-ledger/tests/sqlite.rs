@@ -1,13 +1,16 @@
 //! What only the SQLite store has: files, threads, processes, backups.
 
 use core::sync::atomic::{AtomicU64, Ordering};
+use core::time::Duration;
 use std::path::Path;
 use std::process::{Command as Process, Stdio};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, mpsc};
 
 use std::thread;
 
-use orbgate_ledger::{Cursor, Error, HoldAnswer, Ledger, Order, Sqlite, State, SystemClock};
+use orbgate_ledger::{
+    Answer, Clock, Command, Cursor, Error, HoldAnswer, Ledger, Millis, Order, Sqlite, State, SystemClock,
+};
 
 use crate::support::{account, capture, grant, hold, orbs};
 
@@ -82,6 +85,50 @@ fn a_thousand_holds_of_two_processes_admit_exactly_what_is_there() {
     assert_eq!(admitted.iter().sum::<u64>(), 50, "{admitted:?}");
     assert_eq!(ledger.balance(account("a")).unwrap().held, orbs(500));
     assert_eq!(ledger.verify().unwrap().found, Vec::<String>::new());
+}
+
+/// A clock that waits at the third command.
+#[derive(Debug)]
+struct Pausing {
+    readings: AtomicU64,
+    reached: mpsc::Sender<()>,
+    goes_on: Mutex<mpsc::Receiver<()>>,
+}
+
+impl Clock for Pausing {
+    fn now(&self) -> Millis {
+        if self.readings.fetch_add(1, Ordering::SeqCst) == 2 {
+            self.reached.send(()).unwrap();
+            // The other process waits for this one, unless it isn't kept out.
+            let _ = self.goes_on.lock().unwrap().recv_timeout(Duration::from_millis(500));
+        }
+        SystemClock.now()
+    }
+}
+
+/// Another process that writes between what a transaction reads and what it writes would break it.
+#[test]
+fn a_transaction_keeps_others_out_from_its_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("orbs.db");
+    let other = Sqlite::open(&path).unwrap();
+    other.grant(grant("g", "a", 500)).unwrap();
+    let ((reached, is_reached), (go_on, goes_on)) = (mpsc::channel(), mpsc::channel());
+    let clock = Pausing { readings: AtomicU64::new(0), reached, goes_on: Mutex::new(goes_on) };
+    let ledger = Sqlite::open_with(&path, None, Arc::new(clock)).unwrap();
+    // The first command waits until the next two are there, so they are one transaction.
+    let (release, wait) = mpsc::channel::<()>();
+    ledger.submit(Command::Balance(account("a")), Box::new(move |_| wait.recv().unwrap()));
+    ledger.submit(Command::Balance(account("a")), Box::new(|balance| assert!(balance.is_ok())));
+    let (held, is_held) = mpsc::channel();
+    ledger.submit(Command::Hold(hold("h", "a", 10)), Box::new(move |answer| held.send(answer).unwrap()));
+    release.send(()).unwrap();
+    is_reached.recv().unwrap();
+    let others = other.hold(hold("other", "a", 10));
+    let _ = go_on.send(());
+    assert!(matches!(others, Ok(HoldAnswer::Held { .. }) | Err(Error::Busy)), "{others:?}");
+    let answer = is_held.recv().unwrap();
+    assert!(matches!(answer, Ok(Answer::Hold(HoldAnswer::Held { .. }))), "{answer:?}");
 }
 
 #[test]
@@ -173,7 +220,7 @@ fn a_backup_under_load_has_every_answered_command() {
     let ledger = Sqlite::open(folder.path().join("orbs.db")).unwrap();
     ledger.grant(grant("g", "a", 1_000_000)).unwrap();
     for index in 0..2000 {
-        ledger.submit(orbgate_ledger::Command::Hold(hold(format!("before{index}"), "a", 1)), Box::new(|_| {}));
+        ledger.submit(Command::Hold(hold(format!("before{index}"), "a", 1)), Box::new(|_| {}));
     }
     ledger.hold(hold("before", "a", 1)).unwrap();
     let to = folder.path().join("copy.db");

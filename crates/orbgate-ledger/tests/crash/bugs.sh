@@ -25,7 +25,7 @@ bug() {
 cargo test --quiet -p orbgate-ledger --test all -- conformance
 bug 'commits are not synced' sqlite/open.rs 's/synchronous = FULL/synchronous = OFF/; s/synchronous != 2/false \&\& synchronous != 2/' crash
 bug 'an answer before the commit' sqlite/writer.rs 's/Ok(answer) => done.push((reply, Ok(answer))),/Ok(answer) => reply(Ok(answer)),/' crash
-bug 'a transaction that does not lock first' sqlite/writer.rs 's/BEGIN IMMEDIATE/BEGIN DEFERRED/' sqlite::a_thousand
+bug 'a transaction that does not lock first' sqlite/writer.rs 's/BEGIN IMMEDIATE/BEGIN DEFERRED/' sqlite::a_transaction
 bug 'settled without compare-and-set' plan/hold.rs 's/if row.settlement.is_some() {/if false {/' 'conformance properties'
 bug 'the wrong order' plan/account.rs 's/Order::BonusFirst => (is(Bucket::Paid), expiry, grant.seq)/Order::BonusFirst => (is(Bucket::Paid), grant.seq, expiry)/' 'conformance properties'
 bug 'a bound that is not checked' value.rs 's/if amount <= MAX {/if amount <= u64::MAX {/' 'conformance properties'
