@@ -3,19 +3,20 @@
 use core::time::Duration;
 use std::fs;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use orbgate_testing::expected::Expected;
+use orbgate_testing::signer::{self, Signer};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer as Authority, KeyPair};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use rustls::{ClientConfig, ClientConnection, RootCertStore, Stream};
+use rustls::{ClientConfig, ClientConnection, RootCertStore, ServerConfig, ServerConnection, Stream};
 use serde_json::{Value, json};
 
 use crate::support::wire::{Answer, ask, request};
@@ -398,6 +399,77 @@ fn operators_past_their_connections_are_told() {
     drop(silent);
     gateway.running.until("again", |_| ask(&admin, &health).status == 200);
     assert!(gateway.counted(&["too_many_connections", "\"admin\""]) > 0);
+}
+
+/// An issuer elsewhere, as far as the gateway is concerned: it serves its keys over TLS.
+fn serve_keys_over_tls(ca: &Ca, signer: &Signer) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let origin = format!("https://localhost:{}", listener.local_addr().unwrap().port());
+    let of = ca.sign();
+    let key = PrivateKeyDer::try_from(of.key.serialize_der()).unwrap();
+    let builder = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()));
+    let builder = builder.with_safe_default_protocol_versions().unwrap().with_no_client_auth();
+    let config = Arc::new(builder.with_single_cert(vec![of.certificate], key).unwrap());
+    let keys = json!({ "keys": [signer.jwk("key-1")] }).to_string();
+    let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{keys}", keys.len());
+    thread::spawn(move || {
+        for mut socket in listener.incoming().flatten() {
+            let mut connection = ServerConnection::new(Arc::clone(&config)).unwrap();
+            let mut stream = Stream::new(&mut connection, &mut socket);
+            let mut head = [0; 4096];
+            if stream.read(&mut head).is_ok() {
+                let _ = stream.write_all(answer.as_bytes());
+                connection.send_close_notify();
+                let _ = connection.complete_io(&mut socket);
+            }
+        }
+    });
+    origin
+}
+
+#[test]
+fn a_gateway_starts_without_roots_and_takes_those_that_come() {
+    let (here, folder, ca, signer) = (Issuer::start(), folder("roots"), Ca::new(), Signer::p256());
+    let (roots, none) = (folder.join("roots.pem"), folder.join("none"));
+    let variables = [("SSL_CERT_FILE", roots.as_path()), ("SSL_CERT_DIR", none.as_path())];
+    let address = format!("127.0.0.1:{}", free_port());
+    let config = config(&address, "127.0.0.1", "");
+    let mut gateway = Gateway::start_in(&variables, folder.clone(), &here.tokens_yaml(), &config);
+    assert_eq!(ask(&address, &here.question(&[])).status, 200);
+
+    // An issuer over TLS is refused while there are no roots, on reload and at the start.
+    let elsewhere = serve_keys_over_tls(&ca, &signer);
+    let entry = |issuer: &str| {
+        format!(
+            "  - issuer: {issuer}\n    audience: {}\n    jwks_uri: {issuer}/jwks\n    algorithms: [ES256]\n    kind: user\n",
+            signer::AUDIENCE
+        )
+    };
+    let own = here.tokens_yaml();
+    let tokens = own.replacen("issuers:\n", &format!("issuers:\n{}", entry(&elsewhere)), 1);
+    fs::write(folder.join("tokens.yaml"), &tokens).unwrap();
+    gateway.running.signal("HUP");
+    gateway.running.until("it is refused", |running| running.said().contains("configuration refused"));
+    assert!(gateway.running.said().contains("the system's certificates: "), "{}", gateway.running.said());
+    assert_eq!(ask(&address, &here.question(&[])).status, 200);
+    let mut second = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
+    let second = second.args(["--config", "gateway.yaml"]).current_dir(&folder).envs(variables).output().unwrap();
+    assert!(!second.status.success(), "{second:?}");
+    assert!(String::from_utf8_lossy(&second.stderr).contains("the system's certificates: "), "{second:?}");
+
+    // The roots that are there at the next reload count.
+    pem(&roots, "CERTIFICATE", &ca.certificate);
+    gateway.running.signal("HUP");
+    gateway.running.until("it is loaded", |running| running.said().contains("configuration loaded"));
+    let claims = signer::with(signer::claims(), "iss", elsewhere);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    let claims = signer::with(signer::with(claims, "iat", now - 600), "exp", now + 600);
+    let claims = signer::with(claims, "scope", "read:orbs");
+    let bearer = format!("Bearer {}", signer.token(&signer::header(), &claims));
+    let question =
+        [("Authorization", &*bearer), ("X-Original-Method", "GET"), ("X-Original-URI", "/api/v1/external/orbs")];
+    let answer = ask(&address, &request(b"GET", b"/", &question));
+    assert_eq!(answer.status, 200, "{}", gateway.running.said());
 }
 
 #[test]

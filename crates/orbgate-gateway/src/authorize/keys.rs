@@ -61,7 +61,7 @@ impl Keys {
         // Also on reload: what a start refuses can't be loaded.
         let tls = KeyFetcher::tls_for(&verifier).map_err(StartError::Certificates)?;
         let fetcher = match former {
-            Some(former) => former.fetcher.replaced_by(verifier),
+            Some(former) => former.fetcher.replaced_by(verifier, tls),
             None => {
                 let settings = FetchSettings {
                     max_waiting: u32::try_from(limits.connections).unwrap_or(u32::MAX),

@@ -245,10 +245,16 @@ impl Gateway {
 
     /// The same with this file of issuers.
     pub(crate) fn start_with(folder: PathBuf, tokens: &str, config: &str) -> Self {
+        Self::start_in(&[], folder, tokens, config)
+    }
+
+    /// The same with these variables in its environment.
+    pub(crate) fn start_in(variables: &[(&str, &Path)], folder: PathBuf, tokens: &str, config: &str) -> Self {
         let admin = format!("127.0.0.1:{}", free_port());
         fs::write(folder.join("tokens.yaml"), tokens).unwrap();
         let gateway = Self::write(&folder, &admin, config);
-        let running = Running::start(Command::new(env!("CARGO_BIN_EXE_orbgate-gateway")).arg("--config").arg(gateway));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
+        let running = Running::start(command.arg("--config").arg(gateway).envs(variables.iter().copied()));
         let mut gateway = Self { running, folder, admin };
         let admin = gateway.admin.clone();
         gateway.running.until("the gateway is ready", |_| ask_for(&admin, "/readyz").status == 200);

@@ -117,19 +117,19 @@ impl KeyFetcher {
         })
     }
 
-    /// A fetcher with the same settings for another configuration. It keeps the keys of issuers whose rules are the same, so
-    /// that their callers needn't wait.
+    /// A fetcher with the same settings for another configuration, and this TLS configuration, whose roots may be newer. It keeps
+    /// the keys of issuers whose rules are the same, so that their callers needn't wait.
     ///
     /// # Errors
     ///
     /// Returns every client's secret for an opaque issuer that can't be read.
-    pub fn replaced_by(&self, verifier: Verifier) -> Result<Self, SettingsError> {
-        let Shared { cache, client, start, .. } = &*self.shared;
+    pub fn replaced_by(&self, verifier: Verifier, tls: ClientConfig) -> Result<Self, SettingsError> {
+        let Shared { cache, start, .. } = &*self.shared;
         let next = KeyCache::new(with_secrets(verifier)?, *cache.settings())?;
         Ok(Self {
             shared: Arc::new(Shared {
                 cache: next.taking_over(cache),
-                client: Arc::clone(client),
+                client: Arc::new(Client::new(tls)),
                 start: *start,
                 ended: watch::Sender::default(),
                 has_news: AtomicBool::new(true),
