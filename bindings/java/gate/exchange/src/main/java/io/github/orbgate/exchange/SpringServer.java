@@ -35,7 +35,8 @@ final class SpringServer implements Program.Server {
                 "spring.mvc.servlet.load-on-startup", 1,
                 // Its 8 KiB are for the whole head of a request.
                 "server.max-http-request-header-size", "32KB",
-                "logging.level.root", "warn"));
+                "logging.level.root", "warn",
+                "logging.level.io.github.orbgate", "info"));
         if (gate.isEmpty()) {
             properties.put("spring.autoconfigure.exclude", GateAutoConfiguration.class.getName());
         }
