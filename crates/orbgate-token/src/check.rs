@@ -1,5 +1,6 @@
 //! Checks a configuration, whether it was written in YAML or in Rust.
 
+use core::net::Ipv6Addr;
 use core::time::Duration;
 
 use orbgate::TokenKind;
@@ -65,7 +66,7 @@ pub(crate) fn url_error(url: &str) -> Option<&'static str> {
     if !url.bytes().all(is_of_url) {
         return Some("has a character that no URL has: replace any placeholder, such as `{tenantid}`");
     }
-    (!is_safe_url(url)).then_some("must start with `https://`, or lead to this very machine")
+    (!is_safe_url(url)).then_some("must start with `https://` and a host, or lead to this very machine")
 }
 
 /// Whether a fetch from this URL is safe from tampering: `https`, or a loopback address.
@@ -88,11 +89,21 @@ pub(crate) fn is_loopback(url: &str) -> bool {
 
 fn host_of(rest: &str) -> Option<&str> {
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
-        _ => authority,
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.ends_with(']') => (host, port),
+        _ => (authority, ""),
     };
-    (!host.is_empty() && !host.contains('@')).then_some(host)
+    let is_port = port.is_empty() || port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+    let is_host = match host.strip_prefix('[') {
+        Some(rest) => rest.strip_suffix(']').is_some_and(|address| address.parse::<Ipv6Addr>().is_ok()),
+        None => host.strip_suffix('.').unwrap_or(host).split('.').all(is_label),
+    };
+    (is_port && is_host).then_some(host)
+}
+
+/// Whether a host can have this between two dots. Names inside a network have `_`, too.
+fn is_label(label: &str) -> bool {
+    !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }
 
 struct Diagnostics {

@@ -362,6 +362,12 @@ fn keys_are_fetched_over_https_or_from_this_machine() {
         "https://login.example.com/{tenantid}/keys",
         "https://id.example.com/my keys",
         "https://id.example.com/kéys",
+        "https://$TENANT.example.com/keys",
+        "https://id.example.com:99999/keys",
+        "https://id.example.com:+443/keys",
+        "https://id..example.com/keys",
+        "https://[::1/keys",
+        "https://[id]/keys",
     ] {
         assert!(!accepts(url), "{url}");
     }
