@@ -52,22 +52,6 @@ def test_a_wider_policy_is_refused_on_request(tmp_path: Path) -> None:
         Reloaded(tmp_path, ITEMS, require_seal=True).reload(ITEMS)
 
 
-@pytest.mark.parametrize(("before", "after"), [("trailing_slash: never", "trailing_slash: always"), ("target: strict", "target: encoded_params")])
-def test_public_routes_belong_to_what_is_compared(tmp_path: Path, before: str, after: str) -> None:
-    """The policies have no route, so they decide alike, except for the gate's public routes."""
-    active, wider = (NOTHING.replace("apis", f"{setting}\napis") for setting in (before, after))
-    reloaded = Reloaded(tmp_path, active, refuse_wider=True)
-    reloaded.reload(wider)
-    reloaded = Reloaded(tmp_path, active, refuse_wider=True, public=["GET /docs/{page}"])
-    target = "/docs/a/" if "slash" in after else "/docs/a%20b"
-    assert not reloaded.gate.answer("GET", target, [])
-    with pytest.raises(PolicyError, match="public route `GET /docs/{page}/?`"):
-        reloaded.reload(wider)
-    assert not reloaded.gate.answer("GET", target, [])
-    assert "wider" in reloaded.results
-
-
-
 ROUTES = "orbgate: 1\napis: { a: { base_path: '', scopes: { 'read:a': { orbs: false, routes: ['GET /items/{id}', GET /other] } } } }\n...\n"
 
 
