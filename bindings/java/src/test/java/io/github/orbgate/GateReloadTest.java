@@ -111,39 +111,8 @@ class GateReloadTest extends WithIssuer {
         }
     }
 
-    /** A policy in which paths end in a slash, and policies without routes, which differ only in public routes. */
-    @Test
-    void publicRoutesAndSlashesBelongToWhatIsCompared(@TempDir Path folder) throws Exception {
-        String usual = "trailing_slash: never";
-        String slash = "trailing_slash: always";
-        String escapes = "target: encoded_params";
-        assertTrue(refusal(folder, policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}").contains(": 1 wider, 0 narrower, 0 removed\n"));
-        assertTrue(refusal(folder, policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}").contains(": 1 wider, "));
-        assertTrue(refusal(folder, policy(usual, ""), policy(slash, ""), "GET /docs/{page}").contains("`GET /docs/{page}/`"));
-        assertTrue(refusal(folder, policy(slash, ""), policy(usual, ""), "GET /docs/{page}").contains("`GET /docs/{page}`"));
-        assertTrue(refusal(folder, policy(usual, ""), policy(escapes, ""), "GET /docs/{page}").contains("public route"));
-        assertEquals("", refusal(folder, policy(usual, ""), policy(escapes, ""), "GET /healthz"));
-    }
-
     private static String policy(String setting, String routes) {
         return "orbgate: 1\n" + setting + "\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: [" + routes + "] } } } }\n...\n";
-    }
-
-    /** Why a gate refuses a policy as wider; empty if it doesn't. */
-    private String refusal(Path folder, String active, String next, String publicRoute) throws Exception {
-        Path file = Files.writeString(folder.resolve("policy.yaml"), next);
-        try (Engine before = Engine.fromYaml(active);
-                Engine after = Engine.fromYaml(next);
-                Gate refusing = Gate.builder(new Handle(before), issuer.tokens()).refuseWider().publicRoutes(List.of(publicRoute)).build()) {
-            try {
-                refusing.reload(file);
-                assertEquals(after.digest(), refusing.ask(get("/nowhere", reader)).decision().policy());
-                return "";
-            } catch (OrbgateException wider) {
-                assertEquals(before.digest(), refusing.ask(get("/nowhere", reader)).decision().policy());
-                return wider.getMessage();
-            }
-        }
     }
 
     @Test

@@ -111,17 +111,6 @@ class GateTest extends WithIssuer {
     }
 
     @Test
-    void anUpgradeToH2cIsRefused() {
-        for (List<String> upgrade : List.of(List.of("h2c"), List.of("websocket", "foo, H2C"), List.of("h2c", ""))) {
-            Answer denied = gate.ask(new GateRequest("GET", ORBS, Map.of("Authorization", List.of(reader), "upgrade", upgrade)));
-            assertEquals(400, denied.httpStatus());
-            assertEquals(Optional.of(Detail.UPGRADE), denied.decision().detail());
-        }
-        List<String> websocket = List.of("websocket");
-        assertTrue(gate.ask(new GateRequest("GET", ORBS, Map.of("Authorization", List.of(reader), "Upgrade", websocket))).isAllow());
-    }
-
-    @Test
     void everyHeaderReachesTheGate() {
         Map<String, List<String>> headers = Map.of(
                 "origin", List.of("https://a.example"),
