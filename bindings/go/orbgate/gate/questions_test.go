@@ -3,61 +3,14 @@ package gate_test
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"log/slog"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
 )
-
-func TestPublicRoutesAndSlashesBelongToWhatIsCompared(t *testing.T) {
-	policy := func(setting, routes string) string {
-		return "orbgate: 1\n" + setting + "\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: [" + routes + "] } } } }\n...\n"
-	}
-	i := newIssuer(t)
-	const usual, slash, escapes = "trailing_slash: never", "trailing_slash: always", "target: encoded_params"
-	for _, row := range []struct{ active, next, public, why string }{
-		{policy(slash, "GET /a"), policy(slash, "GET /a, GET /b"), "GET /docs/{page}", ": 1 wider"},
-		{policy(slash, "GET /a"), policy(usual, "GET /a"), "GET /docs/{page}", ": 1 wider"},
-		// Without routes, two policies decide alike, except for the gate's public routes.
-		{policy(usual, ""), policy(slash, ""), "GET /docs/{page}", "`GET /docs/{page}/`"},
-		{policy(slash, ""), policy(usual, ""), "GET /docs/{page}", "`GET /docs/{page}`"},
-		{policy(usual, ""), policy(escapes, ""), "GET /docs/{page}", "public route"},
-		{policy(usual, ""), policy(escapes, ""), "GET /healthz", ""},
-		{policy(usual, ""), policy(slash, ""), "", ""},
-	} {
-		engine, err := orbgate.FromYAML(row.active)
-		if err != nil {
-			t.Fatal(err)
-		}
-		config := gate.Config{Policy: orbgate.NewHandle(engine), RefuseWider: true}
-		if row.public != "" {
-			config.Public = []string{row.public}
-		}
-		protect := newGate(t, i, config)
-		file := filepath.Join(t.TempDir(), "policy.yaml")
-		if err := os.WriteFile(file, []byte(row.next), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		for range 2 { // the gate works as before afterwards
-			err = protect.Reload(file)
-			var failure *orbgate.Error
-			if (err != nil) != (row.why != "") || (err != nil) != errors.As(err, &failure) || err != nil && !strings.Contains(err.Error(), row.why) {
-				t.Errorf("%+v: %v", row, err)
-			}
-			answer := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: "/docs/a"})
-			if answer.Err != nil {
-				t.Errorf("%+v: %v", row, answer.Err)
-			}
-		}
-		engine.Close()
-	}
-}
 
 // Stores an engine at each fetch.
 type storing struct {

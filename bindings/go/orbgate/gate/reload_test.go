@@ -1,15 +1,12 @@
 package gate_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,39 +15,21 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
 )
 
-func TestOnlyAWholePolicyIsReloaded(t *testing.T) {
+func TestWhyAPolicyIsNotReloaded(t *testing.T) {
 	i := newIssuer(t)
-	var results []string
-	protect := newGate(t, i, gate.Config{Count: func(name string, labels ...gate.Label) {
-		if name == "orbgate_policy_loads_total" && labels[0].Name == "result" {
-			results = append(results, labels[0].Value)
-		}
-	}})
-	request := gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + i.token(t, "rsa", nil)}}
 	file := filepath.Join(t.TempDir(), "policy.yaml")
-	const policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { 'read:a': { orbs: false, routes: [GET /a] } } } }\n"
-	if err := protect.Reload(file); !errors.Is(err, orbgate.ErrIO) || !errors.Is(err, fs.ErrNotExist) {
+	if err := newGate(t, i, gate.Config{}).Reload(file); !errors.Is(err, orbgate.ErrIO) || !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
-	for _, text := range []string{"orbgate: 2\n...\n", policy} {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := protect.Reload(file); !errors.Is(err, orbgate.ErrInvalidPolicy) || !protect.Ask(t.Context(), request).IsAllow() {
-			t.Error(err)
-		}
-	}
-	if err := os.WriteFile(file, []byte(policy+"...\n"), 0o600); err != nil {
+	const policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { 'read:a': { orbs: false, routes: [GET /a] } } } }\n...\n"
+	if err := os.WriteFile(file, []byte(policy), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := protect.Reload(file); err != nil || protect.Ask(t.Context(), request).Status != 404 {
-		t.Error(err)
-	}
-	if !slices.Equal(results, []string{"unreadable", "refused", "unfinished", "loaded"}) {
-		t.Error(results)
-	}
-	if err := newGate(t, i, gate.Config{RequireSeal: true}).Reload(file); err == nil || !strings.Contains(err.Error(), "sha256") {
-		t.Error(err)
+	for why, config := range map[string]gate.Config{"sha256": {RequireSeal: true}, " wider, ": {RefuseWider: true}, "same paths": {Public: []string{"GET /{any}"}}} {
+		var failure *orbgate.Error
+		if err := newGate(t, i, config).Reload(file); !errors.As(err, &failure) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%s: %v", why, err)
+		}
 	}
 }
 
@@ -125,46 +104,6 @@ func TestAPolicyIsReplaced(t *testing.T) {
 		engine.Close()
 		if answer := protect.Ask(t.Context(), request); answer.HTTPStatus() != row.status || answer.Decision.Scope() != row.scope {
 			t.Errorf("%s: %+v", row.scope, answer)
-		}
-	}
-}
-
-// A request that waits for keys is decided by the policy that is active when they come.
-func TestARequestThatWaitsIsDecidedByTheLaterPolicy(t *testing.T) {
-	const policy = "orbgate: 1\napis: { a: { base_path: '', scopes: { %s: { orbs: false, routes: [GET /a] } } } }\n"
-	handle := new(orbgate.Handle)
-	store := func(scope string) {
-		engine, err := orbgate.FromYAML(fmt.Sprintf(policy, scope))
-		if err != nil {
-			t.Fatal(err)
-		}
-		handle.Store(engine)
-		engine.Close()
-	}
-	for _, row := range []struct {
-		before, after string
-		status        int
-	}{{"read:orbs", "write:a", 403}, {"write:a", "read:orbs", 0}} {
-		i := newIssuer(t)
-		asked, answer := make(chan struct{}), make(chan struct{})
-		i.answer = func(w http.ResponseWriter) {
-			asked <- struct{}{}
-			<-answer
-			json.NewEncoder(w).Encode(map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys"})
-		}
-		protect := newGate(t, i, gate.Config{Policy: handle})
-		store(row.before)
-		found := make(chan gate.Answer)
-		request := gate.Request{Method: "GET", Target: "/a", Authorization: []string{"Bearer " + i.token(t, "ec", nil)}}
-		go func() { found <- protect.Ask(t.Context(), request) }()
-		<-asked
-		store(row.after)
-		i.mutex.Lock()
-		i.answer = nil // and the keys come at once
-		i.mutex.Unlock()
-		close(answer)
-		if answer := <-found; answer.HTTPStatus() != row.status || answer.Decision.Scope() != row.after {
-			t.Errorf("%s, then %s: %+v", row.before, row.after, answer)
 		}
 	}
 }
