@@ -250,7 +250,7 @@ impl Keys<'_> {
     /// Each line of the log has one of these levels before these words.
     fn has_level(&self, words: &str, before: &[&str], levels: &[&str]) {
         let is_it = |line: &&str| levels.iter().any(|level| line.to_lowercase().contains(level));
-        if before.is_empty() || !before.iter().all(|line| is_it(line)) {
+        if before.is_empty() || !before.iter().all(is_it) {
             self.suite.fail(format!("keys: each line with `{words}` should have a level of {levels:?}: {before:?}"));
         }
     }
