@@ -161,6 +161,14 @@ def walked_by_a_client(log: Log) -> None:
         log.call("rate-feed", log.part(0.4) + timedelta(seconds=2 * at), "GET /v1/accounts/#/balance")
 
 
+def walked_by_a_busy_client(log: Log) -> None:
+    """Its other calls go on meanwhile."""
+    for at in range(300 * log.size):
+        log.call("rate-feed", log.part(0.4) + timedelta(seconds=5 * at / log.size), "GET /v1/accounts/#/balance")
+        if at % 7 == 0:
+            log.call("rate-feed", log.part(0.4) + timedelta(seconds=5 * at / log.size), "GET /v1/rates")
+
+
 def refused(log: Log) -> None:
     """The server refuses all tokens, for example because it can't fetch new keys."""
     for row in log.rows:

@@ -33,6 +33,7 @@ from incidents import (
     repaired,
     spread,
     walked,
+    walked_by_a_busy_client,
     walked_by_a_client,
     wrong_body,
 )
@@ -60,6 +61,7 @@ INCIDENTS: dict[str, tuple[Callable[[Log], None], list[str], str, tuple[str, ...
     "spread guesses, no addresses": (spread, [], "scanner", (), {}),
     "walked ids": (walked, ["attack"], "attack", ("mobile-7781 walks ids of GET /v1/accounts/{id}/balance ",), {}),
     "walked by a client": (walked_by_a_client, ["attack"], "attack", ("rate-feed walks ids of GET /v1/accounts/{id}/balance ", "; before, none of "), {}),
+    "walked by a busy client": (walked_by_a_busy_client, ["attack"], "attack", ("rate-feed walks ids of GET /v1/accounts/{id}/balance ",), {}),
     "refused tokens": (refused, ["refused_though_allowed"], "refused_though_allowed", (" were refused from 2026-11-0", " callers: "), {}),
     "numbered paths": (numbered, ["attack"], "attack", ("curious tries unknown paths that differ only by a number, such as /v1/invoices/0: ",), {}),
     "let in": (let_in, ["served_though_denied"], "served_though_denied", (" to DELETE /v1/accounts/{id} by web-app, ", " to POST /v1/transfers by tax-tool"), {}),

@@ -110,6 +110,8 @@ def _of_caller(caller: bytes | None, rows: list[dict[str, Any]], period: Period,
         yield attack
         return
     found = [_walk(row, rows, period, details) for row in _changes(caller, rows, period)]
+    # A client with other work walks ids for less than an hour, which is no failure of this client.
+    found = found or [walk for row in _by_route(caller, rows, period) if (walk := _walk(row, rows, period, details)).looks_like == ATTACK]
     yield from found or ([attack] if attack is not None else [])
 
 
@@ -129,6 +131,14 @@ def _changes(caller: bytes | None, rows: list[dict[str, Any]], period: Period) -
     for location in sorted({row["location"] for row in rows if row["location"] is not None and row["scope"] not in seen}):
         if found := _first(caller, [row for row in rows if row["location"] == location], period, ROUTE):
             yield found
+
+
+def _by_route(caller: bytes | None, rows: list[dict[str, Any]], period: Period) -> Iterator[Failure]:
+    """The calls of each route that lack its scope, however few others there are."""
+    for location in sorted({row["location"] for row in rows if row["location"] is not None and row["outcome"] in LACKS}):
+        of = [row for row in rows if row["location"] == location]
+        if (found := window(pieces(of, LACKS))) is not None:
+            yield failure(caller, ROUTE, found, failed_in(of, found, LACKS), MISCONFIGURED, None, period)
 
 
 def _walk(found: Failure, rows: list[dict[str, Any]], period: Period, details: Details | None) -> Failure:
