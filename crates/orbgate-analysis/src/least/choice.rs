@@ -161,7 +161,9 @@ fn smallest(group: &[Alternatives], mut most: usize, room: &mut usize) -> Option
 
 #[cfg(test)]
 mod tests {
-    use super::{Alternatives, MOST_SCOPES, MOST_SETS, choose, smallest};
+    use std::collections::BTreeSet;
+
+    use super::{Alternatives, MOST_SCOPES, MOST_SETS, choose, is_met, smallest};
 
     /// Pairs of which each scope is enough, in a circle: every other scope is enough.
     fn circle(scopes: u32) -> Vec<Alternatives> {
@@ -175,9 +177,14 @@ mod tests {
         let choice = choose(circle(20));
         assert!(choice.is_smallest);
         assert_eq!(choice.scopes, (0..20).step_by(2).collect());
+        // Of more, a choice has no scope too many.
         let choice = choose(circle(22));
         assert!(!choice.is_smallest);
-        assert!((11..22).contains(&choice.scopes.len()));
+        let is_enough = |set: &BTreeSet<u32>| circle(22).iter().all(|alternatives| is_met(alternatives, set));
+        assert!(is_enough(&choice.scopes));
+        for scope in &choice.scopes {
+            assert!(!is_enough(&(&choice.scopes - &BTreeSet::from([*scope]))), "{scope}");
+        }
         // Groups that share no scope are searched one by one.
         let firsts = (0..60).step_by(2);
         let choice = choose(firsts.clone().zip((1..60).step_by(2)).map(|(one, other)| vec![vec![one], vec![other]]));
