@@ -9,7 +9,7 @@ use crate::support::policies::policies;
 use crate::support::reference::{self, Ask};
 use crate::support::requests::asks;
 use crate::support::strategies::{SCOPES, scopes};
-use orbgate::{Decision, Engine, Policy, Request, Scopes, Token, TokenKind};
+use orbgate::{Decision, Engine, Grant, Policy, Request, Scopes, Token, TokenKind};
 use orbgate_analysis::{self as analysis, Asked, LeastScopes, ScopeUsage, ScopeUse};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -342,6 +342,24 @@ proptest! {
             });
             prop_assert_eq!(lost.count(), usize::try_from(scope.needed).unwrap());
             prop_assert!(scope.needed <= scope.used);
+        }
+    }
+
+    /// What a denied call would consume is what a user with every scope pays, also if the owner alone isn't enough.
+    #[test]
+    fn a_denial_shows_the_charge_of_an_allow(model in small::policies()) {
+        let engine = engine(&model);
+        let every = small::SCOPES.join(" ");
+        for route in engine.routes() {
+            let decide = |kind, scopes: &str| engine.decide_route(route.id(), Some(token(kind, scopes.as_bytes())), false);
+            let charge = decide(TokenKind::User, &every).charge();
+            prop_assert!(charge.is_some());
+            for (kind, scopes) in small::tokens() {
+                let token = Some(token(kind, scopes.as_bytes()));
+                let explained = analysis::explain_route(&engine, route.id(), token, false, &Grant::default());
+                prop_assert_eq!(explained.decision, decide(kind, &scopes));
+                prop_assert_eq!(explained.orbs_if_allowed, charge.filter(|_| !explained.decision.is_allow()));
+            }
         }
     }
 
