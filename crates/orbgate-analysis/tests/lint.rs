@@ -419,6 +419,9 @@ fn overlaps_are_pairs_that_require_something_else() {
         // One scope, two amounts; the route's own amount is the scope's.
         (&[("5", "'POST /x/{id}', { route: POST /x/y, orbs: 7 }")], 1),
         (&[("5", "'POST /x/{id}', { route: POST /x/y, orbs: 5 }")], 0),
+        // One scope, with and without another; twice the same alternatives.
+        (&[("5", "'POST /x/{id}', { route: POST /x/y, and: s1 }"), ("5", "")], 1),
+        (&[("5", "{ route: 'POST /x/{id}', or: [s1] }, { route: POST /x/y, or: [s1] }"), ("5", "")], 0),
         // Other methods and lengths. A parameter takes one segment that is not empty, and `/` has none.
         (&[("true", "'POST /{a}'"), ("false", "GET /x, POST /x/y, POST /")], 0),
     ] {
