@@ -30,7 +30,7 @@ const SECRET = "secret-of-a-gate-0123456789";
  */
 async function service(context) {
   const told = { hold: /** @type {object | null} */ ({ hold: "held", state: "pending", at: 1 }), settles: true, settled: /** @type {unknown[]} */ ([]), extended: 0 };
-  const port = await served(context, async (request, response) => {
+  const server = http.createServer(async (request, response) => {
     const message = JSON.parse(Buffer.concat(await request.toArray()).toString());
     if (request.url === "/v1/hold") {
       return told.hold === null ? request.destroy() : response.end(JSON.stringify(told.hold));
@@ -45,7 +45,8 @@ async function service(context) {
     }
     return response.end(JSON.stringify(message.map((/** @type {any} */ { settlement }) => ({ at: 1, state: settlement === "void" ? "voided" : "captured" }))));
   });
-  return Object.assign(told, { url: `http://127.0.0.1:${port}` });
+  context.after(() => void server.closeAllConnections()); // One that was opened again has no request.
+  return Object.assign(told, { url: `http://127.0.0.1:${await listening(context, server)}` });
 }
 
 /**
@@ -116,12 +117,13 @@ test("a full queue denies, and lost settlements are counted", async (context) =>
 
 test("flat denials hide an empty account, but not a ledger that is down", async (context) => {
   const of = await service(context);
-  const { gate, bearer } = await charging(context, of, {}, { flat403: true });
+  const { gate, ledger, bearer } = await charging(context, of, {}, { flat403: true });
   const port = await served(context, listener(gate, answering));
   of.hold = { hold: "denied", reason: "insufficient" };
   assert.equal((await ask(port, "GET", "/run", bearer)).status, 403);
   of.hold = null;
   assert.equal((await ask(port, "GET", "/run", bearer)).status, 503);
+  await ledger.flush(); // The hold is voided.
 });
 
 test("a WebSocket is charged at its handshake", async (context) => {
