@@ -113,7 +113,7 @@ class Ledger {
 
   /** Waits until no settlement waits for the service. */
   async flush() {
-    while (this.#waiting > 0) {
+    while (this.#waiting > 0 || this.#isSending) { // A denied hold is voided, too.
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   }
