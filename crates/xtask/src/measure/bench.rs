@@ -26,7 +26,7 @@ pub(crate) struct Bench {
     /// What a decision takes from each language, compared with the Rust call
     #[arg(long, conflicts_with_all = ["quick", "filter", "repeats", "instructions"])]
     bindings: bool,
-    /// Holds of a ledger beside the same writes through bare statements, and a gate's answers with and without a ledger
+    /// Holds of a ledger compared with the same writes through bare statements, and a gate's answers with and without a ledger
     #[arg(long, conflicts_with_all = ["quick", "filter", "repeats", "instructions", "bindings"])]
     ledger: bool,
     /// Rewrites these lists
