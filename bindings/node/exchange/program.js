@@ -89,8 +89,8 @@ async function main() {
     amounts: of(amount, (/** @type {any} */ headers) => Number(headers["x-orbs"])),
   };
   const { listen = "127.0.0.1:0", policy = "", tokens = "", public: open = [], challenge = "minimal", ungated } = values;
-  const at = (/** @type {string} */ level) => (/** @type {string} */ text) => console.error(`${level}: ${text}`);
-  const log = { info: at("info"), warn: at("warning"), error: at("error") };
+  const as = (/** @type {string} */ level) => (/** @type {string} */ text) => console.error(`${level}: ${text}`);
+  const log = { info: as("info"), warn: as("warning"), error: as("error") };
   const audit = (/** @type {string} */ line) => say(`audited ${line}`);
   const gate = Gate.fromFiles(policy, tokens, { count, log, public: open, audit, challenge: /** @type {any} */ (challenge), ...charging });
   const declared = mcp ? [mcp] : Engine.fromFile(policy).routes.map(({ template }) => template);
