@@ -23,7 +23,8 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
 )
 
-func TestARequestIsAnswered(t *testing.T) {
+// What is answered, the exchanges of every language show; here, how it is counted and audited.
+func TestARequestIsCountedAndAudited(t *testing.T) {
 	i := newIssuer(t)
 	var counted sync.Map
 	var audit bytes.Buffer
@@ -42,35 +43,19 @@ func TestARequestIsAnswered(t *testing.T) {
 	for name, row := range map[string]struct {
 		found, expected answer
 	}{
-		"allowed":        {call(t, server, "GET", orbs+"?x=1", bearer(good)), answer{200, "", "", "read:orbs user me true"}},
-		"organisation":   {call(t, server, "GET", orbs, bearer(i.token(t, "ec", map[string]any{"token_kind": "organisation"}))), answer{200, "", "", "read:orbs organisation me true"}},
-		"no token":       {call(t, server, "GET", orbs), denied(401, "Bearer", "")},
-		"another scheme": {call(t, server, "GET", orbs, "Authorization: Basic YTpi"), denied(401, "Bearer", "")},
-		"two tokens":     {call(t, server, "GET", orbs, bearer(good), bearer(good)), denied(401, "Bearer", "")},
-		"no scope":       {call(t, server, "GET", orbs, bearer(i.token(t, "rsa", map[string]any{"scope": "read:account"}))), denied(403, "Bearer", "")},
-		"expired":        {call(t, server, "GET", orbs, bearer(i.token(t, "rsa", map[string]any{"exp": 1}))), denied(401, "Bearer", "")},
-		"no expiry":      {call(t, server, "GET", orbs, bearer(i.token(t, "rsa", map[string]any{"exp": nil}))), denied(401, "Bearer", "")},
-		"audience":       {call(t, server, "GET", orbs, bearer(i.token(t, "rsa", map[string]any{"aud": "other"}))), denied(401, "Bearer", "")},
-		"forged":         {call(t, server, "GET", orbs, bearer(other.token(t, "rsa", map[string]any{"iss": i.URL}))), denied(401, "Bearer", "")},
-		"wrong method":   {call(t, server, "PUT", orbs, bearer(good)), denied(405, "", "GET")},
-		"no route":       {call(t, server, "GET", "/nowhere", bearer(good)), denied(404, "", "")},
-		"escaped":        {call(t, server, "GET", "/api/v1/external/%6frbs", bearer(good)), denied(400, "", "")},
-		"override": {call(t, server, "POST", "/api/v1/external/voxies", bearer(i.token(t, "rsa", map[string]any{"scope": "write:voxies"})),
-			"X-HTTP-Method-Override: DELETE"), denied(400, "", "")},
-		"override of a GET": {call(t, server, "GET", orbs, bearer(good), "X-Http-Method: PUT"), denied(400, "", "")},
-		"upgrade":           {call(t, server, "GET", orbs, bearer(good), "Upgrade: websocket", "Upgrade: foo, H2C"), denied(400, "", "")},
-		"settings of HTTP/2": {call(t, server, "GET", orbs, bearer(good), "Connection: HTTP2-Settings", "HTTP2-Settings: AAMAAABkAAQAAP__"),
-			answer{200, "", "", "read:orbs user me true"}},
+		"allowed":  {call(t, server, "GET", orbs+"?x=1", bearer(good)), answer{200, "", "", "read:orbs user me true"}},
+		"no scope": {call(t, server, "GET", orbs, bearer(i.token(t, "rsa", map[string]any{"scope": "read:account"}))), denied(403, "Bearer", "")},
+		"expired":  {call(t, server, "GET", orbs, bearer(i.token(t, "rsa", map[string]any{"exp": 1}))), denied(401, "Bearer", "")},
+		"forged":   {call(t, server, "GET", orbs, bearer(other.token(t, "rsa", map[string]any{"iss": i.URL}))), denied(401, "Bearer", "")},
 	} {
 		if row.found != row.expected {
 			t.Errorf("%s: %v, and not %v", name, row.found, row.expected)
 		}
 	}
 	for name, expected := range map[string]int32{
-		"orbgate_decisions_total allow scope_held GET " + orbs: 3,
+		"orbgate_decisions_total allow scope_held GET " + orbs: 1,
 		"orbgate_tokens_refused_total expired":                 1,
 		"orbgate_tokens_refused_total signature":               1,
-		"orbgate_tokens_refused_total authorization_header":    1,
 	} {
 		count, found := counted.Load(name)
 		if !found || count.(*atomic.Int32).Load() != expected {
@@ -82,7 +67,7 @@ func TestARequestIsAnswered(t *testing.T) {
 		Decision, Token_kind, Token string
 		Time_ms                     int64
 	}
-	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || len(lines) != 17 || line.Time_ms == 0 {
+	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || len(lines) != 4 || line.Time_ms == 0 {
 		t.Errorf("%d lines, %v: %s", len(lines), err, lines[0])
 	}
 	if strings.Contains(audit.String(), good) {
