@@ -226,7 +226,7 @@ impl Opaque<'_> {
         self.allowed("an endpoint that works again", "fails_5e1f-2");
     }
 
-    /// A reload reads the secret again. One that can't be read keeps the former, and isn't shown.
+    /// A reload reads the secret again. One that can't be read keeps the previous one, and isn't shown.
     fn reload(&mut self, secret: &Path) -> Result<()> {
         self.suite.world.hide("another");
         self.endpoints.knows("rest", "Basic bXklMjBhcGk6YW5vdGhlcg==");

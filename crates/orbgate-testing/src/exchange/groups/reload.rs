@@ -195,7 +195,7 @@ fn waiting(suite: &Suite, open: &mut Open<'_>, file: &Path, versions: [&str; 2])
 }
 
 /// What a program logs of each version as a warning or an error: what changes, also if everything is closed, or why the previous one stays. It
-/// counts each. Without a text, there is no file.
+/// counts each. For `None`, the file is missing.
 fn said(open: &mut Open<'_>, suite: &Suite, file: &Path, now: &str) -> Result<()> {
     const CLOSED: &str = "orbgate: 1\napis: {}\n...\n";
     let without_end = now.trim_end_matches("...\n");
