@@ -101,7 +101,7 @@ fn host_of(rest: &str) -> Option<&str> {
     (is_port && is_host).then_some(host)
 }
 
-/// Whether a host can have this between two dots. Names inside a network have `_`, too.
+/// Whether a host can have this between two dots. Names inside a network also have `_`.
 fn is_label(label: &str) -> bool {
     !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
 }

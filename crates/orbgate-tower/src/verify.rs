@@ -198,9 +198,8 @@ impl VerifyToken for orbgate_token::KeyFetcher {
     }
 }
 
-/// Starts the fetches that a step needs. Signatures are checked in place, so none remains to be
-/// checked.
-/// Logs what has changed about the issuers. The layer does it when tokens come; call it in between, so that nobody waits for one.
+/// Logs what has changed about the issuers. The layer does it when tokens come; call it in between, so that the log doesn't wait
+/// for a token.
 #[cfg(feature = "fetch")]
 pub fn log_notices(fetcher: &orbgate_token::KeyFetcher) {
     for notice in fetcher.notices() {
@@ -212,6 +211,7 @@ pub fn log_notices(fetcher: &orbgate_token::KeyFetcher) {
     }
 }
 
+/// Starts the fetches that a step needs. Signatures are checked in place, so none remains to be checked.
 #[cfg(feature = "fetch")]
 fn stepped<'e, 'r>(
     fetcher: &orbgate_token::KeyFetcher,

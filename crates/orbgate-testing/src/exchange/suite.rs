@@ -316,7 +316,7 @@ impl Open<'_> {
     }
 
     /// A denial without the `Content-Type` that the server itself adds, as uvicorn does to each answered handshake: the
-    /// one that the same request gets without the gate, from a service that answers with a status alone.
+    /// one that the same request gets without the gate, from a service whose answer is only a status.
     fn without_the_servers_own(&self, sent: &Sent, answer: &Answer) -> Answer {
         let mut answer = answer.clone();
         if matches!(answer.status, 400..=499) && answer.header("content-type").is_some() {
