@@ -298,7 +298,7 @@ test("what runs was allowed under the body's own method and name", async (contex
   assert.ok(ran > 100, String(ran));
 });
 
-test("a client of the SDK steps up, and each tool runs once", async (context) => {
+test("a client of the SDK steps up, and each tool runs once: node:http, Express, Hono", async (context) => {
   // They have types that need those of browsers.
   const [{ Client, StreamableHTTPClientTransport, InsufficientScopeError }, { McpServer, createMcpHandler }, { toNodeHandler }] = /** @type {any[]} */ (
     ["client", "server", "node"].map((name) => require(`@modelcontextprotocol/${name}`))
@@ -322,7 +322,9 @@ test("a client of the SDK steps up, and each tool runs once", async (context) =>
     const resource = "https://api.example.com";
     const gate = Gate.fromFiles(...files, { mcp: { path: "/mcp", initialScopes: "mcp:connect" }, resource });
     const guide = require(path.join(__dirname, "../guide/mcp.js"));
-    for (const listen of [listener(gate, toNodeHandler(createMcpHandler(newServer))), guide.serve(newServer, ...files, resource)]) {
+    const { Hono, getRequestListener } = await honos();
+    const app = new Hono().use(hono(gate)).all("/mcp", (/** @type {any} */ one) => createMcpHandler(newServer).fetch(one.req.raw));
+    for (const listen of [listener(gate, toNodeHandler(createMcpHandler(newServer))), guide.serve(newServer, ...files, resource), getRequestListener(app.fetch)]) {
       const port = await served(context, /** @type {any} */ (listen));
       ran.list_orders = 0;
       ran.refund = 0;
