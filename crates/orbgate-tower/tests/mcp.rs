@@ -270,10 +270,9 @@ fn serve<S: ServerHandler + Clone>(
     Ok(Router::new().route_service("/mcp", service).layer(gate))
 }
 
+/// The guide's server, with keys in a file.
 #[cfg(feature = "fetch")]
-#[tokio::test]
-async fn the_guide_has_no_session_that_another_caller_could_use() {
-    let world = World::new();
+fn guide(world: &World, ran: &Recorder) -> Router {
     let folder = tempfile::tempdir().unwrap();
     let [policy, tokens, keys] =
         ["policy.yaml", "tokens.yaml", "keys.json"].map(|name| folder.path().join(name).display().to_string());
@@ -284,8 +283,15 @@ async fn the_guide_has_no_session_that_another_caller_could_use() {
         "kind": { "user": [{ "claim": "token_kind", "equals": "user" }] },
     }] });
     std::fs::write(&tokens, trusted.to_string()).unwrap();
+    serve(ran.clone(), &policy, &tokens, "https://api.example.com").unwrap()
+}
+
+#[cfg(feature = "fetch")]
+#[tokio::test]
+async fn the_guide_has_no_session_that_another_caller_could_use() {
+    let world = World::new();
     let ran = Recorder::default();
-    let app = serve(ran.clone(), &policy, &tokens, "https://api.example.com").unwrap();
+    let app = guide(&world, &ran);
     let params =
         json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "c", "version": "1" } });
     for (method, params, status, session) in [
@@ -306,6 +312,54 @@ async fn the_guide_has_no_session_that_another_caller_could_use() {
         assert!(!response.headers().contains_key("mcp-session-id"));
     }
     assert_eq!(*ran.0.lock().unwrap(), ["list_orders"]);
+}
+
+/// The official client, unmodified. It speaks over a Unix socket, because that needs no further HTTP client.
+#[cfg(all(feature = "fetch", unix))]
+#[tokio::test]
+async fn the_official_client_steps_up_and_each_tool_runs_once() {
+    use rmcp::model::ProtocolVersion;
+    use rmcp::transport::StreamableHttpClientTransport;
+    use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+    use rmcp::{ClientLifecycleMode, ClientServiceExt as _};
+
+    let newest = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
+    for (mode, version) in [(newest, "2026-07-28"), (ClientLifecycleMode::Initialize, "2025-11-25")] {
+        let (world, ran, folder) = (World::new(), Recorder::default(), tempfile::tempdir().unwrap());
+        let socket = folder.path().join("socket").display().to_string();
+        let listener = tokio::net::UnixListener::bind(&socket).unwrap();
+        let app = guide(&world, &ran);
+        let server = tokio::spawn(async move { axum::serve(listener, app).await });
+        let connect = async |scopes: &[String]| {
+            let mut config = StreamableHttpClientTransportConfig::with_uri("/mcp");
+            if !scopes.is_empty() {
+                config = config.auth_header(world.tokens.token("user", &scopes.join(" ")));
+            }
+            let transport = StreamableHttpClientTransport::from_unix_socket_with_config(&socket, config);
+            ().serve_with_lifecycle(transport, mode.clone()).await
+        };
+        let scope = |challenge: Option<&str>| {
+            let asked = challenge.unwrap().split_once("scope=\"").unwrap().1;
+            asked.split_once('"').unwrap().0.to_owned()
+        };
+        let mut scopes = vec![scope(connect(&[]).await.unwrap_err().auth_challenge())];
+        // With more scopes, the client connects again, as its documentation says.
+        let mut client = connect(&scopes).await.unwrap();
+        assert_eq!(client.peer_info().unwrap().protocol_version.as_str(), version);
+        assert!(client.list_all_tools().await.unwrap().is_empty());
+        for (count, tool) in ["list_orders", "refund"].into_iter().enumerate() {
+            let denied = client.call_tool(CallToolRequestParams::new(tool)).await.unwrap_err();
+            scopes.push(scope(denied.auth_challenge()));
+            assert_eq!(ran.0.lock().unwrap().len(), count);
+            client = connect(&scopes).await.unwrap();
+            client.call_tool(CallToolRequestParams::new(tool)).await.unwrap();
+        }
+        let unknown = client.call_tool(CallToolRequestParams::new("delete_all")).await.unwrap_err();
+        assert!(unknown.to_string().contains("unknown name"), "{unknown}");
+        assert_eq!(scopes, ["mcp:connect", "orders:read", "orders:write"]);
+        assert_eq!(*ran.0.lock().unwrap(), ["list_orders", "refund"]);
+        server.abort();
+    }
 }
 
 #[tokio::test]
