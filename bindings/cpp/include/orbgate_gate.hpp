@@ -683,7 +683,7 @@ public:
         auto error = exchange.fails(raw(), engine.raw());
         const std::string_view notices = error ? std::string_view() : detail::view(orbgate_done_get_notices(&exchange.answer));
         if (!notices.empty() && !state_->said_uncharged.exchange(true)) {
-            state_->notice(notices);
+            state_->notice(LogLevel::warning, notices);
         }
         return error;
     }

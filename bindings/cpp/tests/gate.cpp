@@ -261,7 +261,7 @@ void a_public_route_needs_no_token(const orbgate::Engine &engine)
     std::vector<std::string> lines;
     const auto with = [&](const std::string &route) {
         orbgate::GateOptions options;
-        options.log = [&](std::string_view line) { lines.emplace_back(line); };
+        options.log = [&](orbgate::LogLevel, std::string_view line) { lines.emplace_back(line); };
         options.public_routes = {route};
         options.pass_cors_preflight = true;
         const auto none = [](const orbgate::Fetch &) { return orbgate::FetchFailure::unreachable(); };
