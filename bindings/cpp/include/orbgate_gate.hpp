@@ -488,8 +488,6 @@ struct GateOptions {
     std::chrono::milliseconds retry{0};
     // The time limit for one attempt. 0 selects 5 s.
     std::chrono::milliseconds timeout{0};
-    // The origins whose pages may send requests to the endpoint, such as `https://app.example`.
-    std::string mcp_origins;
     // end of options
 };
 
@@ -1046,7 +1044,6 @@ private:
         orbgate_make_set_burst(to, from.burst);
         orbgate_make_set_retry_ms(to, detail::count(from.retry));
         orbgate_make_set_timeout_ms(to, detail::count(from.timeout));
-        orbgate_make_add_mcp_origin(to, from.mcp_origins.data(), from.mcp_origins.size());
         // end of set options
         orbgate_make_set_introspection(to, true);
         orbgate_make_set_cors_preflight(to, from.pass_cors_preflight ? ORBGATE_CORS_PREFLIGHT_PASS : ORBGATE_CORS_PREFLIGHT_DENY);

@@ -4,7 +4,7 @@ use super::c::{function, lower};
 use super::{Field, Message, ValueType};
 
 /// What options have in another form, and what a gate of C++ always or never is.
-const OPTIONS_BY_HAND: [&str; 11] = [
+const OPTIONS_BY_HAND: [&str; 12] = [
     "tokens",
     "signatures_outside",
     "introspection",
@@ -15,6 +15,7 @@ const OPTIONS_BY_HAND: [&str; 11] = [
     "mcp_initial_scopes",
     "mcp_most_bytes",
     "mcp_deny_legacy",
+    "mcp_origins",
     "metadata",
 ];
 
