@@ -416,7 +416,7 @@ def test_an_mcp_response_settles(service: Service) -> None:
     ]
     for settings in ledgers:
         ledger = Ledger(service.url, secret=SECRET, **settings)
-        found = Gate(policy, TOKENS, fetch=ISSUER.fetch, ledger=ledger, mcp="/mcp")
+        found = Gate(policy, ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger, mcp="/mcp")
         for row in RESPONSES:
             service.settled.clear()
             sent = asyncio.run(call_mcp(found, row))
@@ -430,14 +430,14 @@ def test_an_mcp_response_settles(service: Service) -> None:
 def test_an_mcp_endpoint_needs_its_settings_and_denies_with_an_error(service: Service) -> None:
     policy = Policy.from_file(CASES / "policy.yaml")
     with pytest.raises(ValueError, match="`on_tool_error` and `on_input_required`"):
-        Gate(policy, TOKENS, mcp="/mcp", ledger=Ledger(service.url, on_cancelled="void", secret=SECRET))
+        Gate(policy, ISSUER.tokens, mcp="/mcp", ledger=Ledger(service.url, on_cancelled="void", secret=SECRET))
     with pytest.raises(ValueError, match="`on_tool_error` and `on_input_required`"):
         Ledger(service.url, on_cancelled="void", secret=SECRET, on_tool_error="void")
     with pytest.raises(ValueError, match="`on_input_required` is"):
         Ledger(service.url, on_cancelled="void", secret=SECRET, on_tool_error="void", on_input_required="free")  # type: ignore[arg-type]
     service.secrets = {"another-secret"}
     ledger = Ledger(service.url, on_cancelled="void", secret=SECRET, on_tool_error="void", on_input_required="void")
-    sent = asyncio.run(call_mcp(Gate(policy, TOKENS, fetch=ISSUER.fetch, ledger=ledger, mcp="/mcp"), RESPONSES[0]))
+    sent = asyncio.run(call_mcp(Gate(policy, ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger, mcp="/mcp"), RESPONSES[0]))
     assert sent[0]["status"] == 503
     error = json.loads(sent[1]["body"])
     assert (error["id"], error["error"]["data"]) == (7, {"reason": "ledger_unavailable", "retryable": True})
@@ -445,7 +445,7 @@ def test_an_mcp_endpoint_needs_its_settings_and_denies_with_an_error(service: Se
 
 def test_a_heartbeat_extends_the_holds_of_calls_that_run(service: Service) -> None:
     ledger = Ledger(service.url, on_cancelled="void", secret=SECRET, ttl=6.0)
-    found = Gate(policy(), TOKENS, fetch=ISSUER.fetch, ledger=ledger)
+    found = Gate(policy(), ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger)
 
     def waits(environ: Any, start: Any) -> list[bytes]:
         assert service.extended.wait(30)
@@ -466,7 +466,7 @@ def test_a_full_queue_denies_and_lost_settlements_are_counted(service: Service) 
             lost.set()
 
     ledger = Ledger(service.url, on_cancelled="void", secret=SECRET, ttl=6.0, queue=1)
-    found = Gate(policy(), TOKENS, fetch=ISSUER.fetch, ledger=ledger, count=count)
+    found = Gate(policy(), ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger, count=count)
     service.settles = False
     assert call_wsgi(found, started)[0] == 200
     assert call_wsgi(found, started)[0] == 503

@@ -78,6 +78,7 @@ async function settled(context, held, outgoing, next) {
     held.end({ status });
     return;
   }
+  held.response?.begin(new Map(context.res.headers));
   context.res = new Response(watched(body, held, status), context.res);
   void context.res.body; // So that the server states the length of what is there at once.
 }
@@ -99,6 +100,7 @@ function watched(body, held, status) {
           controller.close();
         } else {
           hasBegun ||= value.length > 0;
+          held.response?.read(value, undefined);
           controller.enqueue(value);
         }
       } catch (error) {
