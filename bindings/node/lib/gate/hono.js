@@ -1,5 +1,6 @@
 "use strict";
 // Middleware for Hono. Its router finds every handler of a request before the first runs, so the one that will answer is known here.
+const { chargesMcp } = require("./gate.js");
 const { taken } = require("./hono-routes.js");
 const { asGate, expect } = require("./seen.js");
 const { misrouted, refused } = require("./web.js");
@@ -42,6 +43,9 @@ function stopAfter(request, last, deny) {
  */
 function hono(gate, { compare = true } = {}) {
   expect(gate);
+  if (chargesMcp(gate)) {
+    throw new TypeError("Hono's server doesn't show when the response to an MCP call is whole: charge such calls in Express, Fastify or `node:http`");
+  }
   return asGate(gate, async (/** @type {any} */ context, /** @type {() => Promise<void>} */ next) => {
     const { raw, matchedRoutes, routeIndex } = context.req;
     const { templates, isForOptions, count, mounts } = taken(matchedRoutes.slice(routeIndex + 1), raw.method);
@@ -78,7 +82,6 @@ async function settled(context, held, outgoing, next) {
     held.end({ status });
     return;
   }
-  held.response?.begin(new Map(context.res.headers));
   context.res = new Response(watched(body, held, status), context.res);
   void context.res.body; // So that the server states the length of what is there at once.
 }
@@ -100,7 +103,6 @@ function watched(body, held, status) {
           controller.close();
         } else {
           hasBegun ||= value.length > 0;
-          held.response?.read(value, undefined);
           controller.enqueue(value);
         }
       } catch (error) {
