@@ -332,9 +332,8 @@ def test_the_server_s_responses_settle(mode: Any, is_json: bool) -> None:
         return "done"
 
     ledger = Ledger(service.url, secret=SECRET, on_cancelled="void", on_tool_error="void", on_input_required="void")
-    tokens = issuer.tokens.replace('"issuers": [{', '"issuers": [{"account": "subject", ')
     app = server.streamable_http_app(json_response=is_json)
-    protect(app, Gate(POLICY, tokens, fetch=issuer.fetch, mcp="/mcp", ledger=ledger))
+    protect(app, Gate(POLICY, issuer.tokens, fetch=issuer.fetch, mcp="/mcp", ledger=ledger))
     headers = {"Authorization": issuer.bearer("user", f"{HELD} orders:write")}
 
     async def run() -> None:

@@ -184,7 +184,7 @@ def test_a_kind_that_marks_refused_tokens_is_no_mistake_of_the_log(kind: str, st
 
 def test_every_kind_of_finding_is_tested() -> None:
     """All kinds that the code has."""
-    assert {*findings.KINDS} == {*KINDS, "broken_log", "properties", "expired_token", "shared_token", "token_networks", "roaming_tokens", "late_tokens", "early_expiry", "burst"} and len(findings.KINDS) == len({*findings.KINDS})
+    assert {*findings.KINDS} == {*KINDS, "broken_log", "properties", "expired_token", "shared_token", "token_networks", "roaming_tokens", "late_tokens", "early_expiry", "burst", "held_without_call", "called_without_hold", "captured_otherwise"} and len(findings.KINDS) == len({*findings.KINDS})
     source = "".join(path.read_text("utf-8") for path in Path(report.__code__.co_filename).with_name("findings").glob("*.py"))
     named = re.findall(r'yield Finding\([^,]+, "(\w+)"', source)
     assert len(named) > 10 and {*named} <= {*findings.KINDS}
