@@ -29,6 +29,7 @@ NAMES = {
     "": ["jsonrpc", "id", "method", "params", "result", "error"],
     "params": ["name", "uri", "arguments", "_meta", "ref", "cursor", "task"],
     "_meta": [VERSION, "progressToken"],
+    "ref": ["type", "name", "uri"],
 }
 
 
@@ -73,7 +74,7 @@ def walk(value: Any, level: int = 1, place: str | None = "") -> None:
         rule(not any("\0" in name for name in names) and len({plain(name) for name in names}) == len(names))
         rule(not any(plain(name) == plain(known) and name != known for name in names for known in NAMES[place]))
     for name, inner in value:
-        walk(inner, level + 1, name if (place, name) in {("", "params"), ("params", "_meta")} and isinstance(inner, Members) else None)
+        walk(inner, level + 1, name if (place, name) in {("", "params"), ("params", "_meta"), ("params", "ref")} and isinstance(inner, Members) else None)
 
 
 def number(text: str) -> float:
