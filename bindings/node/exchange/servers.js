@@ -132,8 +132,8 @@ exports.hono = async ({ gate, templates, saw, host, port }) => {
   const answer = async (/** @type {any} */ context) => {
     const { method, url } = context.req.raw;
     const said = (/** @type {object} */ more) => saw(method, url.slice(url.indexOf("/", 8)), context.req.raw, more);
-    const { status, text, stream } = await done(context.req.header("x-do") ?? "", said, context.req.raw, () => context.req.text());
-    return context.body(stream === undefined ? text : Readable.toWeb(stream), status, JSON_HEADERS);
+    const { status, headers = JSON_HEADERS, text, stream } = await done(context.req.header("x-do") ?? "", said, context.req.raw, () => context.req.text());
+    return context.body(stream === undefined ? text : Readable.toWeb(stream), status, headers);
   };
   templates.forEach((template) => app.all(template, answer));
   app.notFound(answer);

@@ -138,12 +138,6 @@ test("a WebSocket is charged at its handshake", async (context) => {
   socket.terminate();
 });
 
-test("Hono refuses a gate that charges MCP calls", async (context) => {
-  const of = await service(context);
-  const { gate } = await charging(context, of, { onToolError: "void", onInputRequired: "void" }, { mcp: { path: "/mcp" } });
-  assert.throws(() => hono(gate), /Hono's server/);
-});
-
 test("Hono's answers are charged by their streams", async (context) => {
   const of = await service(context);
   const { gate, ledger, bearer } = await charging(context, of);

@@ -40,8 +40,6 @@ let askOf;
 /** Holds the orbs of a request that the gate has let through: an answer, and what is held unless it denies or consumes nothing.
  * @type {(gate: Gate, question: Question, allowed: Answer, caller: Caller, observe: Observe) => Promise<{ answer: Answer, held?: OneHeld }>} */
 let holdOf;
-/** Whether a gate charges calls at an MCP endpoint. @type {(gate: Gate) => boolean} */
-let chargesMcp;
 /** Whether a gate charges this allow. @type {(gate: Gate, answer: { decision: { isAllow: boolean, charge?: { consumes: boolean } | null } }) => boolean} */
 let charges;
 /** @type {(gate: Gate) => import("../../gate.js").Log} */
@@ -62,7 +60,6 @@ class Gate {
   #observer;
   #reloads;
   #ledger;
-  #hasMcp;
   #amounts;
   #bonus;
   /** The bytes of bodies that are held. */
@@ -86,10 +83,9 @@ class Gate {
     this.#steps = new Steps({ ...make, secrets });
     freed.register(this, this.#steps, this);
     this.#ledger = /** @type {OneLedger | undefined} */ (/** @type {unknown} */ (options.ledger));
-    this.#hasMcp = options.mcp !== undefined;
     this.#amounts = new Map(Object.entries(options.amounts ?? {}).map(([route, amount]) => [shapeOf(route), { route, amount }]));
     this.#bonus = new Map(Object.entries(options.bonusFromBody ?? {}).map(([route, limit]) => [shapeOf(route), limit]));
-    if (this.#ledger?.chargesMcp === false && this.#hasMcp) {
+    if (this.#ledger?.chargesMcp === false && options.mcp !== undefined) {
       throw new TypeError("a gate with an MCP endpoint needs a ledger with `onToolError` and `onInputRequired`");
     }
     if (this.#ledger === undefined && (this.#amounts.size > 0 || this.#bonus.size > 0)) {
@@ -196,7 +192,6 @@ class Gate {
   static {
     askOf = (gate, question, observe) => gate.#ask({ question, observe });
     holdOf = (gate, ...all) => gate.#hold(...all);
-    chargesMcp = (gate) => gate.#ledger !== undefined && gate.#hasMcp;
     charges = (gate, { decision }) => gate.#ledger !== undefined && decision.isAllow && decision.charge?.consumes === true;
     logOf = (gate) => gate.#observer.log;
   }
@@ -470,4 +465,4 @@ const shapeOf = (/** @type {string} */ route) => route.replace(/\{[^/{}]*\}/g, "
 
 const itself = (/** @type {any} */ value) => value;
 
-module.exports = { Gate, askOf, charges, chargesMcp, holdOf, logOf };
+module.exports = { Gate, askOf, charges, holdOf, logOf };

@@ -1,6 +1,5 @@
 "use strict";
 // Middleware for Hono. Its router finds every handler of a request before the first runs, so the one that will answer is known here.
-const { chargesMcp } = require("./gate.js");
 const { taken } = require("./hono-routes.js");
 const { asGate, expect } = require("./seen.js");
 const { misrouted, refused } = require("./web.js");
@@ -43,9 +42,6 @@ function stopAfter(request, last, deny) {
  */
 function hono(gate, { compare = true } = {}) {
   expect(gate);
-  if (chargesMcp(gate)) {
-    throw new TypeError("Hono's server doesn't show when the response to an MCP call is whole: charge such calls in Express, Fastify or `node:http`");
-  }
   return asGate(gate, async (/** @type {any} */ context, /** @type {() => Promise<void>} */ next) => {
     const { raw, matchedRoutes, routeIndex } = context.req;
     const { templates, isForOptions, count, mounts } = taken(matchedRoutes.slice(routeIndex + 1), raw.method);
@@ -82,6 +78,7 @@ async function settled(context, held, outgoing, next) {
     held.end({ status });
     return;
   }
+  held.response?.begin(context.res.headers);
   context.res = new Response(watched(body, held, status), context.res);
   void context.res.body; // So that the server states the length of what is there at once.
 }
@@ -103,6 +100,7 @@ function watched(body, held, status) {
           controller.close();
         } else {
           hasBegun ||= value.length > 0;
+          held.response?.read(value);
           controller.enqueue(value);
         }
       } catch (error) {

@@ -30,7 +30,7 @@ class Response {
     this.#take({ number: MESSAGES.RESPONSE_BEGINS, headers: lines });
   }
 
-  /** @param {unknown} piece @param {unknown} encoding */
+  /** @param {unknown} piece @param {unknown} [encoding] */
   read(piece, encoding) {
     if (this.#reads && (typeof piece === "string" || piece instanceof Uint8Array)) {
       const bytes = typeof piece === "string" ? Buffer.from(piece, typeof encoding === "string" ? /** @type {BufferEncoding} */ (encoding) : "utf8") : piece;

@@ -191,9 +191,9 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     let mut program = Program::new(words.map(str::to_owned));
     program.drops_empty_headers = language.drops_empty_headers;
     program.charges = language.charges;
-    // WSGI has no MCP endpoint, and Hono doesn't show when a response is whole.
-    let without = ["flask", "gunicorn", "uwsgi", "django", "hono"];
-    program.charges_mcp = program.charges && !framework.is_some_and(|framework| without.contains(&framework));
+    // WSGI has no MCP endpoint.
+    let is_wsgi = framework.is_some_and(|framework| ["flask", "gunicorn", "uwsgi", "django"].contains(&framework));
+    program.charges_mcp = program.charges && !is_wsgi;
     program.opens_ledger = language.name == "rust";
     Ok(program)
 }
