@@ -184,12 +184,10 @@ func (g *Gate) warnUncharged(engine *orbgate.Engine) {
 	if err := g.raw.Ask(engine, &steps.CheckEngine{}, step); err != nil || step.Done.Notices == "" {
 		return
 	}
-	if _, said := g.said.LoadOrStore(warnUncharged, true); !said {
+	if _, said := g.said.LoadOrStore("uncharged", true); !said {
 		g.config.Logger.Warn(step.Done.Notices)
 	}
 }
-
-const warnUncharged = "uncharged"
 
 // Asks the ledger's step, and returns a copy of the answer. If the library has lost the step, so are its holds, and it begins again.
 func (o *orbs) ask(question steps.Question) (steps.Reply, error) {
@@ -485,9 +483,16 @@ func (h *held) begins(header http.Header) {
 	h.ask(&steps.ResponseBegins{Headers: lines})
 }
 
+// Whether the next piece of the response must be read.
+func (h *held) reads() bool {
+	h.mutex.Lock()
+	defer h.mutex.Unlock()
+	return h.response != nil
+}
+
 // A piece of the response passes.
 func (h *held) passes(data []byte) {
-	for len(data) > 0 && h.response != nil {
+	for len(data) > 0 && h.reads() {
 		piece := data[:min(len(data), mostPiece)]
 		h.ask(&steps.ResponsePiece{Piece: string(piece)})
 		data = data[len(piece):]
