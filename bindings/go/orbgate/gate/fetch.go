@@ -34,7 +34,16 @@ func clientOf(client *http.Client) *http.Client {
 	return &own
 }
 
-var levelOf = map[string]slog.Level{"info": slog.LevelInfo, "warning": slog.LevelWarn, "error": slog.LevelError}
+// The level of a notice. Another library may have fewer levels, or others.
+func levelOf(levels []string, at int) slog.Level {
+	switch {
+	case at < len(levels) && levels[at] == "info":
+		return slog.LevelInfo
+	case at < len(levels) && levels[at] == "warning":
+		return slog.LevelWarn
+	}
+	return slog.LevelError
+}
 
 // Starts pending calls in separate goroutines, so that a call continues if the request that caused it is cancelled.
 func (g *Gate) startCalls() {
@@ -44,7 +53,7 @@ func (g *Gate) startCalls() {
 			levels := strings.Split(step.Done.Levels, "\n")
 			for at, notice := range strings.Split(step.Done.Notices, "\n") {
 				if notice != "" {
-					g.config.Logger.Log(context.Background(), levelOf[levels[at]], notice)
+					g.config.Logger.Log(context.Background(), levelOf(levels, at), notice)
 				}
 			}
 			return

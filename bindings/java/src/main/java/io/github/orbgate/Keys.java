@@ -8,7 +8,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.util.Iterator;
-import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -68,9 +67,18 @@ final class Keys {
         Messages.Reply reply = machine.ask(0, question);
         if (reply instanceof Messages.Done done) {
             Iterator<String> levels = done.levels.lines().iterator();
-            done.notices.lines().forEach(notice -> logger.log(Level.valueOf(levels.next().toUpperCase(Locale.ROOT)), notice));
+            done.notices.lines().forEach(notice -> logger.log(next(levels), notice));
         }
         return reply instanceof Messages.Call call ? call : null;
+    }
+
+    /** The level of a notice. Another library may have fewer levels, or others. */
+    private static Level next(Iterator<String> levels) {
+        return switch (levels.hasNext() ? levels.next() : "") {
+            case "info" -> Level.INFO;
+            case "warning" -> Level.WARNING;
+            default -> Level.ERROR;
+        };
     }
 
     /** Makes all calls of an attempt. */
