@@ -81,6 +81,12 @@ pub(crate) fn write(
         line("scope", &permitted(scope))?;
     }
     if let Decision::Allow(allow) = decision {
+        // The token may have another alternative. An explanation has a line for each, and the hint of a denial names them.
+        let is_explained = advice.iter().any(|advice| matches!(advice, Advice::Scopes(_)));
+        if let Some(requirement) = decision.requirement().filter(|_| !is_explained) {
+            let alternatives: Vec<_> = requirement.alternatives().map(|scopes| scopes.to_string()).collect();
+            line("needs", &alternatives.join(" or "))?;
+        }
         line("orbs", &orbs(allow.charge()))?;
     }
     for (label, text) in advice.iter().map(Advice::parts) {

@@ -57,6 +57,7 @@ fn every_command_shows_what_a_route_needs() {
             "",
         ),
         (&["decide", audit[0], audit[1], audit[2], audit[3], audit[4], "audit:logs"], ""),
+        (&["decide", audit[0], audit[1], audit[2], audit[3], audit[4], "root"], ""),
         (&["who", "GET", "/v1/orders/7/audit", "--tokens", &tokens], ""),
         (&["unused", "-"], LOG),
         (&["needs", "GET /v1/orders/7/audit", "POST /v1/orders/export"], ""),
