@@ -603,8 +603,6 @@ static inline void orbgate_response_begins_add_header(OrbgateQuestion *to, const
 static inline void orbgate_response_piece_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 40u); }
 /* The bytes. */
 static inline void orbgate_response_piece_set_piece(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 40u, 1u, value, len); }
-/* The bytes aren't at hand. */
-static inline void orbgate_response_piece_set_unreadable(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 40u, 2u, value); }
 
 /* Visible: Asks which of these names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`. */
 static inline void orbgate_visible_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 44u); }

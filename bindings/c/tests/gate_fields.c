@@ -678,16 +678,14 @@ static void ask_response_begins(void)
 static void ask_response_piece(void)
 {
     static const unsigned char bytes[] = {
-        40,0,0,0,21,0,0,0,1,0,0,0,5,0,0,0,112,105,101,99,101,2,0,0,0,0,0,0,0,
+        40,0,0,0,13,0,0,0,1,0,0,0,5,0,0,0,112,105,101,99,101,
     };
     OrbgateQuestion question = orbgate_question_init();
     orbgate_response_piece_begin(NULL);
     orbgate_response_piece_begin(&question);
     orbgate_response_piece_set_piece(&question, ORBGATE_TEXT("piece"));
-    orbgate_response_piece_set_unreadable(&question, true);
     CHECK(is_written(&question, bytes, sizeof bytes));
     SETS_STRING(orbgate_response_piece_begin, orbgate_drop_begin, orbgate_response_piece_set_piece, "piece");
-    SETS(orbgate_response_piece_begin, orbgate_drop_begin, orbgate_response_piece_set_unreadable, true);
     orbgate_question_free(&question);
 }
 

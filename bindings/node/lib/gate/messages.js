@@ -592,13 +592,11 @@ const putResponseBegins = (to, of) => {
  * @typedef {object} ResponsePiece
  * @property {40} number
  * @property {Text} [piece] The bytes.
- * @property {boolean} [unreadable] The bytes aren't at hand.
  */
 
 /** @type {Put<ResponsePiece>} */
 const putResponsePiece = (to, of) => {
   to.text(1, of.piece);
-  to.flag(2, of.unreadable);
 };
 
 /**

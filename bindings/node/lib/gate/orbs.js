@@ -35,7 +35,7 @@ class Response {
     if (this.#reads && (typeof piece === "string" || piece instanceof Uint8Array)) {
       const bytes = typeof piece === "string" ? Buffer.from(piece, typeof encoding === "string" ? /** @type {BufferEncoding} */ (encoding) : "utf8") : piece;
       for (let at = 0; this.#reads && at < bytes.length; at += MOST_PIECE) {
-        this.#take({ number: MESSAGES.RESPONSE_PIECE, piece: bytes.subarray(at, at + MOST_PIECE), unreadable: false });
+        this.#take({ number: MESSAGES.RESPONSE_PIECE, piece: bytes.subarray(at, at + MOST_PIECE) });
       }
     }
   }

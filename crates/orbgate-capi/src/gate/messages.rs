@@ -1288,8 +1288,6 @@ impl<'a> ResponseBegins<'a> {
 pub(super) struct ResponsePiece<'a> {
     /// The bytes.
     pub(super) piece: &'a [u8],
-    /// The bytes aren't at hand.
-    pub(super) unreadable: bool,
 }
 
 impl<'a> ResponsePiece<'a> {
@@ -1301,10 +1299,6 @@ impl<'a> ResponsePiece<'a> {
                 1 => {
                     seen.first(number)?;
                     read.piece = bytes;
-                }
-                2 => {
-                    seen.first(number)?;
-                    read.unreadable = bool::read(bytes)?;
                 }
                 _ => return Err(OrbgateStatus::InvalidArgument),
             }

@@ -161,12 +161,7 @@ impl Asking<'_> {
     }
 
     pub(super) fn response_piece(&mut self, asked: &ResponsePiece<'_>) -> OrStatus {
-        self.responded(|response| {
-            if asked.unreadable {
-                response.lose();
-            }
-            response.read(asked.piece)
-        })
+        self.responded(|response| response.read(asked.piece))
     }
 
     fn responded(&mut self, take: impl FnOnce(&mut McpResponse) -> bool) -> OrStatus {

@@ -962,8 +962,6 @@ func (m *ResponseBegins) Append(to []byte) []byte {
 type ResponsePiece struct {
 	// The bytes.
 	Piece string
-	// The bytes aren't at hand.
-	Unreadable bool
 }
 
 // Append writes the question after these bytes.
@@ -971,9 +969,6 @@ func (m *ResponsePiece) Append(to []byte) []byte {
 	to, start := begin(to, 40)
 	if m.Piece != "" {
 		to = putText(to, 1, m.Piece)
-	}
-	if m.Unreadable {
-		to = putFlag(to, 2)
 	}
 	return end(to, start)
 }

@@ -877,14 +877,10 @@ final class Messages {
         /** The bytes. */
         byte[] piece = NOTHING;
 
-        /** The bytes aren't at hand. */
-        boolean unreadable;
-
         @Override
         public void write(Wire.Writer to) {
             int start = to.begin(40);
             to.put(1, piece);
-            to.put(2, unreadable);
             to.end(start);
         }
     }
