@@ -14,7 +14,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -334,10 +334,9 @@ def test_the_tutorial_runs_as_it_is_written(root: Path, tmp_path: Path, store: s
         pytest.skip("`cargo xtask python` says where the command is, in ORBGATE_COMMAND")
     for needed in ("fastapi", "uvicorn"):
         pytest.importorskip(needed)
-    ports = {}
-    for port in ("9000", "9180", "9186", "8000"):
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            ports[port] = str(listener.getsockname()[1])
+    with ExitStack() as stack:  # all at once, so that they differ
+        listeners = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(4)]
+        ports = dict(zip(("9000", "9180", "9186", "8000"), (str(listener.getsockname()[1]) for listener in listeners)))
     page = (root / "docs/tutorial/charge-python.md").read_text(encoding="utf-8")
     page = re.sub(r"\b(9000|9180|9186|8000)\b", lambda found: ports[found[0]], page)
     blocks = re.findall(r"^```(?:yaml|sh|python)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
