@@ -336,7 +336,7 @@ def test_the_tutorial_runs_as_it_is_written(root: Path, tmp_path: Path, store: s
         pytest.importorskip(needed)
     with ExitStack() as stack:  # all at once, so that they differ
         listeners = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(4)]
-        ports = dict(zip(("9000", "9180", "9186", "8000"), (str(listener.getsockname()[1]) for listener in listeners)))
+        ports: dict[str, str] = dict(zip(("9000", "9180", "9186", "8000"), (str(listener.getsockname()[1]) for listener in listeners)))
     page = (root / "docs/tutorial/charge-python.md").read_text(encoding="utf-8")
     page = re.sub(r"\b(9000|9180|9186|8000)\b", lambda found: ports[found[0]], page)
     blocks = re.findall(r"^```(?:yaml|sh|python)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
