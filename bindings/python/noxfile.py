@@ -1,4 +1,4 @@
-"""The tests of the package, installed as its users have it. `cargo xtask python` sets up what this needs and runs it.
+"""The tests of the package, installed as its users have it. `cargo xtask test python` sets up what this needs and runs it.
 
 By hand, in this folder: `pip install -r tools.txt`, `nox -s wheel`, then `nox -s tests-3.12` or `nox -s everything`.
 """

@@ -1,5 +1,5 @@
 """Hands Arrow data to the native module and takes its answers back, in every way that moves memory between the two: `cargo
-xtask python` runs it under valgrind. A program, not a test: a memory checker is slow, and says itself what is wrong."""
+xtask test python` runs it under valgrind. A program, not a test: a memory checker is slow, and says itself what is wrong."""
 
 from __future__ import annotations
 

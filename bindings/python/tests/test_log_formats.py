@@ -196,7 +196,7 @@ def test_the_orbgate_command_gives_the_same_answers(tmp_path: Path) -> None:
     """Line by line, over every case of policy/cases that JSON can hold, and lines that are no requests."""
     orbgate = os.environ.get("ORBGATE_COMMAND")
     if orbgate is None:
-        pytest.skip("`cargo xtask python` says where the command is, in ORBGATE_COMMAND")
+        pytest.skip("`cargo xtask test python` says where the command is, in ORBGATE_COMMAND")
     ran = 0
     for name, cases in CASES.items():
         path = tmp_path / "requests.jsonl"

@@ -11,13 +11,10 @@ mod test;
 
 /// Shared by all commands: programs, set-up, outcomes.
 mod kit {
-    pub(crate) mod outcome;
     pub(crate) mod program;
     pub(crate) mod project;
     pub(crate) mod setup;
     pub(crate) mod skipped;
-    pub(crate) mod unchanged;
-    pub(crate) mod watch;
 }
 
 /// The languages: their packages, built, tested and run over the cases.
@@ -58,12 +55,11 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::kit::outcome::settled;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::language::{conformance, explorer, go, java, python, wasm};
-use crate::measure::{bench, processors};
-use crate::release::{dist, install, msrv, release_check, tree};
+use crate::language::{conformance, explorer, go, wasm};
+use crate::measure::bench;
+use crate::release::{dist, install, release_check, tree};
 use crate::test::assure::{Assure, Records};
 
 /// The project's own commands.
@@ -110,14 +106,6 @@ enum Command {
     ReleaseCheck(release_check::ReleaseCheck),
     /// Runs orbgate and its peers on the same requests and records the figures in benches/record
     Bench(bench::Bench),
-    /// Builds the Java package and tests it in a Java of each way into the library
-    Java,
-    /// Builds the Python package and tests it in every Python of the machine
-    Python,
-    /// Runs the core's tests for aarch64, under qemu
-    Aarch64,
-    /// Checks the published crates with the oldest Rust that they promise
-    Msrv,
     /// Builds the site into target/site and follows its links
     Docs(docs::Docs),
     /// Builds the WebAssembly modules: the C ABI, for the languages that carry it, and what answers questions
@@ -163,14 +151,10 @@ fn run(matches: &ArgMatches) -> Result<()> {
         Command::Dist(dist) => dist.run(&project),
         Command::ReleaseCheck(check) => check.run(&project, Records::read(&project)?.gaps()),
         Command::Bench(bench) => bench.run(&project),
-        Command::Java => settled(java::run(&project)?),
-        Command::Python => settled(python::run(&project)?),
-        Command::Aarch64 => settled(processors::all_of_aarch64()?),
-        Command::Msrv => settled(msrv::run(&project)?),
         Command::Docs(docs) => docs.run(&project),
-        Command::Wasm => settled(wasm::run(&project)?),
-        Command::Explorer => settled(explorer::run(&project)?),
-        Command::Go => settled(go::engines(&project)?),
+        Command::Wasm => wasm::run(&project),
+        Command::Explorer => explorer::run(&project),
+        Command::Go => go::engines(&project),
     }
 }
 

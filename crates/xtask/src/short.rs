@@ -6,7 +6,7 @@ use clap::Command;
 use crate::kit::program::Program;
 
 /// What is typed, what it does, and what it runs.
-const COMMANDS: [(&str, &str, &[&str]); 4] = [
+const COMMANDS: [(&str, &str, &[&str]); 3] = [
     (
         "schema",
         "Writes the JSON Schemas: of the policy format, the run request, the run record and the answers of a ledger",
@@ -32,20 +32,6 @@ const COMMANDS: [(&str, &str, &[&str]); 4] = [
             "ORBGATE_UPDATE=1 cargo test -p orbgate-analysis --test all the_page_has_the_codes",
         ],
     ),
-    (
-        "miri",
-        "Runs the `unsafe` of the core and of the C ABI under Miri",
-        // Few random cases: it is some hundred times slower than the machine. At last what threads share, in many of the orders that
-        // weak memory allows.
-        &[
-            "PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation \
-             cargo +nightly miri test -p orbgate --no-default-features --lib -- vector scopes",
-            "PROPTEST_CASES=4 MIRIFLAGS=-Zmiri-disable-isolation \
-             cargo +nightly miri test -p orbgate-capi --no-default-features --features gate --lib",
-            "PROPTEST_CASES=4 MIRIFLAGS='-Zmiri-disable-isolation -Zmiri-many-seeds=0..16' \
-             cargo +nightly miri test -p orbgate-capi --no-default-features --features gate --lib every_decision_of_a_handle",
-        ],
-    ),
 ];
 
 /// The commands as clap takes them.
@@ -63,14 +49,5 @@ pub(crate) fn nightly(components: &str) -> Result<()> {
 /// Runs a command of this name; none, if it is not one of these.
 pub(crate) fn run(name: &str) -> Option<Result<()>> {
     let (_, _, lines) = COMMANDS.iter().find(|(known, ..)| *known == name)?;
-    if name == "miri"
-        && let Err(error) = nightly("miri,rust-src")
-    {
-        return Some(Err(error));
-    }
-    Some(lines.iter().try_for_each(|line| match line.contains('\'') {
-        // What is quoted is a shell's.
-        true => Program::parse("sh -c").arg(line).run(),
-        false => Program::parse(line).run(),
-    }))
+    Some(lines.iter().try_for_each(|line| Program::parse(line).run()))
 }

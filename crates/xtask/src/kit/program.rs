@@ -4,19 +4,11 @@
 //! literal.
 
 use core::fmt;
-use core::time::Duration;
 use std::ffi::{OsStr, OsString};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
-
-use crate::kit::skipped;
-
-/// A command that takes longer prints its time.
-const LONG: Duration = Duration::from_secs(5);
 
 /// A program with its arguments.
 #[derive(Debug)]
@@ -83,16 +75,11 @@ impl Program {
         self
     }
 
-    /// Prints the command and runs it; its output is seen as it comes. After a long one, it prints the time that it took.
+    /// Prints the command and runs it; its output is seen as it comes.
     pub(crate) fn run(&self) -> Result<()> {
         println!("$ {self}");
-        let (start, before) = (Instant::now(), time_of_children());
         let status = self.command()?.status();
         let status = status.with_context(|| self.not_started())?;
-        let (wall, processors) = (start.elapsed(), time_of_children().saturating_sub(before));
-        if wall > LONG {
-            println!("$ {wall:.0?} and {processors:.0?} of processors: {self}");
-        }
         ensure!(status.success(), "`{self}` failed ({status})");
         Ok(())
     }
@@ -133,9 +120,6 @@ impl Program {
         command.args(arguments);
         if let Some(libraries) = library_path() {
             command.env(LIBRARY_PATH, libraries);
-        }
-        if let Some(file) = skipped::file() {
-            command.env(skipped::VARIABLE, file);
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         if let Some(directory) = &self.directory {
@@ -192,25 +176,9 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// The processor time of this process's ended children and their descendants. Zero if the system doesn't
-/// report it. Our own code, because procfs builds only on Linux, and xtask builds everywhere.
-pub(crate) fn time_of_children() -> Duration {
-    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // Linux counts programs' time in hundredths of a second.
-    Duration::from_millis(ticks(&stat).unwrap_or_default().saturating_mul(10))
-}
-
-/// The children's time in user mode and in the kernel. The program's name, in brackets, can itself contain spaces and
-/// brackets, so the fields after it are counted.
-fn ticks(stat: &str) -> Option<u64> {
-    let (_, fields) = stat.rsplit_once(')')?;
-    let times = fields.split_whitespace().skip(13).take(2);
-    times.map(|time| time.parse::<u64>().ok()).sum()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Program, ticks};
+    use super::Program;
 
     #[test]
     fn a_program_prints_as_it_is_typed() {
@@ -229,12 +197,5 @@ mod tests {
         let error = Program::parse("no-such-program --version").read();
         let error = error.unwrap_err().to_string();
         assert_eq!(error, "`no-such-program --version` could not be started");
-    }
-
-    #[test]
-    fn user_and_system_time_are_added_whatever_the_program_is_called() {
-        let stat = "7 (a) b (c) S 1 7 7 0 -1 4194560 100 0 0 0 120 34 3 4 20 0 1 0 5 6 7\n";
-        assert_eq!(ticks(stat), Some(7));
-        assert_eq!(ticks("7 (a"), None);
     }
 }

@@ -2,45 +2,40 @@
 
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
-use crate::kit::outcome::StepResult;
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 
 /// Installs Debian's packages where a program of theirs is missing, if this user may: where the program fails with `--version` added.
-pub(crate) fn apt(program: &str, packages: &str) -> Result<StepResult> {
+pub(crate) fn apt(program: &str, packages: &str) -> Result<()> {
     let probe = format!("{program} --version");
     let there = || Program::parse(&probe).succeeds();
     if !there() {
         let install = Program::parse("sh crates/xtask/src/kit/apt.sh").arg(&probe);
         let _ = install.words(packages).run();
     }
-    Ok(match there() {
-        true => StepResult::Passed,
-        false => StepResult::Skipped(format!("`{program}` is missing: apt-get install {packages}")),
-    })
+    ensure!(there(), "`{program}` is missing: apt-get install {packages}");
+    Ok(())
 }
 
 /// Sets up a part of the toolchain that rustup's minimal profile lacks.
-pub(crate) fn component(command: &str, component: &str) -> Result<StepResult> {
+pub(crate) fn component(command: &str, component: &str) -> Result<()> {
     let there = || Program::parse(&format!("cargo {command} --version")).succeeds();
     by_rustup(there, &format!("component add {component}"))
 }
 
 /// Installs the standard library of a target where the compiler in use lacks it.
-pub(crate) fn target(target: &str) -> Result<StepResult> {
+pub(crate) fn target(target: &str) -> Result<()> {
     by_rustup(|| has_target("rustc", target), &format!("target add {target}"))
 }
 
-fn by_rustup(there: impl Fn() -> bool, add: &str) -> Result<StepResult> {
+fn by_rustup(there: impl Fn() -> bool, add: &str) -> Result<()> {
     if !there() && Program::parse("rustup --version").succeeds() {
         Program::parse(&format!("rustup {add}")).run()?;
     }
-    Ok(match there() {
-        true => StepResult::Passed,
-        false => StepResult::Skipped(format!("missing, and there is no rustup: rustup {add}")),
-    })
+    ensure!(there(), "missing, and there is no rustup: rustup {add}");
+    Ok(())
 }
 
 /// Whether a compiler has the standard library of a target.

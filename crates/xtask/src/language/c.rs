@@ -4,7 +4,6 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::kit::outcome::{StepResult, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::{setup, skipped};
@@ -12,40 +11,38 @@ use crate::language::cases::conform;
 use crate::language::library::{Library, Profile};
 use crate::language::native::Compiler;
 
-pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    step(|| {
-        set_up_compilers()?.needed()?;
-        setup::apt("cmake", "cmake")?.needed()?;
-        // A second compiler sees other errors than the first.
-        for (program, package) in [("clang++", "clang"), ("valgrind", "valgrind")] {
-            if let StepResult::Skipped(what) = setup::apt(program, package)? {
-                skipped::note(&format!("C and C++: {what}"))?;
-            }
+pub(crate) fn run(project: &Project) -> Result<()> {
+    set_up_compilers()?;
+    setup::apt("cmake", "cmake")?;
+    // A second compiler sees other errors than the first.
+    for (program, package) in [("clang++", "clang"), ("valgrind", "valgrind")] {
+        if let Err(what) = setup::apt(program, package) {
+            skipped::note(&format!("C and C++: {what}"))?;
         }
-        if let Err(error) = Program::parse("sh bindings/cpp/example/set_up.sh").read() {
-            skipped::note(&format!("C and C++: the example of a gate: {error}"))?;
-        }
-        let plain = Library::build(project, Profile::Tests)?;
-        let panics = Library::build_that_panics(project)?;
-        let home = project.target.join("xtask").join("c");
-        let configure = Program::parse("cmake -S bindings/c/tests").path("-B", &home);
-        let folder = |name: &str, library: &Library| format!("-D{name}={}", library.directory.display());
-        let configure = configure.arg(folder("LIBRARY", &plain));
-        configure.arg(folder("PANICS", &panics)).run()?;
-        let build = Program::parse("cmake").path("--build", &home);
-        build.words("--parallel 2").run()?;
-        let test = Program::parse("ctest --output-on-failure --no-tests=error --parallel 2");
-        test.path("--test-dir", &home).run()?;
-        for (language, compiler) in [("c", Compiler::C), ("cpp", Compiler::Cpp)] {
-            conform(language, runner(project, &plain, compiler)?)?;
-        }
-        Ok(())
-    })
+    }
+    if let Err(error) = Program::parse("sh bindings/cpp/example/set_up.sh").read() {
+        skipped::note(&format!("C and C++: the example of a gate: {error}"))?;
+    }
+    let plain = Library::build(project, Profile::Tests)?;
+    let panics = Library::build_that_panics(project)?;
+    let home = project.target.join("xtask").join("c");
+    let configure = Program::parse("cmake -S bindings/c/tests").path("-B", &home);
+    let folder = |name: &str, library: &Library| format!("-D{name}={}", library.directory.display());
+    let configure = configure.arg(folder("LIBRARY", &plain));
+    configure.arg(folder("PANICS", &panics)).run()?;
+    let build = Program::parse("cmake").path("--build", &home);
+    build.words("--parallel 2").run()?;
+    let test = Program::parse("ctest --output-on-failure --no-tests=error --parallel 2");
+    test.path("--test-dir", &home).run()?;
+    for (language, compiler) in [("c", Compiler::C), ("cpp", Compiler::Cpp)] {
+        conform(language, runner(project, &plain, compiler)?)?;
+    }
+    Ok(())
 }
 
 /// What answers the cases in C or C++, which is one file.
 pub(crate) fn runner(project: &Project, library: &Library, compiler: Compiler) -> Result<Program> {
-    compiler.set_up()?.needed()?;
+    compiler.set_up()?;
     let (name, source) = match compiler {
         Compiler::C => ("runner-c", "bindings/c/conformance/conformance.c"),
         Compiler::Cpp => ("runner-cpp", "bindings/cpp/conformance/conformance.cpp"),
@@ -56,11 +53,9 @@ pub(crate) fn runner(project: &Project, library: &Library, compiler: Compiler) -
 }
 
 /// Sets up both compilers.
-pub(crate) fn set_up_compilers() -> Result<StepResult> {
-    step(|| {
-        Compiler::C.set_up()?.needed()?;
-        Compiler::Cpp.set_up()?.needed()
-    })
+pub(crate) fn set_up_compilers() -> Result<()> {
+    Compiler::C.set_up()?;
+    Compiler::Cpp.set_up()
 }
 
 /// Whether an example answers as it must.

@@ -6,7 +6,6 @@
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 
-use crate::kit::outcome::{StepResult, missing, settled, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::language::cases::conform;
@@ -47,31 +46,13 @@ impl Conformance {
             [] => Language::value_variants(),
             some => some,
         };
-        settled(in_each(project, languages)?)
+        let library = Library::build(project, Profile::Tests)?;
+        let mut languages = languages.iter();
+        languages.try_for_each(|language| conform(language.key(), language.runner(project, &library)?))
     }
-}
-
-fn in_each(project: &Project, languages: &[Language]) -> Result<StepResult> {
-    let library = Library::build(project, Profile::Tests)?;
-    let mut lacking = Vec::new();
-    for language in languages {
-        let name = language.name();
-        let outcome = step(|| conform(language.key(), language.runner(project, &library)?))?;
-        if let StepResult::Skipped(what) = outcome {
-            lacking.push(format!("{name}: {what}"));
-        }
-    }
-    step(|| match lacking.is_empty() {
-        true => Ok(()),
-        false => Err(missing(lacking.join("; "))),
-    })
 }
 
 impl Language {
-    fn name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
-    }
-
     /// Without the engine.
     const fn key(self) -> &'static str {
         match self {

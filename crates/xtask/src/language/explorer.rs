@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
-use crate::kit::outcome::{StepResult, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
@@ -14,12 +13,10 @@ use crate::language::{node, wasm};
 pub(crate) const VARIABLE: &str = "ORBGATE_EXPLORER";
 
 /// Builds the page, then the command with it.
-pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    step(|| {
-        let command = command(project)?;
-        println!("{}", command.display());
-        Ok(())
-    })
+pub(crate) fn run(project: &Project) -> Result<()> {
+    let command = command(project)?;
+    println!("{}", command.display());
+    Ok(())
 }
 
 /// The page, one HTML file.
@@ -47,13 +44,11 @@ fn command(project: &Project) -> Result<PathBuf> {
 }
 
 /// The step `explorer`.
-pub(crate) fn test(project: &Project) -> Result<StepResult> {
-    step(|| {
-        setup::apt("chromium", "chromium")?.needed()?;
-        let page = page(project)?.display().to_string();
-        let command = command(project)?.display().to_string();
-        let tests = Program::parse("npm --silent test").env("ORBGATE_PAGE", page);
-        let tests = tests.env("ORBGATE_COMMAND", command);
-        tests.within(&project.root.join("explorer")).run()
-    })
+pub(crate) fn test(project: &Project) -> Result<()> {
+    setup::apt("chromium", "chromium")?;
+    let page = page(project)?.display().to_string();
+    let command = command(project)?.display().to_string();
+    let tests = Program::parse("npm --silent test").env("ORBGATE_PAGE", page);
+    let tests = tests.env("ORBGATE_COMMAND", command);
+    tests.within(&project.root.join("explorer")).run()
 }

@@ -6,9 +6,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 
-use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
@@ -48,36 +47,30 @@ struct Go {
 }
 
 /// The step.
-pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    step(|| {
-        for engine in [Engine::Wasm, Engine::Cgo] {
-            Go::set_up(project, engine, Profile::Tests)?.test()?;
-        }
-        Ok(())
-    })
+pub(crate) fn run(project: &Project) -> Result<()> {
+    for engine in [Engine::Wasm, Engine::Cgo] {
+        Go::set_up(project, engine, Profile::Tests)?.test()?;
+    }
+    Ok(())
 }
 
 /// The package over the C library under the race detector, and over WebAssembly for other systems.
-pub(crate) fn race(project: &Project) -> Result<StepResult> {
-    step(|| {
-        Go::set_up(project, Engine::Cgo, Profile::Tests)?.race()?;
-        Go::set_up(project, Engine::Wasm, Profile::Tests)?.build_for(&OTHERS)
-    })
+pub(crate) fn race(project: &Project) -> Result<()> {
+    Go::set_up(project, Engine::Cgo, Profile::Tests)?.race()?;
+    Go::set_up(project, Engine::Wasm, Profile::Tests)?.build_for(&OTHERS)
 }
 
 /// Runs the cases with a shared library installed below a prefix, instead of the package's static one.
-pub(crate) fn conform_with_shared(project: &Project, prefix: &Path) -> Result<StepResult> {
-    step(|| {
-        let go = Go::find(project, Engine::Cgo)?;
-        let lib = prefix.join("lib").display().to_string();
-        let program = go.home.join("shared");
-        let build = go.go("build -tags=orbgate_cgo,orbgate_shared");
-        let build = build.env("PKG_CONFIG_PATH", format!("{lib}/pkgconfig"));
-        build.path("-o", &program).arg("./conformance").run()?;
-        ensure!(has_shared(&program)?, "not linked with the library");
-        let run = Program::at(&program).env("LD_LIBRARY_PATH", lib);
-        conform("go", run)
-    })
+pub(crate) fn conform_with_shared(project: &Project, prefix: &Path) -> Result<()> {
+    let go = Go::find(project, Engine::Cgo)?;
+    let lib = prefix.join("lib").display().to_string();
+    let program = go.home.join("shared");
+    let build = go.go("build -tags=orbgate_cgo,orbgate_shared");
+    let build = build.env("PKG_CONFIG_PATH", format!("{lib}/pkgconfig"));
+    build.path("-o", &program).arg("./conformance").run()?;
+    ensure!(has_shared(&program)?, "not linked with the library");
+    let run = Program::at(&program).env("LD_LIBRARY_PATH", lib);
+    conform("go", run)
 }
 
 /// Fails if Go isn't installed.
@@ -92,15 +85,13 @@ pub(crate) fn program(project: &Project, engine: Engine, profile: Profile, comma
 }
 
 /// `cargo xtask go`: builds both engines and prints their sizes.
-pub(crate) fn engines(project: &Project) -> Result<StepResult> {
-    step(|| {
-        wasm::build(project)?;
-        let library = build_library(project, Profile::Release)?;
-        for file in [&project.root.join(PACKAGE).join("orbgate.wasm"), &library] {
-            println!("{}: {} bytes", file.display(), fs::metadata(file)?.len());
-        }
-        Ok(())
-    })
+pub(crate) fn engines(project: &Project) -> Result<()> {
+    wasm::build(project)?;
+    let library = build_library(project, Profile::Release)?;
+    for file in [&project.root.join(PACKAGE).join("orbgate.wasm"), &library] {
+        println!("{}: {} bytes", file.display(), fs::metadata(file)?.len());
+    }
+    Ok(())
 }
 
 /// The package's library for this machine, and the header.
@@ -108,12 +99,9 @@ fn build_library(project: &Project, profile: Profile) -> Result<PathBuf> {
     let processor = match std::env::consts::ARCH {
         "x86_64" if cfg!(target_os = "linux") => "amd64",
         "aarch64" if cfg!(target_os = "linux") => "arm64",
-        _ => {
-            let what = "the Go package has the C library for Linux on amd64 and arm64 alone";
-            return Err(missing(what.to_owned()));
-        }
+        _ => bail!("the Go package has the C library for Linux on amd64 and arm64 alone"),
     };
-    Compiler::C.set_up()?.needed()?;
+    Compiler::C.set_up()?;
     let package = project.root.join(PACKAGE);
     fs::copy("bindings/c/include/orbgate.h", package.join("orbgate.h"))?;
     let library = package.join(format!("liborbgate_linux_{processor}.a"));
@@ -137,13 +125,8 @@ impl Go {
             home: project.target.join("xtask").join("go"),
             link: String::new(),
         };
-        match go.go("list -m").succeeds() {
-            true => Ok(go),
-            false => {
-                let what = "Go 1.24 or newer is missing: https://go.dev/dl";
-                Err(missing(what.to_owned()))
-            }
-        }
+        ensure!(go.go("list -m").succeeds(), "Go 1.24 or newer is missing: https://go.dev/dl");
+        Ok(go)
     }
 
     /// Go and the engine.
@@ -197,7 +180,7 @@ impl Go {
         // A separate module, because the package depends on no framework.
         let recipes = self.with_engine("test").arg(".");
         recipes.within(&self.module.join("recipes")).run()?;
-        setup::apt("curl", "curl")?.needed()?;
+        setup::apt("curl", "curl")?;
         let guide = Program::parse("./guide.sh").arg(self.home.join("guide"));
         self.with(guide).run()?;
         let runner = self.build("conformance")?;
@@ -219,7 +202,7 @@ impl Go {
     /// The race detector needs C. In `test --all`, it checks the engine whose pool is written in
     /// Go.
     fn race(&self) -> Result<()> {
-        Compiler::C.set_up()?.needed()?;
+        Compiler::C.set_up()?;
         let race = self.with_engine("test -race").env("CGO_ENABLED", "1");
         race.args(["./orbgate", "./orbgate/gate"]).run()
     }

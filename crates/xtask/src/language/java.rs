@@ -6,9 +6,8 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
-use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::{setup, skipped};
@@ -25,29 +24,27 @@ const REPORTS: &str = "surefire-reports";
 const JAR: &str = "package -DskipTests --projects ..";
 const CONFORMANCE: &str = "io.github.orbgate.conformance.Conformance";
 
-pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    step(|| {
-        let kits = Kits::find()?;
-        let library = Library::build(project, Profile::Tests)?;
-        // Otherwise deleted tests and their resources would stay.
-        for folder in folders(project, "test-classes").into_iter().chain(folders(project, REPORTS)) {
-            fs::remove_dir_all(folder)?;
-        }
-        kits.maven(project, &library, "verify").run()?;
-        for report in folders(project, REPORTS).iter().flat_map(fs::read_dir).flatten() {
-            let report = fs::read_to_string(report?.path())?;
-            skipped_in(&report).iter().try_for_each(|test| skipped::note(test))?;
-        }
-        for home in kits.all() {
-            conform("java", kits.java(home, project, &library, CONFORMANCE)?)?;
-        }
-        let what = match (&kits.foreign, &kits.older) {
-            (Some(_), Some(_)) => return Ok(()),
-            (None, _) => format!("Java's own way into the library needs a JDK from {FOREIGN} on"),
-            (_, None) => format!("the way by JNA needs a JDK from {OLDEST} to 21"),
-        };
-        Err(missing(what))
-    })
+pub(crate) fn run(project: &Project) -> Result<()> {
+    let kits = Kits::find()?;
+    let library = Library::build(project, Profile::Tests)?;
+    // Otherwise deleted tests and their resources would stay.
+    for folder in folders(project, "test-classes").into_iter().chain(folders(project, REPORTS)) {
+        fs::remove_dir_all(folder)?;
+    }
+    kits.maven(project, &library, "verify").run()?;
+    for report in folders(project, REPORTS).iter().flat_map(fs::read_dir).flatten() {
+        let report = fs::read_to_string(report?.path())?;
+        skipped_in(&report).iter().try_for_each(|test| skipped::note(test))?;
+    }
+    for home in kits.all() {
+        conform("java", kits.java(home, project, &library, CONFORMANCE)?)?;
+    }
+    let what = match (&kits.foreign, &kits.older) {
+        (Some(_), Some(_)) => return Ok(()),
+        (None, _) => format!("Java's own way into the library needs a JDK from {FOREIGN} on"),
+        (_, None) => format!("the way by JNA needs a JDK from {OLDEST} to 21"),
+    };
+    skipped::note(&what)
 }
 
 /// What answers the cases, in the newest Java.
@@ -89,10 +86,8 @@ impl Kits {
         let foreign = homes.range(FOREIGN..).next_back();
         let older = homes.range(OLDEST..FOREIGN).next();
         let [foreign, older] = [foreign, older].map(|kit| kit.map(|(_, home)| home.clone()));
-        if foreign.is_none() && older.is_none() {
-            return Err(missing(format!("no JDK from {OLDEST} on")));
-        }
-        setup::apt("mvn", "maven")?.needed()?;
+        ensure!(foreign.is_some() || older.is_some(), "no JDK from {OLDEST} on");
+        setup::apt("mvn", "maven")?;
         Ok(Self { foreign, older })
     }
 

@@ -5,7 +5,6 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::kit::outcome::StepResult;
 use crate::kit::program::Program;
 use crate::kit::setup;
 use crate::language::library::Library;
@@ -27,7 +26,7 @@ impl Compiler {
     }
 
     /// Installs it where it is missing, if this user may.
-    pub(crate) fn set_up(self) -> Result<StepResult> {
+    pub(crate) fn set_up(self) -> Result<()> {
         setup::apt(self.names(), "build-essential")
     }
 

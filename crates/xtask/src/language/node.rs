@@ -3,9 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
-use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::language::cases::conform;
@@ -24,22 +23,20 @@ struct Node {
 }
 
 /// The step.
-pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    step(|| {
-        let module = wasm::build(project)?;
-        let library = Library::build(project, Profile::Tests)?;
-        let library = library.directory.join(shared());
-        let node = Node::set_up(project)?;
-        node.over(&library, "npm --silent run types").run()?;
-        for library in [&library, &module] {
-            let layout = project.root.join("crates/orbgate-capi/layout.tsv");
-            let tests = node.over(library, "npm --silent test");
-            let layout = layout.display().to_string();
-            tests.env("ORBGATE_LAYOUT", layout).run()?;
-            conform("node", node.script(library, CONFORMANCE))?;
-        }
-        questions(project)
-    })
+pub(crate) fn run(project: &Project) -> Result<()> {
+    let module = wasm::build(project)?;
+    let library = Library::build(project, Profile::Tests)?;
+    let library = library.directory.join(shared());
+    let node = Node::set_up(project)?;
+    node.over(&library, "npm --silent run types").run()?;
+    for library in [&library, &module] {
+        let layout = project.root.join("crates/orbgate-capi/layout.tsv");
+        let tests = node.over(library, "npm --silent test");
+        let layout = layout.display().to_string();
+        tests.env("ORBGATE_LAYOUT", layout).run()?;
+        conform("node", node.script(library, CONFORMANCE))?;
+    }
+    questions(project)
 }
 
 /// The package of the module that answers questions.
@@ -62,13 +59,9 @@ pub(crate) fn program(project: &Project, library: Option<&Library>, path: &str) 
 pub(crate) fn ready() -> Result<()> {
     let version = Program::parse("node --version").read().unwrap_or_default();
     let is_new = major(&version).is_some_and(|major| major >= OLDEST);
-    match is_new && Program::parse("npm --version").succeeds() {
-        true => Ok(()),
-        false => {
-            let what = format!("Node {OLDEST} or newer with npm is missing: https://nodejs.org");
-            Err(missing(what))
-        }
-    }
+    let is_there = is_new && Program::parse("npm --version").succeeds();
+    ensure!(is_there, "Node {OLDEST} or newer with npm is missing: https://nodejs.org");
+    Ok(())
 }
 
 /// `v20.20.2`

@@ -1,13 +1,12 @@
-//! `cargo xtask python`: the Python package, built once and tested as users have it, installed. The sessions are nox's, in
+//! `cargo xtask test python`: the Python package, built once and tested as users have it, installed. The sessions are nox's, in
 //! `bindings/python/noxfile.py`; here is what finds the Pythons and sets up nox.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
-use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::{setup, skipped};
@@ -24,42 +23,38 @@ const PROBE: &str = "import sys, sysconfig as c; ok = sys.implementation.name ==
     not c.get_config_var('Py_GIL_DISABLED'); print(sys.version_info[1], sys.executable) if ok else exit(1)";
 
 /// All but the package's long tests in the newest Python of the machine, and those of the native module in the others.
-pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    step(|| {
-        let nox = Nox::set_up(project)?;
-        for (program, name) in [("valgrind", "valgrind"), ("minisign -v", "minisign")] {
-            if let StepResult::Skipped(what) = setup::apt(program, name)? {
-                skipped::note(&format!("Python's tests with {name}: {what}"))?;
-            }
+pub(crate) fn run(project: &Project) -> Result<()> {
+    let nox = Nox::set_up(project)?;
+    for (program, name) in [("valgrind", "valgrind"), ("minisign -v", "minisign")] {
+        if let Err(what) = setup::apt(program, name) {
+            skipped::note(&format!("Python's tests with {name}: {what}"))?;
         }
-        // The package's answers are held to the command's, and the tutorial runs the gateway.
-        Program::parse(COMMAND).words("--test gateway").run()?;
-        let command = project.target.join("debug").join("orbgate");
-        let command = command.with_extension(std::env::consts::EXE_EXTENSION);
-        nox.wheel(project, Profile::Tests)?;
-        nox.session("tests").run()?;
-        let everything = nox.session("everything");
-        let everything = everything.env("ORBGATE_COMMAND", command.display().to_string());
-        let everything = everything.arg("--").arg("-m=not published and not long");
-        everything.run()?;
-        conform("python", nox.python("everything", CONFORMANCE))
-    })
+    }
+    // The package's answers are held to the command's, and the tutorial runs the gateway.
+    Program::parse(COMMAND).words("--test gateway").run()?;
+    let command = project.target.join("debug").join("orbgate");
+    let command = command.with_extension(std::env::consts::EXE_EXTENSION);
+    nox.wheel(project, Profile::Tests)?;
+    nox.session("tests").run()?;
+    let everything = nox.session("everything");
+    let everything = everything.env("ORBGATE_COMMAND", command.display().to_string());
+    let everything = everything.arg("--").arg("-m=not published and not long");
+    everything.run()?;
+    conform("python", nox.python("everything", CONFORMANCE))
 }
 
 /// The wheel of a release: all tests in every Python but the newest, the oldest frameworks, size, speed, and the long tests.
-pub(crate) fn others(project: &Project) -> Result<StepResult> {
-    step(|| {
-        let nox = Nox::set_up(project)?;
-        setup::apt("chromium", "chromium")?.needed()?;
-        // The report's test shows a page in each of these.
-        let fonts = "fc-list -q 'Liberation Sans' && fc-list -q 'DejaVu Sans'";
-        let fonts = Program::parse("sh crates/xtask/src/kit/apt.sh").arg(fonts);
-        let _ = fonts.words("fontconfig fonts-liberation fonts-dejavu-core").run();
-        let without = || missing("the tests with Spark: Java 17 or 21 is missing".to_owned());
-        let java = java::for_spark().ok_or_else(without)?;
-        nox.wheel(project, Profile::Release)?;
-        nox.session("tests oldest long").words("-- every").env("JAVA_HOME", java.display().to_string()).run()
-    })
+pub(crate) fn others(project: &Project) -> Result<()> {
+    let nox = Nox::set_up(project)?;
+    setup::apt("chromium", "chromium")?;
+    // The report's test shows a page in each of these.
+    let fonts = "fc-list -q 'Liberation Sans' && fc-list -q 'DejaVu Sans'";
+    let fonts = Program::parse("sh crates/xtask/src/kit/apt.sh").arg(fonts);
+    let _ = fonts.words("fontconfig fonts-liberation fonts-dejavu-core").run();
+    let without = "the tests with Spark: Java 17 or 21 is missing";
+    let java = java::for_spark().context(without)?;
+    nox.wheel(project, Profile::Release)?;
+    nox.session("tests oldest long").words("-- every").env("JAVA_HOME", java.display().to_string()).run()
 }
 
 /// A script of the package, with the package installed in the newest Python.
@@ -99,11 +94,9 @@ struct Nox {
 
 impl Nox {
     fn set_up(project: &Project) -> Result<Self> {
-        setup::apt("python3 -m ensurepip", "python3 python3-venv")?.needed()?;
+        setup::apt("python3 -m ensurepip", "python3 python3-venv")?;
         let pythons = executables();
-        let Some(newest) = pythons.last() else {
-            return Err(missing("no Python from 3.10 on".to_owned()));
-        };
+        let newest = pythons.last().context("no Python from 3.10 on")?;
         let home = project.target.join("xtask").join("python");
         let package = project.root.join("bindings").join("python");
         let tools = home.join("tools");

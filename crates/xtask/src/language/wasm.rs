@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 
-use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
@@ -58,15 +57,13 @@ const FEATURES: &str = "--enable-simd --enable-bulk-memory --enable-nontrapping-
      --enable-multivalue --enable-reference-types --enable-bulk-memory-opt --enable-call-indirect-overlong";
 
 /// Builds the modules, puts them where they belong and says how large they are.
-pub(crate) fn run(project: &Project) -> Result<StepResult> {
-    step(|| {
-        for module in [build(project)?, questions(project)?] {
-            let size = fs::metadata(&module)?.len();
-            println!("{}: {size} bytes", module.display());
-            println!("compressed by gzip: {} bytes", packed(&module)?);
-        }
-        Ok(())
-    })
+pub(crate) fn run(project: &Project) -> Result<()> {
+    for module in [build(project)?, questions(project)?] {
+        let size = fs::metadata(&module)?.len();
+        println!("{}: {size} bytes", module.display());
+        println!("compressed by gzip: {} bytes", packed(&module)?);
+    }
+    Ok(())
 }
 
 /// The C ABI's module. Languages that carry it also carry the other one.
@@ -102,10 +99,8 @@ fn packed(module: &Path) -> Result<usize> {
 
 /// A module. It is built again if the sources are newer, and optimised if it differs.
 fn made(project: &Project, made: &Module) -> Result<PathBuf> {
-    setup::target(TARGET)?.needed()?;
-    if !Program::parse("npm --version").succeeds() {
-        return Err(missing("npm is missing, which brings wasm-opt".to_owned()));
-    }
+    setup::target(TARGET)?;
+    ensure!(Program::parse("npm --version").succeeds(), "npm is missing, which brings wasm-opt");
     let home = project.target.join("xtask").join("wasm");
     // Steps of both lanes need it, perhaps at once.
     let _alone = library::lock(project, "wasm")?;

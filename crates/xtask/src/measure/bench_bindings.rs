@@ -11,7 +11,6 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::kit::outcome::{StepResult, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::language::library::{Library, Profile};
@@ -44,7 +43,7 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Programs>
     write.path("write", requests).arg(home).run()?;
     let library = Library::build(project, Profile::Release)?;
     let compiled = |compiler: Compiler, source: &str, name| {
-        compiler.set_up()?.needed()?;
+        compiler.set_up()?;
         let program = home.join(name);
         compiler.link(&[source], &["-O3"], &library, &program)?;
         Ok(vec![(name, Program::at(&program))])
@@ -68,13 +67,7 @@ fn programs(project: &Project, home: &Path, requests: &Path) -> Result<Programs>
     let mut programs = vec![("rust", rust)];
     let others: [&dyn Fn() -> Result<Programs>; 6] = [&c, &cpp, &java, &go, &node, &python];
     for other in others {
-        let outcome = step(|| {
-            programs.extend(other()?);
-            Ok(())
-        })?;
-        if let StepResult::Skipped(what) = outcome {
-            println!("skipped: {what}");
-        }
+        programs.extend(other()?);
     }
     let programs = programs.into_iter();
     Ok(programs.map(|(language, program)| (language, program.arg(requests).arg(home))).collect())

@@ -3,9 +3,8 @@
 
 use std::fs;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
-use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::setup;
 
@@ -14,9 +13,9 @@ const PROCESSORS: [(&str, &str); 2] =
     [("x86-64", "benches/instructions.tsv"), ("aarch64", "benches/instructions-aarch64.tsv")];
 
 /// Counts every path on this kind of processor, and compares it with the committed list.
-pub(crate) fn check(processor: &str) -> Result<StepResult> {
+pub(crate) fn check(processor: &str) -> Result<()> {
     let mut lists = PROCESSORS.iter().filter(|(known, _)| *known == processor);
-    step(|| lists.try_for_each(|(processor, list)| count(processor, list, "")))
+    lists.try_for_each(|(processor, list)| count(processor, list, ""))
 }
 
 /// Counts every path and commits to it.
@@ -31,15 +30,12 @@ fn count(processor: &str, list: &str, options: &str) -> Result<()> {
         "x86-64" => cpu.split_whitespace().any(|flag| flag == "avx2"),
         _ => cfg!(target_os = "linux"),
     };
-    if !here {
-        let what = "instructions are counted on Linux only, those of x86-64 where the processor has AVX2";
-        return Err(missing(what.to_owned()));
-    }
-    setup::apt("python3", "python3")?.needed()?;
-    setup::apt("cc", "gcc libc6-dev")?.needed()?;
+    ensure!(here, "instructions are counted on Linux only, those of x86-64 where the processor has AVX2");
+    setup::apt("python3", "python3")?;
+    setup::apt("cc", "gcc libc6-dev")?;
     match processor {
-        "x86-64" => setup::apt("valgrind", "valgrind")?.needed()?,
-        _ => setup::apt("qemu-aarch64", "qemu-user")?.needed()?,
+        "x86-64" => setup::apt("valgrind", "valgrind")?,
+        _ => setup::apt("qemu-aarch64", "qemu-user")?,
     }
     let text = fs::read_to_string(list)?;
     let version = text.lines().find_map(|line| line.strip_prefix("# rustc "));
@@ -47,10 +43,10 @@ fn count(processor: &str, list: &str, options: &str) -> Result<()> {
     let in_use = Program::parse("rustc --version").read()?;
     if in_use.split(' ').nth(1) == Some(version) {
         let processor = processor.replace('-', "_");
-        setup::target(&format!("{processor}-unknown-linux-musl"))?.needed()?;
-    } else if !Program::parse("rustup --version").succeeds() {
-        let what = "and rustup, which would install it, is missing";
-        return Err(missing(format!("counting wants Rust {version}, {what}")));
+        setup::target(&format!("{processor}-unknown-linux-musl"))?;
+    } else {
+        let is_there = Program::parse("rustup --version").succeeds();
+        ensure!(is_there, "counting wants Rust {version}, and rustup, which would install it, is missing");
     }
     Program::parse("python3 -m doctest benches/instructions.py benches/gates_load.py").run()?;
     let script = Program::parse("python3 benches/instructions.py").arg(processor);

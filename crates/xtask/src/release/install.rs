@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use crate::kit::outcome::{StepResult, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
@@ -65,18 +64,15 @@ pub(crate) fn put(built: &Built, folder: &Path) -> Result<()> {
 }
 
 /// The step `install`: programs build from a prefix that has been moved, in every way there is.
-pub(crate) fn check(project: &Project) -> Result<StepResult> {
-    let checked = step(|| programs(project))?;
-    match checked {
-        StepResult::Passed => go::conform_with_shared(project, &home(project).join("moved")),
-        skipped @ StepResult::Skipped(_) => Ok(skipped),
-    }
+pub(crate) fn check(project: &Project) -> Result<()> {
+    programs(project)?;
+    go::conform_with_shared(project, &home(project).join("moved"))
 }
 
 fn programs(project: &Project) -> Result<()> {
-    setup::apt("pkg-config", "pkg-config")?.needed()?;
-    setup::apt("cmake", "cmake")?.needed()?;
-    set_up_compilers()?.needed()?;
+    setup::apt("pkg-config", "pkg-config")?;
+    setup::apt("cmake", "cmake")?;
+    set_up_compilers()?;
     let home = home(project);
     if home.exists() {
         fs::remove_dir_all(&home)?;

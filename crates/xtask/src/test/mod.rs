@@ -7,9 +7,7 @@ mod step;
 use anyhow::{Result, ensure};
 use clap::Args;
 
-use crate::kit::outcome::in_ci;
 use crate::kit::project::Project;
-use crate::kit::unchanged::Inputs;
 use crate::test::assure::Records;
 use crate::test::lanes::run_each;
 pub(crate) use crate::test::step::{Step, When};
@@ -22,7 +20,7 @@ pub(crate) struct Test {
     /// Runs the step in this process: for the lanes
     #[arg(long, hide = true, conflicts_with = "all")]
     here: bool,
-    /// Only these steps, which then run whether or not something has changed
+    /// Only these steps
     #[arg(value_enum, conflicts_with = "all")]
     steps: Vec<Step>,
 }
@@ -30,13 +28,10 @@ pub(crate) struct Test {
 impl Test {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
         if self.here {
-            return self.steps.iter().try_for_each(|step| lanes::here(*step, project));
+            return self.steps.iter().try_for_each(|step| step.run(project));
         }
         let records = Records::read(project)?;
-        let mut steps = self.steps(|step| !records.hold(step));
-        if self.steps.is_empty() && !in_ci() {
-            steps.retain(|step| !has_passed(*step, project));
-        }
+        let steps = self.steps(|step| !records.hold(step));
         let failed = run_each(project, &steps)?;
         ensure!(failed.is_empty(), "failed: {0}\nto run it again: cargo xtask test {0}", failed.join(" "));
         Ok(())
@@ -52,17 +47,6 @@ impl Test {
         };
         Step::all().filter(wanted).collect()
     }
-}
-
-/// Whether the step has passed on this machine with the same inputs.
-fn has_passed(step: Step, project: &Project) -> bool {
-    let name = step.name();
-    let inputs = Inputs::of(project, &name, &step.covers());
-    let passed = inputs.is_some_and(|inputs| inputs.have_passed());
-    if passed {
-        println!("== {name}: passed before, and none of its inputs has changed");
-    }
-    passed
 }
 
 #[cfg(test)]

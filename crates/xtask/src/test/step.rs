@@ -3,10 +3,9 @@
 use anyhow::{Result, ensure};
 use clap::ValueEnum;
 
-use crate::kit::outcome::{StepResult, in_ci, settle, step};
 use crate::kit::program::Program;
 use crate::kit::project::{Package, Project};
-use crate::kit::{setup, skipped};
+use crate::kit::setup;
 use crate::language::library::COMMAND;
 use crate::language::{c, explorer, go, java, node, python, wasm};
 use crate::measure::{instructions, processors};
@@ -155,13 +154,9 @@ impl Step {
         }
     }
 
-    /// The paths whose change can change its result, as git's pathspecs.
-    pub(crate) fn covers(self) -> Vec<&'static str> {
-        const RUST: [&str; 8] =
-            [".cargo", "Cargo.lock", "Cargo.toml", "benches", "clippy.toml", "crates", "deny.toml", "policy"];
-        let paths: &[_] = match self {
-            // The tests of the pages read everything.
-            Self::Tests => &["."],
+    /// The paths whose change ends its record in docs/assurance.md, as git's pathspecs.
+    pub(crate) const fn covers(self) -> &'static [&'static str] {
+        match self {
             // `clippy::incompatible_msrv` finds newer functions of the standard library in sources.
             Self::Msrv | Self::Deny => &["Cargo.lock", "Cargo.toml", "crates/*/Cargo.toml"],
             Self::Features => &[
@@ -207,21 +202,9 @@ impl Step {
             Self::Race => &["bindings/go", "crates/orbgate-capi/src"],
             Self::Soak => &["crates/orbgate-cli/src", "crates/orbgate-log/src", "crates/orbgate-gate/src/mcp"],
             Self::Mutants => &["crates/*/src/*", ".cargo/mutants.toml"],
-            Self::C => &["bindings/c", "bindings/cpp"],
-            Self::Gateway => &["docs/gateway", "docs/tutorial/nginx.md", "examples/gateway"],
-            Self::Java => &["bindings/c", "bindings/java"],
-            Self::Node => &["bindings/c", "bindings/node"],
-            Self::Python => &["bindings/python"],
-            Self::Go | Self::Gates => &["bindings", "dist"],
-            Self::Embed => &["dist"],
-            Self::Fmt | Self::Tree | Self::Clippy | Self::Docs => &[],
-            Self::Instructions | Self::Portable | Self::Wasm => &[],
-        };
-        let rust: &[_] = match self.when() {
-            When::Always | When::WithAll => &RUST,
-            When::IfChanged | When::Assure => &[],
-        };
-        [rust, paths].concat()
+            // These have no record.
+            _ => &[],
+        }
     }
 
     pub(crate) fn name(self) -> String {
@@ -235,51 +218,44 @@ impl Step {
         help.unwrap_or_default()
     }
 
-    /// Runs it in this process, and returns how many of its tests were skipped.
-    pub(crate) fn settle(self, project: &Project) -> Result<usize> {
-        if let StepResult::Skipped(what) = self.run(project)? {
-            skipped::note(&what)?;
-        }
-        settle(skipped::all()?, in_ci())
-    }
-
-    fn run(self, project: &Project) -> Result<StepResult> {
+    /// Runs it in this process.
+    pub(crate) fn run(self, project: &Project) -> Result<()> {
         match self {
-            Self::Fmt => step(|| {
-                setup::component("fmt", "rustfmt")?.needed()?;
+            Self::Fmt => {
+                setup::component("fmt", "rustfmt")?;
                 all(&["cargo fmt --all --check"])
-            }),
-            Self::Clippy => step(|| {
-                setup::component("clippy", "clippy")?.needed()?;
+            }
+            Self::Clippy => {
+                setup::component("clippy", "clippy")?;
                 all(&[
                     "cargo clippy --workspace --all-targets --all-features -- -D warnings",
                     "cargo clippy -p orbgate --no-default-features -- -D warnings",
                 ])
-            }),
+            }
             // The examples of the core's README are for its default features, too.
-            Self::Tests => step(|| {
-                setup::apt("python3", "python3")?;
-                setup::apt(INITDB, "postgresql")?;
+            Self::Tests => {
+                // Without them, tests skip themselves.
+                let _ = (setup::apt("python3", "python3"), setup::apt(INITDB, "postgresql"));
                 all(&[&format!("cargo test {WORKSPACE}"), "cargo test -p orbgate --doc"])
-            }),
-            Self::Docs => step(|| docs(project)),
-            Self::Features => step(|| features(project)),
+            }
+            Self::Docs => docs(project),
+            Self::Features => features(project),
             // A package of its own outside the workspace, with one folder for the builds of both.
             Self::Fuzz => {
                 let check = "cargo check --locked --manifest-path fuzz/Cargo.toml";
-                step(|| all(&[&format!("{check} --target-dir target")]))
+                all(&[&format!("{check} --target-dir target")])
             }
-            Self::FuzzRun => step(|| {
+            Self::FuzzRun => {
                 short::nightly("rust-src")?;
                 all(&["bash fuzz/run.sh 60"])
-            }),
-            Self::Tree => step(tree::check),
+            }
+            Self::Tree => tree::check(),
             Self::Package => dist::check(project, &[Form::Rust]),
             Self::Msrv => msrv::run(project),
-            Self::Embed => step(|| all(&["bash crates/xtask/embed/run.sh"])),
+            Self::Embed => all(&["bash crates/xtask/embed/run.sh"]),
             Self::C => c::run(project),
-            Self::Gateway => step(|| proxies("--skip envoy --skip keycloak::")),
-            Self::Envoy => step(|| proxies("envoy")),
+            Self::Gateway => proxies("--skip envoy --skip keycloak::"),
+            Self::Envoy => proxies("envoy"),
             Self::Install => install::check(project),
             Self::Instructions => instructions::check("x86-64"),
             Self::Java => java::run(project),
@@ -289,59 +265,68 @@ impl Step {
             Self::Race => go::race(project),
             Self::GoModule => dist::check(project, &[Form::Go]),
             Self::Node => node::run(project),
-            Self::Gates => step(|| {
+            Self::Gates => {
                 gates("--quick")?;
                 all(&[&format!("cargo test {WORKSPACE} --test servers -- --ignored")])
-            }),
-            Self::Frameworks => step(|| {
+            }
+            Self::Frameworks => {
                 gates("")?;
                 all(&["sh bindings/java/gate/containers.sh"])
-            }),
+            }
             Self::Dist => {
                 let without_a_build = [Form::Command, Form::C, Form::Node, Form::Java];
                 dist::check(project, &without_a_build)
             }
             Self::Portable => processors::portable(project),
             Self::Aarch64 => {
-                let tests = processors::aarch64()?;
-                match instructions::check("aarch64")? {
-                    StepResult::Passed => Ok(tests),
-                    skipped @ StepResult::Skipped(_) => Ok(skipped),
-                }
+                processors::aarch64()?;
+                instructions::check("aarch64")
             }
             Self::Wasm => processors::wasm(project),
-            Self::Deny => step(|| {
+            Self::Deny => {
                 let deny = setup::subcommand(project, "deny")?;
                 deny.words("check licenses bans sources").run()
-            }),
-            Self::Keycloak => step(|| {
-                setup::apt("mvn", "maven")?.needed()?;
+            }
+            Self::Keycloak => {
+                setup::apt("mvn", "maven")?;
                 all(&[&format!("cargo test {WORKSPACE} --test gateway keycloak:: -- --ignored")])
-            }),
-            Self::Ledger => step(|| {
-                setup::apt(INITDB, "postgresql")?.needed()?;
+            }
+            Self::Ledger => {
+                setup::apt(INITDB, "postgresql")?;
                 all(&[
                     "ORBGATE_LEDGER_CRASHES=2000 ORBGATE_LEDGER_SUITES=60 ORBGATE_LEDGER_KILLS=20 ORBGATE_LEDGER_FAILOVER=1 \
                      cargo test -p orbgate-ledger --all-features --test all -- --nocapture crash:: postgres::",
                     "sh crates/orbgate-ledger/tests/crash/bugs.sh",
                 ])
-            }),
+            }
             Self::Explorer => explorer::test(project),
-            Self::Miri => step(|| short::run("miri").unwrap_or(Ok(()))),
-            Self::Threads => step(|| all(&["sh bindings/c/tests/thread_sanitizer.sh"])),
-            Self::Soak => step(|| {
+            // Few random cases: it is some hundred times slower than the machine. At last what threads share, in many of the orders that
+            // weak memory allows.
+            Self::Miri => {
+                short::nightly("miri,rust-src")?;
+                let miri = |flags, tests| {
+                    let miri = Program::parse("PROPTEST_CASES=4 cargo +nightly miri test --no-default-features --lib")
+                        .words(tests);
+                    miri.env("MIRIFLAGS", format!("-Zmiri-disable-isolation{flags}")).run()
+                };
+                miri("", "-p orbgate -- vector scopes")?;
+                miri("", "-p orbgate-capi --features gate")?;
+                miri(" -Zmiri-many-seeds=0..16", "-p orbgate-capi --features gate every_decision_of_a_handle")
+            }
+            Self::Threads => all(&["sh bindings/c/tests/thread_sanitizer.sh"]),
+            Self::Soak => {
                 let pairs =
                     "ORBGATE_MCP_PAIRS=1000000 cargo test --release --all-features -p orbgate-gate --test all oracle";
                 all(&["cargo build --release -p orbgate-cli", "python3 benches/soak.py", pairs])
-            }),
-            Self::Mutants => step(|| {
+            }
+            Self::Mutants => {
                 let day = Program::parse("date -u +%j").read()?;
                 let part = day.trim().parse::<u32>()?.checked_rem(144);
                 let mutants = setup::subcommand(project, "mutants")?;
                 let mutants = mutants.words("--workspace --output target/xtask --shard");
                 let mutants = mutants.arg(format!("{}/144", part.unwrap_or_default()));
                 mutants.env("PROPTEST_CASES", "32").run()
-            }),
+            }
         }
     }
 }
@@ -404,7 +389,7 @@ fn features(project: &Project) -> Result<()> {
         }
     }
     // Where programs check signatures, nothing needs C.
-    setup::target(wasm::TARGET)?.needed()?;
+    setup::target(wasm::TARGET)?;
     let check = Program::parse("cargo check --no-default-features -p orbgate-gate --target");
     check.arg(wasm::TARGET).run()?;
     // With the features of a plain `cargo doc`, no link may lead to an item of a feature that is off.
@@ -422,6 +407,7 @@ mod tests {
     #[test]
     fn every_path_that_a_step_covers_has_files() {
         for step in Step::all() {
+            assert_eq!(step.covers().is_empty(), matches!(step.when(), When::Always | When::WithAll), "{step:?}");
             for path in step.covers() {
                 let path = path.trim_start_matches(":!");
                 let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

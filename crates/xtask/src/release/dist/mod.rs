@@ -13,7 +13,6 @@ use anyhow::{Result, ensure};
 use clap::{Args, ValueEnum};
 
 use self::release::{ARCHES, HOST, LIBCS, Release};
-use crate::kit::outcome::{StepResult, missing, step};
 use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
@@ -87,8 +86,8 @@ impl Dist {
 }
 
 /// A step: these, for this machine, of what the other steps have built, packed and tried.
-pub(crate) fn check(project: &Project, forms: &[Form]) -> Result<StepResult> {
-    step(|| make(&Release::new(project, &[HOST], true)?, forms, true))
+pub(crate) fn check(project: &Project, forms: &[Form]) -> Result<()> {
+    make(&Release::new(project, &[HOST], true)?, forms, true)
 }
 
 fn make(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<()> {
@@ -134,7 +133,7 @@ fn set_up(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<()> {
         programs.extend([("rpmbuild", "rpm"), ("cpio", "cpio")]);
     }
     if attempt && wants(&[C, Deb, Rpm, Go]) {
-        set_up_compilers()?.needed()?;
+        set_up_compilers()?;
         programs.extend([("pkg-config", "pkg-config"), ("cmake", "cmake")]);
     }
     if attempt && !release.quick {
@@ -143,16 +142,16 @@ fn set_up(release: &Release<'_>, forms: &[Form], attempt: bool) -> Result<()> {
         programs.push(("qemu-aarch64", "qemu-user"));
     }
     for (program, package) in programs {
-        setup::apt(program, package)?.needed()?;
+        setup::apt(program, package)?;
     }
     if wants(&[Node]) {
         node::ready()?;
     }
     let publish = Program::parse("cargo publish --help").read()?;
-    if wants(&[Rust]) && !publish.contains("--workspace") {
-        let what = "packages that depend on each other need Rust 1.90 or newer: rustup update";
-        return Err(missing(what.to_owned()));
-    }
+    ensure!(
+        !wants(&[Rust]) || publish.contains("--workspace"),
+        "packages that depend on each other need Rust 1.90 or newer: rustup update"
+    );
     if wants(&[Go]) {
         go::ready(release.project)?;
     }

@@ -71,12 +71,12 @@ impl<'a> Release<'a> {
         if self.quick {
             return Ok(());
         }
-        setup::apt("python3 -m venv --help", "python3-venv")?.needed()?;
+        setup::apt("python3 -m venv --help", "python3-venv")?;
         for arch in &self.arches {
             let binutils = format!("binutils-{arch}-linux-gnu").replace('_', "-");
-            setup::apt(&strip(arch), &binutils)?.needed()?;
+            setup::apt(&strip(arch), &binutils)?;
             for libc in LIBCS {
-                setup::target(&target(arch, libc))?.needed()?;
+                setup::target(&target(arch, libc))?;
             }
         }
         if !self.tool("cargo-zigbuild --version").succeeds() {
