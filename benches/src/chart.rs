@@ -143,7 +143,7 @@ fn text(area: &Area<'_>, words: &str, at: (i32, i32), size: u32, colour: RGBColo
 }
 
 /// `12345.6` as `12,346`.
-fn thousands(number: f64) -> String {
+pub fn thousands(number: f64) -> String {
     let digits = format!("{number:.0}");
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
     groups.join(",")

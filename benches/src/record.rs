@@ -1,12 +1,12 @@
-//! Writes a run down: `record/<date>-<cpu>.csv` with every figure, `.md` to read, `.svg` to look at.
+//! Writes a run down: `record/<date>-<cpu>.md` to read, `.svg` to look at.
 
-use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
 
 use crate::chart;
+use crate::contest::Row;
 use crate::goals::Goal;
 use crate::measures::Measures;
 
@@ -51,82 +51,77 @@ impl Circumstances {
     }
 }
 
-/// Writes all three into a directory.
+/// Writes both into a directory.
 pub fn write(directory: &Path, here: &Circumstances, measures: &Measures, goals: &[Goal]) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let stem = here.stem();
     let file = |extension: &str| directory.join(format!("{stem}.{extension}"));
-    fs::write(file("csv"), csv(measures))?;
     fs::write(file("svg"), chart::svg(here, measures))?;
     fs::write(file("md"), markdown(&stem, here, measures, goals))?;
-    println!("\nrecorded in {}/{stem}.{{csv,md,svg}}", directory.display());
+    println!("\nrecorded in {}/{stem}.{{md,svg}}", directory.display());
     Ok(())
 }
 
-/// A line for each contestant on each stream, a column for each figure.
-fn csv(measures: &Measures) -> String {
-    let mut columns: Vec<String> = Vec::new();
-    let mut lines: Vec<(String, BTreeMap<usize, f64>)> = Vec::new();
-    let mut lines_of = HashMap::new();
-    let mut add = |of: [&str; 3], what: &str, unit: &str, value: f64| {
-        let name = format!("{what} ({unit})");
-        let column = columns.iter().position(|column| *column == name);
-        let column = column.unwrap_or_else(|| {
-            columns.push(name);
-            columns.len() - 1
-        });
-        let line = *lines_of.entry(of.join(",")).or_insert_with_key(|of| {
-            lines.push((of.clone(), BTreeMap::new()));
-            lines.len() - 1
-        });
-        lines[line].1.insert(column, value);
+/// A row of the table of medians, and whose figures it has: of two, the faster one's.
+#[rustfmt::skip] // A table.
+const HITS: [(&str, &[&str]); 8] = [
+    ("floor, which looks at each byte, hashes once, reads a row, and has no answer", &["floor"]),
+    ("orbgate, scopes interned once per token", &["orbgate-set"]),
+    ("orbgate, scopes as text", &["orbgate-text"]),
+    ("matchit and `scopes.split(' ')`, the whole decision by hand", &["by-hand"]),
+    ("matchit, routing only", &["matchit-paths", "matchit-methods"]),
+    ("wayfind, routing only", &["wayfind-paths", "wayfind-methods"]),
+    ("regorus, the route and its input given", &["regorus-routed"]),
+    ("Cedar, route and policy given", &["cedar-sliced", "cedar-routed"]),
+];
+
+/// A row of the table of other requests, and its stream.
+const STREAMS: [(&str, &str); 9] = [
+    ("the same 64 over and over", "hits-hot"),
+    ("tokens of 20 to 40 scopes", "hits-many-scopes"),
+    ("values that are literals elsewhere", "words"),
+    ("values of 60 to 250 bytes", "long"),
+    ("no route", "misses"),
+    ("malformed", "malformed"),
+    ("a query of 20 bytes", "query-20"),
+    ("a query of 1,000 bytes", "query-1000"),
+    ("a letter of the other case", "case"),
+];
+
+/// The columns of that table for each policy. Routers only find the route, and Orbgate decides.
+const OTHERS: [&[&str]; 3] =
+    [&["orbgate-set"], &["orbgate-text"], &["matchit-paths", "matchit-methods", "wayfind-paths", "wayfind-methods"]];
+
+/// Both tables.
+fn figures(measures: &Measures) -> String {
+    let fastest = |table: &str, stream: &str, who: &[&str], of: fn(&Row) -> f64| {
+        let rows = who.iter().filter_map(|who| measures.row(table, stream, who));
+        let figure = rows.map(of).reduce(f64::min);
+        figure.map_or_else(|| "–".to_owned(), shown)
     };
-    for row in &measures.rows {
-        let of = [&*row.table, &*row.stream, &*row.contestant];
-        add(of, "min", "ns/request", row.min);
-        add(of, "median", "ns/request", row.median);
-        add(of, "orbgate_set_over_this", "ratio", row.set_ratio);
-        add(of, "orbgate_text_over_this", "ratio", row.text_ratio);
-        add(of, "rounds", "count", row.rounds as f64);
-        add(of, "requests_a_round", "count", row.part as f64);
-        add(of, "requests", "count", row.requests as f64);
-        add(of, "answers_that_differ", "count", row.differ as f64);
+    let mut text = String::from("\n| nanoseconds per request | 37 routes | 1,222 routes |\n|---|--:|--:|\n");
+    for (label, who) in HITS {
+        let cells = ["external", "github"].map(|table| fastest(table, "hits", who, |row| row.median));
+        writeln!(text, "| {label} | {} |", cells.join(" | ")).unwrap();
     }
-    for row in &measures.allocations {
-        let of = [&*row.table, &*row.stream, &*row.contestant];
-        add(of, "allocations", "count/request", row.each);
+    text.push_str(
+        "\n| nanoseconds per request of other kinds, best rounds | 37 routes: scopes interned | scopes as text | a router | 1,222 routes: \
+         scopes interned | scopes as text | a router |\n|---|--:|--:|--:|--:|--:|--:|\n",
+    );
+    for (label, stream) in STREAMS {
+        let cells = ["external", "github"].map(|table| OTHERS.map(|who| fastest(table, stream, who, |row| row.min)));
+        writeln!(text, "| {label} | {} |", cells.concat().join(" | ")).unwrap();
     }
-    for pace in &measures.paces {
-        let of = [&*pace.table, &*pace.stream, "orbgate-set"];
-        add(of, &format!("over_hits_of_{}", pace.than), "ratio", pace.ratio);
+    text
+}
+
+/// Three digits, from 1,000 on all of them.
+fn shown(figure: f64) -> String {
+    match figure {
+        ..99.95 => format!("{figure:.1}"),
+        ..999.5 => format!("{figure:.0}"),
+        _ => chart::thousands(figure),
     }
-    for (table, row) in &measures.threads {
-        let of = [&**table, "hits", &*row.contestant];
-        add(of, "two_threads_over_one_best", "ratio", row.best);
-        add(of, "two_threads_over_one_median", "ratio", row.median);
-    }
-    for (table, row) in &measures.loads {
-        let of = [&**table, "", &*row.contestant];
-        add(of, "load_min", "ms", row.min);
-        add(of, "load_median", "ms", row.median);
-    }
-    for row in &measures.tokens {
-        let of = ["tokens", row.algorithm, row.contestant];
-        add(of, "min", "us/token", row.min);
-        add(of, "median", "us/token", row.median);
-        add(of, "orbgate_over_this", "ratio", row.ratio);
-    }
-    let mut csv = format!("table,stream,contestant,{}\n", columns.join(","));
-    for (of, figures) in &lines {
-        csv.push_str(of);
-        for column in 0..columns.len() {
-            let figure = figures.get(&column);
-            let figure = figure.map_or_else(String::new, |figure| format!("{figure:.4}"));
-            write!(csv, ",{figure}").unwrap();
-        }
-        csv.push('\n');
-    }
-    csv
 }
 
 fn markdown(stem: &str, here: &Circumstances, measures: &Measures, goals: &[Goal]) -> String {
@@ -139,7 +134,6 @@ fn markdown(stem: &str, here: &Circumstances, measures: &Measures, goals: &[Goal
         ("commit", here.commit.clone()),
         ("command", format!("`{}`", here.command)),
         ("repeats", here.repeats.to_string()),
-        ("every figure", format!("[{stem}.csv]({stem}.csv)")),
         ("what is measured", "[fairness.md](../src/fairness.md)".to_owned()),
     ];
     for (name, value) in facts {
@@ -148,6 +142,7 @@ fn markdown(stem: &str, here: &Circumstances, measures: &Measures, goals: &[Goal
     for (name, [routes, templates, scopes]) in &measures.tables {
         writeln!(text, "| table {name} | {routes} routes, {templates} templates, {scopes} scopes |").unwrap();
     }
+    text.push_str(&figures(measures));
     text.push_str("\n## Goals\n\n| goal | wanted | measured | met | |\n|---|---|---|---|---|\n");
     for goal in goals {
         let (relation, met) = (if goal.at_least { "≥" } else { "≤" }, if goal.is_met() { "yes" } else { "**no**" });

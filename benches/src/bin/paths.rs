@@ -1,16 +1,14 @@
-//! The hot paths, one at a time: what `cargo xtask bench --instructions` counts and `portable.sh` times.
+//! The hot paths, one at a time: what `cargo xtask bench --instructions` counts.
 //!
 //! ```text
 //! paths                the names
 //! paths count NAME     does one path's work once, within `measured` and between two yields, and prints how many units it had
-//! paths time           times every path: NAME TAB nanoseconds per unit, the best of some rounds
 //! ```
 
 use std::error::Error;
 use std::hint::black_box;
 use std::process::ExitCode;
 use std::thread;
-use std::time::Instant;
 
 use orbgate::{Engine, Policy, Request, Token};
 use orbgate_bench::hostile::{self, Hostile};
@@ -21,9 +19,6 @@ use orbgate_bench::{peers, support};
 /// Requests of a stream whose instructions are counted: few, because callgrind is fifty times slower than
 /// the machine, and enough for the mean of the whole stream.
 const COUNTED: usize = 1_024;
-/// Requests of a stream that is timed: more than a branch predictor learns.
-const TIMED: usize = 16_384;
-const ROUNDS: usize = 25;
 
 /// The streams that are counted of each table, and the contestants that answer them.
 const STREAMS: [(&str, &str); 23] = [
@@ -76,12 +71,7 @@ fn run(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
             thread::yield_now();
             println!("{}", work.units);
         }
-        ["time"] => {
-            for path in paths() {
-                println!("{}\t{:.2}", path.name, time((path.prepare)(TIMED)));
-            }
-        }
-        _ => return Err("usage: paths [count NAME | time]".into()),
+        _ => return Err("usage: paths [count NAME]".into()),
     }
     Ok(())
 }
@@ -97,16 +87,6 @@ fn measured(run: &mut dyn FnMut()) {
     run();
     // Or else the call above would be a jump, and this function would have returned before it.
     black_box(());
-}
-
-/// Nanoseconds per unit in the best round.
-fn time(mut work: Work) -> f64 {
-    let rounds = (0..ROUNDS).map(|_| {
-        let start = Instant::now();
-        measured(&mut *work.run);
-        start.elapsed().as_secs_f64() * 1e9 / work.units as f64
-    });
-    rounds.fold(f64::INFINITY, f64::min)
 }
 
 struct Path {

@@ -48,7 +48,7 @@ fn count(processor: &str, list: &str, options: &str) -> Result<()> {
         let is_there = Program::parse("rustup --version").succeeds();
         ensure!(is_there, "counting wants Rust {version}, and rustup, which would install it, is missing");
     }
-    Program::parse("python3 -m doctest benches/instructions.py benches/gates_load.py").run()?;
+    Program::parse("python3 -m doctest benches/instructions.py").run()?;
     let script = Program::parse("python3 benches/instructions.py").arg(processor);
     script.words(options).run()
 }
