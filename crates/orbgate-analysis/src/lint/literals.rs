@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, HashSet};
 
 use orbgate::policy::Prefixes;
 use orbgate::{Engine, Location, Route};
-use phf::{OrderedSet, phf_ordered_set};
 
 use super::words::{alike, is_exchange, similar};
 use super::{Code, Found};
@@ -19,7 +18,7 @@ pub(super) fn look(engine: &Engine, found: &mut Found) {
 }
 
 /// The methods of HTTP (RFC 9110, RFC 5789), and the registered methods that contain only letters.
-static METHODS: OrderedSet<&'static str> = phf_ordered_set! {
+static METHODS: [&str; 36] = [
     "GET",
     "HEAD",
     "POST",
@@ -56,14 +55,14 @@ static METHODS: OrderedSet<&'static str> = phf_ordered_set! {
     "UNLOCK",
     "UNCHECKOUT",
     "UPDATE",
-};
+];
 
 /// Methods that aren't HTTP methods, each at its first location.
 fn methods(routes: &[Route<'_>], found: &mut Found) {
     let mut seen = HashSet::new();
     for route in routes {
         let method = route.method();
-        if METHODS.contains(method) || !seen.insert(method) {
+        if METHODS.contains(&method) || !seen.insert(method) {
             continue;
         }
         let near = METHODS.iter().copied().take(9);
