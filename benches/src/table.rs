@@ -144,11 +144,12 @@ fn github() -> String {
     let mut scopes: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let rows = include_str!("../testdata/github-routes.tsv").lines();
     for row in rows.filter(|row| !row.starts_with('#')) {
-        let (method, template) = row.split_once('\t').expect("METHOD TAB template");
-        let verb = if method == "GET" { "read" } else { "write" };
-        let family = template.split('/').nth(1).filter(|first| !first.is_empty());
-        let scope = format!("{verb}:{}", family.unwrap_or("root"));
-        scopes.entry(scope).or_default().push(format!("{method} {template}"));
+        let (methods, template) = row.split_once('\t').expect("METHODS TAB template");
+        let family = template.split('/').nth(1).filter(|first| !first.is_empty()).unwrap_or("root");
+        for method in methods.split(' ') {
+            let verb = if method == "GET" { "read" } else { "write" };
+            scopes.entry(format!("{verb}:{family}")).or_default().push(format!("{method} {template}"));
+        }
     }
     let mut yaml = String::from("orbgate: 1\nname: github\napis:\n  github:\n    base_path: \"\"\n    scopes:\n");
     for (scope, routes) in scopes {

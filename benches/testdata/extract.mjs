@@ -17,15 +17,20 @@ const isAccepted = (path) => path === "/" || path.slice(1).split("/").every(isWh
 
 const rows = [];
 const dropped = [];
+let count = 0;
 for (const [path, item] of Object.entries(paths)) {
-  for (const method of METHODS.filter((method) => method in item)) {
-    (isAccepted(path) ? rows : dropped).push(`${method.toUpperCase()}\t${path}`);
+  const methods = METHODS.filter((method) => method in item).map((method) => method.toUpperCase());
+  if (isAccepted(path)) {
+    rows.push(`${methods.join(" ")}\t${path}`);
+    count += methods.length;
+  } else {
+    dropped.push(...methods.map((method) => `${method} ${path}`));
   }
 }
 const header = [
-  `# The ${rows.length} methods and path templates of api.github.com, from the npm package ${name} ${version} (${license}),`,
+  `# The ${count} methods and path templates of api.github.com, from the npm package ${name} ${version} (${license}),`,
   "# generated/api.github.com.json, https://github.com/octokit/openapi, Copyright (c) 2020 Octokit contributors.",
   "# Written by extract.mjs. Left out, because a parameter is not a whole segment:",
-  ...dropped.map((row) => `#   ${row.replace("\t", " ")}`),
+  ...dropped.map((row) => `#   ${row}`),
 ];
 process.stdout.write([...header, ...rows, ""].join("\n"));

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::thread;
 
-use crate::{Piped, command, file, orbgate, orbgate_reading};
+use crate::{Piped, command, file, of_the_repository, orbgate, orbgate_reading};
 
 const REQUEST: &str = r#"{"prompt": "hello", "stream": false, "allowBonusOrbsUse": false}"#;
 
@@ -51,10 +51,15 @@ fn lenient_takes_a_default_for_what_is_absent() {
 
 #[test]
 fn the_two_contracts_are_told_apart() {
-    let record = concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/run-record.json");
-    let ran = orbgate(&["validate", "run-record", record]);
+    let Some(cases) = of_the_repository("crates/orbgate-contract/testdata/run-record.md") else {
+        return;
+    };
+    let cases = std::fs::read_to_string(cases).unwrap();
+    let record = cases.split("```").nth(1).unwrap().strip_prefix("json\n").unwrap();
+    let record = file("validate-record.json", record);
+    let ran = orbgate(&["validate", "run-record", &record]);
     assert_eq!((ran.code, ran.err), (0, format!("{record}: ok: 1 run record\n")));
-    let ran = orbgate(&["validate", "run-request", record]);
+    let ran = orbgate(&["validate", "run-request", &record]);
     assert_eq!(ran.code, 1);
     assert!(ran.out.starts_with(&format!("{record}:1: /prompt: missing")));
 }
