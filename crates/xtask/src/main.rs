@@ -47,7 +47,6 @@ mod release {
     pub(crate) mod msrv;
     pub(crate) mod promises;
     pub(crate) mod release_check;
-    pub(crate) mod tree;
 }
 
 use std::process::ExitCode;
@@ -59,7 +58,7 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::language::{conformance, explorer, go, wasm};
 use crate::measure::bench;
-use crate::release::{dist, install, release_check, tree};
+use crate::release::{dist, install, release_check};
 use crate::test::assure::{Assure, Records};
 
 /// The project's own commands.
@@ -87,8 +86,6 @@ enum Command {
     Test(test::Test),
     /// Runs the long checks and records them in docs/assurance.md
     Assure(Assure),
-    /// Compares what the core depends on with the committed list
-    Tree(tree::Tree),
     /// Runs every case of policy/cases through each language
     Conformance(conformance::Conformance),
     /// Puts the same exchanges to a language's gate; with `--listen`, becomes its gate program
@@ -102,7 +99,7 @@ enum Command {
     Install(install::Install),
     /// Builds everything that a release publishes into target/dist
     Dist(dist::Dist),
-    /// Checks that versions, changelog, lock files and generated files are those of a release
+    /// Checks that versions, changelog and lock files are those of a release, and that it keeps the promises of the last one
     ReleaseCheck(release_check::ReleaseCheck),
     /// Runs orbgate and its peers on the same requests and records the figures in benches/record
     Bench(bench::Bench),
@@ -142,7 +139,6 @@ fn run(matches: &ArgMatches) -> Result<()> {
     match &Arguments::from_arg_matches(matches)?.command {
         Command::Test(test) => test.run(&project),
         Command::Assure(assure) => assure.run(&project),
-        Command::Tree(tree) => tree.run(),
         Command::Gate { arguments } => {
             Program::parse("cargo run --quiet -p orbgate-testing --features exchange --").args(arguments).exec()
         }
