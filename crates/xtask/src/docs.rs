@@ -59,8 +59,8 @@ impl Docs {
             let version = Program::at(program).arg("--version").read();
             version.is_ok_and(|version| version.trim() == format!("mdbook v{VERSION}"))
         };
-        let found = [PathBuf::from("mdbook"), own.clone()];
-        if let Some(program) = found.into_iter().find(|program| is_pinned(program)) {
+        let programs = [PathBuf::from("mdbook"), own.clone()];
+        if let Some(program) = programs.into_iter().find(|program| is_pinned(program)) {
             return Ok(program);
         }
         ensure!(

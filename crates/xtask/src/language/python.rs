@@ -71,15 +71,15 @@ pub(crate) fn executables() -> Vec<PathBuf> {
     let pyenv = fs::read_dir(pyenv).into_iter().flatten().flatten();
     let pyenv = pyenv.map(|version| version.path().join("bin").join("python"));
     let on_path = (10..=15).map(|minor| PathBuf::from(format!("python3.{minor}")));
-    let mut found = BTreeMap::new();
+    let mut versions = BTreeMap::new();
     for python in on_path.chain(pyenv).chain(["python3".into()]) {
         let answer = Program::at(&python).arg("-c").arg(PROBE).read();
         if let Some((minor, path)) = answer.unwrap_or_default().trim().split_once(' ') {
             let minor: u32 = minor.parse().unwrap_or_default();
-            found.entry(minor).or_insert_with(|| path.into());
+            versions.entry(minor).or_insert_with(|| path.into());
         }
     }
-    found.into_values().collect()
+    versions.into_values().collect()
 }
 
 /// Nox, and maturin and uv, in an environment of their own.

@@ -17,7 +17,7 @@ const COUNTS: &str = "crates/xtask/tests/pages/english-counts.tsv";
 fn no_file_has_more_slips_of_english_than_before() {
     let rules = rules();
     let mut counts = BTreeMap::new();
-    let mut found = BTreeMap::new();
+    let mut slips = BTreeMap::new();
     for file in crate::files(&["*.md", "crates/*/src/*.rs", "bindings/c/include/*.h"]) {
         if file.starts_with("benches/record/") {
             continue;
@@ -26,7 +26,7 @@ fn no_file_has_more_slips_of_english_than_before() {
         let hits = hits(&rules, &file, &text);
         if !hits.is_empty() {
             counts.insert(file.clone(), hits.len());
-            found.insert(file, hits);
+            slips.insert(file, hits);
         }
     }
     let path = crate::root().join(COUNTS);
@@ -43,7 +43,7 @@ fn no_file_has_more_slips_of_english_than_before() {
     let allowed: BTreeMap<_, usize> = rows.map(|(file, count)| (file, count.parse().unwrap())).collect();
     let more = counts.iter().filter_map(|(file, count)| {
         let allowed = allowed.get(file.as_str()).copied().unwrap_or_default();
-        let hits = found[file].join("\n");
+        let hits = slips[file].join("\n");
         (*count > allowed).then(|| format!("{count} slips, {allowed} before:\n{hits}"))
     });
     let more: Vec<_> = more.collect();
@@ -60,7 +60,7 @@ fn rules() -> Vec<(Regex, &'static str)> {
 fn hits(rules: &[(Regex, &str)], file: &str, text: &str) -> Vec<String> {
     let code = Regex::new(r"`+[^`]*`+").unwrap();
     let link = Regex::new(r"\]\([^)]*\)").unwrap();
-    let mut found = Vec::new();
+    let mut slips = Vec::new();
     let mut is_code = false;
     for (number, line) in text.lines().enumerate() {
         let line = line.trim_start();
@@ -86,10 +86,10 @@ fn hits(rules: &[(Regex, &str)], file: &str, text: &str) -> Vec<String> {
             let hits = phrase.find_iter(&prose).flatten();
             let hit =
                 |hit: fancy_regex::Match<'_>| format!("{file}:{}: {:?} -> {advice}", number + 1, hit.as_str().trim());
-            found.extend(hits.map(hit));
+            slips.extend(hits.map(hit));
         }
     }
-    found
+    slips
 }
 
 #[test]

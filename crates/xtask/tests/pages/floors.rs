@@ -89,15 +89,15 @@ fn rooms_of_the_core_are_those_of_the_picture() {
         let known = below.chain(last.filter(|last| last != name));
         expected.insert((*name).to_owned(), known.map(str::to_owned).collect());
     }
-    let mut found: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    let mut arrows: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
     for (file, imports) in imports("orbgate") {
         let from = room(&file);
         let others = imports.iter().map(|import| room(import));
         let others = others.filter(|other| *other != from);
-        found.entry(from.clone()).or_default().extend(others);
+        arrows.entry(from.clone()).or_default().extend(others);
     }
-    assert_eq!(found, expected);
-    let arrows: usize = found.values().map(BTreeSet::len).sum();
+    assert_eq!(arrows, expected);
+    let arrows: usize = arrows.values().map(BTreeSet::len).sum();
     assert!(page.contains(&format!("the {arrows} arrows between rooms")));
 }
 
