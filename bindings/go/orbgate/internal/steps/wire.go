@@ -53,18 +53,6 @@ func open(message []byte) (number uint32, fields []byte, ok bool) {
 	return number, fields, ok && len(rest) == 0
 }
 
-// Whether all of these fields may be unknown.
-func skip(fields []byte) bool {
-	for len(fields) > 0 {
-		tag, _, rest, ok := next(fields)
-		if !ok || tag >= critical {
-			return false
-		}
-		fields = rest
-	}
-	return true
-}
-
 // The bit of a field's number, if it is one of these, which a message has at most once.
 func once(tag, single uint32) uint32 { return 1 << (tag &^ critical) & single }
 
