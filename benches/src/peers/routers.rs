@@ -104,7 +104,7 @@ impl Router for Matchit {
 
     #[inline(always)]
     fn find(&self, path: &str) -> Option<usize> {
-        self.0.at(path).ok().map(|found| *found.value)
+        self.0.at(path).ok().map(|matched| *matched.value)
     }
 }
 
@@ -124,7 +124,7 @@ impl Router for Wayfind {
 
     #[inline(always)]
     fn find(&self, path: &str) -> Option<usize> {
-        self.0.search(path).map(|found| *found.data())
+        self.0.search(path).map(|matched| *matched.data())
     }
 }
 
@@ -199,10 +199,10 @@ impl ByHand {
 
     #[inline(always)]
     fn allows(&self, ask: &Ask) -> bool {
-        let Ok(found) = self.0[usize::from(ask.method_id)].at(ask.target) else {
+        let Ok(matched) = self.0[usize::from(ask.method_id)].at(ask.target) else {
             return false;
         };
-        let needed = found.value;
+        let needed = matched.value;
         black_box(needed.consumes);
         ask.scopes.split(' ').any(|scope| scope == needed.scope)
     }

@@ -63,22 +63,11 @@ use crate::test::assure::{Assure, Records};
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask", after_help = EXAMPLES)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
-
-const EXAMPLES: &str = "\
-Examples:
-  cargo xtask test                     what a change needs: format, lints, tests, pages, every language
-  cargo xtask test --all               every check that CI runs
-  cargo xtask assure --due             the long checks whose paths have changed, recorded in docs/assurance.md
-  cargo xtask test clippy tests        these steps only
-  cargo xtask conformance c node       the cases through these languages
-  cargo xtask install --prefix /usr/local
-  cargo xtask dist --try               what a release publishes, installed where there is no Rust
-  cargo xtask bench --instructions     no hot path has grown, in instructions";
 
 #[derive(Debug, Subcommand)]
 enum Command {

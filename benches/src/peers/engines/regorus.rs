@@ -188,12 +188,12 @@ impl RegorusMatchit {
 
     #[inline(always)]
     fn allows(&self, machine: &mut RegoVM, ask: &Ask) -> bool {
-        let Ok(found) = self.routers[usize::from(ask.method_id)].at(ask.target) else {
+        let Ok(matched) = self.routers[usize::from(ask.method_id)].at(ask.target) else {
             return false;
         };
         let scopes = &self.scopes[self.tokens[ask.id as usize]];
         let [route, held] = &self.keys;
-        let input = [(route.clone(), found.value.clone()), (held.clone(), scopes.clone())];
+        let input = [(route.clone(), matched.value.clone()), (held.clone(), scopes.clone())];
         allows(machine, BTreeMap::from(input).into())
     }
 }

@@ -140,8 +140,8 @@ mod tests {
 
     /// The contents after each fix, with the fixes' titles.
     fn fixed(text: &str) -> Vec<(String, String)> {
-        let found = lint(&Policy::from_yaml(text).unwrap(), text);
-        let fixes = fixes(&Text::new(text.to_owned()), &found.list);
+        let findings = lint(&Policy::from_yaml(text).unwrap(), text);
+        let fixes = fixes(&Text::new(text.to_owned()), &findings.list);
         let apply = |fix: &super::Fix<'_>| {
             let mut text = text.to_owned();
             text.replace_range(fix.span.clone(), &fix.new);

@@ -7,14 +7,14 @@ use orbgate::policy::Prefixes;
 use orbgate::{Engine, Location, Route};
 
 use super::words::{alike, is_exchange, similar};
-use super::{Code, Found};
+use super::{Code, Collector};
 
-pub(super) fn look(engine: &Engine, found: &mut Found) {
+pub(super) fn look(engine: &Engine, findings: &mut Collector) {
     let mut routes: Vec<_> = engine.routes().collect();
     routes.sort_by_key(Route::location);
-    methods(&routes, found);
-    let literals = Literals::of(&routes, found);
-    misspelt(engine, &literals, found);
+    methods(&routes, findings);
+    let literals = Literals::of(&routes, findings);
+    misspelt(engine, &literals, findings);
 }
 
 /// The methods of HTTP (RFC 9110, RFC 5789), and the registered methods that contain only letters.
@@ -58,7 +58,7 @@ static METHODS: [&str; 36] = [
 ];
 
 /// Methods that aren't HTTP methods, each at its first location.
-fn methods(routes: &[Route<'_>], found: &mut Found) {
+fn methods(routes: &[Route<'_>], findings: &mut Collector) {
     let mut seen = HashSet::new();
     for route in routes {
         let method = route.method();
@@ -74,7 +74,7 @@ fn methods(routes: &[Route<'_>], found: &mut Found) {
             |(_, known)| format!("did you mean `{known}`?"),
         );
         let message = format!("`{method}` is no method of HTTP: {near}");
-        found.push(Code::UnknownMethod, route.location(), None, message);
+        findings.push(Code::UnknownMethod, route.location(), None, message);
     }
 }
 
@@ -84,7 +84,7 @@ struct Literals<'e>(BTreeMap<&'e str, (Location, Vec<usize>)>);
 impl<'e> Literals<'e> {
     /// Collects the literals, and reports those at one position that differ only in plural. They can't differ only in
     /// case, because that is an error.
-    fn of(routes: &[Route<'e>], found: &mut Found) -> Self {
+    fn of(routes: &[Route<'e>], findings: &mut Collector) -> Self {
         let mut prefixes = Prefixes::with_room(routes.len(), |literal| alike(literal).into());
         let mut literals: BTreeMap<&str, (Location, Vec<usize>)> = BTreeMap::new();
         for route in routes {
@@ -101,7 +101,7 @@ impl<'e> Literals<'e> {
                         "literals `{other}` (line {}) and `{segment}` at one place of a path differ only in plural",
                         location.line
                     );
-                    found.push_pair(Code::CaseOrPlural, [location, route.location()], message);
+                    findings.push_pair(Code::CaseOrPlural, [location, route.location()], message);
                 }
                 before = next.prefix;
             }
@@ -122,7 +122,7 @@ impl<'e> Literals<'e> {
 
 /// Reports literals that differ in one character from another literal at their position, and literals at any position
 /// in which two adjacent characters are swapped, compared with another literal or with a word of a scope.
-fn misspelt(engine: &Engine, literals: &Literals<'_>, found: &mut Found) {
+fn misspelt(engine: &Engine, literals: &Literals<'_>, findings: &mut Collector) {
     let mut words: BTreeMap<&str, (Location, bool)> = BTreeMap::new();
     for scope in engine.scope_table() {
         for word in scope.name().split(|letter: char| !letter.is_ascii_alphanumeric()) {
@@ -147,7 +147,7 @@ fn misspelt(engine: &Engine, literals: &Literals<'_>, found: &mut Found) {
         if !are_meant {
             return ControlFlow::Continue(());
         }
-        if !found.has_room(Code::SimilarLiterals) {
+        if !findings.has_room(Code::SimilarLiterals) {
             return ControlFlow::Break(());
         }
         let mut pair = [(*location, *is_literal, one), (*other, *other_is, two)];
@@ -156,7 +156,7 @@ fn misspelt(engine: &Engine, literals: &Literals<'_>, found: &mut Found) {
         let (first_is, second_is) = (kind(first_is), kind(second_is));
         let message =
             format!("{first_is} `{one}` (line {}) and {second_is} `{two}` differ in one character", first.line);
-        found.push_pair(Code::SimilarLiterals, [first, second], message);
+        findings.push_pair(Code::SimilarLiterals, [first, second], message);
         ControlFlow::Continue(())
     });
 }

@@ -71,27 +71,27 @@ const MOST: usize = 1_000;
 #[must_use]
 pub fn lint(policy: &Policy, text: &str) -> Findings {
     let engine = Engine::new(policy);
-    let mut found = Found::default();
-    overlaps::look(&engine, &mut found);
-    names::look(policy, &engine, &mut found);
-    literals::look(&engine, &mut found);
-    let mut list = found.list;
+    let mut findings = Collector::default();
+    overlaps::look(&engine, &mut findings);
+    names::look(policy, &engine, &mut findings);
+    literals::look(&engine, &mut findings);
+    let mut list = findings.list;
     list.sort_by(|a, b| (a.location, a.code, &a.message).cmp(&(b.location, b.code, &b.message)));
-    let mut cut = Vec::from_iter(found.cut);
+    let mut cut = Vec::from_iter(findings.cut);
     suppress::apply(text, &mut list, &mut cut);
     Findings { list, complete: cut.is_empty(), cut }
 }
 
 /// The findings so far.
 #[derive(Default)]
-struct Found {
+struct Collector {
     list: Vec<Finding>,
     counts: [usize; Code::ALL.len()],
     /// The codes for which findings might be missing.
     cut: BTreeSet<Code>,
 }
 
-impl Found {
+impl Collector {
     /// Records a finding, if there is room.
     fn push(&mut self, code: Code, location: Location, other: Option<Location>, message: String) {
         self.record(Finding::new(code, location, other, message));

@@ -9,29 +9,29 @@ use orbgate::{Engine, Location, Orbs, Policy, Scope};
 use orbgate_yaml::quoted;
 
 use super::words::{self, alike};
-use super::{Code, Found};
+use super::{Code, Collector};
 
-pub(super) fn look(policy: &Policy, engine: &Engine, found: &mut Found) {
+pub(super) fn look(policy: &Policy, engine: &Engine, findings: &mut Collector) {
     let scopes: Vec<_> = engine.scope_table().collect();
     let alternatives = engine.routes().filter(|route| !route.requirement().is_one_scope());
     let alternatives = alternatives.flat_map(|route| route.requirement().alternatives().flatten());
     let in_alternatives: HashSet<_> = alternatives.map(|scope| scope.index()).collect();
     for scope in &scopes {
-        look_at_scope(*scope, in_alternatives.contains(&scope.index()), found);
+        look_at_scope(*scope, in_alternatives.contains(&scope.index()), findings);
     }
-    elsewhere(&scopes, found);
-    case_or_plural(&scopes, found);
-    similar(&scopes, found);
-    colon_literals(policy, found);
-    repeated(policy, found);
+    elsewhere(&scopes, findings);
+    case_or_plural(&scopes, findings);
+    similar(&scopes, findings);
+    colon_literals(policy, findings);
+    repeated(policy, findings);
     if !policy.has_end_marker() {
         let message = "the file does not end in `...`: what is cut short may be a valid policy with fewer routes";
-        found.push(Code::NoEndMarker, START, None, message.to_owned());
+        findings.push(Code::NoEndMarker, START, None, message.to_owned());
     }
 }
 
 /// Literals such as `:id`, which are parameters in other formats.
-fn colon_literals(policy: &Policy, found: &mut Found) {
+fn colon_literals(policy: &Policy, findings: &mut Collector) {
     for api in policy.apis() {
         let base_path = api.base_path().map(|path| (path, api.base_path_location()));
         let routes = api.scopes().iter().flat_map(|scope| scope.routes());
@@ -43,14 +43,14 @@ fn colon_literals(policy: &Policy, found: &mut Found) {
                 };
                 let (segment, parameter) = (quoted(segment), quoted(&parameter));
                 let message = format!("{segment} is a literal; a parameter is written {parameter}");
-                found.push(Code::ColonLiteral, location, None, message);
+                findings.push(Code::ColonLiteral, location, None, message);
             }
         }
     }
 }
 
 /// Routes with `or` or `and` whose scope states the same for all of its routes.
-fn repeated(policy: &Policy, found: &mut Found) {
+fn repeated(policy: &Policy, findings: &mut Collector) {
     for scope in policy.apis().iter().flat_map(|api| api.scopes()) {
         let own = scope.requirement().filter(|_| scope.routes().len() > 1);
         let states_it = |route: &&RouteRule| route.states_requirement() && own.is_some() && route.requirement() == own;
@@ -61,7 +61,7 @@ fn repeated(policy: &Policy, found: &mut Found) {
                 route.template(),
                 quoted(scope.name())
             );
-            found.push(Code::RepeatedRequirement, route.location(), None, message);
+            findings.push(Code::RepeatedRequirement, route.location(), None, message);
         }
     }
 }
@@ -70,28 +70,28 @@ fn repeated(policy: &Policy, found: &mut Found) {
 const START: Location = Location { line: 1, column: 1 };
 
 /// Checks a scope, and whether a route of another scope accepts it or needs it as well.
-fn look_at_scope(scope: Scope<'_>, is_in_alternatives: bool, found: &mut Found) {
+fn look_at_scope(scope: Scope<'_>, is_in_alternatives: bool, findings: &mut Collector) {
     let name = scope.name();
     if scope.routes().next().is_none() && !is_in_alternatives {
         let message = format!("scope `{name}` has no route: it can only be asked for by its name");
-        found.push(Code::ScopeWithoutRoutes, scope.location(), None, message);
+        findings.push(Code::ScopeWithoutRoutes, scope.location(), None, message);
     }
     if scope.permits().is_none_or(|permits| permits.trim().is_empty()) {
         let message =
             format!("scope `{name}` has no description: add `permits`, which users see when they grant the scope");
-        found.push(Code::NoPermits, scope.location(), None, message);
+        findings.push(Code::NoPermits, scope.location(), None, message);
     }
     for route in scope.routes() {
         if matches!(route.method(), "GET" | "HEAD") && route.orbs() == Orbs::Unstated {
             let message = format!("`{}` only reads, and consumes orbs without a stated amount", route.as_str());
-            found.push(Code::UnstatedGet, route.location(), None, message);
+            findings.push(Code::UnstatedGet, route.location(), None, message);
         }
     }
 }
 
 /// The specification's inference scopes (§5.6) in apis that accept any token. For other resources, a scope's name
 /// doesn't show whether it is only for users.
-fn elsewhere(scopes: &[Scope<'_>], found: &mut Found) {
+fn elsewhere(scopes: &[Scope<'_>], findings: &mut Collector) {
     let for_any = scopes.iter().filter(|scope| scope.organisation().is_none());
     for scope in for_any.filter(|scope| is_inference(scope.name())) {
         let message = format!(
@@ -99,7 +99,7 @@ fn elsewhere(scopes: &[Scope<'_>], found: &mut Found) {
             scope.name(),
             scope.api()
         );
-        found.push(Code::InferenceElsewhere, scope.location(), None, message);
+        findings.push(Code::InferenceElsewhere, scope.location(), None, message);
     }
 }
 
@@ -109,7 +109,7 @@ fn is_inference(scope: &str) -> bool {
 }
 
 /// Scopes whose names differ only in case or plural.
-fn case_or_plural(scopes: &[Scope<'_>], found: &mut Found) {
+fn case_or_plural(scopes: &[Scope<'_>], findings: &mut Collector) {
     let mut first: HashMap<String, Scope<'_>> = HashMap::new();
     for scope in scopes {
         match first.entry(alike(scope.name())) {
@@ -122,21 +122,21 @@ fn case_or_plural(scopes: &[Scope<'_>], found: &mut Found) {
                     other.location().line,
                     scope.name()
                 );
-                found.push_pair(Code::CaseOrPlural, [other.location(), scope.location()], message);
+                findings.push_pair(Code::CaseOrPlural, [other.location(), scope.location()], message);
             }
         }
     }
 }
 
 /// Scopes whose names differ in one character: changed, missing, added or swapped with the next.
-fn similar(scopes: &[Scope<'_>], found: &mut Found) {
+fn similar(scopes: &[Scope<'_>], findings: &mut Collector) {
     let names: Vec<_> = scopes.iter().map(|scope| scope.name()).collect();
     // If it ends early, the missing findings are recorded.
     let _ = words::similar(&names, |one, two| {
         let (Some(first), Some(second)) = (scopes.get(one), scopes.get(two)) else {
             return ControlFlow::Continue(());
         };
-        if !found.has_room(Code::SimilarScopes) {
+        if !findings.has_room(Code::SimilarScopes) {
             return ControlFlow::Break(());
         }
         let message = format!(
@@ -146,7 +146,7 @@ fn similar(scopes: &[Scope<'_>], found: &mut Found) {
             second.name()
         );
         let locations = [first.location(), second.location()];
-        found.push_pair(Code::SimilarScopes, locations, message);
+        findings.push_pair(Code::SimilarScopes, locations, message);
         ControlFlow::Continue(())
     });
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use orbgate::{Engine, Orbs, Reason, Route};
 
-use super::{Code, Finding, Found, Level};
+use super::{Code, Collector, Finding, Level};
 use crate::meetings::meetings;
 use crate::questions::route_of;
 use crate::templates::{Spelling, Template, Templates, shape};
@@ -16,15 +16,15 @@ const STEPS: usize = 1_000_000;
 
 /// Checks every pair of overlapping templates on the most general path that matches both. The route that decides this
 /// path decides all paths that match both.
-pub(super) fn look(engine: &Engine, found: &mut Found) {
+pub(super) fn look(engine: &Engine, findings: &mut Collector) {
     let templates = Templates::of(engine);
     let spelling = Spelling::new([&templates, &templates]);
-    overlaps(engine, &templates, &spelling, found);
-    shadows(engine, &templates, &spelling, found);
+    overlaps(engine, &templates, &spelling, findings);
+    shadows(engine, &templates, &spelling, findings);
 }
 
 /// Routes with the same method that match one path with different scopes or orbs.
-fn overlaps(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, found: &mut Found) {
+fn overlaps(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, findings: &mut Collector) {
     let list: Vec<_> = templates.list().collect();
     let of = |locations: &[usize]| -> Vec<Route<'_>> {
         let templates = locations.iter().filter_map(|at| list.get(*at));
@@ -32,7 +32,7 @@ fn overlaps(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>,
         routes.filter_map(|route| engine.route(*route)).collect()
     };
     let mut list_pair = |one: Route<'_>, two: Route<'_>| {
-        if !found.has_room(Code::Overlap) {
+        if !findings.has_room(Code::Overlap) {
             return ControlFlow::Break(());
         }
         let mut pair = [one, two];
@@ -47,7 +47,7 @@ fn overlaps(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>,
             first.as_str(),
             first.location().line
         );
-        found.push_pair(Code::Overlap, pair.map(|route| route.location()), message);
+        findings.push_pair(Code::Overlap, pair.map(|route| route.location()), message);
         ControlFlow::Continue(())
     };
     // If it ends early, `has_room` has recorded that findings are missing.
@@ -86,7 +86,7 @@ fn differing<'e>(
 
 /// Routes of a template that a more specific template hides on some paths, because the template is chosen
 /// before the method.
-fn shadows(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, found: &mut Found) {
+fn shadows(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, findings: &mut Collector) {
     let routes: Vec<_> = engine.routes().collect();
     let list: Vec<_> = templates.list().collect();
     let mut steps = STEPS;
@@ -119,7 +119,7 @@ fn shadows(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, 
                     };
                     let target = spelling.of_both(hidden.shape(), hiding.shape());
                     for route in &lacking {
-                        shadow(engine, **route, &target, winner, level, found)?;
+                        shadow(engine, **route, &target, winner, level, findings)?;
                     }
                 }
             }
@@ -127,7 +127,7 @@ fn shadows(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>, 
         ControlFlow::Continue(())
     });
     if search.is_break() {
-        found.cut.insert(Code::ShadowedRoute);
+        findings.cut.insert(Code::ShadowedRoute);
     }
 }
 
@@ -164,7 +164,7 @@ fn shadow(
     target: &str,
     winner: Route<'_>,
     level: Level,
-    found: &mut Found,
+    findings: &mut Collector,
 ) -> ControlFlow<()> {
     let hides = route_of(engine, route.method(), target).is_err_and(|decision| {
         decision.reason() == Reason::MethodNotDeclared && decision.route_name() == Some(winner.template())
@@ -172,7 +172,7 @@ fn shadow(
     if !hides {
         return ControlFlow::Continue(());
     }
-    if !found.has_room(Code::ShadowedRoute) {
+    if !findings.has_room(Code::ShadowedRoute) {
         return ControlFlow::Break(());
     }
     let mut declared = winner.methods();
@@ -189,6 +189,6 @@ fn shadow(
         named.join(", "),
         winner.location().line
     );
-    found.record(Finding { level, ..Finding::new(Code::ShadowedRoute, route.location(), None, message) });
+    findings.record(Finding { level, ..Finding::new(Code::ShadowedRoute, route.location(), None, message) });
     ControlFlow::Continue(())
 }
