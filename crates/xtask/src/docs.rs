@@ -81,7 +81,7 @@ impl Docs {
 fn stage(root: &Path, to: &Path) -> Result<usize> {
     let docs = Path::new("docs");
     let summary = read(root, &docs.join("SUMMARY.md"))?;
-    let listed = links(&summary).map(|link| normal(&docs.join(link)));
+    let listed = links(&summary).into_iter().map(|link| normal(&docs.join(link)));
     let pages: BTreeSet<PathBuf> = listed.collect();
     let mut pictures = BTreeSet::new();
     for page in &pages {
@@ -168,45 +168,33 @@ fn relative(folder: &Path, file: &Path) -> String {
 
 /// A page with the targets of its links replaced, outside code blocks.
 fn relinked(page: &str, mut new: impl FnMut(&str) -> Option<String>) -> String {
-    let mut text = String::new();
     let mut is_code = false;
-    for line in page.split_inclusive('\n') {
-        if line.trim_start().starts_with("```") {
-            is_code = !is_code;
-        }
-        let mut rest = line;
-        while let Some((before, target, after)) = next_link(rest).filter(|_| !is_code) {
-            text.push_str(before);
-            text.push_str(&new(target).unwrap_or_else(|| target.to_owned()));
-            rest = after;
-        }
-        text.push_str(rest);
-    }
-    text
-}
-
-/// A line as what is before the target of its first link, the target, and what is after it.
-fn next_link(line: &str) -> Option<(&str, &str, &str)> {
-    if line.starts_with('[')
-        && let Some((name, target)) = line.split_once("]: ")
-        && !name.contains(']')
-    {
-        let length = name.len().saturating_add("]: ".len());
-        let target = target.trim_end();
-        let (before, rest) = line.split_at_checked(length)?;
-        let (target, after) = rest.split_at_checked(target.len())?;
-        return Some((before, target, after));
-    }
-    let start = line.find("](")?.saturating_add("](".len());
-    let (before, rest) = line.split_at_checked(start)?;
-    let (target, after) = rest.split_at_checked(rest.find(')')?)?;
-    Some((before, target, after))
+    let lines = page.split_inclusive('\n').map(|line| {
+        is_code ^= line.trim_start().starts_with("```");
+        // `[name]: target`, or `[text](target)`.
+        let is_definition = line.starts_with('[') && line.find(']') == line.find("]: ");
+        let (open, close) = if is_definition { ("]: ", '\n') } else { ("](", ')') };
+        let mut parts = line.split(open).take(if is_code { 0 } else { usize::MAX });
+        let Some(first) = parts.next() else {
+            return line.to_owned();
+        };
+        parts.fold(first.to_owned(), |text, part| {
+            let (target, rest) = part.split_at_checked(part.find(close).unwrap_or(0)).unwrap_or_default();
+            let target = new(target).unwrap_or_else(|| target.to_owned());
+            [&text, open, &target, rest].concat()
+        })
+    });
+    lines.collect()
 }
 
 /// The targets of a page's links.
-fn links(page: &str) -> impl Iterator<Item = &str> {
-    let targets = page.split("](").skip(1);
-    targets.filter_map(|rest| Some(rest.split_once(')')?.0))
+fn links(page: &str) -> Vec<String> {
+    let mut links = Vec::new();
+    relinked(page, |link| {
+        links.push(link.to_owned());
+        None
+    });
+    links
 }
 
 /// Follows every link of the built site to a file and a heading, and returns how many there are.
@@ -326,6 +314,6 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let summary = read(&root, Path::new("docs/SUMMARY.md")).unwrap();
         let pages = stage(&root, folder.path()).unwrap();
-        assert_eq!(pages, links(&summary).count(), "a page is listed twice");
+        assert_eq!(pages, links(&summary).len(), "a page is listed twice");
     }
 }
