@@ -43,12 +43,9 @@ impl Assure {
             let start = Instant::now();
             let red = run_each(project, &[check])?;
             let minutes = start.elapsed().as_secs().div_ceil(60);
-            let run = LastRun {
-                date: Program::parse("date -u +%F").read()?.trim().to_owned(),
-                commit: commit.trim().to_owned(),
-                passed: red.is_empty(),
-                minutes,
-            };
+            let date = Program::parse("date -u +%F").read()?;
+            let result = if red.is_empty() { PASSED } else { "FAILED" };
+            let run = [date.trim(), commit.trim(), result, &minutes.to_string()].map(str::to_owned);
             // After each check: a run of hours can be ended.
             records.put(check, run)?;
             failed.extend(red);
@@ -69,14 +66,11 @@ pub(crate) fn checks() -> impl Iterator<Item = Step> {
     Step::all().filter(|step| matches!(step.when(), When::IfChanged | When::Assure))
 }
 
-/// The last run of a check.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct LastRun {
-    pub(crate) date: String,
-    pub(crate) commit: String,
-    pub(crate) passed: bool,
-    pub(crate) minutes: u64,
-}
+/// The last run of a check, as its row has it: the date, the commit, the result and the minutes.
+type LastRun = [String; 4];
+
+/// A result.
+const PASSED: &str = "passed";
 
 /// The last run of each check.
 #[derive(Debug)]
@@ -98,13 +92,11 @@ impl Records {
     /// Whether the last run of a check passed, and no path that it covers has changed since then. A commit that this clone
     /// doesn't have proves nothing.
     pub(crate) fn hold(&self, check: Step) -> bool {
-        let passed = |record: &&LastRun| record.passed;
-        let record = self.rows.get(&check.name()).filter(passed);
-        record.is_some_and(|LastRun { commit, .. }| {
-            let diff = Program::parse("git diff --quiet").arg(commit).arg("--");
-            let diff = diff.args(check.covers()).within(&self.root);
-            diff.succeeds()
-        })
+        let Some([_, commit, result, _]) = self.rows.get(&check.name()) else {
+            return false;
+        };
+        let diff = Program::parse("git diff --quiet").arg(commit).arg("--").args(check.covers());
+        result == PASSED && diff.within(&self.root).succeeds()
     }
 
     /// The checks whose record doesn't hold, each with the reason: nothing may be released then.
@@ -114,10 +106,8 @@ impl Records {
             let name = check.name();
             match self.rows.get(&name) {
                 None => format!("`{name}` has never run: cargo xtask assure {name}"),
-                Some(LastRun { passed: false, .. }) => format!("`{name}` failed at its last run"),
-                Some(LastRun { commit, .. }) => {
-                    format!("`{name}` covers paths that have changed since {commit}")
-                }
+                Some([_, _, result, _]) if result != PASSED => format!("`{name}` failed at its last run"),
+                Some([_, commit, ..]) => format!("`{name}` covers paths that have changed since {commit}"),
             }
         };
         missing.map(gap).collect()
@@ -126,13 +116,10 @@ impl Records {
     /// Replaces the last run of a check, and writes the page.
     pub(crate) fn put(&mut self, check: Step, run: LastRun) -> Result<()> {
         self.rows.insert(check.name(), run);
-        let rows = checks().map(|check| match self.rows.get(&check.name()) {
-            None => format!("| `{}` | – | – | not yet run | – |\n", check.name()),
-            Some(record) => {
-                let result = if record.passed { "passed" } else { "FAILED" };
-                let LastRun { date, commit, minutes, .. } = record;
-                format!("| `{}` | {date} | {commit} | {result} | {minutes} |\n", check.name())
-            }
+        let none = ["–", "–", "not yet run", "–"].map(str::to_owned);
+        let rows = checks().map(|check| {
+            let run = self.rows.get(&check.name()).unwrap_or(&none);
+            format!("| `{}` | {} |\n", check.name(), run.join(" | "))
         });
         let table: String = rows.collect();
         let page = [self.page.as_str(), HEAD, &table].concat();
@@ -144,14 +131,8 @@ impl Records {
 fn row(line: &str) -> Option<(String, LastRun)> {
     let mut cells = line.split('|').map(str::trim).skip(1);
     let check = cells.next()?.trim_matches('`').to_owned();
-    let [date, commit, result, minutes] = [(); 4].map(|()| cells.next().unwrap_or_default());
-    let record = LastRun {
-        date: date.to_owned(),
-        commit: commit.to_owned(),
-        passed: result == "passed",
-        minutes: minutes.parse().ok()?,
-    };
-    Some((check, record))
+    let run = [(); 4].map(|()| cells.next().unwrap_or_default().to_owned());
+    (run[1] != "–").then_some((check, run))
 }
 
 #[cfg(test)]
@@ -160,11 +141,8 @@ mod tests {
 
     #[test]
     fn a_row_is_read_as_it_is_written() {
-        let (check, record) = row("| `msrv` | 2026-11-24 | abc | passed | 3 |").unwrap();
-        assert_eq!((check.as_str(), record.minutes), ("msrv", 3));
-        assert!(record.passed);
-        let (_, record) = row("| `deny` | 2026-11-24 | abc | FAILED | 1 |").unwrap();
-        assert!(!record.passed);
+        let (check, run) = row("| `msrv` | 2026-11-24 | abc | passed | 3 |").unwrap();
+        assert_eq!((check.as_str(), run), ("msrv", ["2026-11-24", "abc", PASSED, "3"].map(str::to_owned)));
         assert_eq!(row("| `soak` | – | – | not yet run | – |"), None);
     }
 
@@ -173,8 +151,8 @@ mod tests {
         let project = Project::read().unwrap();
         let mut records = Records::read(&project).unwrap();
         let mut hold = |commit: &str, passed| {
-            let record = LastRun { date: String::new(), commit: commit.to_owned(), passed, minutes: 1 };
-            records.rows.insert("msrv".to_owned(), record);
+            let result = if passed { PASSED } else { "FAILED" };
+            records.rows.insert("msrv".to_owned(), ["", commit, result, "1"].map(str::to_owned));
             records.hold(Step::Msrv)
         };
         // The empty tree differs in every path.
