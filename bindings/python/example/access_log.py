@@ -1,4 +1,4 @@
-"""A log of calls as an API gateway might have written it, made up: for the notebook, the measurements and the tests.
+"""A log of calls as an API gateway might have written it, made up: for the notebook and the tests.
 
 A few applications make most of the calls, each call mostly to what it is for; most paths have ids, some of which are
 asked for again and again and most of which are not; there are scanners, paths that are put together wrongly, and applications that were never
