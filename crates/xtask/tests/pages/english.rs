@@ -4,6 +4,7 @@
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
 use std::fs;
+use std::sync::LazyLock;
 
 use fancy_regex::Regex;
 
@@ -12,6 +13,9 @@ const RULES: &str = include_str!("english.tsv");
 
 /// The committed counts: a file and its phrases on each line.
 const COUNTS: &str = "crates/xtask/tests/pages/english-counts.tsv";
+
+static CODE: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"`+[^`]*`+").unwrap());
+static LINK: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\]\([^)]*\)").unwrap());
 
 #[test]
 fn no_file_has_more_slips_of_english_than_before() {
@@ -58,8 +62,6 @@ fn rules() -> Vec<(Regex, &'static str)> {
 
 /// The slips in the prose of a file: code blocks, inline code and targets of links are left out.
 fn hits(rules: &[(Regex, &str)], file: &str, text: &str) -> Vec<String> {
-    let code = Regex::new(r"`+[^`]*`+").unwrap();
-    let link = Regex::new(r"\]\([^)]*\)").unwrap();
     let mut slips = Vec::new();
     let mut is_code = false;
     for (number, line) in text.lines().enumerate() {
@@ -80,8 +82,8 @@ fn hits(rules: &[(Regex, &str)], file: &str, text: &str) -> Vec<String> {
         if is_code || prose.is_empty() {
             continue;
         }
-        let prose = code.replace_all(prose, "CODE");
-        let prose = link.replace_all(&prose, "]");
+        let prose = CODE.replace_all(prose, "CODE");
+        let prose = LINK.replace_all(&prose, "]");
         for (phrase, advice) in rules {
             let hits = phrase.find_iter(&prose).flatten();
             let hit =
