@@ -74,12 +74,12 @@ type orbs struct {
 	mutex  sync.Mutex
 	step   *steps.Step
 	secret string
-	// What was counted of the step, and how many settlements it has.
-	counted steps.Ledgered
-	waiting uint64
-	failure string
-	wake    chan struct{}
-	amounts map[string]func(*http.Request, *Token) (uint64, error)
+	// What was counted of the step, and whether it has settlements, or might have some that the settling goroutine hasn't seen.
+	counted   steps.Ledgered
+	isWaiting bool
+	failure   string
+	wake      chan struct{}
+	amounts   map[string]func(*http.Request, *Token) (uint64, error)
 }
 
 func newOrbs(g *Gate, ledger Ledger) (*orbs, error) {
@@ -207,8 +207,12 @@ func (o *orbs) ask(question steps.Question) (steps.Reply, error) {
 		}
 	}
 	reply := o.step.Reply
-	if reply.Number == steps.KindLedgered {
-		o.waiting = reply.Ledgered.Waiting
+	switch {
+	case reply.Number == steps.KindLedgered:
+		o.isWaiting = reply.Ledgered.Waiting > 0
+	case reply.Number == steps.KindHoldStep && !reply.HoldStep.MayRun && reply.HoldStep.Path == "" && reply.HoldStep.UntilMS == 0:
+		// A hold whose answer hasn't come in time is voided, which is only known once the next message is asked for.
+		o.isWaiting = true
 	}
 	reply.HoldStep.Body, reply.LedgerCall.Body = bytes.Clone(reply.HoldStep.Body), bytes.Clone(reply.LedgerCall.Body)
 	return reply, nil
@@ -317,7 +321,7 @@ func (o *orbs) send() {
 // Flush waits until the ledger has taken all settlements. Call it after the server has stopped and before [Gate.Close], or else calls that
 // have just ended are never charged.
 func (g *Gate) Flush(ctx context.Context) error {
-	for g.orbs != nil && g.orbs.isWaiting() {
+	for g.orbs != nil && g.orbs.hasSettlements() {
 		select {
 		case <-time.After(10 * time.Millisecond):
 		case <-ctx.Done():
@@ -327,10 +331,10 @@ func (g *Gate) Flush(ctx context.Context) error {
 	return nil
 }
 
-func (o *orbs) isWaiting() bool {
+func (o *orbs) hasSettlements() bool {
 	o.mutex.Lock()
 	defer o.mutex.Unlock()
-	return o.waiting > 0
+	return o.isWaiting
 }
 
 // Settles and extends, until the gate is closed.

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,47 +18,40 @@ import (
 
 // The group `orbs` of the exchanges has the rest, over a real service.
 func TestFlushWaitsForTheLedger(t *testing.T) {
-	var settled atomic.Int64
+	flushes(t, http.StatusNoContent, `{"hold":"held","state":"pending","at":1}`, `{"capture":3}`)
+}
+
+func TestFlushWaitsForTheVoidOfAHoldThatTimedOut(t *testing.T) {
+	flushes(t, http.StatusServiceUnavailable, "", `"void"`)
+}
+
+// A call with this status, after this answer to its hold, is settled so before Flush returns.
+func flushes(t *testing.T, status int, hold, settlement string) {
+	t.Helper()
 	isOpen := make(chan struct{})
-	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body)
-		if r.URL.Path == "/v1/hold" {
-			_, _ = w.Write([]byte(`{"hold":"held","state":"pending","at":1}`))
-			return
+	l := newLedgered(t, func(config *gate.Config) {
+		config.Ledger.Timeout = time.Minute / 4
+		if hold == "" {
+			config.Ledger.Timeout = time.Second / 10
 		}
-		<-isOpen
-		var each []json.RawMessage
-		if r.URL.Path != "/v1/settle" || json.Unmarshal(body, &each) != nil || len(each) != 1 {
-			t.Errorf("%s: %s", r.URL.Path, body)
-		}
-		settled.Add(1)
-		_, _ = w.Write([]byte(`[{"state":"captured","captured":3,"at":2}]`))
-	}))
-	defer service.Close()
-	engine, err := orbgate.FromYAML("orbgate: 1\napis: { a: { base_path: '', scopes: { 'write:a': { orbs: 3, routes: [POST /a] } } } }\n")
-	if err != nil {
-		t.Fatal(err)
+	})
+	l.set(hold, true)
+	l.opens = isOpen
+	call := l.serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	if answer := call(); answer.StatusCode != status {
+		t.Fatal(answer.Status)
 	}
-	i := newIssuer(t)
-	ledger := &gate.Ledger{URL: service.URL, Secret: "0123456789abcdef0123456789abcdef", OnCancelled: gate.Void, Timeout: time.Minute / 4}
-	protect := newGate(t, i, gate.Config{Policy: orbgate.NewHandle(engine), Tokens: i.tokens() + "    account: subject\n", Ledger: ledger})
-	server := httptest.NewServer(protect.Middleware(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(204) })))
-	request, _ := http.NewRequest("POST", server.URL+"/a", nil)
-	request.Header.Set("Authorization", "Bearer "+i.token(t, "rsa", map[string]any{"scope": "write:a"}))
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil || answer.StatusCode != 204 {
-		t.Fatal(answer, err)
-	}
-	_ = answer.Body.Close()
-	server.Close()
 	soon, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if err := protect.Flush(soon); !errors.Is(err, context.DeadlineExceeded) {
+	if err := l.Flush(soon); !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 	close(isOpen)
-	if err := protect.Flush(t.Context()); err != nil || settled.Load() != 1 {
-		t.Error(err, settled.Load())
+	err := l.Flush(t.Context())
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if err != nil || !slices.Equal(l.settled, []string{settlement}) {
+		t.Error(err, l.settled)
 	}
 }
 
@@ -70,6 +62,7 @@ type ledgered struct {
 	mutex    sync.Mutex
 	hold     string
 	settles  bool
+	opens    chan struct{} // nil, or what a settlement waits for
 	settled  []string
 	extended int
 	counts   map[string]int
@@ -79,6 +72,9 @@ func newLedgered(t *testing.T, change func(*gate.Config)) *ledgered {
 	t.Helper()
 	l := &ledgered{hold: `{"hold":"held","state":"pending","at":1}`, settles: true, counts: map[string]int{}}
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/v1/settle" && l.opens != nil {
+			<-l.opens
+		}
 		l.mutex.Lock()
 		defer l.mutex.Unlock()
 		var each []struct{ Settlement json.RawMessage }
