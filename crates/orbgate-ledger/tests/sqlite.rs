@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use orbgate_ledger::{
-    Answer, Clock, Command, Cursor, Error, HoldAnswer, Ledger, Millis, Order, Sqlite, State, SystemClock,
+    Answer, Clock, Command, Cursor, Error, HoldAnswer, Ledger, Millis, Model, Order, Sqlite, State, SystemClock, suite,
 };
 
-use crate::support::{account, capture, grant, hold, orbs};
+use crate::support::{TestClock, account, capture, grant, hold, orbs};
 
 /// Holds 10 orbs so many times, each in its own thread's turn, and returns how many were admitted.
 fn hold_all(ledger: &dyn Ledger, prefix: &str, threads: u64, each: u64) -> u64 {
@@ -129,6 +129,39 @@ fn a_transaction_keeps_others_out_from_its_start() {
     assert!(matches!(others, Ok(HoldAnswer::Held { .. }) | Err(Error::Busy)), "{others:?}");
     let answer = is_held.recv().unwrap();
     assert!(matches!(answer, Ok(Answer::Hold(HoldAnswer::Held { .. }))), "{answer:?}");
+}
+
+/// The commands of a commit share what is known of their account.
+#[test]
+fn commands_of_one_commit_are_equal_to_the_model() {
+    for seed in 20..26 {
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Arc::new(TestClock::default());
+        let ledger = Sqlite::open_with(&folder.path().join("orbs.db"), None, Arc::clone(&clock) as _).unwrap();
+        let mut model = Model::new(Order::default());
+        let steps = suite::random(seed, 1200);
+        for steps in steps.chunks(60) {
+            let now = steps[0].now;
+            clock.0.store(now.get(), Ordering::SeqCst);
+            // The writer waits until all of them are there.
+            let (release, wait) = mpsc::channel::<()>();
+            ledger.submit(Command::Balance(account("a")), Box::new(move |_| wait.recv().unwrap()));
+            let found: Vec<_> = steps
+                .iter()
+                .map(|step| {
+                    let (send, answer) = mpsc::channel();
+                    let answered = move |answer: Result<Answer, Error>| send.send(answer).unwrap();
+                    ledger.submit(step.command.clone(), Box::new(answered));
+                    answer
+                })
+                .collect();
+            release.send(()).unwrap();
+            for (step, found) in steps.iter().zip(found) {
+                assert_eq!(found.recv().unwrap(), model.run(&step.command, now), "seed {seed}: {step:?}");
+            }
+        }
+        assert_eq!(ledger.verify().unwrap().found, Vec::<String>::new(), "seed {seed}");
+    }
 }
 
 #[test]

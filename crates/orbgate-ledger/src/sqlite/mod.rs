@@ -101,7 +101,7 @@ impl Ledger for Sqlite {
         let after = log::position(after)?;
         self.wait(Job::Expire)?;
         let connection = open::reader(&self.path)?;
-        let entries = Rows(&connection).entries(after, limit).map_err(unknown)?;
+        let entries = Rows::new(&connection).entries(after, limit).map_err(unknown)?;
         let entries = entries.into_iter().map(|(position, entry)| (Cursor(position.to_string()), entry));
         Ok(Page { entries: entries.collect() })
     }

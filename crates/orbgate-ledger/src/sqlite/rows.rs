@@ -10,7 +10,19 @@ use crate::value::{AccountId, Bucket, Id, MAX, Millis, Note, Orbs};
 
 /// The rows, within a transaction.
 #[derive(Debug)]
-pub(crate) struct Rows<'c>(pub(crate) &'c Connection);
+pub(crate) struct Rows<'c> {
+    connection: &'c Connection,
+    /// The commands of a commit are often about one account, which nobody else writes meanwhile.
+    last: Option<Known>,
+}
+
+/// An account as it is in the database now.
+#[derive(Debug)]
+struct Known {
+    account: AccountRow,
+    /// Its open grants, once they were read.
+    grants: Option<Vec<GrantRow>>,
+}
 
 impl From<rusqlite::Error> for Stop {
     fn from(error: rusqlite::Error) -> Self {
@@ -25,14 +37,32 @@ const HOLD: &str = "SELECT id, account, amount, bonus_allowed, ttl, note, at, li
      captured, captured_bonus, shortfall, late, settled_at FROM hold";
 const ENTRY: &str = "SELECT account, seq, at, cause, id, lines, paid, bonus, held, shortfall, position FROM entry";
 
-impl Rows<'_> {
+impl<'c> Rows<'c> {
+    pub(crate) const fn new(connection: &'c Connection) -> Self {
+        Self { connection, last: None }
+    }
+
+    /// The account, unless it has to be read.
+    fn known(&self, is: impl FnOnce(&AccountRow) -> bool) -> Option<AccountRow> {
+        self.last.as_ref().map(|last| &last.account).filter(|account| is(account)).cloned()
+    }
+
+    fn know(&mut self, account: &AccountRow) {
+        self.last = Some(Known { account: account.clone(), grants: None });
+    }
+
+    /// What is known of an account that changes.
+    fn changing(&mut self, account: i64) -> Option<&mut Known> {
+        self.last.as_mut().filter(|last| last.account.key == account)
+    }
+
     fn one<R>(
         &self,
         sql: &str,
         parameters: impl Params,
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<R>,
     ) -> Result<Option<R>, Stop> {
-        Ok(self.0.prepare_cached(sql)?.query_row(parameters, read).optional()?)
+        Ok(self.connection.prepare_cached(sql)?.query_row(parameters, read).optional()?)
     }
 
     fn all<R>(
@@ -41,14 +71,14 @@ impl Rows<'_> {
         parameters: impl Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<R>,
     ) -> Result<Vec<R>, Stop> {
-        let mut statement = self.0.prepare_cached(sql)?;
+        let mut statement = self.connection.prepare_cached(sql)?;
         let rows = statement.query_map(parameters, read)?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Changes exactly one row.
     fn change(&self, sql: &str, parameters: impl Params) -> Result<(), Stop> {
-        match self.0.prepare_cached(sql)?.execute(parameters)? {
+        match self.connection.prepare_cached(sql)?.execute(parameters)? {
             1 => Ok(()),
             _ => Err(broken("a row changed while a command ran")),
         }
@@ -109,26 +139,36 @@ impl Rows<'_> {
 
 impl Tables for Rows<'_> {
     fn account(&mut self, id: &AccountId) -> Result<Option<AccountRow>, Stop> {
-        self.one(
+        if let Some(known) = self.known(|account| account.id == *id) {
+            return Ok(Some(known));
+        }
+        let account = self.one(
             "SELECT key, id, clock, seq, paid, bonus, held, next_due FROM account WHERE id = ?1",
             [id.as_str()],
             account,
-        )
+        )?;
+        account.iter().for_each(|account| self.know(account));
+        Ok(account)
     }
 
     fn account_of(&mut self, key: i64) -> Result<AccountRow, Stop> {
+        if let Some(known) = self.known(|account| account.key == key) {
+            return Ok(known);
+        }
         let account = self.one(
             "SELECT key, id, clock, seq, paid, bonus, held, next_due FROM account WHERE key = ?1",
             [key],
             account,
         )?;
-        account.ok_or_else(|| broken("a hold has no account"))
+        let account = account.ok_or_else(|| broken("a hold has no account"))?;
+        self.know(&account);
+        Ok(account)
     }
 
     fn create_account(&mut self, account: &AccountRow) -> Result<i64, Stop> {
         let sql = "INSERT INTO account (id, clock, seq, paid, bonus, held) VALUES (?1, 0, 0, 0, 0, 0)";
         self.change(sql, [account.id.as_str()])?;
-        Ok(self.0.last_insert_rowid())
+        Ok(self.connection.last_insert_rowid())
     }
 
     fn update_account(&mut self, account: &AccountRow) -> Result<(), Stop> {
@@ -144,7 +184,11 @@ impl Tables for Rows<'_> {
                 number(held.get())?,
                 next_due.map(|due| number(due.get())).transpose()?
             ],
-        )
+        )?;
+        if let Some(known) = self.changing(*key) {
+            known.account = account.clone();
+        }
+        Ok(())
     }
 
     fn grant(&mut self, id: &Id) -> Result<Option<GrantRow>, Stop> {
@@ -152,12 +196,19 @@ impl Tables for Rows<'_> {
     }
 
     fn open_grants(&mut self, account: i64) -> Result<Vec<GrantRow>, Stop> {
-        self.all(
+        if let Some(grants) = self.changing(account).and_then(|known| known.grants.clone()) {
+            return Ok(grants);
+        }
+        let grants = self.all(
             "SELECT account, seq, id, bucket, amount, expires_at, at, available, held, captured, expired, revoked FROM grants \
              WHERE account = ?1 AND (available > 0 OR held > 0)",
             [account],
             grant,
-        )
+        )?;
+        if let Some(known) = self.changing(account) {
+            known.grants = Some(grants.clone());
+        }
+        Ok(grants)
     }
 
     fn insert_grant(&mut self, grant: &GrantRow) -> Result<(), Stop> {
@@ -179,7 +230,11 @@ impl Tables for Rows<'_> {
                 number(expired.get())?,
                 number(revoked.get())?,
             ],
-        )
+        )?;
+        if let Some(grants) = self.changing(*account).and_then(|known| known.grants.as_mut()) {
+            grants.push(grant.clone());
+        }
+        Ok(())
     }
 
     fn update_grant(&mut self, grant: &GrantRow) -> Result<(), Stop> {
@@ -196,7 +251,16 @@ impl Tables for Rows<'_> {
                 number(expired.get())?,
                 number(revoked.get())?,
             ],
-        )
+        )?;
+        if let Some(grants) = self.changing(*account).and_then(|known| known.grants.as_mut()) {
+            grants.retain_mut(|known| {
+                if known.seq == *seq {
+                    known.clone_from(grant);
+                }
+                known.available > Orbs::ZERO || known.held > Orbs::ZERO
+            });
+        }
+        Ok(())
     }
 
     fn hold(&mut self, id: &Id) -> Result<Option<HoldRow>, Stop> {
@@ -223,7 +287,7 @@ impl Tables for Rows<'_> {
         let sql = "INSERT INTO hold (id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, \
              captured, captured_bonus, shortfall, late, settled_at) \
              VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17) ON CONFLICT (id) DO NOTHING";
-        let written = self.0.prepare_cached(sql)?.execute(params![
+        let written = self.connection.prepare_cached(sql)?.execute(params![
             id.as_str(),
             account,
             number(amount.get())?,

@@ -18,7 +18,7 @@ pub(crate) fn verify(connection: &Connection) -> Result<Faults, Stop> {
     }
     let mut after = i64::MIN;
     loop {
-        let accounts = Rows(connection).accounts(after, PAGE)?;
+        let accounts = Rows::new(connection).accounts(after, PAGE)?;
         let Some(last) = accounts.last() else {
             return Ok(faults);
         };
@@ -34,7 +34,7 @@ fn verify_account(connection: &Connection, account: AccountRow, faults: &mut Fau
     loop {
         // The last page is read in one transaction with the rows that can still change.
         let transaction = connection.unchecked_transaction()?;
-        let mut rows = Rows(&transaction);
+        let mut rows = Rows::new(&transaction);
         let entries = rows.entries_of(account.key, fold.seq(), PAGE)?;
         let is_last = u32::try_from(entries.len()).is_ok_and(|length| length < PAGE);
         add(&mut fold, &entries, faults);

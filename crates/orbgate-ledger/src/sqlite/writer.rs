@@ -100,8 +100,9 @@ impl Writer {
         let mut done: Vec<Done> = Vec::with_capacity(commands.len());
         let mut commands = commands.into_iter();
         let result = self.transaction(|connection, now| {
+            let mut rows = Rows::new(connection);
             for (command, reply) in commands.by_ref() {
-                match plan::run(&mut Rows(connection), self.order, &command, now.now()) {
+                match plan::run(&mut rows, self.order, &command, now.now()) {
                     Ok(answer) => done.push((reply, Ok(answer))),
                     Err(Stop::Refused(error)) => done.push((reply, Err(error))),
                     Err(broken @ Stop::Broken(_)) => {
@@ -130,7 +131,7 @@ impl Writer {
         let now = self.clock.now();
         let mut before = None;
         loop {
-            let due = Rows(&self.connection).due(now, 1).map_err(unknown)?;
+            let due = Rows::new(&self.connection).due(now, 1).map_err(unknown)?;
             let Some(account) = due.into_iter().next() else {
                 return Ok(());
             };
@@ -140,7 +141,7 @@ impl Writer {
                 return Ok(());
             }
             let expired = self.transaction(|connection, _| {
-                let mut rows = Rows(connection);
+                let mut rows = Rows::new(connection);
                 // Another process might have written since it was read.
                 let account = plan::Tables::account_of(&mut rows, account.key)?;
                 plan::expire(&mut rows, account, now)
