@@ -1,27 +1,18 @@
-//! How fast a ledger's holds are, compared with the same writes through bare prepared statements in the same run, and how long
-//! callers wait: `cargo xtask bench --ledger`, in the folder of temporary files. A PostgreSQL database as the argument, whose
-//! schema `orbs` is removed, adds its rows.
+//! How fast a ledger's holds are, compared with the same writes through bare prepared statements in the same run, in the folder of
+//! temporary files: part of `cargo xtask bench --ledger`.
 
 use core::sync::atomic::{AtomicU64, Ordering};
 use core::time::Duration;
 use std::sync::{Arc, mpsc};
-use std::thread;
 use std::time::Instant;
 
 use orbgate_ledger::{
-    AccountId, Answer, Bucket, Command, Error, Grant, Hold, HoldAnswer, Id, Ledger, Millis, Note, Orbs, Postgres,
-    Sqlite,
+    AccountId, Answer, Bucket, Command, Error, Grant, Hold, Id, Ledger, Millis, Note, Orbs, Sqlite,
 };
 use rusqlite::{Connection, params};
 
 /// Each is short, so that some of them are undisturbed on a shared machine; the best one counts.
 const ROUNDS: usize = 300;
-
-fn main() {
-    against_their_writes();
-    println!();
-    one_commit_each(std::env::args().nth(1).as_deref());
-}
 
 fn account(name: &str) -> AccountId {
     AccountId::new(name).unwrap()
@@ -38,7 +29,7 @@ fn hold(id: String, of: &str, amount: u64) -> Hold {
     Hold { id, account: account(of), amount, bonus: false, ttl, note }
 }
 
-fn against_their_writes() {
+fn main() {
     println!("| holds per commit | holds a second | bare statements | ratio |\n|--:|--:|--:|--:|");
     for size in [1_u64, 20, 200] {
         let folder = tempfile::tempdir().unwrap();
@@ -56,51 +47,6 @@ fn against_their_writes() {
         let [ours, theirs] = best.map(|best| count as f64 / best.as_secs_f64());
         println!("| {size} | {ours:.0} | {theirs:.0} | {:.2} |", ours / theirs);
     }
-}
-
-/// Milliseconds from asking for a hold to its answer, while others ask, too.
-fn one_commit_each(url: Option<&str>) {
-    let folder = tempfile::tempdir().unwrap();
-    println!(
-        "| ledger | clients | accounts | holds a second | median ms | 99 % | 99.9 % |\n|---|--:|--:|--:|--:|--:|--:|"
-    );
-    for clients in [1, 64] {
-        for accounts in [1, 1000] {
-            let sqlite = Sqlite::open(folder.path().join(format!("{clients}-{accounts}.db"))).unwrap();
-            waits("SQLite", &sqlite, clients, accounts);
-            if let Some(url) = url {
-                let mut client = postgres::Client::connect(url, postgres::NoTls).unwrap();
-                client.batch_execute("DROP SCHEMA IF EXISTS orbs CASCADE").unwrap();
-                waits("PostgreSQL", &Postgres::open(url, clients.min(16)).unwrap(), clients, accounts);
-            }
-        }
-    }
-}
-
-fn waits(name: &str, ledger: &dyn Ledger, clients: usize, accounts: usize) {
-    for number in 0..accounts {
-        ledger.grant(grant(&format!("g{number}"), &format!("a{number}"), 1_000_000)).unwrap();
-    }
-    let each = if clients == 1 { 1000 } else { 200 };
-    let start = Instant::now();
-    let mut times: Vec<_> = thread::scope(|scope| {
-        let client = |client: usize| {
-            let call = move |index: usize| {
-                let command =
-                    hold(format!("h{client}.{index}"), &format!("a{}", (client * each + index) % accounts), 1);
-                let start = Instant::now();
-                assert!(matches!(ledger.hold(command).unwrap(), HoldAnswer::Held { .. }));
-                start.elapsed()
-            };
-            scope.spawn(move || (0..each).map(call).collect::<Vec<_>>())
-        };
-        let threads: Vec<_> = (0..clients).map(client).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
-    });
-    let rate = times.len() as f64 / start.elapsed().as_secs_f64();
-    times.sort();
-    let [median, high, highest] = [500, 990, 999].map(|part| times[times.len() * part / 1000].as_secs_f64() * 1e3);
-    println!("| {name} | {clients} | {accounts} | {rate:.0} | {median:.2} | {high:.2} | {highest:.2} |");
 }
 
 /// Holds with commits of exactly this size: the writer is kept waiting while they queue.

@@ -1,5 +1,4 @@
-//! What a ledger adds between a request and its answer:
-//! `cargo test --release -p orbgate-tower --all-features --test ledger speed -- --ignored --nocapture`.
+//! How long callers wait for a hold, and what a ledger adds between a request and its answer: part of `cargo xtask bench --ledger`.
 
 use core::time::Duration;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -8,62 +7,135 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Instant;
 
-use orbgate_ledger::{Bucket, Ledger, Postgres, Sqlite};
+use orbgate_ledger::{AccountId, Bucket, Grant, Hold, HoldAnswer, Id, Ledger, Millis, Note, Orbs, Postgres, Sqlite};
 
 use crate::server::Server;
 use crate::service::{World, rules};
 
-/// Calls of one route that holds orbs and of one that doesn't take turns, over connections that stay open.
-#[test]
-#[ignore = "measures"]
-fn a_hold_is_one_commit_before_the_handler() {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::start().unwrap();
-    server.sync();
-    println!(
-        "| ledger | connections | median ms, nothing held | held | 99 %, nothing held | held | answers a second, held |"
-    );
-    println!("|---|--:|--:|--:|--:|--:|--:|");
-    for connections in [1, 20, 200] {
-        let sqlite = Arc::new(Sqlite::open(folder.path().join(format!("{connections}.db"))).unwrap());
-        measure("SQLite", sqlite, connections);
-        measure("PostgreSQL", Arc::new(Postgres::open(&server.new_database(), 16).unwrap()), connections);
+/// How long each row is measured.
+const ROW: Duration = Duration::from_secs(4);
+
+/// Both stores sync what they commit.
+struct Stores {
+    folder: tempfile::TempDir,
+    server: Option<Server>,
+}
+
+impl Stores {
+    fn new() -> Self {
+        let server = Server::start();
+        server.iter().for_each(Server::sync);
+        Self { folder: tempfile::tempdir().unwrap(), server }
+    }
+
+    /// Each store, empty.
+    fn each(&self, file: &str, clients: usize) -> Vec<(&'static str, Arc<dyn Ledger>)> {
+        let sqlite = Sqlite::open(self.folder.path().join(file)).unwrap();
+        let mut all: Vec<(_, Arc<dyn Ledger>)> = vec![("SQLite", Arc::new(sqlite))];
+        if let Some(server) = &self.server {
+            let postgres = Postgres::open(&server.new_database(), clients.min(16)).unwrap();
+            all.push(("PostgreSQL", Arc::new(postgres)));
+        }
+        all
     }
 }
 
-fn measure(name: &str, ledger: Arc<dyn Ledger>, connections: usize) {
-    let world = World::new(ledger, rules());
-    world.grant("a", 1_000_000_000, Bucket::Paid);
-    let rounds = 2_000 / connections.min(20);
-    let token = world.token("a");
-    let times: Vec<[Vec<Duration>; 2]> = thread::scope(|scope| {
-        let connection = || {
-            let (address, token) = (&world.address, &token);
-            scope.spawn(move || {
-                let mut connection = Connection::new(address, token);
-                let mut times = [Vec::new(), Vec::new()];
-                for _ in 0..rounds {
-                    for (line, times) in ["GET /free", "GET /run"].into_iter().zip(&mut times) {
-                        times.push(connection.call(line));
-                    }
-                }
-                times
-            })
-        };
-        let threads: Vec<_> = (0..connections).map(|_| connection()).collect();
-        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    let part = |route: usize, part: usize| {
-        let mut all: Vec<_> = times.iter().flat_map(|times| times[route].iter().copied()).collect();
-        all.sort();
-        all[all.len() * part / 100].as_secs_f64() * 1e3
+#[test]
+#[ignore = "measures"]
+fn callers_wait_for_one_commit() {
+    let stores = Stores::new();
+    println!("\n| ledger | clients | accounts | holds a second | median ms | 99 % | 99.9 % |");
+    println!("|---|--:|--:|--:|--:|--:|--:|");
+    for clients in [1, 64] {
+        for accounts in [1, 1000] {
+            for (name, ledger) in stores.each(&format!("{clients}-{accounts}.db"), clients) {
+                waits(name, &*ledger, clients, accounts);
+            }
+        }
+    }
+    println!(
+        "\n| ledger | connections | median ms, nothing held | held | 99 %, nothing held | held | answers a second, held |"
+    );
+    println!("|---|--:|--:|--:|--:|--:|--:|");
+    for connections in [1, 20, 200] {
+        for (name, ledger) in stores.each(&format!("{connections}.db"), connections) {
+            answers(name, ledger, connections);
+        }
+    }
+}
+
+/// From a number of clients, each with one hold after another. Their accounts take turns.
+fn waits(name: &str, ledger: &dyn Ledger, clients: usize, accounts: usize) {
+    let account = |number: usize| AccountId::new(format!("a{number}")).unwrap();
+    for number in 0..accounts {
+        let (id, amount) = (Id::new(format!("g{number}")).unwrap(), Orbs::new(1_000_000_000).unwrap());
+        ledger.grant(Grant { id, account: account(number), amount, bucket: Bucket::Paid, expires_at: None }).unwrap();
+    }
+    let one = |client: usize, index: usize| {
+        let (id, amount) = (Id::new(format!("h{client}.{index}")).unwrap(), Orbs::new(1).unwrap());
+        let (ttl, note) = (Millis::new(3_600_000).unwrap(), Note::default());
+        let account = account((client + index * clients) % accounts);
+        let start = Instant::now();
+        let answer = ledger.hold(Hold { id, account, amount, bonus: false, ttl, note }).unwrap();
+        assert!(matches!(answer, HoldAnswer::Held { .. }));
+        start.elapsed()
     };
-    let held: Duration = times.iter().flat_map(|times| &times[1]).sum();
-    let rate = (rounds * connections * connections) as f64 / held.as_secs_f64();
-    let [free, run, free_high, run_high] = [part(0, 50), part(1, 50), part(0, 99), part(1, 99)];
-    println!("| {name} | {connections} | {free:.2} | {run:.2} | {free_high:.2} | {run_high:.2} | {rate:.0} |");
-    assert_eq!(world.left("a"), 1_000_000_000 - 10 * (rounds * connections) as u64);
+    let times = together(clients, |client| {
+        let start = Instant::now();
+        (0..).take_while(|_| start.elapsed() < ROW).map(|index| one(client, index)).collect::<Vec<_>>()
+    });
+    let mut times = times.concat();
+    let rate = times.len() as f64 / ROW.as_secs_f64();
+    times.sort();
+    let [median, high, highest] = [500, 990, 999].map(|part| times[times.len() * part / 1000].as_secs_f64() * 1e3);
+    println!("| {name} | {clients} | {accounts} | {rate:.0} | {median:.2} | {high:.2} | {highest:.2} |");
+    assert!(ledger.verify().unwrap().found.is_empty());
+}
+
+/// Calls of one route that holds orbs and of one that doesn't take turns, over connections that stay open, each with its account.
+fn answers(name: &str, ledger: Arc<dyn Ledger>, connections: usize) {
+    let world = World::new(ledger, rules());
+    let users: Vec<_> = (0..connections).map(|number| format!("user-{number}")).collect();
+    users.iter().for_each(|user| world.grant(user, 1_000_000_000, Bucket::Paid));
+    let tokens: Vec<_> = users.iter().map(|user| world.token(user)).collect();
+    let times = together(connections, |number| {
+        let mut connection = Connection::new(&world.address, &tokens[number]);
+        let mut times = [Vec::new(), Vec::new()];
+        let start = Instant::now();
+        while start.elapsed() < ROW {
+            for (line, times) in ["GET /free", "GET /run"].into_iter().zip(&mut times) {
+                times.push(connection.call(line));
+            }
+        }
+        times
+    });
+    let [free, run] = [0, 1].map(|route: usize| {
+        let mut all: Vec<_> = times.iter().flat_map(|times| &times[route]).copied().collect();
+        all.sort();
+        all
+    });
+    let part = |times: &[Duration], part: usize| times[times.len() * part / 100].as_secs_f64() * 1e3;
+    let rate = (run.len() * connections) as f64 / run.iter().sum::<Duration>().as_secs_f64();
+    println!(
+        "| {name} | {connections} | {:.2} | {:.2} | {:.2} | {:.2} | {rate:.0} |",
+        part(&free, 50),
+        part(&run, 50),
+        part(&free, 99),
+        part(&run, 99)
+    );
+    for (user, times) in users.iter().zip(&times) {
+        assert_eq!(world.left(user), 1_000_000_000 - 10 * times[1].len() as u64);
+    }
     assert!(world.ledger.verify().unwrap().found.is_empty());
+}
+
+/// What each of so many threads returns.
+fn together<R: Send>(threads: usize, work: impl Fn(usize) -> R + Sync) -> Vec<R> {
+    thread::scope(|scope| {
+        let work = &work;
+        let threads: Vec<_> = (0..threads).map(|number| scope.spawn(move || work(number))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
 }
 
 struct Connection<'t> {

@@ -1,6 +1,8 @@
 //! `cargo xtask bench`: orbgate and its peers, recorded in benches/record; or their instructions, or the languages.
 
-use anyhow::Result;
+use std::fs;
+
+use anyhow::{Context as _, Result};
 use clap::Args;
 
 use crate::kit::program::Program;
@@ -26,7 +28,8 @@ pub(crate) struct Bench {
     /// What a decision takes from each language, compared with the Rust call
     #[arg(long, conflicts_with_all = ["quick", "filter", "repeats", "instructions"])]
     bindings: bool,
-    /// Holds of a ledger compared with the same writes through bare statements, and a gate's answers with and without a ledger
+    /// Holds of a ledger compared with the same writes through bare statements, how long callers wait, and a gate's answers with and
+    /// without a ledger; recorded in benches/record and docs/speed.md
     #[arg(long, conflicts_with_all = ["quick", "filter", "repeats", "instructions", "bindings"])]
     ledger: bool,
     /// Rewrites these lists
@@ -81,12 +84,89 @@ impl Bench {
     }
 }
 
-/// Prints the tables of a ledger's record.
+/// Writes a ledger's record, and its tables into the page.
 fn ledger(project: &Project) -> Result<()> {
-    let run = "cargo run --quiet --locked --release --manifest-path benches/Cargo.toml --no-default-features --features ledger --bin ledger";
-    Program::parse(run).path("--target-dir", &project.target.join("bench")).run()?;
-    Program::parse(
-        "cargo test --quiet --release -p orbgate-tower --all-features --test ledger speed -- --ignored --nocapture",
-    )
-    .run()
+    let target = project.target.join("bench");
+    let statements = "cargo run --quiet --locked --release --manifest-path benches/Cargo.toml --no-default-features --features ledger --bin ledger";
+    let callers = "cargo test --quiet --release -p orbgate-tower --all-features --test ledger";
+    // What is built takes the processors from what is measured.
+    Program::parse(&statements.replace("run --quiet", "build")).path("--target-dir", &target).run()?;
+    Program::parse(callers).arg("--no-run").run()?;
+    let load = || fs::read_to_string("/proc/loadavg").map(|load| load.split(' ').next().unwrap_or_default().to_owned());
+    let before = load()?;
+    let mut tables = Vec::new();
+    for program in [
+        Program::parse(statements).path("--target-dir", &target),
+        Program::parse(callers).words("speed -- --ignored --nocapture"),
+    ] {
+        let output = program.read()?;
+        println!("$ {program}\n{output}");
+        tables.extend(self::tables(&output));
+    }
+    let after = load()?;
+    let [date, commit] = ["date -u +%F", "git rev-parse --short=12 HEAD"].map(|line| Program::parse(line).read());
+    let (date, commit) = (date?, commit?);
+    let processors = fs::read_to_string("/proc/cpuinfo")?;
+    let models: Vec<_> =
+        processors.lines().filter_map(|line| line.strip_prefix("model name")?.split_once(": ")).collect();
+    let (_, model) = models.first().context("no processor")?;
+    let name = model.split(' ').take(2).collect::<Vec<_>>().join("-").to_lowercase();
+    let record = format!("benches/record/{}-{name}-ledger.md", date.trim());
+    let text = format!(
+        "# Ledger, {}\n\n`cargo xtask bench --ledger` at {}: {model}, {} processors, at a load of {before} before it and {after} after it.\n\n{LEDGER}\n{}",
+        date.trim(),
+        commit.trim(),
+        models.len(),
+        tables.join("\n")
+    );
+    fs::write(project.root.join(&record), text)?;
+    let page = project.root.join(PAGE);
+    let text = tables.iter().try_fold(fs::read_to_string(&page)?, |text, table| replace(&text, table))?;
+    let link =
+        |line: &str| if line.starts_with("[ledger]: ") { format!("[ledger]: ../{record}") } else { line.to_owned() };
+    let text: String = text.lines().map(|line| link(line) + "\n").collect();
+    fs::write(page, text)?;
+    Ok(())
+}
+
+/// The page with tables of the record.
+const PAGE: &str = "docs/speed.md";
+
+/// What the record says of its tables.
+const LEDGER: &str = "\
+Bare statements write the same rows to the same tables, prepared, in transactions of the same size, with the same `synchronous = FULL`; the best of 300 rounds counts. A
+ledger also reads the account and its grants, chooses among them, and crosses to its thread and back. Then clients send one hold after another, each
+of which waits for its commit. At last, calls of a service go through the tower layer: one that holds nothing and one that holds 10 orbs take turns, over connections
+that stay open, each with its account. Times are from the request to the end of the answer's head: a hold's commit is before the handler, and
+settlements share commits after it. SQLite and PostgreSQL sync each commit to the same disk.
+";
+
+/// The tables of an output, each with its line feed.
+fn tables(output: &str) -> Vec<String> {
+    let rows: Vec<_> = output.lines().map(|line| if line.starts_with('|') { line } else { "" }).collect();
+    let tables = rows.split(|row| row.is_empty()).filter(|table| !table.is_empty());
+    tables.map(|table| table.join("\n") + "\n").collect()
+}
+
+/// A page with this table instead of the one with the same head.
+fn replace(page: &str, table: &str) -> Result<String> {
+    let head = table.lines().next().unwrap_or_default();
+    let (before, after) = page.split_once(head).with_context(|| format!("{PAGE} has no table {head}"))?;
+    let rest = after.split_once("\n\n").map_or("", |(_, rest)| rest);
+    Ok(format!("{before}{table}\n{rest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_takes_the_place_of_the_one_with_its_head() {
+        let output = "running 1 test\n| a | b |\n|--|--|\n| 1 | 2 |\n.\n\n| c |\n|--|\n| 3 |\n";
+        let found = tables(output);
+        assert_eq!(found, ["| a | b |\n|--|--|\n| 1 | 2 |\n", "| c |\n|--|\n| 3 |\n"]);
+        let page = "# Page\n\n| a | b |\n|--|--|\n| 8 | 9 |\n| 9 | 9 |\n\nText\n";
+        assert_eq!(replace(page, &found[0]).unwrap(), "# Page\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\nText\n");
+        assert!(replace(page, &found[1]).is_err());
+    }
 }
