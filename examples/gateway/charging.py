@@ -8,7 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import unquote
 from urllib.request import Request, urlopen
 
-LEDGER, SECRET = "http://127.0.0.1:9186", os.environ["GATE_SECRET"]
+LEDGER, SECRET = os.environ.get("LEDGER", "http://127.0.0.1:9186"), os.environ["GATE_SECRET"]
 
 
 def ask(path, message):
@@ -54,4 +54,5 @@ class Service(BaseHTTPRequestHandler):
         self.wfile.write(text)
 
 
-ThreadingHTTPServer(("127.0.0.1", 3000), Service).serve_forever()
+if __name__ == "__main__":
+    ThreadingHTTPServer(("127.0.0.1", 3000), Service).serve_forever()

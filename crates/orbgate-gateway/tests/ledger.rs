@@ -2,7 +2,9 @@
 
 use core::time::Duration;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
@@ -146,6 +148,59 @@ fn a_gate_holds_extends_and_settles_and_the_operator_does_the_rest() {
     assert_eq!(service.gateway.counted(&["orbgate_ledger_commands_total", "\"settle\"", "\"done\""]), 4);
     let said = service.gateway.running.said();
     assert!(![GATE, NEXT, OPERATOR, "alice"].iter().any(|secret| said.contains(secret)), "{said}");
+}
+
+/// The example on a port of its own, whose work fails if the request asks for that. It ends with its input.
+const CHARGING: &str = "
+import charging, sys, threading
+class Failing(charging.Service):
+    def work(self):
+        if self.path == '/fail':
+            raise ValueError
+        return super().work()
+server = charging.ThreadingHTTPServer(('127.0.0.1', 0), Failing)
+print(server.server_port, flush=True)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+sys.stdin.read()
+";
+
+#[test]
+fn the_service_of_the_example_charges_by_the_proxy_headers() {
+    let service = Service::start("charging");
+    let mut python = Command::new("python3");
+    python.args(["-c", CHARGING]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    python.env("PYTHONPATH", concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gateway"));
+    python.env("PYTHONDONTWRITEBYTECODE", "1").env("GATE_SECRET", GATE);
+    python.env("LEDGER", format!("http://{}", service.address));
+    let Ok(mut python) = python.spawn() else {
+        return orbgate_testing::skipped::missing("the service that charges behind a proxy: `python3` is missing");
+    };
+    let mut port = String::new();
+    BufReader::new(python.stdout.take().unwrap()).read_line(&mut port).unwrap();
+    let address = format!("127.0.0.1:{}", port.trim());
+    let account = "https://issuer.example#alice b";
+    let grant = json!({ "id": "g", "account": account, "amount": 10, "bucket": "paid" });
+    assert_eq!(service.ask("/v1/grant", OPERATOR, &grant).0, 200);
+    let call = |target: &str, subject: &str, charge: &str| {
+        let identity = [
+            ("X-Orb-Token-Issuer", "https%3A%2F%2Fissuer.example"),
+            ("X-Orb-Token-Subject", subject),
+            ("X-Orb-Charge", charge),
+        ];
+        ask(&address, &request(b"POST", target.as_bytes(), &identity)).status
+    };
+    let left = || service.balance(account)["available"].clone();
+    assert_eq!((call("/", "alice%20b", "4"), left()), (200, json!(6)));
+    // The connection ends without an answer.
+    assert_eq!((call("/fail", "alice%20b", "4"), left()), (0, json!(6)));
+    assert_eq!((call("/", "alice%20b", "7"), left()), (402, json!(6)));
+    for (subject, charge) in [("-", "4"), ("alice%20b", "unstated"), ("alice%20b", "0")] {
+        assert_eq!(call("/", subject, charge), 403, "{subject} {charge}");
+    }
+    drop(service);
+    assert_eq!(call("/", "alice%20b", "4"), 503);
+    drop(python.stdin.take());
+    python.wait().unwrap();
 }
 
 #[test]
