@@ -13,8 +13,11 @@ pub mod questions;
 #[cfg(feature = "record")]
 pub mod record;
 pub mod stream;
-pub mod support;
 pub mod table;
 pub mod threads;
 #[cfg(feature = "tokens")]
 pub mod tokens;
+
+/// The numbers, values and synthetic policies of the crate's own benches.
+#[path = "../criterion/support/mod.rs"]
+pub mod support;

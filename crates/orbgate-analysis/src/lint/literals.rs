@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use orbgate::policy::Prefixes;
 use orbgate::{Engine, Location, Route};
+use phf::{OrderedSet, phf_ordered_set};
 
 use super::words::{alike, is_exchange, similar};
 use super::{Code, Collector};
@@ -18,7 +19,7 @@ pub(super) fn look(engine: &Engine, findings: &mut Collector) {
 }
 
 /// The methods of HTTP (RFC 9110, RFC 5789), and the registered methods that contain only letters.
-static METHODS: [&str; 36] = [
+static METHODS: OrderedSet<&'static str> = phf_ordered_set! {
     "GET",
     "HEAD",
     "POST",
@@ -55,14 +56,14 @@ static METHODS: [&str; 36] = [
     "UNLOCK",
     "UNCHECKOUT",
     "UPDATE",
-];
+};
 
 /// Methods that aren't HTTP methods, each at its first location.
 fn methods(routes: &[Route<'_>], findings: &mut Collector) {
     let mut seen = HashSet::new();
     for route in routes {
         let method = route.method();
-        if METHODS.contains(&method) || !seen.insert(method) {
+        if METHODS.contains(method) || !seen.insert(method) {
             continue;
         }
         let near = METHODS.iter().copied().take(9);

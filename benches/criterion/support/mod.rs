@@ -1,6 +1,9 @@
-//! Numbers, values and synthetic policies: what a branch predictor cannot learn, and large policies.
+//! What the benches share: request streams that a branch predictor cannot learn, and large policies.
 
 use core::fmt::Write;
+use std::collections::HashSet;
+
+use orbgate::Engine;
 
 /// A small generator of numbers, the same in every run.
 pub struct Numbers(u64);
@@ -23,6 +26,56 @@ impl Numbers {
     /// A number below a limit.
     pub const fn below(&mut self, limit: usize) -> usize {
         (self.step() % limit as u64) as usize
+    }
+}
+
+/// A request, and the route that it is made for.
+pub struct Ask {
+    pub method: String,
+    pub target: String,
+    pub route: String,
+    pub scope: String,
+}
+
+/// Different requests for the routes of an engine, in random order: every one a hit. A path without a parameter occurs
+/// once for each of its methods.
+pub fn hits(engine: &Engine, count: usize) -> Vec<Ask> {
+    let routes: Vec<_> = engine.routes().collect();
+    let mut numbers = Numbers::new(1);
+    let mut asks = Vec::with_capacity(count);
+    let mut drawn = HashSet::new();
+    while asks.len() < count {
+        let route = routes[numbers.below(routes.len())];
+        let mut target = String::new();
+        for segment in route.template().split('/').skip(1) {
+            target.push('/');
+            if segment.starts_with('{') {
+                target.push_str(&value(&mut numbers));
+            } else {
+                target.push_str(segment);
+            }
+        }
+        if !drawn.insert((route.method(), target.clone())) {
+            continue;
+        }
+        asks.push(Ask {
+            method: route.method().to_owned(),
+            target,
+            route: route.as_str().to_owned(),
+            scope: route.scope().name().to_owned(),
+        });
+    }
+    asks
+}
+
+/// What clients put into parameters: numbers, slugs, UUIDs.
+fn value(numbers: &mut Numbers) -> String {
+    let number = numbers.step();
+    match number % 4 {
+        0 => format!("{}", number >> 44),
+        1 => uuid(number),
+        2 => format!("item-{}", number >> 50),
+        _ => format!("{:x}", number >> 8),
     }
 }
 
