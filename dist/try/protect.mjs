@@ -1,5 +1,5 @@
 // The service of a guide's ten lines, which runs in this folder: protect.mjs URL RIGHT_SCOPE PROGRAM…. An issuer on this machine has its tokens.
-// Prints what the service answers without a token, with a wrong scope and with the right one.
+// Prints what the service answers without a token, with a wrong scope and with the right one. With the scope `-`, the program prints both tokens.
 import { spawn } from "node:child_process";
 import fs from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
@@ -20,10 +20,21 @@ async function status(headers) {
   }
 }
 
-const service = spawn(program[0], program.slice(1), { stdio: ["ignore", "ignore", "inherit"] });
+async function tokens() {
+  if (scope !== "-") return ["write:other", scope].map((scopes) => issuer.bearer("user", scopes));
+  for (;; await wait(100)) {
+    const own = printed.match(/Bearer \S+(?=\s)/g);
+    if (own?.length === 2) return own;
+    if (service.exitCode !== null) throw new Error(printed);
+  }
+}
+
+let printed = "";
+const service = spawn(program[0], program.slice(1), { stdio: ["ignore", "pipe", "inherit"] });
+service.stdout.setEncoding("utf8").on("data", (text) => (printed += text));
 try {
   const found = [await status({})];
-  for (const scopes of ["write:other", scope]) found.push(await status({ authorization: issuer.bearer("user", scopes) }));
+  for (const authorization of await tokens()) found.push(await status({ authorization }));
   console.log(found.join(" "));
 } finally {
   service.kill();

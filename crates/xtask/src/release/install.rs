@@ -13,8 +13,9 @@ use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::kit::setup;
 use crate::language::c::{check_example, set_up_compilers};
-use crate::language::go;
+use crate::language::java::Kits;
 use crate::language::library::{Built, Profile, STATIC, SYSTEM_LIBRARIES, put_file, strip};
+use crate::language::{go, node};
 
 #[derive(Debug, Args)]
 pub(crate) struct Install {
@@ -30,13 +31,12 @@ impl Install {
             "only Linux's layout is known here; elsewhere build with `cargo build --profile published -p orbgate-capi`"
         );
         install(project, &Built::of(project, Profile::Release)?, &self.prefix)?;
-        let prefix = self.prefix.display();
-        println!("installed; to build against it:");
-        println!("  export PKG_CONFIG_PATH={prefix}/lib/pkgconfig");
-        println!("  cc program.c $(pkg-config --cflags --libs orbgate) -o program");
+        let prefix = fs::canonicalize(&self.prefix)?;
+        let prefix = prefix.display();
+        println!("installed; to build against it and to load it:");
+        println!("  export PKG_CONFIG_PATH={prefix}/lib/pkgconfig LD_LIBRARY_PATH={prefix}/lib");
         println!("  cmake -DCMAKE_PREFIX_PATH={prefix} …    # find_package(orbgate CONFIG REQUIRED)");
-        println!("and for the loader to find it:");
-        println!("  ldconfig    # or, where it does not look there: export LD_LIBRARY_PATH={prefix}/lib");
+        println!("if the loader searches {prefix}/lib, `ldconfig` instead of LD_LIBRARY_PATH");
         Ok(())
     }
 }
@@ -66,7 +66,13 @@ pub(crate) fn put(built: &Built, folder: &Path) -> Result<()> {
 /// The step `install`: programs build from a prefix that has been moved, in every way there is.
 pub(crate) fn check(project: &Project) -> Result<()> {
     programs(project)?;
-    go::conform_with_shared(project, &home(project).join("moved"))
+    let home = home(project);
+    let moved = home.join("moved");
+    go::conform_with_shared(project, &moved)?;
+    node::ready()?;
+    Kits::find()?;
+    Program::parse("sh bindings/cpp/example/set_up.sh").read()?;
+    Program::parse("bash dist/try/clone.sh").arg(moved).arg(home.join("clone")).run()
 }
 
 fn programs(project: &Project) -> Result<()> {

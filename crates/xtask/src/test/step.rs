@@ -58,7 +58,7 @@ pub(crate) enum Step {
     Package,
     /// The published crates compile with the oldest Rust that they promise
     Msrv,
-    /// C, C++ and Go programs build from an installed library, wherever it is moved
+    /// C, C++ and Go programs build from an installed library, wherever it is moved; the guides' services start from a clone
     Install,
     /// The Go package as its users get it: from a module proxy, with Go and at most a C compiler
     GoModule,
@@ -177,7 +177,13 @@ impl Step {
                 "crates/orbgate-yaml/src",
             ],
             Self::Package => &["Cargo.toml", "crates/*/Cargo.toml", "dist/*/rust.sh", "LICENSE-*"],
-            Self::Install => &["bindings/c/install", "bindings/c/include", "dist/try/library.sh"],
+            Self::Install => &[
+                "bindings/c/install",
+                "bindings/c/include",
+                "bindings/*README.md",
+                "dist/try/clone.sh",
+                "dist/try/library.sh",
+            ],
             Self::GoModule => &["bindings/go", "bindings/node/testing.js", "dist/pack/go.sh", "dist/try"],
             Self::Dist => &["dist", "bindings/node/package.json", "bindings/node/testing.js", "bindings/java/pom.xml"],
             Self::Aarch64 => &["crates/orbgate/src", "benches/instructions-aarch64.tsv"],
