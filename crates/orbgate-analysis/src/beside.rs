@@ -3,6 +3,7 @@
 use orbgate::{Engine, Route};
 
 use crate::questions::route_of;
+use crate::sorted::sort_by_key;
 use crate::templates::{Spelling, Template, Templates, fit_together};
 
 /// Another template that matches some paths of a route.
@@ -58,6 +59,6 @@ pub fn routes_beside<'e>(engine: &'e Engine, route: Route<'e>) -> Vec<Beside<'e>
         Some(Beside { route: *route, target, decides })
     });
     let mut beside: Vec<_> = beside.collect();
-    beside.sort_by_key(|beside| beside.route.location());
+    sort_by_key(&mut beside, |beside| beside.route.location());
     beside
 }

@@ -15,6 +15,7 @@ mod questions;
 mod rules;
 mod shadow;
 pub mod shown;
+mod sorted;
 mod suite;
 mod templates;
 mod text;

@@ -6,6 +6,7 @@ use orbgate::{Decision, Detail, Engine, Route};
 use orbgate_yaml::quoted;
 
 use crate::questions::route_of;
+use crate::sorted::sort_by_key;
 
 /// A route that almost matches a call, and the difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,7 +105,7 @@ pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<Ne
             worth.then_some((distance, near))
         })
         .collect();
-    near.sort_by_key(|(distance, near)| (*distance, near.route.location()));
+    sort_by_key(&mut near, |(distance, near)| (*distance, near.route.location()));
     // If a route matches except for the spelling, no other route was meant.
     if let Some((0, first)) = near.first()
         && malformed.is_some()

@@ -3,6 +3,7 @@
 use orbgate::{Decision, Detail, Engine, Profile, Reason, Token};
 
 use crate::questions::call;
+use crate::sorted::sort_by_key;
 
 /// A rule for targets, and whether a call satisfies it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,7 +64,7 @@ pub fn target_rules(engine: &Engine, target: &[u8], decision: &Decision<'_>) -> 
     let profile = engine.target();
     let of_the_policy = Detail::ALL.into_iter().filter(|detail| is_of(profile, *detail));
     let mut rules: Vec<_> = of_the_policy.map(|detail| TargetRule { detail, state: state(detail) }).collect();
-    rules.sort_by_key(|rule| rule.detail.rule());
+    sort_by_key(&mut rules, |rule| rule.detail.rule());
     rules
 }
 

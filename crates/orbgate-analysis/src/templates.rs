@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use orbgate::Engine;
 
 pub(crate) use crate::meetings::Shape;
+use crate::sorted::set_of;
 
 /// A template and the methods that it declares; a closed one declares none.
 pub(crate) struct Template<'e> {
@@ -203,7 +204,7 @@ impl<'e> Spelling<'e> {
             let literals = templates.list.iter().flat_map(Template::literals);
             let escaped =
                 literals.filter_map(|(length, position, literal)| Some((length, position, escaped(literal)?)));
-            escaped.collect::<BTreeSet<_>>()
+            set_of(escaped)
         });
         old.symmetric_difference(&new).cloned().collect()
     }

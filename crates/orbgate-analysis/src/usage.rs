@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use orbgate::{Decision, Engine, Reason, Request, Requirement, Scopes, Token, TokenKind};
 
+use crate::sorted::set_of;
+
 /// Counts, over the calls of a log, how often each scope was granted and how often it was used.
 ///
 /// ```
@@ -90,10 +92,7 @@ impl<'e> ScopeUsage<'e> {
     pub fn scopes(&self) -> Vec<ScopeUse> {
         let mut granted: BTreeMap<&[u8], u64> = BTreeMap::new();
         for (text, times) in &self.granted {
-            let mut pieces: Vec<_> = text.split(|byte| *byte == b' ').collect();
-            pieces.sort_unstable();
-            pieces.dedup();
-            for piece in pieces.into_iter().filter(|piece| !piece.is_empty()) {
+            for piece in set_of(text.split(|byte| *byte == b' ').filter(|piece| !piece.is_empty())) {
                 let granted = granted.entry(piece).or_default();
                 *granted = granted.saturating_add(*times);
             }

@@ -6,6 +6,7 @@ use orbgate::policy::Diagnostic;
 use orbgate::{Allow, Decision, Detail, Digest, Engine, Location, Orbs, Policy, Reason, Requirement, TokenKind};
 use serde::Serialize;
 
+use crate::sorted::sort_by_key;
 use crate::{Change, Code, Cost, Demand, Diff, Finding, Level, Levels, Need, Refusal, ScopeUsage, ScopeUse, lint};
 
 /// The maximum length of a call in a result, in characters.
@@ -320,7 +321,7 @@ impl<'e> Unused<'e> {
             }
         };
         let mut scopes: Vec<_> = self.usage.scopes().into_iter().map(row).collect();
-        scopes.sort_by_key(|row| row.used > 0);
+        sort_by_key(&mut scopes, |row| row.used > 0);
         let unused = scopes.iter().filter(|row| row.used == 0);
         UnusedAnswer {
             policy: self.policy,
@@ -350,7 +351,7 @@ impl<'o, 'n> Compared<'o, 'n> {
     pub fn new(old: &'o Engine, new: &'n Engine) -> Self {
         let mut diff = crate::diff(old, new);
         // Changes that widen access are listed first.
-        diff.changes.sort_by_key(|change| !change.widens());
+        sort_by_key(&mut diff.changes, |change| !change.widens());
         Self { old: old.digest(), new: new.digest(), diff }
     }
 

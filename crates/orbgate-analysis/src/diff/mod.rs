@@ -6,7 +6,7 @@ mod json;
 mod summary;
 
 use core::ops::ControlFlow;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 
 use orbgate::{Engine, Profile, Scopes, Token, TokenKind};
 
@@ -15,6 +15,7 @@ pub use self::summary::Summary;
 
 use crate::meetings::meetings_of_two;
 use crate::questions::{call, route_of};
+use crate::sorted::set_of;
 use crate::templates::{Shape, Spelling, Template, Templates};
 
 /// The changes for callers between two policies; see [`diff`].
@@ -307,7 +308,7 @@ impl<'o, 'n> Search<'o, 'n> {
         let (mut wider, mut narrower, mut payer) = (None, None, None);
         let needed = [before.map(|rule| rule.alternatives()), after.map(|rule| rule.alternatives())];
         let owned = needed.iter().flatten().filter_map(|alternatives| alternatives.first());
-        let both: BTreeSet<_> = owned.flat_map(|scopes| scopes.split(' ')).collect();
+        let both = set_of(owned.flat_map(|scopes| scopes.split(' ')));
         let both = both.into_iter().collect::<Vec<_>>().join(" ");
         let tried: Vec<_> = core::iter::once("").chain(needed.iter().flatten().flatten().map(String::as_str)).collect();
         for kind in [TokenKind::User, TokenKind::Organisation] {

@@ -5,6 +5,7 @@ use core::fmt::Write as _;
 use orbgate::Engine;
 
 use super::diff;
+use crate::sorted::sort_by_key;
 
 /// The maximum number of changes that are listed. The text states how many more there are.
 const LINES: usize = 20;
@@ -38,7 +39,7 @@ impl Summary {
         if changes.is_empty() && diff.left_out == 0 && diff.complete {
             return Self::default();
         }
-        changes.sort_by_key(|change| !change.widens());
+        sort_by_key(&mut changes, |change| !change.widens());
         let mut text = format!("{wider} wider, {narrower} narrower, {removed} removed");
         if !diff.complete {
             text.push_str(", and not all were looked for: too many templates overlap");

@@ -7,6 +7,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use crate::sorted::{set_of, sort_by};
+
 /// The alternatives of a requirement, each sorted. The scopes are numbered in the order of their bytes.
 pub(super) type Alternatives = Vec<Vec<u32>>;
 
@@ -26,10 +28,10 @@ const MOST_SETS: usize = 1 << MOST_SCOPES;
 
 /// Chooses scopes for these requirements.
 pub(super) fn choose(requirements: impl IntoIterator<Item = Alternatives>) -> Choice {
-    let requirements: BTreeSet<_> = requirements.into_iter().collect();
-    let mut scopes: BTreeSet<_> = requirements.iter().flat_map(|alternatives| forced(alternatives)).collect();
+    let requirements = set_of(requirements);
+    let mut scopes = set_of(requirements.iter().flat_map(|alternatives| forced(alternatives)));
     // Without the forced scopes, no requirement has a scope in all of its alternatives that it hadn't before.
-    let open: BTreeSet<_> = requirements.into_iter().filter_map(|own| without(own, &scopes)).collect();
+    let open = set_of(requirements.into_iter().filter_map(|own| without(own, &scopes)));
     let (mut is_smallest, mut room) = (true, MOST_SETS);
     for group in groups(open) {
         let enough = irreducible(&group);
@@ -59,7 +61,7 @@ fn without(mut alternatives: Alternatives, chosen: &BTreeSet<u32>) -> Option<Alt
     for scopes in &mut alternatives {
         scopes.retain(|scope| !chosen.contains(scope));
     }
-    alternatives.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
+    sort_by(&mut alternatives, |a, b| (a.len(), a).cmp(&(b.len(), b)));
     let mut least: Alternatives = Vec::new();
     for scopes in alternatives {
         if !least.iter().any(|fewer| fewer.iter().all(|scope| scopes.contains(scope))) {
@@ -109,8 +111,8 @@ fn irreducible(group: &[Alternatives]) -> BTreeSet<u32> {
             let least = alternatives.iter().min_by_key(added);
             set.extend(least.into_iter().flatten().copied().collect::<Vec<_>>());
         }
-        for scope in alternatives.iter().flatten().collect::<BTreeSet<_>>() {
-            of_scope.entry(*scope).or_default().push(alternatives);
+        for scope in set_of(alternatives.iter().flatten().copied()) {
+            of_scope.entry(scope).or_default().push(alternatives);
         }
     }
     for scope in set.iter().rev().copied().collect::<Vec<_>>() {
@@ -126,7 +128,7 @@ fn irreducible(group: &[Alternatives]) -> BTreeSet<u32> {
 /// The smallest set that is enough, the first by bytes of several; `None` if there are too many scopes or sets. Its size is
 /// at most the given one.
 fn smallest(group: &[Alternatives], mut most: usize, room: &mut usize) -> Option<BTreeSet<u32>> {
-    let scopes: BTreeSet<_> = group.iter().flatten().flatten().copied().collect();
+    let scopes = set_of(group.iter().flatten().flatten().copied());
     if scopes.len() > MOST_SCOPES {
         return None;
     }

@@ -8,6 +8,7 @@ use orbgate::{Decision, Deny, Detail, Engine, Reason, Request, Scope, Scopes, To
 
 use self::choice::{Alternatives, choose, forced};
 use crate::questions::call;
+use crate::sorted::{sort, sort_by_key};
 
 /// The least set of scopes with which a token of some kind can make a list of calls.
 ///
@@ -153,13 +154,14 @@ impl<'e> Demand<'e> {
     #[must_use]
     pub fn least(&self) -> LeastScopes<'e> {
         let all = self.needed.values().flat_map(|demanded| demanded.alternatives.iter().flatten());
-        let by_name: BTreeMap<_, _> = all.map(|scope| (scope.name(), *scope)).collect();
+        let mut by_name = BTreeMap::new();
+        by_name.extend(all.map(|scope| (scope.name(), *scope)));
         let numbers: HashMap<_, _> = by_name.keys().copied().zip(0_u32..).collect();
         let number = |scope: &Scope<'_>| numbers.get(scope.name()).copied();
         let numbered = |demanded: &Demanded<'_>| -> Alternatives {
             let sorted = |scopes: &Vec<Scope<'_>>| {
                 let mut numbers: Vec<_> = scopes.iter().filter_map(number).collect();
-                numbers.sort_unstable();
+                sort(&mut numbers);
                 numbers
             };
             demanded.alternatives.iter().map(sorted).collect()
@@ -180,7 +182,7 @@ impl<'e> Demand<'e> {
             Some(Need { scope, evidence, calls })
         };
         let mut needs: Vec<_> = by_name.into_values().zip(0_u32..).filter_map(need).collect();
-        needs.sort_by_key(|need| need.evidence);
+        sort_by_key(&mut needs, |need| need.evidence);
         LeastScopes { needs, is_smallest: choice.is_smallest, refusals: self.refusals.clone() }
     }
 }

@@ -9,10 +9,11 @@ use phf::{OrderedSet, phf_ordered_set};
 
 use super::words::{alike, is_exchange, similar};
 use super::{Code, Collector};
+use crate::sorted::sort_by_key;
 
 pub(super) fn look(engine: &Engine, findings: &mut Collector) {
     let mut routes: Vec<_> = engine.routes().collect();
-    routes.sort_by_key(Route::location);
+    sort_by_key(&mut routes, Route::location);
     methods(&routes, findings);
     let literals = Literals::of(&routes, findings);
     misspelt(engine, &literals, findings);
@@ -151,9 +152,9 @@ fn misspelt(engine: &Engine, literals: &Literals<'_>, findings: &mut Collector) 
         if !findings.has_room(Code::SimilarLiterals) {
             return ControlFlow::Break(());
         }
-        let mut pair = [(*location, *is_literal, one), (*other, *other_is, two)];
-        pair.sort_by_key(|(location, is_literal, _)| (*location, *is_literal));
-        let [(first, first_is, one), (second, second_is, two)] = pair;
+        let (one, two) = ((*location, *is_literal, one), (*other, *other_is, two));
+        let ((first, first_is, one), (second, second_is, two)) =
+            if (one.0, one.1) <= (two.0, two.1) { (one, two) } else { (two, one) };
         let (first_is, second_is) = (kind(first_is), kind(second_is));
         let message =
             format!("{first_is} `{one}` (line {}) and {second_is} `{two}` differ in one character", first.line);

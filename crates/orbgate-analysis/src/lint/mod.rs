@@ -16,6 +16,7 @@ use orbgate::{Engine, Location, Policy};
 
 pub use self::code::{Code, Level, Levels};
 pub use self::fix::{Fix, fixes};
+use crate::sorted::sort_by;
 
 /// A finding of lint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +77,7 @@ pub fn lint(policy: &Policy, text: &str) -> Findings {
     names::look(policy, &engine, &mut findings);
     literals::look(&engine, &mut findings);
     let mut list = findings.list;
-    list.sort_by(|a, b| (a.location, a.code, &a.message).cmp(&(b.location, b.code, &b.message)));
+    sort_by(&mut list, |a, b| (a.location, a.code, &a.message).cmp(&(b.location, b.code, &b.message)));
     let mut cut = Vec::from_iter(findings.cut);
     suppress::apply(text, &mut list, &mut cut);
     Findings { list, complete: cut.is_empty(), cut }

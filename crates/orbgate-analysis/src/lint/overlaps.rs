@@ -8,6 +8,7 @@ use orbgate::{Engine, Orbs, Reason, Route};
 use super::{Code, Collector, Finding, Level};
 use crate::meetings::meetings;
 use crate::questions::route_of;
+use crate::sorted::sort;
 use crate::templates::{Spelling, Template, Templates, shape};
 
 /// The number of steps after which the search for hidden routes ends. A step tests one method that one of two
@@ -35,8 +36,7 @@ fn overlaps(engine: &Engine, templates: &Templates<'_>, spelling: &Spelling<'_>,
         if !findings.has_room(Code::Overlap) {
             return ControlFlow::Break(());
         }
-        let mut pair = [one, two];
-        pair.sort_by_key(Route::location);
+        let pair = if one.location() <= two.location() { [one, two] } else { [two, one] };
         let [first, second] = pair;
         let target = spelling.of_both(&shape(first.template()), &shape(second.template()));
         let decides = route_of(engine, first.method(), &target);
@@ -146,7 +146,7 @@ fn by_methods<'t, 'e>(templates: &[&'t Template<'e>]) -> Vec<WithMethods<'t, 'e>
     let mut classes: Vec<WithMethods<'t, 'e>> = Vec::new();
     for template in templates {
         let mut methods = template.methods().to_vec();
-        methods.sort_unstable();
+        sort(&mut methods);
         let at = *locations.entry(methods.clone()).or_insert(classes.len());
         match classes.get_mut(at) {
             Some((_, class)) => class.push(template),

@@ -7,6 +7,7 @@ use orbgate::Location;
 
 use super::texts::{MARK, Texts};
 use super::{Code, Finding};
+use crate::sorted::sort_by_key;
 
 /// A comment that suppresses findings with one code.
 struct Suppression<'t> {
@@ -50,7 +51,7 @@ pub(super) fn apply(text: &str, findings: &mut Vec<Finding>, cut: &mut Vec<Code>
     };
     cut.retain(|code| !whole_file(code));
     findings.extend(wrong);
-    findings.sort_by_key(|finding| finding.location);
+    sort_by_key(findings, |finding| finding.location);
 }
 
 fn read(text: &str) -> (Vec<Suppression<'_>>, Vec<Finding>) {

@@ -6,6 +6,7 @@ use std::vec::IntoIter;
 use orbgate::Location;
 use orbgate_yaml::{Content, Node};
 
+use crate::sorted::sort_by_key;
 use crate::text::visit;
 
 /// The start of a suppression.
@@ -24,7 +25,7 @@ impl Texts {
     pub(super) fn of(text: &str) -> Self {
         let mut texts = Vec::new();
         let read = visit(text, |root| walk(root, &mut texts));
-        texts.sort_by_key(|(location, _)| *location);
+        sort_by_key(&mut texts, |(location, _)| *location);
         let file = Location { line: 1, column: 1 };
         if read.is_err() {
             // If a file can't be parsed, no mark counts as a comment.

@@ -16,6 +16,7 @@ use super::{Callers, Calls, Claim, Property};
 use crate::diff::{Asked, Caller, Rule};
 use crate::near::unknown;
 use crate::questions::{callable_rows, route_of};
+use crate::sorted::{set_of, sort_by_key};
 use crate::templates::{Spelling, Template, Templates, fit_together, shape};
 
 /// The result of a proof.
@@ -241,7 +242,7 @@ impl<'e, 'p> Search<'e, 'p> {
                         }
                     }
                 }
-                reached.sort_by_key(|(_, rule)| rule.location());
+                sort_by_key(&mut reached, |(_, rule): &(_, Rule<'_>)| rule.location());
                 reached
             }
         };
@@ -314,9 +315,7 @@ impl<'e, 'p> Search<'e, 'p> {
         let mut witnesses = Vec::new();
         for kind in self.callers.kinds() {
             let [one, other] = [&one, &other].map(|reached| self.first_by_scopes(reached, kind));
-            let mut sets: Vec<_> = one.keys().chain(other.keys()).collect();
-            sets.sort_unstable();
-            sets.dedup();
+            let sets = set_of(one.keys().chain(other.keys()).map(String::as_str));
             // A token with any scopes may also make a call that needs no scope, or fewer.
             let get = |first: &BTreeMap<String, (Asked, Rule<'e>)>, scopes: &str| {
                 let has_all = |fewer: &str| fewer.split(' ').all(|scope| scopes.split(' ').any(|other| other == scope));
@@ -326,8 +325,7 @@ impl<'e, 'p> Search<'e, 'p> {
             };
             for scopes in sets {
                 if let (Some(one), Some(other)) = (get(&one, scopes), get(&other, scopes)) {
-                    let scopes = scopes.clone();
-                    let caller = Caller { kind, scopes };
+                    let caller = Caller { kind, scopes: scopes.to_owned() };
                     let requests = vec![one, other];
                     witnesses.push(Witness { caller, requests });
                 }
