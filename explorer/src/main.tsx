@@ -38,7 +38,7 @@ function App({ engine, about, start, notice: first }: { engine: Engine; about: A
   const newest = useRef(state);
   newest.current = state;
 
-  const refuse = useCallback(() => setNotice(REFUSED), []);
+  const refuse = useCallback((why = REFUSED) => setNotice(why), []);
   const change = useCallback((some: Partial<State>) => setState((old) => ({ ...old, ...some })), []);
   const setCall = useCallback((call: Call) => change({ call }), [change]);
   const setPolicy = useCallback((policy: string) => change({ policy }), [change]);

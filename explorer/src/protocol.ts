@@ -14,7 +14,7 @@ export interface Asked {
   explain: { request: Request };
   reach: { token: RequestToken };
   compare: Record<string, never>;
-  /** Decides the cases of a test file. */
+  /** Decides the cases of a test file, and proves its properties. */
   test: { file: string };
 }
 
@@ -33,8 +33,8 @@ export interface Answered {
   explain: { policy: Explanation | null; other: Explanation | null };
   reach: Reach | null;
   compare: Comparison | { refused: string } | null;
-  /** Null if the policy has errors; otherwise the errors of the file are the cases that fail. */
-  test: Tested | null;
+  /** Null if the policy has errors. */
+  test: Tested | { errors: readonly PolicyDiagnostic[] } | null;
 }
 
 export type Kind = keyof Asked;

@@ -70,7 +70,7 @@ const answers: { [K in Kind]: (given: Asked[K]) => Answered[K] } = {
       return engines.policy?.test(file) ?? null;
     } catch (error) {
       if (error instanceof OrbgateError) {
-        return { cases: error.diagnostics.map(({ location, message }) => ({ location, name: error.message, wrong: [message] })), properties: 0, uncovered: [] };
+        return { errors: error.diagnostics };
       }
       throw error;
     }

@@ -156,13 +156,13 @@ test("the scopes of a policy leave with it", async () => {
   assert.deepEqual(await chips(), ["mine"]);
 });
 
-test("a test file is decided, with what no case covers", async () => {
+test("a test file is decided and proved, with what no case covers", async () => {
   const { page, seen } = await open();
   const choose = (text) => page.setInputFiles("#test-file", { name: "policy.test.yaml", mimeType: "application/yaml", buffer: Buffer.from(text) });
   const status = () => page.textContent(".tests [role=status]");
   await choose("orbgate_test: 1\ncases:\n  - { request: GET /api/v1/external/orbs, token: user read:orbs, expect: allow }\n  - { request: GET /nowhere, token: user read:orbs, expect: allow }\n");
   await page.waitForSelector(".tests .broken");
-  assert.equal(await status(), "1 of 2 cases pass.");
+  assert.equal(await status(), "Cases that pass: 1 of 2.");
   assert.match(await page.textContent(".tests li"), /GET \/nowhere.*policy.test.yaml, line 4: decision: expected allow, found deny/);
   await page.click(".tests summary");
   assert.match(await page.textContent(".tests summary"), /\d+ lines of the policy that no case covers/);
@@ -170,11 +170,24 @@ test("a test file is decided, with what no case covers", async () => {
   assert.ok(await page.evaluate(() => document.activeElement.classList.contains("cm-content")));
   // It follows the policy.
   await page.selectOption("#gallery", "A shop with prices");
-  await page.waitForFunction(() => document.querySelector(".tests [role=status]").textContent === "0 of 2 cases pass.");
+  await page.waitForFunction(() => document.querySelector(".tests [role=status]").textContent === "Cases that pass: 0 of 2.");
+  await choose("orbgate_test: 1\nproperties:\n  - never | user read:orders | POST /orders\n  - never | user * | DELETE /*\n  - at most 2 orbs | any | /*\n  - never | any \"\" | *\n");
+  await page.waitForFunction(() => document.querySelector(".tests [role=status]").textContent === "Properties that hold: 2 of 4.");
+  assert.deepEqual(await page.locator(".tests li").allTextContents(), [
+    "never | user * | DELETE /*policy.test.yaml, line 4: user with write:orders may call DELETE /orders/1: DELETE /orders/{id} for write:orders, 2 orbs",
+    "at most 2 orbs | any | /*policy.test.yaml, line 5: user with write:orders may call POST /orders: POST /orders for write:orders, 5 orbs",
+    'never | any "" | *policy.test.yaml, line 6: it holds, but these callers may call nothing at all, so it says little',
+  ]);
+  assert.equal(await page.locator(".tests details").count(), 0);
+  // A file with errors decides nothing.
   await choose("orbgate_test: 2\n");
   await page.waitForFunction(() => document.querySelector(".tests li")?.textContent.includes("line 1"));
+  assert.equal(await status(), "The test file has 2 errors.");
+  assert.equal(await page.locator(".tests details").count(), 0);
+  await choose(`orbgate_test: 1 # ${"x".repeat(8 << 20)}\n`);
+  await page.waitForFunction(() => document.querySelector(".notice p")?.textContent.includes("at most 8 MiB"));
   await choose(`orbgate_test: 1 # ${TOKEN}\n`);
-  await page.waitForSelector(".notice p");
+  await page.waitForFunction(() => document.querySelector(".notice p").textContent.includes("looks like a token"));
   assert.deepEqual([seen.violations, seen.errors], [[], []]);
 });
 

@@ -52,17 +52,25 @@ export interface Engine {
   ask<Q extends keyof Questions>(question: Q, ...given: Given<Questions[Q][0]>): Questions[Q][1];
   /** The same with JSON strings. Returns the JSON that `orbgate QUESTION --json` prints. */
   askJson(question: string, given?: string): string;
-  /** Decides the cases of a test file. Properties aren't proved. Throws an `OrbgateError` if the file has errors. */
+  /** Decides the cases of a test file, and proves its properties. Throws an `OrbgateError` if the file has errors. */
   test(file: string): Tested;
   close(): void;
 }
 
+/** A case or a property of a test file. */
+export interface Checked {
+  location: PolicyDiagnostic["location"];
+  name: string;
+  /** Why it fails; empty if it doesn't. */
+  wrong: string[];
+  /** Why a property holds trivially. */
+  warning: string | null;
+}
+
 /** The results of a test file. */
 export interface Tested {
-  /** Each with what is wrong with it. */
-  cases: { location: PolicyDiagnostic["location"]; name: string; wrong: string[] }[];
-  /** How many properties the file has. */
-  properties: number;
+  cases: Checked[];
+  properties: Checked[];
   /** The routes and scopes that no passing case decides, with their place in the policy. */
   uncovered: { location: PolicyDiagnostic["location"]; name: string }[];
 }

@@ -48,9 +48,13 @@ test("what cannot be answered says why", () => {
 
 test("a test file is decided", () => {
   const engine = new Orbgate(module).load("orbgate: 1\napis:\n  a:\n    base_path: ''\n    scopes:\n      r: { orbs: false, routes: [GET /x, GET /y] }\n...\n");
-  const { cases, uncovered } = engine.test("orbgate_test: 1\ncases:\n  - { request: GET /x, token: user r, expect: allow }\n  - { request: GET /y, token: none, expect: allow }\n");
+  const { cases, properties, uncovered } = engine.test("orbgate_test: 1\ncases:\n  - { request: GET /x, token: user r, expect: allow }\n  - { request: GET /y, token: none, expect: allow }\nproperties:\n  - never | user r | /y\n  - never | any \"\" | *\n");
   assert.deepEqual(cases.map(({ location, name, wrong }) => [location.line, name, wrong]), [
     [3, "GET /x", []], [4, "GET /y", ["decision: expected allow, found deny"]],
+  ]);
+  assert.deepEqual(properties.map(({ location, name, wrong, warning }) => [location.line, name, wrong, warning]), [
+    [6, "never | user r | /y", ["user with `r` may call GET /y: `GET /y` for `r`, 0 orbs"], null],
+    [7, "never | any \"\" | *", [], "these callers may call nothing at all, so it says little"],
   ]);
   assert.deepEqual(uncovered.map(({ location, name }) => [location.line, name]), [[6, "GET /y"]]);
   assert.throws(() => engine.test("orbgate_test: 2\n"), { status: "invalid_policy", message: "the test file has errors" });

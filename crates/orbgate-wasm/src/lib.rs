@@ -58,9 +58,9 @@ pub extern "C" fn orbgate_wasm_fixes() -> Status {
     with(Module::fixes)
 }
 
-/// Decides the cases of the input, the YAML text of a test file, with an engine. Properties aren't proved. The answer is
-/// `{"cases":[{"location":{…},"name":"…","wrong":["…"]}],"properties":0,"uncovered":[{"location":{…},"name":"…"}]}`: what is wrong with each case,
-/// how many properties there are, and the routes and scopes that no passing case decides.
+/// Decides the cases of the input, the YAML text of a test file, with an engine, and proves its properties. The answer is
+/// `{"cases":[{"location":{…},"name":"…","wrong":["…"],"warning":null}],"properties":[…],"uncovered":[{"location":{…},"name":"…"}]}`: what is
+/// wrong with each case and property, why a property holds trivially, and the routes and scopes that no passing case decides.
 ///
 /// [`Status::InvalidPolicy`]: the test file has errors.
 #[unsafe(no_mangle)]

@@ -58,18 +58,19 @@ struct Fixes<'f> {
 /// The results of a test file.
 #[derive(Serialize)]
 struct Tested {
-    cases: Vec<Case>,
-    /// How many properties the file has. Proofs would make the module larger by a tenth.
-    properties: usize,
+    cases: Vec<Checked>,
+    properties: Vec<Checked>,
     uncovered: Vec<Place>,
 }
 
-/// A case, and what is wrong with it.
+/// A case or a property, and what is wrong with it.
 #[derive(Serialize)]
-struct Case {
+struct Checked {
     #[serde(flatten)]
     place: Place,
     wrong: Vec<String>,
+    /// Why a property holds trivially.
+    warning: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -98,6 +99,13 @@ struct Pages {
 }
 
 type Sentences = BTreeMap<&'static str, &'static str>;
+
+/// Adds them one by one: a map that is made of many sorts them first, with code for each list.
+fn sentences(codes: &[(&'static str, &'static str)]) -> Sentences {
+    let mut sentences = Sentences::new();
+    sentences.extend(codes.iter().copied());
+    sentences
+}
 
 /// The state of an instance.
 #[derive(Debug, Default)]
@@ -210,12 +218,17 @@ impl Module {
             let wrong = tried.differences.iter().map(ToString::to_string);
             let slips = tried.slips.iter().filter(|_| !tried.passed()).cloned();
             let place = Place { location: tried.case.location, name: tried.case.name.clone() };
-            Case { place, wrong: wrong.chain(slips).collect() }
+            Checked { place, wrong: wrong.chain(slips).collect(), warning: None }
         });
         let cases = tried.collect();
+        let properties = suite.prove(engine).into_iter().map(|proved| {
+            let place = Place { location: proved.stated.location, name: proved.stated.text.clone() };
+            Checked { place, wrong: proved.why_not(), warning: proved.warning().map(str::to_owned) }
+        });
+        let properties = properties.collect();
         let uncovered = coverage.rows().filter(|row| !row.is_touched());
         let uncovered = uncovered.map(|row| Place { location: row.location(), name: row.name().to_owned() }).collect();
-        self.say(Status::Ok, &Tested { cases, properties: suite.properties().len(), uncovered })
+        self.say(Status::Ok, &Tested { cases, properties, uncovered })
     }
 
     pub(crate) fn unload(&mut self, engine: u32) {
@@ -225,9 +238,9 @@ impl Module {
     pub(crate) fn about(&mut self) -> Status {
         let about = About {
             version: env!("CARGO_PKG_VERSION"),
-            reasons: Reason::ALL.map(|code| (code.as_str(), code.explanation())).into(),
-            details: Detail::ALL.map(|code| (code.as_str(), code.explanation())).into(),
-            missing_steps: MissingStep::ALL.map(|code| (code.as_str(), code.explanation())).into(),
+            reasons: sentences(&Reason::ALL.map(|code| (code.as_str(), code.explanation()))),
+            details: sentences(&Detail::ALL.map(|code| (code.as_str(), code.explanation()))),
+            missing_steps: sentences(&MissingStep::ALL.map(|code| (code.as_str(), code.explanation()))),
             pages: Pages { lint: Code::PAGE, codes: "https://github.com/orbgate/orbgate/blob/main/docs/codes.md" },
         };
         self.say(Status::Ok, &about)
