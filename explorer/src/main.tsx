@@ -129,11 +129,12 @@ function App({ engine, about, start, notice: first }: { engine: Engine; about: A
     const before = disk.current;
     disk.current = text;
     setOnDisk(text);
-    // What a person has changed is not overwritten.
-    if (before === null || newest.current.policy === before) {
+    // What a person has changed is not overwritten, also before the pause after which it is read.
+    const own = editors.current.policy?.text() ?? newest.current.policy;
+    if (before === null || own === before) {
       change({ policy: text });
       editors.current.policy?.replace(text);
-    } else if (newest.current.policy !== text) {
+    } else if (own !== text) {
       setNotice("The file has changed on disk. Your changes here are kept.");
     }
   }), [change]);

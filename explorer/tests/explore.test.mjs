@@ -54,6 +54,34 @@ test("the page follows the file, and asks no other server", async () => {
   assert.deepEqual(seen.requests.filter((to) => !to.startsWith("blob:") && !to.startsWith("data:") && !to.startsWith(url.origin)), []);
 });
 
+test("what is being typed is kept when the file changes", async () => {
+  writeFileSync(file, EXTERNAL);
+  const { page } = await open({ url: (await explore(file)).href });
+  // The answer with the file comes when the test says so.
+  await page.evaluate(() => {
+    const asked = window.fetch;
+    window.fetch = async (...given) => {
+      const answer = await asked(...given);
+      const text = await answer.text();
+      if (answer.status === 200) {
+        await new Promise((release) => { window.release = release; });
+      }
+      return { status: answer.status, headers: answer.headers, text: async () => text };
+    };
+  });
+  writeFileSync(file, EXTERNAL.replace("write:voxies:", "write:voxie:"));
+  await page.waitForFunction(() => window.release !== undefined);
+  await page.locator("#policy .cm-content").click();
+  await page.keyboard.press("Control+Home");
+  // Before the pause after which the page reads what was typed.
+  await page.evaluate(() => {
+    document.execCommand("insertText", false, "# mine ");
+    window.release();
+  });
+  await page.waitForSelector("text=The file has changed on disk", { timeout: 10_000 });
+  assert.match(await page.locator("#policy .cm-line").first().textContent(), /^# mine /);
+});
+
 test("foreign hosts and methods are refused", async () => {
   writeFileSync(file, EXTERNAL);
   const url = await explore(file);
