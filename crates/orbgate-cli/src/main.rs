@@ -238,16 +238,43 @@ pub(crate) fn command() -> clap::Command {
 /// Parses the command line.
 fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = command();
-    let matches = command.try_get_matches_from_mut(arguments).map_err(with_tip)?;
+    let arguments: Vec<_> = arguments.collect();
+    let matches = command.try_get_matches_from_mut(&arguments).map_err(with_tip);
+    let called = arguments.iter().skip(1).find_map(|name| command.find_subcommand(name));
+    let lacks_policy = called.is_some_and(|called| WITHOUT_POLICY.contains(&called.get_name()));
+    let matches = match matches {
+        // The parser would tip to write `-- --policy`, or miss the file that `--policy` names.
+        Err(error) if lacks_policy && is_about_policy(&error, &arguments) => {
+            return Err(error_of(&mut command, &arguments, ErrorKind::UnknownArgument, NO_POLICY));
+        }
+        matches => matches?,
+    };
     let cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     let name = matches.subcommand_name().unwrap_or_default();
     match conflict(&cli, !WITHOUT_POLICY.contains(&name)) {
         None => Ok(cli),
-        Some((kind, message)) => {
-            let command = command.find_subcommand(name).cloned().unwrap_or(command);
-            Err(command.clone().error(kind, message))
-        }
+        Some((kind, message)) => Err(error_of(&mut command, &arguments, kind, message)),
     }
+}
+
+const NO_POLICY: &str = "`--policy` is for commands that decide by a policy; this one reads only the files in its usage";
+
+/// Whether an error comes from a `--policy` that the command doesn't have.
+fn is_about_policy(error: &clap::Error, arguments: &[OsString]) -> bool {
+    let is_policy = |argument: &str| argument.split('=').next() == Some("--policy");
+    match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(given))) => is_policy(given),
+        (ErrorKind::MissingRequiredArgument, _) => arguments.iter().filter_map(|it| it.to_str()).any(is_policy),
+        _ => false,
+    }
+}
+
+/// An error with the usage of the command that is called.
+fn error_of(root: &mut clap::Command, arguments: &[OsString], kind: ErrorKind, message: &str) -> clap::Error {
+    root.build();
+    let names = arguments.iter().skip(1);
+    let command = names.fold(&*root, |command, name| command.find_subcommand(name).unwrap_or(command));
+    command.clone().error(kind, message)
 }
 
 /// Adds a suggestion: `--policy` before a file, `--scopes` instead of `--scope`.
@@ -283,8 +310,7 @@ fn with_tip(mut error: clap::Error) -> clap::Error {
 /// files of `check`, and standard input used twice.
 fn conflict(cli: &Cli, reads_policy: bool) -> Option<(ErrorKind, &'static str)> {
     if cli.policy.is_some() && !reads_policy {
-        let message = "`--policy` is for commands that decide by a policy; the files of this one are its arguments";
-        return Some((ErrorKind::UnknownArgument, message));
+        return Some((ErrorKind::UnknownArgument, NO_POLICY));
     }
     let mut files = cli.command.files();
     if reads_policy {

@@ -31,6 +31,33 @@ fn every_help_has_a_summary_examples_and_exit_codes() {
     }
 }
 
+/// The file that `--policy` would name is an argument. The parser's own tip would be to write `-- --policy`.
+#[test]
+fn a_command_without_policy_shows_where_its_files_go() {
+    for (arguments, usage) in [
+        (&["openapi", "export"][..], "orbgate openapi export [OPTIONS] <POLICY>"),
+        (&["openapi", "check", "openapi.yaml"], "orbgate openapi check [OPTIONS] <DOCUMENT> <POLICY>"),
+        (&["openapi", "check", "openapi.yaml", "policy.yaml"], "orbgate openapi check [OPTIONS] <DOCUMENT> <POLICY>"),
+        (&["mcp", "import", "tools.json"], "orbgate mcp import [OPTIONS] <FILE>"),
+        (&["token", "explain"], "orbgate token explain [OPTIONS] --config <FILE> [FILE]"),
+        (&["fmt"], "orbgate fmt [OPTIONS] <FILE>..."),
+        (&["diff", "policy.yaml"], "orbgate diff [OPTIONS] <OLD> [NEW]"),
+        (&["explore"], "orbgate explore [OPTIONS] [FILE]"),
+    ] {
+        for policy in [&["--policy", "policy.yaml"][..], &["--policy=policy.yaml"]] {
+            let ran = orbgate(&[arguments, policy].concat());
+            assert_eq!((ran.code, &*ran.out), (2, ""));
+            let expected = format!(
+                "error: `--policy` is for commands that decide by a policy; this one reads only the files in its usage\n\n\
+                 Usage: {usage}\n\nFor more information, try '--help'.\n"
+            );
+            assert_eq!(ran.err, expected);
+        }
+    }
+    let ran = orbgate(&["test", "--policy", "fmt"]);
+    assert!(ran.err.contains("<FILE>..."), "{}", ran.err);
+}
+
 /// The names under "Commands:".
 fn subcommands(help: &str) -> impl Iterator<Item = &str> {
     let listed = help.split_once("Commands:\n").map_or("", |(_, commands)| commands);
