@@ -34,8 +34,7 @@ fn push(all: &mut String, parts: &[&str]) -> Span {
     Span { start: id(start), length: id(all.len().saturating_sub(start)) }
 }
 
-/// The start of each group of entries that are stored end to end, from the number of entries in
-/// each group.
+/// The start of each group of entries that are stored end to end, from the number of entries in each group.
 pub(super) fn runs(lengths: impl Iterator<Item = usize>) -> Vec<Run> {
     let mut start = 0_u32;
     let runs = lengths.map(|length| {

@@ -19,8 +19,7 @@ impl core::fmt::Display for Unplaceable {
 /// The number of seeds to try. About one in two succeeds.
 const SEEDS: u32 = 64;
 
-/// The average number of keys per bucket. Smaller buckets take more memory; larger ones take longer
-/// to place.
+/// The average number of keys per bucket. Smaller buckets take more memory; larger ones take longer to place.
 const IN_BUCKET: usize = 2;
 
 /// One seed of an endless series. `salt` comes from the policy's digest. An attacker can't choose strings that defeat

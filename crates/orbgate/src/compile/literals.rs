@@ -1,5 +1,4 @@
-//! The literals of all templates by position, and the bits that each contributes to a template's
-//! key.
+//! The literals of all templates by position, and the bits that each contributes to a template's key.
 
 use super::entries::{TextPool, at, id, set};
 use super::hashes::{Unplaceable, nth_seed, perfect_hash};
@@ -20,8 +19,7 @@ pub(super) struct Literals {
     pub(super) is_packed: bool,
     /// As in [`crate::tables::Tables::fields`].
     pub(super) fields: Vec<u64>,
-    /// By position, the entries that a lookup reads. If several literals have the same ends, only the
-    /// first is listed.
+    /// By position, the entries that a lookup reads. If several literals have the same ends, only the first is listed.
     at: Vec<Vec<Literal>>,
     /// By the number of a spelling, from 1: the id of its literal.
     ids: Vec<u32>,

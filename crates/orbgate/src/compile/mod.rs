@@ -23,8 +23,7 @@ use requirements::Requirements;
 use routes::{closed_rows, methods, route_rows, templates_by_key, tuples};
 use templates::{Scope, Templates, terms};
 
-/// How often all hashes are tried with new seeds. The chance that one round fails is far below one in a
-/// million.
+/// How often all hashes are tried with new seeds. The chance that one round fails is far below one in a million.
 const ROUNDS: u64 = 8;
 
 /// Compiles a policy. The expected time and the memory are linear in the size of its templates. The search for hashes

@@ -83,8 +83,7 @@ pub(super) fn methods(templates: &Templates<'_>) -> Methods {
     methods.sort_unstable_by_key(|(method, count)| (core::cmp::Reverse(*count), *method));
     let methods = methods.iter().filter_map(|(method, _)| Method::of(method.as_bytes()));
     let mut methods: Vec<_> = methods.take(COLUMNS).collect();
-    // For eight methods, about one multiplier in 420 works. If none works, the rarest method gets no
-    // column.
+    // For eight methods, about one multiplier in 420 works. If none works, the rarest method gets no column.
     loop {
         let multipliers = (0..1 << 14).flat_map(|number| nth_seed(0, number).0);
         let mut found = multipliers.map(|multiplier| (multiplier, in_columns(&methods, multiplier)));

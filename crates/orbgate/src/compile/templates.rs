@@ -13,8 +13,7 @@ use crate::tables::{NONE, ORBS_UNKNOWN, ORBS_UNSTATED, Run, Terms, slice};
 /// A scope as one api defines it.
 #[derive(Clone, Copy)]
 pub(super) struct Scope<'p> {
-    /// The position of its name among all sorted names, so it is the same in every api that has the
-    /// scope.
+    /// The position of its name among all sorted names, so it is the same in every api that has the scope.
     pub(super) id: u16,
     /// The position of its api among all apis, sorted by name.
     pub(super) api_id: u32,
@@ -49,9 +48,8 @@ pub(super) struct Templates<'t> {
     open: usize,
     /// The run of routes of each template, and of each closed template.
     pub(super) runs: Vec<Run>,
-    /// The literals of all templates, sorted by position and string. Each literal's number is its position
-    /// in this list, from 1. So templates compare as their segments do, and a parameter comes before every
-    /// literal.
+    /// The literals of all templates, sorted by position and string. Each literal's number is its position in this
+    /// list, from 1. So templates compare as their segments do, and a parameter comes before every literal.
     pub(super) literals: Vec<Literal<'t>>,
     /// The segments of all templates. The segments of one template are neighbours.
     segments: Vec<u32>,
@@ -123,8 +121,7 @@ impl<'t> Templates<'t> {
         slice(&self.segments, template.segments)
     }
 
-    /// The number of leading literals that all templates share and that are not the last segment of
-    /// any.
+    /// The number of leading literals that all templates share and that are not the last segment of any.
     pub(super) fn common_segments(&self) -> usize {
         // Sorted, so a prefix that the first and the last share is common to all. The first is also the shortest of those
         // that have only this prefix.

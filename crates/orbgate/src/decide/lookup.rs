@@ -37,19 +37,16 @@ pub(crate) enum Found<'e> {
 /// Shorter paths are copied into a buffer of this size.
 const SHORTEST: usize = 16;
 
-/// The number of a path's segments, and the parts of those segments that equal a literal at their
-/// position.
+/// The number of a path's segments, and the parts of those segments that equal a literal at their position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Key {
     /// Never 0, because the fast path requires a segment. So a missing key needs no third register.
     all: NonZero<u64>,
-    /// The parts of literals that match only in a different letter case. They might also be
-    /// parameter values.
+    /// The parts of literals that match only in a different letter case. They might also be parameter values.
     other_case: u64,
 }
 
-/// The key of a path that lacks the common prefix of all templates: no template has this number of
-/// segments.
+/// The key of a path that lacks the common prefix of all templates: no template has this number of segments.
 const NO_TEMPLATE: Option<Key> = Key::new(COUNT, 0);
 
 impl Key {
@@ -236,8 +233,7 @@ impl Visit for Walk<'_, '_> {
         let unlike = differ & SEEN | u64::from(literal.length ^ length);
         // Branchless, because no processor can predict whether a segment is a literal.
         let part = select_unpredictable(unlike == 0, literal.part, 0);
-        // One test for both, for the same reason. The sum can't wrap, because `SEEN` leaves some bits
-        // unset.
+        // One test for both, for the same reason. The sum can't wrap, because `SEEN` leaves some bits unset.
         if unlike.wrapping_add(u64::from(differ == 0)) == 0 {
             let segment = self.bytes.get(start..end)?;
             if has_other_case(self.tables, literal, segment)? {

@@ -36,9 +36,8 @@ fn meet(tables: &Tables, scopes: Scopes<'_>, terms: &Terms) -> bool {
 /// Whether one of the space-separated scopes in a string is exactly this one (specification §5.3). The scope contains no
 /// space; if it is empty, the answer is `otherwise`.
 ///
-/// Bits mark the scopes of a block that have the right length and middle byte, so rarely more than one is compared.
-/// The scope that a route needs is the last thing that a decision finds out, so a mispredicted branch here costs the
-/// most.
+/// Bits mark the scopes of a block that have the right length and middle byte, so rarely more than one is compared. The
+/// scope that a route needs is the last thing that a decision finds out, so a mispredicted branch here costs the most.
 #[inline(always)] // a call of its own would cost text an eighth
 fn has_scope<V: Vector>(text: &[u8], scope: &[u8], otherwise: impl FnOnce() -> bool) -> bool {
     let length = scope.len();
@@ -46,6 +45,10 @@ fn has_scope<V: Vector>(text: &[u8], scope: &[u8], otherwise: impl FnOnce() -> b
     let Some(middle) = scope.get(half) else {
         return otherwise();
     };
+    // Many tokens have one scope, and a short one.
+    if text.len() <= length {
+        return is_same(Some(text), scope);
+    }
     let mut base = 0_usize;
     while text.len() >= V::BYTES && length < BLOCK {
         let positions = |byte| positions_in_block(text, base, |bytes: V| bytes.positions(byte));
@@ -59,7 +62,7 @@ fn has_scope<V: Vector>(text: &[u8], scope: &[u8], otherwise: impl FnOnce() -> b
         let mut positions = starts & ((spaces | end) >> length) & (middles >> half);
         while positions != 0 {
             let at = base.wrapping_add(positions.trailing_zeros() as usize);
-            if is_same(text.get(at..at.wrapping_add(length)), scope) {
+            if is_same(text.get(at..).and_then(|rest| rest.get(..length)), scope) {
                 return true;
             }
             positions &= positions.wrapping_sub(1);
@@ -71,8 +74,7 @@ fn has_scope<V: Vector>(text: &[u8], scope: &[u8], otherwise: impl FnOnce() -> b
             None => break,
         }
     }
-    let mut scopes = text.get(base..).unwrap_or_default().split(|byte| *byte == b' ');
-    is_same(Some(text), scope) || scopes.any(|other| other == scope)
+    text.get(base..).unwrap_or_default().split(|byte| *byte == b' ').any(|other| other == scope)
 }
 
 /// Whether this string is the scope. Most scopes have 8 to 16 bytes, which the first and last eight bytes

@@ -34,8 +34,7 @@ pub(crate) fn is_clear<V: Vector>(bytes: &[u8], of: impl Fn(V) -> V) -> bool {
     let Some(last) = bytes.len().checked_sub(V::BYTES) else {
         return false;
     };
-    // The same number of registers for most targets, because no processor can predict the length of
-    // one.
+    // The same number of registers for most targets, because no processor can predict the length of one.
     for base in (0..bytes.len()).step_by(BLOCK) {
         for offset in (0..BLOCK).step_by(V::BYTES) {
             // A read that would pass the end is shifted back.
@@ -46,6 +45,15 @@ pub(crate) fn is_clear<V: Vector>(bytes: &[u8], of: impl Fn(V) -> V) -> bool {
         }
     }
     all.is_zero()
+}
+
+/// Whether a string has only visible ASCII characters.
+#[inline(never)]
+fn is_visible(bytes: &[u8]) -> bool {
+    match bytes.len() {
+        ..Native::BYTES => bytes.iter().all(u8::is_ascii_graphic),
+        _ => is_clear(bytes, |bytes: Native| bytes.outside(b'!', b'~')),
+    }
 }
 
 /// An accepted path, cut into segments.
@@ -103,7 +111,7 @@ pub(crate) fn read<'t>(target: &'t [u8], profile: Profile, slash: bool, path: &m
     }
     let backslashes = |bytes: Native| bytes.outside(0, b'[').and(bytes.outside(b']', u8::MAX));
     let is_clear = is_clear(target, |bytes: Native| refused(bytes).or(backslashes(bytes)));
-    if !is_clear && !target.iter().all(u8::is_ascii_graphic) {
+    if !is_clear && !is_visible(target) {
         return Err(Detail::Byte);
     }
     if !is_clear && target.contains(&b'#') {

@@ -83,9 +83,8 @@ impl<'a> From<&'a ScopeSet> for Scopes<'a> {
 /// A token's scopes as a set of bits, made by [`Engine::scopes`](crate::Engine::scopes) or
 /// [`Engine::scope_set`](crate::Engine::scope_set).
 ///
-/// A set belongs to the policy of the engine that made it. To an engine of another policy it is
-/// empty, so that engine denies instead of misreading it. Scopes that the policy doesn't define are
-/// dropped.
+/// A set belongs to the policy of the engine that made it. To an engine of another policy it is empty, so that engine
+/// denies instead of misreading it. Scopes that the policy doesn't define are dropped.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScopeSet {
     /// The policy that numbered the scopes.

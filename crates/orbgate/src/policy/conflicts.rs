@@ -132,8 +132,7 @@ fn check_routes(routes: &[FullRoute<'_>], diagnostics: &mut Diagnostics) {
     }
 }
 
-/// A one, followed by a bit for each segment that is set if the segment is literal. There are at
-/// most 32 segments.
+/// A one, followed by a bit for each segment that is set if the segment is literal. There are at most 32 segments.
 fn tuple(route: &FullRoute<'_>) -> u64 {
     route.template.into_iter().fold(1, |tuple, part| {
         // `/` has one segment, an empty literal.
@@ -173,8 +172,7 @@ impl PartialEq for Shape<'_, '_> {
 impl Eq for Shape<'_, '_> {}
 
 impl Hash for Shape<'_, '_> {
-    /// Hashes segments, because routes of two apis can be equal even if their base paths end at
-    /// different segments.
+    /// Hashes segments, because routes of two apis can be equal even if their base paths end at different segments.
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write(self.route.method.as_bytes());
         if let Some(end) = self.end {

@@ -51,8 +51,7 @@ impl Policy {
         &self.headings
     }
 
-    /// The SHA-256 digest of the policy's canonical form. Everything counts except order, comments
-    /// and layout.
+    /// The SHA-256 digest of the policy's canonical form. Everything counts except order, comments and layout.
     #[must_use]
     pub const fn digest(&self) -> Digest {
         self.digest

@@ -82,8 +82,7 @@ macro_rules! codes {
     };
 }
 
-/// Implements `Display` and JSON with the frozen strings. A crate that uses it must have the
-/// feature `serde`.
+/// Implements `Display` and JSON with the frozen strings. A crate that uses it must have the feature `serde`.
 ///
 /// Not part of the public interface: the project's crates share it.
 #[doc(hidden)]

@@ -196,8 +196,7 @@ mod tests {
 
     use super::*;
 
-    /// Seeds are odd. With these two, a multiplier made only of the mixer's bits, or of all bits, would lose the
-    /// words.
+    /// Seeds are odd. With these two, a multiplier made only of the mixer's bits, or of all bits, would lose the words.
     #[test]
     fn the_hash_of_a_text_depends_on_its_words_their_order_and_its_length() {
         for seed in [1, GOLDEN, !MIXER | 1, !0] {
@@ -205,8 +204,7 @@ mod tests {
             let swapped = pairs.map(|[a, b]| [b, a]);
             let texts = pairs.into_iter().chain(swapped).map(|pair| pair.concat());
             let texts: BTreeSet<_> = texts.collect();
-            // A string is padded with zeros, so only its length distinguishes it from a string that
-            // ends in zeros.
+            // A string is padded with zeros, so only its length distinguishes it from a string that ends in zeros.
             let ends = (0..8).map(|zeros| "\0".repeat(zeros));
             let ends: Vec<_> = ends.collect();
             let texts = texts.iter().flat_map(|text| ends.iter().map(move |end| format!("{text}{end}")));

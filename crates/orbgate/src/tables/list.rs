@@ -3,8 +3,7 @@
 use core::fmt;
 use core::ops::{Deref, Range};
 
-/// Data that is `static` in an engine compiled into the program, and owned in an engine made at run
-/// time.
+/// Data that is `static` in an engine compiled into the program, and owned in an engine made at run time.
 ///
 /// Both variants have pointer and length at the same offset, so reading them needs no branch.
 pub enum Data<T: ?Sized + 'static> {

@@ -3,8 +3,7 @@
 //! The same types represent an engine made at run time and one that is `static` in the program.
 //! `compile` fills them, and `codegen` writes them as source.
 //!
-//! INVARIANT: every id in these tables indexes the table that its field names. Only `compile` makes
-//! them.
+//! INVARIANT: every id in these tables indexes the table that its field names. Only `compile` makes them.
 
 pub(crate) mod codes;
 #[cfg(not(orbgate_bootstrap))] // `cargo xtask external` builds without it, because it writes it
@@ -58,8 +57,7 @@ pub struct Tables {
     pub templates: PerfectHash<Template>,
     /// By number of segments, the run of tuples of that length.
     pub tuple_runs: List<Run>,
-    /// The tuples. Those with the same number of segments are neighbours, the most specific first
-    /// (rule P20).
+    /// The tuples. Those with the same number of segments are neighbours, the most specific first (rule P20).
     pub tuples: List<Tuple>,
     /// The methods that have a column.
     pub methods: Methods,
@@ -155,8 +153,7 @@ pub struct Prefix {
     pub segments: u32,
 }
 
-/// A literal at its position, as interning reads it. Spellings in different letter case are one
-/// literal.
+/// A literal at its position, as interning reads it. Spellings in different letter case are one literal.
 #[derive(Clone, Copy, Debug)]
 pub struct Literal {
     /// Its part: the key of a template is the sum of the parts of its literals.

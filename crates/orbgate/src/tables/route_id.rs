@@ -28,8 +28,7 @@ impl RouteId {
         self.0
     }
 
-    /// The id for an integer. Any integer is accepted; one that no engine returned matches no
-    /// route.
+    /// The id for an integer. Any integer is accepted; one that no engine returned matches no route.
     #[must_use]
     pub const fn from_bits(bits: u128) -> Self {
         Self(bits)

@@ -87,8 +87,7 @@ codes! {
 pub enum Orbs {
     /// No orbs: `orbs: false`.
     Free,
-    /// Orbs, but the amount isn't stated: `orbs: true`. The service that charges must supply the
-    /// amount.
+    /// Orbs, but the amount isn't stated: `orbs: true`. The service that charges must supply the amount.
     Unstated,
     /// This many orbs, from 1 to `i64::MAX`.
     Amount(u64),

@@ -41,16 +41,15 @@ pub(crate) fn positions_in_block<V: Vector>(bytes: &[u8], base: usize, mut of: i
     let mut positions = 0_u64;
     for offset in (0..BLOCK).step_by(V::BYTES) {
         // A read that would pass the end of `bytes` is shifted back to end there. Bytes that are read twice give the
-        // same bits. Bits of bytes before the block are rotated to its end.
+        // same bits. Bits of bytes before the block are rotated to its end, together with all others below.
         let at = base.wrapping_add(offset).min(last);
         let bits = of(V::load(bytes, at)?);
-        positions |= bits.rotate_left(at.wrapping_sub(base) as u32);
+        positions |= bits.rotate_left(at as u32);
     }
-    Some(positions)
+    Some(positions.rotate_right(base as u32))
 }
 
-/// The bit of the first byte after a string in the block that starts at `base`; 0 if it isn't in that
-/// block.
+/// The bit of the first byte after a string in the block that starts at `base`; 0 if it isn't in that block.
 #[inline(always)]
 pub(crate) const fn end_in_block(length: usize, base: usize) -> u64 {
     match length.wrapping_sub(base) {

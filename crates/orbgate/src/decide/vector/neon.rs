@@ -1,5 +1,4 @@
-//! NEON, which every 64-bit ARM processor has. These instructions take and return values, and don't access
-//! memory.
+//! NEON, which every 64-bit ARM processor has. These instructions take and return values, and don't access memory.
 #![allow(unsafe_code, reason = "calls of instructions; each says why the processor has it")]
 
 use core::arch::aarch64::{

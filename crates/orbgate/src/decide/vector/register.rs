@@ -15,8 +15,7 @@ pub(crate) trait Vector: Copy {
     /// The bitwise or.
     fn or(self, other: Self) -> Self;
 
-    /// A byte is zero if it is zero in either register, provided that both come from
-    /// [`outside`](Vector::outside).
+    /// A byte is zero if it is zero in either register, provided that both come from [`outside`](Vector::outside).
     fn and(self, other: Self) -> Self;
 
     /// A byte is zero if it is from `low` to `high`, and nonzero otherwise.

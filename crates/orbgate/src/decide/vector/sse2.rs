@@ -1,5 +1,4 @@
-//! SSE2, which every x86-64 processor has. These instructions take and return values, and don't access
-//! memory.
+//! SSE2, which every x86-64 processor has. These instructions take and return values, and don't access memory.
 #![allow(unsafe_code, reason = "calls of instructions; each says why the processor has it")]
 
 use core::arch::x86_64::{
