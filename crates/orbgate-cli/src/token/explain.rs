@@ -80,7 +80,11 @@ fn verifier(path: &Path) -> Result<Verifier, Stop> {
     let name = path.display().to_string();
     let text = String::from_utf8(read(path)?);
     let text = text.map_err(|_| Stop::Error(format!("`{name}` is not UTF-8")))?;
-    Verifier::from_yaml(&text).map_err(|error| Stop::Diagnostics(error.in_file(&one_line(&name))))
+    let name = one_line(&name);
+    let verifier = Verifier::from_yaml(&text).map_err(|error| Stop::Diagnostics(error.in_file(&name)))?;
+    // A gate refuses this configuration, whatever the keys.
+    let checked = verifier.check_fetchable();
+    checked.map(|()| verifier).map_err(|error| Stop::Diagnostics(format!("{name}: {error}")))
 }
 
 fn key_set(path: &Path) -> Result<Arc<KeySet>, Stop> {

@@ -26,6 +26,17 @@ fn right() -> Value {
     with(with(claims, "exp", now() + 3_600), "token_use", "access")
 }
 
+/// As a gate does, in the same words.
+#[test]
+fn issuers_whose_keys_can_never_be_fetched_are_an_error() {
+    let config = file("explain-ftp.yaml", CONFIG.replace("https://id", "ftp://id"));
+    let token = file("explain-ftp.txt", Signer::p256().token(&header(), &right()));
+    let ran = orbgate(&["token", "explain", &token, "--config", &config]);
+    assert_eq!((ran.code, &*ran.out), (2, ""));
+    let expected = format!("{config}: the keys of `ftp://id.example.com` can never be fetched: ");
+    assert!(ran.err.starts_with(&expected), "{}", ran.err);
+}
+
 #[test]
 fn each_refusal_names_its_rule_and_what_the_configuration_asks_for() {
     let config = file("explain.yaml", CONFIG);

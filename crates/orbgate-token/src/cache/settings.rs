@@ -132,31 +132,32 @@ pub struct SettingsError {
 }
 
 impl SettingsError {
-    /// The error for issuers whose keys can't be fetched, and for secrets that haven't been read.
-    pub(super) fn of_verifier(verifier: &Verifier) -> Result<(), Self> {
-        let unfetchable = verifier.unfetchable().map(|issuer| {
+    /// The error for issuers whose keys can't be fetched.
+    pub(crate) fn of_issuers(verifier: &Verifier) -> Result<(), Self> {
+        Self::of(Self::unfetchable(verifier).collect())
+    }
+
+    fn unfetchable(verifier: &Verifier) -> impl Iterator<Item = String> {
+        verifier.unfetchable().map(|issuer| {
             format!(
                 "the keys of {} can never be fetched: its tokens would all be refused. Write a `jwks_uri` that starts with \
                  `https://` or leads to this very machine, or a `jwks_file`",
                 quoted(issuer)
             )
-        });
+        })
+    }
+
+    fn of(diagnostics: Vec<String>) -> Result<(), Self> {
+        if diagnostics.is_empty() { Ok(()) } else { Err(Self { about: "", diagnostics }) }
+    }
+
+    /// The error for issuers whose keys can't be fetched, and for secrets that haven't been read.
+    pub(super) fn of_verifier(verifier: &Verifier) -> Result<(), Self> {
         let says = |source: &SecretSource| match source {
             SecretSource::Keys(_) => format!("{source} has not been read: every token of its issuer would be refused"),
             _ => format!("{source} has not been read: this gate can't ask about opaque tokens"),
         };
-        let diagnostics: Vec<String> = unfetchable.chain(verifier.missing_secrets().map(says)).collect();
-        match diagnostics.is_empty() {
-            true => Ok(()),
-            false => Err(Self { about: "", diagnostics }),
-        }
-    }
-
-    /// The error for secrets that can't be read.
-    #[cfg(feature = "fetch")]
-    pub(crate) fn of_secrets(error: &ConfigError) -> Self {
-        let diagnostics = error.diagnostics().iter();
-        Self { about: "", diagnostics: diagnostics.map(ToString::to_string).collect() }
+        Self::of(Self::unfetchable(verifier).chain(verifier.missing_secrets().map(says)).collect())
     }
 }
 
