@@ -1,5 +1,6 @@
 //! `orbgate mcp probe`: how a server, or a gateway before it, treats requests that others would read differently.
 
+use std::borrow::Cow;
 use std::io::Write as _;
 
 use serde::Serialize;
@@ -31,7 +32,7 @@ struct Finding {
     check: &'static str,
     verdict: Verdict,
     status: u16,
-    about: &'static str,
+    about: Cow<'static, str>,
 }
 
 struct Prober<'a> {
@@ -140,7 +141,8 @@ impl Prober<'_> {
         let response = self.endpoint.send("GET", &path, &[], b"")?;
         let is_metadata = response.status == 200 && response.text.contains("authorization_servers");
         let verdict = if is_metadata { Verdict::Fine } else { Verdict::Note };
-        let about = if is_metadata { "" } else { "there is no metadata at the path of RFC 9728" };
+        let url = format!("http://{}{path}", self.endpoint.authority);
+        let about = if is_metadata { String::new() } else { format!("there is no metadata at `{url}` (RFC 9728)") };
         self.found("metadata", verdict, &response, about);
         let Some(tool) = &self.arguments.denied_tool else { return Ok(()) };
         let (headers, body) = (about_tool(tool), call(tool, true));
@@ -246,8 +248,14 @@ impl Prober<'_> {
         self.endpoint.send("POST", &self.endpoint.path, &all, body.as_bytes())
     }
 
-    fn found(&mut self, check: &'static str, verdict: Verdict, response: &Response, about: &'static str) {
-        self.findings.push(Finding { check, verdict, status: response.status, about });
+    fn found(
+        &mut self,
+        check: &'static str,
+        verdict: Verdict,
+        response: &Response,
+        about: impl Into<Cow<'static, str>>,
+    ) {
+        self.findings.push(Finding { check, verdict, status: response.status, about: about.into() });
     }
 }
 

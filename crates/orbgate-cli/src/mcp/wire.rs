@@ -12,7 +12,7 @@ const MOST_BYTES: u64 = 1 << 20;
 
 /// An endpoint.
 pub(super) struct Endpoint {
-    authority: String,
+    pub(super) authority: String,
     pub(super) path: String,
 }
 

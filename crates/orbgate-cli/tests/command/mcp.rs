@@ -93,6 +93,8 @@ fn a_server_that_believes_everything_has_faults() {
     let url = server(|_, body| (200, format!("\r\n{{\"result\":{{\"isError\":true,\"content\":{body:?}}}}}")));
     let ran = orbgate(&["mcp", "probe", &url, "--json"]);
     assert_eq!(ran.code, 1, "{}", ran.err);
+    let metadata = url.replace("/mcp", "/.well-known/oauth-protected-resource/mcp");
+    assert!(ran.out.contains(&format!("there is no metadata at `{metadata}`")), "{}", ran.out);
     let faults: Vec<_> =
         verdicts(&ran).into_iter().filter(|(_, verdict)| verdict == "fault").map(|(check, _)| check).collect();
     let expected = [
