@@ -257,7 +257,8 @@ fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> 
     }
 }
 
-const NO_POLICY: &str = "`--policy` is for commands that decide by a policy; this one reads only the files in its usage";
+const NO_POLICY: &str =
+    "`--policy` is for commands that decide by a policy; this one reads only the files among its arguments";
 
 /// Whether an error comes from a `--policy` that the command doesn't have.
 fn is_about_policy(error: &clap::Error, arguments: &[OsString]) -> bool {

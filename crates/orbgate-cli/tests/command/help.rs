@@ -48,7 +48,7 @@ fn a_command_without_policy_shows_where_its_files_go() {
             let ran = orbgate(&[arguments, policy].concat());
             assert_eq!((ran.code, &*ran.out), (2, ""));
             let expected = format!(
-                "error: `--policy` is for commands that decide by a policy; this one reads only the files in its usage\n\n\
+                "error: `--policy` is for commands that decide by a policy; this one reads only the files among its arguments\n\n\
                  Usage: {usage}\n\nFor more information, try '--help'.\n"
             );
             assert_eq!(ran.err, expected);
