@@ -210,467 +210,328 @@ static inline void orbgate_wire_end(OrbgateQuestion *to, size_t part)
     }
 }
 
+/*
+ * The functions of each message. A line declares one: `ORBGATE_SET_STRING(orbgate_ask_set_method, 3, 1)` is the function
+ * `void orbgate_ask_set_method(OrbgateQuestion *to, const char *value, size_t len)` for field 1 of message 3.
+ */
+#define ORBGATE_BEGIN(name, message) \
+    static inline void name(OrbgateQuestion *to) { orbgate_wire_begin(to, message##u); }
+#define ORBGATE_SET_STRING(name, message, field) \
+    static inline void name(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, message##u, field##u, value, len); }
+#define ORBGATE_SET_INTEGER(name, message, field) \
+    static inline void name(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, message##u, field##u, value); }
+#define ORBGATE_SET_BOOLEAN(name, message, field) \
+    static inline void name(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, message##u, field##u, value); }
+#define ORBGATE_ADD_STRING(name, message, field) \
+    static inline void name(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, message##u, field##u, value, len); }
+/* Adds an item of two strings. */
+#define ORBGATE_ADD_PAIR(name, message, field, one, two) \
+    static inline void name(OrbgateQuestion *to, const char *one, size_t one##_len, const char *two, size_t two##_len) \
+    { \
+        const size_t part = orbgate_wire_part(to, message##u, field##u); \
+        orbgate_wire_set(to, message##u, 1u, one, one##_len); \
+        orbgate_wire_set(to, message##u, 2u, two, two##_len); \
+        orbgate_wire_end(to, part); \
+    }
+/* Adds an item that has a string, or none if the pointer is null. */
+#define ORBGATE_ADD_OPTIONAL(name, message, field) \
+    static inline void name(OrbgateQuestion *to, const char *value, size_t len) \
+    { \
+        const size_t part = orbgate_wire_part(to, message##u, field##u); \
+        if (value != NULL || len > 0) { \
+            orbgate_wire_add(to, message##u, 1u, value, len); \
+        } \
+        orbgate_wire_end(to, part); \
+    }
+
 /* Sources: Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate. */
-static inline void orbgate_sources_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 1u); }
-/* The token configuration, in YAML. */
-static inline void orbgate_sources_set_tokens(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 1u, 1u, value, len); }
+ORBGATE_BEGIN(orbgate_sources_begin, 1)
+ORBGATE_SET_STRING(orbgate_sources_set_tokens, 1, 1) /* The token configuration, in YAML. */
 
 /* Make: Makes a gate. Answered by `Done` or `Failed`; after `Done`, `orbgate_step_gate` returns the gate. */
-static inline void orbgate_make_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 2u); }
-/* The token configuration, in YAML: which tokens are accepted. */
-static inline void orbgate_make_set_tokens(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 1u, value, len); }
+ORBGATE_BEGIN(orbgate_make_begin, 2)
+ORBGATE_SET_STRING(orbgate_make_set_tokens, 2, 1) /* The token configuration, in YAML: which tokens are accepted. */
 /* Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope. */
-static inline void orbgate_make_set_flat_403(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 2u, value); }
+ORBGATE_SET_BOOLEAN(orbgate_make_set_flat_403, 2, 2)
 /* A `POST` counts as one even if a header names another method. Only safe if nothing in the service follows such headers. */
-static inline void orbgate_make_set_ignore_method_override(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 3u, value); }
+ORBGATE_SET_BOOLEAN(orbgate_make_set_ignore_method_override, 2, 3)
 /* The host checks signatures. A library without cryptography, such as the WebAssembly module, always requires it. */
-static inline void orbgate_make_set_signatures_outside(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 4u, value); }
-/* No key is used after its time; `max_stale_ms` must be 0. */
-static inline void orbgate_make_set_no_stale_keys(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 5u, value); }
+ORBGATE_SET_BOOLEAN(orbgate_make_set_signatures_outside, 2, 4)
+ORBGATE_SET_BOOLEAN(orbgate_make_set_no_stale_keys, 2, 5) /* No key is used after its time; `max_stale_ms` must be 0. */
 /* The host sends calls that have a body. Without it, a configuration with an issuer of opaque tokens is rejected. */
-static inline void orbgate_make_set_introspection(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 6u, value); }
-/* An `ORBGATE_CHALLENGE_*` number: the `WWW-Authenticate` header of denials. */
-static inline void orbgate_make_set_challenge(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 7u, value); }
-/* An `ORBGATE_TEMPLATES_*` number: the router's syntax for parameters. */
-static inline void orbgate_make_set_templates(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 8u, value); }
+ORBGATE_SET_BOOLEAN(orbgate_make_set_introspection, 2, 6)
+ORBGATE_SET_INTEGER(orbgate_make_set_challenge, 2, 7) /* An `ORBGATE_CHALLENGE_*` number: the `WWW-Authenticate` header of denials. */
+ORBGATE_SET_INTEGER(orbgate_make_set_templates, 2, 8) /* An `ORBGATE_TEMPLATES_*` number: the router's syntax for parameters. */
 /* An `ORBGATE_CORS_PREFLIGHT_*` number, for `OPTIONS` with `Origin` and `Access-Control-Request-Method`. */
-static inline void orbgate_make_set_cors_preflight(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 9u, value); }
-/* The realm of a full challenge: printable ASCII without `"` and `\`. */
-static inline void orbgate_make_set_realm(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 10u, value, len); }
+ORBGATE_SET_INTEGER(orbgate_make_set_cors_preflight, 2, 9)
+ORBGATE_SET_STRING(orbgate_make_set_realm, 2, 10) /* The realm of a full challenge: printable ASCII without `"` and `\`. */
 /* The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`. */
-static inline void orbgate_make_set_resource_metadata(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 11u, value, len); }
-/* How long keys are fresh if the issuer sends no usable `Cache-Control`. 0 selects 600 s. */
-static inline void orbgate_make_set_ttl_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 12u, value); }
-/* The shortest time that an issuer can set. 0 selects 60 s. */
-static inline void orbgate_make_set_ttl_min_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 13u, value); }
-/* The longest time that an issuer can set. 0 selects 3,600 s. */
-static inline void orbgate_make_set_ttl_max_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 14u, value); }
+ORBGATE_SET_STRING(orbgate_make_set_resource_metadata, 2, 11)
+ORBGATE_SET_INTEGER(orbgate_make_set_ttl_ms, 2, 12) /* How long keys are fresh if the issuer sends no usable `Cache-Control`. 0 selects 600 s. */
+ORBGATE_SET_INTEGER(orbgate_make_set_ttl_min_ms, 2, 13) /* The shortest time that an issuer can set. 0 selects 60 s. */
+ORBGATE_SET_INTEGER(orbgate_make_set_ttl_max_ms, 2, 14) /* The longest time that an issuer can set. 0 selects 3,600 s. */
 /* The part of that time, in percent, after which a token starts a call without waiting for it. 0 selects 80. */
-static inline void orbgate_make_set_ahead_percent(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 15u, value); }
-/* How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s. */
-static inline void orbgate_make_set_max_stale_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 16u, value); }
-/* The time between two attempts. 0 selects 30 s. */
-static inline void orbgate_make_set_cooldown_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 17u, value); }
+ORBGATE_SET_INTEGER(orbgate_make_set_ahead_percent, 2, 15)
+ORBGATE_SET_INTEGER(orbgate_make_set_max_stale_ms, 2, 16) /* How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s. */
+ORBGATE_SET_INTEGER(orbgate_make_set_cooldown_ms, 2, 17) /* The time between two attempts. 0 selects 30 s. */
 /* How many attempts tokens with unknown keys can start at once, and again in every cooldown. 0 selects 4. */
-static inline void orbgate_make_set_burst(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 18u, value); }
-/* The time between two attempts while there are no keys. 0 selects 1 s. */
-static inline void orbgate_make_set_retry_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 19u, value); }
-/* The time limit for one attempt. 0 selects 5 s. */
-static inline void orbgate_make_set_timeout_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 20u, value); }
+ORBGATE_SET_INTEGER(orbgate_make_set_burst, 2, 18)
+ORBGATE_SET_INTEGER(orbgate_make_set_retry_ms, 2, 19) /* The time between two attempts while there are no keys. 0 selects 1 s. */
+ORBGATE_SET_INTEGER(orbgate_make_set_timeout_ms, 2, 20) /* The time limit for one attempt. 0 selects 5 s. */
 /* Routes that need no token, such as `GET /healthz`, each written as in a policy with the whole path. */
-static inline void orbgate_make_add_public_route(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 2u, 21u, value, len); }
+ORBGATE_ADD_STRING(orbgate_make_add_public_route, 2, 21)
 /* The secrets of the clients that ask about opaque tokens, in the order of `SecretSources`. Empty: the library reads them all. */
-static inline void orbgate_make_add_secret(OrbgateQuestion *to, const char *value, size_t value_len)
-{
-    const size_t part = orbgate_wire_part(to, 2u, 22u);
-    if (value != NULL || value_len > 0) {
-        orbgate_wire_add(to, 2u, 1u, value, value_len);
-    }
-    orbgate_wire_end(to, part);
-}
-/* The path of an MCP endpoint, whose requests are decided by the operations in their bodies. */
-static inline void orbgate_make_set_mcp(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 23u, value, len); }
-/* The scopes that a client without a token should ask for, separated by spaces. */
-static inline void orbgate_make_set_mcp_initial_scopes(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 24u, value, len); }
-/* The longest body of the endpoint, at most 8 MiB. 0 selects 4 MiB. */
-static inline void orbgate_make_set_mcp_most_bytes(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 2u, 25u, value); }
-/* Requests of protocol versions without the headers of MCP are denied. */
-static inline void orbgate_make_set_mcp_deny_legacy(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 2u, 26u, value); }
-/* The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
-static inline void orbgate_make_set_metadata(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 2u, 27u, value, len); }
+ORBGATE_ADD_OPTIONAL(orbgate_make_add_secret, 2, 22)
+ORBGATE_SET_STRING(orbgate_make_set_mcp, 2, 23) /* The path of an MCP endpoint, whose requests are decided by the operations in their bodies. */
+ORBGATE_SET_STRING(orbgate_make_set_mcp_initial_scopes, 2, 24) /* The scopes that a client without a token should ask for, separated by spaces. */
+ORBGATE_SET_INTEGER(orbgate_make_set_mcp_most_bytes, 2, 25) /* The longest body of the endpoint, at most 8 MiB. 0 selects 4 MiB. */
+ORBGATE_SET_BOOLEAN(orbgate_make_set_mcp_deny_legacy, 2, 26) /* Requests of protocol versions without the headers of MCP are denied. */
+ORBGATE_SET_STRING(orbgate_make_set_metadata, 2, 27) /* The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
 /* The origins whose pages may send requests to the endpoint, such as `https://app.example`. */
-static inline void orbgate_make_add_mcp_origin(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 2u, 28u, value, len); }
+ORBGATE_ADD_STRING(orbgate_make_add_mcp_origin, 2, 28)
 
 /* Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`. */
-static inline void orbgate_ask_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 3u); }
-/* The method. */
-static inline void orbgate_ask_set_method(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 3u, 1u, value, len); }
-/* The target: path and query, in the bytes of the request line or of `:path`. */
-static inline void orbgate_ask_set_target(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 3u, 2u, value, len); }
-/* Every value of `Authorization`, one item for each header line. */
-static inline void orbgate_ask_add_authorization(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 3u, 3u, value, len); }
+ORBGATE_BEGIN(orbgate_ask_begin, 3)
+ORBGATE_SET_STRING(orbgate_ask_set_method, 3, 1) /* The method. */
+ORBGATE_SET_STRING(orbgate_ask_set_target, 3, 2) /* The target: path and query, in the bytes of the request line or of `:path`. */
+ORBGATE_ADD_STRING(orbgate_ask_add_authorization, 3, 3) /* Every value of `Authorization`, one item for each header line. */
 /* The names of all headers, or at least those that contain `method`, in any letter case, because a header can override the method. */
-static inline void orbgate_ask_add_header_name(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 3u, 4u, value, len); }
-/* Every value of `Upgrade`. A request that lists `h2c` is denied. */
-static inline void orbgate_ask_add_upgrade(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 3u, 5u, value, len); }
-/* Every value of `Origin`. */
-static inline void orbgate_ask_add_origin(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 3u, 6u, value, len); }
-/* Every value of `Access-Control-Request-Method`. */
-static inline void orbgate_ask_add_access_control_request_method(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 3u, 7u, value, len); }
-/* An `ORBGATE_MATCHED_*` number: what a router before the gate has chosen. */
-static inline void orbgate_ask_set_matched(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 8u, value); }
+ORBGATE_ADD_STRING(orbgate_ask_add_header_name, 3, 4)
+ORBGATE_ADD_STRING(orbgate_ask_add_upgrade, 3, 5) /* Every value of `Upgrade`. A request that lists `h2c` is denied. */
+ORBGATE_ADD_STRING(orbgate_ask_add_origin, 3, 6) /* Every value of `Origin`. */
+ORBGATE_ADD_STRING(orbgate_ask_add_access_control_request_method, 3, 7) /* Every value of `Access-Control-Request-Method`. */
+ORBGATE_SET_INTEGER(orbgate_ask_set_matched, 3, 8) /* An `ORBGATE_MATCHED_*` number: what a router before the gate has chosen. */
 /* With `ORBGATE_MATCHED_TEMPLATE`, the template that the router chose, including any prefix, in the gate's syntax. */
-static inline void orbgate_ask_set_path_template(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 3u, 9u, value, len); }
-/* The request allows bonus orbs. */
-static inline void orbgate_ask_set_allow_bonus_orbs(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 10u, value); }
-/* The answer has a line for an audit log. */
-static inline void orbgate_ask_set_with_audit(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 11u, value); }
+ORBGATE_SET_STRING(orbgate_ask_set_path_template, 3, 9)
+ORBGATE_SET_BOOLEAN(orbgate_ask_set_allow_bonus_orbs, 3, 10) /* The request allows bonus orbs. */
+ORBGATE_SET_BOOLEAN(orbgate_ask_set_with_audit, 3, 11) /* The answer has a line for an audit log. */
 /* A thread blocks while this request waits for keys. Only one such request waits for longer than a second. */
-static inline void orbgate_ask_set_holds_thread(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 12u, value); }
-/* The time since 1970, which determines whether tokens are valid. */
-static inline void orbgate_ask_set_unix_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 13u, value); }
+ORBGATE_SET_BOOLEAN(orbgate_ask_set_holds_thread, 3, 12)
+ORBGATE_SET_INTEGER(orbgate_ask_set_unix_ms, 3, 13) /* The time since 1970, which determines whether tokens are valid. */
 /* The time since any moment, on a clock that is never set, which determines when keys are fetched. */
-static inline void orbgate_ask_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 14u, value); }
+ORBGATE_SET_INTEGER(orbgate_ask_set_monotonic_ms, 3, 14)
 /* The host reads whether the request allows bonus orbs, so the audit's `bonus_allowed` isn't null. */
-static inline void orbgate_ask_set_reads_bonus_orbs(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 15u, value); }
+ORBGATE_SET_BOOLEAN(orbgate_ask_set_reads_bonus_orbs, 3, 15)
 /* The handler is about to run, and a ledger must hold the call's orbs. If it consumes, answered by `Charge`, or by a denial. */
-static inline void orbgate_ask_set_charges(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 20u, value); }
+ORBGATE_SET_BOOLEAN(orbgate_ask_set_charges, 3, 20)
 /* A function has returned how many orbs the call consumes; otherwise the policy states it. */
-static inline void orbgate_ask_set_has_amount(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 21u, value); }
-/* What the function has returned. 0 holds nothing. */
-static inline void orbgate_ask_set_amount(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 22u, value); }
-/* The `unpaid` of a `HoldStep` that has denied the call: answered by its denial. */
-static inline void orbgate_ask_set_unpaid(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 23u, value); }
-/* That of the same `HoldStep`. */
-static inline void orbgate_ask_set_retry_after_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 3u, 24u, value); }
-/* The function has failed, so the call is denied. */
-static inline void orbgate_ask_set_amount_failed(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 25u, value); }
+ORBGATE_SET_BOOLEAN(orbgate_ask_set_has_amount, 3, 21)
+ORBGATE_SET_INTEGER(orbgate_ask_set_amount, 3, 22) /* What the function has returned. 0 holds nothing. */
+ORBGATE_SET_INTEGER(orbgate_ask_set_unpaid, 3, 23) /* The `unpaid` of a `HoldStep` that has denied the call: answered by its denial. */
+ORBGATE_SET_INTEGER(orbgate_ask_set_retry_after_ms, 3, 24) /* That of the same `HoldStep`. */
+ORBGATE_SET_BOOLEAN(orbgate_ask_set_amount_failed, 3, 25) /* The function has failed, so the call is denied. */
 /* After an allow that consumes, and after `Charge`, the step keeps the token for an `Ask` with `again`. */
-static inline void orbgate_ask_set_keeps(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 26u, value); }
+ORBGATE_SET_BOOLEAN(orbgate_ask_set_keeps, 3, 26)
 /* The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is. */
-static inline void orbgate_ask_set_again(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 3u, 27u, value); }
+ORBGATE_SET_BOOLEAN(orbgate_ask_set_again, 3, 27)
 
 /* Resume: Resumes a step after its `Wait` is over. The engine can be a later one. Answered like `Ask`. */
-static inline void orbgate_resume_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 4u); }
-/* The time since 1970. */
-static inline void orbgate_resume_set_unix_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 4u, 1u, value); }
-/* The time on the monotonic clock. */
-static inline void orbgate_resume_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 4u, 2u, value); }
+ORBGATE_BEGIN(orbgate_resume_begin, 4)
+ORBGATE_SET_INTEGER(orbgate_resume_set_unix_ms, 4, 1) /* The time since 1970. */
+ORBGATE_SET_INTEGER(orbgate_resume_set_monotonic_ms, 4, 2) /* The time on the monotonic clock. */
 
 /* Checked: Resumes a step after the host has checked its signature. Answered by `Answer`, `ReadBody` or `Charge`. */
-static inline void orbgate_checked_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 5u); }
-/* The signature is valid. */
-static inline void orbgate_checked_set_is_right(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 5u, 1u, value); }
+ORBGATE_BEGIN(orbgate_checked_begin, 5)
+ORBGATE_SET_BOOLEAN(orbgate_checked_set_is_right, 5, 1) /* The signature is valid. */
 /* The first 8 bytes of the token's SHA-256 hash, if the host has instructions for it; 0 if the library must hash it. */
-static inline void orbgate_checked_set_token_hash(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 5u, 2u, value); }
-/* The time since 1970. */
-static inline void orbgate_checked_set_unix_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 5u, 3u, value); }
-/* The time on the monotonic clock. */
-static inline void orbgate_checked_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 5u, 4u, value); }
+ORBGATE_SET_INTEGER(orbgate_checked_set_token_hash, 5, 2)
+ORBGATE_SET_INTEGER(orbgate_checked_set_unix_ms, 5, 3) /* The time since 1970. */
+ORBGATE_SET_INTEGER(orbgate_checked_set_monotonic_ms, 5, 4) /* The time on the monotonic clock. */
 
 /* IsOver: Asks whether the wait of a step is over: after each report of a call, and when `until_ms` is reached. Answered by `Over`. */
-static inline void orbgate_is_over_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 6u); }
-/* The time on the monotonic clock. */
-static inline void orbgate_is_over_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 6u, 1u, value); }
+ORBGATE_BEGIN(orbgate_is_over_begin, 6)
+ORBGATE_SET_INTEGER(orbgate_is_over_set_monotonic_ms, 6, 1) /* The time on the monotonic clock. */
 
 /* NextCall: Asks for the next call. Ask after each other question until the answer is `Done`, or only at the start, after `ReadSecrets` and after answers with `may_call`. Answered by `Call` or `Done`. */
-static inline void orbgate_next_call_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 7u); }
-/* The time on the monotonic clock. */
-static inline void orbgate_next_call_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 7u, 1u, value); }
+ORBGATE_BEGIN(orbgate_next_call_begin, 7)
+ORBGATE_SET_INTEGER(orbgate_next_call_set_monotonic_ms, 7, 1) /* The time on the monotonic clock. */
 
 /* Called: Reports the result of a call. Answered by `Call`, the next one of the same attempt, or by `Done`, and then the steps that wait for it can be resumed. A report for an attempt that is already over has no effect. */
-static inline void orbgate_called_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 8u); }
-/* The attempt of the call. */
-static inline void orbgate_called_set_attempt(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 8u, 1u, value); }
-/* An `ORBGATE_FETCH_*` number if there is no response; otherwise 0. */
-static inline void orbgate_called_set_failure(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 8u, 2u, value); }
-/* The status of the response. */
-static inline void orbgate_called_set_status(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 8u, 3u, value); }
-/* Its headers, or at least each `Cache-Control`. */
-static inline void orbgate_called_add_header(OrbgateQuestion *to, const char *name, size_t name_len, const char *value, size_t value_len)
-{
-    const size_t part = orbgate_wire_part(to, 8u, 4u);
-    orbgate_wire_set(to, 8u, 1u, name, name_len);
-    orbgate_wire_set(to, 8u, 2u, value, value_len);
-    orbgate_wire_end(to, part);
-}
-/* Its body, which can be left out if the status isn't 200. */
-static inline void orbgate_called_set_body(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 8u, 5u, value, len); }
-/* The time on the monotonic clock. */
-static inline void orbgate_called_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 8u, 6u, value); }
+ORBGATE_BEGIN(orbgate_called_begin, 8)
+ORBGATE_SET_INTEGER(orbgate_called_set_attempt, 8, 1) /* The attempt of the call. */
+ORBGATE_SET_INTEGER(orbgate_called_set_failure, 8, 2) /* An `ORBGATE_FETCH_*` number if there is no response; otherwise 0. */
+ORBGATE_SET_INTEGER(orbgate_called_set_status, 8, 3) /* The status of the response. */
+ORBGATE_ADD_PAIR(orbgate_called_add_header, 8, 4, name, value) /* Its headers, or at least each `Cache-Control`. */
+ORBGATE_SET_STRING(orbgate_called_set_body, 8, 5) /* Its body, which can be left out if the status isn't 200. */
+ORBGATE_SET_INTEGER(orbgate_called_set_monotonic_ms, 8, 6) /* The time on the monotonic clock. */
 
 /* Warm: Requests every issuer's keys, as far as the settings allow, so that the first token needn't wait. Answered by `Done`; then ask for the next call. */
-static inline void orbgate_warm_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 9u); }
-/* The time on the monotonic clock. */
-static inline void orbgate_warm_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 9u, 1u, value); }
+ORBGATE_BEGIN(orbgate_warm_begin, 9)
+ORBGATE_SET_INTEGER(orbgate_warm_set_monotonic_ms, 9, 1) /* The time on the monotonic clock. */
 
 /* Revoke: Never uses an issuer's key again, even if the issuer still publishes it. Answered by `Done`; for an unknown issuer, the status is `ORBGATE_STATUS_NOT_FOUND`. */
-static inline void orbgate_revoke_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 10u); }
-/* The issuer. */
-static inline void orbgate_revoke_set_issuer(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 10u, 1u, value, len); }
-/* The key's `kid`. */
-static inline void orbgate_revoke_set_kid(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 10u, 2u, value, len); }
+ORBGATE_BEGIN(orbgate_revoke_begin, 10)
+ORBGATE_SET_STRING(orbgate_revoke_set_issuer, 10, 1) /* The issuer. */
+ORBGATE_SET_STRING(orbgate_revoke_set_kid, 10, 2) /* The key's `kid`. */
 
 /* Forget: Forgets an issuer's keys, or the answers about its tokens, if it has withdrawn one before it expired. Answered like `Revoke`. */
-static inline void orbgate_forget_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 11u); }
-/* The issuer. */
-static inline void orbgate_forget_set_issuer(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 11u, 1u, value, len); }
+ORBGATE_BEGIN(orbgate_forget_begin, 11)
+ORBGATE_SET_STRING(orbgate_forget_set_issuer, 11, 1) /* The issuer. */
 
 /* ReadSecrets: Reads the secrets of the clients that ask about opaque tokens again. If one can't be read, all of them stay as they are. Answered by `Done` or `Failed`. */
-static inline void orbgate_read_secrets_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 12u); }
-/* As in `Make`. */
-static inline void orbgate_read_secrets_add_secret(OrbgateQuestion *to, const char *value, size_t value_len)
-{
-    const size_t part = orbgate_wire_part(to, 12u, 1u);
-    if (value != NULL || value_len > 0) {
-        orbgate_wire_add(to, 12u, 1u, value, value_len);
-    }
-    orbgate_wire_end(to, part);
-}
+ORBGATE_BEGIN(orbgate_read_secrets_begin, 12)
+ORBGATE_ADD_OPTIONAL(orbgate_read_secrets_add_secret, 12, 1) /* As in `Make`. */
 
 /* Status: Asks for the status of each issuer's keys. Answered by `KeyStatus`. */
-static inline void orbgate_status_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 13u); }
+ORBGATE_BEGIN(orbgate_status_begin, 13)
 
 /* CheckEngine: Checks that no path matches both a public route and a route of the engine's policy. Answered by `Done` or `Failed`. */
-static inline void orbgate_check_engine_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 14u); }
+ORBGATE_BEGIN(orbgate_check_engine_begin, 14)
 
 /* CheckRoutes: Compares the routes of a service with those of the engine's policy, and with the gate's public ones if there is a gate. Answered by `RouteDifferences`. */
-static inline void orbgate_check_routes_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 15u); }
-/* The routes of the service. */
-static inline void orbgate_check_routes_add_route(OrbgateQuestion *to, const char *method, size_t method_len, const char *path_template, size_t path_template_len)
-{
-    const size_t part = orbgate_wire_part(to, 15u, 1u);
-    orbgate_wire_set(to, 15u, 1u, method, method_len);
-    orbgate_wire_set(to, 15u, 2u, path_template, path_template_len);
-    orbgate_wire_end(to, part);
-}
-/* Without a gate, an `ORBGATE_TEMPLATES_*` number: the syntax of the templates. */
-static inline void orbgate_check_routes_set_templates(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 15u, 2u, value); }
+ORBGATE_BEGIN(orbgate_check_routes_begin, 15)
+ORBGATE_ADD_PAIR(orbgate_check_routes_add_route, 15, 1, method, path_template) /* The routes of the service. */
+ORBGATE_SET_INTEGER(orbgate_check_routes_set_templates, 15, 2) /* Without a gate, an `ORBGATE_TEMPLATES_*` number: the syntax of the templates. */
 
 /* Drop: Ends the request of a step, for example because the client has disconnected, so that the step can serve another. Answered by `Done`, without a gate. */
-static inline void orbgate_drop_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 16u); }
+ORBGATE_BEGIN(orbgate_drop_begin, 16)
 
 /* Body: Decides a request after its `ReadBody`. Answered by `Answer` or `Charge`. */
-static inline void orbgate_body_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 17u); }
-/* The whole body as received, unless one of the flags is set. */
-static inline void orbgate_body_set_body(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 17u, 1u, value, len); }
-/* The body is longer than allowed. */
-static inline void orbgate_body_set_too_large(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 17u, 2u, value); }
+ORBGATE_BEGIN(orbgate_body_begin, 17)
+ORBGATE_SET_STRING(orbgate_body_set_body, 17, 1) /* The whole body as received, unless one of the flags is set. */
+ORBGATE_SET_BOOLEAN(orbgate_body_set_too_large, 17, 2) /* The body is longer than allowed. */
 /* Each header line, or at least those whose names start with `content` or `mcp`, in any letter case. */
-static inline void orbgate_body_add_header(OrbgateQuestion *to, const char *name, size_t name_len, const char *value, size_t value_len)
-{
-    const size_t part = orbgate_wire_part(to, 17u, 3u);
-    orbgate_wire_set(to, 17u, 1u, name, name_len);
-    orbgate_wire_set(to, 17u, 2u, value, value_len);
-    orbgate_wire_end(to, part);
-}
-/* The time since 1970, for the audit log. */
-static inline void orbgate_body_set_unix_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 17u, 4u, value); }
-/* There was no room for the body. */
-static inline void orbgate_body_set_busy(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 17u, 5u, value); }
-/* The body couldn't be read. */
-static inline void orbgate_body_set_unreadable(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 17u, 6u, value); }
+ORBGATE_ADD_PAIR(orbgate_body_add_header, 17, 3, name, value)
+ORBGATE_SET_INTEGER(orbgate_body_set_unix_ms, 17, 4) /* The time since 1970, for the audit log. */
+ORBGATE_SET_BOOLEAN(orbgate_body_set_busy, 17, 5) /* There was no room for the body. */
+ORBGATE_SET_BOOLEAN(orbgate_body_set_unreadable, 17, 6) /* The body couldn't be read. */
 
 /* Reload: Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest. */
-static inline void orbgate_reload_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 24u); }
+ORBGATE_BEGIN(orbgate_reload_begin, 24)
 /* The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set. */
-static inline void orbgate_reload_set_policy(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 24u, 1u, value, len); }
-/* Why the file can't be read; empty if it was read. */
-static inline void orbgate_reload_set_failure(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 24u, 2u, value, len); }
-/* Reject a version without a seal. */
-static inline void orbgate_reload_set_require_seal(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 24u, 3u, value); }
-/* Reject a version that allows more than the active one, or for fewer orbs. */
-static inline void orbgate_reload_set_refuse_wider(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 24u, 4u, value); }
-/* As in `Make`. */
-static inline void orbgate_reload_add_secret(OrbgateQuestion *to, const char *value, size_t value_len)
-{
-    const size_t part = orbgate_wire_part(to, 24u, 5u);
-    if (value != NULL || value_len > 0) {
-        orbgate_wire_add(to, 24u, 1u, value, value_len);
-    }
-    orbgate_wire_end(to, part);
-}
+ORBGATE_SET_STRING(orbgate_reload_set_policy, 24, 1)
+ORBGATE_SET_STRING(orbgate_reload_set_failure, 24, 2) /* Why the file can't be read; empty if it was read. */
+ORBGATE_SET_BOOLEAN(orbgate_reload_set_require_seal, 24, 3) /* Reject a version without a seal. */
+ORBGATE_SET_BOOLEAN(orbgate_reload_set_refuse_wider, 24, 4) /* Reject a version that allows more than the active one, or for fewer orbs. */
+ORBGATE_ADD_OPTIONAL(orbgate_reload_add_secret, 24, 5) /* As in `Make`. */
 /* Follow the file with this step: ask again after each `pause_ms`, until `Drop`. A version counts once it was read twice without a change. 0: the version counts now. */
-static inline void orbgate_reload_set_interval_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 24u, 6u, value); }
-/* An operator waits for the result. */
-static inline void orbgate_reload_set_is_told(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 24u, 7u, value); }
-/* The time on the monotonic clock. */
-static inline void orbgate_reload_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 24u, 8u, value); }
-/* The name of the file, for errors and the log. */
-static inline void orbgate_reload_set_file(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 24u, 9u, value, len); }
+ORBGATE_SET_INTEGER(orbgate_reload_set_interval_ms, 24, 6)
+ORBGATE_SET_BOOLEAN(orbgate_reload_set_is_told, 24, 7) /* An operator waits for the result. */
+ORBGATE_SET_INTEGER(orbgate_reload_set_monotonic_ms, 24, 8) /* The time on the monotonic clock. */
+ORBGATE_SET_STRING(orbgate_reload_set_file, 24, 9) /* The name of the file, for errors and the log. */
 /* Why the host can't read a secret; empty if it read all. A version isn't loaded then. */
-static inline void orbgate_reload_set_secrets_failure(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 24u, 10u, value, len); }
-/* A ledger charges calls, so each route that consumes orbs must have an amount. */
-static inline void orbgate_reload_set_has_ledger(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 24u, 11u, value); }
-/* The routes with a function that states the amount. */
-static inline void orbgate_reload_add_amount(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 24u, 12u, value, len); }
+ORBGATE_SET_STRING(orbgate_reload_set_secrets_failure, 24, 10)
+ORBGATE_SET_BOOLEAN(orbgate_reload_set_has_ledger, 24, 11) /* A ledger charges calls, so each route that consumes orbs must have an amount. */
+ORBGATE_ADD_STRING(orbgate_reload_add_amount, 24, 12) /* The routes with a function that states the amount. */
 
 /* UseLedger: Makes the step the holds of a process in one ledger service, until `Drop`. All questions from `Hold` to `LedgerCalled` are for this step. Answered by `Ledgered` or `Failed`. */
-static inline void orbgate_use_ledger_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 30u); }
+ORBGATE_BEGIN(orbgate_use_ledger_begin, 30)
 /* A call is charged whose handler was stopped midway, or whose stream failed after its first byte. */
-static inline void orbgate_use_ledger_set_captures_cancelled(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 30u, 1u, value); }
-/* How long a hold lasts if the process stops. 0 selects 60 s. */
-static inline void orbgate_use_ledger_set_ttl_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 30u, 2u, value); }
-/* How long a call waits for the service before it is denied. 0 selects 2 s. */
-static inline void orbgate_use_ledger_set_timeout_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 30u, 3u, value); }
-/* How many settlements can wait for the service. 0 selects 4,096. */
-static inline void orbgate_use_ledger_set_queue(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 30u, 4u, value); }
-/* Such a call isn't charged. One of the two must be true. */
-static inline void orbgate_use_ledger_set_voids_cancelled(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 30u, 5u, value); }
-/* A call at an MCP endpoint is charged whose result has `isError`. */
-static inline void orbgate_use_ledger_set_captures_tool_errors(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 30u, 6u, value); }
+ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_captures_cancelled, 30, 1)
+ORBGATE_SET_INTEGER(orbgate_use_ledger_set_ttl_ms, 30, 2) /* How long a hold lasts if the process stops. 0 selects 60 s. */
+ORBGATE_SET_INTEGER(orbgate_use_ledger_set_timeout_ms, 30, 3) /* How long a call waits for the service before it is denied. 0 selects 2 s. */
+ORBGATE_SET_INTEGER(orbgate_use_ledger_set_queue, 30, 4) /* How many settlements can wait for the service. 0 selects 4,096. */
+ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_voids_cancelled, 30, 5) /* Such a call isn't charged. One of the two must be true. */
+ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_captures_tool_errors, 30, 6) /* A call at an MCP endpoint is charged whose result has `isError`. */
 /* Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true. */
-static inline void orbgate_use_ledger_set_voids_tool_errors(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 30u, 7u, value); }
-/* A call at an MCP endpoint is charged whose result asks for input. */
-static inline void orbgate_use_ledger_set_captures_input_required(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 30u, 8u, value); }
+ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_voids_tool_errors, 30, 7)
+ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_captures_input_required, 30, 8) /* A call at an MCP endpoint is charged whose result asks for input. */
 /* Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true. */
-static inline void orbgate_use_ledger_set_voids_input_required(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 30u, 9u, value); }
+ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_voids_input_required, 30, 9)
 
 /* Hold: Begins to hold the orbs of a `Charge`. Answered by `HoldStep`. */
-static inline void orbgate_hold_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 31u); }
-/* 16 random bytes, new for each request. */
-static inline void orbgate_hold_set_id(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 31u, 1u, value, len); }
-/* That of the `Charge`, and so are the others. */
-static inline void orbgate_hold_set_account(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 31u, 2u, value, len); }
-/* How many orbs. */
-static inline void orbgate_hold_set_amount(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 31u, 3u, value); }
-/* Bonus orbs may be used. */
-static inline void orbgate_hold_set_bonus(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 31u, 4u, value); }
-/* What the service notes. */
-static inline void orbgate_hold_set_note(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 31u, 5u, value, len); }
-/* The time on the monotonic clock. */
-static inline void orbgate_hold_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 31u, 6u, value); }
+ORBGATE_BEGIN(orbgate_hold_begin, 31)
+ORBGATE_SET_STRING(orbgate_hold_set_id, 31, 1) /* 16 random bytes, new for each request. */
+ORBGATE_SET_STRING(orbgate_hold_set_account, 31, 2) /* That of the `Charge`, and so are the others. */
+ORBGATE_SET_INTEGER(orbgate_hold_set_amount, 31, 3) /* How many orbs. */
+ORBGATE_SET_BOOLEAN(orbgate_hold_set_bonus, 31, 4) /* Bonus orbs may be used. */
+ORBGATE_SET_STRING(orbgate_hold_set_note, 31, 5) /* What the service notes. */
+ORBGATE_SET_INTEGER(orbgate_hold_set_monotonic_ms, 31, 6) /* The time on the monotonic clock. */
 
 /* Held: Reports what the service has answered to the call of a `HoldStep`. Answered by `HoldStep`. */
-static inline void orbgate_held_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 32u); }
-/* The id of the hold. */
-static inline void orbgate_held_set_id(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 32u, 1u, value, len); }
-/* The HTTP status; 0 without an answer. */
-static inline void orbgate_held_set_status(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 32u, 2u, value); }
-/* The body. */
-static inline void orbgate_held_set_body(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 32u, 3u, value, len); }
-/* The time since 1970. */
-static inline void orbgate_held_set_unix_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 32u, 4u, value); }
-/* The time on the monotonic clock. */
-static inline void orbgate_held_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 32u, 5u, value); }
+ORBGATE_BEGIN(orbgate_held_begin, 32)
+ORBGATE_SET_STRING(orbgate_held_set_id, 32, 1) /* The id of the hold. */
+ORBGATE_SET_INTEGER(orbgate_held_set_status, 32, 2) /* The HTTP status; 0 without an answer. */
+ORBGATE_SET_STRING(orbgate_held_set_body, 32, 3) /* The body. */
+ORBGATE_SET_INTEGER(orbgate_held_set_unix_ms, 32, 4) /* The time since 1970. */
+ORBGATE_SET_INTEGER(orbgate_held_set_monotonic_ms, 32, 5) /* The time on the monotonic clock. */
 
 /* Waited: The request has waited. Answered by `HoldStep`. */
-static inline void orbgate_waited_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 33u); }
-/* The id of the hold. */
-static inline void orbgate_waited_set_id(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 33u, 1u, value, len); }
-/* The time on the monotonic clock. */
-static inline void orbgate_waited_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 33u, 2u, value); }
+ORBGATE_BEGIN(orbgate_waited_begin, 33)
+ORBGATE_SET_STRING(orbgate_waited_set_id, 33, 1) /* The id of the hold. */
+ORBGATE_SET_INTEGER(orbgate_waited_set_monotonic_ms, 33, 2) /* The time on the monotonic clock. */
 
 /* Ended: Reports once how the handler of a hold has ended. Answered by `Ledgered`; then ask for the next call. */
-static inline void orbgate_ended_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 34u); }
-/* The id of the hold. */
-static inline void orbgate_ended_set_id(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 34u, 1u, value, len); }
-/* It was stopped midway, or its stream failed after the first byte. */
-static inline void orbgate_ended_set_cancelled(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 34u, 2u, value); }
+ORBGATE_BEGIN(orbgate_ended_begin, 34)
+ORBGATE_SET_STRING(orbgate_ended_set_id, 34, 1) /* The id of the hold. */
+ORBGATE_SET_BOOLEAN(orbgate_ended_set_cancelled, 34, 2) /* It was stopped midway, or its stream failed after the first byte. */
 /* The HTTP status of the whole answer; 0 if the handler failed, or its answer did before the first byte. */
-static inline void orbgate_ended_set_status(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 34u, 3u, value); }
-/* The handler has stated how many orbs it has consumed. */
-static inline void orbgate_ended_set_is_stated(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 34u, 4u, value); }
-/* How many. */
-static inline void orbgate_ended_set_stated(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 34u, 5u, value); }
-/* The time on the monotonic clock. */
-static inline void orbgate_ended_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 34u, 6u, value); }
-/* It never ran. */
-static inline void orbgate_ended_set_never_ran(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 34u, 7u, value); }
-/* Of a call at an MCP endpoint, the `end` of its last `Responded`; 0 for any other. */
-static inline void orbgate_ended_set_response(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 34u, 8u, value); }
+ORBGATE_SET_INTEGER(orbgate_ended_set_status, 34, 3)
+ORBGATE_SET_BOOLEAN(orbgate_ended_set_is_stated, 34, 4) /* The handler has stated how many orbs it has consumed. */
+ORBGATE_SET_INTEGER(orbgate_ended_set_stated, 34, 5) /* How many. */
+ORBGATE_SET_INTEGER(orbgate_ended_set_monotonic_ms, 34, 6) /* The time on the monotonic clock. */
+ORBGATE_SET_BOOLEAN(orbgate_ended_set_never_ran, 34, 7) /* It never ran. */
+ORBGATE_SET_INTEGER(orbgate_ended_set_response, 34, 8) /* Of a call at an MCP endpoint, the `end` of its last `Responded`; 0 for any other. */
 
 /* NextLedgerCall: Asks for the next message to the service, after each report and at `wake_ms`. Send one at a time. Answered by `LedgerCall` or `Ledgered`. */
-static inline void orbgate_next_ledger_call_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 35u); }
-/* The time on the monotonic clock. */
-static inline void orbgate_next_ledger_call_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 35u, 1u, value); }
+ORBGATE_BEGIN(orbgate_next_ledger_call_begin, 35)
+ORBGATE_SET_INTEGER(orbgate_next_ledger_call_set_monotonic_ms, 35, 1) /* The time on the monotonic clock. */
 
 /* LedgerCalled: Reports what the service has answered. Answered by `Ledgered`; then ask for the next call. */
-static inline void orbgate_ledger_called_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 36u); }
-/* The number of the `LedgerCall`. */
-static inline void orbgate_ledger_called_set_call(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 36u, 1u, value); }
-/* The HTTP status; 0 without an answer. */
-static inline void orbgate_ledger_called_set_status(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 36u, 2u, value); }
-/* The body. */
-static inline void orbgate_ledger_called_set_body(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 36u, 3u, value, len); }
-/* The time on the monotonic clock. */
-static inline void orbgate_ledger_called_set_monotonic_ms(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 36u, 4u, value); }
+ORBGATE_BEGIN(orbgate_ledger_called_begin, 36)
+ORBGATE_SET_INTEGER(orbgate_ledger_called_set_call, 36, 1) /* The number of the `LedgerCall`. */
+ORBGATE_SET_INTEGER(orbgate_ledger_called_set_status, 36, 2) /* The HTTP status; 0 without an answer. */
+ORBGATE_SET_STRING(orbgate_ledger_called_set_body, 36, 3) /* The body. */
+ORBGATE_SET_INTEGER(orbgate_ledger_called_set_monotonic_ms, 36, 4) /* The time on the monotonic clock. */
 
 /* CheckAmounts: Checks at the start that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function, and that the policy has each route with a function. `Reload` checks the amounts of later versions. Answered by `Done` or `Failed`. It needs no gate. */
-static inline void orbgate_check_amounts_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 37u); }
-/* The routes with a function, as the policy names them. */
-static inline void orbgate_check_amounts_add_function(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 37u, 1u, value, len); }
+ORBGATE_BEGIN(orbgate_check_amounts_begin, 37)
+ORBGATE_ADD_STRING(orbgate_check_amounts_add_function, 37, 1) /* The routes with a function, as the policy names them. */
 
 /* ReadResponse: Makes the step the reader of the response to a call at an MCP endpoint that holds orbs, until `Drop`. Ask it before the handler runs. Answered by `Responded`. */
-static inline void orbgate_read_response_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 38u); }
-/* That of the `Charge`. */
-static inline void orbgate_read_response_set_mcp_id(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 38u, 1u, value, len); }
-/* That of the `Charge`. */
-static inline void orbgate_read_response_set_mcp_legacy(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, 38u, 2u, value); }
+ORBGATE_BEGIN(orbgate_read_response_begin, 38)
+ORBGATE_SET_STRING(orbgate_read_response_set_mcp_id, 38, 1) /* That of the `Charge`. */
+ORBGATE_SET_BOOLEAN(orbgate_read_response_set_mcp_legacy, 38, 2) /* That of the `Charge`. */
 
 /* ResponseBegins: The response begins. Answered by `Responded`. */
-static inline void orbgate_response_begins_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 39u); }
+ORBGATE_BEGIN(orbgate_response_begins_begin, 39)
 /* Its header lines, or at least `Content-Type` and `Content-Encoding`. */
-static inline void orbgate_response_begins_add_header(OrbgateQuestion *to, const char *name, size_t name_len, const char *value, size_t value_len)
-{
-    const size_t part = orbgate_wire_part(to, 39u, 1u);
-    orbgate_wire_set(to, 39u, 1u, name, name_len);
-    orbgate_wire_set(to, 39u, 2u, value, value_len);
-    orbgate_wire_end(to, part);
-}
+ORBGATE_ADD_PAIR(orbgate_response_begins_add_header, 39, 1, name, value)
 
 /* ResponsePiece: A piece of its body. Answered by `Responded`. */
-static inline void orbgate_response_piece_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 40u); }
-/* The bytes. */
-static inline void orbgate_response_piece_set_piece(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 40u, 1u, value, len); }
+ORBGATE_BEGIN(orbgate_response_piece_begin, 40)
+ORBGATE_SET_STRING(orbgate_response_piece_set_piece, 40, 1) /* The bytes. */
 
 /* Visible: Asks which of these names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`. */
-static inline void orbgate_visible_begin(OrbgateQuestion *to) { orbgate_wire_begin(to, 44u); }
-/* The kind of the token, an `OrbgateTokenKind`. */
-static inline void orbgate_visible_set_kind(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, 44u, 1u, value); }
-/* Its scopes. */
-static inline void orbgate_visible_set_scopes(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 44u, 2u, value, len); }
-/* `tools/call` for tools, `prompts/get` for prompts, `resources/read` for URIs. */
-static inline void orbgate_visible_set_method(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, 44u, 3u, value, len); }
-/* The names. */
-static inline void orbgate_visible_add_name(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, 44u, 4u, value, len); }
+ORBGATE_BEGIN(orbgate_visible_begin, 44)
+ORBGATE_SET_INTEGER(orbgate_visible_set_kind, 44, 1) /* The kind of the token, an `OrbgateTokenKind`. */
+ORBGATE_SET_STRING(orbgate_visible_set_scopes, 44, 2) /* Its scopes. */
+ORBGATE_SET_STRING(orbgate_visible_set_method, 44, 3) /* `tools/call` for tools, `prompts/get` for prompts, `resources/read` for URIs. */
+ORBGATE_ADD_STRING(orbgate_visible_add_name, 44, 4) /* The names. */
 
-/* The form of each field, by its number; null for an unknown kind. */
+/* The form of each field from 1, by its number; null for an unknown kind. */
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
 {
-    static const unsigned char forms[][ORBGATE_WIRE_FIELDS] = {
-        {0, 3, 3}, /* Done */
-        {0, 129, 3, 73}, /* Failed */
-        {0, 129, 129, 130, 3, 3, 3, 3, 3, 3, 10, 2, 131, 75, 1}, /* Answer */
-        {0, 129, 2}, /* Wait */
-        {0, 131, 131, 131, 129, 131, 2}, /* CheckSignature */
-        {0, 129, 131, 131, 203, 131, 129, 129}, /* Call */
-        {0, 130}, /* Over */
-        {0, 204}, /* SecretSources */
-        {0, 77}, /* KeyStatus */
-        {0, 206}, /* RouteDifferences */
-        {0, 129, 2, 129}, /* ReadBody */
-        {0, 130, 3, 3, 3, 1, 73, 1, 3}, /* Loaded */
-        {0, 131, 129, 130, 131, 131, 130}, /* Charge */
-        {0, 130, 131, 131, 129, 129, 1, 1, 3}, /* HoldStep */
-        {0, 129, 131, 131, 129}, /* LedgerCall */
-        {0, 130, 129, 1, 1, 1, 1}, /* Ledgered */
-        {0, 130, 129}, /* Responded */
-        {0, 131}, /* VisibleNames */
-        {0, 1, 1, 3}, /* Diagnostic */
-        {0, 1, 3, 3, 3, 3, 3, 3, 3, 1}, /* Token */
-        {0, 131, 131}, /* CallHeader */
-        {0, 129, 131}, /* SecretSource */
-        {0, 3, 1, 1, 3, 3, 2}, /* IssuerStatus */
-        {0, 129, 131, 3}, /* RouteDifference */
-    };
+#define ORBGATE_WIRE_FORMS(message, ...) \
+    case message##u: { static const unsigned char forms[ORBGATE_WIRE_FIELDS] = {0, __VA_ARGS__}; return forms; }
     switch (kind) {
-    case 64u: return forms[0];
-    case 65u: return forms[1];
-    case 66u: return forms[2];
-    case 67u: return forms[3];
-    case 68u: return forms[4];
-    case 69u: return forms[5];
-    case 70u: return forms[6];
-    case 71u: return forms[7];
-    case 72u: return forms[8];
-    case 73u: return forms[9];
-    case 74u: return forms[10];
-    case 84u: return forms[11];
-    case 90u: return forms[12];
-    case 91u: return forms[13];
-    case 92u: return forms[14];
-    case 93u: return forms[15];
-    case 94u: return forms[16];
-    case 98u: return forms[17];
-    case 1u: return forms[18];
-    case 2u: return forms[19];
-    case 3u: return forms[20];
-    case 4u: return forms[21];
-    case 5u: return forms[22];
-    case 6u: return forms[23];
+    ORBGATE_WIRE_FORMS(64, 3, 3) /* Done */
+    ORBGATE_WIRE_FORMS(65, 129, 3, 73) /* Failed */
+    ORBGATE_WIRE_FORMS(66, 129, 129, 130, 3, 3, 3, 3, 3, 3, 10, 2, 131, 75, 1) /* Answer */
+    ORBGATE_WIRE_FORMS(67, 129, 2) /* Wait */
+    ORBGATE_WIRE_FORMS(68, 131, 131, 131, 129, 131, 2) /* CheckSignature */
+    ORBGATE_WIRE_FORMS(69, 129, 131, 131, 203, 131, 129, 129) /* Call */
+    ORBGATE_WIRE_FORMS(70, 130) /* Over */
+    ORBGATE_WIRE_FORMS(71, 204) /* SecretSources */
+    ORBGATE_WIRE_FORMS(72, 77) /* KeyStatus */
+    ORBGATE_WIRE_FORMS(73, 206) /* RouteDifferences */
+    ORBGATE_WIRE_FORMS(74, 129, 2, 129) /* ReadBody */
+    ORBGATE_WIRE_FORMS(84, 130, 3, 3, 3, 1, 73, 1, 3) /* Loaded */
+    ORBGATE_WIRE_FORMS(90, 131, 129, 130, 131, 131, 130) /* Charge */
+    ORBGATE_WIRE_FORMS(91, 130, 131, 131, 129, 129, 1, 1, 3) /* HoldStep */
+    ORBGATE_WIRE_FORMS(92, 129, 131, 131, 129) /* LedgerCall */
+    ORBGATE_WIRE_FORMS(93, 130, 129, 1, 1, 1, 1) /* Ledgered */
+    ORBGATE_WIRE_FORMS(94, 130, 129) /* Responded */
+    ORBGATE_WIRE_FORMS(98, 131) /* VisibleNames */
+    ORBGATE_WIRE_FORMS(1, 1, 1, 3) /* Diagnostic */
+    ORBGATE_WIRE_FORMS(2, 1, 3, 3, 3, 3, 3, 3, 3, 1) /* Token */
+    ORBGATE_WIRE_FORMS(3, 131, 131) /* CallHeader */
+    ORBGATE_WIRE_FORMS(4, 129, 131) /* SecretSource */
+    ORBGATE_WIRE_FORMS(5, 3, 1, 1, 3, 3, 2) /* IssuerStatus */
+    ORBGATE_WIRE_FORMS(6, 129, 131, 3) /* RouteDifference */
     default: return NULL;
     }
+#undef ORBGATE_WIRE_FORMS
 }
 
 /* The number and the bytes of the first of these fields; false if they don't begin with one. */
@@ -802,255 +663,198 @@ static inline OrbgateMessage orbgate_message_init(void)
     return none;
 }
 
+/* Getters return a field; those of a part read it into `to`. */
+#define ORBGATE_GET_STRING(name, message, field) \
+    static inline OrbgateStr name(const OrbgateMessage *from) { return orbgate_wire_get(from, message##u, field##u); }
+#define ORBGATE_GET_INTEGER(name, message, field) \
+    static inline uint64_t name(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, message##u, field##u); }
+#define ORBGATE_GET_BOOLEAN(name, message, field) \
+    static inline bool name(const OrbgateMessage *from) { return orbgate_wire_get(from, message##u, field##u).data != NULL; }
+#define ORBGATE_GET_PART(name, message, field, part) \
+    static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_get_part(from, message##u, field##u, part##u, to); }
+/* The next item of a list, or the first one if `to` has no message; false after the last one. */
+#define ORBGATE_NEXT_PART(name, message, field, part) \
+    static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, message##u, field##u, part##u, to); }
+
 /* Done: The question is done. */
 /* After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs, a warning. */
-static inline OrbgateStr orbgate_done_get_notices(const OrbgateMessage *from) { return orbgate_wire_get(from, 64u, 1u); }
-/* The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`. */
-static inline OrbgateStr orbgate_done_get_levels(const OrbgateMessage *from) { return orbgate_wire_get(from, 64u, 2u); }
+ORBGATE_GET_STRING(orbgate_done_get_notices, 64, 1)
+ORBGATE_GET_STRING(orbgate_done_get_levels, 64, 2) /* The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`. */
 
 /* Failed: A configuration or an option has errors. */
-/* The `OrbgateStatus` of the error. */
-static inline uint64_t orbgate_failed_get_status(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 65u, 1u); }
-/* All errors in one string, each on a line `line:column: message`. */
-static inline OrbgateStr orbgate_failed_get_message(const OrbgateMessage *from) { return orbgate_wire_get(from, 65u, 2u); }
-/* The errors that have a position, in the order of the file. */
-static inline bool orbgate_failed_next_diagnostic(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 65u, 0x3u, 1u, to); }
+ORBGATE_GET_INTEGER(orbgate_failed_get_status, 65, 1) /* The `OrbgateStatus` of the error. */
+ORBGATE_GET_STRING(orbgate_failed_get_message, 65, 2) /* All errors in one string, each on a line `line:column: message`. */
+ORBGATE_NEXT_PART(orbgate_failed_next_diagnostic, 65, 0x3, 1) /* The errors that have a position, in the order of the file. */
 
 /* Answer: The result of a request. Only an allow without `http_status` permits it. */
-/* The decision, packed as with `ORBGATE_PACK_ABOUT`. */
-static inline uint64_t orbgate_answer_get_packed(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 66u, 1u); }
+ORBGATE_GET_INTEGER(orbgate_answer_get_packed, 66, 1) /* The decision, packed as with `ORBGATE_PACK_ABOUT`. */
 /* The status of the response to a denied request, which has no body unless `body` is set; 0 for an allow. */
-static inline uint64_t orbgate_answer_get_http_status(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 66u, 2u); }
+ORBGATE_GET_INTEGER(orbgate_answer_get_http_status, 66, 2)
 /* The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run. */
-static inline bool orbgate_answer_get_preflight(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 3u).data != NULL; }
-/* The `WWW-Authenticate` header of a denial. */
-static inline OrbgateStr orbgate_answer_get_www_authenticate(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 4u); }
-/* The `Allow` header of a denial. */
-static inline OrbgateStr orbgate_answer_get_allow(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 5u); }
-/* Why the token is rejected, such as `expired`, only for logs and counters. */
-static inline OrbgateStr orbgate_answer_get_refused(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 6u); }
+ORBGATE_GET_BOOLEAN(orbgate_answer_get_preflight, 66, 3)
+ORBGATE_GET_STRING(orbgate_answer_get_www_authenticate, 66, 4) /* The `WWW-Authenticate` header of a denial. */
+ORBGATE_GET_STRING(orbgate_answer_get_allow, 66, 5) /* The `Allow` header of a denial. */
+ORBGATE_GET_STRING(orbgate_answer_get_refused, 66, 6) /* Why the token is rejected, such as `expired`, only for logs and counters. */
 /* The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it. */
-static inline OrbgateStr orbgate_answer_get_misrouted(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 7u); }
+ORBGATE_GET_STRING(orbgate_answer_get_misrouted, 66, 7)
 /* The template of an allowed request that needs no token, because its decision names no route. */
-static inline OrbgateStr orbgate_answer_get_public_template(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 8u); }
-/* With `with_audit`, a JSON line for an audit log, without a line feed. */
-static inline OrbgateStr orbgate_answer_get_audit(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 9u); }
-/* The verified token; absent without a valid token. */
-static inline bool orbgate_answer_get_token(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_get_part(from, 66u, 10u, 2u, to); }
-/* `NextCall` might be answered by a call. */
-static inline bool orbgate_answer_get_may_call(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 11u).data != NULL; }
+ORBGATE_GET_STRING(orbgate_answer_get_public_template, 66, 8)
+ORBGATE_GET_STRING(orbgate_answer_get_audit, 66, 9) /* With `with_audit`, a JSON line for an audit log, without a line feed. */
+ORBGATE_GET_PART(orbgate_answer_get_token, 66, 10, 2) /* The verified token; absent without a valid token. */
+ORBGATE_GET_BOOLEAN(orbgate_answer_get_may_call, 66, 11) /* `NextCall` might be answered by a call. */
 /* The body of the response, if it has one: JSON, and at a status of 200 the metadata of the protected resource. */
-static inline OrbgateStr orbgate_answer_get_body(const OrbgateMessage *from) { return orbgate_wire_get(from, 66u, 12u); }
-/* More headers of the response. */
-static inline bool orbgate_answer_next_header(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 66u, 0xdu, 3u, to); }
-/* The seconds of its `Retry-After` header; 0 if it has none. */
-static inline uint64_t orbgate_answer_get_retry_after(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 66u, 14u); }
+ORBGATE_GET_STRING(orbgate_answer_get_body, 66, 12)
+ORBGATE_NEXT_PART(orbgate_answer_next_header, 66, 0xd, 3) /* More headers of the response. */
+ORBGATE_GET_INTEGER(orbgate_answer_get_retry_after, 66, 14) /* The seconds of its `Retry-After` header; 0 if it has none. */
 
 /* Wait: The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` is answered so, at the latest until `until_ms`, and then resume. */
-/* When the wait ends even without a report, on the monotonic clock. */
-static inline uint64_t orbgate_wait_get_until_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 67u, 1u); }
-/* `NextCall` might be answered by a call. */
-static inline bool orbgate_wait_get_may_call(const OrbgateMessage *from) { return orbgate_wire_get(from, 67u, 2u).data != NULL; }
+ORBGATE_GET_INTEGER(orbgate_wait_get_until_ms, 67, 1) /* When the wait ends even without a report, on the monotonic clock. */
+ORBGATE_GET_BOOLEAN(orbgate_wait_get_may_call, 67, 2) /* `NextCall` might be answered by a call. */
 
 /* CheckSignature: Check a signature, and report with `Checked` whether it is valid. The algorithm fits the key, and key and signature have a valid form and length. */
 /* The algorithm, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash. */
-static inline OrbgateStr orbgate_check_signature_get_algorithm(const OrbgateMessage *from) { return orbgate_wire_get(from, 68u, 1u); }
+ORBGATE_GET_STRING(orbgate_check_signature_get_algorithm, 68, 1)
 /* The key as a JWK with only its required members. Equal keys have equal strings. If it can't be imported, the signature is invalid. */
-static inline OrbgateStr orbgate_check_signature_get_key(const OrbgateMessage *from) { return orbgate_wire_get(from, 68u, 2u); }
-/* The token, whose first `signed` bytes are the signed ones. */
-static inline OrbgateStr orbgate_check_signature_get_token(const OrbgateMessage *from) { return orbgate_wire_get(from, 68u, 3u); }
-/* How many bytes of the token are signed. */
-static inline uint64_t orbgate_check_signature_get_signed(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 68u, 4u); }
-/* The signature. */
-static inline OrbgateStr orbgate_check_signature_get_signature(const OrbgateMessage *from) { return orbgate_wire_get(from, 68u, 5u); }
-/* `NextCall` might be answered by a call. */
-static inline bool orbgate_check_signature_get_may_call(const OrbgateMessage *from) { return orbgate_wire_get(from, 68u, 6u).data != NULL; }
+ORBGATE_GET_STRING(orbgate_check_signature_get_key, 68, 2)
+ORBGATE_GET_STRING(orbgate_check_signature_get_token, 68, 3) /* The token, whose first `signed` bytes are the signed ones. */
+ORBGATE_GET_INTEGER(orbgate_check_signature_get_signed, 68, 4) /* How many bytes of the token are signed. */
+ORBGATE_GET_STRING(orbgate_check_signature_get_signature, 68, 5) /* The signature. */
+ORBGATE_GET_BOOLEAN(orbgate_check_signature_get_may_call, 68, 6) /* `NextCall` might be answered by a call. */
 
 /* Call: A call to make without following redirects. In any case, report the result with `Called`. */
-/* The attempt that needs it. */
-static inline uint64_t orbgate_call_get_attempt(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 69u, 1u); }
-/* Its method. */
-static inline OrbgateStr orbgate_call_get_method(const OrbgateMessage *from) { return orbgate_wire_get(from, 69u, 2u); }
-/* `https`, or a loopback address. */
-static inline OrbgateStr orbgate_call_get_url(const OrbgateMessage *from) { return orbgate_wire_get(from, 69u, 3u); }
-/* Its headers. One of them can contain a secret, so don't log them. */
-static inline bool orbgate_call_next_header(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 69u, 0x80000004u, 3u, to); }
-/* Its body, if it has one. It can contain a token, so don't log it. */
-static inline OrbgateStr orbgate_call_get_body(const OrbgateMessage *from) { return orbgate_wire_get(from, 69u, 5u); }
-/* If the response hasn't arrived after this time, report `ORBGATE_FETCH_TIMEOUT`. */
-static inline uint64_t orbgate_call_get_timeout_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 69u, 6u); }
-/* If the body is longer, stop reading and report `ORBGATE_FETCH_TOO_LARGE`. */
-static inline uint64_t orbgate_call_get_max_bytes(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 69u, 7u); }
+ORBGATE_GET_INTEGER(orbgate_call_get_attempt, 69, 1) /* The attempt that needs it. */
+ORBGATE_GET_STRING(orbgate_call_get_method, 69, 2) /* Its method. */
+ORBGATE_GET_STRING(orbgate_call_get_url, 69, 3) /* `https`, or a loopback address. */
+ORBGATE_NEXT_PART(orbgate_call_next_header, 69, 0x80000004, 3) /* Its headers. One of them can contain a secret, so don't log them. */
+ORBGATE_GET_STRING(orbgate_call_get_body, 69, 5) /* Its body, if it has one. It can contain a token, so don't log it. */
+ORBGATE_GET_INTEGER(orbgate_call_get_timeout_ms, 69, 6) /* If the response hasn't arrived after this time, report `ORBGATE_FETCH_TIMEOUT`. */
+ORBGATE_GET_INTEGER(orbgate_call_get_max_bytes, 69, 7) /* If the body is longer, stop reading and report `ORBGATE_FETCH_TOO_LARGE`. */
 
 /* Over: Whether the wait of a step is over. */
-/* The step can be resumed. */
-static inline bool orbgate_over_get_is_over(const OrbgateMessage *from) { return orbgate_wire_get(from, 70u, 1u).data != NULL; }
+ORBGATE_GET_BOOLEAN(orbgate_over_get_is_over, 70, 1) /* The step can be resumed. */
 
 /* SecretSources: Where the secrets of a token configuration are, in the order of the issuers that have one. */
-/* The sources. */
-static inline bool orbgate_secret_sources_next_source(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 71u, 0x80000001u, 4u, to); }
+ORBGATE_NEXT_PART(orbgate_secret_sources_next_source, 71, 0x80000001, 4) /* The sources. */
 
 /* KeyStatus: The status of the keys at one moment. */
-/* The issuers, in the order of the configuration. */
-static inline bool orbgate_key_status_next_issuer(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 72u, 0x1u, 5u, to); }
+ORBGATE_NEXT_PART(orbgate_key_status_next_issuer, 72, 0x1, 5) /* The issuers, in the order of the configuration. */
 
 /* RouteDifferences: The differences between the routes of a service and of its policy; empty if they are the same. */
 /* First the routes that the policy lacks, then those that the service lacks. */
-static inline bool orbgate_route_differences_next_difference(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 73u, 0x80000001u, 6u, to); }
+ORBGATE_NEXT_PART(orbgate_route_differences_next_difference, 73, 0x80000001, 6)
 
 /* ReadBody: The request is for an MCP endpoint, and its token is valid. Read its body and ask with `Body`. */
-/* If the body is longer, stop reading and report `too_large`. */
-static inline uint64_t orbgate_read_body_get_most_bytes(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 74u, 1u); }
-/* `NextCall` might be answered by a call. */
-static inline bool orbgate_read_body_get_may_call(const OrbgateMessage *from) { return orbgate_wire_get(from, 74u, 2u).data != NULL; }
+ORBGATE_GET_INTEGER(orbgate_read_body_get_most_bytes, 74, 1) /* If the body is longer, stop reading and report `too_large`. */
+ORBGATE_GET_BOOLEAN(orbgate_read_body_get_may_call, 74, 2) /* `NextCall` might be answered by a call. */
 /* The most bytes of bodies that the host holds for all requests. Without a `Content-Length`, a body needs room for `most_bytes`. If there is no room, report `busy`. */
-static inline uint64_t orbgate_read_body_get_most_held(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 74u, 3u); }
+ORBGATE_GET_INTEGER(orbgate_read_body_get_most_held, 74, 3)
 
 /* Loaded: What became of a version of the policy. */
-/* Activate it. */
-static inline bool orbgate_loaded_get_is_loaded(const OrbgateMessage *from) { return orbgate_wire_get(from, 84u, 1u).data != NULL; }
+ORBGATE_GET_BOOLEAN(orbgate_loaded_get_is_loaded, 84, 1) /* Activate it. */
 /* The label of `orbgate_policy_loads_total`, such as `loaded` or `wider`. Empty if there is nothing to count or to log. */
-static inline OrbgateStr orbgate_loaded_get_result(const OrbgateMessage *from) { return orbgate_wire_get(from, 84u, 2u); }
-/* What to log: the digest, or why the previous policy stays active. */
-static inline OrbgateStr orbgate_loaded_get_message(const OrbgateMessage *from) { return orbgate_wire_get(from, 84u, 3u); }
-/* What to log as a warning, such as the changes for callers; empty if there is nothing. */
-static inline OrbgateStr orbgate_loaded_get_warning(const OrbgateMessage *from) { return orbgate_wire_get(from, 84u, 4u); }
-/* The `OrbgateStatus` of a rejection; otherwise 0. */
-static inline uint64_t orbgate_loaded_get_status(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 84u, 5u); }
-/* The errors of a policy or a configuration that have a position. */
-static inline bool orbgate_loaded_next_diagnostic(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, 84u, 0x6u, 1u, to); }
-/* With `interval_ms`, when to ask again. */
-static inline uint64_t orbgate_loaded_get_pause_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 84u, 7u); }
+ORBGATE_GET_STRING(orbgate_loaded_get_result, 84, 2)
+ORBGATE_GET_STRING(orbgate_loaded_get_message, 84, 3) /* What to log: the digest, or why the previous policy stays active. */
+ORBGATE_GET_STRING(orbgate_loaded_get_warning, 84, 4) /* What to log as a warning, such as the changes for callers; empty if there is nothing. */
+ORBGATE_GET_INTEGER(orbgate_loaded_get_status, 84, 5) /* The `OrbgateStatus` of a rejection; otherwise 0. */
+ORBGATE_NEXT_PART(orbgate_loaded_next_diagnostic, 84, 0x6, 1) /* The errors of a policy or a configuration that have a position. */
+ORBGATE_GET_INTEGER(orbgate_loaded_get_pause_ms, 84, 7) /* With `interval_ms`, when to ask again. */
 /* Why a version is rejected, for the language's error: each error on a line, with the file. */
-static inline OrbgateStr orbgate_loaded_get_reason(const OrbgateMessage *from) { return orbgate_wire_get(from, 84u, 8u); }
+ORBGATE_GET_STRING(orbgate_loaded_get_reason, 84, 8)
 
 /* Charge: The call is allowed and consumes orbs, which must be held before its handler runs: ask the ledger's step with `Hold`. */
-/* The account. */
-static inline OrbgateStr orbgate_charge_get_account(const OrbgateMessage *from) { return orbgate_wire_get(from, 90u, 1u); }
-/* How many orbs. */
-static inline uint64_t orbgate_charge_get_amount(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 90u, 2u); }
-/* Bonus orbs may be used. */
-static inline bool orbgate_charge_get_bonus(const OrbgateMessage *from) { return orbgate_wire_get(from, 90u, 3u).data != NULL; }
-/* What the service notes: the route and the policy's digest. */
-static inline OrbgateStr orbgate_charge_get_note(const OrbgateMessage *from) { return orbgate_wire_get(from, 90u, 4u); }
+ORBGATE_GET_STRING(orbgate_charge_get_account, 90, 1) /* The account. */
+ORBGATE_GET_INTEGER(orbgate_charge_get_amount, 90, 2) /* How many orbs. */
+ORBGATE_GET_BOOLEAN(orbgate_charge_get_bonus, 90, 3) /* Bonus orbs may be used. */
+ORBGATE_GET_STRING(orbgate_charge_get_note, 90, 4) /* What the service notes: the route and the policy's digest. */
 /* For a call at an MCP endpoint whose response settles it: ask with `ReadResponse`. Otherwise empty. */
-static inline OrbgateStr orbgate_charge_get_mcp_id(const OrbgateMessage *from) { return orbgate_wire_get(from, 90u, 5u); }
-/* Its protocol version is an older one. */
-static inline bool orbgate_charge_get_mcp_legacy(const OrbgateMessage *from) { return orbgate_wire_get(from, 90u, 6u).data != NULL; }
+ORBGATE_GET_STRING(orbgate_charge_get_mcp_id, 90, 5)
+ORBGATE_GET_BOOLEAN(orbgate_charge_get_mcp_legacy, 90, 6) /* Its protocol version is an older one. */
 
 /* HoldStep: What a request that waits for its orbs must do next. */
-/* The orbs are held: run the handler. */
-static inline bool orbgate_hold_step_get_may_run(const OrbgateMessage *from) { return orbgate_wire_get(from, 91u, 1u).data != NULL; }
+ORBGATE_GET_BOOLEAN(orbgate_hold_step_get_may_run, 91, 1) /* The orbs are held: run the handler. */
 /* If it isn't empty, send a call and report it with `Held`. This is its path, to be added to the service's URL. By POST, with the secret as a bearer token. */
-static inline OrbgateStr orbgate_hold_step_get_path(const OrbgateMessage *from) { return orbgate_wire_get(from, 91u, 2u); }
-/* Its body, which is JSON. */
-static inline OrbgateStr orbgate_hold_step_get_body(const OrbgateMessage *from) { return orbgate_wire_get(from, 91u, 3u); }
-/* After this time the call has failed. */
-static inline uint64_t orbgate_hold_step_get_timeout_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 91u, 4u); }
+ORBGATE_GET_STRING(orbgate_hold_step_get_path, 91, 2)
+ORBGATE_GET_STRING(orbgate_hold_step_get_body, 91, 3) /* Its body, which is JSON. */
+ORBGATE_GET_INTEGER(orbgate_hold_step_get_timeout_ms, 91, 4) /* After this time the call has failed. */
 /* If it isn't 0, wait until then, on the monotonic clock, and ask with `Waited`. Otherwise deny. */
-static inline uint64_t orbgate_hold_step_get_until_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 91u, 5u); }
-/* Of a denial: for `unpaid` of `Ask`. */
-static inline uint64_t orbgate_hold_step_get_unpaid(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 91u, 6u); }
-/* Of a denial: for `Ask`. */
-static inline uint64_t orbgate_hold_step_get_retry_after_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 91u, 7u); }
-/* At the end, the label of `orbgate_holds_total`. */
-static inline OrbgateStr orbgate_hold_step_get_result(const OrbgateMessage *from) { return orbgate_wire_get(from, 91u, 8u); }
+ORBGATE_GET_INTEGER(orbgate_hold_step_get_until_ms, 91, 5)
+ORBGATE_GET_INTEGER(orbgate_hold_step_get_unpaid, 91, 6) /* Of a denial: for `unpaid` of `Ask`. */
+ORBGATE_GET_INTEGER(orbgate_hold_step_get_retry_after_ms, 91, 7) /* Of a denial: for `Ask`. */
+ORBGATE_GET_STRING(orbgate_hold_step_get_result, 91, 8) /* At the end, the label of `orbgate_holds_total`. */
 
 /* LedgerCall: The next message to the service. Report it with `LedgerCalled`. */
-/* Its number. */
-static inline uint64_t orbgate_ledger_call_get_call(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 92u, 1u); }
-/* Its path. By POST, like that of `HoldStep`. */
-static inline OrbgateStr orbgate_ledger_call_get_path(const OrbgateMessage *from) { return orbgate_wire_get(from, 92u, 2u); }
-/* Its body. */
-static inline OrbgateStr orbgate_ledger_call_get_body(const OrbgateMessage *from) { return orbgate_wire_get(from, 92u, 3u); }
-/* After this time the call has failed. */
-static inline uint64_t orbgate_ledger_call_get_timeout_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 92u, 4u); }
+ORBGATE_GET_INTEGER(orbgate_ledger_call_get_call, 92, 1) /* Its number. */
+ORBGATE_GET_STRING(orbgate_ledger_call_get_path, 92, 2) /* Its path. By POST, like that of `HoldStep`. */
+ORBGATE_GET_STRING(orbgate_ledger_call_get_body, 92, 3) /* Its body. */
+ORBGATE_GET_INTEGER(orbgate_ledger_call_get_timeout_ms, 92, 4) /* After this time the call has failed. */
 
 /* Ledgered: The state of a ledger's step. */
-/* Ask with `NextLedgerCall` at `wake_ms`; otherwise only after a report. */
-static inline bool orbgate_ledgered_get_wakes(const OrbgateMessage *from) { return orbgate_wire_get(from, 93u, 1u).data != NULL; }
-/* On the monotonic clock. */
-static inline uint64_t orbgate_ledgered_get_wake_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 93u, 2u); }
-/* How many settlements wait for the service. */
-static inline uint64_t orbgate_ledgered_get_waiting(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 93u, 3u); }
-/* How many calls were charged so far. */
-static inline uint64_t orbgate_ledgered_get_captured(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 93u, 4u); }
-/* How many holds were released. */
-static inline uint64_t orbgate_ledgered_get_voided(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 93u, 5u); }
-/* How many settlements were given up. */
-static inline uint64_t orbgate_ledgered_get_lost(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 93u, 6u); }
+ORBGATE_GET_BOOLEAN(orbgate_ledgered_get_wakes, 93, 1) /* Ask with `NextLedgerCall` at `wake_ms`; otherwise only after a report. */
+ORBGATE_GET_INTEGER(orbgate_ledgered_get_wake_ms, 93, 2) /* On the monotonic clock. */
+ORBGATE_GET_INTEGER(orbgate_ledgered_get_waiting, 93, 3) /* How many settlements wait for the service. */
+ORBGATE_GET_INTEGER(orbgate_ledgered_get_captured, 93, 4) /* How many calls were charged so far. */
+ORBGATE_GET_INTEGER(orbgate_ledgered_get_voided, 93, 5) /* How many holds were released. */
+ORBGATE_GET_INTEGER(orbgate_ledgered_get_lost, 93, 6) /* How many settlements were given up. */
 
 /* Responded: What a response has said so far. */
-/* The next piece must be read; otherwise none. */
-static inline bool orbgate_responded_get_reads(const OrbgateMessage *from) { return orbgate_wire_get(from, 94u, 1u).data != NULL; }
-/* For `response` of `Ended`. */
-static inline uint64_t orbgate_responded_get_end(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 94u, 2u); }
+ORBGATE_GET_BOOLEAN(orbgate_responded_get_reads, 94, 1) /* The next piece must be read; otherwise none. */
+ORBGATE_GET_INTEGER(orbgate_responded_get_end, 94, 2) /* For `response` of `Ended`. */
 
 /* VisibleNames: The names that the token may pass, in their order. */
-/* The names, one on each line. */
-static inline OrbgateStr orbgate_visible_names_get_names(const OrbgateMessage *from) { return orbgate_wire_get(from, 98u, 1u); }
+ORBGATE_GET_STRING(orbgate_visible_names_get_names, 98, 1) /* The names, one on each line. */
 
 /* Diagnostic: An error of a configuration. */
-/* Line, from 1. */
-static inline uint64_t orbgate_diagnostic_get_line(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 1u, 1u); }
-/* Column in characters, from 1. */
-static inline uint64_t orbgate_diagnostic_get_column(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 1u, 2u); }
-/* The message: lower case, no final period, without the position. */
-static inline OrbgateStr orbgate_diagnostic_get_message(const OrbgateMessage *from) { return orbgate_wire_get(from, 1u, 3u); }
+ORBGATE_GET_INTEGER(orbgate_diagnostic_get_line, 1, 1) /* Line, from 1. */
+ORBGATE_GET_INTEGER(orbgate_diagnostic_get_column, 1, 2) /* Column in characters, from 1. */
+ORBGATE_GET_STRING(orbgate_diagnostic_get_message, 1, 3) /* The message: lower case, no final period, without the position. */
 
 /* Token: A verified token. */
-/* Its kind: an `OrbgateTokenKind`. */
-static inline uint64_t orbgate_token_get_kind(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 2u, 1u); }
-/* Its scopes, separated by single spaces. */
-static inline OrbgateStr orbgate_token_get_scopes(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 2u); }
-/* The issuer. */
-static inline OrbgateStr orbgate_token_get_issuer(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 3u); }
-/* The subject (`sub`); empty if the token doesn't state it. */
-static inline OrbgateStr orbgate_token_get_subject(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 4u); }
-/* The client that the token was issued to; empty if the token doesn't state it. */
-static inline OrbgateStr orbgate_token_get_client(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 5u); }
-/* The party that acts for the subject (`act`); empty if the token doesn't state it. */
-static inline OrbgateStr orbgate_token_get_actor(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 6u); }
-/* The token's own id (`jti`); empty if the token doesn't state it. */
-static inline OrbgateStr orbgate_token_get_id(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 7u); }
-/* An id that reveals nothing about the token: 16 hexadecimal digits. */
-static inline OrbgateStr orbgate_token_get_fingerprint(const OrbgateMessage *from) { return orbgate_wire_get(from, 2u, 8u); }
-/* When the token expires: in milliseconds since 1970. */
-static inline uint64_t orbgate_token_get_expires_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 2u, 9u); }
+ORBGATE_GET_INTEGER(orbgate_token_get_kind, 2, 1) /* Its kind: an `OrbgateTokenKind`. */
+ORBGATE_GET_STRING(orbgate_token_get_scopes, 2, 2) /* Its scopes, separated by single spaces. */
+ORBGATE_GET_STRING(orbgate_token_get_issuer, 2, 3) /* The issuer. */
+ORBGATE_GET_STRING(orbgate_token_get_subject, 2, 4) /* The subject (`sub`); empty if the token doesn't state it. */
+ORBGATE_GET_STRING(orbgate_token_get_client, 2, 5) /* The client that the token was issued to; empty if the token doesn't state it. */
+ORBGATE_GET_STRING(orbgate_token_get_actor, 2, 6) /* The party that acts for the subject (`act`); empty if the token doesn't state it. */
+ORBGATE_GET_STRING(orbgate_token_get_id, 2, 7) /* The token's own id (`jti`); empty if the token doesn't state it. */
+ORBGATE_GET_STRING(orbgate_token_get_fingerprint, 2, 8) /* An id that reveals nothing about the token: 16 hexadecimal digits. */
+ORBGATE_GET_INTEGER(orbgate_token_get_expires_ms, 2, 9) /* When the token expires: in milliseconds since 1970. */
 
 /* CallHeader: A header line of a call. */
-/* Its name. */
-static inline OrbgateStr orbgate_call_header_get_name(const OrbgateMessage *from) { return orbgate_wire_get(from, 3u, 1u); }
-/* Its value. */
-static inline OrbgateStr orbgate_call_header_get_value(const OrbgateMessage *from) { return orbgate_wire_get(from, 3u, 2u); }
+ORBGATE_GET_STRING(orbgate_call_header_get_name, 3, 1) /* Its name. */
+ORBGATE_GET_STRING(orbgate_call_header_get_value, 3, 2) /* Its value. */
 
 /* SecretSource: Where a secret is. A configuration never contains the secret. */
-/* An `ORBGATE_SECRET_*` number. */
-static inline uint64_t orbgate_secret_source_get_kind(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 4u, 1u); }
-/* The path of the file, or the name of the variable. */
-static inline OrbgateStr orbgate_secret_source_get_name(const OrbgateMessage *from) { return orbgate_wire_get(from, 4u, 2u); }
+ORBGATE_GET_INTEGER(orbgate_secret_source_get_kind, 4, 1) /* An `ORBGATE_SECRET_*` number. */
+ORBGATE_GET_STRING(orbgate_secret_source_get_name, 4, 2) /* The path of the file, or the name of the variable. */
 
 /* IssuerStatus: The status of one issuer's keys. */
-/* The issuer. */
-static inline OrbgateStr orbgate_issuer_status_get_issuer(const OrbgateMessage *from) { return orbgate_wire_get(from, 5u, 1u); }
+ORBGATE_GET_STRING(orbgate_issuer_status_get_issuer, 5, 1) /* The issuer. */
 /* The number of usable keys. If it is 0 and `opaque` isn't true, every token of the issuer is rejected. */
-static inline uint64_t orbgate_issuer_status_get_key_count(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 5u, 2u); }
-/* When the keys were fetched, on the monotonic clock; 0 if there aren't any. */
-static inline uint64_t orbgate_issuer_status_get_fetched_ms(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 5u, 3u); }
-/* Why the last attempt failed; empty if it succeeded. */
-static inline OrbgateStr orbgate_issuer_status_get_failure(const OrbgateMessage *from) { return orbgate_wire_get(from, 5u, 4u); }
-/* The keys that were left out, with the reasons: one line for each. */
-static inline OrbgateStr orbgate_issuer_status_get_warnings(const OrbgateMessage *from) { return orbgate_wire_get(from, 5u, 5u); }
+ORBGATE_GET_INTEGER(orbgate_issuer_status_get_key_count, 5, 2)
+ORBGATE_GET_INTEGER(orbgate_issuer_status_get_fetched_ms, 5, 3) /* When the keys were fetched, on the monotonic clock; 0 if there aren't any. */
+ORBGATE_GET_STRING(orbgate_issuer_status_get_failure, 5, 4) /* Why the last attempt failed; empty if it succeeded. */
+ORBGATE_GET_STRING(orbgate_issuer_status_get_warnings, 5, 5) /* The keys that were left out, with the reasons: one line for each. */
 /* The issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint. */
-static inline bool orbgate_issuer_status_get_opaque(const OrbgateMessage *from) { return orbgate_wire_get(from, 5u, 6u).data != NULL; }
+ORBGATE_GET_BOOLEAN(orbgate_issuer_status_get_opaque, 5, 6)
 
 /* RouteDifference: A route that only the service or only the policy has. */
-/* An `ORBGATE_DIFFERENCE_*` number. */
-static inline uint64_t orbgate_route_difference_get_kind(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, 6u, 1u); }
-/* The route, for example `GET /users/export`. */
-static inline OrbgateStr orbgate_route_difference_get_route(const OrbgateMessage *from) { return orbgate_wire_get(from, 6u, 2u); }
+ORBGATE_GET_INTEGER(orbgate_route_difference_get_kind, 6, 1) /* An `ORBGATE_DIFFERENCE_*` number. */
+ORBGATE_GET_STRING(orbgate_route_difference_get_route, 6, 2) /* The route, for example `GET /users/export`. */
 /* The policy's route that decides the requests of an undeclared route; empty if they are denied. */
-static inline OrbgateStr orbgate_route_difference_get_decided_as(const OrbgateMessage *from) { return orbgate_wire_get(from, 6u, 3u); }
+ORBGATE_GET_STRING(orbgate_route_difference_get_decided_as, 6, 3)
+
+#undef ORBGATE_BEGIN
+#undef ORBGATE_SET_STRING
+#undef ORBGATE_SET_INTEGER
+#undef ORBGATE_SET_BOOLEAN
+#undef ORBGATE_ADD_STRING
+#undef ORBGATE_ADD_PAIR
+#undef ORBGATE_ADD_OPTIONAL
+#undef ORBGATE_GET_STRING
+#undef ORBGATE_GET_INTEGER
+#undef ORBGATE_GET_BOOLEAN
+#undef ORBGATE_GET_PART
+#undef ORBGATE_NEXT_PART
 
 /* Whether an answer permits its request. Nothing else does. */
 static inline bool orbgate_answer_is_allow(const OrbgateMessage *answer)

@@ -193,17 +193,51 @@ static inline void orbgate_wire_end(OrbgateQuestion *to, size_t part)
     }
 }
 
+/*
+ * The functions of each message. A line declares one: `ORBGATE_SET_STRING(orbgate_ask_set_method, 3, 1)` is the function
+ * `void orbgate_ask_set_method(OrbgateQuestion *to, const char *value, size_t len)` for field 1 of message 3.
+ */
+#define ORBGATE_BEGIN(name, message) \
+    static inline void name(OrbgateQuestion *to) { orbgate_wire_begin(to, message##u); }
+#define ORBGATE_SET_STRING(name, message, field) \
+    static inline void name(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, message##u, field##u, value, len); }
+#define ORBGATE_SET_INTEGER(name, message, field) \
+    static inline void name(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, message##u, field##u, value); }
+#define ORBGATE_SET_BOOLEAN(name, message, field) \
+    static inline void name(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, message##u, field##u, value); }
+#define ORBGATE_ADD_STRING(name, message, field) \
+    static inline void name(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, message##u, field##u, value, len); }
+/* Adds an item of two strings. */
+#define ORBGATE_ADD_PAIR(name, message, field, one, two) \
+    static inline void name(OrbgateQuestion *to, const char *one, size_t one##_len, const char *two, size_t two##_len) \
+    { \
+        const size_t part = orbgate_wire_part(to, message##u, field##u); \
+        orbgate_wire_set(to, message##u, 1u, one, one##_len); \
+        orbgate_wire_set(to, message##u, 2u, two, two##_len); \
+        orbgate_wire_end(to, part); \
+    }
+/* Adds an item that has a string, or none if the pointer is null. */
+#define ORBGATE_ADD_OPTIONAL(name, message, field) \
+    static inline void name(OrbgateQuestion *to, const char *value, size_t len) \
+    { \
+        const size_t part = orbgate_wire_part(to, message##u, field##u); \
+        if (value != NULL || len > 0) { \
+            orbgate_wire_add(to, message##u, 1u, value, len); \
+        } \
+        orbgate_wire_end(to, part); \
+    }
+
 @SETTERS@
-/* The form of each field, by its number; null for an unknown kind. */
+/* The form of each field from 1, by its number; null for an unknown kind. */
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
 {
-    static const unsigned char forms[][ORBGATE_WIRE_FIELDS] = {
-@FORMS@
-    };
+#define ORBGATE_WIRE_FORMS(message, ...) \
+    case message##u: { static const unsigned char forms[ORBGATE_WIRE_FIELDS] = {0, __VA_ARGS__}; return forms; }
     switch (kind) {
-@ROWS@
+@FORMS@
     default: return NULL;
     }
+#undef ORBGATE_WIRE_FORMS
 }
 
 /* The number and the bytes of the first of these fields; false if they don't begin with one. */
@@ -335,7 +369,33 @@ static inline OrbgateMessage orbgate_message_init(void)
     return none;
 }
 
+/* Getters return a field; those of a part read it into `to`. */
+#define ORBGATE_GET_STRING(name, message, field) \
+    static inline OrbgateStr name(const OrbgateMessage *from) { return orbgate_wire_get(from, message##u, field##u); }
+#define ORBGATE_GET_INTEGER(name, message, field) \
+    static inline uint64_t name(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, message##u, field##u); }
+#define ORBGATE_GET_BOOLEAN(name, message, field) \
+    static inline bool name(const OrbgateMessage *from) { return orbgate_wire_get(from, message##u, field##u).data != NULL; }
+#define ORBGATE_GET_PART(name, message, field, part) \
+    static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_get_part(from, message##u, field##u, part##u, to); }
+/* The next item of a list, or the first one if `to` has no message; false after the last one. */
+#define ORBGATE_NEXT_PART(name, message, field, part) \
+    static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, message##u, field##u, part##u, to); }
+
 @GETTERS@
+#undef ORBGATE_BEGIN
+#undef ORBGATE_SET_STRING
+#undef ORBGATE_SET_INTEGER
+#undef ORBGATE_SET_BOOLEAN
+#undef ORBGATE_ADD_STRING
+#undef ORBGATE_ADD_PAIR
+#undef ORBGATE_ADD_OPTIONAL
+#undef ORBGATE_GET_STRING
+#undef ORBGATE_GET_INTEGER
+#undef ORBGATE_GET_BOOLEAN
+#undef ORBGATE_GET_PART
+#undef ORBGATE_NEXT_PART
+
 /* Whether an answer permits its request. Nothing else does. */
 static inline bool orbgate_answer_is_allow(const OrbgateMessage *answer)
 {

@@ -2,6 +2,9 @@
 
 use super::{Field, MADE, Message, Messages, ValueType};
 
+/// The most bytes of a line that ends in a comment.
+const LINE: usize = 140;
+
 pub(super) fn header(messages: &Messages) -> String {
     let answered: Vec<_> = messages.0.iter().filter(|message| messages.is_answered(message)).collect();
     let most = answered.iter().flat_map(|message| &message.fields).map(|field| field.number).max().unwrap();
@@ -9,23 +12,20 @@ pub(super) fn header(messages: &Messages) -> String {
         .answers()
         .map(|(number, answer)| format!("#define ORBGATE_MESSAGE_{} {number}u\n", upper(answer.name)));
     let forms = answered.iter().map(|message| {
-        let name = message.name;
         let last = message.fields.last().map_or(0, |field| field.number);
-        let forms = (0..=last).map(|number| match message.fields.iter().find(|field| field.number == number) {
+        let forms = (1..=last).map(|number| match message.fields.iter().find(|field| field.number == number) {
             Some(field) => form(messages, field).to_string(),
             None => "0".to_owned(),
         });
-        format!("        {{{}}}, /* {name} */\n", forms.collect::<Vec<_>>().join(", "))
+        let forms = forms.collect::<Vec<_>>().join(", ");
+        format!("    ORBGATE_WIRE_FORMS({}, {forms}) /* {} */\n", messages.kind(message), message.name)
     });
-    let rows = answered.iter().enumerate();
-    let rows = rows.map(|(row, message)| format!("    case {}u: return forms[{row}];\n", messages.kind(message)));
     let drop = messages.find("Drop").number().unwrap();
     include_str!("../../../header/gate.h")
         .replace("@MADE@", MADE)
         .replace("@FIELDS@", &(most + 1).to_string())
         .replace("@KINDS@\n", &kinds.collect::<String>())
         .replace("@FORMS@\n", &forms.collect::<String>())
-        .replace("@ROWS@\n", &rows.collect::<String>())
         .replace("@FIRST@", &messages.answers().map(|(number, _)| number).min().unwrap().to_string())
         .replace("@DROP@", &drop.to_string())
         .replace(
@@ -83,87 +83,70 @@ pub(super) fn function(message: &Message, field: &Field, [one, item]: [&str; 2])
     }
 }
 
-fn about(message: &Message) -> String {
-    format!("/* {}: {} */\n", message.name, message.about)
+/// What declares a function, and its comment behind it, or above if the line would be long.
+fn declaration(declares: &str, about: &str) -> String {
+    match declares.len() + about.len() < LINE {
+        true => format!("{declares} /* {about} */\n"),
+        false => format!("/* {about} */\n{declares}\n"),
+    }
 }
 
 fn setters(messages: &Messages, number: u32, question: &Message) -> String {
-    let name = lower(question.name);
-    let mut text = about(question);
-    text += &format!(
-        "static inline void orbgate_{name}_begin(OrbgateQuestion *to) {{ orbgate_wire_begin(to, {number}u); }}\n"
-    );
+    let begin = format!("ORBGATE_BEGIN(orbgate_{}_begin, {number})", lower(question.name));
+    let mut text = format!("/* {}: {} */\n{begin}\n", question.name, question.about);
     question.fields.iter().for_each(|field| text += &setter(messages, (number, question), field));
     text + "\n"
 }
 
 fn setter(messages: &Messages, (number, question): (u32, &Message), field: &Field) -> String {
-    let place = format!("to, {number}u, {}u", field.number);
-    let (parameters, body) = match (field.list, field.kind) {
-        (false, ValueType::Integer) => {
-            ("uint64_t value".to_owned(), format!(" orbgate_wire_set_integer({place}, value); "))
-        }
-        (false, ValueType::Boolean) => {
-            ("bool value".to_owned(), format!(" orbgate_wire_set_boolean({place}, value); "))
-        }
-        (true, ValueType::Part(part)) => {
-            let fields = &messages.find(part).fields;
-            let parameters = fields.iter().map(|it| format!("const char *{0}, size_t {0}_len", it.name));
-            let puts = fields.iter().map(|it| put(number, it)).collect::<String>();
-            let body = format!(
-                "\n    const size_t part = orbgate_wire_part({place});\n{puts}    orbgate_wire_end(to, part);\n"
-            );
-            (parameters.collect::<Vec<_>>().join(", "), body)
-        }
+    let (kind, names) = match (field.list, field.kind) {
+        (false, ValueType::Integer) => ("SET_INTEGER", String::new()),
+        (false, ValueType::Boolean) => ("SET_BOOLEAN", String::new()),
+        (true, ValueType::Part(part)) => match &messages.find(part).fields[..] {
+            [one @ Field { optional: true, number: 1, .. }] if one.is_string() => ("ADD_OPTIONAL", String::new()),
+            [one @ Field { optional: false, number: 1, .. }, two @ Field { optional: false, number: 2, .. }]
+                if one.is_string() && two.is_string() =>
+            {
+                ("ADD_PAIR", format!(", {}, {}", one.name, two.name))
+            }
+            _ => panic!("{part} has fields that no part had yet"),
+        },
         (list, ValueType::Text | ValueType::Kept | ValueType::Bytes) => {
             assert!(!field.optional, "only a part has a field that can be absent");
-            let call = if list { "orbgate_wire_add" } else { "orbgate_wire_set" };
-            ("const char *value, size_t len".to_owned(), format!(" {call}({place}, value, len); "))
+            (if list { "ADD_STRING" } else { "SET_STRING" }, String::new())
         }
         _ => panic!("{} has a form that no question had yet", field.name),
     };
     let name = function(question, field, ["set", "add"]);
-    format!(
-        "/* {} */\nstatic inline void {name}(OrbgateQuestion *to, {parameters}){}{{{body}}}\n",
-        field.about,
-        if body.starts_with('\n') { '\n' } else { ' ' }
-    )
+    declaration(&format!("ORBGATE_{kind}({name}, {number}, {}{names})", field.number), field.about)
 }
 
-/// Sets a field of a part of a question.
-fn put(question: u32, field: &Field) -> String {
-    let (number, name) = (field.number, field.name);
-    assert!(matches!(field.kind, ValueType::Text | ValueType::Bytes) && !field.list, "{name}: only strings yet");
-    let put = format!("(to, {question}u, {number}u, {name}, {name}_len);\n");
-    match field.optional {
-        true => format!("    if ({name} != NULL || {name}_len > 0) {{\n        orbgate_wire_add{put}    }}\n"),
-        false => format!("    orbgate_wire_set{put}"),
+impl Field {
+    const fn is_string(&self) -> bool {
+        matches!(self.kind, ValueType::Text | ValueType::Bytes) && !self.list
     }
 }
 
 fn getters(messages: &Messages, message: &Message) -> String {
     let fields = message.fields.iter().map(|field| getter(messages, message, field));
-    about(message) + &fields.collect::<String>() + "\n"
+    format!("/* {}: {} */\n{}\n", message.name, message.about, fields.collect::<String>())
 }
 
 fn getter(messages: &Messages, message: &Message, field: &Field) -> String {
-    let place = format!("from, {}u, {}u", messages.kind(message), field.number);
-    let from = "const OrbgateMessage *from";
-    let (kind, parameters, body) = match (field.list, field.kind) {
-        (true, ValueType::Part(part)) => {
-            let place = format!("from, {}u, {:#x}u", messages.kind(message), field.tag());
+    let (kind, rest) = match (field.list, field.kind) {
+        (list, ValueType::Part(part)) => {
             let part = messages.kind(messages.find(part));
-            ("bool ", format!("{from}, OrbgateMessage *to"), format!("orbgate_wire_next_part({place}, {part}u, to)"))
+            let (kind, number) = match list {
+                true => ("NEXT_PART", format!("{:#x}", field.tag())),
+                false => ("GET_PART", field.number.to_string()),
+            };
+            (kind, format!("{number}, {part}"))
         }
-        (false, ValueType::Part(part)) => {
-            let part = messages.kind(messages.find(part));
-            ("bool ", format!("{from}, OrbgateMessage *to"), format!("orbgate_wire_get_part({place}, {part}u, to)"))
-        }
-        (false, ValueType::Integer) => ("uint64_t ", from.to_owned(), format!("orbgate_wire_get_integer({place})")),
-        (false, ValueType::Boolean) => ("bool ", from.to_owned(), format!("orbgate_wire_get({place}).data != NULL")),
-        (false, _) => ("OrbgateStr ", from.to_owned(), format!("orbgate_wire_get({place})")),
+        (false, ValueType::Integer) => ("GET_INTEGER", field.number.to_string()),
+        (false, ValueType::Boolean) => ("GET_BOOLEAN", field.number.to_string()),
+        (false, _) => ("GET_STRING", field.number.to_string()),
         (true, _) => panic!("{} is a list of a kind that no answer had yet", field.name),
     };
     let name = function(message, field, ["get", "next"]);
-    format!("/* {} */\nstatic inline {kind}{name}({parameters}) {{ return {body}; }}\n", field.about)
+    declaration(&format!("ORBGATE_{kind}({name}, {}, {rest})", messages.kind(message)), field.about)
 }
