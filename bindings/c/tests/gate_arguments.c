@@ -1,6 +1,6 @@
 /*
  * Gates: every function × every null, bad length and pointer that is misaligned: a status, outputs untouched, never a crash. The bytes of
- * questions are tested in Rust, and the setters and getters in gate_fields.c.
+ * questions are tested in Rust, and the setters and getters in gate_fields.h.
  */
 #include "gate.h"
 #include "refused.h"

@@ -1,4 +1,4 @@
-/* What the test of setters and getters checks. It is also compiled as C++. */
+/* What the test of setters and getters checks, gate_fields.c, which `cargo xtask test c` makes. It is also compiled as C++. */
 #ifndef ORBGATE_GATE_FIELDS_H
 #define ORBGATE_GATE_FIELDS_H
 

@@ -1,5 +1,6 @@
 //! The step `c`: what C and C++ see of the library. The tests are CTest's, in `bindings/c/tests/CMakeLists.txt`.
 
+use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
@@ -26,6 +27,9 @@ pub(crate) fn run(project: &Project) -> Result<()> {
     let plain = Library::build(project, Profile::Tests)?;
     let panics = Library::build_that_panics(project)?;
     let home = project.target.join("xtask").join("c");
+    fs::create_dir_all(&home)?;
+    let fields = Program::parse("cargo test -p orbgate-capi -- --ignored the_fields_of_c");
+    fields.env("ORBGATE_GATE_FIELDS", home.join("gate_fields.c").display().to_string()).run()?;
     let configure = Program::parse("cmake -S bindings/c/tests").path("-B", &home);
     let folder = |name: &str, library: &Library| format!("-D{name}={}", library.directory.display());
     let configure = configure.arg(folder("LIBRARY", &plain));

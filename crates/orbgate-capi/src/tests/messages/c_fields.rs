@@ -1,20 +1,19 @@
-//! The test of every setter and getter of C: bytes that are put together here, without the header.
+//! The test of every setter and getter of C: bytes that are put together here, without the header. Nobody reads it, so it
+//! isn't committed: the step `c` writes it and compiles it.
 
 use super::c::{function, lower};
 use super::hostile::field as put;
-use super::{Field, MADE, Message, Messages, ValueType};
+use super::{Field, Message, Messages, ValueType};
 
-const HEAD: &str = "\
-/*
- * Every setter and getter of orbgate_gate.h: the bytes that it writes or reads, null, and a message of another kind.
- *
- * @MADE@
- */
-#include \"gate_fields.h\"
-";
+#[test]
+#[ignore = "writes a file: cargo xtask test c"]
+fn the_fields_of_c() {
+    let file = std::env::var_os("ORBGATE_GATE_FIELDS").unwrap();
+    std::fs::write(file, test(&Messages::read())).unwrap();
+}
 
-pub(super) fn test(messages: &Messages) -> String {
-    let mut text = HEAD.replace("@MADE@", MADE);
+fn test(messages: &Messages) -> String {
+    let mut text = "#include \"gate_fields.h\"\n".to_owned();
     let mut calls = String::new();
     for (_, question) in messages.questions() {
         text += &written(messages, question);

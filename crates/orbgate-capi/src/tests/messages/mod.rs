@@ -184,7 +184,6 @@ fn every_language_has_the_messages() {
     compare("crates/orbgate-capi/messages.tsv", &reference::numbers(&messages));
     compare("docs/messages.md", &reference::page(&messages));
     compare("bindings/c/include/orbgate_gate.h", &c::header(&messages));
-    compare("bindings/c/tests/gate_fields.c", &c_fields::test(&messages));
     compare("bindings/go/orbgate/internal/steps/messages.go", &go::messages(&messages));
     for (message, section) in [("Answer", "answer"), ("Token", "token")] {
         let [fields, values] = go::public(messages.find(message));
