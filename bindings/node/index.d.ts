@@ -229,8 +229,6 @@ export class Engine implements Disposable {
   findRoute(method: Text, template: Text): RouteId | null;
   /** Interns the scopes of a token: one string separated by spaces, or a list with one scope per element. */
   scopeSet(scopes: Text | readonly Text[]): ScopeSet;
-  /** The whole table, as `orbgate table --format json` prints it. */
-  tableJson(): string;
 
   /**
    * Answers a question about the policy: `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`, `unused` or `who`. The answer is

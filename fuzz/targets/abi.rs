@@ -9,8 +9,8 @@ use libfuzzer_sys::fuzz_target;
 use orbgate_capi::decide::{orbgate_engine_decide, orbgate_engine_decide_scope};
 use orbgate_capi::decision::OrbgateDecision;
 use orbgate_capi::engine::{
-    OrbgateEngine, orbgate_engine_external, orbgate_engine_free, orbgate_engine_from_yaml, orbgate_engine_name,
-    orbgate_engine_retain, orbgate_engine_table_json,
+    OrbgateEngine, OrbgateEngineInfo, orbgate_engine_external, orbgate_engine_free, orbgate_engine_from_yaml,
+    orbgate_engine_info, orbgate_engine_retain,
 };
 use orbgate_capi::error::{OrbgateError, OrbgateErrorInfo, orbgate_error_free, orbgate_error_info};
 use orbgate_capi::handle::{
@@ -21,7 +21,6 @@ use orbgate_capi::scope_set::{
     OrbgateScopeSet, orbgate_scope_set_free, orbgate_scope_set_from_string, orbgate_scope_set_retain,
 };
 use orbgate_capi::status::OrbgateStatus;
-use orbgate_capi::text::OrbgateStr;
 use orbgate_capi::token::OrbgateToken;
 
 /// A call; numbers choose among what is alive.
@@ -106,13 +105,14 @@ impl Alive {
             Call::Free(number) => unsafe { orbgate_engine_free(take(&mut self.engines, number)) },
             Call::Describe(number) => {
                 let engine = one(&self.engines, number);
-                let mut text = OrbgateStr { data: null(), len: 0 };
+                let mut info: OrbgateEngineInfo = unsafe { core::mem::zeroed() };
+                info.struct_size = u32::try_from(size_of::<OrbgateEngineInfo>()).unwrap();
                 let expected = if engine.is_null() { OrbgateStatus::InvalidArgument } else { OK };
-                assert_eq!(unsafe { orbgate_engine_name(engine, &mut text) }, expected);
-                assert_eq!(unsafe { orbgate_engine_table_json(engine, &mut text) }, expected);
+                assert_eq!(unsafe { orbgate_engine_info(engine, &mut info) }, expected);
                 if expected == OK {
-                    let bytes = unsafe { core::slice::from_raw_parts(text.data.cast::<u8>(), text.len) };
-                    assert!(bytes.starts_with(b"{") && bytes.ends_with(b"}"));
+                    let digest = info.digest;
+                    let bytes = unsafe { core::slice::from_raw_parts(digest.data.cast::<u8>(), digest.len) };
+                    assert!(bytes.starts_with(b"sha256:"));
                 }
             }
             Call::Set(number, scopes) => {

@@ -32,9 +32,9 @@ static void deny(const OrbgateEngine *engine, const OrbgateDecision *decision)
         bool refused = decision->reason == ORBGATE_REASON_INVALID_TOKEN;
         printf("WWW-Authenticate: Bearer%s\r\n", refused ? " error=\"invalid_token\"" : "");
     }
-    OrbgateStr methods;
-    if (orbgate_engine_declared_methods(engine, decision, &methods) == ORBGATE_STATUS_OK && methods.data != NULL) {
-        printf("Allow: %.*s\r\n", ORBGATE_STR_ARGS(methods));
+    OrbgateDecisionStrings words = orbgate_decision_strings_init();
+    if (orbgate_engine_decision_strings(engine, decision, &words) == ORBGATE_STATUS_OK && words.allow.data != NULL) {
+        printf("Allow: %.*s\r\n", ORBGATE_STR_ARGS(words.allow));
     }
     printf("\r\n");
 }

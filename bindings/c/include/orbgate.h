@@ -119,283 +119,160 @@ struct ArrowArray {
 
 #endif /* ARROW_C_DATA_INTERFACE */
 
-/// The status of a call. Outputs are written only with `ORBGATE_STATUS_OK`. Numbers are frozen, and a later release
-/// can add one: deny on every status that isn't `OK`.
-enum OrbgateStatus
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : int32_t
-#endif
-{
-  /// Done; the outputs are written.
-  ORBGATE_STATUS_OK = 0,
-  /// A pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's size is unknown to the library.
-  ORBGATE_STATUS_INVALID_ARGUMENT = 1,
-  /// The policy has errors; the error lists each with its line and column.
-  ORBGATE_STATUS_INVALID_POLICY = 2,
-  /// The file can't be read; the error states the reason.
-  ORBGATE_STATUS_IO = 3,
-  /// The policy has nothing with that name or number.
-  ORBGATE_STATUS_NOT_FOUND = 4,
-  /// A bug in the library was caught: the call had no effect, and later calls work.
-  ORBGATE_STATUS_PANIC = 5,
-  /// The token configuration, or an option of a gate, has errors; the error lists each.
-  ORBGATE_STATUS_INVALID_CONFIGURATION = 6,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum OrbgateStatus OrbgateStatus;
+/* An enum has the size of its type in every version of C and C++. */
+#if defined(__cplusplus)
+#define ORBGATE_ENUM(name, type) enum name : type
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
+#define ORBGATE_ENUM(name, type) enum name : type; typedef enum name name; enum name : type
 #else
-typedef int32_t OrbgateStatus;
+#define ORBGATE_ENUM(name, type) typedef type name; enum name
 #endif
-#endif
+
+/// The status of a call. Outputs are written only with `ORBGATE_STATUS_OK`. Numbers are frozen, and a later release can
+/// add one: deny on every status that isn't `OK`.
+ORBGATE_ENUM(OrbgateStatus, int32_t) {
+  ORBGATE_STATUS_OK = 0, ///< Done; the outputs are written.
+  /// A pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's size is unknown to
+  /// the library.
+  ORBGATE_STATUS_INVALID_ARGUMENT = 1,
+  ORBGATE_STATUS_INVALID_POLICY = 2, ///< The policy has errors; the error lists each with its line and column.
+  ORBGATE_STATUS_IO = 3, ///< The file can't be read; the error states the reason.
+  ORBGATE_STATUS_NOT_FOUND = 4, ///< The policy has nothing with that name or number.
+  ORBGATE_STATUS_PANIC = 5, ///< A bug in the library was caught: the call had no effect, and later calls work.
+  ORBGATE_STATUS_INVALID_CONFIGURATION = 6, ///< The token configuration, or an option of a gate, has errors; the error lists each.
+};
 
 /// The effect of a decision. All zeros isn't a decision: deny.
-enum OrbgateEffect
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint8_t
-#endif
-{
-  /// No decision was made.
-  ORBGATE_EFFECT_INVALID = 0,
-  /// The call is denied.
-  ORBGATE_EFFECT_DENY = 1,
-  /// The call is allowed.
-  ORBGATE_EFFECT_ALLOW = 2,
+ORBGATE_ENUM(OrbgateEffect, uint8_t) {
+  ORBGATE_EFFECT_INVALID = 0, ///< No decision was made.
+  ORBGATE_EFFECT_DENY = 1, ///< The call is denied.
+  ORBGATE_EFFECT_ALLOW = 2, ///< The call is allowed.
 };
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum OrbgateEffect OrbgateEffect;
-#else
-typedef uint8_t OrbgateEffect;
-#endif
-#endif
 
 /// Why a request was allowed or denied. Numbers and names are frozen.
-enum OrbgateReason
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint8_t
-#endif
-{
-  /// No decision was made.
-  ORBGATE_REASON_NONE = 0,
-  /// The request has no single, safe spelling. Status 400.
-  ORBGATE_REASON_MALFORMED_REQUEST = 1,
-  /// No token was supplied. Status 401.
-  ORBGATE_REASON_NO_TOKEN = 2,
-  /// The token was refused, or its kind is unknown. Status 401.
-  ORBGATE_REASON_INVALID_TOKEN = 3,
-  /// The policy has no such route or scope. Status 404.
-  ORBGATE_REASON_NO_ROUTE = 4,
-  /// The route does not declare this method. Status 405.
-  ORBGATE_REASON_METHOD_NOT_DECLARED = 5,
-  /// The scope applies only to a user's token. Status 403.
-  ORBGATE_REASON_USER_TOKEN_REQUIRED = 6,
-  /// Allowed: the scope applies only to a user's token; organisations pass without it.
-  ORBGATE_REASON_SCOPE_NOT_APPLICABLE = 7,
-  /// The token does not carry the required scope. Status 403.
-  ORBGATE_REASON_SCOPE_MISSING = 8,
-  /// Allowed: the token carries the required scope.
-  ORBGATE_REASON_SCOPE_HELD = 9,
-  /// Allowed: the route needs no token.
-  ORBGATE_REASON_PUBLIC_ROUTE = 10,
-  /// The account doesn't have the orbs that the call consumes. Status 402.
-  ORBGATE_REASON_INSUFFICIENT_ORBS = 11,
-  /// The ledger didn't answer in time. Status 503.
-  ORBGATE_REASON_LEDGER_UNAVAILABLE = 12,
+ORBGATE_ENUM(OrbgateReason, uint8_t) {
+  ORBGATE_REASON_NONE = 0, ///< No decision was made.
+  ORBGATE_REASON_MALFORMED_REQUEST = 1, ///< The request has no single, safe spelling. Status 400.
+  ORBGATE_REASON_NO_TOKEN = 2, ///< No token was supplied. Status 401.
+  ORBGATE_REASON_INVALID_TOKEN = 3, ///< The token was refused, or its kind is unknown. Status 401.
+  ORBGATE_REASON_NO_ROUTE = 4, ///< The policy has no such route or scope. Status 404.
+  ORBGATE_REASON_METHOD_NOT_DECLARED = 5, ///< The route does not declare this method. Status 405.
+  ORBGATE_REASON_USER_TOKEN_REQUIRED = 6, ///< The scope applies only to a user's token. Status 403.
+  ORBGATE_REASON_SCOPE_NOT_APPLICABLE = 7, ///< Allowed: the scope applies only to a user's token; organisations pass without it.
+  ORBGATE_REASON_SCOPE_MISSING = 8, ///< The token does not carry the required scope. Status 403.
+  ORBGATE_REASON_SCOPE_HELD = 9, ///< Allowed: the token carries the required scope.
+  ORBGATE_REASON_PUBLIC_ROUTE = 10, ///< Allowed: the route needs no token.
+  ORBGATE_REASON_INSUFFICIENT_ORBS = 11, ///< The account doesn't have the orbs that the call consumes. Status 402.
+  ORBGATE_REASON_LEDGER_UNAVAILABLE = 12, ///< The ledger didn't answer in time. Status 503.
 };
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum OrbgateReason OrbgateReason;
-#else
-typedef uint8_t OrbgateReason;
-#endif
-#endif
 
 /// Which rule a malformed request breaks. Numbers and names are frozen.
-enum OrbgateDetail
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint8_t
-#endif
-{
-  /// The request is not malformed.
-  ORBGATE_DETAIL_NONE = 0,
-  /// A method is 1 to 16 capital letters.
-  ORBGATE_DETAIL_METHOD = 1,
-  /// A target has 1 to 8,192 bytes, at most 32 segments, each at most 256 bytes.
-  ORBGATE_DETAIL_LENGTH = 2,
-  /// A target has only visible ASCII characters.
-  ORBGATE_DETAIL_BYTE = 3,
-  /// A target never carries a `#`.
-  ORBGATE_DETAIL_FRAGMENT = 4,
-  /// A target starts with `/`.
-  ORBGATE_DETAIL_FORM = 5,
-  /// A path never carries a `\`.
-  ORBGATE_DETAIL_BACKSLASH = 6,
-  /// A path never carries a `;`.
-  ORBGATE_DETAIL_MATRIX_PARAM = 7,
-  /// The path carries a character that must be escaped there.
-  ORBGATE_DETAIL_PATH_CHAR = 8,
-  /// This policy accepts no percent-encoding in a path.
-  ORBGATE_DETAIL_PERCENT = 9,
-  /// A `%` needs two hexadecimal digits after it.
-  ORBGATE_DETAIL_BAD_ESCAPE = 10,
-  /// The path escapes a control character.
-  ORBGATE_DETAIL_ENCODED_CONTROL = 11,
-  /// The path escapes a delimiter.
-  ORBGATE_DETAIL_ENCODED_DELIMITER = 12,
-  /// The path escapes a character that needs no escape.
-  ORBGATE_DETAIL_ENCODED_UNRESERVED = 13,
-  /// The path escapes a byte outside ASCII.
-  ORBGATE_DETAIL_NON_ASCII = 14,
-  /// A segment starts or ends with an escaped space.
-  ORBGATE_DETAIL_WHITESPACE = 15,
-  /// The path has an empty segment or a trailing `/`.
-  ORBGATE_DETAIL_EMPTY_SEGMENT = 16,
-  /// A segment of the path is nothing but dots.
-  ORBGATE_DETAIL_DOT_SEGMENT = 17,
-  /// A segment is an escaped spelling of a literal.
-  ORBGATE_DETAIL_NON_CANONICAL_LITERAL = 18,
-  /// The path differs only in case from a more specific route.
-  ORBGATE_DETAIL_AMBIGUOUS_CASE = 19,
-  /// A request never asks for an upgrade to `h2c`.
-  ORBGATE_DETAIL_UPGRADE = 20,
-  /// The account has too few orbs.
-  ORBGATE_DETAIL_INSUFFICIENT = 21,
-  /// Bonus orbs would suffice, but the request doesn't allow them.
-  ORBGATE_DETAIL_BONUS_NOT_ALLOWED = 22,
-  /// Other calls hold the missing orbs.
-  ORBGATE_DETAIL_TEMPORARILY_HELD = 23,
+ORBGATE_ENUM(OrbgateDetail, uint8_t) {
+  ORBGATE_DETAIL_NONE = 0, ///< The request is not malformed.
+  ORBGATE_DETAIL_METHOD = 1, ///< A method is 1 to 16 capital letters.
+  ORBGATE_DETAIL_LENGTH = 2, ///< A target has 1 to 8,192 bytes, at most 32 segments, each at most 256 bytes.
+  ORBGATE_DETAIL_BYTE = 3, ///< A target has only visible ASCII characters.
+  ORBGATE_DETAIL_FRAGMENT = 4, ///< A target never carries a `#`.
+  ORBGATE_DETAIL_FORM = 5, ///< A target starts with `/`.
+  ORBGATE_DETAIL_BACKSLASH = 6, ///< A path never carries a `\`.
+  ORBGATE_DETAIL_MATRIX_PARAM = 7, ///< A path never carries a `;`.
+  ORBGATE_DETAIL_PATH_CHAR = 8, ///< The path carries a character that must be escaped there.
+  ORBGATE_DETAIL_PERCENT = 9, ///< This policy accepts no percent-encoding in a path.
+  ORBGATE_DETAIL_BAD_ESCAPE = 10, ///< A `%` needs two hexadecimal digits after it.
+  ORBGATE_DETAIL_ENCODED_CONTROL = 11, ///< The path escapes a control character.
+  ORBGATE_DETAIL_ENCODED_DELIMITER = 12, ///< The path escapes a delimiter.
+  ORBGATE_DETAIL_ENCODED_UNRESERVED = 13, ///< The path escapes a character that needs no escape.
+  ORBGATE_DETAIL_NON_ASCII = 14, ///< The path escapes a byte outside ASCII.
+  ORBGATE_DETAIL_WHITESPACE = 15, ///< A segment starts or ends with an escaped space.
+  ORBGATE_DETAIL_EMPTY_SEGMENT = 16, ///< The path has an empty segment or a trailing `/`.
+  ORBGATE_DETAIL_DOT_SEGMENT = 17, ///< A segment of the path is nothing but dots.
+  ORBGATE_DETAIL_NON_CANONICAL_LITERAL = 18, ///< A segment is an escaped spelling of a literal.
+  ORBGATE_DETAIL_AMBIGUOUS_CASE = 19, ///< The path differs only in case from a more specific route.
+  ORBGATE_DETAIL_UPGRADE = 20, ///< A request never asks for an upgrade to `h2c`.
+  ORBGATE_DETAIL_INSUFFICIENT = 21, ///< The account has too few orbs.
+  ORBGATE_DETAIL_BONUS_NOT_ALLOWED = 22, ///< Bonus orbs would suffice, but the request doesn't allow them.
+  ORBGATE_DETAIL_TEMPORARILY_HELD = 23, ///< Other calls hold the missing orbs.
 };
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum OrbgateDetail OrbgateDetail;
-#else
-typedef uint8_t OrbgateDetail;
-#endif
-#endif
 
-/// The kind of token. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an
-/// invalid argument.
-enum OrbgateTokenKind
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint8_t
-#endif
-{
-  /// An unknown kind: denied as `invalid_token`.
-  ORBGATE_TOKEN_KIND_UNKNOWN = 0,
-  /// A user's token.
-  ORBGATE_TOKEN_KIND_USER = 1,
-  /// An organisation's token.
-  ORBGATE_TOKEN_KIND_ORGANISATION = 2,
-  /// No token was supplied: denied as `no_token`.
-  ORBGATE_TOKEN_KIND_NONE = 255,
+/// The kind of token. Functions take it as a `uint32_t`, columns as a `uint8_t`; any other number is an invalid
+/// argument.
+ORBGATE_ENUM(OrbgateTokenKind, uint8_t) {
+  ORBGATE_TOKEN_KIND_UNKNOWN = 0, ///< An unknown kind: denied as `invalid_token`.
+  ORBGATE_TOKEN_KIND_USER = 1, ///< A user's token.
+  ORBGATE_TOKEN_KIND_ORGANISATION = 2, ///< An organisation's token.
+  ORBGATE_TOKEN_KIND_NONE = 255, ///< No token was supplied: denied as `no_token`.
 };
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum OrbgateTokenKind OrbgateTokenKind;
-#else
-typedef uint8_t OrbgateTokenKind;
-#endif
-#endif
 
-/// The HTTP status of a denial that has no status of its own, such as an all-zero decision.
-#define ORBGATE_DEFAULT_HTTP_STATUS 403
+#define ORBGATE_DEFAULT_HTTP_STATUS 403 ///< The HTTP status of a denial that has no status of its own, such as an all-zero decision.
 
 /// The maximum size of a policy, in bytes. When you read a file, you can stop one byte later: the library then reports
 /// the error.
 #define ORBGATE_MAX_POLICY_BYTES 8388608
 
-/// In `OrbgateDecision.charge`: the policy states an orb column, so the other bits are meaningful.
-/// Without this bit, the service that charges must find out.
+/// In `OrbgateDecision.charge`: the policy states an orb column, so the other bits are meaningful. Without this bit,
+/// the service that charges must find out.
 #define ORBGATE_CHARGE_STATED 1
 
-/// In `OrbgateDecision.charge`: the call consumes the user's orbs.
-#define ORBGATE_CHARGE_CONSUMES 2
+#define ORBGATE_CHARGE_CONSUMES 2 ///< In `OrbgateDecision.charge`: the call consumes the user's orbs.
 
-/// In `OrbgateDecision.charge`: `amount` is the number of orbs. Without this bit, the service that
-/// charges must supply it.
+/// In `OrbgateDecision.charge`: `amount` is the number of orbs. Without this bit, the service that charges must supply
+/// it.
 #define ORBGATE_CHARGE_AMOUNT_STATED 4
 
-/// In `OrbgateDecision.charge`: bonus orbs may be used, because the call consumes orbs and its request
-/// allows bonus orbs.
+/// In `OrbgateDecision.charge`: bonus orbs may be used, because the call consumes orbs and its request allows bonus
+/// orbs.
 #define ORBGATE_CHARGE_BONUS_ALLOWED 8
 
-/// The request contains `allowBonusOrbsUse: true`. Unknown bits are an invalid argument.
-#define ORBGATE_ALLOW_BONUS_ORBS 1
+#define ORBGATE_ALLOW_BONUS_ORBS 1 ///< The request contains `allowBonusOrbsUse: true`. Unknown bits are an invalid argument.
 
-/// If a request has no valid token, the packed decision has the route that the request matches in the bits of
-/// `route`, which are otherwise 0. Changes nothing else: `OrbgateDecision` has a separate field for it.
+/// If a request has no valid token, the packed decision has the route that the request matches in the bits of `route`,
+/// which are otherwise 0. Changes nothing else: `OrbgateDecision` has a separate field for it.
 #define ORBGATE_PACK_ABOUT 2
 
-/// Why a fetch failed: no connection, an untrusted certificate, or a response that isn't HTTP or is
-/// incomplete.
+/// Why a fetch failed: no connection, an untrusted certificate, or a response that isn't HTTP or is incomplete.
 #define ORBGATE_FETCH_UNREACHABLE 1
 
-/// Why a fetch failed: the response didn't arrive within `timeout_ms`.
-#define ORBGATE_FETCH_TIMEOUT 2
+#define ORBGATE_FETCH_TIMEOUT 2 ///< Why a fetch failed: the response didn't arrive within `timeout_ms`.
+#define ORBGATE_FETCH_TOO_LARGE 3 ///< Why a fetch failed: the body is larger than `max_bytes`.
+#define ORBGATE_FETCH_BAD_URL 4 ///< Why a fetch failed: the host doesn't allow this URL.
 
-/// Why a fetch failed: the body is larger than `max_bytes`.
-#define ORBGATE_FETCH_TOO_LARGE 3
+#define ORBGATE_CHALLENGE_MINIMAL 0 ///< The option `challenge`: `WWW-Authenticate: Bearer` on every 401 and 403.
+#define ORBGATE_CHALLENGE_FULL 1 ///< The option `challenge`: with the error and the missing scope, as in RFC 6750.
+#define ORBGATE_CHALLENGE_NONE 2 ///< The option `challenge`: no header; every denial is a bare 403.
 
-/// Why a fetch failed: the host doesn't allow this URL.
-#define ORBGATE_FETCH_BAD_URL 4
+#define ORBGATE_CORS_PREFLIGHT_DENY 0 ///< The option `cors_preflight`: a CORS preflight is decided like any other request.
 
-/// The option `challenge`: `WWW-Authenticate: Bearer` on every 401 and 403.
-#define ORBGATE_CHALLENGE_MINIMAL 0
-
-/// The option `challenge`: with the error and the missing scope, as in RFC 6750.
-#define ORBGATE_CHALLENGE_FULL 1
-
-/// The option `challenge`: no header; every denial is a bare 403.
-#define ORBGATE_CHALLENGE_NONE 2
-
-/// The option `cors_preflight`: a CORS preflight is decided like any other request.
-#define ORBGATE_CORS_PREFLIGHT_DENY 0
-
-/// The option `cors_preflight`: a CORS preflight needs no token, if the requested method is declared for the
-/// path.
+/// The option `cors_preflight`: a CORS preflight needs no token, if the requested method is declared for the path.
 #define ORBGATE_CORS_PREFLIGHT_PASS 1
 
-/// The router's syntax for parameters in templates: `{id}`, `{id:[0-9]+}`, `{id:int}`.
-#define ORBGATE_TEMPLATES_BRACES 0
+#define ORBGATE_TEMPLATES_BRACES 0 ///< The router's syntax for parameters in templates: `{id}`, `{id:[0-9]+}`, `{id:int}`.
+#define ORBGATE_TEMPLATES_COLONS 1 ///< The router's syntax for parameters in templates: `:id`, `:id(\d+)`.
+#define ORBGATE_TEMPLATES_ANGLES 2 ///< The router's syntax for parameters in templates: `<id>`, `<int:id>`.
 
-/// The router's syntax for parameters in templates: `:id`, `:id(\d+)`.
-#define ORBGATE_TEMPLATES_COLONS 1
+#define ORBGATE_MATCHED_NOTHING 0 ///< What a router has chosen: no router runs before the gate.
 
-/// The router's syntax for parameters in templates: `<id>`, `<int:id>`.
-#define ORBGATE_TEMPLATES_ANGLES 2
-
-/// What a router has chosen: no router runs before the gate.
-#define ORBGATE_MATCHED_NOTHING 0
-
-/// What a router has chosen: the route of `path_template`. An otherwise allowed request is
-/// denied if its allowed route is a different one.
+/// What a router has chosen: the route of `path_template`. An otherwise allowed request is denied if its allowed route
+/// is a different one.
 #define ORBGATE_MATCHED_TEMPLATE 1
 
-/// What a router has chosen: it doesn't report a route, for example for a fallback. An otherwise allowed
-/// request is denied.
+/// What a router has chosen: it doesn't report a route, for example for a fallback. An otherwise allowed request is
+/// denied.
 #define ORBGATE_MATCHED_UNKNOWN 2
 
-/// The service has a route that the policy lacks: no gate protects it.
-#define ORBGATE_DIFFERENCE_UNDECLARED 1
+#define ORBGATE_DIFFERENCE_UNDECLARED 1 ///< The service has a route that the policy lacks: no gate protects it.
 
 /// The policy has a route that the service lacks. This is harmless if several services share a policy.
 #define ORBGATE_DIFFERENCE_UNSERVED 2
 
-/// The kind of a secret's source: a file, by its absolute path.
-#define ORBGATE_SECRET_FILE 1
-
-/// The kind of a secret's source: an environment variable.
-#define ORBGATE_SECRET_ENV 2
-
-/// The kind of a source: not a secret, but a file with an issuer's public keys, by its absolute path.
-#define ORBGATE_SECRET_KEYS 3
+#define ORBGATE_SECRET_FILE 1 ///< The kind of a secret's source: a file, by its absolute path.
+#define ORBGATE_SECRET_ENV 2 ///< The kind of a secret's source: an environment variable.
+#define ORBGATE_SECRET_KEYS 3 ///< The kind of a source: not a secret, but a file with an issuer's public keys, by its absolute path.
 
 /// The result of a question. Immutable; the caller owns it.
 typedef struct OrbgateAnswer OrbgateAnswer;
 
-/// A compiled, immutable policy. Shared by reference counting: `orbgate_engine_retain` adds an owner,
-/// and `orbgate_engine_free` removes one.
+/// A compiled, immutable policy. Shared by reference counting: `orbgate_engine_retain` adds an owner, and
+/// `orbgate_engine_free` removes one.
 typedef struct OrbgateEngine OrbgateEngine;
 
 /// Why a call failed. Immutable; the caller owns it.
@@ -403,297 +280,222 @@ typedef struct OrbgateError OrbgateError;
 
 /// Rules and keys. A gate turns a request as received into a result: see `orbgate_gate_call`. It does no I/O, reads no
 /// clock and has no thread. The caller makes its calls, and passes the time on two clocks: since 1970, which determines
-/// whether tokens are valid, and since any moment, on a clock that is never set, which determines when keys are fetched.
+/// whether tokens are valid, and since any moment, on a clock that is never set, which determines when keys are
+/// fetched.
 typedef struct OrbgateGate OrbgateGate;
 
-/// Holds an engine, for hot reload. Readers never wait, and every decision comes from exactly one
-/// engine. Shared by reference counting.
+/// Holds an engine, for hot reload. Readers never wait, and every decision comes from exactly one engine. Shared by
+/// reference counting.
 typedef struct OrbgateHandle OrbgateHandle;
 
-/// A token's scopes as a set of bits: each decision tests one bit. It belongs to the policy of the
-/// engine that made it. To an engine of another policy it is empty, so that engine denies instead of
-/// misreading it. Immutable and shared by reference counting.
+/// A token's scopes as a set of bits: each decision tests one bit. It belongs to the policy of the engine that made it.
+/// To an engine of another policy it is empty, so that engine denies instead of misreading it. Immutable and shared by
+/// reference counting.
 typedef struct OrbgateScopeSet OrbgateScopeSet;
 
 /// The next step of a request to a gate. The caller owns it; only `orbgate_gate_call` changes it.
 typedef struct OrbgateStep OrbgateStep;
 
-/// A *verified* bearer token. A null pointer means no token, which is denied with `no_token`. All
-/// zeros except the size is a token of unknown kind, which is denied with `invalid_token`.
+/// A *verified* bearer token. A null pointer means no token, which is denied with `no_token`. All zeros except the size
+/// is a token of unknown kind, which is denied with `invalid_token`.
 typedef struct OrbgateToken {
-  /// Set it to `sizeof(OrbgateToken)`, or use `orbgate_token_init()`.
-  uint32_t struct_size;
-  /// An `OrbgateTokenKind`.
-  uint32_t kind;
-  /// The token's scope string, separated by spaces.
-  const char *scopes;
-  /// The number of bytes.
-  size_t scopes_len;
-  /// The interned scopes. If set, `scopes_len` must be 0.
-  const struct OrbgateScopeSet *scope_set;
+  uint32_t struct_size; ///< Set it to `sizeof(OrbgateToken)`, or use `orbgate_token_init()`.
+  uint32_t kind; ///< An `OrbgateTokenKind`.
+  const char *scopes; ///< The token's scope string, separated by spaces.
+  size_t scopes_len; ///< The number of bytes.
+  const struct OrbgateScopeSet *scope_set; ///< The interned scopes. If set, `scopes_len` must be 0.
 } OrbgateToken;
 
-/// A decision: plain data whose size never changes. All zeros isn't a valid decision, and never an
-/// allow.
+/// A decision: plain data whose size never changes. All zeros isn't a valid decision, and never an allow.
 typedef struct OrbgateDecision {
-  /// An `OrbgateEffect`. Only `ORBGATE_EFFECT_ALLOW` permits the call.
-  uint8_t effect;
-  /// An `OrbgateReason`.
-  uint8_t reason;
-  /// An `OrbgateDetail`.
-  uint8_t detail;
-  /// What an allowed call consumes: `ORBGATE_CHARGE_*` bits. 0 on a denial.
-  uint8_t charge;
-  /// The HTTP status of a denial; 0 on an allow.
-  uint16_t http_status;
-  /// The scope's number in its engine, from 1; 0 if there isn't one.
-  uint16_t scope;
-  /// The route's number in its engine, from 1; 0 if there isn't one. For `method_not_declared`, it is one of
-  /// the routes with the path's template, or the number of a closed template, which is past all routes.
+  uint8_t effect; ///< An `OrbgateEffect`. Only `ORBGATE_EFFECT_ALLOW` permits the call.
+  uint8_t reason; ///< An `OrbgateReason`.
+  uint8_t detail; ///< An `OrbgateDetail`.
+  uint8_t charge; ///< What an allowed call consumes: `ORBGATE_CHARGE_*` bits. 0 on a denial.
+  uint16_t http_status; ///< The HTTP status of a denial; 0 on an allow.
+  uint16_t scope; ///< The scope's number in its engine, from 1; 0 if there isn't one.
+  /// The route's number in its engine, from 1; 0 if there isn't one. For `method_not_declared`, it is one of the routes
+  /// with the path's template, or the number of a closed template, which is past all routes.
   uint32_t route;
-  /// The number of the route that the request matches, regardless of the token. It equals `route`, except that it is
-  /// also set if the decision must not name the route because the request has no valid token. 0 if no route has the
-  /// path and the method, and for a decision by scope. Use it in logs, and don't send it to callers.
+  /// The number of the route that the request matches, regardless of the token. It equals `route`, except that it is also
+  /// set if the decision must not name the route because the request has no valid token. 0 if no route has the path and
+  /// the method, and for a decision by scope. Use it in logs, and don't send it to callers.
   uint32_t about;
-  /// The number of orbs, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
-  uint64_t amount;
-  /// The first eight bytes of the digest of the policy that made the decision, as a number.
-  uint64_t policy;
+  uint64_t amount; ///< The number of orbs, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
+  uint64_t policy; ///< The first eight bytes of the digest of the policy that made the decision, as a number.
 } OrbgateDecision;
 
 /// A string of the library: UTF-8, not NUL-terminated. `data` is null if there is no string. Otherwise it is a valid
 /// address, even for an empty string.
 typedef struct OrbgateStr {
-  /// The first byte, or null.
-  const char *data;
-  /// The number of bytes.
-  size_t len;
+  const char *data; ///< The first byte, or null.
+  size_t len; ///< The number of bytes.
 } OrbgateStr;
 
-/// A column of strings in the layout of Arrow's utf8. The string of row `i` is the bytes `offsets[i]` to
-/// `offsets[i + 1]` of `data`. There is one more offset than there are rows. Offsets never decrease and never
-/// exceed `data_len`. The first offset needn't be 0.
+/// A column of strings in the layout of Arrow's utf8. The string of row `i` is the bytes `offsets[i]` to `offsets[i +
+/// 1]` of `data`. There is one more offset than there are rows. Offsets never decrease and never exceed `data_len`. The
+/// first offset needn't be 0.
 typedef struct OrbgateColumn {
-  /// The bytes of all rows, end to end.
-  const char *data;
-  /// The number of bytes.
-  size_t data_len;
-  /// The start of each row, and the end of the last row. Null means that the column is absent.
-  const uint32_t *offsets;
+  const char *data; ///< The bytes of all rows, end to end.
+  size_t data_len; ///< The number of bytes.
+  const uint32_t *offsets; ///< The start of each row, and the end of the last row. Null means that the column is absent.
 } OrbgateColumn;
 
 /// Requests as columns. All zeros except the size is an empty batch.
 typedef struct OrbgateBatch {
-  /// Set it to `sizeof(OrbgateBatch)`, or use `orbgate_batch_init()`.
-  uint32_t struct_size;
-  /// 0 or a combination of `ORBGATE_ALLOW_BONUS_ORBS` and `ORBGATE_PACK_ABOUT`, for every row. With
-  /// `allow_bonus_orbs`, the first must not be set.
+  uint32_t struct_size; ///< Set it to `sizeof(OrbgateBatch)`, or use `orbgate_batch_init()`.
+  /// 0 or a combination of `ORBGATE_ALLOW_BONUS_ORBS` and `ORBGATE_PACK_ABOUT`, for every row. With `allow_bonus_orbs`,
+  /// the first must not be set.
   uint32_t flags;
-  /// The number of rows.
-  size_t len;
-  /// Each row's method.
-  struct OrbgateColumn method;
-  /// Each row's target.
-  struct OrbgateColumn target;
-  /// One token for every row. If both this and `kinds` are null, no row has a token.
-  const struct OrbgateToken *token;
-  /// Each row's `OrbgateTokenKind`. If set, `token` must be null.
-  const uint8_t *kinds;
-  /// Each row's scope string, separated by spaces. Only with `kinds`.
-  struct OrbgateColumn scopes;
-  /// Each row's interned scopes; null for none. Only with `kinds`, and without `scopes`.
-  const struct OrbgateScopeSet *const *scope_sets;
-  /// 1 for each row that allows bonus orbs, 0 for the others. If null, `flags` applies to all
-  /// rows.
-  const uint8_t *allow_bonus_orbs;
-  /// A bitmap in Arrow's format, least significant bit first. A row whose bit is 0 is null and gets a
-  /// decision of all zeros. If this is null, no row is null.
+  size_t len; ///< The number of rows.
+  struct OrbgateColumn method; ///< Each row's method.
+  struct OrbgateColumn target; ///< Each row's target.
+  const struct OrbgateToken *token; ///< One token for every row. If both this and `kinds` are null, no row has a token.
+  const uint8_t *kinds; ///< Each row's `OrbgateTokenKind`. If set, `token` must be null.
+  struct OrbgateColumn scopes; ///< Each row's scope string, separated by spaces. Only with `kinds`.
+  const struct OrbgateScopeSet *const *scope_sets; ///< Each row's interned scopes; null for none. Only with `kinds`, and without `scopes`.
+  const uint8_t *allow_bonus_orbs; ///< 1 for each row that allows bonus orbs, 0 for the others. If null, `flags` applies to all rows.
+  /// A bitmap in Arrow's format, least significant bit first. A row whose bit is 0 is null and gets a decision of all
+  /// zeros. If this is null, no row is null.
   const uint8_t *validity;
-  /// The position of the first row's bit.
-  size_t validity_offset;
+  size_t validity_offset; ///< The position of the first row's bit.
 } OrbgateBatch;
 
 /// Identifies a route of a policy. It is the same in every process, and never equals the id of another policy's route.
 /// All zeros means no route.
 typedef struct OrbgateRouteId {
-  /// The upper 64 bits.
-  uint64_t high;
-  /// The lower 64 bits.
-  uint64_t low;
+  uint64_t high; ///< The upper 64 bits.
+  uint64_t low; ///< The lower 64 bits.
 } OrbgateRouteId;
+
+/// What an engine says of its policy.
+typedef struct OrbgateEngineInfo {
+  uint32_t struct_size; ///< Set it to `sizeof(OrbgateEngineInfo)`, or use `orbgate_engine_info_init()`.
+  uint32_t route_count; ///< The number of routes. Their numbers start at 1.
+  uint32_t scope_count; ///< The number of scopes. Their numbers start at 1, in the order of their names.
+  /// 1 if the policy's file ends in YAML's end marker, the line `...`; otherwise 0. A file that is still being written,
+  /// or that was cut short, can be a valid policy with fewer routes. It lacks the marker, so reject a file without the
+  /// marker if you reload files that change.
+  uint8_t has_end_marker;
+  /// 1 if the end marker has a seal, `... # sha256:` and the digest of everything before that line; otherwise 0. A wrong
+  /// seal is an error, so a sealed policy is exactly what was sealed. It isn't cut short, and it isn't a mixture of two
+  /// versions, which overwriting a file in place can leave. The policy that is compiled into the library is sealed.
+  uint8_t is_sealed;
+  uint16_t reserved; ///< 0.
+  struct OrbgateStr digest; ///< The digest: `sha256:` and 64 hexadecimal digits.
+  struct OrbgateStr name; ///< The policy's name; no string if it has none.
+} OrbgateEngineInfo;
 
 /// The properties of an error.
 typedef struct OrbgateErrorInfo {
-  /// Set it to `sizeof(OrbgateErrorInfo)`.
-  uint32_t struct_size;
-  /// The `OrbgateStatus` that the call returned.
-  int32_t code;
-  /// The line of the first error, from 1; 0 if the error has no location.
-  uint32_t line;
-  /// The column of the first error in characters, from 1; 0 if the error has no location.
-  uint32_t column;
-  /// The number of errors that `orbgate_error_diagnostic` returns.
-  size_t diagnostic_count;
-  /// All errors in one string, each on a line `[path:]line:column: message`.
-  struct OrbgateStr message;
-  /// The path of the file as given; no string if there was no file.
-  struct OrbgateStr path;
+  uint32_t struct_size; ///< Set it to `sizeof(OrbgateErrorInfo)`.
+  int32_t code; ///< The `OrbgateStatus` that the call returned.
+  uint32_t line; ///< The line of the first error, from 1; 0 if the error has no location.
+  uint32_t column; ///< The column of the first error in characters, from 1; 0 if the error has no location.
+  size_t diagnostic_count; ///< The number of errors that `orbgate_error_diagnostic` returns.
+  struct OrbgateStr message; ///< All errors in one string, each on a line `[path:]line:column: message`.
+  struct OrbgateStr path; ///< The path of the file as given; no string if there was no file.
 } OrbgateErrorInfo;
 
 /// One error in a policy or a configuration.
 typedef struct OrbgateDiagnostic {
-  /// Set it to `sizeof(OrbgateDiagnostic)`.
-  uint32_t struct_size;
-  /// Line, from 1.
-  uint32_t line;
-  /// Column in characters, from 1.
-  uint32_t column;
-  /// 0.
-  uint32_t reserved;
-  /// The message: lower case, no final period, without the location.
-  struct OrbgateStr message;
+  uint32_t struct_size; ///< Set it to `sizeof(OrbgateDiagnostic)`.
+  uint32_t line; ///< Line, from 1.
+  uint32_t column; ///< Column in characters, from 1.
+  uint32_t reserved; ///< 0.
+  struct OrbgateStr message; ///< The message: lower case, no final period, without the location.
 } OrbgateDiagnostic;
 
 /// A route of an engine, or a closed template: a path template that declares no method. A closed template has no
 /// method, scope, charge or id, and its text is its template.
 typedef struct OrbgateRoute {
-  /// Set it to `sizeof(OrbgateRoute)`.
-  uint32_t struct_size;
-  /// Its number in this engine, from 1. Use it as an index into an array with one entry per
-  /// route, such as counters.
-  uint32_t number;
-  /// The id for `orbgate_engine_decide_route`.
-  struct OrbgateRouteId id;
-  /// `METHOD /template`.
-  struct OrbgateStr text;
-  /// The method.
-  struct OrbgateStr method;
-  /// The path template, including the api's base path.
-  struct OrbgateStr path_template;
-  /// The scope that owns it. It needs this scope, or what `orbgate_engine_route_alternative` lists.
-  struct OrbgateStr scope;
-  /// The api.
-  struct OrbgateStr api;
-  /// The number of orbs that a call consumes, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
-  uint64_t amount;
-  /// What a call consumes: `ORBGATE_CHARGE_*` bits.
-  uint32_t charge;
-  /// The scope's number in this engine, from 1.
-  uint32_t scope_number;
-  /// The line in the policy file, from 1.
-  uint32_t line;
-  /// The column in the policy file in characters, from 1.
-  uint32_t column;
-  /// The methods that its template declares, including its own, in alphabetical order, for example
-  /// `GET, POST`.
-  struct OrbgateStr methods;
+  uint32_t struct_size; ///< Set it to `sizeof(OrbgateRoute)`.
+  uint32_t number; ///< Its number in this engine, from 1. Use it as an index into an array with one entry per route, such as counters.
+  struct OrbgateRouteId id; ///< The id for `orbgate_engine_decide_route`.
+  struct OrbgateStr text; ///< `METHOD /template`.
+  struct OrbgateStr method; ///< The method.
+  struct OrbgateStr path_template; ///< The path template, including the api's base path.
+  struct OrbgateStr scope; ///< The scope that owns it. It needs this scope, or what `orbgate_engine_route_alternative` lists.
+  struct OrbgateStr api; ///< The api.
+  uint64_t amount; ///< The number of orbs that a call consumes, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
+  uint32_t charge; ///< What a call consumes: `ORBGATE_CHARGE_*` bits.
+  uint32_t scope_number; ///< The scope's number in this engine, from 1.
+  uint32_t line; ///< The line in the policy file, from 1.
+  uint32_t column; ///< The column in the policy file in characters, from 1.
+  struct OrbgateStr methods; ///< The methods that its template declares, including its own, in alphabetical order, for example `GET, POST`.
 } OrbgateRoute;
 
 /// A scope of an engine.
 typedef struct OrbgateScope {
-  /// Set it to `sizeof(OrbgateScope)`.
-  uint32_t struct_size;
-  /// Its number in this engine, from 1.
-  uint32_t number;
-  /// The scope's name.
-  struct OrbgateStr name;
-  /// The api. If several apis have the scope, the first by name.
-  struct OrbgateStr api;
-  /// The permitted action; no string if the policy states none.
-  struct OrbgateStr permits;
-  /// What an organisation's token gets, `deny` or `allow_without_scope`, if the scope applies only to a
-  /// user's token; otherwise no string.
+  uint32_t struct_size; ///< Set it to `sizeof(OrbgateScope)`.
+  uint32_t number; ///< Its number in this engine, from 1.
+  struct OrbgateStr name; ///< The scope's name.
+  struct OrbgateStr api; ///< The api. If several apis have the scope, the first by name.
+  struct OrbgateStr permits; ///< The permitted action; no string if the policy states none.
+  /// What an organisation's token gets, `deny` or `allow_without_scope`, if the scope applies only to a user's token;
+  /// otherwise no string.
   struct OrbgateStr organisation;
-  /// The orb column's amount, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
-  uint64_t amount;
-  /// The orb column: `ORBGATE_CHARGE_*` bits, 0 if the policy states none.
-  uint32_t charge;
-  /// The line in the policy file, from 1.
-  uint32_t line;
-  /// The column in the policy file in characters, from 1.
-  uint32_t column;
-  /// 0.
-  uint32_t reserved;
+  uint64_t amount; ///< The orb column's amount, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
+  uint32_t charge; ///< The orb column: `ORBGATE_CHARGE_*` bits, 0 if the policy states none.
+  uint32_t line; ///< The line in the policy file, from 1.
+  uint32_t column; ///< The column in the policy file in characters, from 1.
+  uint32_t reserved; ///< 0.
 } OrbgateScope;
 
-/// A decision as strings, like those of the JSON interface. A string that is null in JSON is no
-/// string here.
+/// A decision as strings, like those of the JSON interface. A string that is null in JSON is no string here.
 typedef struct OrbgateDecisionStrings {
-  /// Set it to `sizeof(OrbgateDecisionStrings)`.
-  uint32_t struct_size;
-  /// 0.
-  uint32_t reserved;
-  /// `allow` or `deny`.
-  struct OrbgateStr decision;
-  /// The reason's name.
-  struct OrbgateStr reason;
-  /// The detail's name.
-  struct OrbgateStr detail;
-  /// The api of the route, closed template or scope.
-  struct OrbgateStr api;
-  /// `METHOD /template`; for `method_not_declared`, only the template.
-  struct OrbgateStr route;
+  uint32_t struct_size; ///< Set it to `sizeof(OrbgateDecisionStrings)`.
+  uint32_t reserved; ///< 0.
+  struct OrbgateStr decision; ///< `allow` or `deny`.
+  struct OrbgateStr reason; ///< The reason's name.
+  struct OrbgateStr detail; ///< The detail's name.
+  struct OrbgateStr api; ///< The api of the route, closed template or scope.
+  struct OrbgateStr route; ///< `METHOD /template`; for `method_not_declared`, only the template.
   /// The scope that owns the route, or that was asked for: the policy's row, not what the token has.
   /// `orbgate_engine_route_alternative` lists what the route needs.
   struct OrbgateStr scope;
-  /// The policy's digest, `sha256:…`.
-  struct OrbgateStr policy;
-  /// The route that the request matches, regardless of the token: `METHOD /template`.
-  struct OrbgateStr about;
+  struct OrbgateStr policy; ///< The policy's digest, `sha256:…`.
+  struct OrbgateStr about; ///< The route that the request matches, regardless of the token: `METHOD /template`.
+  /// The value of a 405's `Allow` header: the methods that the request's path declares, in alphabetical order, for
+  /// example `GET, POST`. No string if the reason isn't `method_not_declared`; such a response has no `Allow` header.
+  struct OrbgateStr allow;
 } OrbgateDecisionStrings;
 
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
 
-/// Decides every row of a table that arrives through the Arrow C data interface: a struct array whose children
-/// are named `method` and `target`. If rows have their own tokens, further children are `kind` (`user`,
-/// `organisation`; null means no token) and `scopes` (separated by spaces; null means none). `allow_bonus_orbs`
-/// is optional (boolean; null means false). Strings are utf8 or large utf8, and not dictionary-encoded. Any
-/// other child is an invalid argument, and so is a released array or schema.
+/// Decides every row of a table that arrives through the Arrow C data interface: a struct array whose children are
+/// named `method` and `target`. If rows have their own tokens, further children are `kind` (`user`, `organisation`;
+/// null means no token) and `scopes` (separated by spaces; null means none). `allow_bonus_orbs` is optional (boolean;
+/// null means false). Strings are utf8 or large utf8, and not dictionary-encoded. Any other child is an invalid
+/// argument, and so is a released array or schema.
 ///
-/// A row that is null, or whose method or target is null, gets a decision of all zeros. Without a child `kind`,
-/// `token` applies to every row. Without a child `allow_bonus_orbs`, `flags` applies to every row.
+/// A row that is null, or whose method or target is null, gets a decision of all zeros. Without a child `kind`, `token`
+/// applies to every row. Without a child `allow_bonus_orbs`, `flags` applies to every row.
 ///
-/// Ownership: `array` and `schema` are only read; the caller still owns and releases them. `out` has room for
-/// `out_len` decisions, at least `array->length`.
+/// Ownership: `array` and `schema` are only read; the caller still owns and releases them. `out` has room for `out_len`
+/// decisions, at least `array->length`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_decide_arrow(const struct OrbgateEngine *engine,
-                                          const struct ArrowArray *array,
-                                          const struct ArrowSchema *schema,
-                                          const struct OrbgateToken *token,
-                                          uint32_t flags,
-                                          struct OrbgateDecision *out,
-                                          size_t out_len);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide_arrow(
+    const struct OrbgateEngine *engine, const struct ArrowArray *array, const struct ArrowSchema *schema,
+    const struct OrbgateToken *token, uint32_t flags, struct OrbgateDecision *out, size_t out_len);
 
 /// Answers a question about the engine's policy: `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`,
-/// `unused` or `who`. `arguments` is a JSON object in UTF-8. The result is the JSON that `orbgate QUESTION --json`
-/// prints.
+/// `unused` or `who`. `arguments` is a JSON object in UTF-8. `*json` is the result: one JSON document, as `orbgate
+/// QUESTION --json` prints it.
 ///
 /// `error` works as in `orbgate_engine_from_yaml`. The status is `ORBGATE_STATUS_NOT_FOUND` for an unknown question,
 /// `ORBGATE_STATUS_INVALID_ARGUMENT` if the arguments don't match the question, and `ORBGATE_STATUS_INVALID_POLICY` if
 /// the policy for `diff` has errors. `check` and `lint` return a policy's errors as their result.
 ///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_answer_free`; `*error`, if it is set, with
-/// `orbgate_error_free`. `question` and `arguments` are only read.
+/// Ownership: the caller owns `*out`, which owns the string in `*json`, and frees it with `orbgate_answer_free`;
+/// `*error`, if it is set, with `orbgate_error_free`. `question` and `arguments` are only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_ask(const struct OrbgateEngine *engine,
-                                 const char *question,
-                                 size_t question_len,
-                                 const char *arguments,
-                                 size_t arguments_len,
-                                 struct OrbgateAnswer **out,
-                                 struct OrbgateError **error);
-
-/// The result, one JSON document.
-///
-/// Ownership: `answer` owns the string, which is valid as long as `answer`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_answer_json(const struct OrbgateAnswer *answer, struct OrbgateStr *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_ask(
+    const struct OrbgateEngine *engine, const char *question, size_t question_len,
+    const char *arguments, size_t arguments_len, struct OrbgateAnswer **out, struct OrbgateStr *json,
+    struct OrbgateError **error);
 
 /// Frees a result. Null is fine.
 ///
@@ -701,128 +503,70 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_answer_json(const struct Orb
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API void orbgate_answer_free(struct OrbgateAnswer *answer);
 
-/// Decides every row of a batch as `orbgate_engine_decide` would. Everything is checked before the first row
-/// is decided: either all of `out` is written or nothing, unless the status is `ORBGATE_STATUS_PANIC`.
+/// Decides every row of a batch as `orbgate_engine_decide` would. Everything is checked before the first row is
+/// decided: either all of `out` is written or nothing, unless the status is `ORBGATE_STATUS_PANIC`.
 ///
-/// Ownership: `out` has room for `out_len` decisions, at least `batch->len`, and doesn't overlap the batch.
-/// Everything else is only read.
+/// Ownership: `out` has room for `out_len` decisions, at least `batch->len`, and doesn't overlap the batch. Everything
+/// else is only read.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_decide_batch(const struct OrbgateEngine *engine,
-                                          const struct OrbgateBatch *batch,
-                                          struct OrbgateDecision *out,
-                                          size_t out_len);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide_batch(
+    const struct OrbgateEngine *engine, const struct OrbgateBatch *batch, struct OrbgateDecision *out, size_t out_len);
 
-/// Decides every row of a batch like `orbgate_engine_decide_batch`, but packs each decision. A null row
-/// gets 0.
+/// Decides every row of a batch like `orbgate_engine_decide_batch`, but packs each decision. A null row gets 0.
 ///
-/// Ownership: `out` has room for `out_len` integers, at least `batch->len`, and doesn't overlap the
-/// batch. Everything else is only read.
+/// Ownership: `out` has room for `out_len` integers, at least `batch->len`, and doesn't overlap the batch. Everything
+/// else is only read.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_decide_batch_packed(const struct OrbgateEngine *engine,
-                                                 const struct OrbgateBatch *batch,
-                                                 uint64_t *out,
-                                                 size_t out_len);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide_batch_packed(
+    const struct OrbgateEngine *engine, const struct OrbgateBatch *batch, uint64_t *out, size_t out_len);
 
-/// Decides a request: which scope it needs, whether the token allows the call, what the call consumes,
-/// and why. Pass `method` and `target` exactly as they arrived in the request line, neither decoded
-/// nor normalised. `token` is null if the request has none. `flags` is 0 or
-/// `ORBGATE_ALLOW_BONUS_ORBS`.
+/// Decides a request: which scope it needs, whether the token allows the call, what the call consumes, and why. Pass
+/// `method` and `target` exactly as they arrived in the request line, neither decoded nor normalised. `token` is null
+/// if the request has none. `flags` is 0 or `ORBGATE_ALLOW_BONUS_ORBS`.
 ///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_decide(const struct OrbgateEngine *engine,
-                                    const char *method,
-                                    size_t method_len,
-                                    const char *target,
-                                    size_t target_len,
-                                    const struct OrbgateToken *token,
-                                    uint32_t flags,
-                                    struct OrbgateDecision *out);
+/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide(
+    const struct OrbgateEngine *engine, const char *method, size_t method_len, const char *target, size_t target_len,
+    const struct OrbgateToken *token, uint32_t flags, struct OrbgateDecision *out);
 
-/// Decides a request like `orbgate_engine_decide`, but returns the decision packed and takes the
-/// token in parts. `kind` is an `OrbgateTokenKind`. If `scope_set` isn't null, it contains the
-/// scopes; otherwise, the scopes are the string.
+/// Decides a request like `orbgate_engine_decide`, but returns the decision packed and takes the token in parts. `kind`
+/// is an `OrbgateTokenKind`. If `scope_set` isn't null, it contains the scopes; otherwise, the scopes are the string.
 ///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
-ORBGATE_API
-ORBGATE_NODISCARD
-uint64_t orbgate_engine_decide_packed(const struct OrbgateEngine *engine,
-                                      const char *method,
-                                      size_t method_len,
-                                      const char *target,
-                                      size_t target_len,
-                                      uint32_t kind,
-                                      const char *scopes,
-                                      size_t scopes_len,
-                                      const struct OrbgateScopeSet *scope_set,
-                                      uint32_t flags);
+/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ORBGATE_API ORBGATE_NODISCARD uint64_t orbgate_engine_decide_packed(
+    const struct OrbgateEngine *engine, const char *method, size_t method_len, const char *target, size_t target_len,
+    uint32_t kind, const char *scopes, size_t scopes_len, const struct OrbgateScopeSet *scope_set, uint32_t flags);
 
 /// Decides by route, for a server that has already matched the route. Reads no strings. The id comes from
-/// `orbgate_engine_find_route` or `OrbgateRoute`. An id of another policy, or of all zeros, is denied with
-/// `no_route`.
+/// `orbgate_engine_find_route` or `OrbgateRoute`. An id of another policy, or of all zeros, is denied with `no_route`.
 ///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_decide_route(const struct OrbgateEngine *engine,
-                                          struct OrbgateRouteId route_id,
-                                          const struct OrbgateToken *token,
-                                          uint32_t flags,
-                                          struct OrbgateDecision *out);
+/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide_route(
+    const struct OrbgateEngine *engine, struct OrbgateRouteId route_id, const struct OrbgateToken *token,
+    uint32_t flags, struct OrbgateDecision *out);
 
-/// Decides by route like `orbgate_engine_decide_route`, but returns the decision packed, and takes
-/// the id and the token in parts.
+/// Decides by route like `orbgate_engine_decide_route`, but returns the decision packed, and takes the id and the token
+/// in parts.
 ///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
-ORBGATE_API
-ORBGATE_NODISCARD
-uint64_t orbgate_engine_decide_route_packed(const struct OrbgateEngine *engine,
-                                            uint64_t route_id_high,
-                                            uint64_t route_id_low,
-                                            uint32_t kind,
-                                            const char *scopes,
-                                            size_t scopes_len,
-                                            const struct OrbgateScopeSet *scope_set,
-                                            uint32_t flags);
+/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ORBGATE_API ORBGATE_NODISCARD uint64_t orbgate_engine_decide_route_packed(
+    const struct OrbgateEngine *engine, uint64_t route_id_high, uint64_t route_id_low, uint32_t kind,
+    const char *scopes, size_t scopes_len, const struct OrbgateScopeSet *scope_set, uint32_t flags);
 
-/// Decides by scope, for a service whose routes the policy doesn't list, such as the inference API. A
-/// scope that the policy doesn't define is denied with `no_route`. The decision has no route.
+/// Decides by scope, for a service whose routes the policy doesn't list, such as the inference API. A scope that the
+/// policy doesn't define is denied with `no_route`. The decision has no route.
 ///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_decide_scope(const struct OrbgateEngine *engine,
-                                          const char *scope,
-                                          size_t scope_len,
-                                          const struct OrbgateToken *token,
-                                          uint32_t flags,
-                                          struct OrbgateDecision *out);
+/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide_scope(
+    const struct OrbgateEngine *engine, const char *scope, size_t scope_len, const struct OrbgateToken *token,
+    uint32_t flags, struct OrbgateDecision *out);
 
-/// Decides by scope like `orbgate_engine_decide_scope`, but returns the decision packed and takes
-/// the token in parts.
+/// Decides by scope like `orbgate_engine_decide_scope`, but returns the decision packed and takes the token in parts.
 ///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
-ORBGATE_API
-ORBGATE_NODISCARD
-uint64_t orbgate_engine_decide_scope_packed(const struct OrbgateEngine *engine,
-                                            const char *scope,
-                                            size_t scope_len,
-                                            uint32_t kind,
-                                            const char *scopes,
-                                            size_t scopes_len,
-                                            const struct OrbgateScopeSet *scope_set,
-                                            uint32_t flags);
+/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+ORBGATE_API ORBGATE_NODISCARD uint64_t orbgate_engine_decide_scope_packed(
+    const struct OrbgateEngine *engine, const char *scope, size_t scope_len, uint32_t kind,
+    const char *scopes, size_t scopes_len, const struct OrbgateScopeSet *scope_set, uint32_t flags);
 
 /// Returns the engine that is compiled into the library: the table of the specification.
 ///
@@ -832,95 +576,52 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_external(struct Orbga
 
 /// Compiles a policy from the contents of a policy file.
 ///
-/// `error` may be null. If it isn't and the call fails, `*error` contains every error of the
-/// policy. Otherwise, it stays unchanged.
+/// `error` may be null. If it isn't and the call fails, `*error` contains every error of the policy. Otherwise, it
+/// stays unchanged.
 ///
 /// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`; `*error`, if it is set, with
 /// `orbgate_error_free`. `yaml` is only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_from_yaml(const char *yaml,
-                                       size_t yaml_len,
-                                       struct OrbgateEngine **out,
-                                       struct OrbgateError **error);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_from_yaml(
+    const char *yaml, size_t yaml_len, struct OrbgateEngine **out, struct OrbgateError **error);
 
-/// Compiles a policy from a regular file. Other files, such as pipes, are rejected, because reading them
-/// could block. The path is bytes on Unix and UTF-8 elsewhere.
+/// Compiles a policy from a regular file. Other files, such as pipes, are rejected, because reading them could block.
+/// The path is bytes on Unix and UTF-8 elsewhere.
 ///
 /// `error` works as in `orbgate_engine_from_yaml`; its errors also contain the path.
 ///
 /// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`; `*error`, if it is set, with
 /// `orbgate_error_free`. `path` is only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_from_file(const char *path,
-                                       size_t path_len,
-                                       struct OrbgateEngine **out,
-                                       struct OrbgateError **error);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_from_file(
+    const char *path, size_t path_len, struct OrbgateEngine **out, struct OrbgateError **error);
 
 /// Adds an owner to an engine and returns the same pointer; null for null.
 ///
-/// Ownership: the caller owns the result and frees it with `orbgate_engine_free`, independently of
-/// `engine`.
+/// Ownership: the caller owns the result and frees it with `orbgate_engine_free`, independently of `engine`.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD struct OrbgateEngine *orbgate_engine_retain(const struct OrbgateEngine *engine);
 
 /// Removes an owner of an engine; the last one frees it. Null is fine.
 ///
-/// Ownership: takes `engine`. Removing the last owner also frees the engine's strings. Decisions
-/// remain valid without their engine.
+/// Ownership: takes `engine`. Removing the last owner also frees the engine's strings. Decisions remain valid without
+/// their engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
 ORBGATE_API void orbgate_engine_free(struct OrbgateEngine *engine);
 
-/// Returns the digest as a string: `sha256:` and 64 hexadecimal digits.
+/// Returns all properties of an engine, except its individual routes and scopes.
 ///
-/// Ownership: the engine owns the string, which is valid as long as the engine.
+/// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_digest_string(const struct OrbgateEngine *engine, struct OrbgateStr *out);
-
-/// Returns the policy's name; no string if it has none.
-///
-/// Ownership: the engine owns the string, which is valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_name(const struct OrbgateEngine *engine, struct OrbgateStr *out);
-
-/// Whether the file that the policy was compiled from ends in YAML's end marker, the line `...`: `*out` is 1 or 0.
-///
-/// A file that is still being written, or that was cut short, can be a valid policy with fewer routes. It lacks the
-/// marker, so reject a file without the marker if you reload files that change.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_has_end_marker(const struct OrbgateEngine *engine, uint8_t *out);
-
-/// Whether the end marker has a seal, `... # sha256:` and the digest of everything before that line: `*out` is 1 or 0.
-/// It is 1 for the policy that is compiled into the library.
-///
-/// A wrong seal is an error, so a sealed policy is exactly what was sealed. It isn't cut short, and it isn't a mixture
-/// of two versions, which overwriting a file in place can leave.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_is_sealed(const struct OrbgateEngine *engine, uint8_t *out);
-
-/// Returns the whole table as one JSON document, as `orbgate table --format json` prints it:
-/// `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits","orbs",
-/// "location","routes":[{"route","method","template","orbs","location"}]}]}],"headings"}`.
-///
-/// Built on first use. If several threads call this at the same time, each builds one, and one of
-/// them is kept.
-///
-/// Ownership: the engine owns the string, which is valid as long as the engine.
-/// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_table_json(const struct OrbgateEngine *engine, struct OrbgateStr *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_info(
+    const struct OrbgateEngine *engine, struct OrbgateEngineInfo *out);
 
 /// Returns all properties of an error, except its individual diagnostics.
 ///
 /// Ownership: the error owns the strings in `out`, which are valid as long as the error.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_error_info(const struct OrbgateError *error, struct OrbgateErrorInfo *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_error_info(
+    const struct OrbgateError *error, struct OrbgateErrorInfo *out);
 
 /// Returns one of the errors of a policy or a configuration, in the order of the file.
 ///
@@ -928,11 +629,8 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_error_info(const struct Orbg
 ///
 /// Ownership: the error owns the string in `out`, which is valid as long as the error.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_error_diagnostic(const struct OrbgateError *error,
-                                       size_t index,
-                                       struct OrbgateDiagnostic *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_error_diagnostic(
+    const struct OrbgateError *error, size_t index, struct OrbgateDiagnostic *out);
 
 /// Frees an error. Null is fine.
 ///
@@ -947,30 +645,27 @@ ORBGATE_API void orbgate_error_free(struct OrbgateError *error);
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_new(struct OrbgateStep **out);
 
-/// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides requests, and
-/// is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes`, `CheckAmounts`, `Reload` and `Visible`; otherwise it may be null.
-/// `gate` may be null for `Sources`, `Make`, `CheckRoutes`, `Drop`, and the questions from `UseLedger` to `ResponsePiece`.
+/// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides
+/// requests, and is only read by the questions `Ask`, `Resume`, `Checked`, `CheckEngine`, `CheckRoutes`,
+/// `CheckAmounts`, `Reload` and `Visible`; otherwise it may be null. `gate` may be null for `Sources`, `Make`,
+/// `CheckRoutes`, `Drop`, and the questions from `UseLedger` to `ResponsePiece`.
 ///
-/// Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a step
-/// that isn't at this question, gives `ORBGATE_STATUS_INVALID_ARGUMENT`. If the status isn't `ORBGATE_STATUS_OK`, deny: a
-/// request that the step was for is over. Also deny if you don't know the number of the answer, or one of its critical fields.
+/// Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a
+/// step that isn't at this question, gives `ORBGATE_STATUS_INVALID_ARGUMENT`. If the status isn't `ORBGATE_STATUS_OK`,
+/// deny: a request that the step was for is over. Also deny if you don't know the number of the answer, or one of its
+/// critical fields.
 ///
 /// Ownership: the step owns `*answer`, which is valid until the next call with it; `question` must not be in it, and no
 /// other thread may use the step meanwhile. Everything else is only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: token.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_gate_call(const struct OrbgateGate *gate,
-                                const struct OrbgateEngine *engine,
-                                struct OrbgateStep *step,
-                                const char *question,
-                                size_t question_len,
-                                struct OrbgateStr *answer);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_gate_call(
+    const struct OrbgateGate *gate, const struct OrbgateEngine *engine, struct OrbgateStep *step,
+    const char *question, size_t question_len, struct OrbgateStr *answer);
 
-/// Copies the last answer of a step, for a host that can't read the library's memory fast. `len` is at least the answer's.
+/// Copies the last answer of a step, for a host that can't read the library's memory fast. `len` is at least the
+/// answer's.
 ///
-/// Ownership: nothing; `to` has room for `len` bytes.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Ownership: nothing; `to` has room for `len` bytes. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_copy(const struct OrbgateStep *step, char *to, size_t len);
 
 /// Takes the gate that the step's last question, a `Make`, has made. Otherwise returns `ORBGATE_STATUS_NOT_FOUND`.
@@ -988,53 +683,46 @@ ORBGATE_API void orbgate_gate_free(struct OrbgateGate *gate);
 /// Whether a whole body is a JSON object that contains `"allowBonusOrbsUse": true` exactly once: `*out` is 1 or 0. If
 /// it is 1, the request allows bonus orbs.
 ///
-/// Ownership: nothing; `body` is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: keys.
+/// Ownership: nothing; `body` is only read. Thread-safe: yes. Allocates: yes. Blocks: no. Cost: keys.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_allows_bonus_orbs(const char *body, size_t body_len, uint8_t *out);
 
-/// Frees a step. You can do this at any time, for example when the client disconnects. Null is
-/// fine.
+/// Frees a step. You can do this at any time, for example when the client disconnects. Null is fine.
 ///
-/// Ownership: takes `step`, and frees it with its strings.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Ownership: takes `step`, and frees it with its strings. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API void orbgate_step_free(struct OrbgateStep *step);
 
 /// Makes a handle that holds an engine.
 ///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_handle_free`. The handle becomes an
-/// additional owner of `engine`; the caller remains an owner.
+/// Ownership: the caller owns `*out` and frees it with `orbgate_handle_free`. The handle becomes an additional owner of
+/// `engine`; the caller remains an owner.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_new(const struct OrbgateEngine *engine, struct OrbgateHandle **out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_new(
+    const struct OrbgateEngine *engine, struct OrbgateHandle **out);
 
 /// Replaces the engine in the handle. Running calls finish with the engine that they started with.
 ///
 /// Ownership: the handle becomes an additional owner of `engine`, and releases its previous engine.
 /// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: policy.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_store(const struct OrbgateHandle *handle, const struct OrbgateEngine *engine);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_store(
+    const struct OrbgateHandle *handle, const struct OrbgateEngine *engine);
 
 /// Returns the engine that is now in the handle, for several decisions with one policy.
 ///
 /// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`.
 /// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: constant.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_load(const struct OrbgateHandle *handle, struct OrbgateEngine **out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_load(
+    const struct OrbgateHandle *handle, struct OrbgateEngine **out);
 
 /// Decides like `orbgate_engine_decide`, with the engine that is now in the handle, without becoming an owner of it.
 /// The decision's `policy` identifies the engine's policy. To an engine of another policy, a scope set is empty, so
-/// pass scopes as a string if the engine can be replaced. A call that began before its engine was replaced might be
-/// the one that frees it, which takes time linear in the size of that policy.
+/// pass scopes as a string if the engine can be replaced. A call that began before its engine was replaced might be the
+/// one that frees it, which takes time linear in the size of that policy.
 ///
 /// Ownership: nothing; everything is only read.
 /// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: decision.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_handle_decide(const struct OrbgateHandle *handle,
-                                    const char *method,
-                                    size_t method_len,
-                                    const char *target,
-                                    size_t target_len,
-                                    const struct OrbgateToken *token,
-                                    uint32_t flags,
-                                    struct OrbgateDecision *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_decide(
+    const struct OrbgateHandle *handle, const char *method, size_t method_len, const char *target, size_t target_len,
+    const struct OrbgateToken *token, uint32_t flags, struct OrbgateDecision *out);
 
 /// Adds an owner to a handle and returns the same pointer; null for null.
 ///
@@ -1044,181 +732,105 @@ ORBGATE_API ORBGATE_NODISCARD struct OrbgateHandle *orbgate_handle_retain(const 
 
 /// Removes an owner of a handle; the last one frees it and releases its engine. Null is fine.
 ///
-/// Ownership: takes `handle`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+/// Ownership: takes `handle`. Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
 ORBGATE_API void orbgate_handle_free(struct OrbgateHandle *handle);
-
-/// Returns the number of routes. Their numbers start at 1.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_route_count(const struct OrbgateEngine *engine, uint32_t *out);
-
-/// Returns the number of scopes. Their numbers start at 1, in the order of their names.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_scope_count(const struct OrbgateEngine *engine, uint32_t *out);
 
 /// Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one. The numbers after the last
 /// route are those of the policy's closed templates.
 ///
 /// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_route(const struct OrbgateEngine *engine,
-                                   uint32_t number,
-                                   struct OrbgateRoute *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_route(
+    const struct OrbgateEngine *engine, uint32_t number, struct OrbgateRoute *out);
 
 /// Returns one of the alternatives that a route needs: scopes separated by one space, as in a token. A token needs all
-/// scopes of one alternative. The first is the owner's, which begins with the scope that owns the route. Most routes have
-/// only that one, and it is only that scope. Returns `ORBGATE_STATUS_NOT_FOUND` after the last one.
+/// scopes of one alternative. The first is the owner's, which begins with the scope that owns the route. Most routes
+/// have only that one, and it is only that scope. Returns `ORBGATE_STATUS_NOT_FOUND` after the last one.
 ///
 /// Ownership: the engine owns the string, which is valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_route_alternative(const struct OrbgateEngine *engine,
-                                               uint32_t number,
-                                               size_t index,
-                                               struct OrbgateStr *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_route_alternative(
+    const struct OrbgateEngine *engine, uint32_t number, size_t index, struct OrbgateStr *out);
 
 /// Returns the scope with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one.
 ///
 /// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_scope(const struct OrbgateEngine *engine,
-                                   uint32_t number,
-                                   struct OrbgateScope *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_scope(
+    const struct OrbgateEngine *engine, uint32_t number, struct OrbgateScope *out);
 
-/// Returns the id of the route with exactly this method and template, including the api's base path, for
-/// example `GET` and `/api/v1/external/voxies/{voxieId}`. Call it when a server starts. Then each request
-/// can call `orbgate_engine_decide_route`, without passing strings.
+/// Returns the id of the route with exactly this method and template, including the api's base path, for example `GET`
+/// and `/api/v1/external/voxies/{voxieId}`. Call it when a server starts. Then each request can call
+/// `orbgate_engine_decide_route`, without passing strings.
 ///
 /// Returns `ORBGATE_STATUS_NOT_FOUND` if the policy doesn't have this route.
 ///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_find_route(const struct OrbgateEngine *engine,
-                                        const char *method,
-                                        size_t method_len,
-                                        const char *path_template,
-                                        size_t path_template_len,
-                                        struct OrbgateRouteId *out);
+/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_find_route(
+    const struct OrbgateEngine *engine, const char *method, size_t method_len,
+    const char *path_template, size_t path_template_len, struct OrbgateRouteId *out);
 
 /// Returns a status's name, for example `invalid_argument`; no string for an unknown number.
 ///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Ownership: the string is static. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API struct OrbgateStr orbgate_status_name(int32_t status);
 
 /// Returns a reason's name, for example `scope_missing`; no string for an unknown number.
 ///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Ownership: the string is static. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API struct OrbgateStr orbgate_reason_name(uint8_t reason);
-
-/// Returns a sentence that explains a reason; no string for an unknown number.
-///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API struct OrbgateStr orbgate_reason_explanation(uint8_t reason);
-
-/// Returns the HTTP status of a denial for this reason; 0 for reasons that allow and for unknown
-/// numbers.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API uint16_t orbgate_reason_http_status(uint8_t reason);
 
 /// Returns a detail's name, for example `empty_segment`; no string for an unknown number.
 ///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Ownership: the string is static. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API struct OrbgateStr orbgate_detail_name(uint8_t detail);
 
-/// Returns a sentence that explains a detail; no string for an unknown number.
+/// Returns a sentence that explains a decision: that of its detail, or of its reason if `detail` is 0. No string for an
+/// unknown number.
 ///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API struct OrbgateStr orbgate_detail_explanation(uint8_t detail);
+/// Ownership: the string is static. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ORBGATE_API struct OrbgateStr orbgate_explanation(uint8_t reason, uint8_t detail);
 
-/// Returns the token kind with this name, `user` or `organisation`. Any other string is
-/// `ORBGATE_TOKEN_KIND_UNKNOWN`, which is denied.
+/// Returns the token kind with this name, `user` or `organisation`. Any other string is `ORBGATE_TOKEN_KIND_UNKNOWN`,
+/// which is denied.
 ///
-/// Ownership: nothing; `name` is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_token_kind_from_name(const char *name, size_t name_len, uint32_t *out);
+/// Ownership: nothing; `name` is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_token_kind_from_name(
+    const char *name, size_t name_len, uint32_t *out);
 
-/// Converts a decision to strings. A decision that no engine of this policy can have made is an
-/// invalid argument.
+/// Converts a decision to strings. A decision that no engine of this policy can have made is an invalid argument.
 ///
-/// Ownership: the strings in `out` are static, or the engine owns them and they are valid as long
-/// as the engine.
+/// Ownership: the strings in `out` are static, or the engine owns them and they are valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_decision_strings(const struct OrbgateEngine *engine,
-                                              const struct OrbgateDecision *decision,
-                                              struct OrbgateDecisionStrings *out);
-
-/// Returns the value of a 405's `Allow` header: the methods that the request's path declares, in alphabetical order,
-/// for example `GET, POST`. No string if the reason isn't `method_not_declared`; such a response has no `Allow`
-/// header.
-///
-/// A decision that no engine of this policy can have made is an invalid argument.
-///
-/// Ownership: the engine owns the string, which is valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_declared_methods(const struct OrbgateEngine *engine,
-                                              const struct OrbgateDecision *decision,
-                                              struct OrbgateStr *out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decision_strings(
+    const struct OrbgateEngine *engine, const struct OrbgateDecision *decision, struct OrbgateDecisionStrings *out);
 
 /// Unpacks a decision that an engine of the same policy made. The amount comes from the policy.
 ///
-/// For a value with effect 0, returns its status. A value that no engine of this policy can have
-/// made is an invalid argument.
+/// For a value with effect 0, returns its status. A value that no engine of this policy can have made is an invalid
+/// argument.
 ///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_engine_unpack(const struct OrbgateEngine *engine,
-                                    uint64_t packed,
-                                    struct OrbgateDecision *out);
+/// Ownership: nothing. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_unpack(
+    const struct OrbgateEngine *engine, uint64_t packed, struct OrbgateDecision *out);
 
-/// Interns the scopes of a token, separated by spaces. Scopes that the policy doesn't define are
-/// dropped.
+/// Interns the scopes of a token, separated by spaces. Scopes that the policy doesn't define are dropped.
 ///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_scope_set_free`; it doesn't need the
-/// engine. `scopes` is only read.
+/// Ownership: the caller owns `*out` and frees it with `orbgate_scope_set_free`; it doesn't need the engine. `scopes`
+/// is only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: decision.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_scope_set_from_string(const struct OrbgateEngine *engine,
-                                            const char *scopes,
-                                            size_t scopes_len,
-                                            struct OrbgateScopeSet **out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_scope_set_from_string(
+    const struct OrbgateEngine *engine, const char *scopes, size_t scopes_len, struct OrbgateScopeSet **out);
 
-/// Interns scopes from a list, such as a JSON array. Each item is one scope; an item that contains
-/// a space is in no policy.
+/// Interns scopes from a list, such as a JSON array. Each item is one scope; an item that contains a space is in no
+/// policy.
 ///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_scope_set_free`; it doesn't need
-/// the engine. `scopes` is an array of `scope_count` strings, and only read.
+/// Ownership: the caller owns `*out` and frees it with `orbgate_scope_set_free`; it doesn't need the engine. `scopes`
+/// is an array of `scope_count` strings, and only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: decision.
-ORBGATE_API
-ORBGATE_NODISCARD
-OrbgateStatus orbgate_scope_set_from_list(const struct OrbgateEngine *engine,
-                                          const struct OrbgateStr *scopes,
-                                          size_t scope_count,
-                                          struct OrbgateScopeSet **out);
+ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_scope_set_from_list(
+    const struct OrbgateEngine *engine, const struct OrbgateStr *scopes, size_t scope_count,
+    struct OrbgateScopeSet **out);
 
 /// Adds an owner to a scope set and returns the same pointer; null for null.
 ///
@@ -1228,21 +840,18 @@ ORBGATE_API ORBGATE_NODISCARD struct OrbgateScopeSet *orbgate_scope_set_retain(c
 
 /// Removes an owner of a scope set; the last one frees it. Null is fine.
 ///
-/// Ownership: takes `set`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Ownership: takes `set`. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API void orbgate_scope_set_free(struct OrbgateScopeSet *set);
 
-/// Returns the ABI version of the library. Compare it with the header's `ORBGATE_ABI_VERSION`, or
-/// call `orbgate_check_abi`.
+/// Returns the ABI version of the library. Compare it with the header's `ORBGATE_ABI_VERSION`, or call
+/// `orbgate_check_abi`.
 ///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Ownership: nothing. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API uint32_t orbgate_abi_version(void);
 
 /// Returns the version of the library as a string, for example `0.1.0`.
 ///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Ownership: the string is static. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API struct OrbgateStr orbgate_version(void);
 
 #ifdef __cplusplus
@@ -1267,6 +876,7 @@ ORBGATE_API struct OrbgateStr orbgate_version(void);
 ORBGATE_DEFINE_INIT(OrbgateToken, orbgate_token_init)
 ORBGATE_DEFINE_INIT(OrbgateBatch, orbgate_batch_init)
 ORBGATE_DEFINE_INIT(OrbgateDecisionStrings, orbgate_decision_strings_init)
+ORBGATE_DEFINE_INIT(OrbgateEngineInfo, orbgate_engine_info_init)
 ORBGATE_DEFINE_INIT(OrbgateRoute, orbgate_route_init)
 ORBGATE_DEFINE_INIT(OrbgateScope, orbgate_scope_init)
 ORBGATE_DEFINE_INIT(OrbgateErrorInfo, orbgate_error_info_init)
@@ -1309,46 +919,15 @@ static inline bool orbgate_decision_is_allow(const OrbgateDecision *decision)
  * ORBGATE_PACK_ABOUT, the route of a decision for no_token or invalid_token is OrbgateDecision.about, and unpacking
  * restores it.
  */
-static inline bool orbgate_packed_is_allow(uint64_t packed)
-{
-    return (packed & 3u) == ORBGATE_EFFECT_ALLOW;
-}
-
-static inline uint8_t orbgate_packed_effect(uint64_t packed)
-{
-    return (uint8_t)(packed & 3u);
-}
-
-static inline uint8_t orbgate_packed_charge(uint64_t packed)
-{
-    return (uint8_t)(packed >> 2 & 15u);
-}
-
-static inline uint8_t orbgate_packed_detail(uint64_t packed)
-{
-    return (uint8_t)(packed >> 6 & 255u);
-}
-
-static inline uint32_t orbgate_packed_route(uint64_t packed)
-{
-    return (uint32_t)(packed >> 14 & 0x3ffffu);
-}
-
-static inline uint16_t orbgate_packed_scope(uint64_t packed)
-{
-    return (uint16_t)(packed >> 32 & 0xffffu);
-}
-
+static inline bool orbgate_packed_is_allow(uint64_t packed) { return (packed & 3u) == ORBGATE_EFFECT_ALLOW; }
+static inline uint8_t orbgate_packed_effect(uint64_t packed) { return (uint8_t)(packed & 3u); }
+static inline uint8_t orbgate_packed_charge(uint64_t packed) { return (uint8_t)(packed >> 2 & 15u); }
+static inline uint8_t orbgate_packed_detail(uint64_t packed) { return (uint8_t)(packed >> 6 & 255u); }
+static inline uint32_t orbgate_packed_route(uint64_t packed) { return (uint32_t)(packed >> 14 & 0x3ffffu); }
+static inline uint16_t orbgate_packed_scope(uint64_t packed) { return (uint16_t)(packed >> 32 & 0xffffu); }
 /* The reason; 0 if the call failed. */
-static inline uint8_t orbgate_packed_reason(uint64_t packed)
-{
-    return (packed & 3u) == 0 ? (uint8_t)0 : (uint8_t)(packed >> 48 & 31u);
-}
-
+static inline uint8_t orbgate_packed_reason(uint64_t packed) { return (packed & 3u) == 0 ? (uint8_t)0 : (uint8_t)(packed >> 48 & 31u); }
 /* The OrbgateStatus of the call: ORBGATE_STATUS_OK if it returned a decision. */
-static inline int32_t orbgate_packed_status(uint64_t packed)
-{
-    return (packed & 3u) == 0 ? (int32_t)(packed >> 48 & 31u) : 0;
-}
+static inline int32_t orbgate_packed_status(uint64_t packed) { return (packed & 3u) == 0 ? (int32_t)(packed >> 48 & 31u) : 0; }
 
 #endif /* ORBGATE_H */

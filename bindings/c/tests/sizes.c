@@ -93,7 +93,8 @@ int main(void)
     READ(OrbgateBatch, sizeof(OrbgateBatch), batch, orbgate_engine_decide_batch(engine, in, &decision, 1));
     CHECK(orbgate_decision_is_allow(&decision));
 
-    WRITTEN(OrbgateDecisionStrings, 136, orbgate_engine_decision_strings(engine, &decision, out));
+    WRITTEN(OrbgateDecisionStrings, 152, orbgate_engine_decision_strings(engine, &decision, out));
+    WRITTEN(OrbgateEngineInfo, 48, orbgate_engine_info(engine, out));
     WRITTEN(OrbgateRoute, 144, orbgate_engine_route(engine, 2, out));
     WRITTEN(OrbgateScope, 96, orbgate_engine_scope(engine, 1, out));
     OrbgateError *error = NULL;

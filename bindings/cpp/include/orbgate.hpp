@@ -188,11 +188,11 @@ inline std::string_view name(Detail code) noexcept
 }
 inline std::string_view explanation(Reason reason) noexcept
 {
-    return detail::view(orbgate_reason_explanation(detail::number(reason)));
+    return detail::view(orbgate_explanation(detail::number(reason), 0));
 }
 inline std::string_view explanation(Detail code) noexcept
 {
-    return detail::view(orbgate_detail_explanation(detail::number(code)));
+    return detail::view(orbgate_explanation(0, detail::number(code)));
 }
 
 // The kind with this name, `user` or `organisation`; any other string is unknown, which denies.
@@ -791,11 +791,9 @@ public:
     // Every route.
     [[nodiscard]] std::vector<Route> routes() const &
     {
-        std::uint32_t count = 0;
+        const std::uint32_t count = info().route_count;
         std::vector<Route> routes;
-        if (orbgate_engine_route_count(engine_.get(), &count) == ORBGATE_STATUS_OK) {
-            routes.reserve(count);
-        }
+        routes.reserve(count);
         OrbgateRoute raw = orbgate_route_init();
         for (std::uint32_t number = 1;
              number <= count && orbgate_engine_route(engine_.get(), number, &raw) == ORBGATE_STATUS_OK; ++number) {
@@ -842,50 +840,39 @@ public:
     // another policy.
     [[nodiscard]] std::optional<std::string_view> declared_methods(const Decision &decision) const & noexcept
     {
-        OrbgateStr methods = {nullptr, 0};
-        const OrbgateStatus status = orbgate_engine_declared_methods(engine_.get(), &decision.raw(), &methods);
-        return status == ORBGATE_STATUS_OK ? detail::maybe(methods) : std::nullopt;
+        OrbgateDecisionStrings text = orbgate_decision_strings_init();
+        const OrbgateStatus status = orbgate_engine_decision_strings(engine_.get(), &decision.raw(), &text);
+        return status == ORBGATE_STATUS_OK ? detail::maybe(text.allow) : std::nullopt;
     }
     std::optional<std::string_view> declared_methods(const Decision &decision) const && = delete;
 
-    // The policy's digest, for example `sha256:…`; its name; the whole table as JSON.
-    [[nodiscard]] std::string_view digest() const & noexcept { return text(orbgate_engine_digest_string); }
-    [[nodiscard]] std::string_view name() const & noexcept { return text(orbgate_engine_name); }
-    [[nodiscard]] std::string_view table_json() const & noexcept { return text(orbgate_engine_table_json); }
+    // The policy's digest, for example `sha256:…`; its name.
+    [[nodiscard]] std::string_view digest() const & noexcept { return detail::view(info().digest); }
+    [[nodiscard]] std::string_view name() const & noexcept { return detail::view(info().name); }
     std::string_view digest() const && = delete;
     std::string_view name() const && = delete;
-    std::string_view table_json() const && = delete;
 
     // Answers a question about the policy: `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`, `unused` or
     // `who`. Arguments and answer are JSON; the answer is that of `orbgate QUESTION --json`.
     [[nodiscard]] Result<std::string> ask(Text question, Text arguments) const
     {
         OrbgateAnswer *answer = nullptr;
+        OrbgateStr json = {nullptr, 0};
         OrbgateError *error = nullptr;
         const OrbgateStatus status = orbgate_engine_ask(engine_.get(), question.data(), question.size(), arguments.data(),
-                                                        arguments.size(), &answer, &error);
+                                                        arguments.size(), &answer, &json, &error);
         if (status != ORBGATE_STATUS_OK) {
             return Error(status, error);
         }
         const std::unique_ptr<OrbgateAnswer, void (*)(OrbgateAnswer *)> owned(answer, orbgate_answer_free);
-        OrbgateStr json = {nullptr, 0};
-        static_cast<void>(orbgate_answer_json(answer, &json)); // The answer is not null.
         return std::string(detail::view(json));
     }
 
     // Whether the policy ends with YAML's end marker, the line `...`. A file that is still being written lacks it.
-    [[nodiscard]] bool has_end_marker() const noexcept
-    {
-        std::uint8_t marked = 0;
-        return orbgate_engine_has_end_marker(engine_.get(), &marked) == ORBGATE_STATUS_OK && marked == 1;
-    }
+    [[nodiscard]] bool has_end_marker() const noexcept { return info().has_end_marker == 1; }
 
     // Whether the end marker carries a seal, the digest of everything before it. A policy with a wrong seal is invalid.
-    [[nodiscard]] bool is_sealed() const noexcept
-    {
-        std::uint8_t sealed = 0;
-        return orbgate_engine_is_sealed(engine_.get(), &sealed) == ORBGATE_STATUS_OK && sealed == 1;
-    }
+    [[nodiscard]] bool is_sealed() const noexcept { return info().is_sealed == 1; }
 
     [[nodiscard]] const OrbgateEngine *raw() const noexcept { return engine_.get(); }
 
@@ -964,11 +951,12 @@ private:
         return scopes;
     }
 
-    template <typename F>
-    [[nodiscard]] std::string_view text(F of) const noexcept
+    // All zeros if the engine is moved-from.
+    [[nodiscard]] OrbgateEngineInfo info() const noexcept
     {
-        OrbgateStr text = {nullptr, 0};
-        return of(engine_.get(), &text) == ORBGATE_STATUS_OK ? detail::view(text) : std::string_view();
+        OrbgateEngineInfo info = orbgate_engine_info_init();
+        static_cast<void>(orbgate_engine_info(engine_.get(), &info));
+        return info;
     }
 
     std::unique_ptr<OrbgateEngine, detail::Free<orbgate_engine_free>> engine_;

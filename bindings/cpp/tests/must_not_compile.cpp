@@ -61,59 +61,57 @@ int main()
     const auto methods = handle.load().declared_methods(handle.decide("PUT", "/", Token::none()));
 #elif CASE == 14 // deleted
     const auto routes = engine.share().routes();
-#elif CASE == 15 // deleted
-    const auto table = engine.share().table_json();
-#elif CASE == 16 // Detail
+#elif CASE == 15 // Detail
     return engine.decide("GET", "/", Token::none()).reason() == orbgate::Detail::none;
-#elif CASE == 17 // cannot
+#elif CASE == 16 // cannot
     const orbgate::Reason reason = 5;
-#elif CASE == 18 // ignoring
+#elif CASE == 17 // ignoring
     engine.decide("GET", "/", Token::none());
-#elif CASE == 19 // matching
+#elif CASE == 18 // matching
     const auto token = Token::user({claim()});
-#elif CASE == 20 // matching
+#elif CASE == 19 // matching
     const auto token = Token::organisation({claim()});
-#elif CASE == 21 // matching
+#elif CASE == 20 // matching
     const auto token = Token(orbgate::TokenKind::user, {claim()});
-#elif CASE == 22 // matching
+#elif CASE == 21 // matching
     const auto token = Token::user({Text{text}});
-#elif CASE == 23 // deleted
+#elif CASE == 22 // deleted
     const auto token = Token::user(nullptr);
-#elif CASE == 24 // deleted
+#elif CASE == 23 // deleted
     const auto token = Token::organisation(nullptr);
-#elif CASE == 25 // deleted
+#elif CASE == 24 // deleted
     const auto token = Token(orbgate::TokenKind::user, nullptr);
-#elif CASE == 26 // deleted
+#elif CASE == 25 // deleted
     const auto token = Token::user({engine.scopes(text).value()});
-#elif CASE == 27 // deleted
+#elif CASE == 26 // deleted
     const auto decision = engine.decide(nullptr, "/", Token::none());
-#elif CASE == 28 // deleted
+#elif CASE == 27 // deleted
     const auto decision = engine.decide("GET", nullptr, Token::none());
-#elif CASE == 29 // deleted
+#elif CASE == 28 // deleted
     const auto decision = engine.decide_scope(nullptr, Token::none());
-#elif CASE == 30 // deleted
+#elif CASE == 29 // deleted
     const auto handle = orbgate::Handle::holding(engine).value();
     const auto decision = handle.decide(nullptr, "/", Token::none());
-#elif CASE == 31 // deleted
+#elif CASE == 30 // deleted
     const auto handle = orbgate::Handle::holding(engine).value();
     const auto decision = handle.decide("GET", nullptr, Token::none());
-#elif CASE == 32 // deleted
+#elif CASE == 31 // deleted
     const auto set = engine.scopes(nullptr);
-#elif CASE == 33 // deleted
+#elif CASE == 32 // deleted
     const auto set = engine.scope_set({"read:orbs", nullptr});
-#elif CASE == 34 // deleted
+#elif CASE == 33 // deleted
     const auto id = engine.find_route(nullptr, "/");
-#elif CASE == 35 // deleted
+#elif CASE == 34 // deleted
     const auto id = engine.find_route("GET", nullptr);
-#elif CASE == 36 // deleted
+#elif CASE == 35 // deleted
     const auto other = Engine::from_yaml(nullptr);
-#elif CASE == 37 // deleted
+#elif CASE == 36 // deleted
     const auto other = Engine::from_file(nullptr);
-#elif CASE == 38 // deleted
+#elif CASE == 37 // deleted
     batch.add(nullptr, "/");
-#elif CASE == 39 // deleted
+#elif CASE == 38 // deleted
     batch.add("GET", nullptr, Token::none());
-#elif CASE == 40 // deleted
+#elif CASE == 39 // deleted
     const auto kind = orbgate::token_kind(nullptr);
 #endif
     return 0;

@@ -128,8 +128,7 @@ static void routes_and_scopes(const Engine &engine)
     CHECK(routes[0].line == 7 && routes[0].column > 1 && routes[0].methods == "GET, PUT");
     CHECK(!engine.decide_route({}, Token::user(set)));
     CHECK(!engine.decide_scope("read:nothing", Token::user(set)));
-    CHECK(engine.name() == "shop" && engine.table_json().substr(0, 2) == "{\"");
-    CHECK(engine.ask("table", "{}").value() == engine.table_json());
+    CHECK(engine.name() == "shop" && engine.ask("table", "{}").value().substr(0, 2) == "{\"");
     const auto unknown = engine.ask("why", "{}");
     CHECK(!unknown && unknown.error().status == orbgate::Status::not_found);
     CHECK(engine.ask("reach", "{}").error().message.find("`token`") != std::string::npos);

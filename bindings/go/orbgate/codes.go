@@ -82,7 +82,32 @@ func (r Reason) Explanation() string { return named().reasons[r].explanation }
 
 // HTTPStatus returns the status of a denial with this reason; 0 for reasons that allow and for
 // unknown numbers.
-func (r Reason) HTTPStatus() int { return named().reasons[r].status }
+func (r Reason) HTTPStatus() int {
+	switch r {
+	// cargo xtask codes: denials
+	case ReasonMalformedRequest:
+		return 400
+	case ReasonNoToken:
+		return 401
+	case ReasonInvalidToken:
+		return 401
+	case ReasonNoRoute:
+		return 404
+	case ReasonMethodNotDeclared:
+		return 405
+	case ReasonUserTokenRequired:
+		return 403
+	case ReasonScopeMissing:
+		return 403
+	case ReasonInsufficientOrbs:
+		return 402
+	case ReasonLedgerUnavailable:
+		return 503
+	// end of denials
+	default:
+		return 0
+	}
+}
 
 // A Detail is the rule that a malformed request breaks. Numbers and names are frozen.
 type Detail uint8

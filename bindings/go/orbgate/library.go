@@ -20,7 +20,6 @@ type library interface {
 	scopeSetFromString(scopes string) (*ScopeSet, Status)
 	scopeSetFromList(scopes []string) (*ScopeSet, Status)
 	findRoute(method, template string) (RouteID, Status)
-	tableJSON() ([]byte, Status)
 	// Answers a question with JSON.
 	ask(question, arguments string) (string, error)
 	// All that a policy says of its routes and scopes.
@@ -38,10 +37,7 @@ type names struct {
 	statuses         [32]string
 }
 
-type codeName struct {
-	name, explanation string
-	status            int
-}
+type codeName struct{ name, explanation string }
 
 // Read once: they live as long as the program. If the library cannot be loaded, there are no names, and no engine either.
 var loaded = sync.OnceValues(func() (*names, error) {
@@ -149,5 +145,3 @@ func (p *policy) scopeSetFromList(scopes []string) (*ScopeSet, error) {
 func (p *policy) findRoute(method, template string) (RouteID, error) {
 	return ask(p, func(e engine) (RouteID, Status) { return e.findRoute(method, template) })
 }
-
-func (p *policy) tableJSON() ([]byte, error) { return ask(p, engine.tableJSON) }

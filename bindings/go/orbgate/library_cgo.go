@@ -94,10 +94,8 @@ func readNames(names *names) error {
 	names.version, names.abi = static(C.orbgate_version()), uint32(C.orbgate_abi_version())
 	for number := range names.reasons {
 		code := C.uint8_t(number)
-		names.reasons[number] = codeName{
-			static(C.orbgate_reason_name(code)), static(C.orbgate_reason_explanation(code)), int(C.orbgate_reason_http_status(code)),
-		}
-		names.details[number] = codeName{name: static(C.orbgate_detail_name(code)), explanation: static(C.orbgate_detail_explanation(code))}
+		names.reasons[number] = codeName{static(C.orbgate_reason_name(code)), static(C.orbgate_explanation(code, 0))}
+		names.details[number] = codeName{static(C.orbgate_detail_name(code)), static(C.orbgate_explanation(0, code))}
 	}
 	for number := range names.statuses {
 		names.statuses[number] = static(C.orbgate_status_name(C.int32_t(number)))
@@ -239,48 +237,29 @@ func (e engine) findRoute(method, template string) (RouteID, Status) {
 	return RouteID{high: uint64(id.high), low: uint64(id.low)}, Status(status)
 }
 
-func (e engine) tableJSON() ([]byte, Status) {
-	var text C.OrbgateStr
-	if status := C.orbgate_engine_table_json(e.pointer, &text); status != C.ORBGATE_STATUS_OK {
-		return nil, Status(status)
-	}
-	return C.GoBytes(unsafe.Pointer(text.data), C.int(text.len)), statusOK
-}
-
 func (e engine) ask(question, arguments string) (string, error) {
 	var answer *C.OrbgateAnswer
+	var text C.OrbgateStr
 	var failure *C.OrbgateError
-	status := C.orbgate_engine_ask(e.pointer, chars(question), size(question), chars(arguments), size(arguments), &answer, &failure)
+	status := C.orbgate_engine_ask(e.pointer, chars(question), size(question), chars(arguments), size(arguments), &answer, &text, &failure)
 	runtime.KeepAlive(question)
 	runtime.KeepAlive(arguments)
 	if status != C.ORBGATE_STATUS_OK {
 		return "", takeError(status, failure)
 	}
 	defer C.orbgate_answer_free(answer)
-	var text C.OrbgateStr
-	if status := C.orbgate_answer_json(answer, &text); status != C.ORBGATE_STATUS_OK {
-		return "", Status(status)
-	}
 	return copied(text), nil
 }
 
 func (e engine) table() (*table, Status) {
-	var digest, name C.OrbgateStr
-	var routes, scopes C.uint32_t
-	var marked, sealed C.uint8_t
-	for _, status := range []C.OrbgateStatus{
-		C.orbgate_engine_digest_string(e.pointer, &digest),
-		C.orbgate_engine_name(e.pointer, &name),
-		C.orbgate_engine_route_count(e.pointer, &routes),
-		C.orbgate_engine_scope_count(e.pointer, &scopes),
-		C.orbgate_engine_has_end_marker(e.pointer, &marked),
-		C.orbgate_engine_is_sealed(e.pointer, &sealed),
-	} {
-		if status != C.ORBGATE_STATUS_OK {
-			return nil, Status(status)
-		}
+	info := C.OrbgateEngineInfo{struct_size: C.sizeof_OrbgateEngineInfo}
+	if status := C.orbgate_engine_info(e.pointer, &info); status != C.ORBGATE_STATUS_OK {
+		return nil, Status(status)
 	}
-	read := &table{copied(digest), copied(name), marked == 1, sealed == 1, make([]route, routes), nil, make([]scope, scopes)}
+	read := &table{
+		copied(info.digest), copied(info.name), info.has_end_marker == 1, info.is_sealed == 1,
+		make([]route, info.route_count), nil, make([]scope, info.scope_count),
+	}
 	for index := range read.scopes {
 		found := C.OrbgateScope{struct_size: C.sizeof_OrbgateScope}
 		if status := C.orbgate_engine_scope(e.pointer, C.uint32_t(index+1), &found); status != C.ORBGATE_STATUS_OK {

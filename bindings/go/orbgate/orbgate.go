@@ -168,9 +168,5 @@ func (e *Engine) IsSealed() bool {
 	return policy != nil && policy.table.isSealed
 }
 
-// TableJSON returns the whole table as one JSON document, as `orbgate table --format json` prints
-// it.
-func (e *Engine) TableJSON() ([]byte, error) { return e.current().tableJSON() }
-
 // Version returns the version of the library, for example 0.1.0.
 func Version() string { return named().version }

@@ -51,22 +51,10 @@ func TestRoutesAreThoseOfTheTable(t *testing.T) {
 const shared = "orbgate: 1\napis:\n  b:\n    base_path: /b\n    scopes:\n      read:x:\n        orbs: false\n        routes: [GET /x]\n" +
 	"  a:\n    base_path: /a\n    scopes:\n      read:x:\n        orbs: false\n        routes: [GET /x]\n"
 
-// The routes and the number of scopes that the JSON table has.
+// The routes and the number of scopes that the table has.
 func tableOf(t *testing.T, engine *Engine) (routes []string, scopes int) {
-	var table struct {
-		APIs []struct {
-			Name   string
-			Scopes []struct {
-				Scope  string
-				Routes []struct{ Method, Template string }
-			}
-		}
-	}
-	if err := json.Unmarshal(must(engine.TableJSON())(t), &table); err != nil {
-		t.Fatal(err)
-	}
 	names := make(map[string]bool)
-	for _, api := range table.APIs {
+	for _, api := range must(engine.Table())(t).Apis {
 		for _, scope := range api.Scopes {
 			names[scope.Scope] = true
 			for _, route := range scope.Routes {

@@ -36,9 +36,8 @@ func readNames(names *names) error {
 	names.version, names.abi = i.static("orbgate_version"), uint32(abi)
 	for number := range names.reasons {
 		code := uint64(number)
-		status, _ := i.call("orbgate_reason_http_status", code)
-		names.reasons[number] = codeName{i.static("orbgate_reason_name", code), i.static("orbgate_reason_explanation", code), int(status)}
-		names.details[number] = codeName{name: i.static("orbgate_detail_name", code), explanation: i.static("orbgate_detail_explanation", code)}
+		names.reasons[number] = codeName{i.static("orbgate_reason_name", code), i.static("orbgate_explanation", code, 0)}
+		names.details[number] = codeName{i.static("orbgate_detail_name", code), i.static("orbgate_explanation", 0, code)}
 	}
 	for number := range names.statuses {
 		names.statuses[number] = i.static("orbgate_status_name", uint64(number))
@@ -113,13 +112,12 @@ func open(load func(*instance) error) (engine, error) {
 		return engine{}, err
 	}
 	made := engine{address: binary.LittleEndian.Uint32(i.room), questioners: new(questioners)}
-	var digest wasmText
-	if status := i.status("orbgate_engine_digest_string", uint64(made.address), uint64(i.base)); status != statusOK {
+	var info wasmInfo
+	if status := i.describe("orbgate_engine_info", &info, uint64(made.address)); status != statusOK {
 		i.close()
 		return engine{}, status
 	}
-	i.read(&digest)
-	made.digest = i.text(digest)
+	made.digest = i.text(info.Digest)
 	size, ok := i.call("orbgate_wasm_scope_set_size", uint64(made.address))
 	if !ok {
 		i.close()

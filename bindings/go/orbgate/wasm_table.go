@@ -20,6 +20,12 @@ type (
 		Size, Line, Column, Reserved uint32
 		Message                      wasmText
 	}
+	wasmInfo struct {
+		Size, RouteCount, ScopeCount uint32
+		HasEndMarker, IsSealed       uint8
+		Reserved                     uint16
+		Digest, Name                 wasmText
+	}
 	wasmRoute struct {
 		Size, Number                       uint32
 		ID                                 [2]uint64
@@ -136,42 +142,17 @@ func (e engine) findRoute(method, template string) (RouteID, Status) {
 	})
 }
 
-func (e engine) tableJSON() ([]byte, Status) {
-	return asked(e, 0, func(i *instance) ([]byte, Status) {
-		var text wasmText
-		if status := i.status("orbgate_engine_table_json", uint64(e.address), uint64(i.base)); status != statusOK {
-			return nil, status
-		}
-		i.read(&text)
-		return []byte(i.text(text)), statusOK
-	})
-}
-
 func (e engine) table() (*table, Status) {
 	return asked(e, 0, func(i *instance) (*table, Status) {
 		address := uint64(e.address)
-		var routes, scopes uint32
-		var marked, sealed uint8
-		for _, one := range []struct {
-			name string
-			into any
-		}{
-			{"orbgate_engine_route_count", &routes},
-			{"orbgate_engine_scope_count", &scopes},
-			{"orbgate_engine_has_end_marker", &marked},
-			{"orbgate_engine_is_sealed", &sealed},
-		} {
-			if status := i.status(one.name, address, uint64(i.base)); status != statusOK {
-				return nil, status
-			}
-			i.read(one.into)
-		}
-		var name wasmText
-		if status := i.status("orbgate_engine_name", address, uint64(i.base)); status != statusOK {
+		var info wasmInfo
+		if status := i.describe("orbgate_engine_info", &info, address); status != statusOK {
 			return nil, status
 		}
-		i.read(&name)
-		read := &table{e.digest, i.text(name), marked == 1, sealed == 1, make([]route, routes), nil, make([]scope, scopes)}
+		read := &table{
+			e.digest, i.text(info.Name), info.HasEndMarker == 1, info.IsSealed == 1,
+			make([]route, info.RouteCount), nil, make([]scope, info.ScopeCount),
+		}
 		for index := range read.scopes {
 			var found wasmScope
 			if status := i.describe("orbgate_engine_scope", &found, address, uint64(index+1)); status != statusOK {

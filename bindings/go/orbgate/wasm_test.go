@@ -33,7 +33,7 @@ func TestATrapIsADenialAndTheNextCallHasAnotherInstance(t *testing.T) {
 		if status := broken.decideRows(&batch, 0, false, out[:]); status != StatusPanic || out[0] != 0 {
 			t.Error(status, out)
 		}
-		if _, status := broken.tableJSON(); status != StatusPanic {
+		if _, status := broken.table(); status != StatusPanic {
 			t.Error(status)
 		}
 		if _, status := broken.findRoute("POST", run); status != StatusPanic {
@@ -111,10 +111,9 @@ func TestInstancesAreReused(t *testing.T) {
 	if len(resting) == 0 || len(resting) > 64 {
 		t.Errorf("%d instances", len(resting))
 	}
-	// A request that is larger than the room goes to an instance that is not kept, and so does one that makes the memory grow.
+	// A request that is larger than the room goes to an instance that is not kept.
 	long := string(make([]byte, 4*roomSize))
 	opened.Decide("POST", long, UserToken(long))
-	must(opened.TableJSON())(t)
 	for _, i := range pool.instances() {
 		if i.grown || len(i.memory) != len(pool.image) {
 			t.Errorf("an instance of %d bytes, not %d", len(i.memory), len(pool.image))

@@ -19,6 +19,11 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
 
   const RouteId = struct({ high: "uint64_t", low: "uint64_t" });
 
+  const EngineInfo = struct({
+    struct_size: "uint32_t", route_count: "uint32_t", scope_count: "uint32_t", has_end_marker: "uint8_t", is_sealed: "uint8_t",
+    reserved: "uint16_t", digest: Str, name: Str,
+  });
+
   const Route = struct({
     struct_size: "uint32_t", number: "uint32_t", id: RouteId, text: Str, method: Str, path_template: Str, scope: Str, api: Str,
     amount: "uint64_t", charge: "uint32_t", scope_number: "uint32_t", line: "uint32_t", column: "uint32_t", methods: Str,
@@ -44,16 +49,10 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
     fromYaml: func("orbgate_engine_from_yaml", STATUS, [BYTES, SIZE, out(HANDLE), out(POINTER)]),
     fromFile: func("orbgate_engine_from_file", STATUS, [BYTES, SIZE, out(HANDLE), out(POINTER)]),
     engineFree: func("orbgate_engine_free", "void", [HANDLE]),
-    digestString: func("orbgate_engine_digest_string", STATUS, [HANDLE, out(Str)]),
-    name: func("orbgate_engine_name", STATUS, [HANDLE, out(Str)]),
-    hasEndMarker: func("orbgate_engine_has_end_marker", STATUS, [HANDLE, out("uint8_t")]),
-    isSealed: func("orbgate_engine_is_sealed", STATUS, [HANDLE, out("uint8_t")]),
-    tableJson: func("orbgate_engine_table_json", STATUS, [HANDLE, out(Str)]),
-    routeCount: func("orbgate_engine_route_count", STATUS, [HANDLE, out("uint32_t")]),
+    info: func("orbgate_engine_info", STATUS, [HANDLE, inout(EngineInfo)]),
     // Read field by field: a policy may have 200,000 of them.
     route: func("orbgate_engine_route", STATUS, [HANDLE, "uint32_t", POINTER]),
     routeAlternative: func("orbgate_engine_route_alternative", STATUS, [HANDLE, "uint32_t", SIZE, POINTER]),
-    scopeCount: func("orbgate_engine_scope_count", STATUS, [HANDLE, out("uint32_t")]),
     scope: func("orbgate_engine_scope", STATUS, [HANDLE, "uint32_t", inout(Scope)]),
     findRoute: func("orbgate_engine_find_route", STATUS, [HANDLE, BYTES, SIZE, BYTES, SIZE, out(RouteId)]),
 
@@ -62,8 +61,7 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
     decideRoute: func("orbgate_engine_decide_route_packed", "uint64_t", [HANDLE, "uint64_t", "uint64_t", ...TOKEN]),
     decideBatch: func("orbgate_engine_decide_batch_packed", STATUS, [HANDLE, POINTER, POINTER, SIZE]),
 
-    ask: func("orbgate_engine_ask", STATUS, [HANDLE, BYTES, SIZE, BYTES, SIZE, out(POINTER), out(POINTER)]),
-    answerJson: func("orbgate_answer_json", STATUS, [POINTER, out(Str)]),
+    ask: func("orbgate_engine_ask", STATUS, [HANDLE, BYTES, SIZE, BYTES, SIZE, out(POINTER), out(Str), out(POINTER)]),
     answerFree: func("orbgate_answer_free", "void", [POINTER]),
 
     scopeSetFromString: func("orbgate_scope_set_from_string", STATUS, [HANDLE, BYTES, SIZE, out(HANDLE)]),
@@ -74,17 +72,17 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
     errorDiagnostic: func("orbgate_error_diagnostic", STATUS, [POINTER, SIZE, inout(Diagnostic)]),
     errorFree: func("orbgate_error_free", "void", [POINTER]),
     reasonName: func("orbgate_reason_name", Str, ["uint8_t"]),
-    reasonStatus: func("orbgate_reason_http_status", "uint16_t", ["uint8_t"]),
     detailName: func("orbgate_detail_name", Str, ["uint8_t"]),
     statusName: func("orbgate_status_name", Str, [STATUS]),
     tokenKindFromName: func("orbgate_token_kind_from_name", STATUS, [BYTES, SIZE, out("uint32_t")]),
   };
 
   /** The types of structs in the header; some have only the first fields. */
-  const structs = { OrbgateStr: Str, OrbgateRouteId: RouteId, OrbgateRoute: Route, OrbgateScope: Scope, OrbgateErrorInfo: ErrorInfo, OrbgateDiagnostic: Diagnostic };
+  const structs = { OrbgateStr: Str, OrbgateRouteId: RouteId, OrbgateEngineInfo: EngineInfo, OrbgateRoute: Route, OrbgateScope: Scope, OrbgateErrorInfo: ErrorInfo, OrbgateDiagnostic: Diagnostic };
 
   const sizes = {
     Pointer: sizeof("void *"),
+    EngineInfo: sizeof(EngineInfo),
     Route: sizeof(Route),
     Scope: sizeof(Scope),
     ErrorInfo: sizeof(ErrorInfo),

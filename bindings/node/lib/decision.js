@@ -1,6 +1,6 @@
 "use strict";
 const { functions, text } = require("./library.js");
-const { CODES, effectOf, chargeOf, detailOf, routeOf, scopeOf, reasonOf } = require("./layout.js");
+const { CODES, DENIALS, effectOf, chargeOf, detailOf, routeOf, scopeOf, reasonOf } = require("./layout.js");
 const { NAMES } = require("./names.js");
 
 const METHOD_NOT_DECLARED = "method_not_declared";
@@ -46,7 +46,7 @@ class Decision {
     const undeclared = reason === METHOD_NOT_DECLARED;
     this.isAllow = effectOf(low) === CODES.EFFECT_ALLOW;
     this.decision = this.isAllow ? NAMES.EFFECT_ALLOW : NAMES.EFFECT_DENY;
-    this.httpStatus = this.isAllow ? null : functions.reasonStatus(reasonOf(high)) || CODES.DEFAULT_HTTP_STATUS;
+    this.httpStatus = this.isAllow ? null : DENIALS[reasonOf(high)] ?? CODES.DEFAULT_HTTP_STATUS;
     this.reason = reason;
     this.detail = detailOf(low) === 0 ? null : detailName(detailOf(low));
     const named = undeclared || scope !== undefined ? route?.listed : undefined;

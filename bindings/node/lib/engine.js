@@ -88,19 +88,18 @@ class Engine {
   }
 
   get name() {
-    return this.#text(functions.name);
+    this.#open();
+    return this.#table.name;
   }
 
   get hasEndMarker() {
-    const marked = [0];
-    check(functions.hasEndMarker(this.#open(), marked), "cannot see the end marker");
-    return marked[0] === 1;
+    this.#open();
+    return this.#table.hasEndMarker;
   }
 
   get isSealed() {
-    const sealed = [0];
-    check(functions.isSealed(this.#open(), sealed), "cannot see the seal");
-    return sealed[0] === 1;
+    this.#open();
+    return this.#table.isSealed;
   }
 
   get routes() {
@@ -175,10 +174,6 @@ class Engine {
   scopeSet(scopes) {
     const read = Array.isArray(scopes) ? Array.from(scopes, whole) : whole(/** @type {Text} */ (scopes));
     return intern(this.#open(), read);
-  }
-
-  tableJson() {
-    return /** @type {string} */ (this.#text(functions.tableJson));
   }
 
   /**

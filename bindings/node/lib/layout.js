@@ -50,6 +50,24 @@ const CODES = Object.freeze({
   // end of numbers
 });
 
+/**
+ * The HTTP status of a denial, by the number of its reason.
+ * @type {Readonly<Record<number, number | undefined>>}
+ */
+const DENIALS = Object.freeze({
+  // cargo xtask codes: denials
+  1: 400, // malformed_request
+  2: 401, // no_token
+  3: 401, // invalid_token
+  4: 404, // no_route
+  5: 405, // method_not_declared
+  6: 403, // user_token_required
+  8: 403, // scope_missing
+  11: 402, // insufficient_orbs
+  12: 503, // ledger_unavailable
+  // end of denials
+});
+
 /** Where a 64-bit integer has its lower half. */
 const LOW = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 0 : 1;
 
@@ -72,4 +90,4 @@ const scopeOf = (/** @type {number} */ high) => high & 0xffff;
 /** With effect 0 it is the status. */
 const reasonOf = (/** @type {number} */ high) => high >>> 16 & 31;
 
-module.exports = { CODES, LOW, BATCH, TOKEN, effectOf, chargeOf, detailOf, routeOf, scopeOf, reasonOf };
+module.exports = { CODES, DENIALS, LOW, BATCH, TOKEN, effectOf, chargeOf, detailOf, routeOf, scopeOf, reasonOf };

@@ -5,7 +5,7 @@ const { openQuestions } = require("#system");
 const { CODES } = require("./layout.js");
 const { functions, hasFiles, text } = require("./library.js");
 const { encoder } = require("./text.js");
-const { OK, OrbgateError, PolicyError, check, failure, policyError } = require("./errors.js");
+const { OK, OrbgateError, PolicyError, failure, policyError } = require("./errors.js");
 
 /**
  * The answer to a question.
@@ -26,15 +26,13 @@ function answer(engine, pointer, source, question, given) {
  */
 function native(pointer, question, given) {
   const [name, json] = [encoder.encode(question), encoder.encode(given)];
-  const [made, error] = [[0], [0]];
-  const status = functions.ask(pointer, name, name.length, json, json.length, made, error);
+  const [made, str, error] = [[0], {}, [0]];
+  const status = functions.ask(pointer, name, name.length, json, json.length, made, str, error);
   if (status !== OK) {
     const why = policyError(status, /** @type {number} */ (error[0]));
     throw why.code === "invalid_policy" ? why : new OrbgateError(why.code, why.message);
   }
   try {
-    const str = {};
-    check(functions.answerJson(made[0], str), "cannot read an answer");
     return text(/** @type {any} */ (str)) ?? "";
   } finally {
     functions.answerFree(made[0]);

@@ -55,14 +55,15 @@ class Table {
 
   /** @param {number} engine */
   constructor(engine) {
-    const [routes, scopes, digest] = [[0], [0], {}];
-    check(functions.routeCount(engine, routes), "cannot count routes");
-    check(functions.scopeCount(engine, scopes), "cannot count scopes");
-    check(functions.digestString(engine, digest), "cannot read a text");
-    this.#routeCount = /** @type {number} */ (routes[0]);
+    const info = /** @type {any} */ ({ struct_size: sizes.EngineInfo });
+    check(functions.info(engine, info), "cannot read a policy");
+    this.#routeCount = /** @type {number} */ (info.route_count);
     this.#routes = new Array(1 + this.#routeCount);
-    this.#scopes = new Array(1 + /** @type {number} */ (scopes[0]));
-    this.digest = /** @type {string} */ (text(/** @type {any} */ (digest)));
+    this.#scopes = new Array(1 + info.scope_count);
+    this.digest = /** @type {string} */ (text(info.digest));
+    this.name = text(info.name);
+    this.hasEndMarker = info.has_end_marker === 1;
+    this.isSealed = info.is_sealed === 1;
   }
 
   /**

@@ -20,6 +20,7 @@ const uint32 = scalar(4, (at, value) => held.memory.setUint32(at, value, true), 
 /** @type {Record<string, Type & Parameter>} */
 const TYPES = {
   uint8_t: scalar(1, (at, value) => held.memory.setUint8(at, value), (at) => held.memory.getUint8(at)),
+  uint16_t: scalar(2, (at, value) => held.memory.setUint16(at, value, true), (at) => held.memory.getUint16(at, true)),
   int32_t: scalar(4, (at, value) => held.memory.setInt32(at, value, true), (at) => held.memory.getInt32(at, true)),
   uint32_t: uint32,
   size_t: uint32,

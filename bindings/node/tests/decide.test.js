@@ -163,7 +163,7 @@ test("no amount is rounded", () => {
 test("an engine knows its policy", () => {
   assert.match(engine.digest, /^sha256:[0-9a-f]{64}$/);
   assert.equal(Engine.fromYaml(SHOP).name, "shop");
-  assert.equal(JSON.parse(engine.tableJson()).policy, engine.digest);
+  assert.equal(engine.table().policy, engine.digest);
   assert.match(version, /^\d+\.\d+\.\d+$/);
 });
 
@@ -180,7 +180,7 @@ test("what is closed throws, and closing twice is fine", () => {
   closed[Symbol.dispose]();
   for (const ask of [
     () => closed.decide("GET", RUN, user), () => closed.decideScope("a", user), () => closed.digest, () => closed.routes,
-    () => closed.scopeSet("a"), () => closed.tableJson(), () => closed.findRoute("GET", RUN),
+    () => closed.scopeSet("a"), () => closed.table(), () => closed.findRoute("GET", RUN),
     () => closed.decideBatch({ methods: ["GET"], targets: [RUN] }),
   ]) {
     assert.throws(ask, (error) => error instanceof OrbgateError && error.code === "closed");

@@ -16,6 +16,7 @@
 ORBGATE_DEFINE_INIT(OrbgateToken, orbgate_token_init)
 ORBGATE_DEFINE_INIT(OrbgateBatch, orbgate_batch_init)
 ORBGATE_DEFINE_INIT(OrbgateDecisionStrings, orbgate_decision_strings_init)
+ORBGATE_DEFINE_INIT(OrbgateEngineInfo, orbgate_engine_info_init)
 ORBGATE_DEFINE_INIT(OrbgateRoute, orbgate_route_init)
 ORBGATE_DEFINE_INIT(OrbgateScope, orbgate_scope_init)
 ORBGATE_DEFINE_INIT(OrbgateErrorInfo, orbgate_error_info_init)
@@ -58,46 +59,15 @@ static inline bool orbgate_decision_is_allow(const OrbgateDecision *decision)
  * ORBGATE_PACK_ABOUT, the route of a decision for no_token or invalid_token is OrbgateDecision.about, and unpacking
  * restores it.
  */
-static inline bool orbgate_packed_is_allow(uint64_t packed)
-{
-    return (packed & 3u) == ORBGATE_EFFECT_ALLOW;
-}
-
-static inline uint8_t orbgate_packed_effect(uint64_t packed)
-{
-    return (uint8_t)(packed & 3u);
-}
-
-static inline uint8_t orbgate_packed_charge(uint64_t packed)
-{
-    return (uint8_t)(packed >> 2 & 15u);
-}
-
-static inline uint8_t orbgate_packed_detail(uint64_t packed)
-{
-    return (uint8_t)(packed >> 6 & 255u);
-}
-
-static inline uint32_t orbgate_packed_route(uint64_t packed)
-{
-    return (uint32_t)(packed >> 14 & 0x3ffffu);
-}
-
-static inline uint16_t orbgate_packed_scope(uint64_t packed)
-{
-    return (uint16_t)(packed >> 32 & 0xffffu);
-}
-
+static inline bool orbgate_packed_is_allow(uint64_t packed) { return (packed & 3u) == ORBGATE_EFFECT_ALLOW; }
+static inline uint8_t orbgate_packed_effect(uint64_t packed) { return (uint8_t)(packed & 3u); }
+static inline uint8_t orbgate_packed_charge(uint64_t packed) { return (uint8_t)(packed >> 2 & 15u); }
+static inline uint8_t orbgate_packed_detail(uint64_t packed) { return (uint8_t)(packed >> 6 & 255u); }
+static inline uint32_t orbgate_packed_route(uint64_t packed) { return (uint32_t)(packed >> 14 & 0x3ffffu); }
+static inline uint16_t orbgate_packed_scope(uint64_t packed) { return (uint16_t)(packed >> 32 & 0xffffu); }
 /* The reason; 0 if the call failed. */
-static inline uint8_t orbgate_packed_reason(uint64_t packed)
-{
-    return (packed & 3u) == 0 ? (uint8_t)0 : (uint8_t)(packed >> 48 & 31u);
-}
-
+static inline uint8_t orbgate_packed_reason(uint64_t packed) { return (packed & 3u) == 0 ? (uint8_t)0 : (uint8_t)(packed >> 48 & 31u); }
 /* The OrbgateStatus of the call: ORBGATE_STATUS_OK if it returned a decision. */
-static inline int32_t orbgate_packed_status(uint64_t packed)
-{
-    return (packed & 3u) == 0 ? (int32_t)(packed >> 48 & 31u) : 0;
-}
+static inline int32_t orbgate_packed_status(uint64_t packed) { return (packed & 3u) == 0 ? (int32_t)(packed >> 48 & 31u) : 0; }
 
 #endif /* ORBGATE_H */

@@ -68,3 +68,12 @@ struct ArrowArray {
 };
 
 #endif /* ARROW_C_DATA_INTERFACE */
+
+/* An enum has the size of its type in every version of C and C++. */
+#if defined(__cplusplus)
+#define ORBGATE_ENUM(name, type) enum name : type
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
+#define ORBGATE_ENUM(name, type) enum name : type; typedef enum name name; enum name : type
+#else
+#define ORBGATE_ENUM(name, type) typedef type name; enum name
+#endif

@@ -8,25 +8,25 @@ use crate::arguments::{Out, bytes, shared};
 use crate::engine::OrbgateEngine;
 use crate::error::{OrbgateError, handing_over, refused};
 use crate::owners::{drop_owned, into_owned};
-use crate::status::{OrbgateStatus, guard};
+use crate::status::OrbgateStatus;
 use crate::text::OrbgateStr;
 
 /// The result of a question. Immutable; the caller owns it.
 #[derive(Debug)]
 pub struct OrbgateAnswer {
-    json: String,
+    _json: String,
 }
 
 /// Answers a question about the engine's policy: `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`,
-/// `unused` or `who`. `arguments` is a JSON object in UTF-8. The result is the JSON that `orbgate QUESTION --json`
-/// prints.
+/// `unused` or `who`. `arguments` is a JSON object in UTF-8. `*json` is the result: one JSON document, as
+/// `orbgate QUESTION --json` prints it.
 ///
 /// `error` works as in `orbgate_engine_from_yaml`. The status is `ORBGATE_STATUS_NOT_FOUND` for an unknown question,
 /// `ORBGATE_STATUS_INVALID_ARGUMENT` if the arguments don't match the question, and `ORBGATE_STATUS_INVALID_POLICY` if
 /// the policy for `diff` has errors. `check` and `lint` return a policy's errors as their result.
 ///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_answer_free`; `*error`, if it is set, with
-/// `orbgate_error_free`. `question` and `arguments` are only read.
+/// Ownership: the caller owns `*out`, which owns the string in `*json`, and frees it with `orbgate_answer_free`; `*error`, if it
+/// is set, with `orbgate_error_free`. `question` and `arguments` are only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -37,19 +37,26 @@ pub unsafe extern "C" fn orbgate_engine_ask(
     arguments: *const c_char,
     arguments_len: usize,
     out: *mut *mut OrbgateAnswer,
+    json: *mut OrbgateStr,
     error: *mut *mut OrbgateError,
 ) -> OrbgateStatus {
     let make = || {
         // SAFETY: the caller guarantees it, see the preamble.
         let engine = unsafe { shared(engine) }.map_err(|status| refused(status, "`engine` is null or misaligned"))?;
         let out = Out::new(out).map_err(|status| refused(status, "`out` is null or misaligned"))?;
+        let text_out = Out::new(json).map_err(|status| refused(status, "`json` is null or misaligned"))?;
         // SAFETY: the caller guarantees it, see the preamble.
         let question = unsafe { text(question, question_len, "question") }?;
         // SAFETY: the caller guarantees it, see the preamble.
         let arguments = unsafe { text(arguments, arguments_len, "arguments") }?;
         let json = ask(engine.engine(), question, arguments).map_err(no_answer)?;
+        // The string's bytes stay where they are when the string moves.
+        let text = OrbgateStr::new(&json);
         // SAFETY: the caller guarantees it, see the preamble.
-        unsafe { out.write(into_owned(OrbgateAnswer { json })) }
+        unsafe {
+            text_out.write(text);
+            out.write(into_owned(OrbgateAnswer { _json: json }));
+        }
         Ok(())
     };
     // SAFETY: the caller guarantees it, see the preamble.
@@ -71,22 +78,6 @@ fn no_answer(error: AskError) -> OrbgateError {
         AskError::Arguments(_) | AskError::Incomplete => OrbgateStatus::InvalidArgument,
     };
     OrbgateError::new(status, None, error.to_string())
-}
-
-/// The result, one JSON document.
-///
-/// Ownership: `answer` owns the string, which is valid as long as `answer`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_answer_json(answer: *const OrbgateAnswer, out: *mut OrbgateStr) -> OrbgateStatus {
-    guard(|| {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let (answer, out) = unsafe { (shared(answer)?, Out::new(out)?) };
-        // SAFETY: the caller guarantees it, see the preamble.
-        unsafe { out.write(OrbgateStr::new(&answer.json)) }
-        Ok(())
-    })
 }
 
 /// Frees a result. Null is fine.

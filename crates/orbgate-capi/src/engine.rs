@@ -3,18 +3,18 @@
 use core::ffi::c_char;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use orbgate::policy::PolicyFile;
 use orbgate::{Digest, Engine, Policy};
 
 use crate::alternatives::Alternatives;
 use crate::answers::Answers;
-use crate::arguments::{Out, bytes, shared};
+use crate::arguments::{Out, Sized32, bytes, first_size, shared, write_sized};
 use crate::error::{OrbgateError, handing_over, refused};
 use crate::methods::Methods;
 use crate::owners::{release, retain};
-use crate::status::{OrStatus, OrbgateStatus, guard};
+use crate::status::{OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
 /// A compiled, immutable policy. Shared by reference counting: `orbgate_engine_retain` adds an owner,
@@ -29,8 +29,6 @@ pub struct OrbgateEngine {
     answers: Answers,
     methods: Methods,
     alternatives: Alternatives,
-    /// The table as JSON, built on first use.
-    table: OnceLock<String>,
 }
 
 impl OrbgateEngine {
@@ -49,7 +47,6 @@ impl OrbgateEngine {
             answers,
             methods,
             alternatives,
-            table: OnceLock::new(),
         })
     }
 
@@ -223,106 +220,62 @@ pub unsafe extern "C" fn orbgate_engine_free(engine: *mut OrbgateEngine) {
     unsafe { release(engine) }
 }
 
-/// Returns the digest as a string: `sha256:` and 64 hexadecimal digits.
+/// What an engine says of its policy.
+#[derive(Debug)]
+#[repr(C)]
+pub struct OrbgateEngineInfo {
+    /// Set it to `sizeof(OrbgateEngineInfo)`, or use `orbgate_engine_info_init()`.
+    pub struct_size: u32,
+    /// The number of routes. Their numbers start at 1.
+    pub route_count: u32,
+    /// The number of scopes. Their numbers start at 1, in the order of their names.
+    pub scope_count: u32,
+    /// 1 if the policy's file ends in YAML's end marker, the line `...`; otherwise 0. A file that is still being written, or
+    /// that was cut short, can be a valid policy with fewer routes. It lacks the marker, so reject a file without the
+    /// marker if you reload files that change.
+    pub has_end_marker: u8,
+    /// 1 if the end marker has a seal, `... # sha256:` and the digest of everything before that line; otherwise 0. A wrong
+    /// seal is an error, so a sealed policy is exactly what was sealed. It isn't cut short, and it isn't a mixture of two
+    /// versions, which overwriting a file in place can leave. The policy that is compiled into the library is sealed.
+    pub is_sealed: u8,
+    /// 0.
+    pub reserved: u16,
+    /// The digest: `sha256:` and 64 hexadecimal digits.
+    pub digest: OrbgateStr,
+    /// The policy's name; no string if it has none.
+    pub name: OrbgateStr,
+}
+
+// SAFETY: integers and strings, the u32 first.
+unsafe impl Sized32 for OrbgateEngineInfo {
+    const FIRST_SIZE: usize = first_size(48, 32);
+}
+
+/// Returns all properties of an engine, except its individual routes and scopes.
 ///
-/// Ownership: the engine owns the string, which is valid as long as the engine.
+/// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_digest_string(
+pub unsafe extern "C" fn orbgate_engine_info(
     engine: *const OrbgateEngine,
-    out: *mut OrbgateStr,
-) -> OrbgateStatus {
-    text(engine, out, |engine| Ok(OrbgateStr::new(&engine.digest)))
-}
-
-/// Returns the policy's name; no string if it has none.
-///
-/// Ownership: the engine owns the string, which is valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_name(engine: *const OrbgateEngine, out: *mut OrbgateStr) -> OrbgateStatus {
-    text(engine, out, |engine| Ok(OrbgateStr::optional(engine.engine().name())))
-}
-
-/// Whether the file that the policy was compiled from ends in YAML's end marker, the line `...`: `*out` is 1 or 0.
-///
-/// A file that is still being written, or that was cut short, can be a valid policy with fewer routes. It lacks the
-/// marker, so reject a file without the marker if you reload files that change.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_has_end_marker(engine: *const OrbgateEngine, out: *mut u8) -> OrbgateStatus {
-    guard(|| {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
-        // SAFETY: the caller guarantees it, see the preamble.
-        unsafe { out.write(engine.has_end_marker.into()) }
-        Ok(())
-    })
-}
-
-/// Whether the end marker has a seal, `... # sha256:` and the digest of everything before that line: `*out` is 1 or 0.
-/// It is 1 for the policy that is compiled into the library.
-///
-/// A wrong seal is an error, so a sealed policy is exactly what was sealed. It isn't cut short, and it isn't a mixture
-/// of two versions, which overwriting a file in place can leave.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_is_sealed(engine: *const OrbgateEngine, out: *mut u8) -> OrbgateStatus {
-    guard(|| {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
-        // SAFETY: the caller guarantees it, see the preamble.
-        unsafe { out.write(engine.is_sealed.into()) }
-        Ok(())
-    })
-}
-
-/// Returns the whole table as one JSON document, as `orbgate table --format json` prints it:
-/// `{"policy","name","target","apis":[{"name","token","organisation","scopes":[{"scope","permits","orbs",
-/// "location","routes":[{"route","method","template","orbs","location"}]}]}],"headings"}`.
-///
-/// Built on first use. If several threads call this at the same time, each builds one, and one of
-/// them is kept.
-///
-/// Ownership: the engine owns the string, which is valid as long as the engine.
-/// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_table_json(
-    engine: *const OrbgateEngine,
-    out: *mut OrbgateStr,
-) -> OrbgateStatus {
-    text(engine, out, |engine| {
-        if let Some(table) = engine.table.get() {
-            return Ok(OrbgateStr::new(table));
-        }
-        let table = serde_json::to_string(&engine.engine().table());
-        // Strings, numbers and lists, which JSON can always represent.
-        let table = table.map_err(|_| OrbgateStatus::Panic)?;
-        Ok(OrbgateStr::new(engine.table.get_or_init(|| table)))
-    })
-}
-
-/// Writes one of an engine's strings.
-fn text(
-    engine: *const OrbgateEngine,
-    out: *mut OrbgateStr,
-    of: impl FnOnce(&OrbgateEngine) -> OrStatus<OrbgateStr>,
+    out: *mut OrbgateEngineInfo,
 ) -> OrbgateStatus {
     guard(|| {
         // SAFETY: the caller guarantees it, see the preamble.
-        let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
-        let text = of(engine)?;
+        let engine = unsafe { shared(engine) }?;
+        let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+        let info = OrbgateEngineInfo {
+            struct_size: 0,
+            route_count: count(engine.engine().routes().len()),
+            scope_count: count(engine.engine().scope_count()),
+            has_end_marker: engine.has_end_marker.into(),
+            is_sealed: engine.is_sealed.into(),
+            reserved: 0,
+            digest: OrbgateStr::new(&engine.digest),
+            name: OrbgateStr::optional(engine.engine().name()),
+        };
         // SAFETY: the caller guarantees it, see the preamble.
-        unsafe { out.write(text) }
-        Ok(())
+        unsafe { write_sized(out, &info) }
     })
 }

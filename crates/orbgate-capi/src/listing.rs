@@ -87,37 +87,6 @@ unsafe impl Sized32 for OrbgateScope {
     const FIRST_SIZE: usize = first_size(96, 64);
 }
 
-/// Returns the number of routes. Their numbers start at 1.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_route_count(engine: *const OrbgateEngine, out: *mut u32) -> OrbgateStatus {
-    count(engine, out, |engine| engine.engine().routes().len())
-}
-
-/// Returns the number of scopes. Their numbers start at 1, in the order of their names.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_scope_count(engine: *const OrbgateEngine, out: *mut u32) -> OrbgateStatus {
-    count(engine, out, |engine| engine.engine().scope_count())
-}
-
-fn count(engine: *const OrbgateEngine, out: *mut u32, of: impl FnOnce(&OrbgateEngine) -> usize) -> OrbgateStatus {
-    guard(|| {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let (engine, out) = unsafe { (shared(engine)?, Out::new(out)?) };
-        let count = u32::try_from(of(engine)).unwrap_or(u32::MAX);
-        // SAFETY: the caller guarantees it, see the preamble.
-        unsafe { out.write(count) }
-        Ok(())
-    })
-}
-
 /// Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one. The numbers after the last
 /// route are those of the policy's closed templates.
 ///

@@ -53,26 +53,6 @@ pub extern "C" fn orbgate_reason_name(reason: u8) -> OrbgateStr {
     static_text(|| self::reason(reason).map(Reason::as_str))
 }
 
-/// Returns a sentence that explains a reason; no string for an unknown number.
-///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[unsafe(no_mangle)]
-pub extern "C" fn orbgate_reason_explanation(reason: u8) -> OrbgateStr {
-    static_text(|| self::reason(reason).map(Reason::explanation))
-}
-
-/// Returns the HTTP status of a denial for this reason; 0 for reasons that allow and for unknown
-/// numbers.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[unsafe(no_mangle)]
-pub extern "C" fn orbgate_reason_http_status(reason: u8) -> u16 {
-    let status = || self::reason(reason).and_then(Reason::status);
-    caught(|| Ok(status())).ok().flatten().unwrap_or(0)
-}
-
 /// Returns a detail's name, for example `empty_segment`; no string for an unknown number.
 ///
 /// Ownership: the string is static.
@@ -82,13 +62,17 @@ pub extern "C" fn orbgate_detail_name(detail: u8) -> OrbgateStr {
     static_text(|| self::detail(detail).map(Detail::as_str))
 }
 
-/// Returns a sentence that explains a detail; no string for an unknown number.
+/// Returns a sentence that explains a decision: that of its detail, or of its reason if `detail` is 0. No string for an
+/// unknown number.
 ///
 /// Ownership: the string is static.
 /// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
-pub extern "C" fn orbgate_detail_explanation(detail: u8) -> OrbgateStr {
-    static_text(|| self::detail(detail).map(Detail::explanation))
+pub extern "C" fn orbgate_explanation(reason: u8, detail: u8) -> OrbgateStr {
+    static_text(|| match detail {
+        0 => self::reason(reason).map(Reason::explanation),
+        _ => self::detail(detail).map(Detail::explanation),
+    })
 }
 
 /// Returns the token kind with this name, `user` or `organisation`. Any other string is

@@ -1,6 +1,6 @@
-//! Reads decisions that callers pass back: their strings, their `Allow` header, and packed decisions.
+//! Reads decisions that callers pass back: their strings, and packed decisions.
 
-use orbgate::{Detail, Reason, Route};
+use orbgate::{Detail, Reason};
 
 use crate::arguments::{Out, Sized32, first_size, shared, write_sized};
 use crate::decision::OrbgateDecision;
@@ -36,11 +36,14 @@ pub struct OrbgateDecisionStrings {
     pub policy: OrbgateStr,
     /// The route that the request matches, regardless of the token: `METHOD /template`.
     pub about: OrbgateStr,
+    /// The value of a 405's `Allow` header: the methods that the request's path declares, in alphabetical order, for example
+    /// `GET, POST`. No string if the reason isn't `method_not_declared`; such a response has no `Allow` header.
+    pub allow: OrbgateStr,
 }
 
 // SAFETY: integers and strings, the u32 first.
 unsafe impl Sized32 for OrbgateDecisionStrings {
-    const FIRST_SIZE: usize = first_size(136, 72);
+    const FIRST_SIZE: usize = first_size(152, 80);
 }
 
 /// Converts a decision to strings. A decision that no engine of this policy can have made is an
@@ -67,6 +70,8 @@ pub unsafe extern "C" fn orbgate_engine_decision_strings(
 
 fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<OrbgateDecisionStrings> {
     let Found { reason, detail, route, closed, about, scope } = Found::of(engine, decision)?;
+    let is_undeclared = reason == Reason::MethodNotDeclared;
+    let allow = is_undeclared.then(|| route.as_ref().and_then(|route| engine.methods().of(route)).unwrap_or_default());
     // As in the core: `method_not_declared` names a template and its api, but no method and no scope.
     let api = route.map(|route| route.api());
     let api = api.or_else(|| closed.map(|closed| closed.api())).or_else(|| scope.map(|scope| scope.api()));
@@ -86,34 +91,7 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<Orbgate
         scope: OrbgateStr::optional(scope.map(|scope| scope.name())),
         policy: OrbgateStr::new(engine.digest_string()),
         about: OrbgateStr::optional(about.map(|route| route.as_str())),
-    })
-}
-
-/// Returns the value of a 405's `Allow` header: the methods that the request's path declares, in alphabetical order,
-/// for example `GET, POST`. No string if the reason isn't `method_not_declared`; such a response has no `Allow`
-/// header.
-///
-/// A decision that no engine of this policy can have made is an invalid argument.
-///
-/// Ownership: the engine owns the string, which is valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
-#[must_use]
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn orbgate_engine_declared_methods(
-    engine: *const OrbgateEngine,
-    decision: *const OrbgateDecision,
-    out: *mut OrbgateStr,
-) -> OrbgateStatus {
-    guard(|| {
-        // SAFETY: the caller guarantees it, see the preamble.
-        let (engine, decision, out) = unsafe { (shared(engine)?, shared(decision)?, Out::new(out)?) };
-        let found = Found::of(engine, decision)?;
-        let methods = |route: &Route<'_>| engine.methods().of(route);
-        let is_undeclared = found.reason == Reason::MethodNotDeclared;
-        let text = is_undeclared.then(|| found.route.as_ref().and_then(methods).unwrap_or_default());
-        // SAFETY: the caller guarantees it, see the preamble.
-        unsafe { out.write(OrbgateStr::optional(text)) }
-        Ok(())
+        allow: OrbgateStr::optional(allow),
     })
 }
 

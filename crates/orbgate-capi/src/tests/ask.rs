@@ -4,7 +4,7 @@ use core::ptr::{null, null_mut};
 
 use super::expected::Expected;
 use super::{OK, compiled, external, said, text, told};
-use crate::ask::{OrbgateAnswer, orbgate_answer_free, orbgate_answer_json, orbgate_engine_ask};
+use crate::ask::{OrbgateAnswer, orbgate_answer_free, orbgate_engine_ask};
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::status::OrbgateStatus;
 use crate::text::OrbgateStr;
@@ -12,10 +12,11 @@ use crate::text::OrbgateStr;
 /// The result, or the status and the error message.
 #[expect(clippy::panic_in_result_fn, reason = "a test checks what the library writes")]
 fn ask(engine: *const OrbgateEngine, question: &str, arguments: &str) -> Result<String, (OrbgateStatus, String)> {
-    let (mut answer, mut error) = (null_mut(), null_mut());
+    let (mut answer, mut json, mut error) = (null_mut(), OrbgateStr::NULL, null_mut());
     let ((question, question_len), (arguments, len)) = (text(question), text(arguments));
     unsafe {
-        let status = orbgate_engine_ask(engine, question, question_len, arguments, len, &mut answer, &mut error);
+        let status =
+            orbgate_engine_ask(engine, question, question_len, arguments, len, &mut answer, &mut json, &mut error);
         if status != OK {
             assert!(answer.is_null());
             let (code, message) = told(error);
@@ -23,8 +24,6 @@ fn ask(engine: *const OrbgateEngine, question: &str, arguments: &str) -> Result<
             return Err((status, message));
         }
         assert!(error.is_null());
-        let mut json = OrbgateStr::NULL;
-        assert_eq!(orbgate_answer_json(answer, &mut json), OK);
         let json = said(json).to_owned();
         orbgate_answer_free(answer);
         Ok(json)
@@ -81,15 +80,16 @@ fn what_cannot_be_answered_is_an_error() {
     unsafe {
         // Invalid UTF-8, no arguments, no room for the result, and no receiver for the error.
         let bad = [0xff_u8];
-        let nobody = null_mut();
-        let status = orbgate_engine_ask(engine, bad.as_ptr().cast(), 1, data, len, &mut answer, nobody);
+        let (mut json, nobody) = (OrbgateStr::NULL, null_mut());
+        let status = orbgate_engine_ask(engine, bad.as_ptr().cast(), 1, data, len, &mut answer, &mut json, nobody);
         assert_eq!(status, invalid);
-        let status = orbgate_engine_ask(engine, data, len, null(), 2, &mut answer, nobody);
+        let status = orbgate_engine_ask(engine, data, len, null(), 2, &mut answer, &mut json, nobody);
         assert_eq!(status, invalid);
-        let status = orbgate_engine_ask(engine, data, len, data, len, null_mut(), nobody);
+        let status = orbgate_engine_ask(engine, data, len, data, len, null_mut(), &mut json, nobody);
+        assert_eq!(status, invalid);
+        let status = orbgate_engine_ask(engine, data, len, data, len, &mut answer, null_mut(), nobody);
         assert_eq!(status, invalid);
         assert!(answer.is_null());
-        assert_eq!(orbgate_answer_json(null(), &mut OrbgateStr::NULL.clone()), invalid);
         orbgate_answer_free(null_mut());
         orbgate_engine_free(engine);
     }

@@ -10,6 +10,7 @@ use crate::arrow::{ArrowArray, ArrowSchema};
 use crate::batch::OrbgateBatch;
 use crate::columns::OrbgateColumn;
 use crate::decision::OrbgateDecision;
+use crate::engine::OrbgateEngineInfo;
 use crate::error::{OrbgateDiagnostic, OrbgateErrorInfo};
 use crate::listing::{OrbgateRoute, OrbgateScope};
 use crate::packed;
@@ -69,7 +70,10 @@ fn layout() -> String {
             struct_size flags len method target token kinds scopes scope_sets allow_bonus_orbs validity
             validity_offset
         }
-        OrbgateDecisionStrings { struct_size reserved decision reason detail api route scope policy about }
+        OrbgateDecisionStrings { struct_size reserved decision reason detail api route scope policy about allow }
+        OrbgateEngineInfo {
+            struct_size route_count scope_count has_end_marker is_sealed reserved digest name
+        }
         OrbgateRouteId { high low }
         OrbgateRoute {
             struct_size number id text method path_template scope api amount charge scope_number line column
@@ -87,6 +91,7 @@ fn layout() -> String {
         first::<OrbgateToken>("OrbgateToken"),
         first::<OrbgateBatch>("OrbgateBatch"),
         first::<OrbgateDecisionStrings>("OrbgateDecisionStrings"),
+        first::<OrbgateEngineInfo>("OrbgateEngineInfo"),
         first::<OrbgateRoute>("OrbgateRoute"),
         first::<OrbgateScope>("OrbgateScope"),
         first::<OrbgateErrorInfo>("OrbgateErrorInfo"),

@@ -8,9 +8,8 @@ use super::{INVALID, OK, SHOP, compiled, external, said, set, sized, text, token
 use crate::decide::orbgate_engine_decide;
 use crate::decision::OrbgateDecision;
 use crate::engine::{
-    OrbgateEngine, orbgate_engine_digest_string, orbgate_engine_free, orbgate_engine_from_file,
-    orbgate_engine_from_yaml, orbgate_engine_has_end_marker, orbgate_engine_is_sealed, orbgate_engine_name,
-    orbgate_engine_retain, orbgate_engine_table_json,
+    OrbgateEngine, OrbgateEngineInfo, orbgate_engine_free, orbgate_engine_from_file, orbgate_engine_from_yaml,
+    orbgate_engine_info, orbgate_engine_retain,
 };
 use crate::error::{
     OrbgateDiagnostic, OrbgateErrorInfo, orbgate_error_diagnostic, orbgate_error_free, orbgate_error_info,
@@ -19,24 +18,26 @@ use crate::handle::{
     OrbgateHandle, orbgate_handle_decide, orbgate_handle_free, orbgate_handle_load, orbgate_handle_new,
     orbgate_handle_retain, orbgate_handle_store,
 };
-use crate::listing::{
-    OrbgateRoute, OrbgateScope, orbgate_engine_route, orbgate_engine_route_count, orbgate_engine_scope,
-    orbgate_engine_scope_count,
-};
+use crate::listing::{OrbgateRoute, OrbgateScope, orbgate_engine_route, orbgate_engine_scope};
 use crate::scope_set::{orbgate_scope_set_free, orbgate_scope_set_from_list, orbgate_scope_set_retain};
 use crate::status::OrbgateStatus;
 use crate::text::OrbgateStr;
 
+/// The properties of an engine.
+fn info(engine: *const OrbgateEngine) -> OrbgateEngineInfo {
+    let mut info: OrbgateEngineInfo = sized();
+    assert_eq!(unsafe { orbgate_engine_info(engine, &mut info) }, OK);
+    info
+}
+
 #[test]
 fn an_engine_lives_as_long_as_it_has_an_owner() {
     let engine = compiled(SHOP);
-    let mut name = OrbgateStr::NULL;
     unsafe {
         let second = orbgate_engine_retain(engine);
         assert_eq!(second, engine);
         orbgate_engine_free(engine);
-        assert_eq!(orbgate_engine_name(second, &mut name), OK);
-        assert_eq!(said(name), "shop");
+        assert_eq!(said(info(second).name), "shop");
         orbgate_engine_free(second);
         assert!(orbgate_engine_retain(null()).is_null());
         orbgate_engine_free(null_mut());
@@ -44,33 +45,14 @@ fn an_engine_lives_as_long_as_it_has_an_owner() {
 }
 
 #[test]
-fn an_engine_says_what_it_is() {
-    let engine = compiled(SHOP);
-    let core = orbgate::Engine::new(&orbgate::Policy::from_yaml(SHOP).unwrap());
-    let mut text = OrbgateStr::NULL;
-    unsafe {
-        assert_eq!(orbgate_engine_digest_string(engine, &mut text), OK);
-        assert_eq!(said(text), core.digest().to_string());
-        for _ in 0..2 {
-            assert_eq!(orbgate_engine_table_json(engine, &mut text), OK);
-            assert_eq!(said(text), serde_json::to_string(&core.table()).unwrap());
-        }
-        orbgate_engine_free(engine);
-    }
-}
-
-#[test]
 fn routes_and_scopes_are_listed() {
     let engine = compiled(SHOP);
     let core = orbgate::Engine::new(&orbgate::Policy::from_yaml(SHOP).unwrap());
-    let (mut routes, mut scopes) = (0, 0);
     let mut route: OrbgateRoute = sized();
     let mut scope: OrbgateScope = sized();
-    unsafe {
-        assert_eq!(orbgate_engine_route_count(engine, &mut routes), OK);
-        assert_eq!(orbgate_engine_scope_count(engine, &mut scopes), OK);
-    }
-    assert_eq!((routes, scopes), (4, 3));
+    let info = info(engine);
+    assert_eq!((info.route_count, info.scope_count), (4, 3));
+    assert_eq!(said(info.digest), core.digest().to_string());
     for (number, expected) in (1..).zip(core.routes()) {
         assert_eq!(unsafe { orbgate_engine_route(engine, number, &mut route) }, OK);
         assert_eq!((route.number, route.id.read()), (number, expected.id()));
@@ -180,11 +162,9 @@ fn a_policy_file_is_read() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy/external.yaml");
     let (mut engine, mut error) = (null_mut::<OrbgateEngine>(), null_mut());
     let (data, len) = text(path);
-    let mut digest = OrbgateStr::NULL;
     unsafe {
         assert_eq!(orbgate_engine_from_file(data, len, &mut engine, &mut error), OK);
-        assert_eq!(orbgate_engine_digest_string(engine, &mut digest), OK);
-        assert_eq!(said(digest), orbgate::Engine::external().digest().to_string());
+        assert_eq!(said(info(engine).digest), orbgate::Engine::external().digest().to_string());
         orbgate_engine_free(engine);
     }
 }
@@ -192,11 +172,8 @@ fn a_policy_file_is_read() {
 #[test]
 fn an_engine_knows_whether_its_text_had_an_end() {
     let marked = |engine: *mut OrbgateEngine| {
-        let mut marked = 9;
-        unsafe {
-            assert_eq!(orbgate_engine_has_end_marker(engine, &mut marked), OK);
-            orbgate_engine_free(engine);
-        }
+        let marked = info(engine).has_end_marker;
+        unsafe { orbgate_engine_free(engine) }
         marked
     };
     assert_eq!(marked(compiled(SHOP)), 0);
@@ -210,11 +187,8 @@ fn an_engine_knows_whether_its_text_had_an_end() {
 #[test]
 fn an_engine_knows_whether_its_text_was_sealed() {
     let sealed = |engine: *mut OrbgateEngine| {
-        let mut sealed = 9;
-        unsafe {
-            assert_eq!(orbgate_engine_is_sealed(engine, &mut sealed), OK);
-            orbgate_engine_free(engine);
-        }
+        let sealed = info(engine).is_sealed;
+        unsafe { orbgate_engine_free(engine) }
         sealed
     };
     assert_eq!(sealed(compiled(&format!("{SHOP}...\n"))), 0);

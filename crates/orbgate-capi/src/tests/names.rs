@@ -4,8 +4,7 @@ use orbgate::{Detail, Reason};
 
 use super::{OK, said, text};
 use crate::names::{
-    orbgate_detail_explanation, orbgate_detail_name, orbgate_reason_explanation, orbgate_reason_http_status,
-    orbgate_reason_name, orbgate_status_name, orbgate_token_kind_from_name,
+    orbgate_detail_name, orbgate_explanation, orbgate_reason_name, orbgate_status_name, orbgate_token_kind_from_name,
 };
 use crate::version::{orbgate_abi_version, orbgate_version};
 
@@ -14,21 +13,23 @@ fn reasons_and_details_are_those_of_the_core() {
     for reason in Reason::ALL {
         let number = reason.number();
         assert_eq!(said(orbgate_reason_name(number)), reason.as_str());
-        assert_eq!(said(orbgate_reason_explanation(number)), reason.explanation());
-        assert_eq!(orbgate_reason_http_status(number), reason.status().unwrap_or(0));
+        assert_eq!(said(orbgate_explanation(number, 0)), reason.explanation());
     }
     for detail in Detail::ALL {
         let number = detail.number();
         assert_eq!(said(orbgate_detail_name(number)), detail.as_str());
-        assert_eq!(said(orbgate_detail_explanation(number)), detail.explanation());
+        let reason = detail.reason().number();
+        assert_eq!(said(orbgate_explanation(reason, number)), detail.explanation());
     }
     let (reasons, details) = (Reason::ALL.len() as u8, Detail::ALL.len() as u8);
     for number in [0, reasons + 1, 255] {
         assert_eq!(said(orbgate_reason_name(number)), "-");
-        assert_eq!(orbgate_reason_http_status(number), 0);
+        assert_eq!(said(orbgate_explanation(number, 0)), "-");
     }
-    for number in [0, details + 1, 255] {
+    assert_eq!(said(orbgate_detail_name(0)), "-");
+    for number in [details + 1, 255] {
         assert_eq!(said(orbgate_detail_name(number)), "-");
+        assert_eq!(said(orbgate_explanation(1, number)), "-");
     }
 }
 

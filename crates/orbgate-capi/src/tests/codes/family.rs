@@ -99,12 +99,7 @@ impl Family {
             let (constant, comment) = (self.constant(code), code.comment());
             format!("  /// {comment}\n  {constant} = {},\n", code.number)
         });
-        let fixed = "defined(__cplusplus) || __STDC_VERSION__ >= 202311L";
-        format!(
-            "\n/// {about}\nenum Orbgate{name}\n#if {fixed}\n  : {number_type}\n#endif\n{{\n{codes}}};\n\
-             #ifndef __cplusplus\n#if __STDC_VERSION__ >= 202311L\ntypedef enum Orbgate{name} Orbgate{name};\n#else\n\
-             typedef {number_type} Orbgate{name};\n#endif\n#endif\n"
-        )
+        format!("\n/// {about}\nORBGATE_ENUM(Orbgate{name}, {number_type}) {{\n{codes}}};\n")
     }
 
     pub(super) fn cpp(&self) -> String {

@@ -24,6 +24,12 @@ fn every_language_has_the_codes() {
     for (name, family) in [("kinds", kind), ("reasons", reason), ("details", detail), ("statuses", status)] {
         compare_section(go, name, &family.go());
     }
+    let denials = || reason.codes.iter().filter_map(|code| Some((code, code.status.filter(|status| *status != 0)?)));
+    let statuses = denials().map(|(code, status)| {
+        let name = go_name(code.word);
+        format!("\tcase Reason{name}:\n\t\treturn {status}\n")
+    });
+    compare_section(go, "denials", &statuses.collect::<String>());
     let numbers_of_go = numbers(&[status, reason, detail, kind]);
     let unexported = |name: &str| {
         let (first, rest) = name.split_once('_').unwrap();
@@ -52,7 +58,7 @@ fn every_language_has_the_codes() {
     }
 
     let denies = |code: &&Code| code.status != Some(0);
-    let mut statuses: Vec<_> = reason.codes.iter().filter(denies).filter_map(|code| code.status).collect();
+    let mut statuses: Vec<_> = denials().map(|(_, status)| status).collect();
     statuses.sort_unstable();
     statuses.dedup();
     let statuses: Vec<_> = statuses.iter().map(u16::to_string).collect();
@@ -67,6 +73,8 @@ fn every_language_has_the_codes() {
     let numbers = numbers(&[reason, detail]).into_iter().filter(|code| !starts_with(code, &of_structs));
     let numbers: String = numbers.map(|(name, number)| format!("  {name}: {number},\n")).collect();
     compare_section("bindings/node/lib/layout.js", "numbers", &numbers);
+    let statuses = denials().map(|(code, status)| format!("  {}: {status}, // {}\n", code.number, code.word));
+    compare_section("bindings/node/lib/layout.js", "denials", &statuses.collect::<String>());
 }
 
 #[test]

@@ -229,7 +229,7 @@ public final class Engine implements Policy, AutoCloseable {
 
     /** The policy's name, if it has one. */
     public Optional<String> name() {
-        return Optional.ofNullable(text("orbgate_engine_name"));
+        return Optional.ofNullable(open().table.name());
     }
 
     /**
@@ -238,7 +238,7 @@ public final class Engine implements Policy, AutoCloseable {
      * change.
      */
     public boolean hasEndMarker() {
-        return says("orbgate_engine_has_end_marker");
+        return open().table.hasEndMarker();
     }
 
     /**
@@ -247,20 +247,7 @@ public final class Engine implements Policy, AutoCloseable {
      * truncated nor a mixture of two versions.
      */
     public boolean isSealed() {
-        return says("orbgate_engine_is_sealed");
-    }
-
-    private boolean says(String function) {
-        return open().during(engine -> {
-            NativeBuffer out = new NativeBuffer(1);
-            Core.check(Library.ABI.call(function, engine, out.address));
-            return out.bytes.get(0) == 1;
-        });
-    }
-
-    /** The whole table as one JSON document, as {@code orbgate table --format json} prints it. */
-    public String tableJson() {
-        return text("orbgate_engine_table_json");
+        return open().table.isSealed();
     }
 
     /**
@@ -275,16 +262,15 @@ public final class Engine implements Policy, AutoCloseable {
         byte[] name = Text.bytes(question, "question");
         byte[] json = Text.bytes(arguments, "arguments");
         return open().during(engine -> {
-            NativeBuffer out = new NativeBuffer(16);
+            NativeBuffer out = new NativeBuffer(Layout.Str.SIZE + 16);
+            long made = out.address + Layout.Str.SIZE;
             int status = Library.ABI.call(
-                    "orbgate_engine_ask", engine, name, (long) name.length, json, (long) json.length, out.address, out.address + 8);
-            Problem.check(status, out.bytes.getLong(8));
-            long answer = out.bytes.getLong(0);
+                    "orbgate_engine_ask", engine, name, (long) name.length, json, (long) json.length, made, out.address, made + 8);
+            Problem.check(status, out.bytes.getLong(Layout.Str.SIZE + 8));
             try {
-                Core.check(Library.ABI.call("orbgate_answer_json", answer, out.address));
                 return out.text(0);
             } finally {
-                Library.ABI.call("orbgate_answer_free", answer);
+                Library.ABI.call("orbgate_answer_free", out.bytes.getLong(Layout.Str.SIZE));
             }
         });
     }
@@ -391,14 +377,6 @@ public final class Engine implements Policy, AutoCloseable {
     // end of questions
 
     /** A string of the engine, by the function that returns it; null if there is none. */
-    private String text(String function) {
-        return open().during(engine -> {
-            NativeBuffer out = new NativeBuffer(16);
-            Core.check(Library.ABI.call(function, engine, out.address));
-            return out.text(0);
-        });
-    }
-
     Core open() {
         Core open = core;
         if (open == null) {

@@ -155,6 +155,18 @@ final class Layout {
         static final int MESSAGE = 16;
     }
 
+    static final class EngineInfo {
+        static final int SIZE = 48;
+        static final int STRUCT_SIZE = 0;
+        static final int ROUTE_COUNT = 4;
+        static final int SCOPE_COUNT = 8;
+        static final int HAS_END_MARKER = 12;
+        static final int IS_SEALED = 13;
+        static final int RESERVED = 14;
+        static final int DIGEST = 16;
+        static final int NAME = 32;
+    }
+
     static final class ErrorInfo {
         static final int SIZE = 56;
         static final int STRUCT_SIZE = 0;

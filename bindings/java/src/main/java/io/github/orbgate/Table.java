@@ -12,13 +12,21 @@ import java.util.OptionalLong;
  * The routes and scopes of a policy, in Java's memory, so that a decision's strings stay valid after its engine is
  * closed.
  *
+ * @param name null if the policy has none
  * @param routes by number, from 1; then the closed templates, which have no id, method and scope
  * @param routeCount without the closed templates
  * @param scopes by number, from 1
  */
-record Table(String digest, Row[] routes, int routeCount, Scope[] scopes) {
+record Table(
+        String digest,
+        String name,
+        boolean hasEndMarker,
+        boolean isSealed,
+        Row[] routes,
+        int routeCount,
+        Scope[] scopes) {
     /** The table of no policy. */
-    static final Table NONE = new Table("", new Row[0], 0, new Scope[0]);
+    static final Table NONE = new Table("", null, false, false, new Row[0], 0, new Scope[0]);
 
     /**
      * A route, with the data that decisions need.
@@ -50,10 +58,10 @@ record Table(String digest, Row[] routes, int routeCount, Scope[] scopes) {
     /** Reads it from an engine, which the caller keeps. */
     static Table read(long engine) {
         NativeBuffer out = new NativeBuffer(Math.max(Layout.Route.SIZE, Layout.Scope.SIZE));
-        Core.check(Library.ABI.call("orbgate_engine_scope_count", engine, out.address));
-        Scope[] scopes = new Scope[out.bytes.getInt(0)];
-        Core.check(Library.ABI.call("orbgate_engine_route_count", engine, out.address));
-        int routeCount = out.bytes.getInt(0);
+        NativeBuffer info = NativeBuffer.struct(Layout.EngineInfo.SIZE);
+        Core.check(Library.ABI.call("orbgate_engine_info", engine, info.address));
+        Scope[] scopes = new Scope[info.bytes.getInt(Layout.EngineInfo.SCOPE_COUNT)];
+        int routeCount = info.bytes.getInt(Layout.EngineInfo.ROUTE_COUNT);
         List<Row> routes = new ArrayList<>(routeCount);
         for (int index = 0; index < scopes.length; index++) {
             out.bytes.putInt(Layout.Scope.STRUCT_SIZE, Layout.Scope.SIZE);
@@ -76,8 +84,14 @@ record Table(String digest, Row[] routes, int routeCount, Scope[] scopes) {
             routes.add(new Row(closed, template, 0));
             out.bytes.putInt(Layout.Route.STRUCT_SIZE, Layout.Route.SIZE);
         }
-        Core.check(Library.ABI.call("orbgate_engine_digest_string", engine, out.address));
-        return new Table(out.text(0), routes.toArray(Row[]::new), routeCount, scopes);
+        return new Table(
+                info.text(Layout.EngineInfo.DIGEST),
+                info.text(Layout.EngineInfo.NAME),
+                info.bytes.get(Layout.EngineInfo.HAS_END_MARKER) == 1,
+                info.bytes.get(Layout.EngineInfo.IS_SEALED) == 1,
+                routes.toArray(Row[]::new),
+                routeCount,
+                scopes);
     }
 
     /** A route from the library's struct. A template's methods, written {@code GET, POST}, are kept once. */

@@ -103,14 +103,6 @@ class InterfaceTest {
     }
 
     @Test
-    void statusesAreThoseOfTheLibrary() {
-        for (Reason reason : Reason.values()) {
-            int status = Library.ABI.call("orbgate_reason_http_status", reason.ordinal()) & 0xffff;
-            assertEquals(reason == Reason.UNKNOWN ? 403 : status, reason.httpStatus(), reason.toString());
-        }
-    }
-
-    @Test
     void textsOfAnyLengthAreAskedAlike() {
         RouteId route = engine.findRoute("GET", ORBS).orElseThrow();
         for (int length : new int[] {0, 1, 16_000, 16_384, 16_385, 1 << 20}) {
