@@ -33,7 +33,7 @@ public final class Gate implements Guard, AutoCloseable {
     private static final System.Logger LOGGER = new QuietLogger(System.getLogger(Gate.class.getName()));
 
     private final Handle policy;
-    private final Machine machine;
+    private final NativeGate nativeGate;
     private final Keys keys;
     private final BiConsumer<String, Map<String, String>> count;
     private final Consumer<String> audit;
@@ -48,11 +48,11 @@ public final class Gate implements Guard, AutoCloseable {
 
     private Gate(Builder builder) {
         policy = builder.policy;
-        machine = new Machine(builder.make);
-        keys = new Keys(machine, builder.client == null ? Builder.usualClient() : builder.client, LOGGER);
+        nativeGate = new NativeGate(builder.make);
+        keys = new Keys(nativeGate, builder.client == null ? Builder.usualClient() : builder.client, LOGGER);
         count = builder.count;
         audit = builder.audit;
-        reloads = new Reloads(policy, machine, keys, builder.refusesWider, this::check, labels -> count(Names.POLICY_LOADS_TOTAL, labels), LOGGER);
+        reloads = new Reloads(policy, nativeGate, keys, builder.refusesWider, this::check, labels -> count(Names.POLICY_LOADS_TOTAL, labels), LOGGER);
         debugs = builder.debugs;
         keys.fetch();
     }
@@ -185,7 +185,7 @@ public final class Gate implements Guard, AutoCloseable {
         ask.withAudit = audit != null;
         ask.unixMs = System.currentTimeMillis();
         ask.monotonicMs = keys.now();
-        Step step = machine.take();
+        Step step = nativeGate.take();
         try {
             Replied replied = deciding(request, ask, step);
             while (true) {
@@ -203,7 +203,7 @@ public final class Gate implements Guard, AutoCloseable {
                 replied = deciding(request, resume, step);
             }
         } finally {
-            machine.give(step);
+            nativeGate.give(step);
         }
     }
 
@@ -276,7 +276,7 @@ public final class Gate implements Guard, AutoCloseable {
 
     /** Asks the current engine, which also explains a denial, if that is wanted. */
     private Replied deciding(GateRequest request, Messages.Question question, Step step) {
-        BiFunction<Long, Table, Replied> call = (engine, table) -> Replied.of(machine.ask(engine, question, step), table);
+        BiFunction<Long, Table, Replied> call = (engine, table) -> Replied.of(nativeGate.ask(engine, question, step), table);
         if (!debugs) {
             return policy.during(call);
         }
@@ -326,7 +326,7 @@ public final class Gate implements Guard, AutoCloseable {
     public List<IssuerKeys> warm() throws InterruptedException {
         Messages.Warm question = new Messages.Warm();
         question.monotonicMs = keys.now();
-        machine.ask(0, question);
+        nativeGate.ask(0, question);
         keys.fetch();
         keys.awaitAll();
         return keys();
@@ -335,7 +335,7 @@ public final class Gate implements Guard, AutoCloseable {
     /** The state of each issuer's keys, for logs and health checks. */
     public List<IssuerKeys> keys() {
         long now = keys.now();
-        return machine.ask(0, new Messages.Status()) instanceof Messages.KeyStatus status
+        return nativeGate.ask(0, new Messages.Status()) instanceof Messages.KeyStatus status
                 ? status.issuers.stream().map(issuer -> IssuerKeys.of(issuer, now)).toList()
                 : List.of();
     }
@@ -367,7 +367,7 @@ public final class Gate implements Guard, AutoCloseable {
 
     private void ask(String issuer, Messages.Question question) {
         try {
-            machine.ask(0, question);
+            nativeGate.ask(0, question);
         } catch (NoSuchElementException unknown) {
             throw new NoSuchElementException("the configuration has no issuer `" + issuer + "`");
         }
@@ -380,7 +380,7 @@ public final class Gate implements Guard, AutoCloseable {
      */
     public void checkRoutes(List<ServiceRoute> routes) {
         policy.during((engine, table) -> {
-            Routes.check(machine.ask(engine, Routes.question(routes)));
+            Routes.check(nativeGate.ask(engine, Routes.question(routes)));
             return null;
         });
     }
@@ -392,7 +392,7 @@ public final class Gate implements Guard, AutoCloseable {
      * @throws ConfigurationException if one does
      */
     public void check(Engine next) {
-        String notices = next.open().during(engine -> ((Messages.Done) machine.ask(engine, new Messages.CheckEngine())).notices);
+        String notices = next.open().during(engine -> ((Messages.Done) nativeGate.ask(engine, new Messages.CheckEngine())).notices);
         if (!notices.isEmpty() && !saidUncharged.getAndSet(true)) {
             LOGGER.log(Level.WARNING, notices);
         }
@@ -401,7 +401,7 @@ public final class Gate implements Guard, AutoCloseable {
     /** Closes the gate: cancels running fetches, and denies every later request. Closing twice is harmless. */
     @Override
     public void close() {
-        machine.close();
+        nativeGate.close();
         keys.close();
     }
 

@@ -20,7 +20,7 @@ import java.util.function.BooleanSupplier;
 
 /** Fetches the issuers' keys and asks about opaque tokens, in the background. Wakes the threads that wait. */
 final class Keys {
-    private final Machine machine;
+    private final NativeGate nativeGate;
     private final HttpClient client;
     private final System.Logger logger;
     private final long start = System.nanoTime();
@@ -34,8 +34,8 @@ final class Keys {
 
     private volatile boolean isClosed;
 
-    Keys(Machine machine, HttpClient client, System.Logger logger) {
-        this.machine = machine;
+    Keys(NativeGate nativeGate, HttpClient client, System.Logger logger) {
+        this.nativeGate = nativeGate;
         this.client = client;
         this.logger = logger;
     }
@@ -64,7 +64,7 @@ final class Keys {
     private Messages.Call next() {
         Messages.NextCall question = new Messages.NextCall();
         question.monotonicMs = now();
-        Messages.Reply reply = machine.ask(0, question);
+        Messages.Reply reply = nativeGate.ask(0, question);
         if (reply instanceof Messages.Done done) {
             Iterator<String> levels = done.levels.lines().iterator();
             done.notices.lines().forEach(notice -> logger.log(next(levels), notice));
@@ -157,7 +157,7 @@ final class Keys {
             called.body = response.body();
         }
         called.monotonicMs = now();
-        return machine.ask(0, called) instanceof Messages.Call next ? next : null;
+        return nativeGate.ask(0, called) instanceof Messages.Call next ? next : null;
     }
 
     private static Messages.Header cacheControl(String value) {
@@ -197,7 +197,7 @@ final class Keys {
     private boolean isOver(Step step) {
         Messages.IsOver question = new Messages.IsOver();
         question.monotonicMs = now();
-        return machine.ask(0, question, step) instanceof Messages.Over over && over.isOver;
+        return nativeGate.ask(0, question, step) instanceof Messages.Over over && over.isOver;
     }
 
     /** Waits until no keys are being fetched. */

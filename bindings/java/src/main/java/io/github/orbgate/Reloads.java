@@ -10,16 +10,16 @@ import java.util.function.Consumer;
 /** Loads new versions of a policy file. The library judges them; files are read here. */
 final class Reloads {
     private final Handle policy;
-    private final Machine machine;
+    private final NativeGate nativeGate;
     private final Keys keys;
     private final boolean refusesWider;
     private final Consumer<Engine> check;
     private final Consumer<Map<String, String>> count;
     private final System.Logger logger;
 
-    Reloads(Handle policy, Machine machine, Keys keys, boolean refusesWider, Consumer<Engine> check, Consumer<Map<String, String>> count, System.Logger logger) {
+    Reloads(Handle policy, NativeGate nativeGate, Keys keys, boolean refusesWider, Consumer<Engine> check, Consumer<Map<String, String>> count, System.Logger logger) {
         this.policy = policy;
-        this.machine = machine;
+        this.nativeGate = nativeGate;
         this.keys = keys;
         this.refusesWider = refusesWider;
         this.check = check;
@@ -31,7 +31,7 @@ final class Reloads {
     void reload(Path file) throws IOException {
         Messages.Reload question = new Messages.Reload();
         question.isTold = true;
-        Step step = machine.take();
+        Step step = nativeGate.take();
         try {
             IOException unread = read(file, question);
             Messages.Loaded loaded = look(file, question, step);
@@ -42,7 +42,7 @@ final class Reloads {
                 throw Problem.of(loaded);
             }
         } finally {
-            machine.give(step);
+            nativeGate.give(step);
         }
     }
 
@@ -51,7 +51,7 @@ final class Reloads {
         if (pauseMs < 1) {
             throw new IllegalArgumentException("the interval is at least a millisecond");
         }
-        Step step = machine.take();
+        Step step = nativeGate.take();
         return new Watch(pauseMs, isTold -> {
             Messages.Reload question = new Messages.Reload();
             question.isTold = isTold;
@@ -59,7 +59,7 @@ final class Reloads {
             question.intervalMs = pauseMs;
             read(file, question);
             return look(file, question, step).pauseMs;
-        }, () -> machine.give(step), logger);
+        }, () -> nativeGate.give(step), logger);
     }
 
     /** Has the library judge what was read, and activates it or reports why not. */
@@ -67,7 +67,7 @@ final class Reloads {
         question.refuseWider = refusesWider;
         question.file = file.toString();
         question.monotonicMs = keys.now();
-        Messages.Reply reply = policy.during((engine, table) -> machine.ask(engine, question, step));
+        Messages.Reply reply = policy.during((engine, table) -> nativeGate.ask(engine, question, step));
         if (!(reply instanceof Messages.Loaded loaded)) {
             throw new OrbgateException("a gate has answered another question");
         }

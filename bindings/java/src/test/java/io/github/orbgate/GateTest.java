@@ -595,9 +595,9 @@ class GateTest extends WithIssuer {
             server.start();
             try {
                 String tokens = issuer.tokens().replaceAll("127\\.0\\.0\\.1:\\d+/jwks", "127.0.0.1:" + server.getAddress().getPort() + "/jwks");
-                Machine machine = machine(tokens);
-                Keys keys = new Keys(machine, HttpClient.newHttpClient(), System.getLogger("test"));
-                machine.ask(0, new Messages.Warm());
+                NativeGate nativeGate = nativeGate(tokens);
+                Keys keys = new Keys(nativeGate, HttpClient.newHttpClient(), System.getLogger("test"));
+                nativeGate.ask(0, new Messages.Warm());
                 keys.fetch();
                 keys.awaitAll();
                 Messages.Ask ask = get(ORBS, reader).question();
@@ -605,46 +605,46 @@ class GateTest extends WithIssuer {
                 ask.monotonicMs = keys.now() + 61_000;
                 Messages.NextCall next = new Messages.NextCall();
                 next.monotonicMs = ask.monotonicMs;
-                policy.during((engine, table) -> machine.ask(engine, ask));
-                assertEquals(each.getValue(), machine.ask(0, next) instanceof Messages.Call, each.getKey());
-                machine.close();
+                policy.during((engine, table) -> nativeGate.ask(engine, ask));
+                assertEquals(each.getValue(), nativeGate.ask(0, next) instanceof Messages.Call, each.getKey());
+                nativeGate.close();
             } finally {
                 server.stop(0);
             }
         }
     }
 
-    private static Machine machine(String tokens) {
+    private static NativeGate nativeGate(String tokens) {
         Messages.Make make = new Messages.Make();
         make.tokens = tokens.getBytes();
-        return new Machine(make);
+        return new NativeGate(make);
     }
 
     @Test
     void aStepServesOneRequestAfterAnother() {
-        Machine machine = machine(issuer.tokens());
+        NativeGate nativeGate = nativeGate(issuer.tokens());
         Messages.Ask waits = get(ORBS, reader).question();
-        Step step = machine.take();
+        Step step = nativeGate.take();
         for (int time = 0; time < 3; time++) {
             // Nobody fetches the keys.
-            assertTrue(policy.<Messages.Reply>during((engine, table) -> machine.ask(engine, waits, step)) instanceof Messages.Wait);
+            assertTrue(policy.<Messages.Reply>during((engine, table) -> nativeGate.ask(engine, waits, step)) instanceof Messages.Wait);
             assertFalse(step.isIdle());
-            assertTrue(machine.ask(0, new Messages.IsOver(), step) instanceof Messages.Over);
+            assertTrue(nativeGate.ask(0, new Messages.IsOver(), step) instanceof Messages.Over);
             assertFalse(step.isIdle());
-            machine.give(step);
+            nativeGate.give(step);
             assertTrue(step.isIdle());
-            assertEquals(step, machine.take());
+            assertEquals(step, nativeGate.take());
         }
         // What it waited for is over.
-        assertThrows(OrbgateException.class, () -> policy.during((engine, table) -> machine.ask(engine, new Messages.Resume(), step)));
+        assertThrows(OrbgateException.class, () -> policy.during((engine, table) -> nativeGate.ask(engine, new Messages.Resume(), step)));
         assertTrue(step.isIdle());
         Messages.Ask denied = get(ORBS).question();
-        assertTrue(policy.<Messages.Reply>during((engine, table) -> machine.ask(engine, denied, step)) instanceof Messages.Answer);
+        assertTrue(policy.<Messages.Reply>during((engine, table) -> nativeGate.ask(engine, denied, step)) instanceof Messages.Answer);
         assertTrue(step.isIdle());
-        machine.close();
-        assertTrue(machine.isFreed());
-        assertThrows(IllegalStateException.class, () -> machine.ask(0, new Messages.Status(), step));
-        machine.give(step);
+        nativeGate.close();
+        assertTrue(nativeGate.isFreed());
+        assertThrows(IllegalStateException.class, () -> nativeGate.ask(0, new Messages.Status(), step));
+        nativeGate.give(step);
     }
 
     /** A hundred virtual threads wait for keys over one carrier, and one more needs none. */

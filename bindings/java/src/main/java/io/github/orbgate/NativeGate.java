@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The native gate: policy and keys, without network and clock. It is freed once it is closed and the last call has
  * returned. After {@link #close}, every call throws {@link IllegalStateException}.
  */
-final class Machine {
+final class NativeGate {
     private final long gate;
     private final AtomicBoolean isClosed = new AtomicBoolean();
     /** The number of running calls, plus one until it is closed. */
@@ -19,7 +19,7 @@ final class Machine {
     private final Cleaner.Cleanable free;
     private final ConcurrentLinkedQueue<Step> idle = new ConcurrentLinkedQueue<>();
 
-    Machine(Messages.Make make) {
+    NativeGate(Messages.Make make) {
         Step step = new Step();
         step.ask(0, 0, make);
         long made = step.gate();
