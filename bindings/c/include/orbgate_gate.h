@@ -1,7 +1,7 @@
 /*
  * Gates: what a gate is asked and answers, set and read field by field over the one call `orbgate_gate_call`.
  *
- * Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.
+ * Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
  *
  *   OrbgateQuestion question = orbgate_question_init();
  *   OrbgateMessage answer;

@@ -31,6 +31,8 @@ pub mod flags;
 mod found;
 #[cfg(feature = "gate")]
 pub mod gate;
+#[cfg(all(test, not(miri)))]
+mod generate;
 pub mod handle;
 pub mod listing;
 mod methods;

@@ -1,6 +1,6 @@
 package questions
 
-// Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.
+// Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
 
 func (v *Position) read(r *reader) {
 	for more := r.first('{', '}'); more; more = r.next('}') {

@@ -1,5 +1,5 @@
 "use strict";
-// The messages of gates. Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.
+// The messages of gates. Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
 const { CRITICAL, HEAD, Kept, bytesAt, integerAt, sizeAt, skip, textAt } = require("./wire.js");
 
 /** @typedef {InstanceType<typeof import("./wire.js").Writer>} Writer */

@@ -1,6 +1,6 @@
 //! The messages of gates.
 //!
-//! Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.
+//! Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
 #![cfg_attr(rustfmt, rustfmt_skip)]
 
 use super::wire::{CRITICAL, Fields, Seen, Value as _, Writer, message};

@@ -19,25 +19,13 @@ mod batch;
 mod bindings;
 #[cfg(feature = "gate")]
 mod call;
-#[cfg(not(miri))]
-mod codes;
-#[cfg(not(miri))]
-mod committed;
 mod decide;
 #[path = "../../../orbgate/tests/support/expected.rs"]
 mod expected;
 #[cfg(not(miri))] // a million decisions
 mod forged;
-#[cfg(not(miri))]
-mod header;
-#[cfg(all(feature = "gate", not(miri)))]
-mod layout;
 mod lives;
-#[cfg(all(feature = "gate", not(miri)))]
-mod messages;
 mod names;
-#[cfg(all(feature = "analysis", not(miri)))]
-mod questions;
 
 use core::ffi::c_char;
 use core::mem::zeroed;

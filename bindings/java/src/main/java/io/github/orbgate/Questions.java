@@ -9,7 +9,7 @@ import java.util.OptionalLong;
  * The arguments and the answers of the questions that an engine answers about its policy. Each answer is the JSON of
  * {@code orbgate QUESTION --json}.
  *
- * <p>Made of crates/orbgate-capi/src/tests/questions/shapes.txt by {@code cargo xtask codes}; not to be edited.
+ * <p>Made of crates/orbgate-capi/src/generate/shapes.txt by {@code cargo xtask codes}; not to be edited.
  */
 public final class Questions {
     private Questions() {}

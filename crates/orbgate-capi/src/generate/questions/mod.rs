@@ -13,8 +13,7 @@ mod typescript;
 use super::committed::{compare, compare_section};
 
 /// What a comment of each made file says.
-const MADE: &str =
-    "Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.";
+const MADE: &str = "Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.";
 
 struct Shapes {
     questions: Vec<Question>,
@@ -71,7 +70,7 @@ enum Missing {
 impl Shapes {
     fn read() -> Self {
         let (mut questions, mut shapes) = (Vec::new(), Vec::<Shape>::new());
-        let (shapes_text, _) = include_str!("shapes.txt").split_once("\n== Messages\n").unwrap();
+        let (shapes_text, _) = include_str!("../shapes.txt").split_once("\n== Messages\n").unwrap();
         for line in shapes_text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             if let Some(question) = line.strip_prefix("? ") {
                 let (name, rest) = question.split_once(": ").unwrap();

@@ -13,8 +13,7 @@ mod rust;
 use super::committed::{compare, compare_section};
 
 /// What a comment of each made file says.
-const MADE: &str =
-    "Made of crates/orbgate-capi/src/tests/questions/shapes.txt by `cargo xtask codes`; not to be edited.";
+const MADE: &str = "Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.";
 
 struct Message {
     name: &'static str,
@@ -60,7 +59,7 @@ struct Messages(Vec<Message>);
 
 impl Messages {
     fn read() -> Self {
-        let (_, lines) = include_str!("../questions/shapes.txt").split_once("\n== Messages\n").unwrap();
+        let (_, lines) = include_str!("../shapes.txt").split_once("\n== Messages\n").unwrap();
         let mut messages = Vec::<Message>::new();
         for line in lines.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
             if let Some(field) = line.strip_prefix("  ") {
