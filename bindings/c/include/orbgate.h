@@ -368,7 +368,7 @@ typedef struct OrbgateRouteId {
   uint64_t low; ///< The lower 64 bits.
 } OrbgateRouteId;
 
-/// What an engine says of its policy.
+/// The properties of an engine.
 typedef struct OrbgateEngineInfo {
   uint32_t struct_size; ///< Set it to `sizeof(OrbgateEngineInfo)`, or use `orbgate_engine_info_init()`.
   uint32_t route_count; ///< The number of routes. Their numbers start at 1.

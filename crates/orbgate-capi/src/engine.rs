@@ -220,7 +220,7 @@ pub unsafe extern "C" fn orbgate_engine_free(engine: *mut OrbgateEngine) {
     unsafe { release(engine) }
 }
 
-/// What an engine says of its policy.
+/// The properties of an engine.
 #[derive(Debug)]
 #[repr(C)]
 pub struct OrbgateEngineInfo {

@@ -1,5 +1,5 @@
-//! The test of every setter and getter of C: bytes that are put together here, without the header. Nobody reads it, so it
-//! isn't committed: the step `c` writes it and compiles it.
+//! The test of every setter and getter of C: bytes that are put together here, without the header. It isn't committed: the
+//! step `c` writes it and compiles it.
 
 use super::c::{function, lower};
 use super::hostile::field as put;
