@@ -31,7 +31,7 @@ pub mod flags;
 mod found;
 #[cfg(feature = "gate")]
 pub mod gate;
-#[cfg(all(test, not(miri)))]
+#[cfg(test)]
 mod generate;
 pub mod handle;
 pub mod listing;

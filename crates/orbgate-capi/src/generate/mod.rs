@@ -1,5 +1,6 @@
 //! What is made of this crate and committed: the headers, and the codes, layouts, messages and questions of every language.
 //! Its tests compare the files, and `cargo xtask codes` has them write.
+#![cfg(not(miri))]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::as_conversions,
