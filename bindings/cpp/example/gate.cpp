@@ -62,7 +62,8 @@ public:
         // An answer that was never made has no words, and denies.
         const auto words = answer.words();
         const std::lock_guard<std::mutex> lock(mutex_);
-        decisions_[std::string(words ? words->decision : "deny")]++;
+        const auto text = [](std::optional<std::string_view> it) { return std::string(it.value_or("")); };
+        decisions_[words ? text(words->decision) + " " + text(words->reason) + " " + text(words->route) : "deny  "]++;
         if (const auto refused = answer.refused()) {
             refused_[std::string(*refused)]++;
         }
@@ -141,11 +142,15 @@ int main(int count, char **arguments)
 {
     std::map<std::string, std::string> given = {{"--listen", "127.0.0.1:0"}};
     std::vector<std::string> open; // routes that need no token
-    bool gated = true;
+    bool gated = true, debug = false, refuse_wider = false;
     for (int at = 1; at < count; at++) {
         const std::string name = arguments[at];
         if (name == "--ungated") {
             gated = false;
+        } else if (name == "--debug") {
+            debug = true;
+        } else if (name == "--refuse-wider") {
+            refuse_wider = true;
         } else if (at + 1 < count) {
             const char *value = arguments[++at];
             if (name == "--public") {
@@ -166,6 +171,10 @@ int main(int count, char **arguments)
     orbgate::GateOptions options;
     options.public_routes = open;
     options.challenge = given["--challenge"] == "full" ? ORBGATE_CHALLENGE_FULL : ORBGATE_CHALLENGE_MINIMAL;
+    options.refuse_wider = refuse_wider;
+    if (debug) {
+        options.debug = [](std::string_view line) { std::cerr << "denied: " + std::string(line) + "\n"; };
+    }
     options.log = [](orbgate::LogLevel level, std::string_view line) {
         static const char *const names[] = {"info: ", "warning: ", "error: "};
         std::cerr << names[static_cast<int>(level)] + std::string(line) + "\n";
@@ -181,6 +190,13 @@ int main(int count, char **arguments)
     const auto policy = orbgate::Handle::holding(*engine).value();
     // Lives as long as the thread that reads commands, which nothing ends.
     static Counters counters;
+    std::optional<orbgate::Watch> watch;
+    if (!given["--watch"].empty()) {
+        orbgate::WatchOptions every;
+        every.interval = std::chrono::milliseconds(std::stoi(given["--watch"]));
+        every.report = [](const orbgate::Reloaded &reloaded) { counters.count(reloaded); };
+        watch.emplace(gate.watch(policy, given["--policy"], every));
+    }
     std::thread([path = given["--policy"], asked = gate.share(), shared = policy.share()] { obey(path, asked, shared, counters); }).detach();
     if (!gated) {
         httplib::Server server;

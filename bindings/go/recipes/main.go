@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -38,7 +39,8 @@ type arguments struct {
 	ledger, secret, db, cancelled                string
 	mcp, toolError, inputRequired                string
 	public, amount, bonus                        []string
-	ungated                                      bool
+	watch                                        string
+	ungated, refuseWider, debug                  bool
 }
 
 func read(words []string) (given arguments, err error) {
@@ -48,14 +50,16 @@ func read(words []string) (given arguments, err error) {
 	}
 	settings := map[string]*string{"--listen": &given.listen, "--policy": &given.policy, "--tokens": &given.tokens, "--challenge": &given.challenge,
 		"--ledger": &given.ledger, "--ledger-secret": &given.secret, "--ledger-db": &given.db, "--on-cancelled": &given.cancelled,
-		"--mcp": &given.mcp, "--on-tool-error": &given.toolError, "--on-input-required": &given.inputRequired}
+		"--mcp": &given.mcp, "--on-tool-error": &given.toolError, "--on-input-required": &given.inputRequired, "--watch": &given.watch}
+	flags := map[string]*bool{"--ungated": &given.ungated, "--refuse-wider": &given.refuseWider, "--debug": &given.debug}
 	lists := map[string]*[]string{"--public": &given.public, "--amount": &given.amount, "--bonus": &given.bonus}
 	for len(words) > 0 {
 		setting, known := settings[words[0]]
 		list, listed := lists[words[0]]
+		flag, is := flags[words[0]]
 		switch {
-		case words[0] == "--ungated":
-			given.ungated = true
+		case is:
+			*flag = true
 			words = words[1:]
 		case listed && len(words) > 1:
 			*list = append(*list, words[1])
@@ -85,6 +89,9 @@ func run() error {
 	}
 	config := gate.Config{Policy: orbgate.NewHandle(engine), Tokens: string(tokens), Public: given.public, Count: counted.add, Audit: audited{}}
 	config.Challenge.Full = given.challenge == "full"
+	if config.RefuseWider, config.Debug = given.refuseWider, given.debug; given.debug {
+		slog.SetLogLoggerLevel(slog.LevelDebug)
+	}
 	if given.ledger != "" {
 		costs := map[string]gate.Cancelled{"capture": gate.Capture, "void": gate.Void}
 		config.Ledger = &gate.Ledger{
@@ -122,6 +129,11 @@ func run() error {
 	}
 	say("listening " + listener.Addr().String())
 	go obey(os.Stdin, given.policy, protect)
+	if ms, err := strconv.Atoi(given.watch); err == nil {
+		if err := protect.Watch(given.policy, time.Duration(ms)*time.Millisecond); err != nil {
+			return err
+		}
+	}
 	// `OPTIONS *` is a request like any other.
 	server := &http.Server{Handler: handler, DisableGeneralOptionsHandler: true}
 	return server.Serve(listener)
@@ -413,7 +425,7 @@ func (audited) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// The counters: each by its first label, as the driver asks for them.
+// The counters: each by its labels, as the driver asks for them.
 type counters struct {
 	mutex sync.Mutex
 	by    map[string]map[string]int
@@ -427,7 +439,11 @@ func (c *counters) add(name string, labels ...gate.Label) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
 	if by := c.by[name]; by != nil {
-		by[labels[0].Value]++
+		var values []string
+		for _, label := range labels {
+			values = append(values, label.Value)
+		}
+		by[strings.Join(values, " ")]++
 	}
 }
 

@@ -7,7 +7,7 @@ const { Engine } = require("orbgate");
 const { Gate, Ledger, findAllowed } = require("orbgate/gate");
 const servers = require("./servers.js");
 
-/** What is counted, by name and first label. @type {Record<string, Record<string, number>>} */
+/** What is counted, by name and labels. @type {Record<string, Record<string, number>>} */
 const counts = { orbgate_decisions_total: {}, orbgate_tokens_refused_total: {}, orbgate_misrouted_total: {}, orbgate_policy_loads_total: {} };
 
 /**
@@ -16,7 +16,7 @@ const counts = { orbgate_decisions_total: {}, orbgate_tokens_refused_total: {}, 
  */
 function count(name, labels) {
   const of = counts[name] ??= {};
-  const label = Object.values(labels)[0] ?? "";
+  const label = Object.values(labels).join(" ");
   of[label] = (of[label] ?? 0) + 1;
 }
 
@@ -76,13 +76,14 @@ const asRouters = (template) => template.split("/").map((segment, at) => (segmen
 async function main() {
   const { values, positionals: [framework = "http"] } = parseArgs({
     allowPositionals: true,
-    options: { listen: { type: "string" }, policy: { type: "string" }, tokens: { type: "string" }, public: { type: "string", multiple: true }, challenge: { type: "string" }, ungated: { type: "boolean" },
+    options: { listen: { type: "string" }, policy: { type: "string" }, tokens: { type: "string" }, public: { type: "string", multiple: true }, challenge: { type: "string" }, watch: { type: "string" },
+      ...Object.fromEntries(["ungated", "debug", "refuse-wider"].map((name) => [name, { type: /** @type {const} */ ("boolean") }])),
       ...Object.fromEntries(["ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-tool-error", "on-input-required", "mcp"].map((name) => [name, { type: /** @type {const} */ ("string") }])),
       ...Object.fromEntries(["amount", "bonus"].map((name) => [name, { type: /** @type {const} */ ("string"), multiple: true }])),
     },
   });
   /** @type {any} */
-  const { ledger, "ledger-secret": secretFile, "on-cancelled": onCancelled, "on-tool-error": onToolError, "on-input-required": onInputRequired, mcp, amount = [], bonus = [] } = values;
+  const { ledger, "ledger-secret": secretFile, "on-cancelled": onCancelled, "on-tool-error": onToolError, "on-input-required": onInputRequired, mcp, amount = [], bonus = [], debug, "refuse-wider": refuseWider, watch } = values;
   const of = (/** @type {string[]} */ routes, /** @type {any} */ value) => Object.fromEntries(routes.map((route) => [route, value]));
   const charging = ledger === undefined ? {} : {
     ledger: new Ledger({ url: ledger, secretFile, onCancelled, onToolError, onInputRequired }), ...mcp && { mcp: { path: mcp } }, bonusFromBody: of(bonus, 1000),
@@ -92,7 +93,10 @@ async function main() {
   const as = (/** @type {string} */ level) => (/** @type {string} */ text) => console.error(`${level}: ${text}`);
   const log = { info: as("info"), warn: as("warning"), error: as("error") };
   const audit = (/** @type {string} */ line) => say(`audited ${line}`);
-  const gate = Gate.fromFiles(policy, tokens, { count, log, public: open, audit, challenge: /** @type {any} */ (challenge), ...charging });
+  const gate = Gate.fromFiles(policy, tokens, { count, log, public: open, audit, debug, refuseWider, challenge: /** @type {any} */ (challenge), ...charging });
+  if (watch) {
+    gate.watch(policy, { intervalMs: Number(watch) });
+  }
   const declared = mcp ? [mcp] : Engine.fromFile(policy).routes.map(({ template }) => template);
   const templates = [...declared, ...open.map((route) => route.split(" ")[1] ?? "")].sort(literalsFirst).map(asRouters);
   const [host = "", port = "0"] = listen.split(":");

@@ -43,7 +43,7 @@ class Counted:
     def __call__(self, name: str, labels: Mapping[str, str]) -> None:
         with LOCK:
             if name == "orbgate_decisions_total":
-                self.decisions[labels["decision"]] += 1
+                self.decisions[" ".join(labels.values())] += 1
             elif name == "orbgate_tokens_refused_total":
                 self.refused[labels["reason"]] += 1
             elif name == "orbgate_misrouted_total":
@@ -377,7 +377,9 @@ def main() -> None:
         parser.add_argument(f"--{option}", required=True)
     parser.add_argument("--public", action="append", default=[])
     parser.add_argument("--challenge", default="minimal")
-    parser.add_argument("--ungated", action="store_true")
+    parser.add_argument("--watch", type=float)
+    for option in ("ungated", "refuse-wider", "debug"):
+        parser.add_argument(f"--{option}", action="store_true")
     for option in ("ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-tool-error", "on-input-required", "mcp"):
         parser.add_argument(f"--{option}")
     for option in ("amount", "bonus"):
@@ -393,7 +395,9 @@ def main() -> None:
             options["mcp"] = given.mcp
             options["amounts"] = {route: lambda headers, _: int(headers["x-orbs"]) for route in given.amount}
             options["bonus_from_body"] = dict.fromkeys(given.bonus, 1000)
-        gate = Gate.from_files(given.policy, given.tokens, public=given.public, challenge=given.challenge, count=counted, audit=lambda line: say(f"audited {line}"), **options)
+        gate = Gate.from_files(given.policy, given.tokens, public=given.public, challenge=given.challenge, count=counted, audit=lambda line: say(f"audited {line}"), debug=given.debug, refuse_wider=given.refuse_wider, **options)
+        if given.watch:
+            gate.watch(given.policy, given.watch / 1000)
     except (OrbgateError, ValueError, OSError) as error:
         sys.exit(print(error, file=sys.stderr) or 2)
     host, _, port = given.listen.rpartition(":")

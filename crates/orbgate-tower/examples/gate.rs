@@ -37,7 +37,7 @@ use orbgate_ledger::{Ledger, Sqlite};
 use orbgate_token::{KeyFetcher, SecretSource, VerifiedToken, Verifier};
 use orbgate_tower::{
     ActualOrbs, Allowed, Amounts, AuditLog, Challenge, Engines, FullChallenge, GateLayer, LoadError, Mcp, McpOrbs,
-    OnCancelled, OrbLedger, OrbRules, PublicRoutes,
+    OnCancelled, OrbLedger, OrbRules, PublicRoutes, WatchSettings,
 };
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -53,6 +53,10 @@ struct Arguments {
     public: Vec<String>,
     challenge: String,
     ungated: bool,
+    debug: bool,
+    refuse_wider: bool,
+    /// The milliseconds between two looks at the policy.
+    watch: String,
     /// The file of a ledger.
     ledger: String,
     on_cancelled: String,
@@ -81,6 +85,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let given = arguments()?;
     let rules = rules(&given);
     let Arguments { listen, policy, tokens, public, challenge, ungated, ledger, mcp, amounts, bonus, .. } = given;
+    let (debug, refuse_wider, watch) = (given.debug, given.refuse_wider, given.watch);
     let engines = Engines::from_file(&policy)?;
     let engines = engines.public_routes(PublicRoutes::new(public.clone())?)?;
     let verifier = Verifier::from_yaml(&fs::read_to_string(tokens)?)?;
@@ -97,6 +102,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         "full" => gate.challenge(Challenge::Full(FullChallenge::new())),
         _ => gate,
     };
+    let gate = if debug { gate.debug() } else { gate };
     let gate = bonus.iter().try_fold(gate, |gate, route| gate.bonus_from_body(route, 1000))?;
     let app = if ungated {
         app
@@ -114,6 +120,11 @@ async fn run() -> Result<(), Box<dyn Error>> {
             mcp => app.layer(gate.mcp(Mcp::new(mcp)?)?.ledger(&ledger, amounts)?),
         }
     };
+    let mut settings = WatchSettings::every(Duration::from_millis(watch.parse().unwrap_or(1)));
+    if refuse_wider {
+        settings = settings.refuse_wider();
+    }
+    let _watch = (!watch.is_empty()).then(|| engines.watch(&policy, settings)).transpose()?;
     let listener = TcpListener::bind(listen).await?;
     println!("listening {}", listener.local_addr()?);
     tokio::spawn(obey(engines, keys, policy, scrape));
@@ -136,10 +147,16 @@ fn arguments() -> Result<Arguments, String> {
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let value = match word.as_str() {
-            "--ungated" => {
-                found.ungated = true;
+            "--ungated" | "--debug" | "--refuse-wider" => {
+                let flag = match word.as_str() {
+                    "--ungated" => &mut found.ungated,
+                    "--debug" => &mut found.debug,
+                    _ => &mut found.refuse_wider,
+                };
+                *flag = true;
                 continue;
             }
+            "--watch" => &mut found.watch,
             "--listen" => &mut found.listen,
             "--policy" => &mut found.policy,
             "--tokens" => &mut found.tokens,
@@ -332,24 +349,26 @@ fn reload(engines: &Engines, keys: &KeyFetcher, file: &str) -> Result<(), Box<dy
     Ok(())
 }
 
-/// The counters of a scrape, each by its first label: `orbgate_decisions_total{decision="allow",…} 3`.
+/// The counters of a scrape, each by its labels: `orbgate_decisions_total{decision="allow",…} 3`.
 fn counted(scrape: &str) -> Value {
-    let mut found: BTreeMap<&str, BTreeMap<&str, u64>> = BTreeMap::new();
+    let mut found: BTreeMap<&str, BTreeMap<String, u64>> = BTreeMap::new();
     for line in scrape.lines() {
         let Some((series, count)) = line.rsplit_once(' ') else {
             continue;
         };
         let (name, labels) = series.split_once('{').unwrap_or((series, ""));
-        let label = labels.split('"').nth(1).unwrap_or_default();
+        let labels: Vec<_> = labels.split('"').skip(1).step_by(2).collect();
         let count: u64 = count.parse().unwrap_or_default();
-        let sum = found.entry(name).or_default().entry(label).or_default();
+        let sum = found.entry(name).or_default().entry(labels.join(" ")).or_default();
         *sum = sum.saturating_add(count);
     }
     let misrouted = found.get("orbgate_misrouted_total");
     let misrouted: u64 = misrouted.map_or(0, |labels| labels.values().sum());
     let mut all: Map<String, Value> = Map::new();
-    for name in ["orbgate_decisions_total", "orbgate_tokens_refused_total"] {
-        all.insert(name.to_owned(), json!(found.get(name)));
+    for name in ["orbgate_decisions_total", "orbgate_tokens_refused_total", "orbgate_policy_loads_total"] {
+        if let Some(counts) = found.get(name) {
+            all.insert(name.to_owned(), json!(counts));
+        }
     }
     all.insert("orbgate_misrouted_total".to_owned(), json!(misrouted));
     Value::Object(all)

@@ -16,8 +16,7 @@ use crate::signer::Signer;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Conduct {
     Right,
-    /// Single bytes with pauses, so that each read gets data but the response exceeds the time
-    /// limit.
+    /// A minute of single bytes with pauses, so that each read gets data but the response exceeds the time limit.
     Drips,
     /// An endless body.
     Endless,
@@ -66,6 +65,8 @@ pub(crate) struct Issuer {
     pub(crate) conduct: Conduct,
     /// The number of requests for its keys.
     pub(crate) asked: usize,
+    /// The number of bodies without an end that are being sent, or were read for too long.
+    pub(crate) open: usize,
 }
 
 /// All issuers on one port, each below its name.
@@ -77,7 +78,7 @@ pub(crate) struct Issuers {
 
 impl Issuer {
     pub(crate) fn new(kid: &str, conduct: Conduct) -> Self {
-        Self { signer: Signer::p256(), kid: kid.to_owned(), others: Vec::new(), conduct, asked: 0 }
+        Self { signer: Signer::p256(), kid: kid.to_owned(), others: Vec::new(), conduct, asked: 0, open: 0 }
     }
 
     /// With additional keys that it never signs with.
@@ -160,7 +161,12 @@ impl Issuers {
             _ if conduct == Conduct::Closes => conduct,
             _ => Conduct::Right,
         };
-        conduct.answer(&mut stream, &found, "302 Found", &format!("{}/moved", self.name(name)))
+        let never_ends = matches!(conduct, Conduct::Drips | Conduct::Endless);
+        self.with(name, |issuer| issuer.open += usize::from(never_ends));
+        let sent = conduct.answer(&mut stream, &found, "302 Found", &format!("{}/moved", self.name(name)));
+        // The client hangs up before the end.
+        self.with(name, |issuer| issuer.open -= usize::from(never_ends && sent.is_none()));
+        sent
     }
 
     fn discovery(&self, name: &str, conduct: Conduct) -> Value {
@@ -191,12 +197,13 @@ pub(crate) fn send(stream: &mut impl Write, status: &str, headers: &str, body: &
     stream.write_all(format!("{head}{body}").as_bytes()).ok()
 }
 
-/// Takes ten seconds for the whole body.
 fn drip(stream: &mut impl Write, body: &str) -> Option<()> {
+    // Spaces change no JSON.
+    let body = format!("{body:600}");
     let length = body.len();
     let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\n\r\n");
     stream.write_all(head.as_bytes()).ok()?;
-    let pieces = body.as_bytes().chunks(length.div_ceil(50).max(1));
+    let pieces = body.as_bytes().chunks(length.div_ceil(300));
     for piece in pieces {
         std::thread::sleep(Duration::from_millis(200));
         stream.write_all(piece).ok()?;

@@ -58,8 +58,9 @@ pub(crate) struct Running {
 /// The program's counters.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct Counted {
+    /// By decision, reason and route, with spaces between.
     #[serde(default, rename = "orbgate_decisions_total")]
-    pub(crate) decisions: Option<BTreeMap<String, u64>>,
+    pub(crate) decisions: BTreeMap<String, u64>,
     #[serde(default, rename = "orbgate_tokens_refused_total")]
     pub(crate) refused: Option<BTreeMap<String, u64>>,
     /// `None` of a program that reads its policy itself.

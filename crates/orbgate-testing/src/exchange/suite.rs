@@ -2,6 +2,7 @@
 
 use core::fmt;
 use core::time::Duration;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -48,6 +49,8 @@ pub struct Saw {
 /// What an audit shows of a decision.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Line {
+    decision: String,
+    reason: String,
     pub(crate) route: Option<String>,
     pub(crate) orbs: Value,
 }
@@ -411,18 +414,28 @@ impl Open<'_> {
             let what = format!("the service was reached {records} times, and answered {bodies} times: {unknown:?}");
             self.suite.fail(format!("{location}\n  {what}"));
         }
-        let allowed = counted.decisions.as_ref().and_then(|all| all.get("allow"));
-        let allowed = allowed.copied().unwrap_or_default();
+        let allowed = counted.decisions.iter().filter(|(labels, _)| labels.starts_with("allow "));
+        let allowed: u64 = allowed.map(|(_, count)| count).sum();
         if allowed != u64::try_from(bodies.len())? {
             let bodies = bodies.len();
             self.suite.fail(format!("{location}\n  {bodies} calls reached the service, and {allowed} were counted"));
         }
-        let made = counted.decisions.as_ref().map_or(0, |all| all.values().sum());
+        let made: u64 = counted.decisions.values().sum();
         let lines = self.running.audit(usize::try_from(made)?);
         let lines = lines.iter().map(|line| serde_json::from_str(line).with_context(|| line.clone()));
         let lines = lines.collect::<Result<Vec<Line>>>()?;
         if u64::try_from(lines.len())? != made {
             self.suite.fail(format!("{location}\n  {made} decisions were counted, and {} audited", lines.len()));
+        }
+        let mut audited = BTreeMap::new();
+        for line in &lines {
+            let Line { decision, reason, route, .. } = line;
+            *audited.entry(format!("{decision} {reason} {}", route.as_deref().unwrap_or_default())).or_default() += 1;
+        }
+        let differs = |(labels, count): &(&String, &u64)| counted.decisions.get(*labels) != Some(count);
+        if let Some((labels, count)) = audited.iter().find(differs) {
+            let counted = counted.decisions.get(labels);
+            self.suite.fail(format!("{location}\n  `{labels}`: {count} were audited, and {counted:?} counted"));
         }
         // No gate program reads a body.
         if let Some(line) =

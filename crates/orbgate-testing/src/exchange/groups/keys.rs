@@ -42,6 +42,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     group.storm()?;
     group.down()?;
     group.log()?;
+    group.hangs_up();
     open.close("keys")?;
     Ok(())
 }
@@ -156,6 +157,12 @@ impl Keys<'_> {
         let issuers = &self.suite.world.issuers;
         issuers.add("renewed", Issuer::new("renewed-1", Conduct::Right));
         self.put(right.clone(), false, "keys: the first token of a key that is new under its name")?;
+        // No other request starts the fetch.
+        let begun = Instant::now();
+        while issuers.with("renewed", |issuer| issuer.asked) == 0 && begun.elapsed() < LONGEST {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        ensure!(begun.elapsed() < LONGEST, "keys: a wrong signature fetches no new keys");
         let bearer = self.suite.world.token(&right)?;
         let bytes = wire::request(CALL.0, CALL.1, Some(&bearer));
         let start = Instant::now();
@@ -171,6 +178,20 @@ impl Keys<'_> {
         let asked = issuers.with("renewed", |issuer| issuer.asked);
         ensure!(asked == 1, "keys: an issuer was asked {asked} times for a key that is new under its name");
         Ok(())
+    }
+
+    /// A body that is too long, or that takes too long, isn't read to its end.
+    fn hangs_up(&self) {
+        let (issuers, start) = (&self.suite.world.issuers, Instant::now());
+        for name in ["drips", "crowded", "endless"] {
+            let open = || issuers.with(name, |issuer| issuer.open);
+            while open() > 0 && start.elapsed() < LONGEST {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+            if open() > 0 {
+                self.suite.fail(format!("keys: a body of the issuer `{name}` was read for too long"));
+            }
+        }
     }
 
     /// Forged signatures start one fetch in 30 seconds, wait for nothing, even while that fetch hangs, and delay no new key.
@@ -243,6 +264,13 @@ impl Keys<'_> {
             if causes.is_empty() || causes.windows(2).any(|two| matches!(two, [one, next] if one == next)) {
                 self.suite.fail(format!("keys: the log should have each cause once: {words}{causes:?}"));
             }
+        }
+        // The host knows the cause; Rust's has no log of its own.
+        let url = format!("{}/.well-known/openid-configuration", issuers.name("closes"));
+        let output = self.open.running.output();
+        let before: Vec<_> = output.lines().filter_map(|line| Some(line.split_once(&*url)?.0)).collect();
+        if !self.suite.program.opens_ledger {
+            self.has_level(&url, &before, &["warn"]);
         }
         Ok(())
     }

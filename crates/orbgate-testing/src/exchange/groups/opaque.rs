@@ -3,6 +3,8 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
+use std::net::TcpStream;
 use std::path::Path;
 use std::time::Instant;
 
@@ -14,6 +16,7 @@ use crate::exchange::issuer::Conduct;
 use crate::exchange::program::{Gated, SECRET_VARIABLE};
 use crate::exchange::recipe::Recipe;
 use crate::exchange::suite::{Open, Sent, Suite};
+use crate::exchange::wire;
 use crate::exchange::world::{now, policy};
 use crate::signer::AUDIENCE;
 
@@ -29,8 +32,9 @@ const IN_FILE: (&str, &str) = ("p:a s+%é\n", "Basic bXklMjBhcGk6cCUzQWElMjBzJTJ
 const OF_ENVIRONMENT: &str = "Basic bXklMjBhcGk6aHVudGVyMg==";
 
 /// The issuers with a prefix, which is the name and an underscore, and what their tokens are refused as.
-const ISSUERS: [(&str, Conduct, Option<&str>); 8] = [
+const ISSUERS: [(&str, Conduct, Option<&str>); 9] = [
     ("prefixed", Conduct::Right, None),
+    ("turns", Conduct::Right, None),
     ("closes", Conduct::Closes, Some("unanswered")),
     ("drips", Conduct::Drips, Some("unanswered")),
     ("endless", Conduct::Endless, Some("unanswered")),
@@ -88,6 +92,46 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     if counted != expected {
         suite.fail(format!("opaque\n  refused: {counted:?}, expected: {expected:?}"));
     }
+    // By itself, because it isn't counted whose client has left.
+    fs::write(&secret, IN_FILE.0)?;
+    let running = suite.program.start(&policy("external"), &tokens, Gated::Yes)?;
+    turns(suite, &suite.opened(running, &policy("external"))?, &endpoints)
+}
+
+/// An endpoint is asked about 32 tokens at once. The next one gets its turn when they are answered, even if nobody waits for them
+/// any longer.
+fn turns(suite: &Suite, open: &Open<'_>, endpoints: &Endpoints) -> Result<()> {
+    const AT_ONCE: usize = 32;
+    let address = &open.running.address;
+    let before = endpoints.asked_in_all("turns");
+    endpoints.turns("turns", Conduct::Holds);
+    let mut leaving = Vec::new();
+    for number in 0..AT_ONCE {
+        let mut stream = TcpStream::connect(address)?;
+        stream.write_all(&wire::request(CALL.0, CALL.1, Some(&format!("turns_5e1f-left-{number}"))))?;
+        leaving.push(stream);
+    }
+    // Some servers have fewer threads.
+    let start = Instant::now();
+    while endpoints.asked_in_all("turns") < before + AT_ONCE && start.elapsed() < Duration::from_secs(2) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    leaving.clear();
+    let bearer = "turns_5e1f-next";
+    suite.world.hide(bearer);
+    endpoints.says("turns", bearer, &active("user", "read:orbs", json!({})));
+    let sent = Sent::new("opaque: a token whose turn comes later", CALL, Some(bearer), Some(("user", "read:orbs")));
+    let start = Instant::now();
+    let first = std::thread::scope(|scope| {
+        let client = scope.spawn(|| wire::ask(address, &sent.bytes));
+        std::thread::sleep(Duration::from_millis(300));
+        endpoints.turns("turns", Conduct::Right);
+        client.join().unwrap()
+    })?;
+    // A request that holds a thread waits for a second only.
+    let gave_up = first.status == 401 && start.elapsed() < Duration::from_secs(3);
+    let answer = if gave_up { wire::ask(address, &sent.bytes)? } else { first };
+    open.judge(&sent, &open.expects(&sent), &answer);
     Ok(())
 }
 
@@ -241,6 +285,11 @@ impl Opaque<'_> {
         fs::remove_file(secret)?;
         self.reloads("kept", "no-secret-5e1f")?;
         self.is_said(&format!("`client_secret_file` {}: ", secret.display()), 3);
+        // The words are those of the host that reads it.
+        let output = self.open.running.output().to_lowercase();
+        if !output.contains("no such file") {
+            self.suite.fail("opaque: a secret that isn't there is refused for another reason");
+        }
         Ok(())
     }
 

@@ -322,7 +322,7 @@ impl Orbs<'_> {
 
     /// The number of decisions so far, each of which is audited now.
     fn audited(&self) -> Result<usize> {
-        let made = self.running.count()?.decisions.map_or(0, |all| all.values().sum());
+        let made: u64 = self.running.count()?.decisions.values().sum();
         let made = usize::try_from(made)?;
         self.running.audit(made);
         Ok(made)

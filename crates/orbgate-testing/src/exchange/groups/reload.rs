@@ -11,6 +11,7 @@ use orbgate::{Engine, Policy};
 use serde_json::json;
 
 use crate::exchange::issuer::{Conduct, Issuer};
+use crate::exchange::program::Gated;
 use crate::exchange::recipe::Recipe;
 use crate::exchange::suite::{Expected, Open, Sent, Suite, token};
 use crate::exchange::wire::{self, Connection};
@@ -69,6 +70,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     waiting(suite, &mut open, &file, [WIDER, &versions[0]])?;
     said(&mut open, suite, &file, &versions[0])?;
     open.close("reload")?;
+    followed(suite, &file)?;
     diagnostics(suite, &file)
 }
 
@@ -240,6 +242,101 @@ fn said(open: &mut Open<'_>, suite: &Suite, file: &Path, now: &str) -> Result<()
     Ok(())
 }
 
+/// A file that is followed, by a gate that refuses a wider policy: each version that has rested is loaded, or refused and reported. Each
+/// denial is explained in the log.
+fn followed(suite: &Suite, file: &Path) -> Result<()> {
+    const CLOSED: &str = "orbgate: 1\napis: {}\n...\n";
+    let now = text("read:a", "read:b");
+    fs::write(file, &now)?;
+    let more = ["--watch", "20", "--refuse-wider", "--debug", "--public", "GET /docs/{page}"];
+    let running = suite.program.start_in(&[], file, &suite.world.tokens(), Gated::Yes, &more)?;
+    let mut open = suite.opened(running, file)?;
+    // Some gates follow it from the first request on.
+    both(suite, &open, [200, 403])?;
+    let named = now.replacen("apis", "name: another\napis", 1);
+    let digest = Engine::new(&Policy::from_yaml(&named)?).digest().to_string();
+    let overlapping = named.replacen("\"GET /users/{id}\"", "\"GET /users/{id}\", GET /docs/a", 1);
+    for (text, statuses, result, logged) in [
+        (Some(&*named), [200, 403], "loaded", &*digest),
+        (Some("orbgate: 2\napis: {}\n...\n"), [200, 403], "refused", "1:10: "),
+        (Some(WIDER), [200, 403], "wider", ": 1 wider"),
+        (Some(&*overlapping), [200, 403], "refused", "same paths"),
+        (None, [200, 403], "unreadable", ""),
+        (Some(named.trim_end_matches("...\n")), [200, 403], "unfinished", "does not end in a line"),
+        (Some(CLOSED), [404, 404], "loaded", "every request that needs a token is denied"),
+        (Some(&*now), [404, 404], "wider", " wider"),
+    ] {
+        let before = open.running.output().matches(logged).count();
+        let loads = |open: &Open<'_>| open.running.count().map(|counted| counted.loads.unwrap_or_default());
+        let earlier = loads(&open)?;
+        let new = file.with_extension("new");
+        match text {
+            Some(text) => fs::write(&new, text).and_then(|()| fs::rename(&new, file))?,
+            None => fs::remove_file(file)?,
+        }
+        let start = Instant::now();
+        while earlier == loads(&open)? || open.running.output().matches(logged).count() == before && !logged.is_empty()
+        {
+            let output = open.running.output();
+            ensure!(start.elapsed() < LIMIT, "reload: {text:?} was followed without `{logged}`:\n{output}");
+            thread::sleep(Duration::from_millis(5));
+        }
+        let (mut expected, counted) = (earlier, loads(&open)?);
+        *expected.entry(result.to_owned()).or_default() += 1;
+        if counted != expected {
+            suite.fail(format!("reload: {text:?}\n  {counted:?} are counted, and not {expected:?}"));
+        }
+        if let Some(text) = text.filter(|_| result == "loaded") {
+            open.engine = Engine::new(&Policy::from_yaml(text)?);
+        }
+        both(suite, &open, statuses)?;
+    }
+    explained(suite, &open)?;
+    open.close("reload")?;
+    Ok(())
+}
+
+/// The log of a gate explains each denial: not the query, which can have secrets in it.
+fn explained(suite: &Suite, open: &Open<'_>) -> Result<()> {
+    let bearer = suite.world.token(&Recipe::of("user", SCOPES))?;
+    for (path, bearer, header, reason) in [
+        ("/explained/1", None, "", "no_token"),
+        ("/explained/2", Some(&bearer), "", "no_route"),
+        ("/explained/3", Some(&bearer), "X-HTTP-Method-Override: PUT\r\n", "malformed_request"),
+    ] {
+        let target = format!("{path}?s3cr3t");
+        let token = bearer.map(|_| ("user", SCOPES));
+        let mut sent = Sent::new(
+            format!("reload: {path} is explained"),
+            (b"GET", target.as_bytes()),
+            bearer.map(|it| &**it),
+            token,
+        );
+        let end = sent.bytes.len() - 2;
+        sent.bytes.splice(end..end, header.bytes());
+        let mut expected = open.expects(&sent);
+        if !header.is_empty() {
+            expected = Expected { status: 400, ..Expected::default() };
+        }
+        open.exchange(&sent, &expected);
+        let is_said = || {
+            open.running
+                .output()
+                .lines()
+                .any(|line| !line.starts_with("audited ") && [path, reason].iter().all(|it| line.contains(it)))
+        };
+        let start = Instant::now();
+        while !is_said() {
+            ensure!(start.elapsed() < LIMIT, "reload: `{reason}` of {path} isn't logged:\n{}", open.running.output());
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+    if open.running.output().contains("s3cr3t") {
+        suite.fail("reload: an explanation shows the query");
+    }
+    Ok(())
+}
+
 /// A program doesn't start with invalid files, with a secret that it can't read, with an issuer whose keys can't be fetched, or with an invalid public route.
 fn diagnostics(suite: &Suite, file: &Path) -> Result<()> {
     let tokens = suite.world.tokens();
@@ -269,11 +366,11 @@ fn secrets(suite: &Suite, file: &Path) -> Result<()> {
     let [none, empty, bytes, tokens] = ["none", "empty", "bytes", "tokens"].map(|name| file.with_extension(name));
     fs::write(&empty, "")?;
     fs::write(&bytes, b"hunter\xff")?;
-    for (source, place) in [
-        ("client_secret_env", "ORBGATE_NO_SUCH_VARIABLE".into()),
-        ("client_secret_file", none.display().to_string()),
-        ("client_secret_file", empty.display().to_string()),
-        ("client_secret_file", bytes.display().to_string()),
+    for (source, place, why) in [
+        ("client_secret_env", "ORBGATE_NO_SUCH_VARIABLE".into(), "the variable is not set"),
+        ("client_secret_file", none.display().to_string(), "no such file"),
+        ("client_secret_file", empty.display().to_string(), "empty"),
+        ("client_secret_file", bytes.display().to_string(), ""),
     ] {
         let mut opaque = suite.world.configuration("main");
         opaque.as_object_mut().unwrap().remove("algorithms");
@@ -284,7 +381,8 @@ fn secrets(suite: &Suite, file: &Path) -> Result<()> {
             Err(error) => error.to_string(),
         };
         suite.saw_one();
-        if !said.contains(&format!("`{source}` {place}: ")) || said.contains("hunter") {
+        let is_named = said.contains(&format!("`{source}` {place}: ")) && said.to_lowercase().contains(why);
+        if !is_named || said.contains("hunter") {
             suite.fail(format!("start: {source} {place}\n  {said}"));
         }
     }

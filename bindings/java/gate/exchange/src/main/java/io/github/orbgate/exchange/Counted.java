@@ -2,14 +2,17 @@ package io.github.orbgate.exchange;
 
 import static java.util.stream.Collectors.joining;
 
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.BiConsumer;
 
-/** What a gate has counted: of each counter, by its first label. */
+/** What a gate has counted: of each counter, by its labels. */
 final class Counted implements BiConsumer<String, Map<String, String>> {
-    private static final Map<String, String> LABELS =
-            Map.of("orbgate_decisions_total", "decision", "orbgate_tokens_refused_total", "reason", "orbgate_policy_loads_total", "result");
+    private static final Map<String, List<String>> LABELS = Map.of(
+            "orbgate_decisions_total", List.of("decision", "reason", "route"),
+            "orbgate_tokens_refused_total", List.of("reason"),
+            "orbgate_policy_loads_total", List.of("result"));
 
     private final Map<String, Map<String, Long>> counts = new TreeMap<>(Map.of("orbgate_policy_loads_total", new TreeMap<>()));
     private long misrouted;
@@ -19,7 +22,8 @@ final class Counted implements BiConsumer<String, Map<String, String>> {
         if (counter.equals("orbgate_misrouted_total")) {
             misrouted++;
         } else if (LABELS.containsKey(counter)) {
-            counts.computeIfAbsent(counter, name -> new TreeMap<>()).merge(labels.get(LABELS.get(counter)), 1L, Long::sum);
+            String values = LABELS.get(counter).stream().map(labels::get).collect(joining(" "));
+            counts.computeIfAbsent(counter, name -> new TreeMap<>()).merge(values, 1L, Long::sum);
         }
     }
 

@@ -16,12 +16,15 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Stream;
 
 /** The gate program of Java: {@code FRAMEWORK --listen ADDR --policy FILE --tokens FILE [--ungated]}; see policy/cases/gate/README.md. */
@@ -44,34 +47,45 @@ public final class Program {
         System.setOut(System.err);
         Map<String, String> given = new HashMap<>();
         List<String> open = new ArrayList<>();
-        for (int at = 1; at + 1 < arguments.length; at += 2) {
-            if (arguments[at].equals("--public")) {
-                open.add(arguments[at + 1]);
+        Set<String> flags = new HashSet<>();
+        for (int at = 1; at < arguments.length; at++) {
+            if (Set.of("--ungated", "--debug", "--refuse-wider").contains(arguments[at])) {
+                flags.add(arguments[at]);
+            } else if (arguments[at].equals("--public")) {
+                open.add(arguments[++at]);
             } else {
-                given.put(arguments[at], arguments[at + 1]);
+                given.put(arguments[at], arguments[++at]);
             }
         }
-        boolean isUngated = List.of(arguments).contains("--ungated");
         Path policy = Path.of(given.get("--policy"));
         Counted counted = new Counted();
         String listen = given.get("--listen");
         try {
             Engine engine = Engine.fromFile(policy);
             String tokens = Files.readString(Path.of(given.get("--tokens")));
-            Gate gate = Gate.builder(new Handle(engine), tokens)
+            Gate.Builder builder = Gate.builder(new Handle(engine), tokens)
                     .publicRoutes(open)
                     .challenge(Challenge.of(Challenge.Extent.valueOf(
                             given.getOrDefault("--challenge", "minimal").toUpperCase(Locale.ROOT))))
                     .count(counted)
-                    .audit(line -> say("audited " + line))
-                    .build();
+                    .audit(line -> say("audited " + line));
+            if (flags.contains("--debug")) {
+                builder.debug();
+            }
+            if (flags.contains("--refuse-wider")) {
+                builder.refuseWider();
+            }
+            Gate gate = builder.build();
+            if (given.containsKey("--watch")) {
+                gate.watch(policy, Duration.ofMillis(Long.parseLong(given.get("--watch"))));
+            }
             int port = Integer.parseInt(listen.substring(listen.lastIndexOf(':') + 1));
             List<String> templates = Stream.concat(
                             engine.routes().stream().map(Route::template),
                             open.stream().map(route -> route.substring(route.indexOf(' ') + 1)))
                     .distinct()
                     .toList();
-            port = SERVERS.get(arguments[0]).start(port, templates, isUngated ? Optional.empty() : Optional.of(gate));
+            port = SERVERS.get(arguments[0]).start(port, templates, flags.contains("--ungated") ? Optional.empty() : Optional.of(gate));
             say("listening 127.0.0.1:" + port);
             obey(gate, policy, counted);
         } catch (DiagnosticsException problem) {
