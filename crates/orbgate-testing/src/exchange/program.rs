@@ -63,9 +63,8 @@ pub(crate) struct Counted {
     pub(crate) decisions: BTreeMap<String, u64>,
     #[serde(default, rename = "orbgate_tokens_refused_total")]
     pub(crate) refused: Option<BTreeMap<String, u64>>,
-    /// `None` of a program that reads its policy itself.
     #[serde(default, rename = "orbgate_policy_loads_total")]
-    pub(crate) loads: Option<BTreeMap<String, u64>>,
+    pub(crate) loads: BTreeMap<String, u64>,
 }
 
 impl Program {
