@@ -77,7 +77,7 @@ async function main() {
   const { values, positionals: [framework = "http"] } = parseArgs({
     allowPositionals: true,
     options: { listen: { type: "string" }, policy: { type: "string" }, tokens: { type: "string" }, public: { type: "string", multiple: true }, challenge: { type: "string" }, watch: { type: "string" },
-      ...Object.fromEntries(["ungated", "debug", "refuse-wider"].map((name) => [name, { type: /** @type {const} */ ("boolean") }])),
+      ungated: { type: "boolean" }, debug: { type: "boolean" }, "refuse-wider": { type: "boolean" },
       ...Object.fromEntries(["ledger", "ledger-secret", "ledger-db", "on-cancelled", "on-tool-error", "on-input-required", "mcp"].map((name) => [name, { type: /** @type {const} */ ("string") }])),
       ...Object.fromEntries(["amount", "bonus"].map((name) => [name, { type: /** @type {const} */ ("string"), multiple: true }])),
     },

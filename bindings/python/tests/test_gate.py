@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -26,7 +27,7 @@ import pytest
 from orbgate import ConfigError, Policy, PolicyError
 from orbgate.gate import Fetched, Gate, Post, RoutesDiffer
 from orbgate.gate import asgi, wsgi
-from orbgate.gate.testing import Issuer
+from orbgate.gate.testing import Issuer, serve
 from together import together
 
 ORBS = "/api/v1/external/orbs"
@@ -691,6 +692,83 @@ def test_gunicorn_with_a_header_for_the_script_name(tmp_path: Path) -> None:
     finally:
         server.terminate()
         server.wait(30)
+
+
+@pytest.mark.once
+def test_workers_of_gunicorn_follow_the_file(tmp_path: Path) -> None:
+    """A bad version ends no worker, and a good one reaches all of them. Only gunicorn's own reload starts workers, which can't read a bad one."""
+    pytest.importorskip("gunicorn")
+    (tmp_path / "inside.py").write_text(
+        "import logging, os\n"
+        "from orbgate.gate import Gate\n"
+        "from orbgate.gate.wsgi import GateMiddleware\n"
+        "logging.basicConfig(level=logging.INFO, format='%(message)s')\n"
+        "def application(environ, start_response):\n"
+        "    start_response('200 OK', [('Content-Length', '0')])\n"
+        "    return [b'']\n"
+        "gate = Gate.from_files('policy.yaml', 'tokens.yaml')\n"
+        "gate.watch('policy.yaml', 0.05)\n"
+        "gated = GateMiddleware(application, gate)\n"
+        "def app(environ, start_response):\n"
+        "    return gated(environ, lambda line, headers: start_response(line, [*headers, ('X-Worker', str(os.getpid()))]))\n",
+        encoding="utf-8",
+    )
+    file, issuer = tmp_path / "policy.yaml", serve(0)
+    threading.Thread(target=issuer.serve_forever, daemon=True).start()
+    (tmp_path / "tokens.yaml").write_text(issuer.issuer.tokens)
+    bearer = issuer.issuer.bearer("user", "read:a")
+
+    def write(text: str) -> None:
+        (tmp_path / "new").write_text(text)
+        (tmp_path / "new").replace(file)
+
+    def asks(status: int) -> set[int]:
+        """Asks until two workers have answered with this status."""
+        workers: set[int] = set()
+        begun = time.monotonic()
+        while len(workers) < 2:
+            assert time.monotonic() - begun < 60
+            connection = HTTPConnection("127.0.0.1", port, timeout=30)
+            connection.request("GET", "/users/7", headers={"Authorization": bearer})
+            response = connection.getresponse()
+            if response.status == status:
+                workers.add(int(response.headers["X-Worker"]))
+            connection.close()
+        return workers
+
+    write(USERS)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = listener.getsockname()[1]
+        listener.set_inheritable(True)
+        command = [sys.executable, "-m", "gunicorn", "--workers", "2", "--bind", f"fd://{listener.fileno()}", "inside:app"]
+        log = (tmp_path / "log").open("wb")
+        server = subprocess.Popen(command, cwd=tmp_path, stderr=log, pass_fds=[listener.fileno()])
+
+    def said(words: str) -> int:
+        return (tmp_path / "log").read_text().count(words)
+
+    try:
+        first = asks(200)
+        write("orbgate: 2\n")
+        wait_until(lambda: said("the previous policy stays active") == 2)
+        assert asks(200) == first
+        write(USERS.replace("read:a", "read:b"))
+        wait_until(lambda: said("a policy is active") == 2)
+        assert asks(403) == first
+        # A worker that dies is replaced by one with the new version.
+        os.kill(min(first), signal.SIGKILL)
+        wait_until(lambda: said("Booting worker") == 3)
+        assert max(asks(403) - first)
+        write("orbgate: 2\n")
+        server.send_signal(signal.SIGHUP)
+        # Its own choice, as it finds one worker's end or both.
+        assert server.wait(60) in (1, 3) and said("Worker failed to boot.")
+    finally:
+        server.kill()
+        server.wait(30)
+        issuer.shutdown()
+        issuer.server_close()
+        log.close()
 
 
 @pytest.mark.once
