@@ -3,7 +3,6 @@ package gate_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -22,58 +21,6 @@ import (
 	"github.com/orbgate/orbgate/bindings/go/orbgate"
 	"github.com/orbgate/orbgate/bindings/go/orbgate/gate"
 )
-
-// What is answered, the exchanges of every language show; here, how it is counted and audited.
-func TestARequestIsCountedAndAudited(t *testing.T) {
-	i := newIssuer(t)
-	var counted sync.Map
-	var audit bytes.Buffer
-	protect := newGate(t, i, gate.Config{Audit: &audit, Count: func(name string, labels ...gate.Label) {
-		for _, label := range labels {
-			name += " " + label.Value
-		}
-		count, _ := counted.LoadOrStore(name, new(atomic.Int32))
-		count.(*atomic.Int32).Add(1)
-	}})
-	server := httptest.NewServer(protect.Middleware(http.HandlerFunc(service)))
-	defer server.Close()
-	good := i.token(t, "rsa", nil)
-	other := newIssuer(t)
-	denied := func(status int, challenge, allow string) answer { return answer{status, challenge, allow, ""} }
-	for name, row := range map[string]struct {
-		found, expected answer
-	}{
-		"allowed":  {call(t, server, "GET", orbs+"?x=1", bearer(good)), answer{200, "", "", "read:orbs user me true"}},
-		"no scope": {call(t, server, "GET", orbs, bearer(i.token(t, "rsa", map[string]any{"scope": "read:account"}))), denied(403, "Bearer", "")},
-		"expired":  {call(t, server, "GET", orbs, bearer(i.token(t, "rsa", map[string]any{"exp": 1}))), denied(401, "Bearer", "")},
-		"forged":   {call(t, server, "GET", orbs, bearer(other.token(t, "rsa", map[string]any{"iss": i.URL}))), denied(401, "Bearer", "")},
-	} {
-		if row.found != row.expected {
-			t.Errorf("%s: %v, and not %v", name, row.found, row.expected)
-		}
-	}
-	for name, expected := range map[string]int32{
-		"orbgate_decisions_total allow scope_held GET " + orbs: 1,
-		"orbgate_tokens_refused_total expired":                 1,
-		"orbgate_tokens_refused_total signature":               1,
-	} {
-		count, found := counted.Load(name)
-		if !found || count.(*atomic.Int32).Load() != expected {
-			t.Errorf("%s: %v", name, count)
-		}
-	}
-	lines := strings.Split(strings.TrimSpace(audit.String()), "\n")
-	var line struct {
-		Decision, Token_kind, Token string
-		Time_ms                     int64
-	}
-	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil || len(lines) != 4 || line.Time_ms == 0 {
-		t.Errorf("%d lines, %v: %s", len(lines), err, lines[0])
-	}
-	if strings.Contains(audit.String(), good) {
-		t.Error("the audit has a token")
-	}
-}
 
 // A writer, a handler of logs and a transport that fail.
 type broken struct{ logged *atomic.Int32 }

@@ -253,23 +253,3 @@ func TestKeysAreUsedForAsLongAsTheirIssuerSays(t *testing.T) {
 		}
 	}
 }
-
-func TestAWrongSignatureFetchesNewKeys(t *testing.T) {
-	i, other := newIssuer(t), newIssuer(t)
-	protect := newGate(t, i, gate.Config{})
-	if err := protect.Warm(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	fetches := i.fetches.Load()
-	protect.Later(5 * time.Minute)
-	token := other.token(t, "ec", map[string]any{"iss": i.URL})
-	if answer := protect.Ask(t.Context(), gate.Request{Method: "GET", Target: orbs, Authorization: []string{"Bearer " + token}}); answer.Refused != "signature" {
-		t.Errorf("%+v", answer)
-	}
-	for end := time.Now().Add(20 * time.Second); i.fetches.Load() == fetches && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
-	if i.fetches.Load() == fetches {
-		t.Error("nothing is fetched")
-	}
-}

@@ -69,6 +69,9 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     half_written(suite, &mut open, &file, &versions[0])?;
     waiting(suite, &mut open, &file, [WIDER, &versions[0]])?;
     said(&mut open, suite, &file, &versions[0])?;
+    if open.running.output().contains("explanation") {
+        suite.fail("reload: a denial is explained that nobody wants to see");
+    }
     open.close("reload")?;
     followed(suite, &file)?;
     diagnostics(suite, &file)
