@@ -1,18 +1,14 @@
-"""Opaque tokens: nothing shows them, and many wait at once. What an endpoint is asked, the exchanges of every language show."""
+"""Opaque tokens: nothing shows them. What an endpoint is asked, and who waits for a turn, the exchanges of every language show."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
-import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 from orbgate import Policy
 from orbgate.gate import Fetched, Gate, Post
-from together import together
 
 ORBS = "/api/v1/external/orbs"
 
@@ -51,19 +47,3 @@ def test_nothing_shows_a_secret_or_a_token(tokens: str, caplog: pytest.LogCaptur
     assert not any(text in shown for text in hidden), shown
     [(name, count, failure)] = gate.keys()
     assert (name, count) == ("https://id.example.com", 0) and failure
-
-
-def test_many_tokens_are_asked_about_and_the_loop_goes_on(tokens: str) -> None:
-    """More than are asked about at once: each waits for its turn, and each gets its answer."""
-    asked: list[Any] = []
-
-    def slowly(url: str, timeout: float, max_bytes: int, post: Post | None) -> Fetched:
-        asked.append(post)
-        time.sleep(0.1)
-        says = {"active": True, "aud": "https://service.test", "exp": int(time.time()) + 600, "sub": "user-7", "scope": "read:orbs"}
-        return Fetched(200, json.dumps(says).encode())
-
-    gate = Gate(Policy.external(), tokens, fetch=slowly)
-    answers = asyncio.run(together(gate.answer_async("GET", ORBS, bearer(f"good{at}")) for at in range(100)))
-    assert [answer.refused for answer in answers] == [None] * 100
-    assert len(asked) == 100
