@@ -21,7 +21,6 @@ import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -79,23 +78,6 @@ class GateTest extends WithIssuer {
         assertEquals(1, audit.size());
         assertTrue(audit.get(0).contains(token.fingerprint()), audit.get(0));
         assertFalse((audit + allowed.toString()).contains(reader.substring(reader.length() - 20)), "it shows the token");
-    }
-
-    @Test
-    void aDenialHasItsStatusAndHeaders() {
-        assertEquals(401, gate.ask(get(ORBS)).httpStatus());
-        assertEquals(Optional.of("Bearer"), gate.ask(get(ORBS)).wwwAuthenticate());
-        assertEquals(403, gate.ask(get("/api/v1/external/account", reader)).httpStatus());
-        assertEquals(400, gate.ask(get(ORBS + "/%2e%2e", reader)).httpStatus());
-        Answer other = gate.ask(new GateRequest("DELETE", ORBS, Map.of("Authorization", List.of(reader))));
-        assertEquals(405, other.httpStatus());
-        assertEquals(Optional.of("GET"), other.allow());
-        Answer expired = gate.ask(get(ORBS, issuer.bearer(TokenKind.USER, "read:orbs", Duration.ofMinutes(-10))));
-        assertEquals(401, expired.httpStatus());
-        assertEquals(Optional.of("expired"), expired.refused());
-        assertEquals(401, gate.ask(get(ORBS, reader, reader)).httpStatus());
-        assertEquals(1, counts.get("orbgate_tokens_refused_totalexpired"));
-        assertEquals(2, counts.get("orbgate_decisions_totalno_token"));
     }
 
     @Test
