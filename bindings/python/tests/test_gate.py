@@ -28,7 +28,6 @@ from orbgate import ConfigError, Policy, PolicyError
 from orbgate.gate import Fetched, Gate, Post
 from orbgate.gate import asgi, wsgi
 from orbgate.gate.testing import Issuer, serve
-from together import together
 
 ORBS = "/api/v1/external/orbs"
 USERS = "orbgate: 1\napis: { a: { base_path: '', scopes: { 'read:a': { orbs: false, routes: ['GET /users/{id}'] } } } }\n...\n"
@@ -118,25 +117,6 @@ def test_without_the_path_of_the_wire_nothing_is_decided(
         assert (answer[0], answer[2]) == (status, b"")
     assert len([record for record in caplog.records if record.levelno == logging.ERROR]) == 1
     assert world.counted == {"orbgate_decisions_total deny malformed_request ": 2}
-
-
-@pytest.mark.parametrize(
-    ("header", "status"),
-    [
-        ((b"upgrade", b"h2c"), 400),
-        ((b"Upgrade", b"websocket, H2C"), 400),
-        ((b"upgrade", b"websocket"), 200),
-        ((b"http2-settings", b"AAMAAABk"), 200),
-        ((b"x-http-method-override", b"DELETE"), 400),
-    ],
-)
-def test_asgi_denies_what_would_make_another_request(header: tuple[bytes, bytes], status: int) -> None:
-    world = World()
-    app = asgi.GateMiddleware(service, world.gate)
-    assert call(app, ORBS, [*world.headers(), header])[0] == status
-    # A WebSocket is not opened, either.
-    opened = call(app, ORBS, [*world.headers(), header], type="websocket", method=None)[0]
-    assert opened == (1008 if status == 400 else 200)
 
 
 def test_a_websocket_is_decided_as_its_handshake() -> None:
@@ -290,49 +270,6 @@ def test_nothing_shows_a_token(caplog: pytest.LogCaptureFixture) -> None:
         "orbgate_decisions_total deny invalid_token ": 1,
         "orbgate_tokens_refused_total bad_encoding": 1,
     }
-
-
-def test_the_event_loop_goes_on_while_keys_are_fetched() -> None:
-    issuer = Issuer()
-    fetches = []
-
-    def slow(url: str, timeout: float, max_bytes: int, post: Post | None) -> Fetched:
-        fetches.append(threading.current_thread().name)
-        time.sleep(0.5)
-        return issuer.fetch(url, timeout, max_bytes, post)
-
-    world = World(fetch=slow)
-    world.issuer = issuer
-    gate = Gate(Policy.external(), issuer.tokens, fetch=slow, count=world.count)
-
-    answers = asyncio.run(together(gate.answer_async("GET", ORBS, world.headers()) for _ in range(20)))
-    assert [bool(answer) for answer in answers] == [True] * 20
-    assert fetches == ["orbgate-keys"]
-
-
-@pytest.mark.alone
-def test_callers_with_unknown_keys_leave_threads_for_others() -> None:
-    """Four threads, as in a server with a thread for each request, and an issuer that doesn't answer."""
-    is_slow, is_over = threading.Event(), threading.Event()
-
-    def fetch(url: str, timeout: float, max_bytes: int, post: Post | None) -> Fetched:
-        if is_slow.is_set():
-            is_over.wait(60)
-        return world.issuer.fetch(url, timeout, max_bytes, post)
-
-    world = World(fetch=fetch)
-    unknown = [(b"authorization", Issuer(kid="unknown").bearer("user", "read:orbs").encode())]
-    with ThreadPoolExecutor(4) as pool:
-        assert pool.submit(world.gate.answer, "GET", ORBS, world.headers()).result()
-        is_slow.set()
-        waiting = [pool.submit(world.gate.answer, "GET", ORBS, unknown) for _ in range(4)]
-        began = time.monotonic()
-        assert pool.submit(world.gate.answer, "GET", ORBS, world.headers()).result()
-        waited = time.monotonic() - began
-        refused = [answer.result().refused for answer in waiting]
-        is_over.set()
-    # Without a bound, all four wait until the fetch has taken five seconds.
-    assert waited < 4 and refused == ["key_unknown"] * 4
 
 
 def test_a_new_key_costs_no_caller_a_denial() -> None:
