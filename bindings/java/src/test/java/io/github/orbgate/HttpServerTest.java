@@ -19,7 +19,6 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.Test;
 
@@ -36,48 +35,6 @@ class HttpServerTest extends WithIssuer {
         exchange.sendResponseHeaders(200, text.length);
         exchange.getResponseBody().write(text);
         exchange.close();
-    }
-
-    @Test
-    void aFilterOfTheJdksServerLetsThroughWhatIsAllowed() throws Exception {
-        HttpServer server = plain();
-        server.createContext("/", HttpServerTest::show).getFilters().add(new GateFilter(gate));
-        server.start();
-        try {
-            HttpResponse<String> allowed = send(server, ORBS, reader);
-            assertEquals(200, allowed.statusCode());
-            assertTrue(allowed.body().contains("allow: scope_held"), allowed.body());
-            HttpResponse<String> denied = send(server, "/api/v1/external/account", reader);
-            assertEquals(403, denied.statusCode());
-            assertEquals("", denied.body());
-            assertEquals(Optional.of("Bearer"), denied.headers().firstValue("WWW-Authenticate"));
-        } finally {
-            server.stop(0);
-        }
-    }
-
-    @Test
-    void noCacheKeepsADenial() throws Exception {
-        for (Gate.Builder settings : List.of(
-                Gate.builder(new Handle(Engine.external()), issuer.tokens()),
-                Gate.builder(new Handle(Engine.external()), issuer.tokens()).flat403(),
-                Gate.builder(new Handle(Engine.external()), issuer.tokens()).challenge(Challenge.of(Challenge.Extent.NONE)))) {
-            try (Gate strict = settings.build()) {
-                HttpServer server = new GateFilter(strict).protect(plain());
-                server.createContext("/", HttpServerTest::show);
-                server.start();
-                try {
-                    for (String target : List.of(ORBS, "/nowhere", "/api/v1/external/account")) {
-                        HttpResponse<String> denied = send(server, target, target.equals(ORBS) ? "none" : reader);
-                        assertTrue(denied.statusCode() >= 400, target);
-                        assertEquals(Optional.of("no-store"), denied.headers().firstValue("Cache-Control"), target);
-                    }
-                    assertEquals(Optional.empty(), send(server, ORBS, reader).headers().firstValue("Cache-Control"));
-                } finally {
-                    server.stop(0);
-                }
-            }
-        }
     }
 
     @Test
