@@ -91,18 +91,6 @@ void a_failure_is_a_denial(const orbgate::Engine &engine)
 {
     const auto down = [](const orbgate::Fetch &) { return orbgate::FetchFailure::timeout(); };
     CHECK(refused(*orbgate::Gate::make(verifier(), down), engine) == "no_keys");
-    std::mutex mutex;
-    std::vector<std::string> lines; // complete once the gate, which waits for its threads, is gone
-    orbgate::GateOptions logging;
-    logging.log = [&](orbgate::LogLevel level, std::string_view line) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        lines.push_back(std::to_string(static_cast<int>(level)) + " " + std::string(line));
-    };
-    const auto gone = [](const orbgate::Fetch &) { return orbgate::FetchFailure::unreachable("connection refused"); };
-    CHECK(refused(*orbgate::Gate::make(verifier(), gone, logging), engine) == "no_keys");
-    CHECK(lines.size() == 2);
-    CHECK(lines.at(0) == "1 https://id.example.com/.well-known/openid-configuration cannot be fetched: connection refused");
-    CHECK(lines.at(1).find("2 keys of `https://id.example.com` cannot be fetched, it has 0: ") == 0);
 #if defined(__cpp_exceptions)
     const auto throwing = [](const orbgate::Fetch &) -> std::variant<orbgate::Response, orbgate::FetchFailure> { throw 7; };
     CHECK(refused(*orbgate::Gate::make(verifier(), throwing), engine) == "no_keys");
@@ -222,40 +210,6 @@ void each_option_is_one_of_the_gate(const orbgate::Engine &engine)
 }
 
 // A thread that waits serves no other request, so all but one of those that wait for an issuer's keys give up after a second.
-void few_threads_wait_for_long(const orbgate::Engine &engine)
-{
-    std::mutex mutex;
-    std::condition_variable changed;
-    bool may_answer = false;
-    int answered = 0;
-    const auto slowly = [&](const orbgate::Fetch &) -> std::variant<orbgate::Response, orbgate::FetchFailure> {
-        std::unique_lock<std::mutex> lock(mutex);
-        changed.wait(lock, [&] { return may_answer; });
-        return orbgate::FetchFailure::unreachable();
-    };
-    orbgate::GateOptions options;
-    options.timeout = 10min;
-    const auto gate = std::move(*orbgate::Gate::make(verifier(), slowly, options));
-    std::vector<std::thread> threads;
-    for (int at = 0; at < 8; at++) {
-        threads.emplace_back([&] {
-            CHECK(refused(gate, engine) == "no_keys");
-            const std::lock_guard<std::mutex> lock(mutex);
-            answered++;
-            changed.notify_all();
-        });
-    }
-    {
-        std::unique_lock<std::mutex> lock(mutex);
-        CHECK(changed.wait_for(lock, 300s, [&] { return answered == 7; }));
-        may_answer = true;
-        changed.notify_all();
-    }
-    for (std::thread &thread : threads) {
-        thread.join();
-    }
-}
-
 void a_public_route_needs_no_token(const orbgate::Engine &engine)
 {
     std::vector<std::string> lines;
@@ -330,56 +284,19 @@ void an_opaque_token_has_what_its_endpoint_says(const orbgate::Engine &engine)
     }
 }
 
-// A gate that compares policies, with a public route, and a file that it reloads from.
-struct Reloading {
-    orbgate::Handle policy;
-    orbgate::Gate gate;
-    std::string file = (std::filesystem::temp_directory_path() / ("orbgate-gate-" + std::to_string(std::chrono::steady_clock::now().time_since_epoch().count()) + ".yaml")).string();
-
-    Reloading(const std::string &active, bool refuses, std::vector<std::string> open)
-        : policy(orbgate::Handle::holding(orbgate::Engine::from_yaml(active).value()).value()), gate(made(refuses, std::move(open)))
-    {
-    }
-    Reloading(const Reloading &) = delete;
-    Reloading &operator=(const Reloading &) = delete;
-    ~Reloading() { std::remove(file.c_str()); }
-
-    static orbgate::Gate made(bool refuses, std::vector<std::string> open)
-    {
-        orbgate::GateOptions options;
-        options.refuse_wider = refuses;
-        options.public_routes = std::move(open);
-        return std::move(*orbgate::Gate::make(verifier(), serve, options));
-    }
-    // The result, and what of the error's message is expected.
-    std::string reload(const std::string &text, const std::string &expected = "")
-    {
-        std::ofstream(file, std::ios::binary) << text;
-        const auto result = gate.reload(policy, file);
-        CHECK(result ? expected.empty() : result.error->message.find(expected) != std::string::npos);
-        return std::string(result.result);
-    }
-};
-
-void a_file_that_is_no_whole_policy_is_not_loaded()
-{
-    const std::string text = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: 2, routes: [GET /docs/a] } } } }\n";
-    Reloading reloading("orbgate: 1\napis: { a: { scopes: {} } }\n", false, {"GET /docs/{page}"});
-    CHECK(reloading.reload(text, ": the policy does not end in a line `...`") == "unfinished");
-    CHECK(reloading.reload("orbgate: 2\n...\n", ":1:10: ") == "refused");
-    CHECK(reloading.reload(text + "...\n", "same paths") == "refused");
-    const auto gone = reloading.gate.reload(reloading.policy, "no such file");
-    CHECK(!gone && gone.result == orbgate::names::load_unreadable && gone.error->status == orbgate::Status::io);
-}
-
 // What comes of each version, the exchanges of every language show.
 void a_file_is_followed_until_its_watch_ends()
 {
     const std::string a = "orbgate: 1\napis: { a: { base_path: '', scopes: { s: { orbs: false, routes: [GET /a] } } } }\n...\n";
-    const Reloading held(a, false, {}); // its file, which is removed at the end
+    const auto policy = orbgate::Handle::holding(orbgate::Engine::from_yaml(a).value()).value();
+    const auto gate = orbgate::Gate::make(verifier(), serve).value();
+    const auto gone = gate.reload(policy, "no such file");
+    CHECK(!gone && gone.result == orbgate::names::load_unreadable && gone.error->status == orbgate::Status::io);
+    const std::string unique = std::to_string(std::chrono::steady_clock::now().time_since_epoch().count());
+    const std::string file = (std::filesystem::temp_directory_path() / ("orbgate-gate-" + unique + ".yaml")).string();
     const auto write = [&](const std::string &policy) {
-        std::ofstream(held.file + ".next", std::ios::binary) << policy;
-        std::filesystem::rename(held.file + ".next", held.file);
+        std::ofstream(file + ".next", std::ios::binary) << policy;
+        std::filesystem::rename(file + ".next", file);
     };
     write(a);
     std::mutex mutex;
@@ -401,7 +318,7 @@ void a_file_is_followed_until_its_watch_ends()
         return results.back();
     };
     {
-        const orbgate::Watch watch = held.gate.watch(held.policy, held.file, watching);
+        const orbgate::Watch watch = gate.watch(policy, file, watching);
         write("orbgate: 1\napis: {}\n...\n");
         watch.read_now();
         CHECK(until(1) == "loaded");
@@ -411,8 +328,9 @@ void a_file_is_followed_until_its_watch_ends()
     CHECK(results.size() == 1);
     watching.interval = 20ms;
     watching.require_seal = true;
-    const orbgate::Watch sealed = held.gate.watch(held.policy, held.file, watching);
+    const orbgate::Watch sealed = gate.watch(policy, file, watching);
     CHECK(until(2) == "unsealed");
+    std::remove(file.c_str());
 }
 
 // The policy after a wait decides, and explains. Nothing explains a misrouted request, because the policy allows it.
@@ -459,10 +377,8 @@ int main()
     a_body_allows_bonus_orbs();
     what_is_missing_denies(engine);
     each_option_is_one_of_the_gate(engine);
-    few_threads_wait_for_long(engine);
     a_public_route_needs_no_token(engine);
     an_opaque_token_has_what_its_endpoint_says(engine);
-    a_file_that_is_no_whole_policy_is_not_loaded();
     a_file_is_followed_until_its_watch_ends();
     the_engine_that_decided_explains();
     return 0;
