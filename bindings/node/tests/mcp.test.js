@@ -234,16 +234,6 @@ test("visible names are those of the token", async (context) => {
   assert.equal(VISIBLE.length, 6);
 });
 
-test("the method of MCP is denied on the wire", async (context) => {
-  const { gate, bearer } = await shop(context);
-  const question = { method: "MCP", target: "/mcp/tools/call/list_orders", authorization: [bearer(SCOPES).authorization], upgrade: [], headerNames: [] };
-  const { decision, httpStatus } = await gate.answer(question);
-  assert.deepEqual([decision.reason, decision.detail, httpStatus], ["malformed_request", "method", 400]);
-  // Nor does a path that only operations have exist.
-  const found = await gate.answer({ ...question, method: "GET" });
-  assert.deepEqual([found.httpStatus, found.headers.allow], [404, undefined]);
-});
-
 test("metadata needs no token", async (context) => {
   const { gate } = await shop(context, { resource: "https://api.example.com" });
   for (const port of [

@@ -282,22 +282,6 @@ func TestBodiesThatAreHeldAreBounded(t *testing.T) {
 	}
 }
 
-func TestTheMethodOfMCPIsDeniedOnTheWire(t *testing.T) {
-	service := newMCP(t, nil)
-	request := httptest.NewRequest("MCP", "/mcp/tools/call/list_orders", nil)
-	request.Header.Set("Authorization", service.issuer.Bearer(orbgate.KindUser, "orders:read"))
-	answer := service.protect.AskHTTP(request)
-	if answer.HTTPStatus() != 400 || answer.Decision.Reason() != orbgate.ReasonMalformedRequest {
-		t.Error(answer)
-	}
-	// Nor does a path that only operations have exist.
-	request = httptest.NewRequest(http.MethodGet, "/mcp/tools/call/list_orders", nil)
-	request.Header.Set("Authorization", service.issuer.Bearer(orbgate.KindUser, "orders:read"))
-	if answer = service.protect.AskHTTP(request); answer.HTTPStatus() != 404 || answer.Allow != "" {
-		t.Error(answer)
-	}
-}
-
 func TestAStreamAndASessionAreDeclared(t *testing.T) {
 	service := newMCP(t, nil)
 	for method, status := range map[string]int{http.MethodGet: 200, http.MethodDelete: 405, http.MethodPut: 405} {
