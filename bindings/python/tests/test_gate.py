@@ -182,12 +182,6 @@ def test_a_denial_of_a_handshake_needs_a_server_that_can_send_it() -> None:
         ({}, 500),
         ({"RAW_URI": ORBS, "REQUEST_URI": "/api/v1/external/account"}, 500),
         ({"RAW_URI": ORBS, "PATH_INFO": "/api/v1/external/account"}, 400),
-        ({"RAW_URI": "/api/v1/external/%6frbs"}, 400),
-        ({"RAW_URI": ORBS, "REQUEST_METHOD": "POST", "HTTP_X_HTTP_METHOD_OVERRIDE": "GET"}, 400),
-        ({"RAW_URI": ORBS, "HTTP_X_HTTP_METHOD_OVERRIDE": "DELETE"}, 400),
-        ({"RAW_URI": ORBS, "HTTP_UPGRADE": "websocket,h2c"}, 400),
-        ({"RAW_URI": ORBS, "HTTP_UPGRADE": "websocket"}, 200),
-        ({"RAW_URI": ORBS, "REQUEST_METHOD": "PUT"}, 405),
     ],
 )
 def test_wsgi_decides_on_the_target_as_it_came(changes: dict[str, str], status: int) -> None:
@@ -203,7 +197,6 @@ def test_wsgi_decides_on_the_target_as_it_came(changes: dict[str, str], status: 
     app = wsgi.GateMiddleware(inner, world.gate)
     body = b"".join(app(environ, lambda line, headers: seen.append((line, headers))))
     assert (int(seen[0][0][:3]), body) == (status, b"read:orbs" if status == 200 else b"")
-    assert ("Allow", "GET") in seen[0][1] if status == 405 else True
 
 
 @pytest.mark.parametrize(("flat", "status"), [(False, 500), (True, 403)])
