@@ -92,14 +92,14 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
     if counted != expected {
         suite.fail(format!("opaque\n  refused: {counted:?}, expected: {expected:?}"));
     }
-    // By itself, because it isn't counted whose client has left.
+    // In a program of its own: a request whose client has left isn't counted.
     fs::write(&secret, IN_FILE.0)?;
     let running = suite.program.start(&policy("external"), &tokens, Gated::Yes)?;
     turns(suite, &suite.opened(running, &policy("external"))?, &endpoints)
 }
 
-/// An endpoint is asked about 32 tokens at once. The next one gets its turn when they are answered, even if nobody waits for them
-/// any longer.
+/// An endpoint is asked about 32 tokens at once. The next one gets its turn when they are answered, even if their clients have
+/// left.
 fn turns(suite: &Suite, open: &Open<'_>, endpoints: &Endpoints) -> Result<()> {
     const AT_ONCE: usize = 32;
     let address = &open.running.address;
