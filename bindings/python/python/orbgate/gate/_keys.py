@@ -86,10 +86,6 @@ class Keys:
     def _once(self, gate: _native.Gate, fetch: _native.Fetch) -> _native.Fetch | None:
         try:
             came = called(self._fetch, fetch.url, fetch.timeout, fetch.max_bytes, fetch.post)
-            if len(came.body) > fetch.max_bytes:
-                logger.warning("fetching %s: more than %d bytes", fetch.url, fetch.max_bytes)
-                gate.failed(fetch, "too_large", time.monotonic())
-                return None
             return gate.fetched(fetch, came.status, came.body, came.cache_control, time.monotonic())
         except BaseException as error:
             # A fetch function comes from the user. Whatever it raises or returns, the attempt ends, so that no request waits for ever.
