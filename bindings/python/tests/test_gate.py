@@ -20,6 +20,7 @@ from http.client import HTTPConnection
 from itertools import product
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 from wsgiref.util import setup_testing_defaults
 
@@ -563,8 +564,9 @@ def test_workers_of_gunicorn_follow_the_file(tmp_path: Path) -> None:
     )
     file, issuer = tmp_path / "policy.yaml", serve(0)
     threading.Thread(target=issuer.serve_forever, daemon=True).start()
-    (tmp_path / "tokens.yaml").write_text(issuer.issuer.tokens)
-    bearer = issuer.issuer.bearer("user", "read:a")
+    url = f"http://127.0.0.1:{issuer.server_address[1]}"
+    tokens, token = (urlopen(url + path).read() for path in ("/tokens.yaml", "/token?kind=user&scope=read:a"))
+    (tmp_path / "tokens.yaml").write_bytes(tokens)
 
     def write(text: str) -> None:
         (tmp_path / "new").write_text(text)
@@ -577,7 +579,7 @@ def test_workers_of_gunicorn_follow_the_file(tmp_path: Path) -> None:
         while len(workers) < 2:
             assert time.monotonic() - begun < 60
             connection = HTTPConnection("127.0.0.1", port, timeout=30)
-            connection.request("GET", "/users/7", headers={"Authorization": bearer})
+            connection.request("GET", "/users/7", headers={"Authorization": f"Bearer {token.decode()}"})
             response = connection.getresponse()
             if response.status == status:
                 workers.add(int(response.headers["X-Worker"]))
