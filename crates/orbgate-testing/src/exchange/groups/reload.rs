@@ -255,7 +255,7 @@ fn followed(suite: &Suite, file: &Path) -> Result<()> {
     let mut open = suite.opened(running, file)?;
     // Some gates follow it from the first request on.
     both(suite, &open, [200, 403])?;
-    let named = now.replacen("apis", "name: another\napis", 1);
+    let named = now.replacen("apis", "name: renamed\napis", 1);
     let digest = Engine::new(&Policy::from_yaml(&named)?).digest().to_string();
     let overlapping = named.replacen("\"GET /users/{id}\"", "\"GET /users/{id}\", GET /docs/a", 1);
     explained(suite, &open)?;
