@@ -26,6 +26,8 @@ pub struct Program {
     pub(crate) charges: bool,
     /// It takes a ledger and an MCP endpoint.
     pub(crate) charges_mcp: bool,
+    /// Each request that waits holds a thread of its server.
+    pub(crate) holds_threads: bool,
     /// It opens the ledger's database itself instead of asking its service.
     pub(crate) opens_ledger: bool,
 }
@@ -70,7 +72,14 @@ pub(crate) struct Counted {
 impl Program {
     pub fn new(words: impl IntoIterator<Item = String>) -> Self {
         let words = words.into_iter().collect();
-        Self { words, drops_empty_headers: false, charges: false, charges_mcp: false, opens_ledger: false }
+        Self {
+            words,
+            drops_empty_headers: false,
+            charges: false,
+            charges_mcp: false,
+            holds_threads: false,
+            opens_ledger: false,
+        }
     }
 
     /// The command that starts it.

@@ -191,9 +191,10 @@ pub fn build(name: &str, framework: Option<&str>) -> Result<Program> {
     let mut program = Program::new(words.map(str::to_owned));
     program.drops_empty_headers = language.drops_empty_headers;
     program.charges = language.charges;
-    // WSGI has no MCP endpoint.
+    // WSGI has no MCP endpoint. Django's is served over ASGI, without one.
     let is_wsgi = framework.is_some_and(|framework| ["flask", "gunicorn", "uwsgi", "django"].contains(&framework));
     program.charges_mcp = program.charges && !is_wsgi;
+    program.holds_threads = ["cpp", "java"].contains(&language.name) || is_wsgi && framework != Some("django");
     program.opens_ledger = language.name == "rust";
     Ok(program)
 }

@@ -104,12 +104,11 @@ impl Keys<'_> {
                 }
                 std::thread::sleep(Duration::from_millis(100));
             }
-            let mut longest = Duration::ZERO;
-            for client in clients {
-                longest = longest.max(client.join().unwrap()?);
-            }
-            if longest < Duration::from_secs(2) {
-                self.suite.fail(format!("keys: no client of a slow issuer waited: {longest:?}"));
+            let waited: Result<Vec<_>> = clients.into_iter().map(|client| client.join().unwrap()).collect();
+            let long = waited?.into_iter().filter(|waited| *waited >= Duration::from_secs(3)).count();
+            // A gate that holds a thread of the server for each lets one wait for the whole fetch.
+            if long == 0 || self.suite.program.holds_threads && long > 6 {
+                self.suite.fail(format!("keys: {long} of 12 clients of a slow issuer waited for long"));
             }
             Ok(())
         })
