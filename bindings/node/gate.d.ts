@@ -346,6 +346,8 @@ export class Allowed {
   readonly decision: Allow;
   /** `null` for a public route, even if the request has a token. */
   readonly token: VerifiedToken | null;
+  /** The id of the hold in the ledger, for your log; `null` if nothing is held. */
+  readonly holdId: string | null;
   /**
    * The charge of the call. If you pass the request's body, also whether the call may use bonus orbs. A string or bytes are the raw body, and
    * an object is the parsed one: only its own member `allowBonusOrbsUse` counts, if it is exactly `true`.

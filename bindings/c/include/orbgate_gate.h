@@ -324,6 +324,8 @@ ORBGATE_SET_BOOLEAN(orbgate_ask_set_amount_failed, 3, 25) /* The function has fa
 ORBGATE_SET_BOOLEAN(orbgate_ask_set_keeps, 3, 26)
 /* The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is. */
 ORBGATE_SET_BOOLEAN(orbgate_ask_set_again, 3, 27)
+/* With `charges`, the 16 random bytes of the `Hold` that follows a `Charge`, which then names the hold. */
+ORBGATE_SET_STRING(orbgate_ask_set_hold, 3, 28)
 
 /* Resume: Resumes a step after its `Wait` is over. The engine can be a later one. Answered like `Ask`. */
 ORBGATE_BEGIN(orbgate_resume_begin, 4)
@@ -517,7 +519,7 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
     ORBGATE_WIRE_FORMS(73, 206) /* RouteDifferences */
     ORBGATE_WIRE_FORMS(74, 129, 2, 129) /* ReadBody */
     ORBGATE_WIRE_FORMS(84, 130, 3, 3, 3, 1, 73, 1, 3) /* Loaded */
-    ORBGATE_WIRE_FORMS(90, 131, 129, 130, 131, 131, 130) /* Charge */
+    ORBGATE_WIRE_FORMS(90, 131, 129, 130, 131, 131, 130, 3, 3) /* Charge */
     ORBGATE_WIRE_FORMS(91, 130, 131, 131, 129, 129, 1, 1, 3) /* HoldStep */
     ORBGATE_WIRE_FORMS(92, 129, 131, 131, 129) /* LedgerCall */
     ORBGATE_WIRE_FORMS(93, 130, 129, 1, 1, 1, 1) /* Ledgered */
@@ -769,6 +771,9 @@ ORBGATE_GET_STRING(orbgate_charge_get_note, 90, 4) /* What the service notes: th
 /* For a call at an MCP endpoint whose response settles it: ask with `ReadResponse`. Otherwise empty. */
 ORBGATE_GET_STRING(orbgate_charge_get_mcp_id, 90, 5)
 ORBGATE_GET_BOOLEAN(orbgate_charge_get_mcp_legacy, 90, 6) /* Its protocol version is an older one. */
+/* With `with_audit`, the line for an audit log once the orbs are held, instead of that of the answer before. It names the hold. */
+ORBGATE_GET_STRING(orbgate_charge_get_audit, 90, 7)
+ORBGATE_GET_STRING(orbgate_charge_get_hold_id, 90, 8) /* The id of the hold in the ledger, for the service's own log. */
 
 /* HoldStep: What a request that waits for its orbs must do next. */
 ORBGATE_GET_BOOLEAN(orbgate_hold_step_get_may_run, 91, 1) /* The orbs are held: run the handler. */

@@ -4,12 +4,13 @@ use orbgate::{Decision, TokenKind};
 use serde::{Serialize, Serializer};
 
 use crate::credentials::{Credentials, Verified};
+use crate::orbs::HoldId;
 
 /// An audit record of a decision. Serialised as JSON, it is one line.
 ///
 /// It contains the decision as in `orbgate decide --json`, with the policy's digest. It also contains the time, the
 /// route that the request matches even if the request has no valid token, and the token's kind and fingerprint or the
-/// reason why the token was rejected. [`audit_json`] writes it.
+/// reason why the token was rejected, and the id of what a ledger holds for it. [`audit_json`] writes it.
 #[derive(Clone, Debug, Serialize)]
 pub struct AuditLine<'a> {
     time_ms: u64,
@@ -18,6 +19,8 @@ pub struct AuditLine<'a> {
     about: Option<&'a str>,
     #[serde(flatten)]
     token: AuditToken,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hold_id: Option<String>,
 }
 
 impl<'a> AuditLine<'a> {
@@ -26,7 +29,14 @@ impl<'a> AuditLine<'a> {
     #[must_use]
     pub fn new(time_ms: u64, decision: &'a Decision<'a>, token: AuditToken) -> Self {
         let about = decision.about().map(|route| route.as_str());
-        Self { time_ms, decision, about, token }
+        Self { time_ms, decision, about, token, hold_id: None }
+    }
+
+    /// The same for a request whose orbs are held.
+    #[must_use]
+    pub fn held(mut self, id: Option<HoldId>) -> Self {
+        self.hold_id = id.map(|id| id.to_string());
+        self
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::HeaderMap;
 use orbgate::{Decision, Engine, Grant};
 use orbgate_analysis::{Shadowed, explain};
-use orbgate_gate::{Answer, McpCall, McpFault, McpRequest, Request, Rules};
+use orbgate_gate::{Answer, HoldId, McpCall, McpFault, McpRequest, Request, Rules};
 use tracing::{Instrument as _, Span};
 
 use crate::charge::Charge;
@@ -141,7 +141,8 @@ impl<V: VerifyToken> Settings<V> {
                 Err(unpaid) => answer = self.rules.unpaid(answer, unpaid),
             }
         }
-        self.note(&answer, bonus.is_some(), shadowed.as_ref(), span);
+        let hold = held.as_ref().and_then(C::id);
+        self.note(&answer, (bonus.is_some(), hold), shadowed.as_ref(), span);
         // The policy allows a misrouted request, so there is nothing to explain.
         let (method, target) = subject(&request, &answer);
         if self.debug && !answer.decision.is_allow() && answer.misrouted.is_none() {
@@ -163,12 +164,12 @@ impl<V: VerifyToken> Settings<V> {
         rules
     }
 
-    /// Reports a result to the counters, the span and the audit.
+    /// Reports a result to the counters, the span and the audit: of the orbs, whether it is read if bonus orbs are allowed, and the hold.
     #[cfg_attr(not(feature = "audit"), expect(unused_variables, reason = "only the audit has it"))]
     fn note(
         &self,
         answer: &Answer<'_, V::Verified>,
-        reads_bonus_orbs: bool,
+        orbs: (bool, Option<HoldId>),
         shadowed: Option<&Shadowed<'_, '_>>,
         span: &Span,
     ) {
@@ -178,7 +179,7 @@ impl<V: VerifyToken> Settings<V> {
         }
         #[cfg(feature = "audit")]
         if let Some(log) = &self.audit {
-            log.write_down(&answer.decision, reads_bonus_orbs, shadowed, (&answer.credentials).into());
+            log.write_down(&answer.decision, orbs, shadowed, (&answer.credentials).into());
         }
     }
 }

@@ -12,7 +12,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate::Decision;
 use orbgate_analysis::{Disagreeing, Shadowed};
-use orbgate_gate::{AuditLine, AuditToken, audit_json};
+use orbgate_gate::{AuditLine, AuditToken, HoldId, audit_json};
 use serde::Serialize;
 
 use crate::observe;
@@ -29,6 +29,8 @@ use crate::observe;
 /// ```json
 /// {"time_ms":1795174800000,"decision":"allow","status":null,"reason":"scope_held","detail":null,"api":"external","route":"GET /api/v1/external/orbs","scope":"read:orbs","orbs":{"consumes":true,"amount":null,"bonus_allowed":null},"policy":"sha256:…","about":"GET /api/v1/external/orbs","token_kind":"user","token":"8f14e45fceea167a","token_refused":null}
 /// ```
+///
+/// A call whose orbs a ledger holds also has the `hold_id`.
 ///
 /// With [`GateLayer::shadow`](crate::GateLayer::shadow), a line also has `shadow` if the candidate disagrees: its
 /// decision and the kind of disagreement, `{"disagreement":"narrower","decision":"deny",…}`.
@@ -93,12 +95,12 @@ impl AuditLog {
     pub(crate) fn write_down(
         &self,
         decision: &Decision<'_>,
-        reads_bonus_orbs: bool,
+        (reads_bonus_orbs, hold): (bool, Option<HoldId>),
         shadowed: Option<&Shadowed<'_, '_>>,
         token: AuditToken,
     ) {
         let line = Line {
-            enforced: AuditLine::new(time_ms(), decision, token),
+            enforced: AuditLine::new(time_ms(), decision, token).held(hold),
             shadow: shadowed.and_then(Shadowed::disagreeing),
         };
         let Ok(mut line) = audit_json(&line, reads_bonus_orbs) else {

@@ -3,7 +3,7 @@
 use core::future::{Future, ready};
 
 use http::HeaderMap;
-use orbgate_gate::{Answer, Unpaid};
+use orbgate_gate::{Answer, HoldId, Unpaid};
 
 /// Holds the orbs of an allowed request.
 pub(crate) trait Charge<T>: Send + Sync {
@@ -16,6 +16,10 @@ pub(crate) trait Charge<T>: Send + Sync {
         headers: &HeaderMap,
         answer: &Answer<'_, T>,
     ) -> impl Future<Output = Result<Self::Held, Unpaid>> + Send;
+
+    /// The id of what is held, if anything is.
+    #[cfg_attr(not(feature = "audit"), expect(dead_code, reason = "only the audit has it"))]
+    fn id(held: &Self::Held) -> Option<HoldId>;
 }
 
 /// A gate without a ledger: the service charges.
@@ -26,5 +30,9 @@ impl<T> Charge<T> for NoLedger {
 
     fn hold(&self, _: &HeaderMap, _: &Answer<'_, T>) -> impl Future<Output = Result<(), Unpaid>> + Send {
         ready(Ok(()))
+    }
+
+    fn id((): &()) -> Option<HoldId> {
+        None
     }
 }

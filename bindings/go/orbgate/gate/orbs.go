@@ -241,14 +241,15 @@ func (o *orbs) hold(r *http.Request, request Request, answer Answer, step *steps
 	if !answer.consumes() || answer.Preflight {
 		return answer, step
 	}
+	id := make([]byte, 16)
+	rand.Read(id)
 	asked := o.charge(r, answer)
+	asked.Hold = string(id)
 	request.charge = &asked
 	first, step := o.gate.ask(r.Context(), request, step)
 	if first.charge == nil {
 		return first, step
 	}
-	id := make([]byte, 16)
-	rand.Read(id)
 	last, err := o.held(r.Context(), string(id), first.charge)
 	if err != nil {
 		o.gate.raw.Drop(step)
@@ -257,7 +258,8 @@ func (o *orbs) hold(r *http.Request, request Request, answer Answer, step *steps
 	o.gate.count(terms.HoldsTotal, Label{terms.LabelResult, last.Result})
 	o.send()
 	if last.MayRun {
-		answer.held = &held{orbs: o, id: string(id), request: r}
+		answer.held = &held{orbs: o, id: string(id), name: first.charge.HoldID}
+		step.Answer.Audit = first.charge.Audit
 		if mcpID := string(first.charge.McpID); mcpID != "" {
 			answer.held.ask(&steps.ReadResponse{McpID: mcpID, McpLegacy: first.charge.McpLegacy})
 		}
@@ -439,12 +441,12 @@ func (o *orbs) say(failure string) {
 
 // What a request holds.
 type held struct {
-	orbs    *orbs
-	id      string
-	request *http.Request
-	mutex   sync.Mutex
-	isOver  bool
-	stated  *uint64
+	orbs   *orbs
+	id     string
+	name   string // the id in the ledger
+	mutex  sync.Mutex
+	isOver bool
+	stated *uint64
 	// Reads the response to a call at an MCP endpoint; nil if nothing of it needs to be read any more.
 	response *steps.Step
 	// What it has said.
@@ -595,6 +597,14 @@ func (c *charged) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		c.held.end(steps.Ended{Status: http.StatusSwitchingProtocols})
 	}
 	return connection, buffer, err
+}
+
+// HoldID is the id of the hold in the ledger, for the service's own log; empty if nothing is held.
+func (c Call) HoldID() string {
+	if c.held == nil {
+		return ""
+	}
+	return c.held.name
 }
 
 // StateOrbs charges this amount instead of the held one, if the call succeeds. More than was held takes what the account has left. The

@@ -30,6 +30,7 @@ class Allowed {
     this.#held = held;
     this.decision = /** @type {import("../../index.js").Allow} */ (answer.decision);
     this.token = answer.token;
+    this.holdId = held?.name ?? null;
     Object.freeze(this);
   }
 

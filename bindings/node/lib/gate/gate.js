@@ -247,14 +247,19 @@ class Gate {
       if (!answer.isAllow) {
         return { answer };
       }
-      const charge = { ...flag, charges: true, ...this.#amountOf(shape, headers, allowed) };
+      const id = crypto.getRandomValues(new Uint8Array(16));
+      const charge = { ...flag, charges: true, hold: id, ...this.#amountOf(shape, headers, allowed) };
       /** @type {any} */
       const first = await again(charge);
       if (first.account === undefined) {
         return { answer: first };
       }
-      const { id, step: { unpaid, retryAfterMs } } = await ledger.hold(first, hasLeft);
-      return id === null ? { answer: await again({ ...charge, unpaid, retryAfterMs }) } : { answer, held: new Held(ledger, id, first) };
+      const { isHeld, step: { unpaid, retryAfterMs } } = await ledger.hold(id, first, hasLeft);
+      if (!isHeld) {
+        return { answer: await again({ ...charge, unpaid, retryAfterMs }) };
+      }
+      this.#observed(this.#policy.load(), answer, first.audit, { question, observe });
+      return { answer, held: new Held(ledger, id, first) };
     } finally {
       const step = this.#stepOf(last);
       if (step !== undefined) {

@@ -70,17 +70,17 @@ class Ledger {
 
   /**
    * Holds the orbs of a call.
+   * @param {Uint8Array} id
    * @param {Charge} charge
    * @param {() => boolean} hasLeft whether the caller has left
-   * @returns {Promise<{ id: Uint8Array | null, step: HoldStep }>} without an id, the call is denied
+   * @returns {Promise<{ isHeld: boolean, step: HoldStep }>} what isn't held is denied
    */
-  async hold({ account, amount, bonus, note }, hasLeft) {
-    const id = crypto.getRandomValues(new Uint8Array(16));
+  async hold(id, { account, amount, bonus, note }, hasLeft) {
     let step = this.#ask({ number: MESSAGES.HOLD, id, account, amount, bonus, note, monotonicMs: monotonicMs() });
     for (;;) {
       if (hasLeft() && !step.mayRun) {
         this.ended(id, { cancelled: false, status: 0, neverRan: true, response: 0 });
-        return { id: null, step };
+        return { isHeld: false, step };
       }
       if (step.path !== "") {
         const { status, body } = await this.#post(step);
@@ -92,7 +92,7 @@ class Ledger {
       } else {
         this.observer.counted(NAMES.HOLDS_TOTAL, { [NAMES.LABEL_RESULT]: step.result });
         this.#send(); // A denied hold is voided, and a held one has a heartbeat.
-        return { id: step.mayRun ? id : null, step };
+        return { isHeld: step.mayRun, step };
       }
     }
   }

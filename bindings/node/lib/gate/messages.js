@@ -164,6 +164,7 @@ const putMake = (to, of) => {
  * @property {boolean} [amountFailed] The function has failed, so the call is denied.
  * @property {boolean} [keeps] After an allow that consumes, and after `Charge`, the step keeps the token for an `Ask` with `again`.
  * @property {boolean} [again] The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is.
+ * @property {Text} [hold] With `charges`, the 16 random bytes of the `Hold` that follows a `Charge`, which then names the hold.
  */
 
 /** @type {Put<Ask>} */
@@ -191,6 +192,7 @@ const putAsk = (to, of) => {
   to.flag(25, of.amountFailed);
   to.flag(26, of.keeps);
   to.flag(27, of.again);
+  to.text(28, of.hold);
 };
 
 /**
@@ -1510,12 +1512,14 @@ const readLoaded = (bytes, view, start, end) => {
  * @property {Uint8Array} note What the service notes: the route and the policy's digest.
  * @property {Uint8Array} mcpId For a call at an MCP endpoint whose response settles it: ask with `ReadResponse`. Otherwise empty.
  * @property {boolean} mcpLegacy Its protocol version is an older one.
+ * @property {string | null} audit With `with_audit`, the line for an audit log once the orbs are held, instead of that of the answer before. It names the hold.
+ * @property {string} holdId The id of the hold in the ledger, for the service's own log.
  */
 
 /** @type {Read<Charge>} */
 const readCharge = (bytes, view, start, end) => {
   /** @type {Charge} */
-  const of = { number: 90, account: bytesAt(bytes, 0, 0), amount: 0, bonus: false, note: bytesAt(bytes, 0, 0), mcpId: bytesAt(bytes, 0, 0), mcpLegacy: false };
+  const of = { number: 90, account: bytesAt(bytes, 0, 0), amount: 0, bonus: false, note: bytesAt(bytes, 0, 0), mcpId: bytesAt(bytes, 0, 0), mcpLegacy: false, audit: null, holdId: "" };
   let seen = 0;
   for (let at = start; at < end;) {
     const size = sizeAt(view, at, end);
@@ -1567,6 +1571,20 @@ const readCharge = (bytes, view, start, end) => {
         }
         seen |= 64;
         of.mcpLegacy = true;
+        break;
+      case 7:
+        if ((seen & 128) !== 0) {
+          return null;
+        }
+        seen |= 128;
+        of.audit = textAt(bytes, from, at);
+        break;
+      case 8:
+        if ((seen & 256) !== 0) {
+          return null;
+        }
+        seen |= 256;
+        of.holdId = textAt(bytes, from, at);
         break;
       default:
         if (tag < 0) {

@@ -70,6 +70,7 @@ class Held {
   constructor(ledger, id, charge) {
     this.#ledger = ledger;
     this.#id = id;
+    this.name = charge.holdId;
     this.response = charge.mcpId.length > 0 ? new Response(charge) : null;
   }
 

@@ -8,8 +8,8 @@ use std::time::UNIX_EPOCH;
 
 use orbgate::TokenKind;
 use orbgate_gate::{
-    AuditLine, AuditToken, Follower, Mcp, McpCall, McpFault, McpRequest, Metadata, OrbRules, RoutesDiffer, Step,
-    Undeclared, audit_json, check_routes,
+    AuditLine, AuditToken, Follower, HoldId, Mcp, McpCall, McpFault, McpRequest, Metadata, OrbRules, RoutesDiffer,
+    Step, Undeclared, audit_json, check_routes,
 };
 use orbgate_token::{AttemptId, Fetch, Notice, NoticeLevel, Post, Response, VerifiedToken};
 
@@ -407,13 +407,23 @@ impl<'c> Asking<'c> {
         Ok(())
     }
 
-    pub(super) fn decided(&mut self, answer: &orbgate_gate::Answer<'_>, unix_ms: u64, may_call: bool) -> OrStatus {
-        let audit = self.step.audit.map(|reads_bonus_orbs| {
-            let line = AuditLine::new(unix_ms, &answer.decision, AuditToken::from(&answer.credentials));
+    /// The line for an audit log, if the host wants it.
+    pub(super) fn audit(
+        &self,
+        answer: &orbgate_gate::Answer<'_>,
+        unix_ms: u64,
+        hold: Option<HoldId>,
+    ) -> OrStatus<Option<String>> {
+        let line = |reads_bonus_orbs| {
+            let line = AuditLine::new(unix_ms, &answer.decision, AuditToken::from(&answer.credentials)).held(hold);
             // Strings and numbers, which JSON can always represent.
             audit_json(&line, reads_bonus_orbs).map_err(|_| OrbgateStatus::Panic)
-        });
-        let audit = audit.transpose()?;
+        };
+        self.step.audit.map(line).transpose()
+    }
+
+    pub(super) fn decided(&mut self, answer: &orbgate_gate::Answer<'_>, unix_ms: u64, may_call: bool) -> OrStatus {
+        let audit = self.audit(answer, unix_ms, None)?;
         let denial = answer.denial.as_ref();
         let fingerprint = answer.token().map(|token| token.fingerprint().to_string());
         let content_type = denial.and_then(|denial| denial.content_type()).map(|value| ("content-type", value));

@@ -331,6 +331,8 @@ pub(super) struct Ask<'a> {
     pub(super) keeps: bool,
     /// The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is.
     pub(super) again: bool,
+    /// With `charges`, the 16 random bytes of the `Hold` that follows a `Charge`, which then names the hold.
+    pub(super) hold: &'a [u8],
 }
 
 impl<'a> Ask<'a> {
@@ -415,6 +417,10 @@ impl<'a> Ask<'a> {
                 27 => {
                     seen.first(number)?;
                     read.again = bool::read(bytes)?;
+                }
+                28 => {
+                    seen.first(number)?;
+                    read.hold = bytes;
                 }
                 _ => return Err(OrbgateStatus::InvalidArgument),
             }
@@ -1835,6 +1841,10 @@ pub(super) struct Charge<'a> {
     pub(super) mcp_id: &'a [u8],
     /// Its protocol version is an older one.
     pub(super) mcp_legacy: bool,
+    /// With `with_audit`, the line for an audit log once the orbs are held, instead of that of the answer before. It names the hold.
+    pub(super) audit: Option<&'a str>,
+    /// The id of the hold in the ledger, for the service's own log.
+    pub(super) hold_id: &'a str,
 }
 
 impl Charge<'_> {
@@ -1855,6 +1865,12 @@ impl Charge<'_> {
             to.bytes(CRITICAL | 5, self.mcp_id)?;
         }
         to.boolean(CRITICAL | 6, self.mcp_legacy);
+        if let Some(one) = &self.audit {
+            to.bytes(7, one.as_bytes())?;
+        }
+        if !self.hold_id.is_empty() {
+            to.bytes(8, self.hold_id.as_bytes())?;
+        }
         Ok(())
     }
 }

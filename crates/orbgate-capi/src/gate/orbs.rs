@@ -3,14 +3,14 @@
 use core::time::Duration;
 
 use orbgate_gate::{
-    Amount, Charging, HandlerOutcome, HoldCommand, HoldId, HoldStep as Next, LedgerReply, McpCall, McpEnd, McpOrbs,
+    Amount, Charging, HandlerOutcome, HoldCommand, HoldStep as Next, LedgerReply, McpCall, McpEnd, McpOrbs,
     McpResponse, OnCancelled, OrbRules, RemoteHolds, Unpaid,
 };
 
 use super::call::{Asking, INVALID};
 use super::messages::*;
 use super::options::invalid;
-use super::request::{Charged, REASONS, UNAVAILABLE, milliseconds};
+use super::request::{Charged, REASONS, UNAVAILABLE, hold_id as id, milliseconds};
 use super::step::State;
 use crate::error::OrbgateError;
 use crate::status::{OrStatus, OrbgateStatus};
@@ -24,17 +24,18 @@ impl Asking<'_> {
         unix_ms: u64,
         may_call: bool,
     ) -> OrStatus {
-        let amount = match charged {
-            Charged::Amount(amount) => amount,
+        let (amount, hold) = match charged {
+            Charged::Amount(amount, hold) => (amount, hold),
             // Whether the call consumes at all is asked again.
-            Charged::Unpaid(_) => Amount::Of(1),
+            Charged::Unpaid(_) => (Amount::Of(1), None),
         };
         // The outcome is another question.
         let rules = OrbRules::new(OnCancelled::Void);
         let unpaid = match (rules.charge(&answer, |_, _| amount, [0; 16]), charged) {
             (Charging::Nothing, _) => None,
             (Charging::Deny(unpaid), _) | (Charging::Hold(_), Charged::Unpaid(unpaid)) => Some(unpaid),
-            (Charging::Hold(command), Charged::Amount(_)) => {
+            (Charging::Hold(command), Charged::Amount(..)) => {
+                let (audit, hold_id) = (self.audit(&answer, unix_ms, hold)?, hold.map(|id| id.to_string()));
                 let told = Charge {
                     account: command.account.as_bytes(),
                     amount: command.amount,
@@ -42,6 +43,8 @@ impl Asking<'_> {
                     note: command.note.as_bytes(),
                     mcp_id: answer.mcp.as_ref().and_then(McpCall::id).unwrap_or_default().as_bytes(),
                     mcp_legacy: answer.mcp.as_ref().is_some_and(McpCall::is_legacy),
+                    audit: audit.as_deref(),
+                    hold_id: hold_id.as_deref().unwrap_or_default(),
                 };
                 return told.write(&mut self.to());
             }
@@ -220,10 +223,6 @@ impl Asking<'_> {
 
 fn refused(message: &str) -> OrbgateError {
     OrbgateError::new(OrbgateStatus::InvalidConfiguration, None, message.to_owned())
-}
-
-fn id(bytes: &[u8]) -> OrStatus<HoldId> {
-    bytes.try_into().map(HoldId::new).map_err(|_| INVALID)
 }
 
 /// `None` without an answer.

@@ -4,7 +4,7 @@ use core::time::Duration;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate::Detail;
-use orbgate_gate::{Amount, Matched, Request, TemplateStyle, Unpaid};
+use orbgate_gate::{Amount, HoldId, Matched, Request, TemplateStyle, Unpaid};
 use orbgate_token::Now;
 
 use super::messages::Ask;
@@ -96,7 +96,8 @@ pub(super) const REASONS: [Detail; 3] = [Detail::Insufficient, Detail::BonusNotA
 /// What a request states about its orbs.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Charged {
-    Amount(Amount),
+    /// With the id that its hold will have.
+    Amount(Amount, Option<HoldId>),
     Unpaid(Unpaid),
 }
 
@@ -111,8 +112,17 @@ impl Charged {
             (false, true) => Amount::Of(ask.amount),
             (false, false) => Amount::OfPolicy,
         };
-        Ok(ask.charges.then_some(Self::Amount(amount)))
+        let hold = match ask.hold {
+            [] => None,
+            bytes => Some(hold_id(bytes)?),
+        };
+        Ok(ask.charges.then_some(Self::Amount(amount, hold)))
     }
+}
+
+/// The 16 bytes of a hold.
+pub(super) fn hold_id(bytes: &[u8]) -> OrStatus<HoldId> {
+    bytes.try_into().map(HoldId::new).map_err(|_| OrbgateStatus::InvalidArgument)
 }
 
 fn unpaid(unpaid: u64, retry_after_ms: u64) -> OrStatus<Option<Unpaid>> {

@@ -135,10 +135,21 @@ impl LedgerService {
 
     /// What happened to an account.
     pub(crate) fn causes(&self, account: &str) -> Result<Vec<String>> {
+        let entries = self.entries(account)?;
+        Ok(entries.iter().filter_map(|entry| entry["cause"].as_str().map(str::to_owned)).collect())
+    }
+
+    /// The id of an account's last hold.
+    pub(crate) fn last_hold(&self, account: &str) -> Result<Value> {
+        let entries = self.entries(account)?;
+        let last = entries.iter().rfind(|entry| entry["cause"] == "hold");
+        Ok(last.context("no hold")?["id"].clone())
+    }
+
+    fn entries(&self, account: &str) -> Result<Vec<Value>> {
         let page = self.ask("/v1/entries", &json!({"limit": 1000}))?;
         let entries = page["entries"].as_array().context("no entries")?.iter();
-        let own = entries.filter(|entry| entry["account"] == account);
-        Ok(own.filter_map(|entry| entry["cause"].as_str().map(str::to_owned)).collect())
+        Ok(entries.filter(|entry| entry["account"] == account).cloned().collect())
     }
 }
 

@@ -27,7 +27,7 @@ use crate::ledger::driver::OrbLedger;
 pub struct ActualOrbs {
     /// [`UNSTATED`], or the amount.
     stated: Arc<AtomicU64>,
-    is_held: bool,
+    hold: Option<HoldId>,
 }
 
 /// No amount: the orbs that are held are charged. Amounts are stored plus 1.
@@ -42,7 +42,13 @@ impl ActualOrbs {
     #[allow(clippy::must_use_candidate, reason = "most handlers know that their route consumes")]
     pub fn state(&self, amount: u64) -> bool {
         self.stated.store(amount.saturating_add(1), Ordering::Release);
-        self.is_held
+        self.hold.is_some()
+    }
+
+    /// The id of the hold in the ledger, for the service's own log; `None` if nothing is held.
+    #[must_use]
+    pub fn hold_id(&self) -> Option<String> {
+        self.hold.map(|id| id.to_string())
     }
 
     fn stated(&self) -> Option<u64> {
@@ -151,7 +157,11 @@ impl<T: Verified> Charge<T> for Ledgered<T> {
         waiting.is_answered = true;
         // Without an answer, the thread has ended.
         answer.unwrap_or(Err(Unpaid::Unavailable))?;
-        let actual = ActualOrbs { is_held: true, ..ActualOrbs::default() };
+        let actual = ActualOrbs { hold: Some(id), ..ActualOrbs::default() };
         Ok(Some(Held { orbs: self.orbs.clone(), id, amount, actual, response, handler: Handler::NotRun }))
+    }
+
+    fn id(held: &Option<Held>) -> Option<HoldId> {
+        held.as_ref().map(|held| held.id)
     }
 }

@@ -238,6 +238,8 @@ type Ask struct {
 	Keeps bool
 	// The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is.
 	Again bool
+	// With `charges`, the 16 random bytes of the `Hold` that follows a `Charge`, which then names the hold.
+	Hold string
 }
 
 // Append writes the question after these bytes.
@@ -311,6 +313,9 @@ func (m *Ask) Append(to []byte) []byte {
 	}
 	if m.Again {
 		to = putFlag(to, 27)
+	}
+	if m.Hold != "" {
+		to = putText(to, 28, m.Hold)
 	}
 	return end(to, start)
 }
@@ -1710,6 +1715,10 @@ type Charge struct {
 	McpID []byte
 	// Its protocol version is an older one.
 	McpLegacy bool
+	// With `with_audit`, the line for an audit log once the orbs are held, instead of that of the answer before. It names the hold.
+	Audit *string
+	// The id of the hold in the ledger, for the service's own log.
+	HoldID string
 }
 
 func (m *Charge) read(fields []byte) bool {
@@ -1721,7 +1730,7 @@ func (m *Charge) read(fields []byte) bool {
 		if !ok {
 			return false
 		}
-		bit := once(tag, 0x7e)
+		bit := once(tag, 0x1fe)
 		if seen&bit != 0 {
 			return false
 		}
@@ -1740,6 +1749,11 @@ func (m *Charge) read(fields []byte) bool {
 			m.McpID = append(m.McpID, bytes...)
 		case critical | 6:
 			m.McpLegacy, ok = true, len(bytes) == 0
+		case 7:
+			text := string(bytes)
+			m.Audit = &text
+		case 8:
+			m.HoldID = string(bytes)
 		default:
 			ok = tag < critical
 		}

@@ -231,7 +231,7 @@ class Allowed:
         is_allow = answer is None or bool(answer)
         if self._noted is None or (self._noted and not is_allow):
             self._noted = is_allow
-            self._gate._note(self._answer if answer is None else answer, self._method, self._target)
+            self._gate._note(self._answer if answer is None else answer, self._method, self._target, self.hold_id if is_allow else None)
 
 
 class _Orbs:
@@ -583,7 +583,7 @@ class Gate(_native.Gate):
             self._add(_names.MISROUTED_TOTAL, {_names.LABEL_ROUTE: route, _names.LABEL_MATCHED: answer.misrouted})
         return answer
 
-    def _note(self, answer: Answer, method: str | bytes, target: str | bytes) -> None:
+    def _note(self, answer: Answer, method: str | bytes, target: str | bytes, hold_id: str | None = None) -> None:
         decision = answer.decision
         effect, reason = decision.decision.value, decision.reason.value
         labels = {_names.LABEL_DECISION: effect, _names.LABEL_REASON: reason, _names.LABEL_ROUTE: decision.route or ""}
@@ -594,7 +594,7 @@ class Gate(_native.Gate):
             logger.debug("%s: %s, about %s, token refused: %s", effect, reason, decision.about, answer.refused)
         if self._audit is not None:
             try:
-                called(self._audit, line_of(answer, reads_bonus=self._bonus_limit(answer) is not None))
+                called(self._audit, line_of(answer, hold_id, reads_bonus=self._bonus_limit(answer) is not None))
             except Exception:
                 self._add(_names.AUDIT_LOST_TOTAL, {})
                 self.warn("audit lines are lost: `audit` raised", exc_info=True)

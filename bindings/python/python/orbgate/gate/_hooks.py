@@ -65,7 +65,7 @@ def counter() -> Callable[[str, Mapping[str, str]], object]:
     return lambda name, labels: counters[name].add(1, dict(labels))
 
 
-def line_of(answer: Answer, *, reads_bonus: bool = False) -> str:
+def line_of(answer: Answer, hold_id: str | None = None, *, reads_bonus: bool = False) -> str:
     """The audit line, the same for every gate: the decision, its time and, for the token, only its kind and an id that reveals nothing."""
     token = answer.token
     decision = answer.decision.to_dict()
@@ -80,6 +80,8 @@ def line_of(answer: Answer, *, reads_bonus: bool = False) -> str:
         "token": None if token is None else token.fingerprint,
         "token_refused": answer.refused,
     }
+    if hold_id is not None:
+        line["hold_id"] = hold_id
     return json.dumps(line, separators=(",", ":"))
 
 

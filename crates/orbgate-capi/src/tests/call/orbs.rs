@@ -301,6 +301,12 @@ fn a_call_about_to_run_states_what_to_hold() {
     let told = (charge.0, charge.text(1), charge.integer(2), charge.bytes(3));
     assert_eq!(told, (90, format!("{ISSUER}#user-7"), 10, Some(&b""[..])));
     assert!(charge.text(4).starts_with("POST /run sha256:"), "{}", charge.text(4));
+    assert_eq!((charge.bytes(7), charge.text(8)), (None, String::new()), "neither is asked for");
+    let named = [charges.clone(), put(11, &[]), put(28, &[7; 16])];
+    let charge = verified(&host, "/run", &named);
+    let line: Value = serde_json::from_str(&charge.text(7)).unwrap();
+    assert_eq!((&line["decision"], &line["hold_id"]), (&json!("allow"), &json!(charge.text(8))));
+    assert_eq!(charge.text(8), "07".repeat(16));
     let function = |amount| [charges.clone(), put(21, &[]), integer(22, amount)];
     let charge = verified(&host, "/open/1", &function(7));
     assert_eq!((charge.0, charge.integer(2), charge.bytes(3)), (90, 7, None));

@@ -307,7 +307,12 @@ impl Orbs<'_> {
             if status == 200 {
                 let saw: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
                 self.judge("the body", &saw["body"], &json!(body));
-                self.judge("what the audit has of the flag", &self.flag_after(audited)?, &json!(true));
+                let line = self.line_after(audited)?;
+                self.judge("what the audit has of the flag", &line["orbs"]["bonus_allowed"], &json!(true));
+                let held = self.service.last_hold(&self.account(&user))?;
+                self.judge("the hold in the audit", &line["hold_id"], &held);
+            } else {
+                self.judge("the hold of a denied call", &self.line_after(audited)?["hold_id"], &Value::Null);
             }
         }
         // A body whose flag doesn't count is whole, too.
@@ -316,7 +321,11 @@ impl Orbs<'_> {
         let answer = self.ask(&Call { user: &user, line: "POST /run", headers: &[("x-do", "echo")], body: &long })?;
         let saw: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
         self.judge("a long body", &saw["body"], &json!(long));
-        self.judge("what the audit has of its flag", &self.flag_after(audited)?, &json!(false));
+        self.judge(
+            "what the audit has of its flag",
+            &self.line_after(audited)?["orbs"]["bonus_allowed"],
+            &json!(false),
+        );
         Ok(())
     }
 
@@ -328,11 +337,10 @@ impl Orbs<'_> {
         Ok(made)
     }
 
-    /// Whether bonus orbs are allowed, in the line of the audit after so many others.
-    fn flag_after(&self, lines: usize) -> Result<Value> {
+    /// The line of the audit after so many others.
+    fn line_after(&self, lines: usize) -> Result<Value> {
         let all = self.running.audit(lines + 1);
-        let line: Value = serde_json::from_str(all.get(lines).map_or("null", String::as_str))?;
-        Ok(line["orbs"]["bonus_allowed"].clone())
+        Ok(serde_json::from_str(all.get(lines).map_or("null", String::as_str))?)
     }
 
     /// What holds nothing asks no ledger.

@@ -267,6 +267,9 @@ final class Messages {
         /** The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is. */
         boolean again;
 
+        /** With {@code charges}, the 16 random bytes of the {@code Hold} that follows a {@code Charge}, which then names the hold. */
+        byte[] hold = NOTHING;
+
         @Override
         public void write(Wire.Writer to) {
             int start = to.begin(3);
@@ -303,6 +306,7 @@ final class Messages {
             to.put(25, amountFailed);
             to.put(26, keeps);
             to.put(27, again);
+            to.put(28, hold);
             to.end(start);
         }
     }
@@ -1336,6 +1340,12 @@ final class Messages {
         /** Its protocol version is an older one. */
         boolean mcpLegacy;
 
+        /** With {@code with_audit}, the line for an audit log once the orbs are held, instead of that of the answer before. It names the hold. */
+        String audit;
+
+        /** The id of the hold in the ledger, for the service's own log. */
+        String holdId = "";
+
         static Charge read(Wire.Reader fields) {
             Charge to = new Charge();
             while (fields.hasNext()) {
@@ -1347,6 +1357,8 @@ final class Messages {
                     case Wire.CRITICAL | 4 -> to.note = fields.once(4).bytes();
                     case Wire.CRITICAL | 5 -> to.mcpId = fields.once(5).bytes();
                     case Wire.CRITICAL | 6 -> to.mcpLegacy = fields.once(6).isThere();
+                    case 7 -> to.audit = fields.once(7).text();
+                    case 8 -> to.holdId = fields.once(8).text();
                     default -> fields.skip(number);
                 }
             }
