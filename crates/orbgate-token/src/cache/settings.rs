@@ -159,6 +159,13 @@ impl SettingsError {
         };
         Self::of(Self::unfetchable(verifier).chain(verifier.missing_secrets().map(says)).collect())
     }
+
+    /// The error for secrets that can't be read.
+    #[cfg(feature = "fetch")]
+    pub(crate) fn of_secrets(error: &ConfigError) -> Self {
+        let diagnostics = error.diagnostics().iter();
+        Self { about: "", diagnostics: diagnostics.map(ToString::to_string).collect() }
+    }
 }
 
 impl fmt::Display for SettingsError {
