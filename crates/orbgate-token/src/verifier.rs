@@ -7,7 +7,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 #[cfg(feature = "aws-lc-rs")]
 use sha2::{Digest as _, Sha256};
 
-use crate::cache::SettingsError;
 use crate::check;
 use crate::claims::{Claims, Rest, Stated};
 use crate::compact::Compact;
@@ -123,16 +122,6 @@ impl Verifier {
         let issuers = self.issuers.iter();
         let without = issuers.filter(move |(issuer, _)| !fetchable(issuer));
         without.map(|(_, name)| &**name)
-    }
-
-    /// The error of a gate with [these issuers](Verifier::unfetchable).
-    ///
-    /// # Errors
-    ///
-    /// Fails if the keys of an issuer can never be fetched.
-    #[doc(hidden)] // for Orbgate's own crates
-    pub fn check_fetchable(&self) -> Result<(), SettingsError> {
-        SettingsError::of_issuers(self)
     }
 
     /// Verifies a token at this time with these keys.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use clap::{Args, ValueHint};
-use orbgate_token::{Explanation, KeySet, KeyWarning, Keys, Verifier};
+use orbgate_token::{Explanation, KeySet, KeyWarning, Keys, SettingsError, Verifier};
 use serde::Serialize;
 
 use crate::input::{self, STANDARD_INPUT};
@@ -83,7 +83,7 @@ fn verifier(path: &Path) -> Result<Verifier, Stop> {
     let name = one_line(&name);
     let verifier = Verifier::from_yaml(&text).map_err(|error| Stop::Diagnostics(error.in_file(&name)))?;
     // A gate refuses this configuration, whatever the keys.
-    let checked = verifier.check_fetchable();
+    let checked = SettingsError::of_issuers(&verifier);
     checked.map(|()| verifier).map_err(|error| Stop::Diagnostics(format!("{name}: {error}")))
 }
 

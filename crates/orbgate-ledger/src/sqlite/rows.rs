@@ -12,7 +12,7 @@ use crate::value::{AccountId, Bucket, Id, MAX, Millis, Note, Orbs};
 #[derive(Debug)]
 pub(crate) struct Rows<'c> {
     connection: &'c Connection,
-    /// The commands of a commit are often about one account, which nobody else writes meanwhile.
+    /// The commands of a commit are often about one account, which no other connection writes meanwhile.
     last: Option<Known>,
 }
 

@@ -132,8 +132,13 @@ pub struct SettingsError {
 }
 
 impl SettingsError {
-    /// The error for issuers whose keys can't be fetched.
-    pub(crate) fn of_issuers(verifier: &Verifier) -> Result<(), Self> {
+    /// The error of a gate with [issuers whose keys can't be fetched](Verifier::unfetchable).
+    ///
+    /// # Errors
+    ///
+    /// Fails if there are such issuers.
+    #[doc(hidden)] // for Orbgate's own crates
+    pub fn of_issuers(verifier: &Verifier) -> Result<(), Self> {
         Self::of(Self::unfetchable(verifier).collect())
     }
 

@@ -132,7 +132,7 @@ fn ledger(project: &Project) -> Result<()> {
 /// The page with tables of the record.
 const PAGE: &str = "docs/speed.md";
 
-/// What the record says of its tables.
+/// How the tables of the record were measured.
 const LEDGER: &str = "\
 Bare statements write the same rows to the same tables, prepared, in transactions of the same size, with the same `synchronous = FULL`; the best of 300 rounds counts. A
 ledger also reads the account and its grants, chooses among them, and crosses to its thread and back. Then clients send one hold after another, each
