@@ -354,7 +354,7 @@ func (g *Gate) ask(ctx context.Context, request Request, known *steps.Step) (Ans
 	}
 	if of := request.charge; of != nil {
 		asked.Charges, asked.HasAmount, asked.Amount, asked.AmountFailed = of.Charges, of.HasAmount, of.Amount, of.AmountFailed
-		asked.Unpaid, asked.RetryAfterMS = of.Unpaid, of.RetryAfterMS
+		asked.Unpaid, asked.RetryAfterMS, asked.Hold = of.Unpaid, of.RetryAfterMS, of.Hold
 	}
 	step := known
 	if step == nil {
