@@ -119,6 +119,9 @@ fn an_operator_sees_what_was_denied_and_charged() {
             "deny invalid_token - - POST /run no_account",
         ]
     );
+    let held = world.entries("rich").iter().find(|entry| entry.cause == Cause::Hold).map(|entry| entry.id.to_string());
+    let names: Vec<_> = lines.iter().map(|line| line["hold_id"].as_str().map(str::to_owned)).collect();
+    assert_eq!(names, [None, held, None]);
     let text = scrape.render();
     for counter in [
         "orbgate_holds_total{result=\"held\"}",
