@@ -27,7 +27,8 @@ fn every_figure_of_a_page_is_in_the_record_that_it_links() {
             assert_eq!(ratios(&text), Vec::<&str>::new(), "{name}: keep ratios in tables");
         }
     }
-    assert_eq!(count, 53, "rows of records on pages");
+    // More where PostgreSQL was measured, too.
+    assert!(count >= 53, "{count} rows of records are on pages");
 }
 
 /// The newest of each kind: an older one goes with it.
