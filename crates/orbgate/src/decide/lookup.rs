@@ -307,9 +307,9 @@ fn below_prefix(tables: &Tables, bytes: &[u8]) -> Option<usize> {
 #[inline(always)]
 fn slashes<V: Vector>(bytes: &[u8], base: usize) -> Option<(u64, bool)> {
     let mut all = V::splat(0);
-    let slashes = positions_in_block(bytes, base, |bytes: V| {
+    let slashes = positions_in_block(bytes, base, b'/', |bytes: V| {
         all = all.or(reserved(bytes));
-        bytes.positions(b'/')
+        bytes
     });
     Some((slashes?, all.is_zero()))
 }
@@ -318,7 +318,7 @@ fn slashes<V: Vector>(bytes: &[u8], base: usize) -> Option<(u64, bool)> {
 /// `?`, or if the query contains a byte that no target can have.
 #[inline(never)]
 fn before_query<V: Vector>(bytes: &[u8], base: usize, length: usize) -> Option<usize> {
-    let usual = positions_in_block(bytes, base, |bytes: V| reserved(bytes).positions(0))?;
+    let usual = positions_in_block(bytes, base, 0, reserved::<V>)?;
     let end = base.wrapping_add(index(usual.trailing_ones()));
     if bytes.get(end) != Some(&b'?') || length > MAX_TARGET_BYTES {
         return None;

@@ -51,7 +51,7 @@ fn has_scope<V: Vector>(text: &[u8], scope: &[u8], otherwise: impl FnOnce() -> b
     }
     let mut base = 0_usize;
     while text.len() >= V::BYTES && length < BLOCK {
-        let positions = |byte| positions_in_block(text, base, |bytes: V| bytes.positions(byte));
+        let positions = |byte| positions_in_block(text, base, byte, |bytes: V| bytes);
         let (Some(spaces), Some(middles)) = (positions(b' '), positions(*middle)) else {
             break;
         };

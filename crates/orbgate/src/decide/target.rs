@@ -140,8 +140,8 @@ fn read_path(path: &mut Path<'_>, profile: Profile, slash: bool) -> Result<(), D
     let target = path.target;
     let (mut start, mut end) = (1, target.len());
     for base in (0..target.len()).step_by(BLOCK) {
-        let usual = positions_in_block(target, base, |bytes: Native| reserved(bytes).positions(0));
-        let slashes = positions_in_block(target, base, |bytes: Native| bytes.positions(b'/'));
+        let usual = positions_in_block(target, base, 0, reserved::<Native>);
+        let slashes = positions_in_block(target, base, b'/', |bytes: Native| bytes);
         // A target that doesn't fill a register is read byte by byte.
         let in_target = end_in_block(target.len(), base).wrapping_sub(1);
         let mut others = !usual.unwrap_or_default() & in_target;

@@ -32,8 +32,7 @@ pub struct Grant<'a> {
     /// The scopes declared in the Permissions tab of the application, in the developer console; `None` if
     /// they aren't known.
     pub declared: Option<Scopes<'a>>,
-    /// The scopes requested in the `scope` parameter of the authorization request; `None` if they aren't
-    /// known.
+    /// The scopes requested in the `scope` parameter of the authorization request; `None` if they aren't known.
     pub requested: Option<Scopes<'a>>,
 }
 
@@ -52,8 +51,7 @@ impl<'a> Grant<'a> {
         both(declared, requested)
     }
 
-    /// The engine's scopes that a token issued now has; `None` if a step isn't known. Visits every scope
-    /// of the policy.
+    /// The engine's scopes that a token issued now has; `None` if a step isn't known. Visits every scope of the policy.
     ///
     /// ```
     /// # use orbgate::{Engine, Grant};

@@ -77,8 +77,8 @@ impl Engine {
 
     /// Decides by route, for a server that has already matched the route. Reads no string.
     ///
-    /// Reasons are tried in the same order as in [`Engine::decide`], starting with `no_token`. A
-    /// route of another policy gives `no_route`.
+    /// Reasons are tried in the same order as in [`Engine::decide`], starting with `no_token`. A route of another
+    /// policy gives `no_route`.
     ///
     /// ```
     /// # use orbgate::{Engine, Token};
@@ -99,9 +99,8 @@ impl Engine {
     /// Use this if your service knows which scope a call needs, but the call isn't a route of the
     /// policy. The inference API works this way (specification §4.2).
     ///
-    /// Reasons are tried in the same order as in [`Engine::decide`], starting with `no_token`. If
-    /// the policy doesn't define the scope, the reason is `no_route`. The charge is the scope's own
-    /// orb column.
+    /// Reasons are tried in the same order as in [`Engine::decide`], starting with `no_token`. If the policy doesn't
+    /// define the scope, the reason is `no_route`. The charge is the scope's own orb column.
     pub fn decide_scope(
         &self,
         scope: impl AsRef<[u8]>,
@@ -119,8 +118,7 @@ impl Engine {
         Decision::denied(&self.tables, Denial::malformed(detail))
     }
 
-    /// The denial of an allowed request that the server routed to a different route than the
-    /// decision named.
+    /// The denial of an allowed request that the server routed to a different route than the decision named.
     #[doc(hidden)]
     pub const fn deny_misrouted(&self) -> Decision<'_> {
         self.tables.without_charge(Reason::NoRoute, Subject::NOTHING)

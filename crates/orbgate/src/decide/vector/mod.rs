@@ -24,29 +24,29 @@ pub(crate) use neon::Neon as Native;
 pub(crate) use plain::Plain as Native;
 #[cfg(all(test, not(orbgate_portable)))]
 pub(crate) use plain::Plain;
-pub(crate) use register::Vector;
+pub(crate) use register::{BLOCK, Vector};
 #[cfg(all(target_arch = "x86_64", not(orbgate_portable)))]
 pub(crate) use sse2::Sse2 as Native;
 #[cfg(all(target_feature = "simd128", not(orbgate_portable)))]
 pub(crate) use wasm::Wasm as Native;
 
-/// The number of bytes in a block: one for each bit of an integer.
-pub(crate) const BLOCK: usize = 64;
-
-/// The positions of bytes in the block that starts at `base`, relative to it. `of` returns the positions in one
-/// register. Positions past the end of `bytes` are undefined. `None` if `bytes` don't fill one register.
+/// The positions of a byte in the block that starts at `base`, relative to it, in what `of` makes of each register. Positions
+/// past the end of `bytes` are undefined. `None` if `bytes` don't fill one register.
 #[inline(always)]
-pub(crate) fn positions_in_block<V: Vector>(bytes: &[u8], base: usize, mut of: impl FnMut(V) -> u64) -> Option<u64> {
+pub(crate) fn positions_in_block<V: Vector>(
+    bytes: &[u8],
+    base: usize,
+    byte: u8,
+    mut of: impl FnMut(V) -> V,
+) -> Option<u64> {
     let last = bytes.len().checked_sub(V::BYTES)?;
-    let mut positions = 0_u64;
-    for offset in (0..BLOCK).step_by(V::BYTES) {
+    let positions = V::positions_in_block(byte, |offset| {
         // A read that would pass the end of `bytes` is shifted back to end there. Bytes that are read twice give the
         // same bits. Bits of bytes before the block are rotated to its end, together with all others below.
         let at = base.wrapping_add(offset).min(last);
-        let bits = of(V::load(bytes, at)?);
-        positions |= bits.rotate_left(at as u32);
-    }
-    Some(positions.rotate_right(base as u32))
+        Some((of(V::load(bytes, at)?), at as u32))
+    });
+    Some(positions?.rotate_right(base as u32))
 }
 
 /// The bit of the first byte after a string in the block that starts at `base`; 0 if it isn't in that block.

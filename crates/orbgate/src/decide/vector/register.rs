@@ -1,6 +1,9 @@
 //! The interface that each architecture's file implements.
 #![allow(clippy::as_conversions, reason = "the halves of an integer")]
 
+/// The number of bytes in a block: one for each bit of an integer.
+pub(crate) const BLOCK: usize = 64;
+
 /// A register of bytes.
 pub(crate) trait Vector: Copy {
     /// The number of bytes in a register: 8 or 16.
@@ -23,6 +26,17 @@ pub(crate) trait Vector: Copy {
 
     /// Bit `i` is set if byte `i` equals `byte`.
     fn positions(self, byte: u8) -> u64;
+
+    /// The positions in a block, whose registers `read` returns for each offset with the bits to rotate theirs to the left by.
+    #[inline(always)]
+    fn positions_in_block(byte: u8, mut read: impl FnMut(usize) -> Option<(Self, u32)>) -> Option<u64> {
+        let mut positions = 0_u64;
+        for offset in (0..BLOCK).step_by(Self::BYTES) {
+            let (register, turn) = read(offset)?;
+            positions |= register.positions(byte).rotate_left(turn);
+        }
+        Some(positions)
+    }
 
     /// Whether every byte is zero.
     fn is_zero(self) -> bool;
