@@ -233,6 +233,12 @@ def test_the_recipe_bills_once(root: Path, tmp_path: Path) -> None:
     assert (run(recipe), meter.received, meter.billed()) == (0, 8, {"alice": 17})
     assert (run(recipe), meter.received) == (0, 8)
     spend("three", 1)
+    # Events that can't be exported stay behind the cursor.
+    failing = tmp_path / "failing"
+    failing.mkdir()
+    (failing / "orbgate").write_text(f'#!/bin/sh\ncase "$*" in *cloudevents) exit 1 ;; esac\nexec {command} "$@"\n')
+    (failing / "orbgate").chmod(0o755)
+    assert (run(f"PATH={failing}:$PATH\n{recipe}"), meter.received) == (1, 8)
     assert (run(recipe), meter.received, meter.billed()) == (0, 10, {"alice": 18})
     # All of them once more.
     (tmp_path / "cursor").unlink()
