@@ -63,11 +63,22 @@ use crate::test::assure::{Assure, Records};
 
 /// The project's own commands.
 #[derive(Debug, Parser)]
-#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", after_help = EXAMPLES)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
 }
+
+const EXAMPLES: &str = "\
+Examples:
+  cargo xtask test                     the tests of the Rust crates and the pages
+  cargo xtask test --all               every check that CI runs
+  cargo xtask assure --due             the long checks whose paths have changed, recorded in docs/assurance.md
+  cargo xtask test clippy tests        these steps only
+  cargo xtask conformance c node       the cases through these languages
+  cargo xtask install --prefix /usr/local
+  cargo xtask dist --try               what a release publishes, installed where there is no Rust
+  cargo xtask bench --instructions     no hot path has grown, in instructions";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -88,7 +99,8 @@ enum Command {
     Install(install::Install),
     /// Builds everything that a release publishes into target/dist
     Dist(dist::Dist),
-    /// Checks that versions, changelog and lock files are those of a release, and that it keeps the promises of the last one
+    /// Checks that versions, changelog, lock files and generated files are those of a release, and that it keeps the promises of the
+    /// last one
     ReleaseCheck(release_check::ReleaseCheck),
     /// Runs orbgate and its peers on the same requests and records the figures in benches/record
     Bench(bench::Bench),

@@ -84,23 +84,77 @@ fn git(root: &Path, words: &str) -> Result<Option<String>> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
-    #[test]
-    fn what_grows_breaks_nothing_and_what_is_gone_is_named() {
-        let before = "# exported\norbgate_ask\ncode\tORBGATE_ABI_VERSION\t65536\nsize\tRoute\t32\nfirst_size\tRoute\t32\nsize\tStr\t16\n";
-        let grown = before.replace("65536", "65537").replace("size\tRoute\t32\nf", "size\tRoute\t40\nf");
-        assert_eq!(gone(before, &grown.replace("# exported", "orbgate_new")), Vec::<&str>::new());
-        let shrunk = before.replace("orbgate_ask", "").replace("Str\t16", "Str\t24");
-        assert_eq!(gone(before, &shrunk), ["orbgate_ask", "size\tStr\t16"]);
+    /// What two made-up versions promise: their symbols, their layout, and what they type.
+    struct Promises {
+        symbols: &'static str,
+        layout: &'static str,
+        types: &'static str,
+    }
+
+    const OLD: Promises = Promises {
+        symbols: "# exported\norbgate_ask\norbgate_free\n",
+        layout: "code\tORBGATE_ABI_VERSION\t65536\nsize\tRoute\t32\nfirst_size\tRoute\t32\noffset\tRoute.id\t8\nsize\tStr\t16\n",
+        types: "export type Colour = 1;\n",
+    };
+
+    /// Adds a function, a field at the end of a struct that says its size, and a type.
+    const GROWN: Promises = Promises {
+        symbols: "# the exported\norbgate_ask\norbgate_free\norbgate_new\n",
+        layout: "code\tORBGATE_ABI_VERSION\t65537\nsize\tRoute\t40\nfirst_size\tRoute\t32\noffset\tRoute.id\t8\nsize\tStr\t16\n",
+        types: "export type Colour = 1;\nexport type More = 2;\n",
+    };
+
+    /// Takes away a function, moves a field, lets a struct grow that says no size, and hides a type.
+    const SHRUNK: Promises = Promises {
+        symbols: "orbgate_ask\n",
+        layout: "code\tORBGATE_ABI_VERSION\t65536\nsize\tRoute\t32\nfirst_size\tRoute\t32\noffset\tRoute.id\t16\nsize\tStr\t24\n",
+        types: "type Colour = 1;\n",
+    };
+
+    /// A repository with a release 0.1.0, and what it promises now as this version.
+    fn checked(version: &str, now: &Promises) -> Vec<String> {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let version = Version::parse(version).unwrap();
+        let run = |words: &str| assert!(git(home, words).unwrap().is_some(), "{words}");
+        run("init --quiet");
+        for (promises, tag) in [(&OLD, "v0.1.0"), (now, "other")] {
+            let [symbols, layout, types] = [FROZEN[0], FROZEN[1], TYPED[0]];
+            for (file, text) in [(symbols, promises.symbols), (layout, promises.layout), (types, promises.types)] {
+                fs::create_dir_all(home.join(file).parent().unwrap()).unwrap();
+                fs::write(home.join(file), text).unwrap();
+            }
+            run("add --all");
+            run("-c user.name=a -c user.email=a@b commit --quiet --message=a");
+            run(&format!("tag {tag}"));
+        }
+        let first = last_release(home, &Version::new(0, 1, 0)).unwrap();
+        assert_eq!(first, None, "before the first there is nothing to compare");
+        let last = last_release(home, &version).unwrap().unwrap();
+        assert_eq!(last, Version::new(0, 1, 0));
+        broken(home, &last, &version).unwrap()
     }
 
     #[test]
-    fn a_version_breaks_types_if_its_number_says_so() {
-        for (last, version, may) in [("0.1.0", "0.1.1", false), ("0.1.0", "0.2.0", true), ("1.0.0", "1.1.0", false)] {
-            let [last, version] = [last, version].map(|text| Version::parse(text).unwrap());
-            assert_eq!(may_break(&last, &version), may, "{last} {version}");
-        }
+    fn what_grows_breaks_nothing() {
+        assert_eq!(checked("0.1.1", &GROWN), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_is_gone_is_named() {
+        let expected = [
+            "crates/orbgate-capi/symbols.txt: gone since 0.1.0: orbgate_free",
+            "crates/orbgate-capi/layout.tsv: gone since 0.1.0: offset\tRoute.id\t8",
+            "crates/orbgate-capi/layout.tsv: gone since 0.1.0: size\tStr\t16",
+            "bindings/node/index.d.ts: gone since 0.1.0: export type Colour = 1;",
+        ];
+        assert_eq!(checked("0.1.1", &SHRUNK), expected);
+        // A version that may break types may not break the ABI.
+        assert_eq!(checked("0.2.0", &SHRUNK), expected[..3]);
     }
 
     /// The lists are there, and written as the made-up ones are.
@@ -108,7 +162,7 @@ mod tests {
     fn our_own_lists_are_read() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         for file in FROZEN.into_iter().chain(TYPED) {
-            let text = std::fs::read_to_string(root.join(file)).unwrap();
+            let text = fs::read_to_string(root.join(file)).unwrap();
             assert!(!gone(&text, "").is_empty(), "{file} promises nothing");
             assert!(gone(&text, &text).is_empty(), "{file}");
         }

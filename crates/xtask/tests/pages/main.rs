@@ -191,6 +191,22 @@ fn every_file_that_readers_copy_can_be_reloaded() {
     assert!(count >= 15, "{count} files");
 }
 
+/// The parts that bindings/README.md promises.
+#[test]
+fn every_binding_has_the_same_parts() {
+    for language in LANGUAGES {
+        let tests = match language {
+            "go" => "orbgate",
+            "java" => "src/test",
+            _ => "tests",
+        };
+        for part in ["README.md", "example", "conformance", "bench", tests] {
+            let path = root().join("bindings").join(language).join(part);
+            assert!(path.exists(), "{} is missing", path.display());
+        }
+    }
+}
+
 /// Deciding without a gate is easy to get wrong: `docs/gates.md` has the raw target in each language's frameworks, and each guide
 /// leads there before its first example that decides.
 #[test]
