@@ -74,7 +74,7 @@ type orbs struct {
 	mutex  sync.Mutex
 	step   *steps.Step
 	secret string
-	// What was counted of the step, and whether it has settlements, or might have some that the settling goroutine hasn't seen.
+	// What was counted of the step, and whether it has settlements or the settling goroutine has to look for some.
 	counted   steps.Ledgered
 	isWaiting bool
 	failure   string
@@ -207,12 +207,8 @@ func (o *orbs) ask(question steps.Question) (steps.Reply, error) {
 		}
 	}
 	reply := o.step.Reply
-	switch {
-	case reply.Number == steps.KindLedgered:
+	if reply.Number == steps.KindLedgered {
 		o.isWaiting = reply.Ledgered.Waiting > 0
-	case reply.Number == steps.KindHoldStep && !reply.HoldStep.MayRun && reply.HoldStep.Path == "" && reply.HoldStep.UntilMS == 0:
-		// A hold whose answer hasn't come in time is voided, which is only known once the next message is asked for.
-		o.isWaiting = true
 	}
 	reply.HoldStep.Body, reply.LedgerCall.Body = bytes.Clone(reply.HoldStep.Body), bytes.Clone(reply.LedgerCall.Body)
 	return reply, nil
@@ -312,8 +308,11 @@ func (o *orbs) ended(ended steps.Ended) {
 	o.send()
 }
 
-// Has the settling goroutine look again.
+// Has the settling goroutine look again. A hold whose answer hasn't come in time is voided, which only its next message shows.
 func (o *orbs) send() {
+	o.mutex.Lock()
+	o.isWaiting = true
+	o.mutex.Unlock()
 	select {
 	case o.wake <- struct{}{}:
 	default:
