@@ -142,7 +142,7 @@ impl<V: VerifyToken> Settings<V> {
             }
         }
         let hold = held.as_ref().and_then(C::id);
-        self.note(&answer, (bonus.is_some(), hold), shadowed.as_ref(), span);
+        self.note(&answer, bonus.is_some(), hold, shadowed.as_ref(), span);
         // The policy allows a misrouted request, so there is nothing to explain.
         let (method, target) = subject(&request, &answer);
         if self.debug && !answer.decision.is_allow() && answer.misrouted.is_none() {
@@ -164,12 +164,13 @@ impl<V: VerifyToken> Settings<V> {
         rules
     }
 
-    /// Reports a result to the counters, the span and the audit: of the orbs, whether it is read if bonus orbs are allowed, and the hold.
+    /// Reports a result to the counters, the span and the audit.
     #[cfg_attr(not(feature = "audit"), expect(unused_variables, reason = "only the audit has it"))]
     fn note(
         &self,
         answer: &Answer<'_, V::Verified>,
-        orbs: (bool, Option<HoldId>),
+        reads_bonus_orbs: bool,
+        hold: Option<HoldId>,
         shadowed: Option<&Shadowed<'_, '_>>,
         span: &Span,
     ) {
@@ -179,7 +180,7 @@ impl<V: VerifyToken> Settings<V> {
         }
         #[cfg(feature = "audit")]
         if let Some(log) = &self.audit {
-            log.write_down(&answer.decision, orbs, shadowed, (&answer.credentials).into());
+            log.write_down(&answer.decision, reads_bonus_orbs, hold, shadowed, (&answer.credentials).into());
         }
     }
 }

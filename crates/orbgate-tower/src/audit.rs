@@ -95,7 +95,8 @@ impl AuditLog {
     pub(crate) fn write_down(
         &self,
         decision: &Decision<'_>,
-        (reads_bonus_orbs, hold): (bool, Option<HoldId>),
+        reads_bonus_orbs: bool,
+        hold: Option<HoldId>,
         shadowed: Option<&Shadowed<'_, '_>>,
         token: AuditToken,
     ) {

@@ -106,7 +106,7 @@ impl<V: VerifyToken> GateLayer<V, Outermost> {
         observe::decided(decision, credentials.refused(), &observe::span());
         #[cfg(feature = "audit")]
         if let Some(log) = &self.settings.audit {
-            log.write_down(decision, (false, None), None, credentials.into());
+            log.write_down(decision, false, None, None, credentials.into());
         }
     }
 
