@@ -1,7 +1,7 @@
 //! Sorting, with code that a program has once. The standard library's takes 4 kB for each type and comparison, also where a set is collected.
 
 use core::cmp::Ordering;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Sorts as [`slice::sort`] does.
 pub(crate) fn sort<T: Ord>(list: &mut Vec<T>) {
@@ -35,6 +35,13 @@ pub(crate) fn set_of<T: Ord>(values: impl IntoIterator<Item = T>) -> BTreeSet<T>
     let mut set = BTreeSet::new();
     set.extend(values);
     set
+}
+
+/// Collects a map without sorting first.
+pub(crate) fn map_of<K: Ord, V>(entries: impl IntoIterator<Item = (K, V)>) -> BTreeMap<K, V> {
+    let mut map = BTreeMap::new();
+    map.extend(entries);
+    map
 }
 
 #[cfg(test)]

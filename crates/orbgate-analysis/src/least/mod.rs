@@ -8,7 +8,7 @@ use orbgate::{Decision, Deny, Detail, Engine, Reason, Request, Scope, Scopes, To
 
 use self::choice::{Alternatives, choose, forced};
 use crate::questions::call;
-use crate::sorted::{sort, sort_by_key};
+use crate::sorted::{map_of, sort, sort_by_key};
 
 /// The least set of scopes with which a token of some kind can make a list of calls.
 ///
@@ -154,8 +154,7 @@ impl<'e> Demand<'e> {
     #[must_use]
     pub fn least(&self) -> LeastScopes<'e> {
         let all = self.needed.values().flat_map(|demanded| demanded.alternatives.iter().flatten());
-        let mut by_name = BTreeMap::new();
-        by_name.extend(all.map(|scope| (scope.name(), *scope)));
+        let by_name = map_of(all.map(|scope| (scope.name(), *scope)));
         let numbers: HashMap<_, _> = by_name.keys().copied().zip(0_u32..).collect();
         let number = |scope: &Scope<'_>| numbers.get(scope.name()).copied();
         let numbered = |demanded: &Demanded<'_>| -> Alternatives {
