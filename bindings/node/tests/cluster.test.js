@@ -14,7 +14,7 @@ const { startIssuer } = require("orbgate/testing");
 const policy = (/** @type {string} */ scope) => `orbgate: 1\napis: {a: {base_path: '', scopes: {${scope}: {orbs: false, routes: [GET /a]}}}}\n...\n`;
 
 if (cluster.isPrimary) {
-  test("each worker of a cluster follows the file", { skip: process.platform === "win32" }, async (context) => {
+  test("each worker of a cluster follows the file", { skip: process.platform === "win32", timeout: 120_000 }, async (context) => {
     const folder = fs.mkdtempSync(path.join(os.tmpdir(), "orbgate-"));
     const file = path.join(folder, "policy.yaml");
     const issuer = await startIssuer();
