@@ -99,6 +99,7 @@ impl<'t> Template<'t> {
             (_, Segment::Parameter) => *one != Segment::Rest,
             (Segment::Literal(_), Segment::Partial) => true,
             (Segment::Literal(a), Segment::Literal(b)) => a == b,
+            (Segment::Spelling(a), Segment::Literal(b)) => is_spelling(a, b),
             _ => false,
         };
         !other.has_query

@@ -147,6 +147,17 @@ proptest! {
     }
 }
 
+/// `PUT /x.json/a` is a call of the first path, which has no `put`.
+#[test]
+fn a_literal_in_another_spelling_is_as_concrete() {
+    let operation =
+        |method, segments: &[&'static str]| Operation { method, segments: segments.to_vec(), query: "", security: "" };
+    let (text, operations) = document(&[operation("get", &["x.json", "%61"]), operation("put", &["{p}", "a"])]);
+    let imported = import(text.as_bytes(), &free()).unwrap();
+    let engine = Engine::new(&Policy::from_yaml(&imported.policy).unwrap());
+    assert_eq!(for_less(&engine, &operations, &["x.json", "a"]), None, "{}", imported.policy);
+}
+
 pub fn calls() -> impl Strategy<Value = Vec<Vec<&'static str>>> {
     vec(vec(select(WORDS), 1..4), 30)
 }
