@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,14 @@ def often(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("orbgate._count.decided.ROWS_AT_ONCE", 256)
     monkeypatch.setattr("orbgate._read.tables.ROWS_AT_ONCE", 100)
     monkeypatch.setattr("orbgate._count.counts.WAITING_ROWS", 200)
+
+
+@pytest.fixture(autouse=True)
+def interrupts() -> Iterator[None]:
+    """Ctrl+C interrupts programs that are started here, also if a shell runs the tests in the background, where it is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def written(folder: Path, name: str) -> list[Path]:
