@@ -56,10 +56,11 @@ pub(crate) struct LedgerService {
 }
 
 impl LedgerService {
-    /// Builds and starts it.
+    /// Builds and starts it. `cargo test` has built this one: an example has the features of tests.
     pub(crate) fn start(tokens: &Path) -> Result<Self> {
         let mut build = Command::new("cargo");
-        build.args(["build", "--quiet", "-p", "orbgate-gateway"]).current_dir(root()).stdout(Stdio::null());
+        build.args("build --quiet --workspace --all-features --bin orbgate-gateway --example gate".split(' '));
+        build.current_dir(root()).stdout(Stdio::null());
         ensure!(build.status()?.success(), "the gateway doesn't build");
         let folder = TempDir::new()?;
         for (name, secret) in [("gate", SECRETS[0]), ("next", SECRETS[1]), ("operator", OPERATOR)] {
