@@ -223,7 +223,7 @@ static void ask(OrbgateEngine *of, const char *folder, const char *question)
         double start = now();
         OrbgateAnswer *answer = NULL;
         OrbgateStr json = {NULL, 0};
-        must(orbgate_engine_ask(of, question, strlen(question), given, len, &answer, &json, NULL));
+        must(orbgate_engine_ask(of, question, strlen(question), given, len, ORBGATE_ANSWER_JSON, &answer, &json, NULL));
         bool is_right = json.len == expected_len && memcmp(json.data, expected, expected_len) == 0;
         orbgate_answer_free(answer);
         double taken = now() - start;

@@ -203,6 +203,9 @@ ORBGATE_ENUM(OrbgateTokenKind, uint8_t) {
   ORBGATE_TOKEN_KIND_NONE = 255, ///< No token was supplied: denied as `no_token`.
 };
 
+#define ORBGATE_ANSWER_JSON 0 ///< The form of an answer: one JSON document, as `orbgate QUESTION --json` prints it.
+#define ORBGATE_ANSWER_FIELDS 1 ///< The form of an answer: fields, as docs/messages.md describes them.
+
 #define ORBGATE_DEFAULT_HTTP_STATUS 403 ///< The HTTP status of a denial that has no status of its own, such as an all-zero decision.
 
 /// The maximum size of a policy, in bytes. When you read a file, you can stop one byte later: the library then reports
@@ -482,19 +485,19 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide_arrow(
     const struct OrbgateToken *token, uint32_t flags, struct OrbgateDecision *out, size_t out_len);
 
 /// Answers a question about the engine's policy: `check`, `diff`, `explain`, `lint`, `needs`, `reach`, `table`,
-/// `unused` or `who`. `arguments` is a JSON object in UTF-8. `*json` is the result: one JSON document, as `orbgate
-/// QUESTION --json` prints it.
+/// `unused` or `who`. `arguments` is a JSON object in UTF-8. `*answer` is the result, in this form, an
+/// `ORBGATE_ANSWER_*` number.
 ///
 /// `error` works as in `orbgate_engine_from_yaml`. The status is `ORBGATE_STATUS_NOT_FOUND` for an unknown question,
 /// `ORBGATE_STATUS_INVALID_ARGUMENT` if the arguments don't match the question, and `ORBGATE_STATUS_INVALID_POLICY` if
 /// the policy for `diff` has errors. `check` and `lint` return a policy's errors as their result.
 ///
-/// Ownership: the caller owns `*out`, which owns the string in `*json`, and frees it with `orbgate_answer_free`;
+/// Ownership: the caller owns `*out`, which owns the string in `*answer`, and frees it with `orbgate_answer_free`;
 /// `*error`, if it is set, with `orbgate_error_free`. `question` and `arguments` are only read.
 /// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_ask(
     const struct OrbgateEngine *engine, const char *question, size_t question_len,
-    const char *arguments, size_t arguments_len, struct OrbgateAnswer **out, struct OrbgateStr *json,
+    const char *arguments, size_t arguments_len, uint32_t form, struct OrbgateAnswer **out, struct OrbgateStr *answer,
     struct OrbgateError **error);
 
 /// Frees a result. Null is fine.

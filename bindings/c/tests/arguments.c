@@ -88,15 +88,16 @@ static void readers(void)
     info.struct_size = 0;
     CHECK(orbgate_engine_info(engine, &info) == INVALID);
     OrbgateAnswer *answer;
-    REFUSED(answer, orbgate_engine_ask(NULL, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), &answer, &text, NULL));
-    REFUSED(answer, orbgate_engine_ask(engine, NULL, 5, ORBGATE_TEXT("{}"), &answer, &text, NULL));
-    REFUSED(answer, orbgate_engine_ask(engine, "table", HUGE_LEN, ORBGATE_TEXT("{}"), &answer, &text, NULL));
-    REFUSED(answer, orbgate_engine_ask(engine, ORBGATE_TEXT("table"), NULL, 2, &answer, &text, NULL));
-    REFUSED(answer, orbgate_engine_ask(engine, ORBGATE_TEXT("table"), "{}", HUGE_LEN, &answer, &text, NULL));
-    REFUSED(answer, orbgate_engine_ask(engine, ORBGATE_TEXT("table"), NULL, 0, &answer, &text, NULL));
-    CHECK(orbgate_engine_ask(engine, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), NULL, &text, NULL) == INVALID);
-    REFUSED(answer, orbgate_engine_ask(engine, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), &answer, NULL, NULL));
-    CHECK_OK(orbgate_engine_ask(engine, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), &answer, &text, NULL));
+    REFUSED(answer, orbgate_engine_ask(NULL, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), ORBGATE_ANSWER_JSON, &answer, &text, NULL));
+    REFUSED(answer, orbgate_engine_ask(engine, NULL, 5, ORBGATE_TEXT("{}"), ORBGATE_ANSWER_JSON, &answer, &text, NULL));
+    REFUSED(answer, orbgate_engine_ask(engine, "table", HUGE_LEN, ORBGATE_TEXT("{}"), ORBGATE_ANSWER_JSON, &answer, &text, NULL));
+    REFUSED(answer, orbgate_engine_ask(engine, ORBGATE_TEXT("table"), NULL, 2, ORBGATE_ANSWER_JSON, &answer, &text, NULL));
+    REFUSED(answer, orbgate_engine_ask(engine, ORBGATE_TEXT("table"), "{}", HUGE_LEN, ORBGATE_ANSWER_JSON, &answer, &text, NULL));
+    REFUSED(answer, orbgate_engine_ask(engine, ORBGATE_TEXT("table"), NULL, 0, ORBGATE_ANSWER_JSON, &answer, &text, NULL));
+    CHECK(orbgate_engine_ask(engine, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), ORBGATE_ANSWER_JSON, NULL, &text, NULL) == INVALID);
+    REFUSED(answer, orbgate_engine_ask(engine, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), ORBGATE_ANSWER_JSON, &answer, NULL, NULL));
+    REFUSED(answer, orbgate_engine_ask(engine, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), 2, &answer, &text, NULL));
+    CHECK_OK(orbgate_engine_ask(engine, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), ORBGATE_ANSWER_JSON, &answer, &text, NULL));
     orbgate_answer_free(answer);
     orbgate_answer_free(NULL);
 

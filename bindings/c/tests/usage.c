@@ -162,11 +162,11 @@ static void listings(const OrbgateEngine *engine)
     OrbgateAnswer *answer = NULL;
     OrbgateError *error = NULL;
     OrbgateStr json;
-    CHECK_OK(orbgate_engine_ask(engine, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), &answer, &json, &error));
+    CHECK_OK(orbgate_engine_ask(engine, ORBGATE_TEXT("table"), ORBGATE_TEXT("{}"), ORBGATE_ANSWER_JSON, &answer, &json, &error));
     CHECK(error == NULL);
     CHECK(json.len > 100 && memcmp(json.data, "{\"policy\":\"sha256:", 18) == 0);
     orbgate_answer_free(answer);
-    CHECK(orbgate_engine_ask(engine, ORBGATE_TEXT("why"), ORBGATE_TEXT("{}"), &answer, &json, &error) == ORBGATE_STATUS_NOT_FOUND);
+    CHECK(orbgate_engine_ask(engine, ORBGATE_TEXT("why"), ORBGATE_TEXT("{}"), ORBGATE_ANSWER_JSON, &answer, &json, &error) == ORBGATE_STATUS_NOT_FOUND);
     orbgate_error_free(error);
 }
 

@@ -16,6 +16,8 @@
 
 #include <orbgate_questions.hpp>
 
+#include "../tests/json.hpp"
+
 namespace {
 
 constexpr int rounds = 25, asked = 200;
@@ -99,7 +101,7 @@ void ask(const orbgate::Engine &engine, const std::string &folder, const std::st
          orbgate::Result<Answer> (*typed)(const orbgate::Engine &, const Arguments &))
 {
     const std::string given = text(folder + "/" + question + ".json"), expected = text(folder + "/" + question + ".answer.json");
-    const auto arguments = orbgate::questions::from_json<Arguments>(given).value();
+    const auto arguments = from_json<Arguments>(given);
     for (int times = 0; times < 2; times++) { // the second time, after what the first has allocated
         const auto answer = typed(engine, arguments).value();
         if (orbgate::questions::to_json(answer) != expected) {

@@ -856,16 +856,25 @@ public:
     // `who`. Arguments and answer are JSON; the answer is that of `orbgate QUESTION --json`.
     [[nodiscard]] Result<std::string> ask(Text question, Text arguments) const
     {
-        OrbgateAnswer *answer = nullptr;
-        OrbgateStr json = {nullptr, 0};
+        std::string json;
+        std::optional<Error> error = ask(question, arguments, ORBGATE_ANSWER_JSON, [&](std::string_view answer) { json = answer; });
+        return error ? Result<std::string>(std::move(*error)) : Result<std::string>(std::move(json));
+    }
+
+    // The same in any form of an answer, which `take` gets; it is valid until `take` returns.
+    template <typename Take> [[nodiscard]] std::optional<Error> ask(Text question, Text arguments, std::uint32_t form, Take &&take) const
+    {
+        OrbgateAnswer *owner = nullptr;
+        OrbgateStr answer = {nullptr, 0};
         OrbgateError *error = nullptr;
         const OrbgateStatus status = orbgate_engine_ask(engine_.get(), question.data(), question.size(), arguments.data(),
-                                                        arguments.size(), &answer, &json, &error);
+                                                        arguments.size(), form, &owner, &answer, &error);
         if (status != ORBGATE_STATUS_OK) {
             return Error(status, error);
         }
-        const std::unique_ptr<OrbgateAnswer, void (*)(OrbgateAnswer *)> owned(answer, orbgate_answer_free);
-        return std::string(detail::view(json));
+        const std::unique_ptr<OrbgateAnswer, void (*)(OrbgateAnswer *)> owned(owner, orbgate_answer_free);
+        take(detail::view(answer));
+        return std::nullopt;
     }
 
     // Whether the policy ends with YAML's end marker, the line `...`. A file that is still being written lacks it.

@@ -1,8 +1,9 @@
-// Arguments and answers of questions as JSON, for orbgate_questions.hpp. Integers are exact up to 2^64 - 1.
+// The arguments of questions as JSON, and their answers from fields, for orbgate_questions.hpp. Integers are exact up to 2^64 - 1.
 #ifndef ORBGATE_JSON_HPP
 #define ORBGATE_JSON_HPP
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -116,217 +117,90 @@ private:
     std::string json_;
 };
 
-// Reads the library's JSON, which is well-formed. What isn't is an error, and never read beyond its end. Unknown fields are skipped:
-// a later library may add one.
+// The name of each field of an answer, at its number.
+inline constexpr std::string_view kNames[] = {
+    // cargo xtask codes: names
+    "", "files", "file", "policy", "diagnostics", "location", "line", "column", "message", "warnings", "old", "new", "verdict", "widens",
+    "complete", "left_out", "changes", "asked", "method", "target", "scope", "token", "kind", "scopes", "allow_bonus_orbs_use", "before",
+    "route", "orbs", "consumes", "amount", "organisation", "after", "wider", "narrower", "cost", "payer", "removed", "fails", "decision",
+    "status", "reason", "detail", "api", "bonus_allowed", "missing_step", "alternatives", "lacking", "orbs_if_allowed", "in_order",
+    "rules", "rule", "state", "near", "why", "meant", "findings", "code", "level", "other", "suppressed", "calls", "is_smallest", "needs",
+    "first", "at", "call", "refusals", "allowed", "name", "apis", "closed", "template", "permits", "routes", "headings", "without_token",
+    "unused", "granted", "used", "needed", "in_policy", "last", "time", "tokens",
+    // end of names
+};
+
+// Reads an answer's fields, each a number, a length and its bytes. A malformed one is an error, and never read beyond its end. Unknown
+// fields are skipped: a later library may add one.
 class Reader {
 public:
-    explicit Reader(std::string_view json) : rest_(json) {}
-
-    [[nodiscard]] bool is_read() const { return is_right_ && rest_.empty(); }
-
-    void get(bool &value)
+    template <typename Shape> static std::enable_if_t<std::is_class_v<Shape>, bool> get(std::string_view fields, Shape &shape)
     {
-        value = take("true");
-        is_right_ = is_right_ && (value || take("false"));
-    }
-
-    void get(std::uint64_t &value)
-    {
-        value = 0;
-        bool any = false;
-        while (!rest_.empty() && rest_.front() >= '0' && rest_.front() <= '9') {
-            value = value * 10 + static_cast<std::uint64_t>(rest_.front() - '0');
-            rest_.remove_prefix(1);
-            any = true;
-        }
-        is_right_ = is_right_ && any;
-    }
-
-    void get(std::string &value)
-    {
-        expect('"');
-        value.assign(plain());
-        while (is_right_ && !take('"')) {
-            if (take('\\')) {
-                escape(value);
-                value.append(plain());
-            } else {
-                is_right_ = false;
-            }
-        }
-    }
-
-    template <typename Value> void get(std::optional<Value> &value)
-    {
-        if (take("null")) {
-            value.reset();
-        } else {
-            get(value.emplace());
-        }
-    }
-
-    template <typename Value> void get(std::vector<Value> &values)
-    {
-        values.clear();
-        items('[', ']', [&] { get(values.emplace_back()); });
-    }
-
-    void get(std::map<std::string, std::string> &values)
-    {
-        values.clear();
-        members([&](std::string_view key) { get(values[std::string(key)]); });
-    }
-
-    template <typename Shape> std::enable_if_t<std::is_class_v<Shape>> get(Shape &shape)
-    {
-        members([&](std::string_view key) {
-            bool is_known = false;
-            Shape::fields(shape, [&](std::string_view name, auto &value, Absent) {
-                if (!is_known && name == key) {
-                    is_known = true;
-                    get(value);
-                }
-            });
-            if (!is_known) {
-                skip();
-            }
+        return each(fields, [&](std::uint32_t number, std::string_view bytes) {
+            bool is_right = true;
+            const std::string_view wanted = number < std::size(kNames) ? kNames[number] : std::string_view();
+            Shape::fields(shape, [&](std::string_view name, auto &value, Absent) { is_right = is_right && (name != wanted || get(bytes, value)); });
+            return is_right;
         });
     }
 
 private:
-    bool take(std::string_view text)
+    static bool get(std::string_view bytes, bool &value)
     {
-        if (!is_right_ || rest_.substr(0, text.size()) != text) {
-            return false;
-        }
-        rest_.remove_prefix(text.size());
+        value = bytes.empty();
+        return value;
+    }
+
+    static bool get(std::string_view bytes, std::string &value)
+    {
+        value.assign(bytes);
         return true;
     }
 
-    bool take(char byte)
+    // Only arguments have one.
+    static bool get(std::string_view, std::map<std::string, std::string> &) { return false; }
+
+    static bool get(std::string_view bytes, std::uint64_t &value)
     {
-        if (!is_right_ || rest_.empty() || rest_.front() != byte) {
+        if (bytes.size() != sizeof value) {
             return false;
         }
-        rest_.remove_prefix(1);
+        value = word(bytes) | static_cast<std::uint64_t>(word(bytes.substr(4))) << 32;
         return true;
     }
 
-    void expect(char byte) { is_right_ = take(byte); }
-
-    // The bytes of a string up to its end or its next escape.
-    std::string_view plain()
+    template <typename Value> static bool get(std::string_view bytes, std::optional<Value> &value)
     {
-        std::size_t len = 0;
-        while (len < rest_.size() && rest_[len] != '"' && rest_[len] != '\\') {
-            ++len;
-        }
-        const std::string_view found = rest_.substr(0, len);
-        rest_.remove_prefix(len);
-        return found;
+        return get(bytes, value ? *value : value.emplace());
     }
 
-    template <typename Each> void items(char start, char end, Each &&each)
+    // One more item.
+    template <typename Value> static bool get(std::string_view bytes, std::vector<Value> &values) { return get(bytes, values.emplace_back()); }
+
+    // An item that is a list.
+    static bool get(std::string_view bytes, std::vector<std::vector<std::string>> &values)
     {
-        expect(start);
-        for (bool is_first = true; is_right_ && !take(end); is_first = false) {
-            if (!is_first) {
-                expect(',');
+        std::vector<std::string> &items = values.emplace_back();
+        return each(bytes, [&](std::uint32_t, std::string_view item) { return get(item, items); });
+    }
+
+    static std::uint32_t word(std::string_view bytes)
+    {
+        const auto byte = [&](std::size_t at) { return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[at])) << 8 * at; };
+        return byte(0) | byte(1) | byte(2) | byte(3);
+    }
+
+    template <typename Take> static bool each(std::string_view fields, Take &&take)
+    {
+        while (!fields.empty()) {
+            const std::size_t size = fields.size() < 8 ? fields.size() : word(fields.substr(4));
+            if (fields.size() < 8 || size > fields.size() - 8 || !take(word(fields), fields.substr(8, size))) {
+                return false;
             }
-            each();
+            fields.remove_prefix(8 + size);
         }
+        return true;
     }
-
-    template <typename Each> void members(Each &&each)
-    {
-        items('{', '}', [&] {
-            const std::string_view before = rest_;
-            expect('"');
-            std::string_view key = plain();
-            std::string escaped;
-            if (!take('"')) {
-                rest_ = before;
-                get(escaped);
-                key = escaped;
-            }
-            expect(':');
-            if (is_right_) {
-                each(key);
-            }
-        });
-    }
-
-    void skip()
-    {
-        std::string text;
-        if (rest_.empty()) {
-            is_right_ = false;
-        } else if (rest_.front() == '"') {
-            get(text);
-        } else if (rest_.front() == '[') {
-            items('[', ']', [this] { skip(); });
-        } else if (rest_.front() == '{') {
-            members([this](std::string_view) { skip(); });
-        } else {
-            const std::size_t end = rest_.find_first_of(",]}");
-            is_right_ = end != 0;
-            rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end);
-        }
-    }
-
-    void escape(std::string &value)
-    {
-        const std::string_view escapes = "\"\\/bfnrt", bytes = "\"\\/\b\f\n\r\t";
-        const std::size_t at = rest_.empty() ? std::string_view::npos : escapes.find(rest_.front());
-        if (at != std::string_view::npos) {
-            value += bytes[at];
-            rest_.remove_prefix(1);
-        } else if (take('u')) {
-            std::uint32_t code = unit();
-            if (code >= 0xd800 && code < 0xdc00 && take("\\u")) {
-                code = 0x10000 + ((code - 0xd800) << 10) + (unit() - 0xdc00);
-            }
-            append(value, code);
-        } else {
-            is_right_ = false;
-        }
-    }
-
-    std::uint32_t unit()
-    {
-        std::uint32_t code = 0;
-        for (int digit = 0; digit < 4 && is_right_; ++digit) {
-            const std::string_view digits = "0123456789abcdef0123456789ABCDEF";
-            const std::size_t at = rest_.empty() ? std::string_view::npos : digits.find(rest_.front());
-            is_right_ = at != std::string_view::npos;
-            code = code << 4 | static_cast<std::uint32_t>(at & 15);
-            rest_.remove_prefix(rest_.empty() ? 0 : 1);
-        }
-        return code;
-    }
-
-    static void append(std::string &value, std::uint32_t code)
-    {
-        const auto byte = [&](std::uint32_t bits) { value += static_cast<char>(bits); };
-        if (code < 0x80) {
-            byte(code);
-        } else if (code < 0x800) {
-            byte(0xc0 | code >> 6);
-            byte(0x80 | (code & 0x3f));
-        } else {
-            if (code < 0x10000) {
-                byte(0xe0 | code >> 12);
-            } else {
-                byte(0xf0 | (code >> 18 & 7));
-                byte(0x80 | (code >> 12 & 0x3f));
-            }
-            byte(0x80 | (code >> 6 & 0x3f));
-            byte(0x80 | (code & 0x3f));
-        }
-    }
-
-    std::string_view rest_;
-    bool is_right_ = true;
 };
 
 } // namespace detail
@@ -339,30 +213,23 @@ template <typename Value> std::string to_json(const Value &value)
     return std::move(writer).take();
 }
 
-// A value of JSON; none if the JSON isn't one.
-template <typename Value> std::optional<Value> from_json(std::string_view json)
-{
-    Value value;
-    detail::Reader reader(json);
-    reader.get(value);
-    return reader.is_read() ? std::optional<Value>(std::move(value)) : std::nullopt;
-}
-
 namespace detail {
 
 template <typename Answer, typename Arguments>
 Result<Answer> answered(const Engine &engine, const char *question, const Arguments &arguments)
 {
     const std::string json = to_json(arguments);
-    Result<std::string> answer = engine.ask(Text(question), Text(json));
-    if (!answer) {
-        return std::move(answer).error();
+    Answer answer;
+    bool is_read = false;
+    const std::optional<Error> error = engine.ask(Text(question), Text(json), ORBGATE_ANSWER_FIELDS,
+                                                  [&](std::string_view fields) { is_read = Reader::get(fields, answer); });
+    if (error) {
+        return *error;
     }
-    std::optional<Answer> read = from_json<Answer>(*answer);
-    if (!read) {
-        return Error(Status::panic, "the answer is not the JSON of this version");
+    if (!is_read) {
+        return Error(Status::panic, "the answer is malformed");
     }
-    return std::move(*read);
+    return answer;
 }
 
 } // namespace detail

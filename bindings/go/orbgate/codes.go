@@ -211,6 +211,8 @@ const (
 	effectInvalid      = 0
 	effectDeny         = 1
 	effectAllow        = 2
+	answerJSON         = 0
+	answerFields       = 1
 	defaultHTTPStatus  = 403
 	maxPolicyBytes     = 8388608
 	chargeStated       = 1

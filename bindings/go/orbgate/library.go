@@ -21,7 +21,7 @@ type library interface {
 	scopeSetFromList(scopes []string) (*ScopeSet, Status)
 	findRoute(method, template string) (RouteID, Status)
 	// Answers a question with JSON.
-	ask(question, arguments string) (string, error)
+	ask(question, arguments string, form uint32) (string, error)
 	// All that a policy says of its routes and scopes.
 	table() (*table, Status)
 	free()

@@ -237,11 +237,12 @@ func (e engine) findRoute(method, template string) (RouteID, Status) {
 	return RouteID{high: uint64(id.high), low: uint64(id.low)}, Status(status)
 }
 
-func (e engine) ask(question, arguments string) (string, error) {
+func (e engine) ask(question, arguments string, form uint32) (string, error) {
 	var answer *C.OrbgateAnswer
 	var text C.OrbgateStr
 	var failure *C.OrbgateError
-	status := C.orbgate_engine_ask(e.pointer, chars(question), size(question), chars(arguments), size(arguments), &answer, &text, &failure)
+	status := C.orbgate_engine_ask(
+		e.pointer, chars(question), size(question), chars(arguments), size(arguments), C.uint32_t(form), &answer, &text, &failure)
 	runtime.KeepAlive(question)
 	runtime.KeepAlive(arguments)
 	if status != C.ORBGATE_STATUS_OK {

@@ -57,7 +57,7 @@ func (q *questioner) close() {
 	}
 }
 
-func (e engine) ask(question, arguments string) (string, error) {
+func (e engine) ask(question, arguments string, form uint32) (string, error) {
 	asked := e.questioners.swap(nil)
 	if asked == nil {
 		var err error
@@ -65,7 +65,7 @@ func (e engine) ask(question, arguments string) (string, error) {
 			return "", err
 		}
 	}
-	answer, status := asked.ask(question, arguments)
+	answer, status := asked.ask(question, arguments, form)
 	if status == StatusPanic {
 		asked.close()
 		return "", status
@@ -106,11 +106,11 @@ func newQuestioner(source string) (*questioner, error) {
 	return q, nil
 }
 
-func (q *questioner) ask(question, arguments string) ([]byte, Status) {
+func (q *questioner) ask(question, arguments string, form uint32) ([]byte, Status) {
 	if !q.write(question + arguments) {
 		return nil, StatusPanic
 	}
-	return q.call("orbgate_wasm_ask", q.engine, uint64(len(question)))
+	return q.call("orbgate_wasm_ask", q.engine, uint64(len(question)), uint64(form))
 }
 
 func (q *questioner) write(input string) bool {

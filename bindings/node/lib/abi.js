@@ -61,7 +61,7 @@ function declare({ struct, sizeof, offsetof, pointer, out, inout, func, HANDLE }
     decideRoute: func("orbgate_engine_decide_route_packed", "uint64_t", [HANDLE, "uint64_t", "uint64_t", ...TOKEN]),
     decideBatch: func("orbgate_engine_decide_batch_packed", STATUS, [HANDLE, POINTER, POINTER, SIZE]),
 
-    ask: func("orbgate_engine_ask", STATUS, [HANDLE, BYTES, SIZE, BYTES, SIZE, out(POINTER), out(Str), out(POINTER)]),
+    ask: func("orbgate_engine_ask", STATUS, [HANDLE, BYTES, SIZE, BYTES, SIZE, "uint32_t", out(POINTER), out(Str), out(POINTER)]),
     answerFree: func("orbgate_answer_free", "void", [POINTER]),
 
     scopeSetFromString: func("orbgate_scope_set_from_string", STATUS, [HANDLE, BYTES, SIZE, out(HANDLE)]),

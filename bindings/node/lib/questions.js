@@ -27,7 +27,7 @@ function answer(engine, pointer, source, question, given) {
 function native(pointer, question, given) {
   const [name, json] = [encoder.encode(question), encoder.encode(given)];
   const [made, str, error] = [[0], {}, [0]];
-  const status = functions.ask(pointer, name, name.length, json, json.length, made, str, error);
+  const status = functions.ask(pointer, name, name.length, json, json.length, CODES.ANSWER_JSON, made, str, error);
   if (status !== OK) {
     const why = policyError(status, /** @type {number} */ (error[0]));
     throw why.code === "invalid_policy" ? why : new OrbgateError(why.code, why.message);

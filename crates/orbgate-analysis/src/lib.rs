@@ -23,7 +23,7 @@ mod usage;
 
 // The public interface is:
 #[cfg(feature = "ask")]
-pub use crate::ask::{AskError, QUESTIONS, ask};
+pub use crate::ask::{AskError, Form, QUESTIONS, ask, ask_in};
 pub use crate::beside::{Beside, routes_beside};
 pub use crate::diff::{Asked, Caller, Change, Cost, Counts, Diff, Rule, Summary, Verdict, diff};
 pub use crate::explain::{Explanation, TriedAlternative, alternatives, explain, explain_route, explain_scope};

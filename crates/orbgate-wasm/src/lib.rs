@@ -2,7 +2,8 @@
 //!
 //! The module imports nothing and reads no memory but its own. A host makes a call in three steps. [`orbgate_wasm_input`] says where the
 //! input goes, [`orbgate_wasm_load`] or [`orbgate_wasm_ask`] takes it and returns a status, and [`orbgate_wasm_answer`] with
-//! [`orbgate_wasm_answer_len`] says where the answer is, UTF-8 JSON, until the next call. The memory may grow in any call, so read it again
+//! [`orbgate_wasm_answer_len`] says where the answer is until the next call: UTF-8 JSON, unless
+//! another form is asked for. The memory may grow in any call, so read it again
 //! after each one.
 //!
 //! A panic traps. The instance is then good for nothing, and no answer was given: make a new one.
@@ -43,10 +44,10 @@ pub extern "C" fn orbgate_wasm_external() -> Status {
 }
 
 /// Asks an engine. The first bytes of the input, as many as `question_len`, are one of the questions of [`orbgate_analysis::ask`], and all
-/// others are its arguments.
+/// others are its arguments. The form of the answer is 0 for JSON, 1 for fields, which `docs/messages.md` describes.
 #[unsafe(no_mangle)]
-pub extern "C" fn orbgate_wasm_ask(engine: u32, question_len: usize) -> Status {
-    with(|module| module.ask(engine, question_len))
+pub extern "C" fn orbgate_wasm_ask(engine: u32, question_len: usize, form: u32) -> Status {
+    with(|module| module.ask(engine, question_len, form))
 }
 
 /// Finds the fixes of lint for the input, the YAML text of a policy. The answer is `{"fixes":[{"finding":{…},"title":"…","span":{"start":0,"end":0},

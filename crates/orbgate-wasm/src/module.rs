@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use orbgate::policy::Diagnostic;
 use orbgate::{Detail, Digest, Engine, Location, MissingStep, Policy, PolicyError, Reason};
-use orbgate_analysis::{AskError, Code, Coverage, Fix, Suite, Text, ask, fixes, lint};
+use orbgate_analysis::{AskError, Code, Coverage, Fix, Form, Suite, Text, ask_in, fixes, lint};
 use serde::Serialize;
 
 /// How a call ended, in the numbers of the C ABI. If it isn't `Ok`, the answer is an [`Error`].
@@ -176,7 +176,7 @@ impl Module {
         self.say(Status::Ok, &loaded)
     }
 
-    pub(crate) fn ask(&mut self, engine: u32, question_len: usize) -> Status {
+    pub(crate) fn ask(&mut self, engine: u32, question_len: usize, form: u32) -> Status {
         let input = core::mem::take(&mut self.input);
         let Some(engine) = self.engines.get(&engine) else {
             let message = format!("there is no engine {engine}");
@@ -187,9 +187,12 @@ impl Module {
             let message = "the input is not UTF-8, or shorter than the question";
             return self.refuse(Status::InvalidArgument, message.to_owned());
         };
-        match ask(engine, question, arguments) {
+        let Some(form) = Form::of(form) else {
+            return self.refuse(Status::InvalidArgument, format!("no form of an answer is {form}"));
+        };
+        match ask_in(engine, question, arguments, form) {
             Ok(answer) => {
-                self.answer = answer.into_bytes();
+                self.answer = answer;
                 Status::Ok
             }
             Err(AskError::Policy(error)) => self.refuse_policy(&error),
@@ -292,7 +295,7 @@ mod tests {
 
     fn question(module: &mut Module, engine: u32, name: &str, arguments: &str) -> (Status, Value) {
         write(module, &format!("{name}{arguments}"));
-        (module.ask(engine, name.len()), answer(module))
+        (module.ask(engine, name.len(), 0), answer(module))
     }
 
     fn engine(module: &mut Module, policy: &str) -> u32 {
@@ -367,15 +370,15 @@ mod tests {
 
         // A length that isn't one, and text that isn't UTF-8.
         write(&mut module, "table{}");
-        assert_eq!(module.ask(external, 8), Status::InvalidArgument);
+        assert_eq!(module.ask(external, 8, 0), Status::InvalidArgument);
         write(&mut module, "é{}");
-        assert_eq!(module.ask(external, 1), Status::InvalidArgument);
+        assert_eq!(module.ask(external, 1, 0), Status::InvalidArgument);
         module.input(1);
         module.input.copy_from_slice(b"\xff");
         assert_eq!(module.load(), Status::InvalidArgument);
         assert!(module.input(usize::MAX).is_null());
         // Nothing was written: the last input isn't asked again.
-        assert_eq!(module.ask(external, 5), Status::InvalidArgument);
+        assert_eq!(module.ask(external, 5, 0), Status::InvalidArgument);
     }
 
     #[test]

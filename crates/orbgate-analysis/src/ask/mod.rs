@@ -2,6 +2,8 @@
 //! language.
 
 pub mod answers;
+mod fields;
+mod names;
 
 use core::fmt;
 
@@ -76,19 +78,50 @@ pub const QUESTIONS: [&str; 9] = ["check", "diff", "explain", "lint", "needs", "
 /// [`AskError`]: an unknown question, arguments that don't match the question, or errors in a policy other than the one
 /// to check.
 pub fn ask(engine: &Engine, question: &str, arguments: &str) -> Result<String, AskError> {
+    let json = ask_in(engine, question, arguments, Form::Json)?;
+    String::from_utf8(json).map_err(|error| AskError::Arguments(error.to_string()))
+}
+
+/// The form of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// JSON.
+    Json,
+    /// Fields of number, length and bytes, which a language reads several times as fast: see `docs/messages.md`.
+    Fields,
+}
+
+impl Form {
+    /// The form with this number in the C ABI and in the WebAssembly module.
+    #[must_use]
+    pub const fn of(number: u32) -> Option<Self> {
+        match number {
+            0 => Some(Self::Json),
+            1 => Some(Self::Fields),
+            _ => None,
+        }
+    }
+}
+
+/// Answers a question like [`ask`], in this form.
+///
+/// # Errors
+///
+/// As [`ask`].
+pub fn ask_in(engine: &Engine, question: &str, arguments: &str, form: Form) -> Result<Vec<u8>, AskError> {
     match question {
-        "check" => check(&read(arguments)?),
-        "diff" => diff(engine, &read(arguments)?),
-        "explain" => explained(engine, &read(arguments)?),
-        "lint" => lint(read(arguments)?),
-        "needs" => needs(engine, &read(arguments)?),
-        "reach" => reach(engine, &read(arguments)?),
+        "check" => check(&read(arguments)?, form),
+        "diff" => diff(engine, &read(arguments)?, form),
+        "explain" => explained(engine, &read(arguments)?, form),
+        "lint" => lint(read(arguments)?, form),
+        "needs" => needs(engine, &read(arguments)?, form),
+        "reach" => reach(engine, &read(arguments)?, form),
         "table" => {
             let Nothing {} = read(arguments)?;
-            written(&engine.table())
+            written(&engine.table(), form)
         }
-        "unused" => unused(engine, &read(arguments)?),
-        "who" => who(engine, read(arguments)?),
+        "unused" => unused(engine, &read(arguments)?, form),
+        "who" => who(engine, read(arguments)?, form),
         other => Err(AskError::Unknown(other.to_owned())),
     }
 }
@@ -100,9 +133,13 @@ fn read<'a, T: Deserialize<'a>>(arguments: &'a str) -> Result<T, AskError> {
     }
 }
 
-fn written(answer: &impl Serialize) -> Result<String, AskError> {
-    // A result consists of strings, numbers and lists, which JSON can represent.
-    serde_json::to_string(answer).map_err(|error| AskError::Arguments(error.to_string()))
+fn written(answer: &impl Serialize, form: Form) -> Result<Vec<u8>, AskError> {
+    // An answer consists of strings, integers, booleans and lists, which both forms can represent.
+    let bytes = match form {
+        Form::Json => serde_json::to_vec(answer).map_err(|error| error.to_string()),
+        Form::Fields => fields::write(answer).map_err(|error| error.to_string()),
+    };
+    bytes.map_err(AskError::Arguments)
 }
 
 #[derive(Deserialize)]
@@ -121,14 +158,14 @@ fn unnamed() -> String {
     "policy.yaml".to_owned()
 }
 
-fn check(arguments: &CheckArguments) -> Result<String, AskError> {
+fn check(arguments: &CheckArguments, form: Form) -> Result<Vec<u8>, AskError> {
     let policy = Policy::from_yaml(&arguments.policy);
     let warnings = match &policy {
         Ok(policy) => warnings(policy, &arguments.policy),
         Err(_) => Vec::new(),
     };
     let policy = policy.as_ref().map_err(PolicyError::diagnostics);
-    written(&Files { files: vec![Checked::new(&arguments.file, policy, &warnings)] })
+    written(&Files { files: vec![Checked::new(&arguments.file, policy, &warnings)] }, form)
 }
 
 #[derive(Deserialize)]
@@ -141,12 +178,12 @@ struct LintArguments {
     levels: std::collections::BTreeMap<String, String>,
 }
 
-fn lint(arguments: LintArguments) -> Result<String, AskError> {
+fn lint(arguments: LintArguments, form: Form) -> Result<Vec<u8>, AskError> {
     let levels = arguments.levels.iter().map(|(code, level)| Levels::read(code, level));
     let levels: Levels = levels.collect::<Result<_, _>>().map_err(AskError::Arguments)?;
     let policy = Policy::from_yaml(&arguments.policy);
     let policy = policy.map_err(|error| error.diagnostics().to_vec());
-    written(&Files { files: vec![Linted::new(arguments.file, &arguments.policy, policy, &levels)] })
+    written(&Files { files: vec![Linted::new(arguments.file, &arguments.policy, policy, &levels)] }, form)
 }
 
 #[derive(Deserialize)]
@@ -156,7 +193,7 @@ struct DiffArguments {
     fail_on: Option<Vec<String>>,
 }
 
-fn diff(engine: &Engine, arguments: &DiffArguments) -> Result<String, AskError> {
+fn diff(engine: &Engine, arguments: &DiffArguments, form: Form) -> Result<Vec<u8>, AskError> {
     let kinds = match &arguments.fail_on {
         None => Failing::USUAL.to_vec(),
         Some(names) => {
@@ -174,7 +211,7 @@ fn diff(engine: &Engine, arguments: &DiffArguments) -> Result<String, AskError> 
         return Err(AskError::Incomplete);
     }
     let fails = compared.fails(&kinds);
-    written(&DiffAnswer { compared: &compared, fails: &fails })
+    written(&DiffAnswer { compared: &compared, fails: &fails }, form)
 }
 
 #[derive(Deserialize)]
@@ -187,7 +224,7 @@ struct ExplainArguments<'a> {
     requested: Option<String>,
 }
 
-fn explained(engine: &Engine, arguments: &ExplainArguments<'_>) -> Result<String, AskError> {
+fn explained(engine: &Engine, arguments: &ExplainArguments<'_>, form: Form) -> Result<Vec<u8>, AskError> {
     let request = &arguments.request;
     let grant = Grant {
         declared: arguments.declared.as_deref().map(Scopes::from),
@@ -206,14 +243,15 @@ fn explained(engine: &Engine, arguments: &ExplainArguments<'_>) -> Result<String
     };
     let token = held.as_ref().map(|(kind, set)| Token { kind: *kind, scopes: Scopes::Set(set) });
     let bonus = request.allow_bonus_orbs_use;
-    written(&match &request.subject {
+    let explanation = match &request.subject {
         Subject::Scope(scope) => explain_scope(engine, &**scope, token, bonus, &grant),
         Subject::Call { method, target } => {
             let call =
                 Request { method: method.as_bytes(), target: target.as_bytes(), token, allow_bonus_orbs_use: bonus };
             explain(engine, &call, &grant)
         }
-    })
+    };
+    written(&explanation, form)
 }
 
 /// The token for calls that come without one.
@@ -243,7 +281,7 @@ struct NeedsArguments<'a> {
     calls: Vec<RequestLine<'a>>,
 }
 
-fn needs(engine: &Engine, arguments: &NeedsArguments<'_>) -> Result<String, AskError> {
+fn needs(engine: &Engine, arguments: &NeedsArguments<'_>, form: Form) -> Result<Vec<u8>, AskError> {
     let kind = TokenKind::from(arguments.token);
     let mut needs = Needs::new(engine, kind);
     for (at, call) in (1..).zip(&arguments.calls) {
@@ -253,7 +291,7 @@ fn needs(engine: &Engine, arguments: &NeedsArguments<'_>) -> Result<String, AskE
             Subject::Call { method, target } => needs.add(at, &**method, &**target, shown),
         }
     }
-    written(&needs.answer())
+    written(&needs.answer(), form)
 }
 
 /// `METHOD TARGET` or `scope SCOPE`, shortened if it is long.
@@ -272,10 +310,10 @@ struct ReachArguments<'a> {
     token: TokenObject<'a>,
 }
 
-fn reach(engine: &Engine, arguments: &ReachArguments<'_>) -> Result<String, AskError> {
+fn reach(engine: &Engine, arguments: &ReachArguments<'_>, form: Form) -> Result<Vec<u8>, AskError> {
     let token = &arguments.token;
     let scopes = token.joined();
-    written(&Reach::new(engine, token.kind, &scopes, scopes.as_bytes()))
+    written(&Reach::new(engine, token.kind, &scopes, scopes.as_bytes()), form)
 }
 
 #[derive(Deserialize)]
@@ -285,7 +323,7 @@ struct UnusedArguments<'a> {
     calls: Vec<RequestLine<'a>>,
 }
 
-fn unused(engine: &Engine, arguments: &UnusedArguments<'_>) -> Result<String, AskError> {
+fn unused(engine: &Engine, arguments: &UnusedArguments<'_>, form: Form) -> Result<Vec<u8>, AskError> {
     let mut unused = Unused::new(engine);
     for (at, call) in (1..).zip(&arguments.calls) {
         let token = call.token.as_ref();
@@ -294,7 +332,7 @@ fn unused(engine: &Engine, arguments: &UnusedArguments<'_>) -> Result<String, As
         let decided = scopes.as_deref().map(|scopes| (call.decide(engine), scopes.as_bytes()));
         unused.count(at, decided, None);
     }
-    written(&unused.answer())
+    written(&unused.answer(), form)
 }
 
 #[derive(Deserialize)]
@@ -339,13 +377,9 @@ impl<'a> NamedToken<'a> {
     }
 }
 
-fn who(engine: &Engine, arguments: WhoArguments<'_>) -> Result<String, AskError> {
+fn who(engine: &Engine, arguments: WhoArguments<'_>, form: Form) -> Result<Vec<u8>, AskError> {
     let (method, target) = (&*arguments.method, &*arguments.target);
     let tokens = (1..).zip(arguments.tokens);
-    written(&Who {
-        policy: engine.digest(),
-        method,
-        target,
-        tokens: tokens.map(|(line, Object(token))| token.ask(line, method, target, engine)).collect(),
-    })
+    let tokens = tokens.map(|(line, Object(token))| token.ask(line, method, target, engine)).collect();
+    written(&Who { policy: engine.digest(), method, target, tokens }, form)
 }

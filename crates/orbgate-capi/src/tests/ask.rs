@@ -2,9 +2,11 @@
 
 use core::ptr::{null, null_mut};
 
+use orbgate_analysis::Form;
+
 use super::expected::Expected;
 use super::{OK, compiled, external, said, text, told};
-use crate::ask::{OrbgateAnswer, orbgate_answer_free, orbgate_engine_ask};
+use crate::ask::{ORBGATE_ANSWER_FIELDS, ORBGATE_ANSWER_JSON, OrbgateAnswer, orbgate_answer_free, orbgate_engine_ask};
 use crate::engine::{OrbgateEngine, orbgate_engine_free};
 use crate::status::OrbgateStatus;
 use crate::text::OrbgateStr;
@@ -15,8 +17,18 @@ fn ask(engine: *const OrbgateEngine, question: &str, arguments: &str) -> Result<
     let (mut answer, mut json, mut error) = (null_mut(), OrbgateStr::NULL, null_mut());
     let ((question, question_len), (arguments, len)) = (text(question), text(arguments));
     unsafe {
-        let status =
-            orbgate_engine_ask(engine, question, question_len, arguments, len, &mut answer, &mut json, &mut error);
+        let form = ORBGATE_ANSWER_JSON;
+        let status = orbgate_engine_ask(
+            engine,
+            question,
+            question_len,
+            arguments,
+            len,
+            form,
+            &mut answer,
+            &mut json,
+            &mut error,
+        );
         if status != OK {
             assert!(answer.is_null());
             let (code, message) = told(error);
@@ -81,13 +93,19 @@ fn what_cannot_be_answered_is_an_error() {
         // Invalid UTF-8, no arguments, no room for the result, and no receiver for the error.
         let bad = [0xff_u8];
         let (mut json, nobody) = (OrbgateStr::NULL, null_mut());
-        let status = orbgate_engine_ask(engine, bad.as_ptr().cast(), 1, data, len, &mut answer, &mut json, nobody);
+        let status = orbgate_engine_ask(engine, bad.as_ptr().cast(), 1, data, len, 0, &mut answer, &mut json, nobody);
         assert_eq!(status, invalid);
-        let status = orbgate_engine_ask(engine, data, len, null(), 2, &mut answer, &mut json, nobody);
+        let status = orbgate_engine_ask(engine, data, len, null(), 2, 0, &mut answer, &mut json, nobody);
         assert_eq!(status, invalid);
-        let status = orbgate_engine_ask(engine, data, len, data, len, null_mut(), &mut json, nobody);
+        let status = orbgate_engine_ask(engine, data, len, data, len, 0, null_mut(), &mut json, nobody);
         assert_eq!(status, invalid);
-        let status = orbgate_engine_ask(engine, data, len, data, len, &mut answer, null_mut(), nobody);
+        let status = orbgate_engine_ask(engine, data, len, data, len, 0, &mut answer, null_mut(), nobody);
+        assert_eq!(status, invalid);
+        // No such form.
+        let forms = [ORBGATE_ANSWER_JSON, ORBGATE_ANSWER_FIELDS].map(Form::of);
+        assert_eq!(forms, [Some(Form::Json), Some(Form::Fields)]);
+        let form = ORBGATE_ANSWER_FIELDS + 1;
+        let status = orbgate_engine_ask(engine, data, len, data, len, form, &mut answer, &mut json, nobody);
         assert_eq!(status, invalid);
         assert!(answer.is_null());
         orbgate_answer_free(null_mut());

@@ -179,7 +179,7 @@ impl Code {
 /// `non_ascii` in Go's spelling: `NonASCII`.
 pub(super) fn go_name(word: &str) -> String {
     let camel = |word: &str| match word.split_at(1) {
-        _ if ["ascii", "http", "io", "ok"].contains(&word) => word.to_uppercase(),
+        _ if ["ascii", "http", "io", "json", "ok"].contains(&word) => word.to_uppercase(),
         (first, rest) => format!("{}{rest}", first.to_uppercase()),
     };
     word.split('_').map(camel).collect()

@@ -1,9 +1,11 @@
 //! The page that describes the messages, and the list of their numbers.
 
+use super::super::questions::names;
 use super::{Field, MADE, Message, Messages, Role, ValueType};
 
 const HEAD: &str = "\
 # The numbers of messages and of their fields. Made by `cargo xtask codes`; lines are only added, so a number is never used again.
+# A `name` is the number of each field with that name in the answers of questions.
 # kind	number	name	type: `!` is critical, `?` may be absent, `[]` a list
 ";
 
@@ -20,6 +22,9 @@ pub(super) fn numbers(messages: &Messages) -> String {
         for field in &message.fields {
             text += &format!("field\t{}\t{name}.{}\t{}\n", field.number, field.name, field.type_name());
         }
+    }
+    for (number, name) in (1..).zip(names()) {
+        text += &format!("name\t{number}\t{name}\t\n");
     }
     text
 }
@@ -63,6 +68,15 @@ pub(super) fn page(messages: &Messages) -> String {
             false => messages.is_answered(message),
         });
         listed.for_each(|message| text += &section(message));
+    }
+    text += "\n## Answers of questions\n\n\
+             `orbgate_engine_ask` gives the answer of a [question about a policy](../bindings/README.md#questions) as JSON or, with\n\
+             `ORBGATE_ANSWER_FIELDS`, as the fields of its object, without a head. The numbers are those of their names, in every object. What is\n\
+             null, empty or false is left out, but a string or an integer never is. A list has a field for each item, and an item that is a list\n\
+             is again a field for each of its items.\n\n\
+             | number | name |\n|--:|---|\n";
+    for (number, name) in (1..).zip(names()) {
+        text += &format!("| {number} | `{name}` |\n");
     }
     text
 }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use orbgate::{Engine, Policy};
+use orbgate_analysis::{Form, ask_in};
 use serde_json::{Map, Value};
 
 use super::super::committed::root;
@@ -54,6 +56,55 @@ impl Shapes {
     }
 }
 
+impl Shapes {
+    /// The JSON of an answer that was written as fields.
+    fn json(&self, mut bytes: &[u8], name: &str) -> Value {
+        let mut object = Map::new();
+        for field in &self.find(name).fields {
+            let empty = match (field.missing, field.kind) {
+                (Missing::Null, _) => Value::Null,
+                (Missing::Never, Type::Flag) => Value::Bool(false),
+                (Missing::Never, Type::Texts | Type::Shapes(_)) => Value::Array(Vec::new()),
+                _ => continue,
+            };
+            object.insert(field.name.to_owned(), empty);
+        }
+        while let Some((number, value)) = take(&mut bytes) {
+            let field = self.find(name).fields.iter().find(|field| self.number(field.name) == number);
+            let field = field.unwrap_or_else(|| panic!("{name} has a field {number}"));
+            let text = |value: &[u8]| Value::from(str::from_utf8(value).unwrap());
+            let item = match field.kind {
+                Type::Text | Type::Texts => text(value),
+                Type::Integer | Type::Amount => Value::from(u64::from_le_bytes(value.try_into().unwrap())),
+                Type::Flag => Value::from(value.is_empty()),
+                Type::TextsByText => panic!("no answer has one"),
+                Type::TextLists => {
+                    let mut items = value;
+                    std::iter::from_fn(|| take(&mut items)).map(|(_, item)| text(item)).collect()
+                }
+                Type::Shape(shape) | Type::Shapes(shape) => self.json(value, shape),
+            };
+            match field.kind {
+                Type::Texts | Type::TextLists | Type::Shapes(_) => {
+                    let list = object.entry(field.name).or_insert_with(|| Value::Array(Vec::new()));
+                    list.as_array_mut().unwrap().push(item);
+                }
+                _ => drop(object.insert(field.name.to_owned(), item)),
+            }
+        }
+        Value::Object(object)
+    }
+}
+
+/// The next field: its number and its bytes.
+fn take<'a>(bytes: &mut &'a [u8]) -> Option<(usize, &'a [u8])> {
+    let (number, rest) = bytes.split_first_chunk()?;
+    let (len, rest) = rest.split_first_chunk().unwrap();
+    let (value, rest) = rest.split_at(u32::from_le_bytes(*len) as usize);
+    *bytes = rest;
+    Some((u32::from_le_bytes(*number) as usize, value))
+}
+
 fn are_texts(value: &Value) -> bool {
     value.as_array().is_some_and(|texts| texts.iter().all(Value::is_string))
 }
@@ -71,6 +122,11 @@ fn every_answer_has_its_shape() {
         let question = question.unwrap();
         shapes.check(&row["arguments"], question.arguments, &mut seen);
         shapes.check(&row["answer"], question.answer, &mut seen);
+        let policy = row["engine"].as_str().map(|name| root().join(format!("policy/cases/policies/{name}.yaml")));
+        let policy = policy.map(|path| Policy::from_yaml(&std::fs::read_to_string(path).unwrap()).unwrap());
+        let engine = policy.as_ref().map_or_else(|| Engine::external().clone(), Engine::new);
+        let fields = ask_in(&engine, question.name, &row["arguments"].to_string(), Form::Fields).unwrap();
+        assert_eq!(shapes.json(&fields, question.answer), row["answer"], "{}", question.name);
     }
     let mut unseen = Vec::new();
     for shape in &shapes.shapes {

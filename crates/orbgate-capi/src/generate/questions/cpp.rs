@@ -6,7 +6,7 @@ use super::{Field, MADE, Missing, Shape, Shapes, Type, unreserved};
 pub(super) fn header(shapes: &Shapes) -> String {
     let mut made = Vec::new();
     let mut text = format!(
-        "// The questions that an engine answers about its policy, typed. Each answer is the JSON of `orbgate QUESTION --json`.\n//\n\
+        "// The questions that an engine answers about its policy, typed. Each answer has the fields of `orbgate QUESTION --json`.\n//\n\
          // {MADE}\n#ifndef ORBGATE_QUESTIONS_HPP\n#define ORBGATE_QUESTIONS_HPP\n\n#include <cstdint>\n#include <map>\n\
          #include <optional>\n#include <string>\n#include <vector>\n\n#include \"orbgate_json.hpp\"\n\nnamespace orbgate::questions {{\n"
     );

@@ -25,6 +25,14 @@ pub(super) fn types(shapes: &Shapes) -> String {
     text
 }
 
+/// The names of fields, for the reader of answers.
+pub(super) fn names(shapes: &Shapes) -> String {
+    format!(
+        "package answers\n\n// {MADE}\n\n// The name of each field, at its number.\nvar names = [...]string{{\n{}}}\n",
+        shapes.literals("\t")
+    )
+}
+
 fn row(field: &Field) -> [String; 3] {
     let kind = match field.kind {
         Type::Text => "string".to_owned(),
@@ -47,58 +55,6 @@ fn row(field: &Field) -> [String; 3] {
     };
     let tag = format!("`json:\"{}{option}\"`", field.name);
     [pascal(field.name), format!("{pointer}{kind}"), tag]
-}
-
-/// The functions that read answers.
-pub(super) fn answers(shapes: &Shapes) -> String {
-    let mut text = format!("package questions\n\n// {MADE}\n");
-    for shape in shapes.shapes.iter().filter(|shape| shapes.is_answered(shape)) {
-        let mut answers = shapes.questions.iter();
-        if answers.any(|question| question.answer == shape.name) {
-            text += &format!(
-                "\n// UnmarshalJSON reads the answer from JSON.\nfunc (v *{name}) UnmarshalJSON(text []byte) error {{ return unmarshal(text, v) }}\n",
-                name = shape.name
-            );
-        }
-        text += &format!(
-            "\nfunc (v *{}) read(r *reader) {{\n\tfor more := r.first('{{', '}}'); more; more = r.next('}}') {{\n\t\tswitch r.name() {{\n",
-            shape.name
-        );
-        for field in &shape.fields {
-            text += &format!("\t\tcase \"{}\":\n", field.name);
-            text += &read(field);
-        }
-        text += "\t\tdefault:\n\t\t\tr.skip()\n\t\t}\n\t}\n}\n";
-    }
-    text
-}
-
-fn read(field: &Field) -> String {
-    let target = format!("v.{}", pascal(field.name));
-    let value = match field.kind {
-        Type::Text => "r.string()".to_owned(),
-        Type::Integer | Type::Amount => "r.number()".to_owned(),
-        Type::Flag => "r.flag()".to_owned(),
-        Type::Texts => "r.strings()".to_owned(),
-        Type::TextLists => "r.lists()".to_owned(),
-        Type::TextsByText => "r.stringsByString()".to_owned(),
-        Type::Shapes(name) => format!("list[{name}](r)"),
-        Type::Shape(name) if field.is_optional() => {
-            return format!(
-                "\t\t\tif !r.isNull() {{\n\t\t\t\t{target} = new({name})\n\t\t\t\t{target}.read(r)\n\t\t\t}}\n"
-            );
-        }
-        Type::Shape(_) => return format!("\t\t\t{target}.read(r)\n"),
-    };
-    match (field.is_optional(), field.kind) {
-        (false, _) => format!("\t\t\t{target} = {value}\n"),
-        (true, Type::Texts | Type::TextLists | Type::Shapes(_)) => {
-            format!("\t\t\tif !r.isNull() {{\n\t\t\t\t{target} = {value}\n\t\t\t}}\n")
-        }
-        (true, _) => {
-            format!("\t\t\tif !r.isNull() {{\n\t\t\t\t{target} = pointer({value})\n\t\t\t}}\n")
-        }
-    }
 }
 
 /// The methods of an engine.

@@ -11,7 +11,7 @@ pub(super) fn types(shapes: &Shapes) -> String {
     let made = code(MADE);
     let mut text = format!(
         "package io.github.orbgate;\n\nimport java.util.List;\nimport java.util.Map;\nimport java.util.Optional;\nimport java.util.OptionalLong;\n\n\
-         /**\n * The arguments and the answers of the questions that an engine answers about its policy. Each answer is the JSON of\n \
+         /**\n * The arguments and the answers of the questions that an engine answers about its policy. Each answer has the fields of\n \
          * {{@code orbgate QUESTION --json}}.\n *\n * <p>{made}\n */\npublic final class Questions {{\n    private Questions() {{}}\n"
     );
     for shape in &shapes.shapes {
@@ -146,7 +146,7 @@ pub(super) fn methods(shapes: &Shapes) -> String {
         };
         format!(
             "    /**\n     * {}\n     *{tag}\n     * @return the answer\n     * @throws OrbgateException if the arguments are invalid\n     */\n    \
-             public Questions.{answer} {}({parameter}) {{\n        return Json.read(ask(\"{}\", Json.write({argument})), Questions.{answer}.class);\n    }}\n\n",
+             public Questions.{answer} {}({parameter}) {{\n        return ask(\"{}\", {argument}, Questions.{answer}.class);\n    }}\n\n",
             question.about,
             camel(question.name),
             question.name

@@ -16,6 +16,8 @@ use super::committed::{compare, compare_section};
 const MADE: &str = "Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.";
 
 struct Shapes {
+    /// The names of the fields of answers: field 1, field 2 and so on.
+    names: Vec<&'static str>,
     questions: Vec<Question>,
     shapes: Vec<Shape>,
 }
@@ -67,11 +69,20 @@ enum Missing {
     LeftOutIfEmpty,
 }
 
+/// The names of the fields of answers, in the order of their numbers, from 1.
+pub(super) fn names() -> Vec<&'static str> {
+    let lines = include_str!("../shapes.txt").lines().filter_map(|line| line.strip_prefix("* "));
+    lines.flat_map(|line| line.split(' ')).collect()
+}
+
 impl Shapes {
     fn read() -> Self {
         let (mut questions, mut shapes) = (Vec::new(), Vec::<Shape>::new());
         let (shapes_text, _) = include_str!("../shapes.txt").split_once("\n== Messages\n").unwrap();
         for line in shapes_text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            if line.starts_with("* ") {
+                continue;
+            }
             if let Some(question) = line.strip_prefix("? ") {
                 let (name, rest) = question.split_once(": ").unwrap();
                 let (types, about) = rest.split_once(": ").unwrap();
@@ -89,7 +100,32 @@ impl Shapes {
                 shapes.push(Shape { name, about, fields });
             }
         }
-        Self { questions, shapes }
+        let shapes = Self { names: names(), questions, shapes };
+        for shape in shapes.shapes.iter().filter(|shape| shapes.is_answered(shape)) {
+            shape.fields.iter().for_each(|field| assert!(shapes.number(field.name) > 0));
+        }
+        shapes
+    }
+
+    /// The number of the field with this name.
+    fn number(&self, name: &str) -> usize {
+        let mut at = self.names.iter().enumerate().filter(|(_, known)| **known == name);
+        let number = at.next().unwrap_or_else(|| panic!("`{name}` has no number")).0 + 1;
+        assert!(at.next().is_none(), "`{name}` has two numbers");
+        number
+    }
+
+    /// The names as string literals of any language, several on each line.
+    fn literals(&self, indent: &str) -> String {
+        let mut lines = vec![indent.to_owned() + "\"\","];
+        for name in &self.names {
+            let last = lines.last_mut().unwrap();
+            match last.len() + name.len() > 134 {
+                true => lines.push(format!("{indent}\"{name}\",")),
+                false => *last += &format!(" \"{name}\","),
+            }
+        }
+        lines.join("\n") + "\n"
     }
 
     fn find(&self, name: &str) -> &Shape {
@@ -187,6 +223,16 @@ fn pascal(name: &str) -> String {
     words.collect()
 }
 
+/// The names for the library.
+fn literals(shapes: &Shapes) -> String {
+    let literals = shapes.literals("    ");
+    format!(
+        "// {MADE}\n\nuse phf::{{OrderedSet, phf_ordered_set}};\n\n\
+         /// The names of the fields of answers, each at its number. There is no field 0.\n\
+         #[rustfmt::skip]\npub(super) static NAMES: OrderedSet<&'static str> = phf_ordered_set! {{\n{literals}}};\n"
+    )
+}
+
 #[test]
 fn every_language_has_the_questions() {
     let shapes = Shapes::read();
@@ -197,9 +243,10 @@ fn every_language_has_the_questions() {
     let names: Vec<_> = shapes.questions.iter().map(|question| question.name).collect();
     assert_eq!(names, orbgate_analysis::QUESTIONS);
     compare("policy/questions.schema.json", &json::print(&schema::document(&shapes)));
+    compare("crates/orbgate-analysis/src/ask/names.rs", &literals(&shapes));
     let go = "bindings/go/orbgate";
     compare(&format!("{go}/questions/questions.go"), &go::types(&shapes));
-    compare(&format!("{go}/questions/answers.go"), &go::answers(&shapes));
+    compare(&format!("{go}/internal/answers/names.go"), &go::names(&shapes));
     compare(&format!("{go}/questions.go"), &go::methods(&shapes));
     // crates/orbgate-wasm/npm has a link to it.
     compare("bindings/node/questions.d.ts", &typescript::types(&shapes));
@@ -207,6 +254,8 @@ fn every_language_has_the_questions() {
     compare_section("bindings/node/index.d.ts", "questions", &methods);
     let java = "bindings/java/src/main/java/io/github/orbgate";
     compare(&format!("{java}/Questions.java"), &java::types(&shapes));
+    compare_section(&format!("{java}/Fields.java"), "names", &shapes.literals("        "));
     compare_section(&format!("{java}/Engine.java"), "questions", &java::methods(&shapes));
     compare("bindings/cpp/include/orbgate_questions.hpp", &cpp::header(&shapes));
+    compare_section("bindings/cpp/include/orbgate_json.hpp", "names", &shapes.literals("    "));
 }

@@ -3,6 +3,7 @@ package io.github.orbgate;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.AccessMode;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
@@ -259,16 +260,24 @@ public final class Engine implements Policy, AutoCloseable {
      * @throws PolicyException if the policy for {@code diff} has errors
      */
     public String ask(String question, String arguments) {
+        return new String(ask(question, arguments, Layout.ANSWER_JSON), StandardCharsets.UTF_8);
+    }
+
+    private <T> T ask(String question, Object arguments, Class<T> type) {
+        return Fields.read(ask(question, Json.write(arguments), Layout.ANSWER_FIELDS), type);
+    }
+
+    private byte[] ask(String question, String arguments, int form) {
         byte[] name = Text.bytes(question, "question");
         byte[] json = Text.bytes(arguments, "arguments");
         return open().during(engine -> {
             NativeBuffer out = new NativeBuffer(Layout.Str.SIZE + 16);
             long made = out.address + Layout.Str.SIZE;
             int status = Library.ABI.call(
-                    "orbgate_engine_ask", engine, name, (long) name.length, json, (long) json.length, made, out.address, made + 8);
+                    "orbgate_engine_ask", engine, name, (long) name.length, json, (long) json.length, form, made, out.address, made + 8);
             Problem.check(status, out.bytes.getLong(Layout.Str.SIZE + 8));
             try {
-                return out.text(0);
+                return Library.ABI.copy(out.bytes.getLong(Layout.Str.DATA), out.bytes.getLong(Layout.Str.LEN));
             } finally {
                 Library.ABI.call("orbgate_answer_free", out.bytes.getLong(Layout.Str.SIZE));
             }
@@ -284,7 +293,7 @@ public final class Engine implements Policy, AutoCloseable {
      * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Checks check(Questions.CheckArguments arguments) {
-        return Json.read(ask("check", Json.write(arguments)), Questions.Checks.class);
+        return ask("check", arguments, Questions.Checks.class);
     }
 
     /**
@@ -295,7 +304,7 @@ public final class Engine implements Policy, AutoCloseable {
      * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Comparison diff(Questions.DiffArguments arguments) {
-        return Json.read(ask("diff", Json.write(arguments)), Questions.Comparison.class);
+        return ask("diff", arguments, Questions.Comparison.class);
     }
 
     /**
@@ -306,7 +315,7 @@ public final class Engine implements Policy, AutoCloseable {
      * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Explanation explain(Questions.ExplainArguments arguments) {
-        return Json.read(ask("explain", Json.write(arguments)), Questions.Explanation.class);
+        return ask("explain", arguments, Questions.Explanation.class);
     }
 
     /**
@@ -317,7 +326,7 @@ public final class Engine implements Policy, AutoCloseable {
      * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Lints lint(Questions.LintArguments arguments) {
-        return Json.read(ask("lint", Json.write(arguments)), Questions.Lints.class);
+        return ask("lint", arguments, Questions.Lints.class);
     }
 
     /**
@@ -328,7 +337,7 @@ public final class Engine implements Policy, AutoCloseable {
      * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Needs needs(Questions.NeedsArguments arguments) {
-        return Json.read(ask("needs", Json.write(arguments)), Questions.Needs.class);
+        return ask("needs", arguments, Questions.Needs.class);
     }
 
     /**
@@ -339,7 +348,7 @@ public final class Engine implements Policy, AutoCloseable {
      * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Reach reach(Questions.ReachArguments arguments) {
-        return Json.read(ask("reach", Json.write(arguments)), Questions.Reach.class);
+        return ask("reach", arguments, Questions.Reach.class);
     }
 
     /**
@@ -349,7 +358,7 @@ public final class Engine implements Policy, AutoCloseable {
      * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Table table() {
-        return Json.read(ask("table", Json.write(new Questions.TableArguments())), Questions.Table.class);
+        return ask("table", new Questions.TableArguments(), Questions.Table.class);
     }
 
     /**
@@ -360,7 +369,7 @@ public final class Engine implements Policy, AutoCloseable {
      * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Usage unused(Questions.UnusedArguments arguments) {
-        return Json.read(ask("unused", Json.write(arguments)), Questions.Usage.class);
+        return ask("unused", arguments, Questions.Usage.class);
     }
 
     /**
@@ -371,7 +380,7 @@ public final class Engine implements Policy, AutoCloseable {
      * @throws OrbgateException if the arguments are invalid
      */
     public Questions.Callers who(Questions.WhoArguments arguments) {
-        return Json.read(ask("who", Json.write(arguments)), Questions.Callers.class);
+        return ask("who", arguments, Questions.Callers.class);
     }
 
     // end of questions

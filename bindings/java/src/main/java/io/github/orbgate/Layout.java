@@ -59,6 +59,8 @@ final class Layout {
     static final int TOKEN_KIND_USER = 1;
     static final int TOKEN_KIND_ORGANISATION = 2;
     static final int TOKEN_KIND_NONE = 255;
+    static final int ANSWER_JSON = 0;
+    static final int ANSWER_FIELDS = 1;
     static final int DEFAULT_HTTP_STATUS = 403;
     static final int MAX_POLICY_BYTES = 8388608;
     static final int CHARGE_STATED = 1;

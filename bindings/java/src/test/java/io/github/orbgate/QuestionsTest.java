@@ -4,8 +4,11 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.function.Function;
@@ -57,7 +60,7 @@ class QuestionsTest {
     }
 
     private static <T> String typed(String json, Class<T> type, Function<T, Object> ask) {
-        return Json.write(ask.apply(Json.read(json, type)));
+        return Json.write(ask.apply(JsonArguments.read(json, type)));
     }
 
     private static String between(String row, String before, String after) {
@@ -84,15 +87,29 @@ class QuestionsTest {
         assertEquals(1, assertThrows(PolicyException.class, () -> engine.diff(half)).diagnostics().get(0).line());
     }
 
+    /** A field of an answer: the numbers of its head have one byte that isn't 0. */
+    private static byte[] field(int number, byte[]... parts) {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        int size = Arrays.stream(parts).mapToInt(part -> part.length).sum();
+        bytes.writeBytes(new byte[] {(byte) number, 0, 0, 0, (byte) size, 0, 0, 0});
+        Arrays.stream(parts).forEach(bytes::writeBytes);
+        return bytes.toByteArray();
+    }
+
     @Test
-    void jsonIsReadWholeOrNotAtAll() {
-        String text = "{\"kind\":\"\\u0001\\ud83d\\ude00\\n\\\"\\\\\",\"scopes\":\"a\",\"later\":[{\"x\":[1,-2.5e3,null]},\"\\u0041\"]}";
-        Questions.RequestToken token = Json.read(text, Questions.RequestToken.class);
-        assertEquals("\u0001\ud83d\ude00\n\"\\", token.kind());
+    void fieldsAreReadWholeOrNotAtAll() {
+        byte[] none = {};
+        byte[] kind = field(22, "\u0001\ud83d\ude00\n\"\\".getBytes(StandardCharsets.UTF_8));
+        byte[] text = field(0, kind, field(120, none), field(23, new byte[] {'a'}));
+        text = Arrays.copyOfRange(text, 8, text.length);
+        Questions.RequestToken token = Fields.read(text, Questions.RequestToken.class);
         assertEquals("{\"kind\":\"\\u0001\ud83d\ude00\\n\\\"\\\\\",\"scopes\":\"a\"}", Json.write(token));
-        for (int size = 0; size < text.length(); size++) {
-            String cut = text.substring(0, size);
-            assertThrows(OrbgateException.class, () -> Json.read(cut, Questions.RequestToken.class), cut);
+        for (int size = 0; size < text.length; size++) {
+            byte[] cut = Arrays.copyOf(text, size);
+            assertThrows(OrbgateException.class, () -> Fields.read(cut, Questions.RequestToken.class));
+        }
+        for (byte[] bad : List.of(field(28, none, none), field(27, new byte[] {1}))) {
+            assertThrows(OrbgateException.class, () -> Fields.read(bad, Questions.Orbs.class));
         }
     }
 }

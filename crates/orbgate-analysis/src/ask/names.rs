@@ -1,0 +1,15 @@
+// Made of crates/orbgate-capi/src/generate/shapes.txt by `cargo xtask codes`; not to be edited.
+
+use phf::{OrderedSet, phf_ordered_set};
+
+/// The names of the fields of answers, each at its number. There is no field 0.
+#[rustfmt::skip]
+pub(super) static NAMES: OrderedSet<&'static str> = phf_ordered_set! {
+    "", "files", "file", "policy", "diagnostics", "location", "line", "column", "message", "warnings", "old", "new", "verdict", "widens",
+    "complete", "left_out", "changes", "asked", "method", "target", "scope", "token", "kind", "scopes", "allow_bonus_orbs_use", "before",
+    "route", "orbs", "consumes", "amount", "organisation", "after", "wider", "narrower", "cost", "payer", "removed", "fails", "decision",
+    "status", "reason", "detail", "api", "bonus_allowed", "missing_step", "alternatives", "lacking", "orbs_if_allowed", "in_order",
+    "rules", "rule", "state", "near", "why", "meant", "findings", "code", "level", "other", "suppressed", "calls", "is_smallest", "needs",
+    "first", "at", "call", "refusals", "allowed", "name", "apis", "closed", "template", "permits", "routes", "headings", "without_token",
+    "unused", "granted", "used", "needed", "in_policy", "last", "time", "tokens",
+};
