@@ -20,18 +20,14 @@
  * - Null is fine for questions and answers everywhere. No function has a lock: a question, an answer and a step belong to one thread
  *   at a time.
  *
- * docs/messages.md describes every message. The functions that begin with `orbgate_wire_` are details of the others.
+ * docs/messages.md describes every message. What begins with `orbgate_wire_`, and the macros that declare functions, are details.
  */
 #ifndef ORBGATE_GATE_H
 #define ORBGATE_GATE_H
 
 #include "orbgate.h"
 
-#ifdef __cplusplus
-#include <cstdlib>
-#else
 #include <stdlib.h>
-#endif
 
 /* The largest question, with a token configuration; others have at most 2,097,152 bytes. */
 #define ORBGATE_MAX_MESSAGE_BYTES 10485760u
@@ -46,25 +42,6 @@
 #define ORBGATE_WIRE_LIST 64u
 #define ORBGATE_WIRE_CRITICAL 128u
 
-/* Kinds of answers, in `OrbgateMessage.kind`. */
-#define ORBGATE_MESSAGE_DONE 64u
-#define ORBGATE_MESSAGE_FAILED 65u
-#define ORBGATE_MESSAGE_ANSWER 66u
-#define ORBGATE_MESSAGE_WAIT 67u
-#define ORBGATE_MESSAGE_CHECK_SIGNATURE 68u
-#define ORBGATE_MESSAGE_CALL 69u
-#define ORBGATE_MESSAGE_OVER 70u
-#define ORBGATE_MESSAGE_SECRET_SOURCES 71u
-#define ORBGATE_MESSAGE_KEY_STATUS 72u
-#define ORBGATE_MESSAGE_ROUTE_DIFFERENCES 73u
-#define ORBGATE_MESSAGE_READ_BODY 74u
-#define ORBGATE_MESSAGE_LOADED 84u
-#define ORBGATE_MESSAGE_CHARGE 90u
-#define ORBGATE_MESSAGE_HOLD_STEP 91u
-#define ORBGATE_MESSAGE_LEDGER_CALL 92u
-#define ORBGATE_MESSAGE_LEDGERED 93u
-#define ORBGATE_MESSAGE_RESPONDED 94u
-#define ORBGATE_MESSAGE_VISIBLE_NAMES 98u
 /* A question to a gate. */
 typedef struct OrbgateQuestion {
     /* The message so far. */
@@ -80,7 +57,7 @@ typedef struct OrbgateQuestion {
 
 /* An answer of a gate, or a part of one. */
 typedef struct OrbgateMessage {
-    /* An ORBGATE_MESSAGE_* number for an answer; 0 without a message. */
+    /* An ORBGATE_MESSAGE_* number for an answer, which is above its getters; 0 without a message. */
     uint32_t kind;
     /* Its bytes, and those of the fields that it has at most once. */
     OrbgateStr bytes;
@@ -90,19 +67,14 @@ typedef struct OrbgateMessage {
 /* A question in memory of its own, which grows. Free it with `orbgate_question_free`. */
 static inline OrbgateQuestion orbgate_question_init(void)
 {
-    OrbgateQuestion question;
-    memset(&question, 0, sizeof question);
-    question.grows = true;
+    const OrbgateQuestion question = {NULL, 0, 0, 0, true};
     return question;
 }
 
 /* A question in memory of the caller, without any allocation. */
 static inline OrbgateQuestion orbgate_question_in(char *room, size_t size)
 {
-    OrbgateQuestion question;
-    memset(&question, 0, sizeof question);
-    question.data = room;
-    question.room = room == NULL ? 0 : size;
+    const OrbgateQuestion question = {room, 0, room == NULL ? 0 : size, 0, false};
     return question;
 }
 
@@ -130,10 +102,10 @@ static inline uint32_t orbgate_wire_word(const char *from)
            | (uint32_t)(unsigned char)from[3] << 24;
 }
 
-/* Adds a field with a copy of these bytes. */
-static inline void orbgate_wire_add(OrbgateQuestion *to, uint32_t question, uint32_t number, const char *value, size_t len)
+/* Adds a field with a copy of these bytes, if it is there. */
+static inline void orbgate_wire_add(OrbgateQuestion *to, uint32_t question, uint32_t number, bool is_there, const char *value, size_t len)
 {
-    if (to == NULL) {
+    if (to == NULL || (!is_there && to->number == question)) {
         return;
     }
     if (to->number != question || (value == NULL && len > 0) || to->len > ORBGATE_MAX_MESSAGE_BYTES - 8
@@ -165,17 +137,7 @@ static inline void orbgate_wire_begin(OrbgateQuestion *to, uint32_t question)
     if (to != NULL) {
         to->len = 0;
         to->number = question;
-        orbgate_wire_add(to, question, question, NULL, 0);
-    }
-}
-
-/* Sets bytes; no bytes are left out. */
-static inline void orbgate_wire_set(OrbgateQuestion *to, uint32_t question, uint32_t number, const char *value, size_t len)
-{
-    if (len > 0) {
-        orbgate_wire_add(to, question, number, value, len);
-    } else if (to != NULL && to->number != question) {
-        to->number = 0;
+        orbgate_wire_add(to, question, question, true, NULL, 0);
     }
 }
 
@@ -184,22 +146,13 @@ static inline void orbgate_wire_set_integer(OrbgateQuestion *to, uint32_t questi
     char bytes[8];
     orbgate_wire_write(bytes, (uint32_t)(value & 0xffffffffu));
     orbgate_wire_write(bytes + 4, (uint32_t)(value >> 32));
-    orbgate_wire_set(to, question, number, bytes, value == 0 ? 0 : sizeof bytes);
-}
-
-static inline void orbgate_wire_set_boolean(OrbgateQuestion *to, uint32_t question, uint32_t number, bool value)
-{
-    if (value) {
-        orbgate_wire_add(to, question, number, NULL, 0);
-    } else {
-        orbgate_wire_set(to, question, number, NULL, 0);
-    }
+    orbgate_wire_add(to, question, number, value != 0, bytes, sizeof bytes);
 }
 
 /* Begins a part, whose fields follow; `orbgate_wire_end` takes what this returns. */
 static inline size_t orbgate_wire_part(OrbgateQuestion *to, uint32_t question, uint32_t number)
 {
-    orbgate_wire_add(to, question, number, NULL, 0);
+    orbgate_wire_add(to, question, number, true, NULL, 0);
     return to == NULL ? 0 : to->len;
 }
 
@@ -217,20 +170,22 @@ static inline void orbgate_wire_end(OrbgateQuestion *to, size_t part)
 #define ORBGATE_BEGIN(name, message) \
     static inline void name(OrbgateQuestion *to) { orbgate_wire_begin(to, message##u); }
 #define ORBGATE_SET_STRING(name, message, field) \
-    static inline void name(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, message##u, field##u, value, len); }
+    static inline void name(OrbgateQuestion *to, const char *value, size_t len) \
+    { orbgate_wire_add(to, message##u, field##u, len > 0, value, len); }
 #define ORBGATE_SET_INTEGER(name, message, field) \
     static inline void name(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, message##u, field##u, value); }
 #define ORBGATE_SET_BOOLEAN(name, message, field) \
-    static inline void name(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, message##u, field##u, value); }
+    static inline void name(OrbgateQuestion *to, bool value) { orbgate_wire_add(to, message##u, field##u, value, NULL, 0); }
 #define ORBGATE_ADD_STRING(name, message, field) \
-    static inline void name(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, message##u, field##u, value, len); }
+    static inline void name(OrbgateQuestion *to, const char *value, size_t len) \
+    { orbgate_wire_add(to, message##u, field##u, true, value, len); }
 /* Adds an item of two strings. */
 #define ORBGATE_ADD_PAIR(name, message, field, one, two) \
     static inline void name(OrbgateQuestion *to, const char *one, size_t one##_len, const char *two, size_t two##_len) \
     { \
         const size_t part = orbgate_wire_part(to, message##u, field##u); \
-        orbgate_wire_set(to, message##u, 1u, one, one##_len); \
-        orbgate_wire_set(to, message##u, 2u, two, two##_len); \
+        orbgate_wire_add(to, message##u, 1u, one##_len > 0, one, one##_len); \
+        orbgate_wire_add(to, message##u, 2u, two##_len > 0, two, two##_len); \
         orbgate_wire_end(to, part); \
     }
 /* Adds an item that has a string, or none if the pointer is null. */
@@ -238,18 +193,15 @@ static inline void orbgate_wire_end(OrbgateQuestion *to, size_t part)
     static inline void name(OrbgateQuestion *to, const char *value, size_t len) \
     { \
         const size_t part = orbgate_wire_part(to, message##u, field##u); \
-        if (value != NULL || len > 0) { \
-            orbgate_wire_add(to, message##u, 1u, value, len); \
-        } \
+        orbgate_wire_add(to, message##u, 1u, value != NULL || len > 0, value, len); \
         orbgate_wire_end(to, part); \
     }
 
-/* Sources: Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate. */
+/* Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate. */
 ORBGATE_BEGIN(orbgate_sources_begin, 1)
 ORBGATE_SET_STRING(orbgate_sources_set_tokens, 1, 1) /* The token configuration, in YAML. */
 
-/* Make: Makes a gate. Answered by `Done` or `Failed`; after `Done`, `orbgate_step_gate` returns the gate. */
-ORBGATE_BEGIN(orbgate_make_begin, 2)
+ORBGATE_BEGIN(orbgate_make_begin, 2) /* Makes a gate. Answered by `Done` or `Failed`; after `Done`, `orbgate_step_gate` returns the gate. */
 ORBGATE_SET_STRING(orbgate_make_set_tokens, 2, 1) /* The token configuration, in YAML: which tokens are accepted. */
 /* Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope. */
 ORBGATE_SET_BOOLEAN(orbgate_make_set_flat_403, 2, 2)
@@ -290,7 +242,7 @@ ORBGATE_SET_STRING(orbgate_make_set_metadata, 2, 27) /* The URL of the protected
 /* The origins whose pages may send requests to the endpoint, such as `https://app.example`. */
 ORBGATE_ADD_STRING(orbgate_make_add_mcp_origin, 2, 28)
 
-/* Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`. */
+/* Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`. */
 ORBGATE_BEGIN(orbgate_ask_begin, 3)
 ORBGATE_SET_STRING(orbgate_ask_set_method, 3, 1) /* The method. */
 ORBGATE_SET_STRING(orbgate_ask_set_target, 3, 2) /* The target: path and query, in the bytes of the request line or of `:path`. */
@@ -327,12 +279,11 @@ ORBGATE_SET_BOOLEAN(orbgate_ask_set_again, 3, 27)
 /* With `charges`, the 16 random bytes of the `Hold` that follows a `Charge`, which then names the hold. */
 ORBGATE_SET_STRING(orbgate_ask_set_hold, 3, 28)
 
-/* Resume: Resumes a step after its `Wait` is over. The engine can be a later one. Answered like `Ask`. */
-ORBGATE_BEGIN(orbgate_resume_begin, 4)
+ORBGATE_BEGIN(orbgate_resume_begin, 4) /* Resumes a step after its `Wait` is over. The engine can be a later one. Answered like `Ask`. */
 ORBGATE_SET_INTEGER(orbgate_resume_set_unix_ms, 4, 1) /* The time since 1970. */
 ORBGATE_SET_INTEGER(orbgate_resume_set_monotonic_ms, 4, 2) /* The time on the monotonic clock. */
 
-/* Checked: Resumes a step after the host has checked its signature. Answered by `Answer`, `ReadBody` or `Charge`. */
+/* Resumes a step after the host has checked its signature. Answered by `Answer`, `ReadBody` or `Charge`. */
 ORBGATE_BEGIN(orbgate_checked_begin, 5)
 ORBGATE_SET_BOOLEAN(orbgate_checked_set_is_right, 5, 1) /* The signature is valid. */
 /* The first 8 bytes of the token's SHA-256 hash, if the host has instructions for it; 0 if the library must hash it. */
@@ -340,15 +291,15 @@ ORBGATE_SET_INTEGER(orbgate_checked_set_token_hash, 5, 2)
 ORBGATE_SET_INTEGER(orbgate_checked_set_unix_ms, 5, 3) /* The time since 1970. */
 ORBGATE_SET_INTEGER(orbgate_checked_set_monotonic_ms, 5, 4) /* The time on the monotonic clock. */
 
-/* IsOver: Asks whether the wait of a step is over: after each report of a call, and when `until_ms` is reached. Answered by `Over`. */
+/* Asks whether the wait of a step is over: after each report of a call, and when `until_ms` is reached. Answered by `Over`. */
 ORBGATE_BEGIN(orbgate_is_over_begin, 6)
 ORBGATE_SET_INTEGER(orbgate_is_over_set_monotonic_ms, 6, 1) /* The time on the monotonic clock. */
 
-/* NextCall: Asks for the next call. Ask after each other question until the answer is `Done`, or only at the start, after `ReadSecrets` and after answers with `may_call`. Answered by `Call` or `Done`. */
+/* Asks for the next call. Ask after each other question until the answer is `Done`, or only at the start, after `ReadSecrets` and after answers with `may_call`. Answered by `Call` or `Done`. */
 ORBGATE_BEGIN(orbgate_next_call_begin, 7)
 ORBGATE_SET_INTEGER(orbgate_next_call_set_monotonic_ms, 7, 1) /* The time on the monotonic clock. */
 
-/* Called: Reports the result of a call. Answered by `Call`, the next one of the same attempt, or by `Done`, and then the steps that wait for it can be resumed. A report for an attempt that is already over has no effect. */
+/* Reports the result of a call. Answered by `Call`, the next one of the same attempt, or by `Done`, and then the steps that wait for it can be resumed. A report for an attempt that is already over has no effect. */
 ORBGATE_BEGIN(orbgate_called_begin, 8)
 ORBGATE_SET_INTEGER(orbgate_called_set_attempt, 8, 1) /* The attempt of the call. */
 ORBGATE_SET_INTEGER(orbgate_called_set_failure, 8, 2) /* An `ORBGATE_FETCH_*` number if there is no response; otherwise 0. */
@@ -357,39 +308,37 @@ ORBGATE_ADD_PAIR(orbgate_called_add_header, 8, 4, name, value) /* Its headers, o
 ORBGATE_SET_STRING(orbgate_called_set_body, 8, 5) /* Its body, which can be left out if the status isn't 200. */
 ORBGATE_SET_INTEGER(orbgate_called_set_monotonic_ms, 8, 6) /* The time on the monotonic clock. */
 
-/* Warm: Requests every issuer's keys, as far as the settings allow, so that the first token needn't wait. Answered by `Done`; then ask for the next call. */
+/* Requests every issuer's keys, as far as the settings allow, so that the first token needn't wait. Answered by `Done`; then ask for the next call. */
 ORBGATE_BEGIN(orbgate_warm_begin, 9)
 ORBGATE_SET_INTEGER(orbgate_warm_set_monotonic_ms, 9, 1) /* The time on the monotonic clock. */
 
-/* Revoke: Never uses an issuer's key again, even if the issuer still publishes it. Answered by `Done`; for an unknown issuer, the status is `ORBGATE_STATUS_NOT_FOUND`. */
+/* Never uses an issuer's key again, even if the issuer still publishes it. Answered by `Done`; for an unknown issuer, the status is `ORBGATE_STATUS_NOT_FOUND`. */
 ORBGATE_BEGIN(orbgate_revoke_begin, 10)
 ORBGATE_SET_STRING(orbgate_revoke_set_issuer, 10, 1) /* The issuer. */
 ORBGATE_SET_STRING(orbgate_revoke_set_kid, 10, 2) /* The key's `kid`. */
 
-/* Forget: Forgets an issuer's keys, or the answers about its tokens, if it has withdrawn one before it expired. Answered like `Revoke`. */
+/* Forgets an issuer's keys, or the answers about its tokens, if it has withdrawn one before it expired. Answered like `Revoke`. */
 ORBGATE_BEGIN(orbgate_forget_begin, 11)
 ORBGATE_SET_STRING(orbgate_forget_set_issuer, 11, 1) /* The issuer. */
 
-/* ReadSecrets: Reads the secrets of the clients that ask about opaque tokens again. If one can't be read, all of them stay as they are. Answered by `Done` or `Failed`. */
+/* Reads the secrets of the clients that ask about opaque tokens again. If one can't be read, all of them stay as they are. Answered by `Done` or `Failed`. */
 ORBGATE_BEGIN(orbgate_read_secrets_begin, 12)
 ORBGATE_ADD_OPTIONAL(orbgate_read_secrets_add_secret, 12, 1) /* As in `Make`. */
 
-/* Status: Asks for the status of each issuer's keys. Answered by `KeyStatus`. */
-ORBGATE_BEGIN(orbgate_status_begin, 13)
+ORBGATE_BEGIN(orbgate_status_begin, 13) /* Asks for the status of each issuer's keys. Answered by `KeyStatus`. */
 
-/* CheckEngine: Checks that no path matches both a public route and a route of the engine's policy. Answered by `Done` or `Failed`. */
+/* Checks that no path matches both a public route and a route of the engine's policy. Answered by `Done` or `Failed`. */
 ORBGATE_BEGIN(orbgate_check_engine_begin, 14)
 
-/* CheckRoutes: Compares the routes of a service with those of the engine's policy, and with the gate's public ones if there is a gate. Answered by `RouteDifferences`. */
+/* Compares the routes of a service with those of the engine's policy, and with the gate's public ones if there is a gate. Answered by `RouteDifferences`. */
 ORBGATE_BEGIN(orbgate_check_routes_begin, 15)
 ORBGATE_ADD_PAIR(orbgate_check_routes_add_route, 15, 1, method, path_template) /* The routes of the service. */
 ORBGATE_SET_INTEGER(orbgate_check_routes_set_templates, 15, 2) /* Without a gate, an `ORBGATE_TEMPLATES_*` number: the syntax of the templates. */
 
-/* Drop: Ends the request of a step, for example because the client has disconnected, so that the step can serve another. Answered by `Done`, without a gate. */
+/* Ends the request of a step, for example because the client has disconnected, so that the step can serve another. Answered by `Done`, without a gate. */
 ORBGATE_BEGIN(orbgate_drop_begin, 16)
 
-/* Body: Decides a request after its `ReadBody`. Answered by `Answer` or `Charge`. */
-ORBGATE_BEGIN(orbgate_body_begin, 17)
+ORBGATE_BEGIN(orbgate_body_begin, 17) /* Decides a request after its `ReadBody`. Answered by `Answer` or `Charge`. */
 ORBGATE_SET_STRING(orbgate_body_set_body, 17, 1) /* The whole body as received, unless one of the flags is set. */
 ORBGATE_SET_BOOLEAN(orbgate_body_set_too_large, 17, 2) /* The body is longer than allowed. */
 /* Each header line, or at least those whose names start with `content` or `mcp`, in any letter case. */
@@ -398,7 +347,7 @@ ORBGATE_SET_INTEGER(orbgate_body_set_unix_ms, 17, 4) /* The time since 1970, for
 ORBGATE_SET_BOOLEAN(orbgate_body_set_busy, 17, 5) /* There was no room for the body. */
 ORBGATE_SET_BOOLEAN(orbgate_body_set_unreadable, 17, 6) /* The body couldn't be read. */
 
-/* Reload: Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest. */
+/* Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest. */
 ORBGATE_BEGIN(orbgate_reload_begin, 24)
 /* The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set. */
 ORBGATE_SET_STRING(orbgate_reload_set_policy, 24, 1)
@@ -416,7 +365,7 @@ ORBGATE_SET_STRING(orbgate_reload_set_secrets_failure, 24, 10)
 ORBGATE_SET_BOOLEAN(orbgate_reload_set_has_ledger, 24, 11) /* A ledger charges calls, so each route that consumes orbs must have an amount. */
 ORBGATE_ADD_STRING(orbgate_reload_add_amount, 24, 12) /* The routes with a function that states the amount. */
 
-/* UseLedger: Makes the step the holds of a process in one ledger service, until `Drop`. All questions from `Hold` to `LedgerCalled` are for this step. Answered by `Ledgered` or `Failed`. */
+/* Makes the step the holds of a process in one ledger service, until `Drop`. All questions from `Hold` to `LedgerCalled` are for this step. Answered by `Ledgered` or `Failed`. */
 ORBGATE_BEGIN(orbgate_use_ledger_begin, 30)
 /* A call is charged whose handler was stopped midway, or whose stream failed after its first byte. */
 ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_captures_cancelled, 30, 1)
@@ -431,8 +380,7 @@ ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_captures_input_required, 30, 8) /* A 
 /* Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true. */
 ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_voids_input_required, 30, 9)
 
-/* Hold: Begins to hold the orbs of a `Charge`. Answered by `HoldStep`. */
-ORBGATE_BEGIN(orbgate_hold_begin, 31)
+ORBGATE_BEGIN(orbgate_hold_begin, 31) /* Begins to hold the orbs of a `Charge`. Answered by `HoldStep`. */
 ORBGATE_SET_STRING(orbgate_hold_set_id, 31, 1) /* 16 random bytes, new for each request. */
 ORBGATE_SET_STRING(orbgate_hold_set_account, 31, 2) /* That of the `Charge`, and so are the others. */
 ORBGATE_SET_INTEGER(orbgate_hold_set_amount, 31, 3) /* How many orbs. */
@@ -440,21 +388,18 @@ ORBGATE_SET_BOOLEAN(orbgate_hold_set_bonus, 31, 4) /* Bonus orbs may be used. */
 ORBGATE_SET_STRING(orbgate_hold_set_note, 31, 5) /* What the service notes. */
 ORBGATE_SET_INTEGER(orbgate_hold_set_monotonic_ms, 31, 6) /* The time on the monotonic clock. */
 
-/* Held: Reports what the service has answered to the call of a `HoldStep`. Answered by `HoldStep`. */
-ORBGATE_BEGIN(orbgate_held_begin, 32)
+ORBGATE_BEGIN(orbgate_held_begin, 32) /* Reports what the service has answered to the call of a `HoldStep`. Answered by `HoldStep`. */
 ORBGATE_SET_STRING(orbgate_held_set_id, 32, 1) /* The id of the hold. */
 ORBGATE_SET_INTEGER(orbgate_held_set_status, 32, 2) /* The HTTP status; 0 without an answer. */
 ORBGATE_SET_STRING(orbgate_held_set_body, 32, 3) /* The body. */
 ORBGATE_SET_INTEGER(orbgate_held_set_unix_ms, 32, 4) /* The time since 1970. */
 ORBGATE_SET_INTEGER(orbgate_held_set_monotonic_ms, 32, 5) /* The time on the monotonic clock. */
 
-/* Waited: The request has waited. Answered by `HoldStep`. */
-ORBGATE_BEGIN(orbgate_waited_begin, 33)
+ORBGATE_BEGIN(orbgate_waited_begin, 33) /* The request has waited. Answered by `HoldStep`. */
 ORBGATE_SET_STRING(orbgate_waited_set_id, 33, 1) /* The id of the hold. */
 ORBGATE_SET_INTEGER(orbgate_waited_set_monotonic_ms, 33, 2) /* The time on the monotonic clock. */
 
-/* Ended: Reports once how the handler of a hold has ended. Answered by `Ledgered`; then ask for the next call. */
-ORBGATE_BEGIN(orbgate_ended_begin, 34)
+ORBGATE_BEGIN(orbgate_ended_begin, 34) /* Reports once how the handler of a hold has ended. Answered by `Ledgered`; then ask for the next call. */
 ORBGATE_SET_STRING(orbgate_ended_set_id, 34, 1) /* The id of the hold. */
 ORBGATE_SET_BOOLEAN(orbgate_ended_set_cancelled, 34, 2) /* It was stopped midway, or its stream failed after the first byte. */
 /* The HTTP status of the whole answer; 0 if the handler failed, or its answer did before the first byte. */
@@ -465,47 +410,44 @@ ORBGATE_SET_INTEGER(orbgate_ended_set_monotonic_ms, 34, 6) /* The time on the mo
 ORBGATE_SET_BOOLEAN(orbgate_ended_set_never_ran, 34, 7) /* It never ran. */
 ORBGATE_SET_INTEGER(orbgate_ended_set_response, 34, 8) /* Of a call at an MCP endpoint, the `end` of its last `Responded`; 0 for any other. */
 
-/* NextLedgerCall: Asks for the next message to the service, after each report and at `wake_ms`. Send one at a time. Answered by `LedgerCall` or `Ledgered`. */
+/* Asks for the next message to the service, after each report and at `wake_ms`. Send one at a time. Answered by `LedgerCall` or `Ledgered`. */
 ORBGATE_BEGIN(orbgate_next_ledger_call_begin, 35)
 ORBGATE_SET_INTEGER(orbgate_next_ledger_call_set_monotonic_ms, 35, 1) /* The time on the monotonic clock. */
 
-/* LedgerCalled: Reports what the service has answered. Answered by `Ledgered`; then ask for the next call. */
-ORBGATE_BEGIN(orbgate_ledger_called_begin, 36)
+ORBGATE_BEGIN(orbgate_ledger_called_begin, 36) /* Reports what the service has answered. Answered by `Ledgered`; then ask for the next call. */
 ORBGATE_SET_INTEGER(orbgate_ledger_called_set_call, 36, 1) /* The number of the `LedgerCall`. */
 ORBGATE_SET_INTEGER(orbgate_ledger_called_set_status, 36, 2) /* The HTTP status; 0 without an answer. */
 ORBGATE_SET_STRING(orbgate_ledger_called_set_body, 36, 3) /* The body. */
 ORBGATE_SET_INTEGER(orbgate_ledger_called_set_monotonic_ms, 36, 4) /* The time on the monotonic clock. */
 
-/* CheckAmounts: Checks at the start that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function, and that the policy has each route with a function. `Reload` checks the amounts of later versions. Answered by `Done` or `Failed`. It needs no gate. */
+/* Checks at the start that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function, and that the policy has each route with a function. `Reload` checks the amounts of later versions. Answered by `Done` or `Failed`. It needs no gate. */
 ORBGATE_BEGIN(orbgate_check_amounts_begin, 37)
 ORBGATE_ADD_STRING(orbgate_check_amounts_add_function, 37, 1) /* The routes with a function, as the policy names them. */
 
-/* ReadResponse: Makes the step the reader of the response to a call at an MCP endpoint that holds orbs, until `Drop`. Ask it before the handler runs. Answered by `Responded`. */
+/* Makes the step the reader of the response to a call at an MCP endpoint that holds orbs, until `Drop`. Ask it before the handler runs. Answered by `Responded`. */
 ORBGATE_BEGIN(orbgate_read_response_begin, 38)
 ORBGATE_SET_STRING(orbgate_read_response_set_mcp_id, 38, 1) /* That of the `Charge`. */
 ORBGATE_SET_BOOLEAN(orbgate_read_response_set_mcp_legacy, 38, 2) /* That of the `Charge`. */
 
-/* ResponseBegins: The response begins. Answered by `Responded`. */
-ORBGATE_BEGIN(orbgate_response_begins_begin, 39)
+ORBGATE_BEGIN(orbgate_response_begins_begin, 39) /* The response begins. Answered by `Responded`. */
 /* Its header lines, or at least `Content-Type` and `Content-Encoding`. */
 ORBGATE_ADD_PAIR(orbgate_response_begins_add_header, 39, 1, name, value)
 
-/* ResponsePiece: A piece of its body. Answered by `Responded`. */
-ORBGATE_BEGIN(orbgate_response_piece_begin, 40)
+ORBGATE_BEGIN(orbgate_response_piece_begin, 40) /* A piece of its body. Answered by `Responded`. */
 ORBGATE_SET_STRING(orbgate_response_piece_set_piece, 40, 1) /* The bytes. */
 
-/* Visible: Asks which of these names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`. */
+/* Asks which of these names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`. */
 ORBGATE_BEGIN(orbgate_visible_begin, 44)
 ORBGATE_SET_INTEGER(orbgate_visible_set_kind, 44, 1) /* The kind of the token, an `OrbgateTokenKind`. */
 ORBGATE_SET_STRING(orbgate_visible_set_scopes, 44, 2) /* Its scopes. */
 ORBGATE_SET_STRING(orbgate_visible_set_method, 44, 3) /* `tools/call` for tools, `prompts/get` for prompts, `resources/read` for URIs. */
 ORBGATE_ADD_STRING(orbgate_visible_add_name, 44, 4) /* The names. */
 
+#define ORBGATE_WIRE_FORMS(message, ...) \
+    case message##u: { static const unsigned char forms[ORBGATE_WIRE_FIELDS] = {0, __VA_ARGS__}; return forms; }
 /* The form of each field from 1, by its number; null for an unknown kind. */
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
 {
-#define ORBGATE_WIRE_FORMS(message, ...) \
-    case message##u: { static const unsigned char forms[ORBGATE_WIRE_FIELDS] = {0, __VA_ARGS__}; return forms; }
     switch (kind) {
     ORBGATE_WIRE_FORMS(64, 3, 3) /* Done */
     ORBGATE_WIRE_FORMS(65, 129, 3, 73) /* Failed */
@@ -533,7 +475,14 @@ static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
     ORBGATE_WIRE_FORMS(6, 129, 131, 3) /* RouteDifference */
     default: return NULL;
     }
-#undef ORBGATE_WIRE_FORMS
+}
+
+/* No message: the `to` of a first `next`. */
+static inline OrbgateMessage orbgate_message_init(void)
+{
+    OrbgateMessage none;
+    memset(&none, 0, sizeof none);
+    return none;
 }
 
 /* The number and the bytes of the first of these fields; false if they don't begin with one. */
@@ -622,20 +571,6 @@ static inline uint64_t orbgate_wire_get_integer(const OrbgateMessage *from, uint
     return field.len == 8 ? orbgate_wire_word(field.data) | (uint64_t)orbgate_wire_word(field.data + 4) << 32 : 0;
 }
 
-/* Reads a part of `from`, false if it has none. */
-static inline bool orbgate_wire_get_part(const OrbgateMessage *from, uint32_t kind, unsigned number, uint32_t part, OrbgateMessage *to)
-{
-    const OrbgateStr field = orbgate_wire_get(from, kind, number);
-    if (to == NULL) {
-        return false;
-    }
-    if (field.data != NULL && orbgate_wire_read(to, part, field.data, field.len)) {
-        return true;
-    }
-    memset(to, 0, sizeof *to);
-    return false;
-}
-
 /* Reads the next item of a list, or the first one if `to` has no message. */
 static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t kind, uint32_t number, uint32_t part, OrbgateMessage *to)
 {
@@ -657,14 +592,6 @@ static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t k
     return false;
 }
 
-/* No message: the `to` of a first `next`. */
-static inline OrbgateMessage orbgate_message_init(void)
-{
-    OrbgateMessage none;
-    memset(&none, 0, sizeof none);
-    return none;
-}
-
 /* Getters return a field; those of a part read it into `to`. */
 #define ORBGATE_GET_STRING(name, message, field) \
     static inline OrbgateStr name(const OrbgateMessage *from) { return orbgate_wire_get(from, message##u, field##u); }
@@ -673,22 +600,28 @@ static inline OrbgateMessage orbgate_message_init(void)
 #define ORBGATE_GET_BOOLEAN(name, message, field) \
     static inline bool name(const OrbgateMessage *from) { return orbgate_wire_get(from, message##u, field##u).data != NULL; }
 #define ORBGATE_GET_PART(name, message, field, part) \
-    static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_get_part(from, message##u, field##u, part##u, to); }
+    static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) \
+    { \
+        if (to != NULL) { \
+            *to = orbgate_message_init(); \
+        } \
+        return orbgate_wire_next_part(from, message##u, field##u, part##u, to); \
+    }
 /* The next item of a list, or the first one if `to` has no message; false after the last one. */
 #define ORBGATE_NEXT_PART(name, message, field, part) \
     static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, message##u, field##u, part##u, to); }
 
-/* Done: The question is done. */
+#define ORBGATE_MESSAGE_DONE 64u /* The question is done. */
 /* After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs, a warning. */
 ORBGATE_GET_STRING(orbgate_done_get_notices, 64, 1)
 ORBGATE_GET_STRING(orbgate_done_get_levels, 64, 2) /* The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`. */
 
-/* Failed: A configuration or an option has errors. */
+#define ORBGATE_MESSAGE_FAILED 65u /* A configuration or an option has errors. */
 ORBGATE_GET_INTEGER(orbgate_failed_get_status, 65, 1) /* The `OrbgateStatus` of the error. */
 ORBGATE_GET_STRING(orbgate_failed_get_message, 65, 2) /* All errors in one string, each on a line `line:column: message`. */
 ORBGATE_NEXT_PART(orbgate_failed_next_diagnostic, 65, 0x3, 1) /* The errors that have a position, in the order of the file. */
 
-/* Answer: The result of a request. Only an allow without `http_status` permits it. */
+#define ORBGATE_MESSAGE_ANSWER 66u /* The result of a request. Only an allow without `http_status` permits it. */
 ORBGATE_GET_INTEGER(orbgate_answer_get_packed, 66, 1) /* The decision, packed as with `ORBGATE_PACK_ABOUT`. */
 /* The status of the response to a denied request, which has no body unless `body` is set; 0 for an allow. */
 ORBGATE_GET_INTEGER(orbgate_answer_get_http_status, 66, 2)
@@ -702,18 +635,20 @@ ORBGATE_GET_STRING(orbgate_answer_get_misrouted, 66, 7)
 /* The template of an allowed request that needs no token, because its decision names no route. */
 ORBGATE_GET_STRING(orbgate_answer_get_public_template, 66, 8)
 ORBGATE_GET_STRING(orbgate_answer_get_audit, 66, 9) /* With `with_audit`, a JSON line for an audit log, without a line feed. */
-ORBGATE_GET_PART(orbgate_answer_get_token, 66, 10, 2) /* The verified token; absent without a valid token. */
+ORBGATE_GET_PART(orbgate_answer_get_token, 66, 0xa, 2) /* The verified token; absent without a valid token. */
 ORBGATE_GET_BOOLEAN(orbgate_answer_get_may_call, 66, 11) /* `NextCall` might be answered by a call. */
 /* The body of the response, if it has one: JSON, and at a status of 200 the metadata of the protected resource. */
 ORBGATE_GET_STRING(orbgate_answer_get_body, 66, 12)
 ORBGATE_NEXT_PART(orbgate_answer_next_header, 66, 0xd, 3) /* More headers of the response. */
 ORBGATE_GET_INTEGER(orbgate_answer_get_retry_after, 66, 14) /* The seconds of its `Retry-After` header; 0 if it has none. */
 
-/* Wait: The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` is answered so, at the latest until `until_ms`, and then resume. */
+/* The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` is answered so, at the latest until `until_ms`, and then resume. */
+#define ORBGATE_MESSAGE_WAIT 67u
 ORBGATE_GET_INTEGER(orbgate_wait_get_until_ms, 67, 1) /* When the wait ends even without a report, on the monotonic clock. */
 ORBGATE_GET_BOOLEAN(orbgate_wait_get_may_call, 67, 2) /* `NextCall` might be answered by a call. */
 
-/* CheckSignature: Check a signature, and report with `Checked` whether it is valid. The algorithm fits the key, and key and signature have a valid form and length. */
+/* Check a signature, and report with `Checked` whether it is valid. The algorithm fits the key, and key and signature have a valid form and length. */
+#define ORBGATE_MESSAGE_CHECK_SIGNATURE 68u
 /* The algorithm, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash. */
 ORBGATE_GET_STRING(orbgate_check_signature_get_algorithm, 68, 1)
 /* The key as a JWK with only its required members. Equal keys have equal strings. If it can't be imported, the signature is invalid. */
@@ -723,7 +658,7 @@ ORBGATE_GET_INTEGER(orbgate_check_signature_get_signed, 68, 4) /* How many bytes
 ORBGATE_GET_STRING(orbgate_check_signature_get_signature, 68, 5) /* The signature. */
 ORBGATE_GET_BOOLEAN(orbgate_check_signature_get_may_call, 68, 6) /* `NextCall` might be answered by a call. */
 
-/* Call: A call to make without following redirects. In any case, report the result with `Called`. */
+#define ORBGATE_MESSAGE_CALL 69u /* A call to make without following redirects. In any case, report the result with `Called`. */
 ORBGATE_GET_INTEGER(orbgate_call_get_attempt, 69, 1) /* The attempt that needs it. */
 ORBGATE_GET_STRING(orbgate_call_get_method, 69, 2) /* Its method. */
 ORBGATE_GET_STRING(orbgate_call_get_url, 69, 3) /* `https`, or a loopback address. */
@@ -732,26 +667,26 @@ ORBGATE_GET_STRING(orbgate_call_get_body, 69, 5) /* Its body, if it has one. It 
 ORBGATE_GET_INTEGER(orbgate_call_get_timeout_ms, 69, 6) /* If the response hasn't arrived after this time, report `ORBGATE_FETCH_TIMEOUT`. */
 ORBGATE_GET_INTEGER(orbgate_call_get_max_bytes, 69, 7) /* If the body is longer, stop reading and report `ORBGATE_FETCH_TOO_LARGE`. */
 
-/* Over: Whether the wait of a step is over. */
+#define ORBGATE_MESSAGE_OVER 70u /* Whether the wait of a step is over. */
 ORBGATE_GET_BOOLEAN(orbgate_over_get_is_over, 70, 1) /* The step can be resumed. */
 
-/* SecretSources: Where the secrets of a token configuration are, in the order of the issuers that have one. */
+#define ORBGATE_MESSAGE_SECRET_SOURCES 71u /* Where the secrets of a token configuration are, in the order of the issuers that have one. */
 ORBGATE_NEXT_PART(orbgate_secret_sources_next_source, 71, 0x80000001, 4) /* The sources. */
 
-/* KeyStatus: The status of the keys at one moment. */
+#define ORBGATE_MESSAGE_KEY_STATUS 72u /* The status of the keys at one moment. */
 ORBGATE_NEXT_PART(orbgate_key_status_next_issuer, 72, 0x1, 5) /* The issuers, in the order of the configuration. */
 
-/* RouteDifferences: The differences between the routes of a service and of its policy; empty if they are the same. */
+#define ORBGATE_MESSAGE_ROUTE_DIFFERENCES 73u /* The differences between the routes of a service and of its policy; empty if they are the same. */
 /* First the routes that the policy lacks, then those that the service lacks. */
 ORBGATE_NEXT_PART(orbgate_route_differences_next_difference, 73, 0x80000001, 6)
 
-/* ReadBody: The request is for an MCP endpoint, and its token is valid. Read its body and ask with `Body`. */
+#define ORBGATE_MESSAGE_READ_BODY 74u /* The request is for an MCP endpoint, and its token is valid. Read its body and ask with `Body`. */
 ORBGATE_GET_INTEGER(orbgate_read_body_get_most_bytes, 74, 1) /* If the body is longer, stop reading and report `too_large`. */
 ORBGATE_GET_BOOLEAN(orbgate_read_body_get_may_call, 74, 2) /* `NextCall` might be answered by a call. */
 /* The most bytes of bodies that the host holds for all requests. Without a `Content-Length`, a body needs room for `most_bytes`. If there is no room, report `busy`. */
 ORBGATE_GET_INTEGER(orbgate_read_body_get_most_held, 74, 3)
 
-/* Loaded: What became of a version of the policy. */
+#define ORBGATE_MESSAGE_LOADED 84u /* What became of a version of the policy. */
 ORBGATE_GET_BOOLEAN(orbgate_loaded_get_is_loaded, 84, 1) /* Activate it. */
 /* The label of `orbgate_policy_loads_total`, such as `loaded` or `wider`. Empty if there is nothing to count or to log. */
 ORBGATE_GET_STRING(orbgate_loaded_get_result, 84, 2)
@@ -763,7 +698,8 @@ ORBGATE_GET_INTEGER(orbgate_loaded_get_pause_ms, 84, 7) /* With `interval_ms`, w
 /* Why a version is rejected, for the language's error: each error on a line, with the file. */
 ORBGATE_GET_STRING(orbgate_loaded_get_reason, 84, 8)
 
-/* Charge: The call is allowed and consumes orbs, which must be held before its handler runs: ask the ledger's step with `Hold`. */
+/* The call is allowed and consumes orbs, which must be held before its handler runs: ask the ledger's step with `Hold`. */
+#define ORBGATE_MESSAGE_CHARGE 90u
 ORBGATE_GET_STRING(orbgate_charge_get_account, 90, 1) /* The account. */
 ORBGATE_GET_INTEGER(orbgate_charge_get_amount, 90, 2) /* How many orbs. */
 ORBGATE_GET_BOOLEAN(orbgate_charge_get_bonus, 90, 3) /* Bonus orbs may be used. */
@@ -775,7 +711,7 @@ ORBGATE_GET_BOOLEAN(orbgate_charge_get_mcp_legacy, 90, 6) /* Its protocol versio
 ORBGATE_GET_STRING(orbgate_charge_get_audit, 90, 7)
 ORBGATE_GET_STRING(orbgate_charge_get_hold_id, 90, 8) /* The id of the hold in the ledger, for the service's own log. */
 
-/* HoldStep: What a request that waits for its orbs must do next. */
+#define ORBGATE_MESSAGE_HOLD_STEP 91u /* What a request that waits for its orbs must do next. */
 ORBGATE_GET_BOOLEAN(orbgate_hold_step_get_may_run, 91, 1) /* The orbs are held: run the handler. */
 /* If it isn't empty, send a call and report it with `Held`. This is its path, to be added to the service's URL. By POST, with the secret as a bearer token. */
 ORBGATE_GET_STRING(orbgate_hold_step_get_path, 91, 2)
@@ -787,13 +723,13 @@ ORBGATE_GET_INTEGER(orbgate_hold_step_get_unpaid, 91, 6) /* Of a denial: for `un
 ORBGATE_GET_INTEGER(orbgate_hold_step_get_retry_after_ms, 91, 7) /* Of a denial: for `Ask`. */
 ORBGATE_GET_STRING(orbgate_hold_step_get_result, 91, 8) /* At the end, the label of `orbgate_holds_total`. */
 
-/* LedgerCall: The next message to the service. Report it with `LedgerCalled`. */
+#define ORBGATE_MESSAGE_LEDGER_CALL 92u /* The next message to the service. Report it with `LedgerCalled`. */
 ORBGATE_GET_INTEGER(orbgate_ledger_call_get_call, 92, 1) /* Its number. */
 ORBGATE_GET_STRING(orbgate_ledger_call_get_path, 92, 2) /* Its path. By POST, like that of `HoldStep`. */
 ORBGATE_GET_STRING(orbgate_ledger_call_get_body, 92, 3) /* Its body. */
 ORBGATE_GET_INTEGER(orbgate_ledger_call_get_timeout_ms, 92, 4) /* After this time the call has failed. */
 
-/* Ledgered: The state of a ledger's step. */
+#define ORBGATE_MESSAGE_LEDGERED 93u /* The state of a ledger's step. */
 ORBGATE_GET_BOOLEAN(orbgate_ledgered_get_wakes, 93, 1) /* Ask with `NextLedgerCall` at `wake_ms`; otherwise only after a report. */
 ORBGATE_GET_INTEGER(orbgate_ledgered_get_wake_ms, 93, 2) /* On the monotonic clock. */
 ORBGATE_GET_INTEGER(orbgate_ledgered_get_waiting, 93, 3) /* How many settlements wait for the service. */
@@ -801,11 +737,11 @@ ORBGATE_GET_INTEGER(orbgate_ledgered_get_captured, 93, 4) /* How many calls were
 ORBGATE_GET_INTEGER(orbgate_ledgered_get_voided, 93, 5) /* How many holds were released. */
 ORBGATE_GET_INTEGER(orbgate_ledgered_get_lost, 93, 6) /* How many settlements were given up. */
 
-/* Responded: What a response has said so far. */
+#define ORBGATE_MESSAGE_RESPONDED 94u /* What a response has said so far. */
 ORBGATE_GET_BOOLEAN(orbgate_responded_get_reads, 94, 1) /* The next piece must be read; otherwise none. */
 ORBGATE_GET_INTEGER(orbgate_responded_get_end, 94, 2) /* For `response` of `Ended`. */
 
-/* VisibleNames: The names that the token may pass, in their order. */
+#define ORBGATE_MESSAGE_VISIBLE_NAMES 98u /* The names that the token may pass, in their order. */
 ORBGATE_GET_STRING(orbgate_visible_names_get_names, 98, 1) /* The names, one on each line. */
 
 /* Diagnostic: An error of a configuration. */
@@ -847,19 +783,6 @@ ORBGATE_GET_INTEGER(orbgate_route_difference_get_kind, 6, 1) /* An `ORBGATE_DIFF
 ORBGATE_GET_STRING(orbgate_route_difference_get_route, 6, 2) /* The route, for example `GET /users/export`. */
 /* The policy's route that decides the requests of an undeclared route; empty if they are denied. */
 ORBGATE_GET_STRING(orbgate_route_difference_get_decided_as, 6, 3)
-
-#undef ORBGATE_BEGIN
-#undef ORBGATE_SET_STRING
-#undef ORBGATE_SET_INTEGER
-#undef ORBGATE_SET_BOOLEAN
-#undef ORBGATE_ADD_STRING
-#undef ORBGATE_ADD_PAIR
-#undef ORBGATE_ADD_OPTIONAL
-#undef ORBGATE_GET_STRING
-#undef ORBGATE_GET_INTEGER
-#undef ORBGATE_GET_BOOLEAN
-#undef ORBGATE_GET_PART
-#undef ORBGATE_NEXT_PART
 
 /* Whether an answer permits its request. Nothing else does. */
 static inline bool orbgate_answer_is_allow(const OrbgateMessage *answer)

@@ -20,18 +20,14 @@
  * - Null is fine for questions and answers everywhere. No function has a lock: a question, an answer and a step belong to one thread
  *   at a time.
  *
- * docs/messages.md describes every message. The functions that begin with `orbgate_wire_` are details of the others.
+ * docs/messages.md describes every message. What begins with `orbgate_wire_`, and the macros that declare functions, are details.
  */
 #ifndef ORBGATE_GATE_H
 #define ORBGATE_GATE_H
 
 #include "orbgate.h"
 
-#ifdef __cplusplus
-#include <cstdlib>
-#else
 #include <stdlib.h>
-#endif
 
 /* The largest question, with a token configuration; others have at most 2,097,152 bytes. */
 #define ORBGATE_MAX_MESSAGE_BYTES 10485760u
@@ -46,8 +42,6 @@
 #define ORBGATE_WIRE_LIST 64u
 #define ORBGATE_WIRE_CRITICAL 128u
 
-/* Kinds of answers, in `OrbgateMessage.kind`. */
-@KINDS@
 /* A question to a gate. */
 typedef struct OrbgateQuestion {
     /* The message so far. */
@@ -63,7 +57,7 @@ typedef struct OrbgateQuestion {
 
 /* An answer of a gate, or a part of one. */
 typedef struct OrbgateMessage {
-    /* An ORBGATE_MESSAGE_* number for an answer; 0 without a message. */
+    /* An ORBGATE_MESSAGE_* number for an answer, which is above its getters; 0 without a message. */
     uint32_t kind;
     /* Its bytes, and those of the fields that it has at most once. */
     OrbgateStr bytes;
@@ -73,19 +67,14 @@ typedef struct OrbgateMessage {
 /* A question in memory of its own, which grows. Free it with `orbgate_question_free`. */
 static inline OrbgateQuestion orbgate_question_init(void)
 {
-    OrbgateQuestion question;
-    memset(&question, 0, sizeof question);
-    question.grows = true;
+    const OrbgateQuestion question = {NULL, 0, 0, 0, true};
     return question;
 }
 
 /* A question in memory of the caller, without any allocation. */
 static inline OrbgateQuestion orbgate_question_in(char *room, size_t size)
 {
-    OrbgateQuestion question;
-    memset(&question, 0, sizeof question);
-    question.data = room;
-    question.room = room == NULL ? 0 : size;
+    const OrbgateQuestion question = {room, 0, room == NULL ? 0 : size, 0, false};
     return question;
 }
 
@@ -113,10 +102,10 @@ static inline uint32_t orbgate_wire_word(const char *from)
            | (uint32_t)(unsigned char)from[3] << 24;
 }
 
-/* Adds a field with a copy of these bytes. */
-static inline void orbgate_wire_add(OrbgateQuestion *to, uint32_t question, uint32_t number, const char *value, size_t len)
+/* Adds a field with a copy of these bytes, if it is there. */
+static inline void orbgate_wire_add(OrbgateQuestion *to, uint32_t question, uint32_t number, bool is_there, const char *value, size_t len)
 {
-    if (to == NULL) {
+    if (to == NULL || (!is_there && to->number == question)) {
         return;
     }
     if (to->number != question || (value == NULL && len > 0) || to->len > ORBGATE_MAX_MESSAGE_BYTES - 8
@@ -148,17 +137,7 @@ static inline void orbgate_wire_begin(OrbgateQuestion *to, uint32_t question)
     if (to != NULL) {
         to->len = 0;
         to->number = question;
-        orbgate_wire_add(to, question, question, NULL, 0);
-    }
-}
-
-/* Sets bytes; no bytes are left out. */
-static inline void orbgate_wire_set(OrbgateQuestion *to, uint32_t question, uint32_t number, const char *value, size_t len)
-{
-    if (len > 0) {
-        orbgate_wire_add(to, question, number, value, len);
-    } else if (to != NULL && to->number != question) {
-        to->number = 0;
+        orbgate_wire_add(to, question, question, true, NULL, 0);
     }
 }
 
@@ -167,22 +146,13 @@ static inline void orbgate_wire_set_integer(OrbgateQuestion *to, uint32_t questi
     char bytes[8];
     orbgate_wire_write(bytes, (uint32_t)(value & 0xffffffffu));
     orbgate_wire_write(bytes + 4, (uint32_t)(value >> 32));
-    orbgate_wire_set(to, question, number, bytes, value == 0 ? 0 : sizeof bytes);
-}
-
-static inline void orbgate_wire_set_boolean(OrbgateQuestion *to, uint32_t question, uint32_t number, bool value)
-{
-    if (value) {
-        orbgate_wire_add(to, question, number, NULL, 0);
-    } else {
-        orbgate_wire_set(to, question, number, NULL, 0);
-    }
+    orbgate_wire_add(to, question, number, value != 0, bytes, sizeof bytes);
 }
 
 /* Begins a part, whose fields follow; `orbgate_wire_end` takes what this returns. */
 static inline size_t orbgate_wire_part(OrbgateQuestion *to, uint32_t question, uint32_t number)
 {
-    orbgate_wire_add(to, question, number, NULL, 0);
+    orbgate_wire_add(to, question, number, true, NULL, 0);
     return to == NULL ? 0 : to->len;
 }
 
@@ -200,20 +170,22 @@ static inline void orbgate_wire_end(OrbgateQuestion *to, size_t part)
 #define ORBGATE_BEGIN(name, message) \
     static inline void name(OrbgateQuestion *to) { orbgate_wire_begin(to, message##u); }
 #define ORBGATE_SET_STRING(name, message, field) \
-    static inline void name(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_set(to, message##u, field##u, value, len); }
+    static inline void name(OrbgateQuestion *to, const char *value, size_t len) \
+    { orbgate_wire_add(to, message##u, field##u, len > 0, value, len); }
 #define ORBGATE_SET_INTEGER(name, message, field) \
     static inline void name(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, message##u, field##u, value); }
 #define ORBGATE_SET_BOOLEAN(name, message, field) \
-    static inline void name(OrbgateQuestion *to, bool value) { orbgate_wire_set_boolean(to, message##u, field##u, value); }
+    static inline void name(OrbgateQuestion *to, bool value) { orbgate_wire_add(to, message##u, field##u, value, NULL, 0); }
 #define ORBGATE_ADD_STRING(name, message, field) \
-    static inline void name(OrbgateQuestion *to, const char *value, size_t len) { orbgate_wire_add(to, message##u, field##u, value, len); }
+    static inline void name(OrbgateQuestion *to, const char *value, size_t len) \
+    { orbgate_wire_add(to, message##u, field##u, true, value, len); }
 /* Adds an item of two strings. */
 #define ORBGATE_ADD_PAIR(name, message, field, one, two) \
     static inline void name(OrbgateQuestion *to, const char *one, size_t one##_len, const char *two, size_t two##_len) \
     { \
         const size_t part = orbgate_wire_part(to, message##u, field##u); \
-        orbgate_wire_set(to, message##u, 1u, one, one##_len); \
-        orbgate_wire_set(to, message##u, 2u, two, two##_len); \
+        orbgate_wire_add(to, message##u, 1u, one##_len > 0, one, one##_len); \
+        orbgate_wire_add(to, message##u, 2u, two##_len > 0, two, two##_len); \
         orbgate_wire_end(to, part); \
     }
 /* Adds an item that has a string, or none if the pointer is null. */
@@ -221,23 +193,28 @@ static inline void orbgate_wire_end(OrbgateQuestion *to, size_t part)
     static inline void name(OrbgateQuestion *to, const char *value, size_t len) \
     { \
         const size_t part = orbgate_wire_part(to, message##u, field##u); \
-        if (value != NULL || len > 0) { \
-            orbgate_wire_add(to, message##u, 1u, value, len); \
-        } \
+        orbgate_wire_add(to, message##u, 1u, value != NULL || len > 0, value, len); \
         orbgate_wire_end(to, part); \
     }
 
 @SETTERS@
+#define ORBGATE_WIRE_FORMS(message, ...) \
+    case message##u: { static const unsigned char forms[ORBGATE_WIRE_FIELDS] = {0, __VA_ARGS__}; return forms; }
 /* The form of each field from 1, by its number; null for an unknown kind. */
 static inline const unsigned char *orbgate_wire_forms(uint32_t kind)
 {
-#define ORBGATE_WIRE_FORMS(message, ...) \
-    case message##u: { static const unsigned char forms[ORBGATE_WIRE_FIELDS] = {0, __VA_ARGS__}; return forms; }
     switch (kind) {
 @FORMS@
     default: return NULL;
     }
-#undef ORBGATE_WIRE_FORMS
+}
+
+/* No message: the `to` of a first `next`. */
+static inline OrbgateMessage orbgate_message_init(void)
+{
+    OrbgateMessage none;
+    memset(&none, 0, sizeof none);
+    return none;
 }
 
 /* The number and the bytes of the first of these fields; false if they don't begin with one. */
@@ -326,20 +303,6 @@ static inline uint64_t orbgate_wire_get_integer(const OrbgateMessage *from, uint
     return field.len == 8 ? orbgate_wire_word(field.data) | (uint64_t)orbgate_wire_word(field.data + 4) << 32 : 0;
 }
 
-/* Reads a part of `from`, false if it has none. */
-static inline bool orbgate_wire_get_part(const OrbgateMessage *from, uint32_t kind, unsigned number, uint32_t part, OrbgateMessage *to)
-{
-    const OrbgateStr field = orbgate_wire_get(from, kind, number);
-    if (to == NULL) {
-        return false;
-    }
-    if (field.data != NULL && orbgate_wire_read(to, part, field.data, field.len)) {
-        return true;
-    }
-    memset(to, 0, sizeof *to);
-    return false;
-}
-
 /* Reads the next item of a list, or the first one if `to` has no message. */
 static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t kind, uint32_t number, uint32_t part, OrbgateMessage *to)
 {
@@ -361,14 +324,6 @@ static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t k
     return false;
 }
 
-/* No message: the `to` of a first `next`. */
-static inline OrbgateMessage orbgate_message_init(void)
-{
-    OrbgateMessage none;
-    memset(&none, 0, sizeof none);
-    return none;
-}
-
 /* Getters return a field; those of a part read it into `to`. */
 #define ORBGATE_GET_STRING(name, message, field) \
     static inline OrbgateStr name(const OrbgateMessage *from) { return orbgate_wire_get(from, message##u, field##u); }
@@ -377,25 +332,18 @@ static inline OrbgateMessage orbgate_message_init(void)
 #define ORBGATE_GET_BOOLEAN(name, message, field) \
     static inline bool name(const OrbgateMessage *from) { return orbgate_wire_get(from, message##u, field##u).data != NULL; }
 #define ORBGATE_GET_PART(name, message, field, part) \
-    static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_get_part(from, message##u, field##u, part##u, to); }
+    static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) \
+    { \
+        if (to != NULL) { \
+            *to = orbgate_message_init(); \
+        } \
+        return orbgate_wire_next_part(from, message##u, field##u, part##u, to); \
+    }
 /* The next item of a list, or the first one if `to` has no message; false after the last one. */
 #define ORBGATE_NEXT_PART(name, message, field, part) \
     static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, message##u, field##u, part##u, to); }
 
 @GETTERS@
-#undef ORBGATE_BEGIN
-#undef ORBGATE_SET_STRING
-#undef ORBGATE_SET_INTEGER
-#undef ORBGATE_SET_BOOLEAN
-#undef ORBGATE_ADD_STRING
-#undef ORBGATE_ADD_PAIR
-#undef ORBGATE_ADD_OPTIONAL
-#undef ORBGATE_GET_STRING
-#undef ORBGATE_GET_INTEGER
-#undef ORBGATE_GET_BOOLEAN
-#undef ORBGATE_GET_PART
-#undef ORBGATE_NEXT_PART
-
 /* Whether an answer permits its request. Nothing else does. */
 static inline bool orbgate_answer_is_allow(const OrbgateMessage *answer)
 {

@@ -8,9 +8,6 @@ const LINE: usize = 140;
 pub(super) fn header(messages: &Messages) -> String {
     let answered: Vec<_> = messages.0.iter().filter(|message| messages.is_answered(message)).collect();
     let most = answered.iter().flat_map(|message| &message.fields).map(|field| field.number).max().unwrap();
-    let kinds = messages
-        .answers()
-        .map(|(number, answer)| format!("#define ORBGATE_MESSAGE_{} {number}u\n", upper(answer.name)));
     let forms = answered.iter().map(|message| {
         let last = message.fields.last().map_or(0, |field| field.number);
         let forms = (1..=last).map(|number| match message.fields.iter().find(|field| field.number == number) {
@@ -24,7 +21,6 @@ pub(super) fn header(messages: &Messages) -> String {
     include_str!("../../../header/gate.h")
         .replace("@MADE@", MADE)
         .replace("@FIELDS@", &(most + 1).to_string())
-        .replace("@KINDS@\n", &kinds.collect::<String>())
         .replace("@FORMS@\n", &forms.collect::<String>())
         .replace("@FIRST@", &messages.answers().map(|(number, _)| number).min().unwrap().to_string())
         .replace("@DROP@", &drop.to_string())
@@ -92,8 +88,8 @@ fn declaration(declares: &str, about: &str) -> String {
 }
 
 fn setters(messages: &Messages, number: u32, question: &Message) -> String {
-    let begin = format!("ORBGATE_BEGIN(orbgate_{}_begin, {number})", lower(question.name));
-    let mut text = format!("/* {}: {} */\n{begin}\n", question.name, question.about);
+    let mut text =
+        declaration(&format!("ORBGATE_BEGIN(orbgate_{}_begin, {number})", lower(question.name)), question.about);
     question.fields.iter().for_each(|field| text += &setter(messages, (number, question), field));
     text + "\n"
 }
@@ -129,18 +125,20 @@ impl Field {
 
 fn getters(messages: &Messages, message: &Message) -> String {
     let fields = message.fields.iter().map(|field| getter(messages, message, field));
-    format!("/* {}: {} */\n{}\n", message.name, message.about, fields.collect::<String>())
+    let head = match message.number() {
+        Some(number) => {
+            declaration(&format!("#define ORBGATE_MESSAGE_{} {number}u", upper(message.name)), message.about)
+        }
+        None => format!("/* {}: {} */\n", message.name, message.about),
+    };
+    format!("{head}{}\n", fields.collect::<String>())
 }
 
 fn getter(messages: &Messages, message: &Message, field: &Field) -> String {
     let (kind, rest) = match (field.list, field.kind) {
         (list, ValueType::Part(part)) => {
             let part = messages.kind(messages.find(part));
-            let (kind, number) = match list {
-                true => ("NEXT_PART", format!("{:#x}", field.tag())),
-                false => ("GET_PART", field.number.to_string()),
-            };
-            (kind, format!("{number}, {part}"))
+            (if list { "NEXT_PART" } else { "GET_PART" }, format!("{:#x}, {part}", field.tag()))
         }
         (false, ValueType::Integer) => ("GET_INTEGER", field.number.to_string()),
         (false, ValueType::Boolean) => ("GET_BOOLEAN", field.number.to_string()),
