@@ -20,13 +20,16 @@
  * - A struct that begins with `struct_size` has the size that its caller knows. Later releases add fields at the end;
  *   all zeros in a field means the same as an absent field.
  *
- * The documentation of each function states:
+ * Each function does this, except for what its comment says:
  *
- *   Ownership    who frees what, and how long a pointer is valid
+ *   Ownership    it only reads what it is passed, and keeps nothing. The caller owns what it gets in `*out` or `*error`,
+ *                and frees it with its type's function, such as orbgate_engine_free. `retain` adds an owner and returns
+ *                its argument, null for null. `free` removes an owner; the last one frees the object with its strings.
+ *                Null is fine. A string in an output is valid as long as the first argument, or static without one
  *   Thread-safe  yes: any thread can call it at any time, even with the same arguments
- *   Allocates    whether it allocates memory. Once per thread: some dozens of bytes on a thread's first such call,
- *                reused by the next thread after this one ends
- *   Blocks       whether it can wait: for a file, or for another thread that doesn't wait itself
+ *   Allocates    no memory. Once per thread: some dozens of bytes on a thread's first such call, reused by the next
+ *                thread after this one ends
+ *   Blocks       no. Otherwise, it can wait for a file, or for another thread that doesn't wait itself
  *   Cost         constant  a few instructions
  *                decision  tens of nanoseconds for a typical request. Linear in the bytes passed, of which a
  *                          target's first 8,192 count, and at most 64 lookups in a policy of any size. The worst
@@ -48,6 +51,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* The version of this header. orbgate_version() returns the version of the library. */
 #define ORBGATE_VERSION_MAJOR 0
@@ -73,9 +77,7 @@
 
 /* Ignoring a status or a decision is always a mistake. */
 #ifndef ORBGATE_NODISCARD
-#if defined(__cplusplus) && __cplusplus >= 201703L
-#define ORBGATE_NODISCARD [[nodiscard]]
-#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
+#if (defined(__cplusplus) && __cplusplus >= 201703L) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 #define ORBGATE_NODISCARD [[nodiscard]]
 #elif defined(__GNUC__)
 #define ORBGATE_NODISCARD __attribute__((warn_unused_result))
@@ -205,77 +207,58 @@ ORBGATE_ENUM(OrbgateTokenKind, uint8_t) {
 
 #define ORBGATE_ANSWER_JSON 0 ///< The form of an answer: one JSON document, as `orbgate QUESTION --json` prints it.
 #define ORBGATE_ANSWER_FIELDS 1 ///< The form of an answer: fields, as docs/messages.md describes them.
-
 #define ORBGATE_DEFAULT_HTTP_STATUS 403 ///< The HTTP status of a denial that has no status of its own, such as an all-zero decision.
-
-/// The maximum size of a policy, in bytes. When you read a file, you can stop one byte later: the library then reports
-/// the error.
+/// The maximum size of a policy. You can stop reading a file one byte later: the library reports the error.
 #define ORBGATE_MAX_POLICY_BYTES 8388608
 
-/// In `OrbgateDecision.charge`: the policy states an orb column, so the other bits are meaningful. Without this bit,
-/// the service that charges must find out.
-#define ORBGATE_CHARGE_STATED 1
+/// Bits of `OrbgateDecision.charge`.
+#define ORBGATE_CHARGE_STATED 1 ///< The policy states an orb column, so the other bits count. Without it, the service must find out.
+#define ORBGATE_CHARGE_CONSUMES 2 ///< The call consumes the user's orbs.
+#define ORBGATE_CHARGE_AMOUNT_STATED 4 ///< `amount` is the number of orbs. Without this bit, the service must supply it.
+#define ORBGATE_CHARGE_BONUS_ALLOWED 8 ///< Bonus orbs may be used: the call consumes orbs, and its request allows them.
 
-#define ORBGATE_CHARGE_CONSUMES 2 ///< In `OrbgateDecision.charge`: the call consumes the user's orbs.
+/// Flags of a request. Unknown bits are an invalid argument.
+#define ORBGATE_ALLOW_BONUS_ORBS 1 ///< The request contains `allowBonusOrbsUse: true`.
+#define ORBGATE_PACK_ABOUT 2 ///< Without a valid token, the route of a packed decision is `OrbgateDecision.about` instead of 0.
 
-/// In `OrbgateDecision.charge`: `amount` is the number of orbs. Without this bit, the service that charges must supply
-/// it.
-#define ORBGATE_CHARGE_AMOUNT_STATED 4
+/// Why a fetch failed.
+#define ORBGATE_FETCH_UNREACHABLE 1 ///< No connection, an untrusted certificate, or a response that isn't HTTP or is incomplete.
+#define ORBGATE_FETCH_TIMEOUT 2 ///< The response didn't arrive within `timeout_ms`.
+#define ORBGATE_FETCH_TOO_LARGE 3 ///< The body is larger than `max_bytes`.
+#define ORBGATE_FETCH_BAD_URL 4 ///< The host doesn't allow this URL.
 
-/// In `OrbgateDecision.charge`: bonus orbs may be used, because the call consumes orbs and its request allows bonus
-/// orbs.
-#define ORBGATE_CHARGE_BONUS_ALLOWED 8
+/// The option `challenge`: the `WWW-Authenticate` header of denials.
+#define ORBGATE_CHALLENGE_MINIMAL 0 ///< `Bearer` on every 401 and 403.
+#define ORBGATE_CHALLENGE_FULL 1 ///< With the error and the missing scope, as in RFC 6750.
+#define ORBGATE_CHALLENGE_NONE 2 ///< No header; every denial is a bare 403.
 
-#define ORBGATE_ALLOW_BONUS_ORBS 1 ///< The request contains `allowBonusOrbsUse: true`. Unknown bits are an invalid argument.
+/// The option `cors_preflight`: how a CORS preflight is decided.
+#define ORBGATE_CORS_PREFLIGHT_DENY 0 ///< Like any other request.
+#define ORBGATE_CORS_PREFLIGHT_PASS 1 ///< It needs no token, if the requested method is declared for the path.
 
-/// If a request has no valid token, the packed decision has the route that the request matches in the bits of `route`,
-/// which are otherwise 0. Changes nothing else: `OrbgateDecision` has a separate field for it.
-#define ORBGATE_PACK_ABOUT 2
+/// The option `templates`: the router's syntax for parameters.
+#define ORBGATE_TEMPLATES_BRACES 0 ///< `{id}`, `{id:[0-9]+}`, `{id:int}`.
+#define ORBGATE_TEMPLATES_COLONS 1 ///< `:id`, `:id(\d+)`.
+#define ORBGATE_TEMPLATES_ANGLES 2 ///< `<id>`, `<int:id>`.
 
-/// Why a fetch failed: no connection, an untrusted certificate, or a response that isn't HTTP or is incomplete.
-#define ORBGATE_FETCH_UNREACHABLE 1
+/// What a router has chosen.
+#define ORBGATE_MATCHED_NOTHING 0 ///< No router runs before the gate.
+#define ORBGATE_MATCHED_TEMPLATE 1 ///< The route of `path_template`. A request that is allowed for another route is denied.
+#define ORBGATE_MATCHED_UNKNOWN 2 ///< It doesn't report a route, for example for a fallback. No request is allowed.
 
-#define ORBGATE_FETCH_TIMEOUT 2 ///< Why a fetch failed: the response didn't arrive within `timeout_ms`.
-#define ORBGATE_FETCH_TOO_LARGE 3 ///< Why a fetch failed: the body is larger than `max_bytes`.
-#define ORBGATE_FETCH_BAD_URL 4 ///< Why a fetch failed: the host doesn't allow this URL.
-
-#define ORBGATE_CHALLENGE_MINIMAL 0 ///< The option `challenge`: `WWW-Authenticate: Bearer` on every 401 and 403.
-#define ORBGATE_CHALLENGE_FULL 1 ///< The option `challenge`: with the error and the missing scope, as in RFC 6750.
-#define ORBGATE_CHALLENGE_NONE 2 ///< The option `challenge`: no header; every denial is a bare 403.
-
-#define ORBGATE_CORS_PREFLIGHT_DENY 0 ///< The option `cors_preflight`: a CORS preflight is decided like any other request.
-
-/// The option `cors_preflight`: a CORS preflight needs no token, if the requested method is declared for the path.
-#define ORBGATE_CORS_PREFLIGHT_PASS 1
-
-#define ORBGATE_TEMPLATES_BRACES 0 ///< The router's syntax for parameters in templates: `{id}`, `{id:[0-9]+}`, `{id:int}`.
-#define ORBGATE_TEMPLATES_COLONS 1 ///< The router's syntax for parameters in templates: `:id`, `:id(\d+)`.
-#define ORBGATE_TEMPLATES_ANGLES 2 ///< The router's syntax for parameters in templates: `<id>`, `<int:id>`.
-
-#define ORBGATE_MATCHED_NOTHING 0 ///< What a router has chosen: no router runs before the gate.
-
-/// What a router has chosen: the route of `path_template`. An otherwise allowed request is denied if its allowed route
-/// is a different one.
-#define ORBGATE_MATCHED_TEMPLATE 1
-
-/// What a router has chosen: it doesn't report a route, for example for a fallback. An otherwise allowed request is
-/// denied.
-#define ORBGATE_MATCHED_UNKNOWN 2
-
+/// How the routes of a service and of its policy differ.
 #define ORBGATE_DIFFERENCE_UNDECLARED 1 ///< The service has a route that the policy lacks: no gate protects it.
+#define ORBGATE_DIFFERENCE_UNSERVED 2 ///< The policy has a route that the service lacks. Harmless if several services share a policy.
 
-/// The policy has a route that the service lacks. This is harmless if several services share a policy.
-#define ORBGATE_DIFFERENCE_UNSERVED 2
-
-#define ORBGATE_SECRET_FILE 1 ///< The kind of a secret's source: a file, by its absolute path.
-#define ORBGATE_SECRET_ENV 2 ///< The kind of a secret's source: an environment variable.
-#define ORBGATE_SECRET_KEYS 3 ///< The kind of a source: not a secret, but a file with an issuer's public keys, by its absolute path.
+/// Where a secret is.
+#define ORBGATE_SECRET_FILE 1 ///< In a file, by its absolute path.
+#define ORBGATE_SECRET_ENV 2 ///< In an environment variable.
+#define ORBGATE_SECRET_KEYS 3 ///< It isn't a secret, but a file with an issuer's public keys, by its absolute path.
 
 /// The result of a question. Immutable; the caller owns it.
 typedef struct OrbgateAnswer OrbgateAnswer;
 
-/// A compiled, immutable policy. Shared by reference counting: `orbgate_engine_retain` adds an owner, and
-/// `orbgate_engine_free` removes one.
+/// A compiled, immutable policy, shared by reference counting.
 typedef struct OrbgateEngine OrbgateEngine;
 
 /// Why a call failed. Immutable; the caller owns it.
@@ -291,9 +274,9 @@ typedef struct OrbgateGate OrbgateGate;
 /// reference counting.
 typedef struct OrbgateHandle OrbgateHandle;
 
-/// A token's scopes as a set of bits: each decision tests one bit. It belongs to the policy of the engine that made it.
-/// To an engine of another policy it is empty, so that engine denies instead of misreading it. Immutable and shared by
-/// reference counting.
+/// A token's scopes as a set of bits: each decision tests one bit. It belongs to the policy of the engine that made it,
+/// but doesn't need the engine. To an engine of another policy it is empty, so that engine denies instead of misreading
+/// it. Immutable and shared by reference counting.
 typedef struct OrbgateScopeSet OrbgateScopeSet;
 
 /// The next step of a request to a gate. The caller owns it; only `orbgate_gate_call` changes it.
@@ -475,11 +458,9 @@ extern "C" {
 /// argument, and so is a released array or schema.
 ///
 /// A row that is null, or whose method or target is null, gets a decision of all zeros. Without a child `kind`, `token`
-/// applies to every row. Without a child `allow_bonus_orbs`, `flags` applies to every row.
-///
-/// Ownership: `array` and `schema` are only read; the caller still owns and releases them. `out` has room for `out_len`
-/// decisions, at least `array->length`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
+/// applies to every row. Without a child `allow_bonus_orbs`, `flags` applies to every row. The caller still releases
+/// `array` and `schema`. `out` has room for `out_len` decisions, at least `array->length`.
+/// Cost: batch.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide_arrow(
     const struct OrbgateEngine *engine, const struct ArrowArray *array, const struct ArrowSchema *schema,
     const struct OrbgateToken *token, uint32_t flags, struct OrbgateDecision *out, size_t out_len);
@@ -491,35 +472,21 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide_arrow(
 /// `error` works as in `orbgate_engine_from_yaml`. The status is `ORBGATE_STATUS_NOT_FOUND` for an unknown question,
 /// `ORBGATE_STATUS_INVALID_ARGUMENT` if the arguments don't match the question, and `ORBGATE_STATUS_INVALID_POLICY` if
 /// the policy for `diff` has errors. `check` and `lint` return a policy's errors as their result.
-///
-/// Ownership: the caller owns `*out`, which owns the string in `*answer`, and frees it with `orbgate_answer_free`;
-/// `*error`, if it is set, with `orbgate_error_free`. `question` and `arguments` are only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+/// Ownership: `*out` owns `*answer`.
+/// Allocates: yes. Cost: policy.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_ask(
     const struct OrbgateEngine *engine, const char *question, size_t question_len,
     const char *arguments, size_t arguments_len, uint32_t form, struct OrbgateAnswer **out, struct OrbgateStr *answer,
     struct OrbgateError **error);
 
-/// Frees a result. Null is fine.
-///
-/// Ownership: takes `answer`, and frees it with its string.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API void orbgate_answer_free(struct OrbgateAnswer *answer);
 
-/// Decides every row of a batch as `orbgate_engine_decide` would. Everything is checked before the first row is
-/// decided: either all of `out` is written or nothing, unless the status is `ORBGATE_STATUS_PANIC`.
-///
-/// Ownership: `out` has room for `out_len` decisions, at least `batch->len`, and doesn't overlap the batch. Everything
-/// else is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
+/// Decides every row of a batch as `orbgate_engine_decide` would; packed, a null row gets 0. `out` has room for
+/// `out_len` decisions, at least `batch->len`, and doesn't overlap the batch. Everything is checked before the first
+/// row is decided: either all of `out` is written or nothing, unless the status is `ORBGATE_STATUS_PANIC`.
+/// Cost: batch.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide_batch(
     const struct OrbgateEngine *engine, const struct OrbgateBatch *batch, struct OrbgateDecision *out, size_t out_len);
-
-/// Decides every row of a batch like `orbgate_engine_decide_batch`, but packs each decision. A null row gets 0.
-///
-/// Ownership: `out` has room for `out_len` integers, at least `batch->len`, and doesn't overlap the batch. Everything
-/// else is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide_batch_packed(
     const struct OrbgateEngine *engine, const struct OrbgateBatch *batch, uint64_t *out, size_t out_len);
 
@@ -527,125 +494,77 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide_batch_packed(
 /// `method` and `target` exactly as they arrived in the request line, neither decoded nor normalised. `token` is null
 /// if the request has none. `flags` is 0 or `ORBGATE_ALLOW_BONUS_ORBS`.
 ///
-/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+/// What ends in `_packed` returns the decision packed and takes the token in parts. `kind` is an `OrbgateTokenKind`. If
+/// `scope_set` isn't null, it contains the scopes; otherwise, the scopes are the string.
+/// Cost: decision.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide(
     const struct OrbgateEngine *engine, const char *method, size_t method_len, const char *target, size_t target_len,
     const struct OrbgateToken *token, uint32_t flags, struct OrbgateDecision *out);
-
-/// Decides a request like `orbgate_engine_decide`, but returns the decision packed and takes the token in parts. `kind`
-/// is an `OrbgateTokenKind`. If `scope_set` isn't null, it contains the scopes; otherwise, the scopes are the string.
-///
-/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
 ORBGATE_API ORBGATE_NODISCARD uint64_t orbgate_engine_decide_packed(
     const struct OrbgateEngine *engine, const char *method, size_t method_len, const char *target, size_t target_len,
     uint32_t kind, const char *scopes, size_t scopes_len, const struct OrbgateScopeSet *scope_set, uint32_t flags);
 
 /// Decides by route, for a server that has already matched the route. Reads no strings. The id comes from
 /// `orbgate_engine_find_route` or `OrbgateRoute`. An id of another policy, or of all zeros, is denied with `no_route`.
-///
-/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+/// Cost: decision.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide_route(
     const struct OrbgateEngine *engine, struct OrbgateRouteId route_id, const struct OrbgateToken *token,
     uint32_t flags, struct OrbgateDecision *out);
-
-/// Decides by route like `orbgate_engine_decide_route`, but returns the decision packed, and takes the id and the token
-/// in parts.
-///
-/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
 ORBGATE_API ORBGATE_NODISCARD uint64_t orbgate_engine_decide_route_packed(
     const struct OrbgateEngine *engine, uint64_t route_id_high, uint64_t route_id_low, uint32_t kind,
     const char *scopes, size_t scopes_len, const struct OrbgateScopeSet *scope_set, uint32_t flags);
 
 /// Decides by scope, for a service whose routes the policy doesn't list, such as the inference API. A scope that the
 /// policy doesn't define is denied with `no_route`. The decision has no route.
-///
-/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+/// Cost: decision.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decide_scope(
     const struct OrbgateEngine *engine, const char *scope, size_t scope_len, const struct OrbgateToken *token,
     uint32_t flags, struct OrbgateDecision *out);
-
-/// Decides by scope like `orbgate_engine_decide_scope`, but returns the decision packed and takes the token in parts.
-///
-/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
 ORBGATE_API ORBGATE_NODISCARD uint64_t orbgate_engine_decide_scope_packed(
     const struct OrbgateEngine *engine, const char *scope, size_t scope_len, uint32_t kind,
     const char *scopes, size_t scopes_len, const struct OrbgateScopeSet *scope_set, uint32_t flags);
 
 /// Returns the engine that is compiled into the library: the table of the specification.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+/// Allocates: yes. Cost: policy.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_external(struct OrbgateEngine **out);
 
-/// Compiles a policy from the contents of a policy file.
-///
-/// `error` may be null. If it isn't and the call fails, `*error` contains every error of the policy. Otherwise, it
-/// stays unchanged.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`; `*error`, if it is set, with
-/// `orbgate_error_free`. `yaml` is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+/// Compiles a policy from the contents of a policy file. `error` may be null. If it isn't and the call fails, `*error`
+/// contains every error of the policy; otherwise, it stays unchanged.
+/// Allocates: yes. Cost: policy.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_from_yaml(
     const char *yaml, size_t yaml_len, struct OrbgateEngine **out, struct OrbgateError **error);
 
 /// Compiles a policy from a regular file. Other files, such as pipes, are rejected, because reading them could block.
-/// The path is bytes on Unix and UTF-8 elsewhere.
-///
-/// `error` works as in `orbgate_engine_from_yaml`; its errors also contain the path.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`; `*error`, if it is set, with
-/// `orbgate_error_free`. `path` is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
+/// The path is bytes on Unix and UTF-8 elsewhere. The errors also contain it.
+/// Allocates: yes. Blocks: yes. Cost: policy.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_from_file(
     const char *path, size_t path_len, struct OrbgateEngine **out, struct OrbgateError **error);
 
-/// Adds an owner to an engine and returns the same pointer; null for null.
-///
-/// Ownership: the caller owns the result and frees it with `orbgate_engine_free`, independently of `engine`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD struct OrbgateEngine *orbgate_engine_retain(const struct OrbgateEngine *engine);
 
-/// Removes an owner of an engine; the last one frees it. Null is fine.
-///
-/// Ownership: takes `engine`. Removing the last owner also frees the engine's strings. Decisions remain valid without
-/// their engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+/// Decisions remain valid without their engine.
+/// Cost: policy.
 ORBGATE_API void orbgate_engine_free(struct OrbgateEngine *engine);
 
 /// Returns all properties of an engine, except its individual routes and scopes.
-///
-/// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_info(
     const struct OrbgateEngine *engine, struct OrbgateEngineInfo *out);
 
 /// Returns all properties of an error, except its individual diagnostics.
-///
-/// Ownership: the error owns the strings in `out`, which are valid as long as the error.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_error_info(
     const struct OrbgateError *error, struct OrbgateErrorInfo *out);
 
-/// Returns one of the errors of a policy or a configuration, in the order of the file.
-///
-/// Returns `ORBGATE_STATUS_NOT_FOUND` if `index` isn't below `diagnostic_count`.
-///
-/// Ownership: the error owns the string in `out`, which is valid as long as the error.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Returns one of the errors of a policy or a configuration, in the order of the file; `ORBGATE_STATUS_NOT_FOUND` after
+/// the last one.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_error_diagnostic(
     const struct OrbgateError *error, size_t index, struct OrbgateDiagnostic *out);
 
-/// Frees an error. Null is fine.
-///
-/// Ownership: takes `error`, and frees it with its strings.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API void orbgate_error_free(struct OrbgateError *error);
 
 /// Makes a step for `orbgate_gate_call`, which doesn't belong to a request yet. Use it for one request after another; a
-/// request that waits keeps its step until it is answered.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_step_free`.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+/// request that waits keeps its step until it is answered. It can be freed at any time, for example when the client
+/// disconnects.
+/// Allocates: yes.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_new(struct OrbgateStep **out);
 
 /// Asks a gate a question, which is a message of `docs/messages.md`; `*answer` is another one. `engine` decides
@@ -657,62 +576,43 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_new(struct OrbgateStep 
 /// step that isn't at this question, gives `ORBGATE_STATUS_INVALID_ARGUMENT`. If the status isn't `ORBGATE_STATUS_OK`,
 /// deny: a request that the step was for is over. Also deny if you don't know the number of the answer, or one of its
 /// critical fields.
-///
-/// Ownership: the step owns `*answer`, which is valid until the next call with it; `question` must not be in it, and no
-/// other thread may use the step meanwhile. Everything else is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: token.
+/// Ownership: the step owns `*answer`, which is valid until the next call with it; `question` must not be in it.
+/// Thread-safe: a step serves one thread at a time.
+/// Allocates: yes. Blocks: yes. Cost: token.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_gate_call(
     const struct OrbgateGate *gate, const struct OrbgateEngine *engine, struct OrbgateStep *step,
     const char *question, size_t question_len, struct OrbgateStr *answer);
 
-/// Copies the last answer of a step, for a host that can't read the library's memory fast. `len` is at least the
-/// answer's.
-///
-/// Ownership: nothing; `to` has room for `len` bytes. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Copies the last answer of a step to `to`, for a host that can't read the library's memory fast. `len` is at least
+/// the answer's.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_copy(const struct OrbgateStep *step, char *to, size_t len);
 
 /// Takes the gate that the step's last question, a `Make`, has made. Otherwise returns `ORBGATE_STATUS_NOT_FOUND`.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_gate_free`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_gate(struct OrbgateStep *step, struct OrbgateGate **out);
 
-/// Frees a gate. Null is fine.
-///
-/// Ownership: takes `gate`, and frees its keys. Its remaining steps can only be freed.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// The remaining steps of the gate can only be freed.
 ORBGATE_API void orbgate_gate_free(struct OrbgateGate *gate);
 
 /// Whether a whole body is a JSON object that contains `"allowBonusOrbsUse": true` exactly once: `*out` is 1 or 0. If
 /// it is 1, the request allows bonus orbs.
-///
-/// Ownership: nothing; `body` is only read. Thread-safe: yes. Allocates: yes. Blocks: no. Cost: keys.
+/// Allocates: yes. Cost: keys.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_allows_bonus_orbs(const char *body, size_t body_len, uint8_t *out);
 
-/// Frees a step. You can do this at any time, for example when the client disconnects. Null is fine.
-///
-/// Ownership: takes `step`, and frees it with its strings. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API void orbgate_step_free(struct OrbgateStep *step);
 
-/// Makes a handle that holds an engine.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_handle_free`. The handle becomes an additional owner of
-/// `engine`; the caller remains an owner.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+/// Makes a handle that holds an engine, as an additional owner.
+/// Allocates: yes.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_new(
     const struct OrbgateEngine *engine, struct OrbgateHandle **out);
 
-/// Replaces the engine in the handle. Running calls finish with the engine that they started with.
-///
-/// Ownership: the handle becomes an additional owner of `engine`, and releases its previous engine.
-/// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: policy.
+/// Replaces the engine in the handle, as an additional owner of the new one; the old one loses an owner. Running calls
+/// finish with the engine that they started with.
+/// Allocates: once per thread. Cost: policy.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_store(
     const struct OrbgateHandle *handle, const struct OrbgateEngine *engine);
 
 /// Returns the engine that is now in the handle, for several decisions with one policy.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`.
-/// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: constant.
+/// Allocates: once per thread.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_load(
     const struct OrbgateHandle *handle, struct OrbgateEngine **out);
 
@@ -720,45 +620,28 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_load(
 /// The decision's `policy` identifies the engine's policy. To an engine of another policy, a scope set is empty, so
 /// pass scopes as a string if the engine can be replaced. A call that began before its engine was replaced might be the
 /// one that frees it, which takes time linear in the size of that policy.
-///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: decision.
+/// Allocates: once per thread. Cost: decision.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_decide(
     const struct OrbgateHandle *handle, const char *method, size_t method_len, const char *target, size_t target_len,
     const struct OrbgateToken *token, uint32_t flags, struct OrbgateDecision *out);
 
-/// Adds an owner to a handle and returns the same pointer; null for null.
-///
-/// Ownership: the caller owns the result and frees it with `orbgate_handle_free`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD struct OrbgateHandle *orbgate_handle_retain(const struct OrbgateHandle *handle);
 
-/// Removes an owner of a handle; the last one frees it and releases its engine. Null is fine.
-///
-/// Ownership: takes `handle`. Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+/// Cost: policy.
 ORBGATE_API void orbgate_handle_free(struct OrbgateHandle *handle);
 
 /// Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one. The numbers after the last
 /// route are those of the policy's closed templates.
-///
-/// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_route(
     const struct OrbgateEngine *engine, uint32_t number, struct OrbgateRoute *out);
 
 /// Returns one of the alternatives that a route needs: scopes separated by one space, as in a token. A token needs all
 /// scopes of one alternative. The first is the owner's, which begins with the scope that owns the route. Most routes
 /// have only that one, and it is only that scope. Returns `ORBGATE_STATUS_NOT_FOUND` after the last one.
-///
-/// Ownership: the engine owns the string, which is valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_route_alternative(
     const struct OrbgateEngine *engine, uint32_t number, size_t index, struct OrbgateStr *out);
 
 /// Returns the scope with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one.
-///
-/// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_scope(
     const struct OrbgateEngine *engine, uint32_t number, struct OrbgateScope *out);
 
@@ -767,44 +650,26 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_scope(
 /// `orbgate_engine_decide_route`, without passing strings.
 ///
 /// Returns `ORBGATE_STATUS_NOT_FOUND` if the policy doesn't have this route.
-///
-/// Ownership: nothing; everything is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+/// Cost: policy.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_find_route(
     const struct OrbgateEngine *engine, const char *method, size_t method_len,
     const char *path_template, size_t path_template_len, struct OrbgateRouteId *out);
 
-/// Returns a status's name, for example `invalid_argument`; no string for an unknown number.
-///
-/// Ownership: the string is static. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Returns the name of a status, a reason or a detail, for example `invalid_argument`; no string for an unknown number.
 ORBGATE_API struct OrbgateStr orbgate_status_name(int32_t status);
-
-/// Returns a reason's name, for example `scope_missing`; no string for an unknown number.
-///
-/// Ownership: the string is static. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API struct OrbgateStr orbgate_reason_name(uint8_t reason);
-
-/// Returns a detail's name, for example `empty_segment`; no string for an unknown number.
-///
-/// Ownership: the string is static. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API struct OrbgateStr orbgate_detail_name(uint8_t detail);
 
 /// Returns a sentence that explains a decision: that of its detail, or of its reason if `detail` is 0. No string for an
 /// unknown number.
-///
-/// Ownership: the string is static. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API struct OrbgateStr orbgate_explanation(uint8_t reason, uint8_t detail);
 
 /// Returns the token kind with this name, `user` or `organisation`. Any other string is `ORBGATE_TOKEN_KIND_UNKNOWN`,
 /// which is denied.
-///
-/// Ownership: nothing; `name` is only read. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_token_kind_from_name(
     const char *name, size_t name_len, uint32_t *out);
 
 /// Converts a decision to strings. A decision that no engine of this policy can have made is an invalid argument.
-///
-/// Ownership: the strings in `out` are static, or the engine owns them and they are valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decision_strings(
     const struct OrbgateEngine *engine, const struct OrbgateDecision *decision, struct OrbgateDecisionStrings *out);
 
@@ -812,60 +677,34 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decision_strings(
 ///
 /// For a value with effect 0, returns its status. A value that no engine of this policy can have made is an invalid
 /// argument.
-///
-/// Ownership: nothing. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_unpack(
     const struct OrbgateEngine *engine, uint64_t packed, struct OrbgateDecision *out);
 
 /// Interns the scopes of a token, separated by spaces. Scopes that the policy doesn't define are dropped.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_scope_set_free`; it doesn't need the engine. `scopes`
-/// is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: decision.
+/// Allocates: yes. Cost: decision.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_scope_set_from_string(
     const struct OrbgateEngine *engine, const char *scopes, size_t scopes_len, struct OrbgateScopeSet **out);
 
-/// Interns scopes from a list, such as a JSON array. Each item is one scope; an item that contains a space is in no
-/// policy.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_scope_set_free`; it doesn't need the engine. `scopes`
-/// is an array of `scope_count` strings, and only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: decision.
+/// Interns scopes from an array of `scope_count` strings, such as a JSON array. Each item is one scope; an item that
+/// contains a space is in no policy.
+/// Allocates: yes. Cost: decision.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_scope_set_from_list(
     const struct OrbgateEngine *engine, const struct OrbgateStr *scopes, size_t scope_count,
     struct OrbgateScopeSet **out);
 
-/// Adds an owner to a scope set and returns the same pointer; null for null.
-///
-/// Ownership: the caller owns the result and frees it with `orbgate_scope_set_free`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API ORBGATE_NODISCARD struct OrbgateScopeSet *orbgate_scope_set_retain(const struct OrbgateScopeSet *set);
-
-/// Removes an owner of a scope set; the last one frees it. Null is fine.
-///
-/// Ownership: takes `set`. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API void orbgate_scope_set_free(struct OrbgateScopeSet *set);
 
 /// Returns the ABI version of the library. Compare it with the header's `ORBGATE_ABI_VERSION`, or call
 /// `orbgate_check_abi`.
-///
-/// Ownership: nothing. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API uint32_t orbgate_abi_version(void);
 
 /// Returns the version of the library as a string, for example `0.1.0`.
-///
-/// Ownership: the string is static. Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 ORBGATE_API struct OrbgateStr orbgate_version(void);
 
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus
-
-#ifdef __cplusplus
-#include <cstring>
-#else
-#include <string.h>
-#endif
 
 /* Initialise a struct that begins with struct_size, for example `OrbgateToken token = orbgate_token_init();`. */
 #define ORBGATE_DEFINE_INIT(type, name)        \

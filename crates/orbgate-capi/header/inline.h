@@ -1,9 +1,3 @@
-#ifdef __cplusplus
-#include <cstring>
-#else
-#include <string.h>
-#endif
-
 /* Initialise a struct that begins with struct_size, for example `OrbgateToken token = orbgate_token_init();`. */
 #define ORBGATE_DEFINE_INIT(type, name)        \
     static inline type name(void)              \

@@ -23,9 +23,7 @@
 
 /* Ignoring a status or a decision is always a mistake. */
 #ifndef ORBGATE_NODISCARD
-#if defined(__cplusplus) && __cplusplus >= 201703L
-#define ORBGATE_NODISCARD [[nodiscard]]
-#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
+#if (defined(__cplusplus) && __cplusplus >= 201703L) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L)
 #define ORBGATE_NODISCARD [[nodiscard]]
 #elif defined(__GNUC__)
 #define ORBGATE_NODISCARD __attribute__((warn_unused_result))

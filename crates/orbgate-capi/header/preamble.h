@@ -20,13 +20,16 @@
  * - A struct that begins with `struct_size` has the size that its caller knows. Later releases add fields at the end;
  *   all zeros in a field means the same as an absent field.
  *
- * The documentation of each function states:
+ * Each function does this, except for what its comment says:
  *
- *   Ownership    who frees what, and how long a pointer is valid
+ *   Ownership    it only reads what it is passed, and keeps nothing. The caller owns what it gets in `*out` or `*error`,
+ *                and frees it with its type's function, such as orbgate_engine_free. `retain` adds an owner and returns
+ *                its argument, null for null. `free` removes an owner; the last one frees the object with its strings.
+ *                Null is fine. A string in an output is valid as long as the first argument, or static without one
  *   Thread-safe  yes: any thread can call it at any time, even with the same arguments
- *   Allocates    whether it allocates memory. Once per thread: some dozens of bytes on a thread's first such call,
- *                reused by the next thread after this one ends
- *   Blocks       whether it can wait: for a file, or for another thread that doesn't wait itself
+ *   Allocates    no memory. Once per thread: some dozens of bytes on a thread's first such call, reused by the next
+ *                thread after this one ends
+ *   Blocks       no. Otherwise, it can wait for a file, or for another thread that doesn't wait itself
  *   Cost         constant  a few instructions
  *                decision  tens of nanoseconds for a typical request. Linear in the bytes passed, of which a
  *                          target's first 8,192 count, and at most 64 lookups in a policy of any size. The worst

@@ -56,10 +56,8 @@ pub struct ArrowArray {
 ///
 /// A row that is null, or whose method or target is null, gets a decision of all zeros. Without a child `kind`,
 /// `token` applies to every row. Without a child `allow_bonus_orbs`, `flags` applies to every row.
-///
-/// Ownership: `array` and `schema` are only read; the caller still owns and releases them. `out` has room for
-/// `out_len` decisions, at least `array->length`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
+/// The caller still releases `array` and `schema`. `out` has room for `out_len` decisions, at least `array->length`.
+/// Cost: batch.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_decide_arrow(

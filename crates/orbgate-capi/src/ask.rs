@@ -30,10 +30,8 @@ pub const ORBGATE_ANSWER_FIELDS: u32 = 1;
 /// `error` works as in `orbgate_engine_from_yaml`. The status is `ORBGATE_STATUS_NOT_FOUND` for an unknown question,
 /// `ORBGATE_STATUS_INVALID_ARGUMENT` if the arguments don't match the question, and `ORBGATE_STATUS_INVALID_POLICY` if
 /// the policy for `diff` has errors. `check` and `lint` return a policy's errors as their result.
-///
-/// Ownership: the caller owns `*out`, which owns the string in `*answer`, and frees it with `orbgate_answer_free`; `*error`, if it
-/// is set, with `orbgate_error_free`. `question` and `arguments` are only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+/// Ownership: `*out` owns `*answer`.
+/// Allocates: yes. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_ask(
@@ -89,10 +87,7 @@ fn no_answer(error: AskError) -> OrbgateError {
     OrbgateError::new(status, None, error.to_string())
 }
 
-/// Frees a result. Null is fine.
-///
-/// Ownership: takes `answer`, and frees it with its string.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Removes an owner.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_answer_free(answer: *mut OrbgateAnswer) {
     // SAFETY: the caller guarantees it, see the preamble.

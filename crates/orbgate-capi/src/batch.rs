@@ -51,12 +51,10 @@ unsafe impl Sized32 for OrbgateBatch {
     const FIRST_SIZE: usize = first_size(136, 72);
 }
 
-/// Decides every row of a batch as `orbgate_engine_decide` would. Everything is checked before the first row
-/// is decided: either all of `out` is written or nothing, unless the status is `ORBGATE_STATUS_PANIC`.
-///
-/// Ownership: `out` has room for `out_len` decisions, at least `batch->len`, and doesn't overlap the batch.
-/// Everything else is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
+/// Decides every row of a batch as `orbgate_engine_decide` would; packed, a null row gets 0. `out` has room for
+/// `out_len` decisions, at least `batch->len`, and doesn't overlap the batch. Everything is checked before the first
+/// row is decided: either all of `out` is written or nothing, unless the status is `ORBGATE_STATUS_PANIC`.
+/// Cost: batch.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_decide_batch(
@@ -69,12 +67,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_batch(
     unsafe { run(engine, batch, out, out_len) }
 }
 
-/// Decides every row of a batch like `orbgate_engine_decide_batch`, but packs each decision. A null row
-/// gets 0.
-///
-/// Ownership: `out` has room for `out_len` integers, at least `batch->len`, and doesn't overlap the
-/// batch. Everything else is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: batch.
+/// Like `orbgate_engine_decide_batch`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_decide_batch_packed(

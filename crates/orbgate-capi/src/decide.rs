@@ -18,13 +18,13 @@ use crate::scope_set::OrbgateScopeSet;
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::token::{OrbgateToken, parts};
 
-/// Decides a request: which scope it needs, whether the token allows the call, what the call consumes,
-/// and why. Pass `method` and `target` exactly as they arrived in the request line, neither decoded
-/// nor normalised. `token` is null if the request has none. `flags` is 0 or
-/// `ORBGATE_ALLOW_BONUS_ORBS`.
+/// Decides a request: which scope it needs, whether the token allows the call, what the call consumes, and why. Pass
+/// `method` and `target` exactly as they arrived in the request line, neither decoded nor normalised. `token` is null
+/// if the request has none. `flags` is 0 or `ORBGATE_ALLOW_BONUS_ORBS`.
 ///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+/// What ends in `_packed` returns the decision packed and takes the token in parts. `kind` is an `OrbgateTokenKind`. If
+/// `scope_set` isn't null, it contains the scopes; otherwise, the scopes are the string.
+/// Cost: decision.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_decide(
@@ -54,12 +54,7 @@ pub unsafe extern "C" fn orbgate_engine_decide(
     })
 }
 
-/// Decides a request like `orbgate_engine_decide`, but returns the decision packed and takes the
-/// token in parts. `kind` is an `OrbgateTokenKind`. If `scope_set` isn't null, it contains the
-/// scopes; otherwise, the scopes are the string.
-///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+/// Like `orbgate_engine_decide`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_decide_packed(
@@ -93,9 +88,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_packed(
 /// Decides by route, for a server that has already matched the route. Reads no strings. The id comes from
 /// `orbgate_engine_find_route` or `OrbgateRoute`. An id of another policy, or of all zeros, is denied with
 /// `no_route`.
-///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+/// Cost: decision.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_decide_route(
@@ -114,11 +107,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_route(
     })
 }
 
-/// Decides by route like `orbgate_engine_decide_route`, but returns the decision packed, and takes
-/// the id and the token in parts.
-///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+/// Like `orbgate_engine_decide_route`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_decide_route_packed(
@@ -143,9 +132,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_route_packed(
 
 /// Decides by scope, for a service whose routes the policy doesn't list, such as the inference API. A
 /// scope that the policy doesn't define is denied with `no_route`. The decision has no route.
-///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+/// Cost: decision.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_decide_scope(
@@ -167,11 +154,7 @@ pub unsafe extern "C" fn orbgate_engine_decide_scope(
     })
 }
 
-/// Decides by scope like `orbgate_engine_decide_scope`, but returns the decision packed and takes
-/// the token in parts.
-///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: decision.
+/// Like `orbgate_engine_decide_scope`.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_decide_scope_packed(

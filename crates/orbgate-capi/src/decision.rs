@@ -6,22 +6,20 @@ use orbgate::{Charge, Decision, Detail, Effect, Orbs, Policy, Reason};
 pub const ORBGATE_DEFAULT_HTTP_STATUS: u16 = 403;
 const _: () = assert!(ORBGATE_DEFAULT_HTTP_STATUS == Reason::DEFAULT_STATUS);
 
-/// The maximum size of a policy, in bytes. When you read a file, you can stop one byte later: the library then reports
-/// the error.
+/// The maximum size of a policy. You can stop reading a file one byte later: the library reports the error.
 pub const ORBGATE_MAX_POLICY_BYTES: u32 = 8_388_608;
 #[expect(clippy::as_conversions, reason = "a constant has no other way to more bits")]
 const _: () = assert!(ORBGATE_MAX_POLICY_BYTES as u64 == Policy::MAX_BYTES);
 
-/// In `OrbgateDecision.charge`: the policy states an orb column, so the other bits are meaningful.
-/// Without this bit, the service that charges must find out.
+/// Bits of `OrbgateDecision.charge`.
+///
+/// The policy states an orb column, so the other bits count. Without it, the service must find out.
 pub const ORBGATE_CHARGE_STATED: u8 = 1;
-/// In `OrbgateDecision.charge`: the call consumes the user's orbs.
+/// The call consumes the user's orbs.
 pub const ORBGATE_CHARGE_CONSUMES: u8 = 2;
-/// In `OrbgateDecision.charge`: `amount` is the number of orbs. Without this bit, the service that
-/// charges must supply it.
+/// `amount` is the number of orbs. Without this bit, the service must supply it.
 pub const ORBGATE_CHARGE_AMOUNT_STATED: u8 = 4;
-/// In `OrbgateDecision.charge`: bonus orbs may be used, because the call consumes orbs and its request
-/// allows bonus orbs.
+/// Bonus orbs may be used: the call consumes orbs, and its request allows them.
 pub const ORBGATE_CHARGE_BONUS_ALLOWED: u8 = 8;
 
 /// A decision: plain data whose size never changes. All zeros isn't a valid decision, and never an

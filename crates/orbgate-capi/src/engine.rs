@@ -17,8 +17,7 @@ use crate::owners::{release, retain};
 use crate::status::{OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
-/// A compiled, immutable policy. Shared by reference counting: `orbgate_engine_retain` adds an owner,
-/// and `orbgate_engine_free` removes one.
+/// A compiled, immutable policy, shared by reference counting.
 #[derive(Debug)]
 pub struct OrbgateEngine {
     engine: Engine,
@@ -90,9 +89,7 @@ fn mark(digest: Digest) -> u64 {
 }
 
 /// Returns the engine that is compiled into the library: the table of the specification.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+/// Allocates: yes. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_external(out: *mut *mut OrbgateEngine) -> OrbgateStatus {
@@ -107,14 +104,9 @@ pub unsafe extern "C" fn orbgate_engine_external(out: *mut *mut OrbgateEngine) -
     })
 }
 
-/// Compiles a policy from the contents of a policy file.
-///
-/// `error` may be null. If it isn't and the call fails, `*error` contains every error of the
-/// policy. Otherwise, it stays unchanged.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`; `*error`, if it is set, with
-/// `orbgate_error_free`. `yaml` is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: policy.
+/// Compiles a policy from the contents of a policy file. `error` may be null. If it isn't and the call fails, `*error`
+/// contains every error of the policy; otherwise, it stays unchanged.
+/// Allocates: yes. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_from_yaml(
@@ -137,14 +129,9 @@ pub unsafe extern "C" fn orbgate_engine_from_yaml(
     unsafe { handing_over(error, make) }
 }
 
-/// Compiles a policy from a regular file. Other files, such as pipes, are rejected, because reading them
-/// could block. The path is bytes on Unix and UTF-8 elsewhere.
-///
-/// `error` works as in `orbgate_engine_from_yaml`; its errors also contain the path.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`; `*error`, if it is set, with
-/// `orbgate_error_free`. `path` is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: policy.
+/// Compiles a policy from a regular file. Other files, such as pipes, are rejected, because reading them could block.
+/// The path is bytes on Unix and UTF-8 elsewhere. The errors also contain it.
+/// Allocates: yes. Blocks: yes. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_from_file(
@@ -197,11 +184,7 @@ fn native(path: &[u8]) -> io::Result<PathBuf> {
     }
 }
 
-/// Adds an owner to an engine and returns the same pointer; null for null.
-///
-/// Ownership: the caller owns the result and frees it with `orbgate_engine_free`, independently of
-/// `engine`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Adds an owner.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_retain(engine: *const OrbgateEngine) -> *mut OrbgateEngine {
@@ -209,11 +192,8 @@ pub unsafe extern "C" fn orbgate_engine_retain(engine: *const OrbgateEngine) -> 
     unsafe { retain(engine) }
 }
 
-/// Removes an owner of an engine; the last one frees it. Null is fine.
-///
-/// Ownership: takes `engine`. Removing the last owner also frees the engine's strings. Decisions
-/// remain valid without their engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+/// Decisions remain valid without their engine.
+/// Cost: policy.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_free(engine: *mut OrbgateEngine) {
     // SAFETY: the caller guarantees it, see the preamble.
@@ -252,9 +232,6 @@ unsafe impl Sized32 for OrbgateEngineInfo {
 }
 
 /// Returns all properties of an engine, except its individual routes and scopes.
-///
-/// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_info(

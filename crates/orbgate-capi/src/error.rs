@@ -134,9 +134,6 @@ pub(crate) unsafe fn handing_over(
 }
 
 /// Returns all properties of an error, except its individual diagnostics.
-///
-/// Ownership: the error owns the strings in `out`, which are valid as long as the error.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_error_info(error: *const OrbgateError, out: *mut OrbgateErrorInfo) -> OrbgateStatus {
@@ -158,12 +155,8 @@ pub unsafe extern "C" fn orbgate_error_info(error: *const OrbgateError, out: *mu
     })
 }
 
-/// Returns one of the errors of a policy or a configuration, in the order of the file.
-///
-/// Returns `ORBGATE_STATUS_NOT_FOUND` if `index` isn't below `diagnostic_count`.
-///
-/// Ownership: the error owns the string in `out`, which is valid as long as the error.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Returns one of the errors of a policy or a configuration, in the order of the file; `ORBGATE_STATUS_NOT_FOUND` after
+/// the last one.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_error_diagnostic(
@@ -188,10 +181,7 @@ pub unsafe extern "C" fn orbgate_error_diagnostic(
     })
 }
 
-/// Frees an error. Null is fine.
-///
-/// Ownership: takes `error`, and frees it with its strings.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Removes an owner.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_error_free(error: *mut OrbgateError) {
     // SAFETY: the caller guarantees it, see the preamble.

@@ -2,10 +2,11 @@
 
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// The request contains `allowBonusOrbsUse: true`. Unknown bits are an invalid argument.
+/// Flags of a request. Unknown bits are an invalid argument.
+///
+/// The request contains `allowBonusOrbsUse: true`.
 pub const ORBGATE_ALLOW_BONUS_ORBS: u32 = 1;
-/// If a request has no valid token, the packed decision has the route that the request matches in the bits of
-/// `route`, which are otherwise 0. Changes nothing else: `OrbgateDecision` has a separate field for it.
+/// Without a valid token, the route of a packed decision is `OrbgateDecision.about` instead of 0.
 pub const ORBGATE_PACK_ABOUT: u32 = 2;
 
 /// The flags of a request.

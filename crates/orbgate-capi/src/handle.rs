@@ -21,11 +21,8 @@ pub struct OrbgateHandle {
     current: ArcSwap<OrbgateEngine>,
 }
 
-/// Makes a handle that holds an engine.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_handle_free`. The handle becomes an
-/// additional owner of `engine`; the caller remains an owner.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+/// Makes a handle that holds an engine, as an additional owner.
+/// Allocates: yes.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_new(
@@ -44,10 +41,9 @@ pub unsafe extern "C" fn orbgate_handle_new(
     })
 }
 
-/// Replaces the engine in the handle. Running calls finish with the engine that they started with.
-///
-/// Ownership: the handle becomes an additional owner of `engine`, and releases its previous engine.
-/// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: policy.
+/// Replaces the engine in the handle, as an additional owner of the new one; the old one loses an owner. Running calls
+/// finish with the engine that they started with.
+/// Allocates: once per thread. Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_store(
@@ -63,9 +59,7 @@ pub unsafe extern "C" fn orbgate_handle_store(
 }
 
 /// Returns the engine that is now in the handle, for several decisions with one policy.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_engine_free`.
-/// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: constant.
+/// Allocates: once per thread.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_load(
@@ -86,9 +80,7 @@ pub unsafe extern "C" fn orbgate_handle_load(
 /// The decision's `policy` identifies the engine's policy. To an engine of another policy, a scope set is empty, so
 /// pass scopes as a string if the engine can be replaced. A call that began before its engine was replaced might be
 /// the one that frees it, which takes time linear in the size of that policy.
-///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: once per thread. Blocks: no. Cost: decision.
+/// Allocates: once per thread. Cost: decision.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_decide(
@@ -119,10 +111,7 @@ pub unsafe extern "C" fn orbgate_handle_decide(
     })
 }
 
-/// Adds an owner to a handle and returns the same pointer; null for null.
-///
-/// Ownership: the caller owns the result and frees it with `orbgate_handle_free`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Adds an owner.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_retain(handle: *const OrbgateHandle) -> *mut OrbgateHandle {
@@ -130,10 +119,7 @@ pub unsafe extern "C" fn orbgate_handle_retain(handle: *const OrbgateHandle) -> 
     unsafe { retain(handle) }
 }
 
-/// Removes an owner of a handle; the last one frees it and releases its engine. Null is fine.
-///
-/// Ownership: takes `handle`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+/// Cost: policy.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_handle_free(handle: *mut OrbgateHandle) {
     // SAFETY: the caller guarantees it, see the preamble.

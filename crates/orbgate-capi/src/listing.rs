@@ -89,9 +89,6 @@ unsafe impl Sized32 for OrbgateScope {
 
 /// Returns the route with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one. The numbers after the last
 /// route are those of the policy's closed templates.
-///
-/// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_route(
@@ -117,9 +114,6 @@ pub unsafe extern "C" fn orbgate_engine_route(
 /// Returns one of the alternatives that a route needs: scopes separated by one space, as in a token. A token needs all
 /// scopes of one alternative. The first is the owner's, which begins with the scope that owns the route. Most routes have
 /// only that one, and it is only that scope. Returns `ORBGATE_STATUS_NOT_FOUND` after the last one.
-///
-/// Ownership: the engine owns the string, which is valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_route_alternative(
@@ -140,9 +134,6 @@ pub unsafe extern "C" fn orbgate_engine_route_alternative(
 }
 
 /// Returns the scope with this number, or `ORBGATE_STATUS_NOT_FOUND` if there isn't one.
-///
-/// Ownership: the engine owns the strings in `out`, which are valid as long as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_scope(
@@ -166,9 +157,7 @@ pub unsafe extern "C" fn orbgate_engine_scope(
 /// can call `orbgate_engine_decide_route`, without passing strings.
 ///
 /// Returns `ORBGATE_STATUS_NOT_FOUND` if the policy doesn't have this route.
-///
-/// Ownership: nothing; everything is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: policy.
+/// Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_find_route(

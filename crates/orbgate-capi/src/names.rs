@@ -25,10 +25,7 @@ fn static_text(find: impl FnOnce() -> Option<&'static str>) -> OrbgateStr {
     OrbgateStr::optional(caught(|| Ok(find())).ok().flatten())
 }
 
-/// Returns a status's name, for example `invalid_argument`; no string for an unknown number.
-///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Returns the name of a status, a reason or a detail, for example `invalid_argument`; no string for an unknown number.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_status_name(status: i32) -> OrbgateStr {
     static_text(|| {
@@ -44,19 +41,13 @@ pub(crate) fn effect_name(effect: u8) -> Option<&'static str> {
     effect.map(Effect::as_str)
 }
 
-/// Returns a reason's name, for example `scope_missing`; no string for an unknown number.
-///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Like `orbgate_status_name`.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_reason_name(reason: u8) -> OrbgateStr {
     static_text(|| self::reason(reason).map(Reason::as_str))
 }
 
-/// Returns a detail's name, for example `empty_segment`; no string for an unknown number.
-///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Like `orbgate_status_name`.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_detail_name(detail: u8) -> OrbgateStr {
     static_text(|| self::detail(detail).map(Detail::as_str))
@@ -64,9 +55,6 @@ pub extern "C" fn orbgate_detail_name(detail: u8) -> OrbgateStr {
 
 /// Returns a sentence that explains a decision: that of its detail, or of its reason if `detail` is 0. No string for an
 /// unknown number.
-///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_explanation(reason: u8, detail: u8) -> OrbgateStr {
     static_text(|| match detail {
@@ -77,9 +65,6 @@ pub extern "C" fn orbgate_explanation(reason: u8, detail: u8) -> OrbgateStr {
 
 /// Returns the token kind with this name, `user` or `organisation`. Any other string is
 /// `ORBGATE_TOKEN_KIND_UNKNOWN`, which is denied.
-///
-/// Ownership: nothing; `name` is only read.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_token_kind_from_name(

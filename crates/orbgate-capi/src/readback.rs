@@ -48,10 +48,6 @@ unsafe impl Sized32 for OrbgateDecisionStrings {
 
 /// Converts a decision to strings. A decision that no engine of this policy can have made is an
 /// invalid argument.
-///
-/// Ownership: the strings in `out` are static, or the engine owns them and they are valid as long
-/// as the engine.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_decision_strings(
@@ -99,9 +95,6 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<Orbgate
 ///
 /// For a value with effect 0, returns its status. A value that no engine of this policy can have
 /// made is an invalid argument.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_unpack(

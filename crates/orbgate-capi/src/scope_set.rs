@@ -11,20 +11,16 @@ use crate::owners::{release, retain};
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
-/// A token's scopes as a set of bits: each decision tests one bit. It belongs to the policy of the
-/// engine that made it. To an engine of another policy it is empty, so that engine denies instead of
-/// misreading it. Immutable and shared by reference counting.
+/// A token's scopes as a set of bits: each decision tests one bit. It belongs to the policy of the engine that made it,
+/// but doesn't need the engine. To an engine of another policy it is empty, so that engine denies instead of misreading
+/// it. Immutable and shared by reference counting.
 #[derive(Debug)]
 pub struct OrbgateScopeSet {
     pub(crate) set: ScopeSet,
 }
 
-/// Interns the scopes of a token, separated by spaces. Scopes that the policy doesn't define are
-/// dropped.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_scope_set_free`; it doesn't need the
-/// engine. `scopes` is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: decision.
+/// Interns the scopes of a token, separated by spaces. Scopes that the policy doesn't define are dropped.
+/// Allocates: yes. Cost: decision.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_scope_set_from_string(
@@ -40,12 +36,9 @@ pub unsafe extern "C" fn orbgate_scope_set_from_string(
     })
 }
 
-/// Interns scopes from a list, such as a JSON array. Each item is one scope; an item that contains
-/// a space is in no policy.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_scope_set_free`; it doesn't need
-/// the engine. `scopes` is an array of `scope_count` strings, and only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: decision.
+/// Interns scopes from an array of `scope_count` strings, such as a JSON array. Each item is one scope; an item that
+/// contains a space is in no policy.
+/// Allocates: yes. Cost: decision.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_scope_set_from_list(
@@ -72,10 +65,7 @@ fn hand_over(out: Out<*mut OrbgateScopeSet>, set: ScopeSet) -> OrStatus {
     Ok(())
 }
 
-/// Adds an owner to a scope set and returns the same pointer; null for null.
-///
-/// Ownership: the caller owns the result and frees it with `orbgate_scope_set_free`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Adds an owner.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_scope_set_retain(set: *const OrbgateScopeSet) -> *mut OrbgateScopeSet {
@@ -83,10 +73,7 @@ pub unsafe extern "C" fn orbgate_scope_set_retain(set: *const OrbgateScopeSet) -
     unsafe { retain(set) }
 }
 
-/// Removes an owner of a scope set; the last one frees it. Null is fine.
-///
-/// Ownership: takes `set`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Removes an owner.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_scope_set_free(set: *mut OrbgateScopeSet) {
     // SAFETY: the caller guarantees it, see the preamble.

@@ -8,18 +8,12 @@ pub(crate) const ABI_VERSION: u32 = 0x0001_0000;
 
 /// Returns the ABI version of the library. Compare it with the header's `ORBGATE_ABI_VERSION`, or
 /// call `orbgate_check_abi`.
-///
-/// Ownership: nothing.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub const extern "C" fn orbgate_abi_version() -> u32 {
     ABI_VERSION
 }
 
 /// Returns the version of the library as a string, for example `0.1.0`.
-///
-/// Ownership: the string is static.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[unsafe(no_mangle)]
 pub const extern "C" fn orbgate_version() -> OrbgateStr {
     OrbgateStr::new(env!("CARGO_PKG_VERSION"))

@@ -34,10 +34,9 @@ use crate::text::OrbgateStr;
 pub(super) const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
 
 /// Makes a step for `orbgate_gate_call`, which doesn't belong to a request yet. Use it for one request after another; a
-/// request that waits keeps its step until it is answered.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_step_free`.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: constant.
+/// request that waits keeps its step until it is answered. It can be freed at any time, for example when the client
+/// disconnects.
+/// Allocates: yes.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_step_new(out: *mut *mut OrbgateStep) -> OrbgateStatus {
@@ -56,10 +55,9 @@ pub unsafe extern "C" fn orbgate_step_new(out: *mut *mut OrbgateStep) -> Orbgate
 /// Whatever a caller or an issuer does, the status is `ORBGATE_STATUS_OK`. A message that isn't one of the page, or a step
 /// that isn't at this question, gives `ORBGATE_STATUS_INVALID_ARGUMENT`. If the status isn't `ORBGATE_STATUS_OK`, deny: a
 /// request that the step was for is over. Also deny if you don't know the number of the answer, or one of its critical fields.
-///
-/// Ownership: the step owns `*answer`, which is valid until the next call with it; `question` must not be in it, and no
-/// other thread may use the step meanwhile. Everything else is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: yes. Cost: token.
+/// Ownership: the step owns `*answer`, which is valid until the next call with it; `question` must not be in it.
+/// Thread-safe: a step serves one thread at a time.
+/// Allocates: yes. Blocks: yes. Cost: token.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_gate_call(
@@ -87,10 +85,8 @@ pub unsafe extern "C" fn orbgate_gate_call(
     })
 }
 
-/// Copies the last answer of a step, for a host that can't read the library's memory fast. `len` is at least the answer's.
-///
-/// Ownership: nothing; `to` has room for `len` bytes.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Copies the last answer of a step to `to`, for a host that can't read the library's memory fast. `len` is at least
+/// the answer's.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_step_copy(step: *const OrbgateStep, to: *mut c_char, len: usize) -> OrbgateStatus {
@@ -108,9 +104,6 @@ pub unsafe extern "C" fn orbgate_step_copy(step: *const OrbgateStep, to: *mut c_
 }
 
 /// Takes the gate that the step's last question, a `Make`, has made. Otherwise returns `ORBGATE_STATUS_NOT_FOUND`.
-///
-/// Ownership: the caller owns `*out` and frees it with `orbgate_gate_free`.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_step_gate(step: *mut OrbgateStep, out: *mut *mut OrbgateGate) -> OrbgateStatus {

@@ -4,14 +4,15 @@ use orbgate_token::FetchError;
 
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// Why a fetch failed: no connection, an untrusted certificate, or a response that isn't HTTP or is
-/// incomplete.
+/// Why a fetch failed.
+///
+/// No connection, an untrusted certificate, or a response that isn't HTTP or is incomplete.
 pub const ORBGATE_FETCH_UNREACHABLE: u32 = 1;
-/// Why a fetch failed: the response didn't arrive within `timeout_ms`.
+/// The response didn't arrive within `timeout_ms`.
 pub const ORBGATE_FETCH_TIMEOUT: u32 = 2;
-/// Why a fetch failed: the body is larger than `max_bytes`.
+/// The body is larger than `max_bytes`.
 pub const ORBGATE_FETCH_TOO_LARGE: u32 = 3;
-/// Why a fetch failed: the host doesn't allow this URL.
+/// The host doesn't allow this URL.
 pub const ORBGATE_FETCH_BAD_URL: u32 = 4;
 
 /// Why a fetch failed, by its number.

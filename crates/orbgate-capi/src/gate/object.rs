@@ -51,10 +51,7 @@ impl OrbgateGate {
     }
 }
 
-/// Frees a gate. Null is fine.
-///
-/// Ownership: takes `gate`, and frees its keys. Its remaining steps can only be freed.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// The remaining steps of the gate can only be freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_gate_free(gate: *mut OrbgateGate) {
     // SAFETY: the caller guarantees it, see the preamble.

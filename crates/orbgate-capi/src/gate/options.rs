@@ -10,24 +10,29 @@ use super::messages::Make;
 use crate::error::OrbgateError;
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// The option `challenge`: `WWW-Authenticate: Bearer` on every 401 and 403.
+/// The option `challenge`: the `WWW-Authenticate` header of denials.
+///
+/// `Bearer` on every 401 and 403.
 pub const ORBGATE_CHALLENGE_MINIMAL: u32 = 0;
-/// The option `challenge`: with the error and the missing scope, as in RFC 6750.
+/// With the error and the missing scope, as in RFC 6750.
 pub const ORBGATE_CHALLENGE_FULL: u32 = 1;
-/// The option `challenge`: no header; every denial is a bare 403.
+/// No header; every denial is a bare 403.
 pub const ORBGATE_CHALLENGE_NONE: u32 = 2;
 
-/// The option `cors_preflight`: a CORS preflight is decided like any other request.
+/// The option `cors_preflight`: how a CORS preflight is decided.
+///
+/// Like any other request.
 pub const ORBGATE_CORS_PREFLIGHT_DENY: u32 = 0;
-/// The option `cors_preflight`: a CORS preflight needs no token, if the requested method is declared for the
-/// path.
+/// It needs no token, if the requested method is declared for the path.
 pub const ORBGATE_CORS_PREFLIGHT_PASS: u32 = 1;
 
-/// The router's syntax for parameters in templates: `{id}`, `{id:[0-9]+}`, `{id:int}`.
+/// The option `templates`: the router's syntax for parameters.
+///
+/// `{id}`, `{id:[0-9]+}`, `{id:int}`.
 pub const ORBGATE_TEMPLATES_BRACES: u32 = 0;
-/// The router's syntax for parameters in templates: `:id`, `:id(\d+)`.
+/// `:id`, `:id(\d+)`.
 pub const ORBGATE_TEMPLATES_COLONS: u32 = 1;
-/// The router's syntax for parameters in templates: `<id>`, `<int:id>`.
+/// `<id>`, `<int:id>`.
 pub const ORBGATE_TEMPLATES_ANGLES: u32 = 2;
 
 /// A message has room for a body of this length, and for headers.

@@ -11,13 +11,13 @@ use super::messages::Ask;
 use super::options::number;
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// What a router has chosen: no router runs before the gate.
+/// What a router has chosen.
+///
+/// No router runs before the gate.
 pub const ORBGATE_MATCHED_NOTHING: u32 = 0;
-/// What a router has chosen: the route of `path_template`. An otherwise allowed request is
-/// denied if its allowed route is a different one.
+/// The route of `path_template`. A request that is allowed for another route is denied.
 pub const ORBGATE_MATCHED_TEMPLATE: u32 = 1;
-/// What a router has chosen: it doesn't report a route, for example for a fallback. An otherwise allowed
-/// request is denied.
+/// It doesn't report a route, for example for a fallback. No request is allowed.
 pub const ORBGATE_MATCHED_UNKNOWN: u32 = 2;
 
 /// The parts of a request, and the template in the policy's syntax.

@@ -7,16 +7,16 @@ use orbgate_gate::allows_bonus_orbs;
 use crate::arguments::{Out, bytes};
 use crate::status::{OrbgateStatus, guard};
 
+/// How the routes of a service and of its policy differ.
+///
 /// The service has a route that the policy lacks: no gate protects it.
 pub const ORBGATE_DIFFERENCE_UNDECLARED: u32 = 1;
-/// The policy has a route that the service lacks. This is harmless if several services share a policy.
+/// The policy has a route that the service lacks. Harmless if several services share a policy.
 pub const ORBGATE_DIFFERENCE_UNSERVED: u32 = 2;
 
 /// Whether a whole body is a JSON object that contains `"allowBonusOrbsUse": true` exactly once: `*out` is 1 or 0. If
 /// it is 1, the request allows bonus orbs.
-///
-/// Ownership: nothing; `body` is only read.
-/// Thread-safe: yes. Allocates: yes. Blocks: no. Cost: keys.
+/// Allocates: yes. Cost: keys.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_allows_bonus_orbs(

@@ -87,11 +87,7 @@ impl OrbgateStep {
     }
 }
 
-/// Frees a step. You can do this at any time, for example when the client disconnects. Null is
-/// fine.
-///
-/// Ownership: takes `step`, and frees it with its strings.
-/// Thread-safe: yes. Allocates: no. Blocks: no. Cost: constant.
+/// Removes an owner.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_step_free(step: *mut OrbgateStep) {
     // SAFETY: the caller guarantees it, see the preamble.

@@ -8,12 +8,13 @@ use super::options::Options;
 use crate::error::{OrbgateError, refused};
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// The kind of a secret's source: a file, by its absolute path.
+/// Where a secret is.
+///
+/// In a file, by its absolute path.
 pub const ORBGATE_SECRET_FILE: u32 = 1;
-/// The kind of a secret's source: an environment variable.
+/// In an environment variable.
 pub const ORBGATE_SECRET_ENV: u32 = 2;
-
-/// The kind of a source: not a secret, but a file with an issuer's public keys, by its absolute path.
+/// It isn't a secret, but a file with an issuer's public keys, by its absolute path.
 pub const ORBGATE_SECRET_KEYS: u32 = 3;
 
 /// The verifier of a token configuration.

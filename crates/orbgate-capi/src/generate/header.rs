@@ -8,6 +8,7 @@ use cbindgen::{Builder, Config};
 
 use super::codes::families;
 use super::committed::{compare, root};
+use super::messages::lower;
 use crate::version::ABI_VERSION;
 
 #[test]
@@ -27,36 +28,63 @@ fn the_configuration_is_used() {
     assert_ne!(header(other), header(config()));
 }
 
-/// Each function documents ownership, thread safety, allocation, blocking and cost.
+/// What a comment says of its functions, each with the default that the preamble states, and the other values.
+const PROMISES: [(&str, &str, &[&str]); 3] = [
+    ("Allocates", "no", &["yes", "once per thread"]),
+    ("Blocks", "no", &["yes"]),
+    ("Cost", "constant", &["decision", "batch", "policy", "token", "keys"]),
+];
+
+/// What a comment says in lines of its own.
+const OWN_LINE: [&str; 5] = ["Ownership: ", "Thread-safe: ", "Allocates: ", "Blocks: ", "Cost: "];
+
+/// Each function allocates, blocks and costs what its comment says, and otherwise what the preamble does.
 #[test]
 fn every_function_states_its_contract() {
-    let header = header(config());
+    let header = compact(&generated());
+    for (tag, default, _) in PROMISES {
+        assert!(header.contains(&format!("\n *   {tag:<13}{default}")), "the preamble doesn't state {tag}");
+    }
     let functions = functions(&header);
     assert!(functions.len() > 40, "{functions:?}");
-    for Function { name, documentation, .. } in functions {
-        assert!(documentation.contains("\n/// Ownership: "), "{name}: ownership");
-        let contract = documentation.lines().find(|line| line.contains("Thread-safe: "));
-        let contract = contract.unwrap_or_else(|| panic!("{name}: no contract"));
-        let words = contract.trim_start_matches("/// ").trim_end_matches('.');
-        let words: Vec<_> = words.split(". ").filter_map(|tag| tag.split_once(": ")).collect();
-        let yes_no = ["yes", "no"];
-        let allocates = ["yes", "no", "once per thread"];
-        let costs = ["constant", "decision", "batch", "policy", "token", "keys"];
-        let tags: [(&str, &[&str]); 4] =
-            [("Thread-safe", &["yes"]), ("Allocates", &allocates), ("Blocks", &yes_no), ("Cost", &costs)];
-        assert_eq!(words.len(), tags.len(), "{name}: {contract}");
-        for ((tag, value), (expected, values)) in words.iter().zip(tags) {
-            assert!(*tag == expected && values.contains(value), "{name}: {contract}");
+    let is_there = |name: &str| functions.iter().any(|function| function.name == name);
+    for Function { name, documentation, declaration } in &functions {
+        let lines = documentation.lines().filter_map(|line| line.strip_prefix("/// "));
+        let lines = lines.filter(|line| PROMISES.iter().any(|(tag, ..)| line.starts_with(&format!("{tag}: "))));
+        let words = lines.flat_map(|line| line.trim_end_matches('.').split(". "));
+        let mut said: Vec<_> = words.filter_map(|word| word.split_once(": ")).collect();
+        let [allocates, blocks, cost] = PROMISES.map(|(tag, default, values)| {
+            let Some(at) = said.iter().position(|(it, _)| *it == tag) else { return default };
+            assert!(at == 0 && values.contains(&said[0].1), "{name}: {tag} isn't next, or says what the preamble does");
+            said.remove(0).1
+        });
+        assert!(said.is_empty(), "{name}: {said:?}");
+        let cost_of_decisions = match name.contains("batch") || name.contains("arrow") {
+            true => "batch",
+            false => "decision",
+        };
+        let decides = name.contains("_decide");
+        assert!(
+            !decides || cost == cost_of_decisions && allocates != "yes" && blocks == "no",
+            "{name}: {documentation}"
+        );
+        // Who owns an object frees it; only a step's gate was made before.
+        let made = declaration.split("struct Orbgate").filter_map(|it| it.split_once(" **")).map(|(name, _)| name);
+        let made: Vec<_> = made.filter(|name| !name.contains(' ')).collect();
+        for object in &made {
+            assert!(is_there(&format!("orbgate_{}_free", lower(object))), "{name}: nothing frees {object}");
         }
-        let hot = contract.contains("Cost: decision") && !name.contains("scope_set");
-        assert!(!hot || !contract.contains("Allocates: yes") && contract.contains("Blocks: no."), "{name}: {contract}");
+        assert!(made.is_empty() || allocates != "no" || name == "orbgate_step_gate", "{name}: {documentation}");
+        // What the preamble says about them is enough.
+        let is_of_owners = name.ends_with("_retain") || name.ends_with("_free");
+        assert!(is_of_owners || !documentation.is_empty(), "{name} has no comment");
     }
 }
 
 /// The exported symbols are locked: bindings and linker scripts rely on them.
 #[test]
 fn the_symbols_are_those_of_the_list() {
-    let header = header(config());
+    let header = compact(&generated());
     let declared: BTreeSet<_> = functions(&header).into_iter().map(|function| function.name).collect();
     let list = include_str!("../../symbols.txt");
     let list: Vec<_> = list.lines().filter(|line| !line.starts_with('#')).collect();
@@ -73,7 +101,7 @@ fn every_function_is_tested_from_c() {
     let read = |name: &str| fs::read_to_string(tests.join(name)).unwrap();
     let arguments = read("arguments.c") + &read("gate_arguments.c");
     let usage = read("usage.c");
-    let header = header(config());
+    let header = compact(&generated());
     for Function { name, declaration, .. } in functions(&header) {
         let call = format!("{name}(");
         let tested = arguments.contains(&call) || (!declaration.contains('*') && usage.contains(&call));
@@ -99,7 +127,7 @@ fn every_header_is_installed_with_cargo_c() {
     assert!(headers.iter().all(|name| folder.join(name).is_file()), "a link leads nowhere");
 }
 
-/// A function of the header, and the comment above it.
+/// A function of the header, and the comment above it and perhaps others.
 #[derive(Debug)]
 struct Function {
     name: String,
@@ -108,17 +136,21 @@ struct Function {
 }
 
 fn functions(header: &str) -> Vec<Function> {
-    let declarations = header.split("\n\n").filter(|part| part.contains("ORBGATE_API"));
-    let declarations = declarations.filter(|part| part.starts_with("///"));
-    let function = |part: &str| {
-        let (documentation, declaration) = part.split_once("\nORBGATE_API").unwrap();
-        let name = declaration.split('(').find_map(|text| {
-            let word = text.rsplit([' ', '*', '\n']).next()?;
-            word.starts_with("orbgate_").then(|| word.to_owned())
-        });
-        Function { name: name.unwrap(), documentation: documentation.to_owned(), declaration: declaration.to_owned() }
-    };
-    declarations.map(function).collect()
+    let families = header.split("\n\n").filter_map(|part| {
+        let at = if part.starts_with("ORBGATE_API") { 0 } else { part.find("\nORBGATE_API")? };
+        Some(part.split_at(at))
+    });
+    let functions = families.flat_map(|(documentation, declarations)| {
+        declarations.split("ORBGATE_API ").skip(1).map(move |declaration| {
+            let before = declaration.split('(').next().unwrap();
+            Function {
+                name: before.rsplit([' ', '*']).next().unwrap().to_owned(),
+                documentation: documentation.to_owned(),
+                declaration: declaration.to_owned(),
+            }
+        })
+    });
+    functions.collect()
 }
 
 /// The header as cbindgen writes it, from the crate.
@@ -129,51 +161,61 @@ pub(super) fn generated() -> String {
 /// The longest line with a comment behind its code, and the longest other line.
 const WIDTHS: [usize; 2] = [140, 120];
 
-/// The header with fewer lines: paragraphs and parameters fill theirs, and what a field or a constant means stands behind it.
+/// The header with fewer lines: paragraphs and parameters fill theirs, what a field or a constant means stands behind it, and
+/// what has one comment stands together.
 fn compact(header: &str) -> String {
-    let (mut lines, mut comment) = (Vec::<String>::new(), Vec::new());
+    let (mut lines, mut comment, mut before) = (Vec::<String>::new(), Vec::new(), "");
     for line in header.lines() {
         if let Some(text) = line.trim_start().strip_prefix("///") {
             comment.push(text.trim());
             continue;
         }
+        let is_said =
+            |text: &&str| text.starts_with("Like `") || ["Adds an owner.", "Removes an owner."].contains(text);
+        comment.retain(|text| !is_said(text));
+        if continues(before, &comment, line) && lines.last().is_some_and(String::is_empty) {
+            lines.pop();
+        }
         let indent = &line[..line.len() - line.trim_start().len()];
-        let is_field = !indent.is_empty() && line.ends_with([',', ';']);
+        let above = |text: String| format!("{indent}/// {text}").trim_end().to_owned();
+        let is_constant = line.starts_with("#define");
+        if let Some(end) = comment.iter().position(|text| is_constant && text.is_empty()) {
+            lines.extend(filled(&comment[..end]).map(above));
+            comment.drain(..=end);
+        }
         let whole = format!("{line} ///< {}", comment.join(" "));
-        match comment.is_empty() {
-            false if (is_field || line.starts_with("#define")) && whole.len() <= WIDTHS[0] => {
-                // Constants of one family stand together.
-                let family = |line: &str| line.strip_prefix("#define ORBGATE_")?.split('_').next().map(str::to_owned);
-                if let [.., before, blank] = &lines[..]
-                    && blank.is_empty()
-                    && before.contains("///<")
-                    && family(before) == family(line)
-                    && family(line).is_some()
-                {
-                    lines.pop();
-                }
-                lines.push(whole);
-            }
-            _ => {
-                lines.extend(filled(&comment).map(|text| format!("{indent}/// {text}").trim_end().to_owned()));
-                lines.extend(wrapped(line));
-            }
+        let is_field = !indent.is_empty() && line.ends_with([',', ';']);
+        if !comment.is_empty() && (is_field || is_constant) && whole.len() <= WIDTHS[0] {
+            lines.push(whole);
+        } else {
+            lines.extend(filled(&comment).map(above));
+            lines.extend(wrapped(line));
         }
         comment.clear();
+        before = if line.is_empty() { before } else { line };
     }
     lines.join("\n") + "\n"
 }
 
-/// The paragraphs of a comment. What a function promises is one line if there is room.
+/// Whether a line belongs to the one before: a constant whose comment doesn't begin with that of a group, or a function
+/// that has no comment, except for the first one of a type's owners.
+fn continues(before: &str, comment: &[&str], line: &str) -> bool {
+    let ends = |line: &str, end: &str| line.split('(').next().is_some_and(|name| name.ends_with(end));
+    let both = |start: &str| before.starts_with(start) && line.starts_with(start);
+    let begins_owners = ends(line, "_retain") || ends(line, "_free") && !ends(before, "_retain");
+    match comment {
+        [] => both("ORBGATE_API ") && !begins_owners,
+        _ => both("#define ") && !comment.contains(&""),
+    }
+}
+
+/// The paragraphs of a comment. What a function promises is a line of its own.
 fn filled<'c>(comment: &[&'c str]) -> impl Iterator<Item = String> + use<'c> {
     let mut lines = vec![String::new()];
     for text in comment {
-        let last = lines.last_mut().unwrap();
         if text.is_empty() {
             lines.extend([String::new(), String::new()]);
-        } else if text.starts_with("Thread-safe: ")
-            && (!last.starts_with("Ownership: ") || last.len() + text.len() >= WIDTHS[1] - 4)
-        {
+        } else if OWN_LINE.iter().any(|tag| text.starts_with(tag)) && lines != [""] {
             lines.push((*text).to_owned());
         } else {
             for word in text.split(' ') {

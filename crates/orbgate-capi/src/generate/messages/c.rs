@@ -43,7 +43,7 @@ impl Messages {
 }
 
 /// `CheckSignature` → `check_signature`
-pub(super) fn lower(name: &str) -> String {
+pub(in super::super) fn lower(name: &str) -> String {
     let mut text = String::new();
     for letter in name.chars() {
         if letter.is_uppercase() && !text.is_empty() {

@@ -10,6 +10,8 @@ mod node;
 mod reference;
 mod rust;
 
+pub(super) use self::c::lower;
+
 use super::committed::{compare, compare_section};
 
 /// What a comment of each made file says.
