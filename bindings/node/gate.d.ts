@@ -205,13 +205,13 @@ export interface Answer {
   readonly body: Uint8Array | null;
   readonly token: VerifiedToken | null;
   // cargo xtask codes: answer
-  /** The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run. */
+  /** The request is allowed only as a preflight, so run only a handler of `OPTIONS`. */
   readonly preflight: boolean;
   /** Why the token is rejected, such as `expired`, only for logs and counters. */
   readonly refused: string | null;
-  /** The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it. */
+  /** What the router chose instead of the allowed route; empty if it is unknown. Count it. */
   readonly misrouted: string | null;
-  /** The template of an allowed request that needs no token, because its decision names no route. */
+  /** The template of an allowed request that needs no token. */
   readonly publicTemplate: string | null;
   // end of answer
 }
@@ -221,11 +221,11 @@ export interface IssuerStatus {
   // cargo xtask codes: issuer
   /** The issuer. */
   readonly issuer: string;
-  /** The number of usable keys. If it is 0 and `opaque` isn't true, every token of the issuer is rejected. */
+  /** The number of usable keys. At 0, every token is rejected unless `opaque` is true. */
   readonly keyCount: number;
   /** Why the last attempt failed; `null` if it succeeded. */
   readonly failure: string | null;
-  /** The issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint. */
+  /** The issuer's tokens are opaque: `failure` is that of its introspection endpoint. */
   readonly opaque: boolean;
   // end of issuer
   /** The time since the keys were fetched; `null` if there are none. */

@@ -134,9 +134,7 @@ struct ArrowArray {
 /// add one: deny on every status that isn't `OK`.
 ORBGATE_ENUM(OrbgateStatus, int32_t) {
   ORBGATE_STATUS_OK = 0, ///< Done; the outputs are written.
-  /// A pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's size is unknown to
-  /// the library.
-  ORBGATE_STATUS_INVALID_ARGUMENT = 1,
+  ORBGATE_STATUS_INVALID_ARGUMENT = 1, ///< A pointer is null or misaligned, or a length, offset, number, flag or size is out of range.
   ORBGATE_STATUS_INVALID_POLICY = 2, ///< The policy has errors; the error lists each with its line and column.
   ORBGATE_STATUS_IO = 3, ///< The file can't be read; the error states the reason.
   ORBGATE_STATUS_NOT_FOUND = 4, ///< The policy has nothing with that name or number.
@@ -258,16 +256,15 @@ ORBGATE_ENUM(OrbgateTokenKind, uint8_t) {
 /// The result of a question. Immutable; the caller owns it.
 typedef struct OrbgateAnswer OrbgateAnswer;
 
-/// A compiled, immutable policy, shared by reference counting.
+/// A compiled, immutable policy, shared by reference counting. Its decisions remain valid without it.
 typedef struct OrbgateEngine OrbgateEngine;
 
 /// Why a call failed. Immutable; the caller owns it.
 typedef struct OrbgateError OrbgateError;
 
 /// Rules and keys. A gate turns a request as received into a result: see `orbgate_gate_call`. It does no I/O, reads no
-/// clock and has no thread. The caller makes its calls, and passes the time on two clocks: since 1970, which determines
-/// whether tokens are valid, and since any moment, on a clock that is never set, which determines when keys are
-/// fetched.
+/// clock and has no thread. The caller makes its calls and passes the time on two clocks: since 1970, for tokens, and
+/// since any moment, on a monotonic clock that is never set, for fetching keys.
 typedef struct OrbgateGate OrbgateGate;
 
 /// Holds an engine, for hot reload. Readers never wait, and every decision comes from exactly one engine. Shared by
@@ -303,9 +300,9 @@ typedef struct OrbgateDecision {
   /// The route's number in its engine, from 1; 0 if there isn't one. For `method_not_declared`, it is one of the routes
   /// with the path's template, or the number of a closed template, which is past all routes.
   uint32_t route;
-  /// The number of the route that the request matches, regardless of the token. It equals `route`, except that it is also
-  /// set if the decision must not name the route because the request has no valid token. 0 if no route has the path and
-  /// the method, and for a decision by scope. Use it in logs, and don't send it to callers.
+  /// The number of the route that the request matches, even if `route` must not name it, because there is no valid token.
+  /// 0 if no route has the path and the method, and for a decision by scope. Use it in logs, and don't send it to
+  /// callers.
   uint32_t about;
   uint64_t amount; ///< The number of orbs, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
   uint64_t policy; ///< The first eight bytes of the digest of the policy that made the decision, as a number.
@@ -318,9 +315,8 @@ typedef struct OrbgateStr {
   size_t len; ///< The number of bytes.
 } OrbgateStr;
 
-/// A column of strings in the layout of Arrow's utf8. The string of row `i` is the bytes `offsets[i]` to `offsets[i +
-/// 1]` of `data`. There is one more offset than there are rows. Offsets never decrease and never exceed `data_len`. The
-/// first offset needn't be 0.
+/// Strings in the layout of Arrow's utf8: row `i` is the bytes `offsets[i]` to `offsets[i + 1]` of `data`. Offsets, one
+/// more than rows, never decrease and never exceed `data_len`. The first needn't be 0.
 typedef struct OrbgateColumn {
   const char *data; ///< The bytes of all rows, end to end.
   size_t data_len; ///< The number of bytes.
@@ -330,9 +326,7 @@ typedef struct OrbgateColumn {
 /// Requests as columns. All zeros except the size is an empty batch.
 typedef struct OrbgateBatch {
   uint32_t struct_size; ///< Set it to `sizeof(OrbgateBatch)`, or use `orbgate_batch_init()`.
-  /// 0 or a combination of `ORBGATE_ALLOW_BONUS_ORBS` and `ORBGATE_PACK_ABOUT`, for every row. With `allow_bonus_orbs`,
-  /// the first must not be set.
-  uint32_t flags;
+  uint32_t flags; ///< `ORBGATE_ALLOW_BONUS_ORBS`, unless `allow_bonus_orbs` is set, and `ORBGATE_PACK_ABOUT`, for every row.
   size_t len; ///< The number of rows.
   struct OrbgateColumn method; ///< Each row's method.
   struct OrbgateColumn target; ///< Each row's target.
@@ -341,9 +335,7 @@ typedef struct OrbgateBatch {
   struct OrbgateColumn scopes; ///< Each row's scope string, separated by spaces. Only with `kinds`.
   const struct OrbgateScopeSet *const *scope_sets; ///< Each row's interned scopes; null for none. Only with `kinds`, and without `scopes`.
   const uint8_t *allow_bonus_orbs; ///< 1 for each row that allows bonus orbs, 0 for the others. If null, `flags` applies to all rows.
-  /// A bitmap in Arrow's format, least significant bit first. A row whose bit is 0 is null and gets a decision of all
-  /// zeros. If this is null, no row is null.
-  const uint8_t *validity;
+  const uint8_t *validity; ///< A bitmap as in Arrow. A row whose bit is 0 is null and gets a decision of all zeros. If null, no row is.
   size_t validity_offset; ///< The position of the first row's bit.
 } OrbgateBatch;
 
@@ -359,13 +351,11 @@ typedef struct OrbgateEngineInfo {
   uint32_t struct_size; ///< Set it to `sizeof(OrbgateEngineInfo)`, or use `orbgate_engine_info_init()`.
   uint32_t route_count; ///< The number of routes. Their numbers start at 1.
   uint32_t scope_count; ///< The number of scopes. Their numbers start at 1, in the order of their names.
-  /// 1 if the policy's file ends in YAML's end marker, the line `...`; otherwise 0. A file that is still being written,
-  /// or that was cut short, can be a valid policy with fewer routes. It lacks the marker, so reject a file without the
-  /// marker if you reload files that change.
+  /// 1 if the policy ends in YAML's end marker, the line `...`; otherwise 0. A file that is still being written, or that
+  /// was cut short, can be a valid policy with fewer routes, but lacks it: don't reload such a file.
   uint8_t has_end_marker;
   /// 1 if the end marker has a seal, `... # sha256:` and the digest of everything before that line; otherwise 0. A wrong
-  /// seal is an error, so a sealed policy is exactly what was sealed. It isn't cut short, and it isn't a mixture of two
-  /// versions, which overwriting a file in place can leave. The policy that is compiled into the library is sealed.
+  /// seal is an error, so a sealed policy is neither cut short nor a mixture of two versions.
   uint8_t is_sealed;
   uint16_t reserved; ///< 0.
   struct OrbgateStr digest; ///< The digest: `sha256:` and 64 hexadecimal digits.
@@ -418,9 +408,7 @@ typedef struct OrbgateScope {
   struct OrbgateStr name; ///< The scope's name.
   struct OrbgateStr api; ///< The api. If several apis have the scope, the first by name.
   struct OrbgateStr permits; ///< The permitted action; no string if the policy states none.
-  /// What an organisation's token gets, `deny` or `allow_without_scope`, if the scope applies only to a user's token;
-  /// otherwise no string.
-  struct OrbgateStr organisation;
+  struct OrbgateStr organisation; ///< What an organisation's token gets if only users' have the scope: `deny` or `allow_without_scope`.
   uint64_t amount; ///< The orb column's amount, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
   uint32_t charge; ///< The orb column: `ORBGATE_CHARGE_*` bits, 0 if the policy states none.
   uint32_t line; ///< The line in the policy file, from 1.
@@ -437,14 +425,10 @@ typedef struct OrbgateDecisionStrings {
   struct OrbgateStr detail; ///< The detail's name.
   struct OrbgateStr api; ///< The api of the route, closed template or scope.
   struct OrbgateStr route; ///< `METHOD /template`; for `method_not_declared`, only the template.
-  /// The scope that owns the route, or that was asked for: the policy's row, not what the token has.
-  /// `orbgate_engine_route_alternative` lists what the route needs.
-  struct OrbgateStr scope;
+  struct OrbgateStr scope; ///< The scope that owns the route, or that was asked for, and not what the token has or the route needs.
   struct OrbgateStr policy; ///< The policy's digest, `sha256:…`.
   struct OrbgateStr about; ///< The route that the request matches, regardless of the token: `METHOD /template`.
-  /// The value of a 405's `Allow` header: the methods that the request's path declares, in alphabetical order, for
-  /// example `GET, POST`. No string if the reason isn't `method_not_declared`; such a response has no `Allow` header.
-  struct OrbgateStr allow;
+  struct OrbgateStr allow; ///< The `Allow` header of a 405: the path's methods in alphabetical order, such as `GET, POST`.
 } OrbgateDecisionStrings;
 
 #ifdef __cplusplus
@@ -542,7 +526,6 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_from_file(
 
 ORBGATE_API ORBGATE_NODISCARD struct OrbgateEngine *orbgate_engine_retain(const struct OrbgateEngine *engine);
 
-/// Decisions remain valid without their engine.
 /// Cost: policy.
 ORBGATE_API void orbgate_engine_free(struct OrbgateEngine *engine);
 
@@ -554,16 +537,14 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_info(
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_error_info(
     const struct OrbgateError *error, struct OrbgateErrorInfo *out);
 
-/// Returns one of the errors of a policy or a configuration, in the order of the file; `ORBGATE_STATUS_NOT_FOUND` after
-/// the last one.
+/// Returns one of the errors, in the order of the file, or `ORBGATE_STATUS_NOT_FOUND` after the last one.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_error_diagnostic(
     const struct OrbgateError *error, size_t index, struct OrbgateDiagnostic *out);
 
 ORBGATE_API void orbgate_error_free(struct OrbgateError *error);
 
-/// Makes a step for `orbgate_gate_call`, which doesn't belong to a request yet. Use it for one request after another; a
-/// request that waits keeps its step until it is answered. It can be freed at any time, for example when the client
-/// disconnects.
+/// Makes a step for `orbgate_gate_call`, for one request after another; a request that waits keeps it until it is
+/// answered. It can be freed at any time, for example when the client disconnects.
 /// Allocates: yes.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_new(struct OrbgateStep **out);
 
@@ -583,8 +564,7 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_gate_call(
     const struct OrbgateGate *gate, const struct OrbgateEngine *engine, struct OrbgateStep *step,
     const char *question, size_t question_len, struct OrbgateStr *answer);
 
-/// Copies the last answer of a step to `to`, for a host that can't read the library's memory fast. `len` is at least
-/// the answer's.
+/// Copies a step's last answer, for a host that can't read the library's memory fast. `len` is at least its length.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_copy(const struct OrbgateStep *step, char *to, size_t len);
 
 /// Takes the gate that the step's last question, a `Make`, has made. Otherwise returns `ORBGATE_STATUS_NOT_FOUND`.
@@ -593,8 +573,7 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_step_gate(struct OrbgateStep
 /// The remaining steps of the gate can only be freed.
 ORBGATE_API void orbgate_gate_free(struct OrbgateGate *gate);
 
-/// Whether a whole body is a JSON object that contains `"allowBonusOrbsUse": true` exactly once: `*out` is 1 or 0. If
-/// it is 1, the request allows bonus orbs.
+/// Sets `*out` to 1 if a whole body is a JSON object with `"allowBonusOrbsUse": true` exactly once, otherwise to 0.
 /// Allocates: yes. Cost: keys.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_allows_bonus_orbs(const char *body, size_t body_len, uint8_t *out);
 
@@ -646,26 +625,21 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_scope(
     const struct OrbgateEngine *engine, uint32_t number, struct OrbgateScope *out);
 
 /// Returns the id of the route with exactly this method and template, including the api's base path, for example `GET`
-/// and `/api/v1/external/voxies/{voxieId}`. Call it when a server starts. Then each request can call
-/// `orbgate_engine_decide_route`, without passing strings.
-///
-/// Returns `ORBGATE_STATUS_NOT_FOUND` if the policy doesn't have this route.
+/// and `/api/v1/external/voxies/{voxieId}`, or `ORBGATE_STATUS_NOT_FOUND`. Call it when a server starts. Then each
+/// request can call `orbgate_engine_decide_route`, without passing strings.
 /// Cost: policy.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_find_route(
     const struct OrbgateEngine *engine, const char *method, size_t method_len,
     const char *path_template, size_t path_template_len, struct OrbgateRouteId *out);
 
-/// Returns the name of a status, a reason or a detail, for example `invalid_argument`; no string for an unknown number.
+/// Returns the name of a status, a reason or a detail, for example `invalid_argument`; or the sentence that explains a
+/// decision, by its detail, or by its reason if `detail` is 0. No string for an unknown number.
 ORBGATE_API struct OrbgateStr orbgate_status_name(int32_t status);
 ORBGATE_API struct OrbgateStr orbgate_reason_name(uint8_t reason);
 ORBGATE_API struct OrbgateStr orbgate_detail_name(uint8_t detail);
-
-/// Returns a sentence that explains a decision: that of its detail, or of its reason if `detail` is 0. No string for an
-/// unknown number.
 ORBGATE_API struct OrbgateStr orbgate_explanation(uint8_t reason, uint8_t detail);
 
-/// Returns the token kind with this name, `user` or `organisation`. Any other string is `ORBGATE_TOKEN_KIND_UNKNOWN`,
-/// which is denied.
+/// Returns the token kind `user` or `organisation`. Any other name is `ORBGATE_TOKEN_KIND_UNKNOWN`, which is denied.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_token_kind_from_name(
     const char *name, size_t name_len, uint32_t *out);
 
@@ -673,10 +647,8 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_token_kind_from_name(
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_decision_strings(
     const struct OrbgateEngine *engine, const struct OrbgateDecision *decision, struct OrbgateDecisionStrings *out);
 
-/// Unpacks a decision that an engine of the same policy made. The amount comes from the policy.
-///
-/// For a value with effect 0, returns its status. A value that no engine of this policy can have made is an invalid
-/// argument.
+/// Unpacks a decision that an engine of the same policy made. The amount comes from the policy. For a value with effect
+/// 0, returns its status. A value that no engine of this policy can have made is an invalid argument.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_engine_unpack(
     const struct OrbgateEngine *engine, uint64_t packed, struct OrbgateDecision *out);
 
@@ -695,8 +667,7 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_scope_set_from_list(
 ORBGATE_API ORBGATE_NODISCARD struct OrbgateScopeSet *orbgate_scope_set_retain(const struct OrbgateScopeSet *set);
 ORBGATE_API void orbgate_scope_set_free(struct OrbgateScopeSet *set);
 
-/// Returns the ABI version of the library. Compare it with the header's `ORBGATE_ABI_VERSION`, or call
-/// `orbgate_check_abi`.
+/// Returns the ABI version of the library: see `orbgate_check_abi`.
 ORBGATE_API uint32_t orbgate_abi_version(void);
 
 /// Returns the version of the library as a string, for example `0.1.0`.

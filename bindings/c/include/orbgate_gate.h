@@ -44,24 +44,18 @@
 
 /* A question to a gate. */
 typedef struct OrbgateQuestion {
-    /* The message so far. */
-    char *data;
-    size_t len;
-    /* The memory at `data`. */
-    size_t room;
-    /* Which question it is; 0 if it isn't one. */
-    uint32_t number;
-    /* Whether the memory grows. */
-    bool grows;
+    char *data; /* The message so far. */
+    size_t len; /* Its bytes. */
+    size_t room; /* The memory at `data`. */
+    uint32_t number; /* Which question it is; 0 if it isn't one. */
+    bool grows; /* Whether the memory grows. */
 } OrbgateQuestion;
 
 /* An answer of a gate, or a part of one. */
 typedef struct OrbgateMessage {
-    /* An ORBGATE_MESSAGE_* number for an answer, which is above its getters; 0 without a message. */
-    uint32_t kind;
-    /* Its bytes, and those of the fields that it has at most once. */
-    OrbgateStr bytes;
-    OrbgateStr fields[ORBGATE_WIRE_FIELDS];
+    uint32_t kind; /* An ORBGATE_MESSAGE_* number for an answer, which is above its getters; 0 without a message. */
+    OrbgateStr bytes; /* Its bytes. */
+    OrbgateStr fields[ORBGATE_WIRE_FIELDS]; /* Those of the fields that it has at most once. */
 } OrbgateMessage;
 
 /* A question in memory of its own, which grows. Free it with `orbgate_question_free`. */
@@ -164,19 +158,19 @@ static inline void orbgate_wire_end(OrbgateQuestion *to, size_t part)
 }
 
 /*
- * The functions of each message. A line declares one: `ORBGATE_SET_STRING(orbgate_ask_set_method, 3, 1)` is the function
+ * The functions of each message. A line declares one: `ORBGATE_SET_STR(orbgate_ask_set_method, 3, 1)` is the function
  * `void orbgate_ask_set_method(OrbgateQuestion *to, const char *value, size_t len)` for field 1 of message 3.
  */
 #define ORBGATE_BEGIN(name, message) \
     static inline void name(OrbgateQuestion *to) { orbgate_wire_begin(to, message##u); }
-#define ORBGATE_SET_STRING(name, message, field) \
+#define ORBGATE_SET_STR(name, message, field) \
     static inline void name(OrbgateQuestion *to, const char *value, size_t len) \
     { orbgate_wire_add(to, message##u, field##u, len > 0, value, len); }
-#define ORBGATE_SET_INTEGER(name, message, field) \
+#define ORBGATE_SET_INT(name, message, field) \
     static inline void name(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, message##u, field##u, value); }
-#define ORBGATE_SET_BOOLEAN(name, message, field) \
+#define ORBGATE_SET_BOOL(name, message, field) \
     static inline void name(OrbgateQuestion *to, bool value) { orbgate_wire_add(to, message##u, field##u, value, NULL, 0); }
-#define ORBGATE_ADD_STRING(name, message, field) \
+#define ORBGATE_ADD_STR(name, message, field) \
     static inline void name(OrbgateQuestion *to, const char *value, size_t len) \
     { orbgate_wire_add(to, message##u, field##u, true, value, len); }
 /* Adds an item of two strings. */
@@ -197,251 +191,210 @@ static inline void orbgate_wire_end(OrbgateQuestion *to, size_t part)
         orbgate_wire_end(to, part); \
     }
 
-/* Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate. */
-ORBGATE_BEGIN(orbgate_sources_begin, 1)
-ORBGATE_SET_STRING(orbgate_sources_set_tokens, 1, 1) /* The token configuration, in YAML. */
+ORBGATE_BEGIN(orbgate_sources_begin, 1) /* Asks which secrets a token configuration needs. Answered by `SecretSources` or `Failed`. */
+ORBGATE_SET_STR(orbgate_sources_set_tokens, 1, 1) /* The token configuration, in YAML. */
 
 ORBGATE_BEGIN(orbgate_make_begin, 2) /* Makes a gate. Answered by `Done` or `Failed`; after `Done`, `orbgate_step_gate` returns the gate. */
-ORBGATE_SET_STRING(orbgate_make_set_tokens, 2, 1) /* The token configuration, in YAML: which tokens are accepted. */
-/* Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope. */
-ORBGATE_SET_BOOLEAN(orbgate_make_set_flat_403, 2, 2)
-/* A `POST` counts as one even if a header names another method. Only safe if nothing in the service follows such headers. */
-ORBGATE_SET_BOOLEAN(orbgate_make_set_ignore_method_override, 2, 3)
-/* The host checks signatures. A library without cryptography, such as the WebAssembly module, always requires it. */
-ORBGATE_SET_BOOLEAN(orbgate_make_set_signatures_outside, 2, 4)
-ORBGATE_SET_BOOLEAN(orbgate_make_set_no_stale_keys, 2, 5) /* No key is used after its time; `max_stale_ms` must be 0. */
-/* The host sends calls that have a body. Without it, a configuration with an issuer of opaque tokens is rejected. */
-ORBGATE_SET_BOOLEAN(orbgate_make_set_introspection, 2, 6)
-ORBGATE_SET_INTEGER(orbgate_make_set_challenge, 2, 7) /* An `ORBGATE_CHALLENGE_*` number: the `WWW-Authenticate` header of denials. */
-ORBGATE_SET_INTEGER(orbgate_make_set_templates, 2, 8) /* An `ORBGATE_TEMPLATES_*` number: the router's syntax for parameters. */
-/* An `ORBGATE_CORS_PREFLIGHT_*` number, for `OPTIONS` with `Origin` and `Access-Control-Request-Method`. */
-ORBGATE_SET_INTEGER(orbgate_make_set_cors_preflight, 2, 9)
-ORBGATE_SET_STRING(orbgate_make_set_realm, 2, 10) /* The realm of a full challenge: printable ASCII without `"` and `\`. */
-/* The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`. */
-ORBGATE_SET_STRING(orbgate_make_set_resource_metadata, 2, 11)
-ORBGATE_SET_INTEGER(orbgate_make_set_ttl_ms, 2, 12) /* How long keys are fresh if the issuer sends no usable `Cache-Control`. 0 selects 600 s. */
-ORBGATE_SET_INTEGER(orbgate_make_set_ttl_min_ms, 2, 13) /* The shortest time that an issuer can set. 0 selects 60 s. */
-ORBGATE_SET_INTEGER(orbgate_make_set_ttl_max_ms, 2, 14) /* The longest time that an issuer can set. 0 selects 3,600 s. */
-/* The part of that time, in percent, after which a token starts a call without waiting for it. 0 selects 80. */
-ORBGATE_SET_INTEGER(orbgate_make_set_ahead_percent, 2, 15)
-ORBGATE_SET_INTEGER(orbgate_make_set_max_stale_ms, 2, 16) /* How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s. */
-ORBGATE_SET_INTEGER(orbgate_make_set_cooldown_ms, 2, 17) /* The time between two attempts. 0 selects 30 s. */
-/* How many attempts tokens with unknown keys can start at once, and again in every cooldown. 0 selects 4. */
-ORBGATE_SET_INTEGER(orbgate_make_set_burst, 2, 18)
-ORBGATE_SET_INTEGER(orbgate_make_set_retry_ms, 2, 19) /* The time between two attempts while there are no keys. 0 selects 1 s. */
-ORBGATE_SET_INTEGER(orbgate_make_set_timeout_ms, 2, 20) /* The time limit for one attempt. 0 selects 5 s. */
-/* Routes that need no token, such as `GET /healthz`, each written as in a policy with the whole path. */
-ORBGATE_ADD_STRING(orbgate_make_add_public_route, 2, 21)
-/* The secrets of the clients that ask about opaque tokens, in the order of `SecretSources`. Empty: the library reads them all. */
-ORBGATE_ADD_OPTIONAL(orbgate_make_add_secret, 2, 22)
-ORBGATE_SET_STRING(orbgate_make_set_mcp, 2, 23) /* The path of an MCP endpoint, whose requests are decided by the operations in their bodies. */
-ORBGATE_SET_STRING(orbgate_make_set_mcp_initial_scopes, 2, 24) /* The scopes that a client without a token should ask for, separated by spaces. */
-ORBGATE_SET_INTEGER(orbgate_make_set_mcp_most_bytes, 2, 25) /* The longest body of the endpoint, at most 8 MiB. 0 selects 4 MiB. */
-ORBGATE_SET_BOOLEAN(orbgate_make_set_mcp_deny_legacy, 2, 26) /* Requests of protocol versions without the headers of MCP are denied. */
-ORBGATE_SET_STRING(orbgate_make_set_metadata, 2, 27) /* The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
-/* The origins whose pages may send requests to the endpoint, such as `https://app.example`. */
-ORBGATE_ADD_STRING(orbgate_make_add_mcp_origin, 2, 28)
+ORBGATE_SET_STR(orbgate_make_set_tokens, 2, 1) /* The token configuration, in YAML: which tokens are accepted. */
+ORBGATE_SET_BOOL(orbgate_make_set_flat_403, 2, 2) /* Every denial has the status 403, so an unknown route looks like a missing scope. */
+ORBGATE_SET_BOOL(orbgate_make_set_ignore_method_override, 2, 3) /* No header can override a `POST`. Unsafe if the service follows such headers. */
+ORBGATE_SET_BOOL(orbgate_make_set_signatures_outside, 2, 4) /* The host checks signatures. A library without cryptography requires it. */
+ORBGATE_SET_BOOL(orbgate_make_set_no_stale_keys, 2, 5) /* No key is used after its time; `max_stale_ms` must be 0. */
+ORBGATE_SET_BOOL(orbgate_make_set_introspection, 2, 6) /* The host sends calls that have a body, which issuers of opaque tokens need. */
+ORBGATE_SET_INT(orbgate_make_set_challenge, 2, 7) /* An `ORBGATE_CHALLENGE_*` number: the `WWW-Authenticate` header of denials. */
+ORBGATE_SET_INT(orbgate_make_set_templates, 2, 8) /* An `ORBGATE_TEMPLATES_*` number: the router's syntax for parameters. */
+ORBGATE_SET_INT(orbgate_make_set_cors_preflight, 2, 9) /* An `ORBGATE_CORS_PREFLIGHT_*` number: how a CORS preflight is decided. */
+ORBGATE_SET_STR(orbgate_make_set_realm, 2, 10) /* The realm of a full challenge: printable ASCII without `"` and `\`. */
+ORBGATE_SET_STR(orbgate_make_set_resource_metadata, 2, 11) /* The `https` URL of the service's metadata in a full challenge (RFC 9728). */
+ORBGATE_SET_INT(orbgate_make_set_ttl_ms, 2, 12) /* How long keys are fresh if the issuer sends no usable `Cache-Control`. 0 selects 600 s. */
+ORBGATE_SET_INT(orbgate_make_set_ttl_min_ms, 2, 13) /* The shortest time that an issuer can set. 0 selects 60 s. */
+ORBGATE_SET_INT(orbgate_make_set_ttl_max_ms, 2, 14) /* The longest time that an issuer can set. 0 selects 3,600 s. */
+ORBGATE_SET_INT(orbgate_make_set_ahead_percent, 2, 15) /* The percentage of keys' time after which a token starts a call ahead. 0 selects 80. */
+ORBGATE_SET_INT(orbgate_make_set_max_stale_ms, 2, 16) /* How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s. */
+ORBGATE_SET_INT(orbgate_make_set_cooldown_ms, 2, 17) /* The time between two attempts. 0 selects 30 s. */
+ORBGATE_SET_INT(orbgate_make_set_burst, 2, 18) /* How many attempts tokens with unknown keys can start at once and per cooldown. 0 selects 4. */
+ORBGATE_SET_INT(orbgate_make_set_retry_ms, 2, 19) /* The time between two attempts while there are no keys. 0 selects 1 s. */
+ORBGATE_SET_INT(orbgate_make_set_timeout_ms, 2, 20) /* The time limit for one attempt. 0 selects 5 s. */
+ORBGATE_ADD_STR(orbgate_make_add_public_route, 2, 21) /* Routes that need no token, as in a policy with the whole path: `GET /healthz`. */
+ORBGATE_ADD_OPTIONAL(orbgate_make_add_secret, 2, 22) /* Secrets in the order of `SecretSources`. Empty: the library reads them all. */
+ORBGATE_SET_STR(orbgate_make_set_mcp, 2, 23) /* The path of an MCP endpoint, whose requests are decided by the operations in their bodies. */
+ORBGATE_SET_STR(orbgate_make_set_mcp_initial_scopes, 2, 24) /* The scopes that a client without a token should ask for, separated by spaces. */
+ORBGATE_SET_INT(orbgate_make_set_mcp_most_bytes, 2, 25) /* The longest body of the endpoint, at most 8 MiB. 0 selects 4 MiB. */
+ORBGATE_SET_BOOL(orbgate_make_set_mcp_deny_legacy, 2, 26) /* Requests of protocol versions without the headers of MCP are denied. */
+ORBGATE_SET_STR(orbgate_make_set_metadata, 2, 27) /* The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
+ORBGATE_ADD_STR(orbgate_make_add_mcp_origin, 2, 28) /* Origins whose pages may send requests to the endpoint, such as `https://app.example`. */
 
-/* Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`. */
+/* Starts a request, as received: neither decoded nor joined. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`. */
 ORBGATE_BEGIN(orbgate_ask_begin, 3)
-ORBGATE_SET_STRING(orbgate_ask_set_method, 3, 1) /* The method. */
-ORBGATE_SET_STRING(orbgate_ask_set_target, 3, 2) /* The target: path and query, in the bytes of the request line or of `:path`. */
-ORBGATE_ADD_STRING(orbgate_ask_add_authorization, 3, 3) /* Every value of `Authorization`, one item for each header line. */
-/* The names of all headers, or at least those that contain `method`, in any letter case, because a header can override the method. */
-ORBGATE_ADD_STRING(orbgate_ask_add_header_name, 3, 4)
-ORBGATE_ADD_STRING(orbgate_ask_add_upgrade, 3, 5) /* Every value of `Upgrade`. A request that lists `h2c` is denied. */
-ORBGATE_ADD_STRING(orbgate_ask_add_origin, 3, 6) /* Every value of `Origin`. */
-ORBGATE_ADD_STRING(orbgate_ask_add_access_control_request_method, 3, 7) /* Every value of `Access-Control-Request-Method`. */
-ORBGATE_SET_INTEGER(orbgate_ask_set_matched, 3, 8) /* An `ORBGATE_MATCHED_*` number: what a router before the gate has chosen. */
-/* With `ORBGATE_MATCHED_TEMPLATE`, the template that the router chose, including any prefix, in the gate's syntax. */
-ORBGATE_SET_STRING(orbgate_ask_set_path_template, 3, 9)
-ORBGATE_SET_BOOLEAN(orbgate_ask_set_allow_bonus_orbs, 3, 10) /* The request allows bonus orbs. */
-ORBGATE_SET_BOOLEAN(orbgate_ask_set_with_audit, 3, 11) /* The answer has a line for an audit log. */
-/* A thread blocks while this request waits for keys. Only one such request waits for longer than a second. */
-ORBGATE_SET_BOOLEAN(orbgate_ask_set_holds_thread, 3, 12)
-ORBGATE_SET_INTEGER(orbgate_ask_set_unix_ms, 3, 13) /* The time since 1970, which determines whether tokens are valid. */
-/* The time since any moment, on a clock that is never set, which determines when keys are fetched. */
-ORBGATE_SET_INTEGER(orbgate_ask_set_monotonic_ms, 3, 14)
-/* The host reads whether the request allows bonus orbs, so the audit's `bonus_allowed` isn't null. */
-ORBGATE_SET_BOOLEAN(orbgate_ask_set_reads_bonus_orbs, 3, 15)
-/* The handler is about to run, and a ledger must hold the call's orbs. If it consumes, answered by `Charge`, or by a denial. */
-ORBGATE_SET_BOOLEAN(orbgate_ask_set_charges, 3, 20)
-/* A function has returned how many orbs the call consumes; otherwise the policy states it. */
-ORBGATE_SET_BOOLEAN(orbgate_ask_set_has_amount, 3, 21)
-ORBGATE_SET_INTEGER(orbgate_ask_set_amount, 3, 22) /* What the function has returned. 0 holds nothing. */
-ORBGATE_SET_INTEGER(orbgate_ask_set_unpaid, 3, 23) /* The `unpaid` of a `HoldStep` that has denied the call: answered by its denial. */
-ORBGATE_SET_INTEGER(orbgate_ask_set_retry_after_ms, 3, 24) /* That of the same `HoldStep`. */
-ORBGATE_SET_BOOLEAN(orbgate_ask_set_amount_failed, 3, 25) /* The function has failed, so the call is denied. */
-/* After an allow that consumes, and after `Charge`, the step keeps the token for an `Ask` with `again`. */
-ORBGATE_SET_BOOLEAN(orbgate_ask_set_keeps, 3, 26)
-/* The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is. */
-ORBGATE_SET_BOOLEAN(orbgate_ask_set_again, 3, 27)
-/* With `charges`, the 16 random bytes of the `Hold` that follows a `Charge`, which then names the hold. */
-ORBGATE_SET_STRING(orbgate_ask_set_hold, 3, 28)
+ORBGATE_SET_STR(orbgate_ask_set_method, 3, 1) /* The method. */
+ORBGATE_SET_STR(orbgate_ask_set_target, 3, 2) /* The target: path and query, in the bytes of the request line or of `:path`. */
+ORBGATE_ADD_STR(orbgate_ask_add_authorization, 3, 3) /* Every value of `Authorization`, one item for each header line. */
+ORBGATE_ADD_STR(orbgate_ask_add_header_name, 3, 4) /* The names of all headers, or at least those that contain `method`, in any letter case. */
+ORBGATE_ADD_STR(orbgate_ask_add_upgrade, 3, 5) /* Every value of `Upgrade`. A request that lists `h2c` is denied. */
+ORBGATE_ADD_STR(orbgate_ask_add_origin, 3, 6) /* Every value of `Origin`. */
+ORBGATE_ADD_STR(orbgate_ask_add_access_control_request_method, 3, 7) /* Every value of `Access-Control-Request-Method`. */
+ORBGATE_SET_INT(orbgate_ask_set_matched, 3, 8) /* An `ORBGATE_MATCHED_*` number: what a router before the gate has chosen. */
+ORBGATE_SET_STR(orbgate_ask_set_path_template, 3, 9) /* With `ORBGATE_MATCHED_TEMPLATE`, that template with any prefix, in the gate's syntax. */
+ORBGATE_SET_BOOL(orbgate_ask_set_allow_bonus_orbs, 3, 10) /* The request allows bonus orbs. */
+ORBGATE_SET_BOOL(orbgate_ask_set_with_audit, 3, 11) /* The answer has a line for an audit log. */
+ORBGATE_SET_BOOL(orbgate_ask_set_holds_thread, 3, 12) /* A thread blocks while it waits: only one such request waits longer than a second. */
+ORBGATE_SET_INT(orbgate_ask_set_unix_ms, 3, 13) /* The time since 1970, which determines whether tokens are valid. */
+ORBGATE_SET_INT(orbgate_ask_set_monotonic_ms, 3, 14) /* The time on the monotonic clock, which determines when keys are fetched. */
+ORBGATE_SET_BOOL(orbgate_ask_set_reads_bonus_orbs, 3, 15) /* The host reads `allow_bonus_orbs`, so the audit's `bonus_allowed` isn't null. */
+ORBGATE_SET_BOOL(orbgate_ask_set_charges, 3, 20) /* A ledger must hold the call's orbs: if it consumes, answered by `Charge`, or by a denial. */
+ORBGATE_SET_BOOL(orbgate_ask_set_has_amount, 3, 21) /* A function has returned how many orbs the call consumes; otherwise the policy states it. */
+ORBGATE_SET_INT(orbgate_ask_set_amount, 3, 22) /* What the function has returned. 0 holds nothing. */
+ORBGATE_SET_INT(orbgate_ask_set_unpaid, 3, 23) /* The `unpaid` of a `HoldStep` that has denied the call: answered by its denial. */
+ORBGATE_SET_INT(orbgate_ask_set_retry_after_ms, 3, 24) /* That of the same `HoldStep`. */
+ORBGATE_SET_BOOL(orbgate_ask_set_amount_failed, 3, 25) /* The function has failed, so the call is denied. */
+ORBGATE_SET_BOOL(orbgate_ask_set_keeps, 3, 26) /* After an allow that consumes, and after `Charge`, the step keeps the token for `again`. */
+ORBGATE_SET_BOOL(orbgate_ask_set_again, 3, 27) /* The request of the last answer: its token isn't verified again, the rest counts as it is. */
+ORBGATE_SET_STR(orbgate_ask_set_hold, 3, 28) /* With `charges`, the `id` of the `Hold` that follows: 16 random bytes. `Charge` names it. */
 
 ORBGATE_BEGIN(orbgate_resume_begin, 4) /* Resumes a step after its `Wait` is over. The engine can be a later one. Answered like `Ask`. */
-ORBGATE_SET_INTEGER(orbgate_resume_set_unix_ms, 4, 1) /* The time since 1970. */
-ORBGATE_SET_INTEGER(orbgate_resume_set_monotonic_ms, 4, 2) /* The time on the monotonic clock. */
+ORBGATE_SET_INT(orbgate_resume_set_unix_ms, 4, 1) /* The time since 1970. */
+ORBGATE_SET_INT(orbgate_resume_set_monotonic_ms, 4, 2) /* The time on the monotonic clock. */
 
-/* Resumes a step after the host has checked its signature. Answered by `Answer`, `ReadBody` or `Charge`. */
-ORBGATE_BEGIN(orbgate_checked_begin, 5)
-ORBGATE_SET_BOOLEAN(orbgate_checked_set_is_right, 5, 1) /* The signature is valid. */
-/* The first 8 bytes of the token's SHA-256 hash, if the host has instructions for it; 0 if the library must hash it. */
-ORBGATE_SET_INTEGER(orbgate_checked_set_token_hash, 5, 2)
-ORBGATE_SET_INTEGER(orbgate_checked_set_unix_ms, 5, 3) /* The time since 1970. */
-ORBGATE_SET_INTEGER(orbgate_checked_set_monotonic_ms, 5, 4) /* The time on the monotonic clock. */
+ORBGATE_BEGIN(orbgate_checked_begin, 5) /* Resumes a step after its signature was checked. Answered by `Answer`, `ReadBody` or `Charge`. */
+ORBGATE_SET_BOOL(orbgate_checked_set_is_right, 5, 1) /* The signature is valid. */
+ORBGATE_SET_INT(orbgate_checked_set_token_hash, 5, 2) /* The first 8 bytes of the token's SHA-256 hash, or 0 if the library must hash it. */
+ORBGATE_SET_INT(orbgate_checked_set_unix_ms, 5, 3) /* The time since 1970. */
+ORBGATE_SET_INT(orbgate_checked_set_monotonic_ms, 5, 4) /* The time on the monotonic clock. */
 
-/* Asks whether the wait of a step is over: after each report of a call, and when `until_ms` is reached. Answered by `Over`. */
-ORBGATE_BEGIN(orbgate_is_over_begin, 6)
-ORBGATE_SET_INTEGER(orbgate_is_over_set_monotonic_ms, 6, 1) /* The time on the monotonic clock. */
+ORBGATE_BEGIN(orbgate_is_over_begin, 6) /* Asks whether a step's wait is over, after each report and at `until_ms`. Answered by `Over`. */
+ORBGATE_SET_INT(orbgate_is_over_set_monotonic_ms, 6, 1) /* The time on the monotonic clock. */
 
-/* Asks for the next call. Ask after each other question until the answer is `Done`, or only at the start, after `ReadSecrets` and after answers with `may_call`. Answered by `Call` or `Done`. */
+/* Asks for the next call: at the start, after `ReadSecrets`, and after answers with `may_call`, until `Done`. Answered by `Call` or `Done`. */
 ORBGATE_BEGIN(orbgate_next_call_begin, 7)
-ORBGATE_SET_INTEGER(orbgate_next_call_set_monotonic_ms, 7, 1) /* The time on the monotonic clock. */
+ORBGATE_SET_INT(orbgate_next_call_set_monotonic_ms, 7, 1) /* The time on the monotonic clock. */
 
-/* Reports the result of a call. Answered by `Call`, the next one of the same attempt, or by `Done`, and then the steps that wait for it can be resumed. A report for an attempt that is already over has no effect. */
+/* Reports the result of a call. Answered by `Call`, the next one of the attempt, or by `Done`: then steps that wait can be resumed. */
 ORBGATE_BEGIN(orbgate_called_begin, 8)
-ORBGATE_SET_INTEGER(orbgate_called_set_attempt, 8, 1) /* The attempt of the call. */
-ORBGATE_SET_INTEGER(orbgate_called_set_failure, 8, 2) /* An `ORBGATE_FETCH_*` number if there is no response; otherwise 0. */
-ORBGATE_SET_INTEGER(orbgate_called_set_status, 8, 3) /* The status of the response. */
+ORBGATE_SET_INT(orbgate_called_set_attempt, 8, 1) /* The attempt of the call. A report for one that is over has no effect. */
+ORBGATE_SET_INT(orbgate_called_set_failure, 8, 2) /* An `ORBGATE_FETCH_*` number if there is no response; otherwise 0. */
+ORBGATE_SET_INT(orbgate_called_set_status, 8, 3) /* The status of the response. */
 ORBGATE_ADD_PAIR(orbgate_called_add_header, 8, 4, name, value) /* Its headers, or at least each `Cache-Control`. */
-ORBGATE_SET_STRING(orbgate_called_set_body, 8, 5) /* Its body, which can be left out if the status isn't 200. */
-ORBGATE_SET_INTEGER(orbgate_called_set_monotonic_ms, 8, 6) /* The time on the monotonic clock. */
+ORBGATE_SET_STR(orbgate_called_set_body, 8, 5) /* Its body, which can be left out if the status isn't 200. */
+ORBGATE_SET_INT(orbgate_called_set_monotonic_ms, 8, 6) /* The time on the monotonic clock. */
 
-/* Requests every issuer's keys, as far as the settings allow, so that the first token needn't wait. Answered by `Done`; then ask for the next call. */
-ORBGATE_BEGIN(orbgate_warm_begin, 9)
-ORBGATE_SET_INTEGER(orbgate_warm_set_monotonic_ms, 9, 1) /* The time on the monotonic clock. */
+ORBGATE_BEGIN(orbgate_warm_begin, 9) /* Requests every issuer's keys, as far as the settings allow. Answered by `Done`; then ask `NextCall`. */
+ORBGATE_SET_INT(orbgate_warm_set_monotonic_ms, 9, 1) /* The time on the monotonic clock. */
 
-/* Never uses an issuer's key again, even if the issuer still publishes it. Answered by `Done`; for an unknown issuer, the status is `ORBGATE_STATUS_NOT_FOUND`. */
-ORBGATE_BEGIN(orbgate_revoke_begin, 10)
-ORBGATE_SET_STRING(orbgate_revoke_set_issuer, 10, 1) /* The issuer. */
-ORBGATE_SET_STRING(orbgate_revoke_set_kid, 10, 2) /* The key's `kid`. */
+ORBGATE_BEGIN(orbgate_revoke_begin, 10) /* Never uses a key again. Answered by `Done`; an unknown issuer gives `ORBGATE_STATUS_NOT_FOUND`. */
+ORBGATE_SET_STR(orbgate_revoke_set_issuer, 10, 1) /* The issuer. */
+ORBGATE_SET_STR(orbgate_revoke_set_kid, 10, 2) /* The key's `kid`. */
 
-/* Forgets an issuer's keys, or the answers about its tokens, if it has withdrawn one before it expired. Answered like `Revoke`. */
-ORBGATE_BEGIN(orbgate_forget_begin, 11)
-ORBGATE_SET_STRING(orbgate_forget_set_issuer, 11, 1) /* The issuer. */
+ORBGATE_BEGIN(orbgate_forget_begin, 11) /* Forgets an issuer's keys or answers about tokens, when it has withdrawn one. Answered like `Revoke`. */
+ORBGATE_SET_STR(orbgate_forget_set_issuer, 11, 1) /* The issuer. */
 
-/* Reads the secrets of the clients that ask about opaque tokens again. If one can't be read, all of them stay as they are. Answered by `Done` or `Failed`. */
-ORBGATE_BEGIN(orbgate_read_secrets_begin, 12)
+ORBGATE_BEGIN(orbgate_read_secrets_begin, 12) /* Reads the secrets again. If one can't be read, all stay. Answered by `Done` or `Failed`. */
 ORBGATE_ADD_OPTIONAL(orbgate_read_secrets_add_secret, 12, 1) /* As in `Make`. */
 
 ORBGATE_BEGIN(orbgate_status_begin, 13) /* Asks for the status of each issuer's keys. Answered by `KeyStatus`. */
 
-/* Checks that no path matches both a public route and a route of the engine's policy. Answered by `Done` or `Failed`. */
-ORBGATE_BEGIN(orbgate_check_engine_begin, 14)
+ORBGATE_BEGIN(orbgate_check_engine_begin, 14) /* Checks that no path has a public route and one of the policy. Answered by `Done` or `Failed`. */
 
-/* Compares the routes of a service with those of the engine's policy, and with the gate's public ones if there is a gate. Answered by `RouteDifferences`. */
-ORBGATE_BEGIN(orbgate_check_routes_begin, 15)
+ORBGATE_BEGIN(orbgate_check_routes_begin, 15) /* Compares a service's routes with the policy's and the gate's. Answered by `RouteDifferences`. */
 ORBGATE_ADD_PAIR(orbgate_check_routes_add_route, 15, 1, method, path_template) /* The routes of the service. */
-ORBGATE_SET_INTEGER(orbgate_check_routes_set_templates, 15, 2) /* Without a gate, an `ORBGATE_TEMPLATES_*` number: the syntax of the templates. */
+ORBGATE_SET_INT(orbgate_check_routes_set_templates, 15, 2) /* Without a gate, an `ORBGATE_TEMPLATES_*` number: the syntax of the templates. */
 
-/* Ends the request of a step, for example because the client has disconnected, so that the step can serve another. Answered by `Done`, without a gate. */
-ORBGATE_BEGIN(orbgate_drop_begin, 16)
+ORBGATE_BEGIN(orbgate_drop_begin, 16) /* Ends a step's request, for example when the client disconnects. Answered by `Done`. */
 
 ORBGATE_BEGIN(orbgate_body_begin, 17) /* Decides a request after its `ReadBody`. Answered by `Answer` or `Charge`. */
-ORBGATE_SET_STRING(orbgate_body_set_body, 17, 1) /* The whole body as received, unless one of the flags is set. */
-ORBGATE_SET_BOOLEAN(orbgate_body_set_too_large, 17, 2) /* The body is longer than allowed. */
-/* Each header line, or at least those whose names start with `content` or `mcp`, in any letter case. */
-ORBGATE_ADD_PAIR(orbgate_body_add_header, 17, 3, name, value)
-ORBGATE_SET_INTEGER(orbgate_body_set_unix_ms, 17, 4) /* The time since 1970, for the audit log. */
-ORBGATE_SET_BOOLEAN(orbgate_body_set_busy, 17, 5) /* There was no room for the body. */
-ORBGATE_SET_BOOLEAN(orbgate_body_set_unreadable, 17, 6) /* The body couldn't be read. */
+ORBGATE_SET_STR(orbgate_body_set_body, 17, 1) /* The whole body as received, unless one of the flags is set. */
+ORBGATE_SET_BOOL(orbgate_body_set_too_large, 17, 2) /* The body is longer than allowed. */
+ORBGATE_ADD_PAIR(orbgate_body_add_header, 17, 3, name, value) /* Header lines, at least each that starts with `content` or `mcp` in any case. */
+ORBGATE_SET_INT(orbgate_body_set_unix_ms, 17, 4) /* The time since 1970, for the audit log. */
+ORBGATE_SET_BOOL(orbgate_body_set_busy, 17, 5) /* There was no room for the body. */
+ORBGATE_SET_BOOL(orbgate_body_set_unreadable, 17, 6) /* The body couldn't be read. */
 
-/* Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest. */
+/* Checks a version of the policy. The engine is the active one, or null before the first. Answered by `Loaded`. */
 ORBGATE_BEGIN(orbgate_reload_begin, 24)
-/* The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set. */
-ORBGATE_SET_STRING(orbgate_reload_set_policy, 24, 1)
-ORBGATE_SET_STRING(orbgate_reload_set_failure, 24, 2) /* Why the file can't be read; empty if it was read. */
-ORBGATE_SET_BOOLEAN(orbgate_reload_set_require_seal, 24, 3) /* Reject a version without a seal. */
-ORBGATE_SET_BOOLEAN(orbgate_reload_set_refuse_wider, 24, 4) /* Reject a version that allows more than the active one, or for fewer orbs. */
+ORBGATE_SET_STR(orbgate_reload_set_policy, 24, 1) /* The contents of the file. Without `interval_ms`, it must have an end marker. */
+ORBGATE_SET_STR(orbgate_reload_set_failure, 24, 2) /* Why the file can't be read; empty if it was read. */
+ORBGATE_SET_BOOL(orbgate_reload_set_require_seal, 24, 3) /* Reject a version without a seal. */
+ORBGATE_SET_BOOL(orbgate_reload_set_refuse_wider, 24, 4) /* Reject a version that allows more than the active one, or for fewer orbs. */
 ORBGATE_ADD_OPTIONAL(orbgate_reload_add_secret, 24, 5) /* As in `Make`. */
-/* Follow the file with this step: ask again after each `pause_ms`, until `Drop`. A version counts once it was read twice without a change. 0: the version counts now. */
-ORBGATE_SET_INTEGER(orbgate_reload_set_interval_ms, 24, 6)
-ORBGATE_SET_BOOLEAN(orbgate_reload_set_is_told, 24, 7) /* An operator waits for the result. */
-ORBGATE_SET_INTEGER(orbgate_reload_set_monotonic_ms, 24, 8) /* The time on the monotonic clock. */
-ORBGATE_SET_STRING(orbgate_reload_set_file, 24, 9) /* The name of the file, for errors and the log. */
-/* Why the host can't read a secret; empty if it read all. A version isn't loaded then. */
-ORBGATE_SET_STRING(orbgate_reload_set_secrets_failure, 24, 10)
-ORBGATE_SET_BOOLEAN(orbgate_reload_set_has_ledger, 24, 11) /* A ledger charges calls, so each route that consumes orbs must have an amount. */
-ORBGATE_ADD_STRING(orbgate_reload_add_amount, 24, 12) /* The routes with a function that states the amount. */
+/* Ask with this step after each `pause_ms`, until `Drop`: a version counts once it was read twice without a change. 0: it counts now. */
+ORBGATE_SET_INT(orbgate_reload_set_interval_ms, 24, 6)
+ORBGATE_SET_BOOL(orbgate_reload_set_is_told, 24, 7) /* An operator waits for the result. */
+ORBGATE_SET_INT(orbgate_reload_set_monotonic_ms, 24, 8) /* The time on the monotonic clock. */
+ORBGATE_SET_STR(orbgate_reload_set_file, 24, 9) /* The name of the file, for errors and the log. */
+ORBGATE_SET_STR(orbgate_reload_set_secrets_failure, 24, 10) /* Why the host can't read a secret; then no version is loaded. Otherwise empty. */
+ORBGATE_SET_BOOL(orbgate_reload_set_has_ledger, 24, 11) /* A ledger charges calls, so each route that consumes orbs must have an amount. */
+ORBGATE_ADD_STR(orbgate_reload_add_amount, 24, 12) /* The routes with a function that states the amount. */
 
-/* Makes the step the holds of a process in one ledger service, until `Drop`. All questions from `Hold` to `LedgerCalled` are for this step. Answered by `Ledgered` or `Failed`. */
+/* Makes the step the holds of a process in a ledger service, for `Hold` to `LedgerCalled`, until `Drop`. Answered by `Ledgered` or `Failed`. */
 ORBGATE_BEGIN(orbgate_use_ledger_begin, 30)
-/* A call is charged whose handler was stopped midway, or whose stream failed after its first byte. */
-ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_captures_cancelled, 30, 1)
-ORBGATE_SET_INTEGER(orbgate_use_ledger_set_ttl_ms, 30, 2) /* How long a hold lasts if the process stops. 0 selects 60 s. */
-ORBGATE_SET_INTEGER(orbgate_use_ledger_set_timeout_ms, 30, 3) /* How long a call waits for the service before it is denied. 0 selects 2 s. */
-ORBGATE_SET_INTEGER(orbgate_use_ledger_set_queue, 30, 4) /* How many settlements can wait for the service. 0 selects 4,096. */
-ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_voids_cancelled, 30, 5) /* Such a call isn't charged. One of the two must be true. */
-ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_captures_tool_errors, 30, 6) /* A call at an MCP endpoint is charged whose result has `isError`. */
-/* Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true. */
-ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_voids_tool_errors, 30, 7)
-ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_captures_input_required, 30, 8) /* A call at an MCP endpoint is charged whose result asks for input. */
-/* Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true. */
-ORBGATE_SET_BOOLEAN(orbgate_use_ledger_set_voids_input_required, 30, 9)
+ORBGATE_SET_BOOL(orbgate_use_ledger_set_captures_cancelled, 30, 1) /* A call is charged whose handler, or begun stream, stopped midway. */
+ORBGATE_SET_INT(orbgate_use_ledger_set_ttl_ms, 30, 2) /* How long a hold lasts if the process stops. 0 selects 60 s. */
+ORBGATE_SET_INT(orbgate_use_ledger_set_timeout_ms, 30, 3) /* How long a call waits for the service before it is denied. 0 selects 2 s. */
+ORBGATE_SET_INT(orbgate_use_ledger_set_queue, 30, 4) /* How many settlements can wait for the service. 0 selects 4,096. */
+ORBGATE_SET_BOOL(orbgate_use_ledger_set_voids_cancelled, 30, 5) /* Such a call isn't charged. One of the two must be true. */
+ORBGATE_SET_BOOL(orbgate_use_ledger_set_captures_tool_errors, 30, 6) /* A call at an MCP endpoint is charged whose result has `isError`. */
+ORBGATE_SET_BOOL(orbgate_use_ledger_set_voids_tool_errors, 30, 7) /* It isn't charged. With an MCP endpoint, one of the two must be true. */
+ORBGATE_SET_BOOL(orbgate_use_ledger_set_captures_input_required, 30, 8) /* A call at an MCP endpoint is charged whose result asks for input. */
+ORBGATE_SET_BOOL(orbgate_use_ledger_set_voids_input_required, 30, 9) /* It isn't charged. With an MCP endpoint, one of the two must be true. */
 
 ORBGATE_BEGIN(orbgate_hold_begin, 31) /* Begins to hold the orbs of a `Charge`. Answered by `HoldStep`. */
-ORBGATE_SET_STRING(orbgate_hold_set_id, 31, 1) /* 16 random bytes, new for each request. */
-ORBGATE_SET_STRING(orbgate_hold_set_account, 31, 2) /* That of the `Charge`, and so are the others. */
-ORBGATE_SET_INTEGER(orbgate_hold_set_amount, 31, 3) /* How many orbs. */
-ORBGATE_SET_BOOLEAN(orbgate_hold_set_bonus, 31, 4) /* Bonus orbs may be used. */
-ORBGATE_SET_STRING(orbgate_hold_set_note, 31, 5) /* What the service notes. */
-ORBGATE_SET_INTEGER(orbgate_hold_set_monotonic_ms, 31, 6) /* The time on the monotonic clock. */
+ORBGATE_SET_STR(orbgate_hold_set_id, 31, 1) /* 16 random bytes, new for each request. */
+ORBGATE_SET_STR(orbgate_hold_set_account, 31, 2) /* That of the `Charge`, and so are the others. */
+ORBGATE_SET_INT(orbgate_hold_set_amount, 31, 3) /* How many orbs. */
+ORBGATE_SET_BOOL(orbgate_hold_set_bonus, 31, 4) /* Bonus orbs may be used. */
+ORBGATE_SET_STR(orbgate_hold_set_note, 31, 5) /* What the service notes. */
+ORBGATE_SET_INT(orbgate_hold_set_monotonic_ms, 31, 6) /* The time on the monotonic clock. */
 
 ORBGATE_BEGIN(orbgate_held_begin, 32) /* Reports what the service has answered to the call of a `HoldStep`. Answered by `HoldStep`. */
-ORBGATE_SET_STRING(orbgate_held_set_id, 32, 1) /* The id of the hold. */
-ORBGATE_SET_INTEGER(orbgate_held_set_status, 32, 2) /* The HTTP status; 0 without an answer. */
-ORBGATE_SET_STRING(orbgate_held_set_body, 32, 3) /* The body. */
-ORBGATE_SET_INTEGER(orbgate_held_set_unix_ms, 32, 4) /* The time since 1970. */
-ORBGATE_SET_INTEGER(orbgate_held_set_monotonic_ms, 32, 5) /* The time on the monotonic clock. */
+ORBGATE_SET_STR(orbgate_held_set_id, 32, 1) /* The id of the hold. */
+ORBGATE_SET_INT(orbgate_held_set_status, 32, 2) /* The HTTP status; 0 without an answer. */
+ORBGATE_SET_STR(orbgate_held_set_body, 32, 3) /* The body. */
+ORBGATE_SET_INT(orbgate_held_set_unix_ms, 32, 4) /* The time since 1970. */
+ORBGATE_SET_INT(orbgate_held_set_monotonic_ms, 32, 5) /* The time on the monotonic clock. */
 
 ORBGATE_BEGIN(orbgate_waited_begin, 33) /* The request has waited. Answered by `HoldStep`. */
-ORBGATE_SET_STRING(orbgate_waited_set_id, 33, 1) /* The id of the hold. */
-ORBGATE_SET_INTEGER(orbgate_waited_set_monotonic_ms, 33, 2) /* The time on the monotonic clock. */
+ORBGATE_SET_STR(orbgate_waited_set_id, 33, 1) /* The id of the hold. */
+ORBGATE_SET_INT(orbgate_waited_set_monotonic_ms, 33, 2) /* The time on the monotonic clock. */
 
 ORBGATE_BEGIN(orbgate_ended_begin, 34) /* Reports once how the handler of a hold has ended. Answered by `Ledgered`; then ask for the next call. */
-ORBGATE_SET_STRING(orbgate_ended_set_id, 34, 1) /* The id of the hold. */
-ORBGATE_SET_BOOLEAN(orbgate_ended_set_cancelled, 34, 2) /* It was stopped midway, or its stream failed after the first byte. */
-/* The HTTP status of the whole answer; 0 if the handler failed, or its answer did before the first byte. */
-ORBGATE_SET_INTEGER(orbgate_ended_set_status, 34, 3)
-ORBGATE_SET_BOOLEAN(orbgate_ended_set_is_stated, 34, 4) /* The handler has stated how many orbs it has consumed. */
-ORBGATE_SET_INTEGER(orbgate_ended_set_stated, 34, 5) /* How many. */
-ORBGATE_SET_INTEGER(orbgate_ended_set_monotonic_ms, 34, 6) /* The time on the monotonic clock. */
-ORBGATE_SET_BOOLEAN(orbgate_ended_set_never_ran, 34, 7) /* It never ran. */
-ORBGATE_SET_INTEGER(orbgate_ended_set_response, 34, 8) /* Of a call at an MCP endpoint, the `end` of its last `Responded`; 0 for any other. */
+ORBGATE_SET_STR(orbgate_ended_set_id, 34, 1) /* The id of the hold. */
+ORBGATE_SET_BOOL(orbgate_ended_set_cancelled, 34, 2) /* It was stopped midway, or its stream failed after the first byte. */
+ORBGATE_SET_INT(orbgate_ended_set_status, 34, 3) /* The HTTP status of the whole answer; 0 if it or the handler failed before the first byte. */
+ORBGATE_SET_BOOL(orbgate_ended_set_is_stated, 34, 4) /* The handler has stated how many orbs it has consumed. */
+ORBGATE_SET_INT(orbgate_ended_set_stated, 34, 5) /* How many. */
+ORBGATE_SET_INT(orbgate_ended_set_monotonic_ms, 34, 6) /* The time on the monotonic clock. */
+ORBGATE_SET_BOOL(orbgate_ended_set_never_ran, 34, 7) /* It never ran. */
+ORBGATE_SET_INT(orbgate_ended_set_response, 34, 8) /* Of a call at an MCP endpoint, the `end` of its last `Responded`; 0 for any other. */
 
 /* Asks for the next message to the service, after each report and at `wake_ms`. Send one at a time. Answered by `LedgerCall` or `Ledgered`. */
 ORBGATE_BEGIN(orbgate_next_ledger_call_begin, 35)
-ORBGATE_SET_INTEGER(orbgate_next_ledger_call_set_monotonic_ms, 35, 1) /* The time on the monotonic clock. */
+ORBGATE_SET_INT(orbgate_next_ledger_call_set_monotonic_ms, 35, 1) /* The time on the monotonic clock. */
 
 ORBGATE_BEGIN(orbgate_ledger_called_begin, 36) /* Reports what the service has answered. Answered by `Ledgered`; then ask for the next call. */
-ORBGATE_SET_INTEGER(orbgate_ledger_called_set_call, 36, 1) /* The number of the `LedgerCall`. */
-ORBGATE_SET_INTEGER(orbgate_ledger_called_set_status, 36, 2) /* The HTTP status; 0 without an answer. */
-ORBGATE_SET_STRING(orbgate_ledger_called_set_body, 36, 3) /* The body. */
-ORBGATE_SET_INTEGER(orbgate_ledger_called_set_monotonic_ms, 36, 4) /* The time on the monotonic clock. */
+ORBGATE_SET_INT(orbgate_ledger_called_set_call, 36, 1) /* The number of the `LedgerCall`. */
+ORBGATE_SET_INT(orbgate_ledger_called_set_status, 36, 2) /* The HTTP status; 0 without an answer. */
+ORBGATE_SET_STR(orbgate_ledger_called_set_body, 36, 3) /* The body. */
+ORBGATE_SET_INT(orbgate_ledger_called_set_monotonic_ms, 36, 4) /* The time on the monotonic clock. */
 
-/* Checks at the start that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function, and that the policy has each route with a function. `Reload` checks the amounts of later versions. Answered by `Done` or `Failed`. It needs no gate. */
+/* Checks that each route that consumes orbs has an amount or a function, and that functions have routes. Answered by `Done` or `Failed`. */
 ORBGATE_BEGIN(orbgate_check_amounts_begin, 37)
-ORBGATE_ADD_STRING(orbgate_check_amounts_add_function, 37, 1) /* The routes with a function, as the policy names them. */
+ORBGATE_ADD_STR(orbgate_check_amounts_add_function, 37, 1) /* The routes with a function, as the policy names them. */
 
-/* Makes the step the reader of the response to a call at an MCP endpoint that holds orbs, until `Drop`. Ask it before the handler runs. Answered by `Responded`. */
+/* Makes the step, until `Drop`, the reader of the response of an MCP endpoint; ask before the handler runs. Answered by `Responded`. */
 ORBGATE_BEGIN(orbgate_read_response_begin, 38)
-ORBGATE_SET_STRING(orbgate_read_response_set_mcp_id, 38, 1) /* That of the `Charge`. */
-ORBGATE_SET_BOOLEAN(orbgate_read_response_set_mcp_legacy, 38, 2) /* That of the `Charge`. */
+ORBGATE_SET_STR(orbgate_read_response_set_mcp_id, 38, 1) /* That of the `Charge`. */
+ORBGATE_SET_BOOL(orbgate_read_response_set_mcp_legacy, 38, 2) /* That of the `Charge`. */
 
 ORBGATE_BEGIN(orbgate_response_begins_begin, 39) /* The response begins. Answered by `Responded`. */
-/* Its header lines, or at least `Content-Type` and `Content-Encoding`. */
-ORBGATE_ADD_PAIR(orbgate_response_begins_add_header, 39, 1, name, value)
+ORBGATE_ADD_PAIR(orbgate_response_begins_add_header, 39, 1, name, value) /* Its header lines: at least `Content-Type` and `Content-Encoding`. */
 
 ORBGATE_BEGIN(orbgate_response_piece_begin, 40) /* A piece of its body. Answered by `Responded`. */
-ORBGATE_SET_STRING(orbgate_response_piece_set_piece, 40, 1) /* The bytes. */
+ORBGATE_SET_STR(orbgate_response_piece_set_piece, 40, 1) /* The bytes. */
 
-/* Asks which of these names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`. */
-ORBGATE_BEGIN(orbgate_visible_begin, 44)
-ORBGATE_SET_INTEGER(orbgate_visible_set_kind, 44, 1) /* The kind of the token, an `OrbgateTokenKind`. */
-ORBGATE_SET_STRING(orbgate_visible_set_scopes, 44, 2) /* Its scopes. */
-ORBGATE_SET_STRING(orbgate_visible_set_method, 44, 3) /* `tools/call` for tools, `prompts/get` for prompts, `resources/read` for URIs. */
-ORBGATE_ADD_STRING(orbgate_visible_add_name, 44, 4) /* The names. */
+ORBGATE_BEGIN(orbgate_visible_begin, 44) /* Asks which names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`. */
+ORBGATE_SET_INT(orbgate_visible_set_kind, 44, 1) /* The kind of the token, an `OrbgateTokenKind`. */
+ORBGATE_SET_STR(orbgate_visible_set_scopes, 44, 2) /* Its scopes. */
+ORBGATE_SET_STR(orbgate_visible_set_method, 44, 3) /* `tools/call` for tools, `prompts/get` for prompts, `resources/read` for URIs. */
+ORBGATE_ADD_STR(orbgate_visible_add_name, 44, 4) /* The names. */
 
 #define ORBGATE_WIRE_FORMS(message, ...) \
     case message##u: { static const unsigned char forms[ORBGATE_WIRE_FIELDS] = {0, __VA_ARGS__}; return forms; }
@@ -512,22 +465,17 @@ static inline bool orbgate_wire_read(OrbgateMessage *to, uint32_t kind, const ch
             return false;
         }
         const uint32_t is_critical = number >> 31, plain = number & 0x7fffffffu;
-        const unsigned form = plain < ORBGATE_WIRE_FIELDS ? forms[plain] : 0u;
-        if (form == 0 || (form & ORBGATE_WIRE_CRITICAL) != (is_critical != 0 ? ORBGATE_WIRE_CRITICAL : 0u)) {
+        const unsigned form = plain < ORBGATE_WIRE_FIELDS ? forms[plain] : 0u, one = form & (ORBGATE_WIRE_LIST - 1);
+        if (form == 0 || form / ORBGATE_WIRE_CRITICAL != is_critical) {
             if (is_critical != 0) {
                 return false;
             }
             continue;
         }
-        const unsigned one = form & (ORBGATE_WIRE_LIST - 1);
-        if ((one == ORBGATE_WIRE_INTEGER && field.len != 8) || (one == ORBGATE_WIRE_BOOLEAN && field.len != 0)) {
+        OrbgateMessage part;
+        if ((one == ORBGATE_WIRE_INTEGER && field.len != 8) || (one == ORBGATE_WIRE_BOOLEAN && field.len != 0)
+            || (one >= ORBGATE_WIRE_PART && !orbgate_wire_read(&part, one - ORBGATE_WIRE_PART, field.data, field.len))) {
             return false;
-        }
-        if (one >= ORBGATE_WIRE_PART) {
-            OrbgateMessage part;
-            if (!orbgate_wire_read(&part, one - ORBGATE_WIRE_PART, field.data, field.len)) {
-                return false;
-            }
         }
         if ((form & ORBGATE_WIRE_LIST) == 0) {
             if (to->fields[plain].data != NULL) {
@@ -593,11 +541,11 @@ static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t k
 }
 
 /* Getters return a field; those of a part read it into `to`. */
-#define ORBGATE_GET_STRING(name, message, field) \
+#define ORBGATE_GET_STR(name, message, field) \
     static inline OrbgateStr name(const OrbgateMessage *from) { return orbgate_wire_get(from, message##u, field##u); }
-#define ORBGATE_GET_INTEGER(name, message, field) \
+#define ORBGATE_GET_INT(name, message, field) \
     static inline uint64_t name(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, message##u, field##u); }
-#define ORBGATE_GET_BOOLEAN(name, message, field) \
+#define ORBGATE_GET_BOOL(name, message, field) \
     static inline bool name(const OrbgateMessage *from) { return orbgate_wire_get(from, message##u, field##u).data != NULL; }
 #define ORBGATE_GET_PART(name, message, field, part) \
     static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) \
@@ -609,66 +557,61 @@ static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t k
     }
 /* The next item of a list, or the first one if `to` has no message; false after the last one. */
 #define ORBGATE_NEXT_PART(name, message, field, part) \
-    static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, message##u, field##u, part##u, to); }
+    static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) \
+    { return orbgate_wire_next_part(from, message##u, field##u, part##u, to); }
 
 #define ORBGATE_MESSAGE_DONE 64u /* The question is done. */
-/* After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs, a warning. */
-ORBGATE_GET_STRING(orbgate_done_get_notices, 64, 1)
-ORBGATE_GET_STRING(orbgate_done_get_levels, 64, 2) /* The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`. */
+ORBGATE_GET_STR(orbgate_done_get_notices, 64, 1) /* What to log, one sentence on each line: of `NextCall`; of `CheckEngine` if nothing charges. */
+ORBGATE_GET_STR(orbgate_done_get_levels, 64, 2) /* The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`. */
 
 #define ORBGATE_MESSAGE_FAILED 65u /* A configuration or an option has errors. */
-ORBGATE_GET_INTEGER(orbgate_failed_get_status, 65, 1) /* The `OrbgateStatus` of the error. */
-ORBGATE_GET_STRING(orbgate_failed_get_message, 65, 2) /* All errors in one string, each on a line `line:column: message`. */
+ORBGATE_GET_INT(orbgate_failed_get_status, 65, 1) /* The `OrbgateStatus` of the error. */
+ORBGATE_GET_STR(orbgate_failed_get_message, 65, 2) /* All errors in one string, each on a line `line:column: message`. */
 ORBGATE_NEXT_PART(orbgate_failed_next_diagnostic, 65, 0x3, 1) /* The errors that have a position, in the order of the file. */
 
 #define ORBGATE_MESSAGE_ANSWER 66u /* The result of a request. Only an allow without `http_status` permits it. */
-ORBGATE_GET_INTEGER(orbgate_answer_get_packed, 66, 1) /* The decision, packed as with `ORBGATE_PACK_ABOUT`. */
-/* The status of the response to a denied request, which has no body unless `body` is set; 0 for an allow. */
-ORBGATE_GET_INTEGER(orbgate_answer_get_http_status, 66, 2)
-/* The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run. */
-ORBGATE_GET_BOOLEAN(orbgate_answer_get_preflight, 66, 3)
-ORBGATE_GET_STRING(orbgate_answer_get_www_authenticate, 66, 4) /* The `WWW-Authenticate` header of a denial. */
-ORBGATE_GET_STRING(orbgate_answer_get_allow, 66, 5) /* The `Allow` header of a denial. */
-ORBGATE_GET_STRING(orbgate_answer_get_refused, 66, 6) /* Why the token is rejected, such as `expired`, only for logs and counters. */
-/* The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it. */
-ORBGATE_GET_STRING(orbgate_answer_get_misrouted, 66, 7)
-/* The template of an allowed request that needs no token, because its decision names no route. */
-ORBGATE_GET_STRING(orbgate_answer_get_public_template, 66, 8)
-ORBGATE_GET_STRING(orbgate_answer_get_audit, 66, 9) /* With `with_audit`, a JSON line for an audit log, without a line feed. */
+ORBGATE_GET_INT(orbgate_answer_get_packed, 66, 1) /* The decision, packed as with `ORBGATE_PACK_ABOUT`. */
+ORBGATE_GET_INT(orbgate_answer_get_http_status, 66, 2) /* The status of the response to a denied request; 0 for an allow. */
+ORBGATE_GET_BOOL(orbgate_answer_get_preflight, 66, 3) /* The request is allowed only as a preflight, so run only a handler of `OPTIONS`. */
+ORBGATE_GET_STR(orbgate_answer_get_www_authenticate, 66, 4) /* The `WWW-Authenticate` header of a denial. */
+ORBGATE_GET_STR(orbgate_answer_get_allow, 66, 5) /* The `Allow` header of a denial. */
+ORBGATE_GET_STR(orbgate_answer_get_refused, 66, 6) /* Why the token is rejected, such as `expired`, only for logs and counters. */
+ORBGATE_GET_STR(orbgate_answer_get_misrouted, 66, 7) /* What the router chose instead of the allowed route; empty if it is unknown. Count it. */
+ORBGATE_GET_STR(orbgate_answer_get_public_template, 66, 8) /* The template of an allowed request that needs no token. */
+ORBGATE_GET_STR(orbgate_answer_get_audit, 66, 9) /* With `with_audit`, a JSON line for an audit log, without a line feed. */
 ORBGATE_GET_PART(orbgate_answer_get_token, 66, 0xa, 2) /* The verified token; absent without a valid token. */
-ORBGATE_GET_BOOLEAN(orbgate_answer_get_may_call, 66, 11) /* `NextCall` might be answered by a call. */
-/* The body of the response, if it has one: JSON, and at a status of 200 the metadata of the protected resource. */
-ORBGATE_GET_STRING(orbgate_answer_get_body, 66, 12)
+ORBGATE_GET_BOOL(orbgate_answer_get_may_call, 66, 11) /* `NextCall` might be answered by a call. */
+ORBGATE_GET_STR(orbgate_answer_get_body, 66, 12) /* The response's body, if it has one: JSON, such as the metadata of the resource at a 200. */
 ORBGATE_NEXT_PART(orbgate_answer_next_header, 66, 0xd, 3) /* More headers of the response. */
-ORBGATE_GET_INTEGER(orbgate_answer_get_retry_after, 66, 14) /* The seconds of its `Retry-After` header; 0 if it has none. */
+ORBGATE_GET_INT(orbgate_answer_get_retry_after, 66, 14) /* The seconds of its `Retry-After` header; 0 if it has none. */
 
-/* The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` is answered so, at the latest until `until_ms`, and then resume. */
+/* The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` says so or `until_ms`, and resume. */
 #define ORBGATE_MESSAGE_WAIT 67u
-ORBGATE_GET_INTEGER(orbgate_wait_get_until_ms, 67, 1) /* When the wait ends even without a report, on the monotonic clock. */
-ORBGATE_GET_BOOLEAN(orbgate_wait_get_may_call, 67, 2) /* `NextCall` might be answered by a call. */
+ORBGATE_GET_INT(orbgate_wait_get_until_ms, 67, 1) /* When the wait ends even without a report, on the monotonic clock. */
+ORBGATE_GET_BOOL(orbgate_wait_get_may_call, 67, 2) /* `NextCall` might be answered by a call. */
 
-/* Check a signature, and report with `Checked` whether it is valid. The algorithm fits the key, and key and signature have a valid form and length. */
+/* Report with `Checked` whether this signature is valid. The algorithm fits the key, and key and signature have a valid form and length. */
 #define ORBGATE_MESSAGE_CHECK_SIGNATURE 68u
 /* The algorithm, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash. */
-ORBGATE_GET_STRING(orbgate_check_signature_get_algorithm, 68, 1)
+ORBGATE_GET_STR(orbgate_check_signature_get_algorithm, 68, 1)
 /* The key as a JWK with only its required members. Equal keys have equal strings. If it can't be imported, the signature is invalid. */
-ORBGATE_GET_STRING(orbgate_check_signature_get_key, 68, 2)
-ORBGATE_GET_STRING(orbgate_check_signature_get_token, 68, 3) /* The token, whose first `signed` bytes are the signed ones. */
-ORBGATE_GET_INTEGER(orbgate_check_signature_get_signed, 68, 4) /* How many bytes of the token are signed. */
-ORBGATE_GET_STRING(orbgate_check_signature_get_signature, 68, 5) /* The signature. */
-ORBGATE_GET_BOOLEAN(orbgate_check_signature_get_may_call, 68, 6) /* `NextCall` might be answered by a call. */
+ORBGATE_GET_STR(orbgate_check_signature_get_key, 68, 2)
+ORBGATE_GET_STR(orbgate_check_signature_get_token, 68, 3) /* The token, whose first `signed` bytes are the signed ones. */
+ORBGATE_GET_INT(orbgate_check_signature_get_signed, 68, 4) /* How many bytes of the token are signed. */
+ORBGATE_GET_STR(orbgate_check_signature_get_signature, 68, 5) /* The signature. */
+ORBGATE_GET_BOOL(orbgate_check_signature_get_may_call, 68, 6) /* `NextCall` might be answered by a call. */
 
 #define ORBGATE_MESSAGE_CALL 69u /* A call to make without following redirects. In any case, report the result with `Called`. */
-ORBGATE_GET_INTEGER(orbgate_call_get_attempt, 69, 1) /* The attempt that needs it. */
-ORBGATE_GET_STRING(orbgate_call_get_method, 69, 2) /* Its method. */
-ORBGATE_GET_STRING(orbgate_call_get_url, 69, 3) /* `https`, or a loopback address. */
+ORBGATE_GET_INT(orbgate_call_get_attempt, 69, 1) /* The attempt that needs it. */
+ORBGATE_GET_STR(orbgate_call_get_method, 69, 2) /* Its method. */
+ORBGATE_GET_STR(orbgate_call_get_url, 69, 3) /* `https`, or a loopback address. */
 ORBGATE_NEXT_PART(orbgate_call_next_header, 69, 0x80000004, 3) /* Its headers. One of them can contain a secret, so don't log them. */
-ORBGATE_GET_STRING(orbgate_call_get_body, 69, 5) /* Its body, if it has one. It can contain a token, so don't log it. */
-ORBGATE_GET_INTEGER(orbgate_call_get_timeout_ms, 69, 6) /* If the response hasn't arrived after this time, report `ORBGATE_FETCH_TIMEOUT`. */
-ORBGATE_GET_INTEGER(orbgate_call_get_max_bytes, 69, 7) /* If the body is longer, stop reading and report `ORBGATE_FETCH_TOO_LARGE`. */
+ORBGATE_GET_STR(orbgate_call_get_body, 69, 5) /* Its body, if it has one. It can contain a token, so don't log it. */
+ORBGATE_GET_INT(orbgate_call_get_timeout_ms, 69, 6) /* If the response hasn't arrived after this time, report `ORBGATE_FETCH_TIMEOUT`. */
+ORBGATE_GET_INT(orbgate_call_get_max_bytes, 69, 7) /* If the body is longer, stop reading and report `ORBGATE_FETCH_TOO_LARGE`. */
 
 #define ORBGATE_MESSAGE_OVER 70u /* Whether the wait of a step is over. */
-ORBGATE_GET_BOOLEAN(orbgate_over_get_is_over, 70, 1) /* The step can be resumed. */
+ORBGATE_GET_BOOL(orbgate_over_get_is_over, 70, 1) /* The step can be resumed. */
 
 #define ORBGATE_MESSAGE_SECRET_SOURCES 71u /* Where the secrets of a token configuration are, in the order of the issuers that have one. */
 ORBGATE_NEXT_PART(orbgate_secret_sources_next_source, 71, 0x80000001, 4) /* The sources. */
@@ -677,112 +620,101 @@ ORBGATE_NEXT_PART(orbgate_secret_sources_next_source, 71, 0x80000001, 4) /* The 
 ORBGATE_NEXT_PART(orbgate_key_status_next_issuer, 72, 0x1, 5) /* The issuers, in the order of the configuration. */
 
 #define ORBGATE_MESSAGE_ROUTE_DIFFERENCES 73u /* The differences between the routes of a service and of its policy; empty if they are the same. */
-/* First the routes that the policy lacks, then those that the service lacks. */
-ORBGATE_NEXT_PART(orbgate_route_differences_next_difference, 73, 0x80000001, 6)
+ORBGATE_NEXT_PART(orbgate_route_differences_next_difference, 73, 0x80000001, 6) /* First what the policy lacks, then what the service lacks. */
 
 #define ORBGATE_MESSAGE_READ_BODY 74u /* The request is for an MCP endpoint, and its token is valid. Read its body and ask with `Body`. */
-ORBGATE_GET_INTEGER(orbgate_read_body_get_most_bytes, 74, 1) /* If the body is longer, stop reading and report `too_large`. */
-ORBGATE_GET_BOOLEAN(orbgate_read_body_get_may_call, 74, 2) /* `NextCall` might be answered by a call. */
-/* The most bytes of bodies that the host holds for all requests. Without a `Content-Length`, a body needs room for `most_bytes`. If there is no room, report `busy`. */
-ORBGATE_GET_INTEGER(orbgate_read_body_get_most_held, 74, 3)
+ORBGATE_GET_INT(orbgate_read_body_get_most_bytes, 74, 1) /* If the body is longer, stop reading and report `too_large`. */
+ORBGATE_GET_BOOL(orbgate_read_body_get_may_call, 74, 2) /* `NextCall` might be answered by a call. */
+/* The most bytes of all bodies that the host holds; one without `Content-Length` counts as `most_bytes`. Without room, report `busy`. */
+ORBGATE_GET_INT(orbgate_read_body_get_most_held, 74, 3)
 
-#define ORBGATE_MESSAGE_LOADED 84u /* What became of a version of the policy. */
-ORBGATE_GET_BOOLEAN(orbgate_loaded_get_is_loaded, 84, 1) /* Activate it. */
-/* The label of `orbgate_policy_loads_total`, such as `loaded` or `wider`. Empty if there is nothing to count or to log. */
-ORBGATE_GET_STRING(orbgate_loaded_get_result, 84, 2)
-ORBGATE_GET_STRING(orbgate_loaded_get_message, 84, 3) /* What to log: the digest, or why the previous policy stays active. */
-ORBGATE_GET_STRING(orbgate_loaded_get_warning, 84, 4) /* What to log as a warning, such as the changes for callers; empty if there is nothing. */
-ORBGATE_GET_INTEGER(orbgate_loaded_get_status, 84, 5) /* The `OrbgateStatus` of a rejection; otherwise 0. */
+#define ORBGATE_MESSAGE_LOADED 84u /* What became of a version of the policy. A first one with the engine's digest is active already. */
+ORBGATE_GET_BOOL(orbgate_loaded_get_is_loaded, 84, 1) /* Make an engine of the same bytes and activate it. The secrets were read again. */
+ORBGATE_GET_STR(orbgate_loaded_get_result, 84, 2) /* The label of `orbgate_policy_loads_total`, such as `wider`; empty if nothing is counted. */
+ORBGATE_GET_STR(orbgate_loaded_get_message, 84, 3) /* What to log: the digest, or why the previous policy stays active. */
+ORBGATE_GET_STR(orbgate_loaded_get_warning, 84, 4) /* What to log as a warning, such as the changes for callers; empty if there is nothing. */
+ORBGATE_GET_INT(orbgate_loaded_get_status, 84, 5) /* The `OrbgateStatus` of a rejection; otherwise 0. */
 ORBGATE_NEXT_PART(orbgate_loaded_next_diagnostic, 84, 0x6, 1) /* The errors of a policy or a configuration that have a position. */
-ORBGATE_GET_INTEGER(orbgate_loaded_get_pause_ms, 84, 7) /* With `interval_ms`, when to ask again. */
-/* Why a version is rejected, for the language's error: each error on a line, with the file. */
-ORBGATE_GET_STRING(orbgate_loaded_get_reason, 84, 8)
+ORBGATE_GET_INT(orbgate_loaded_get_pause_ms, 84, 7) /* With `interval_ms`, when to ask again. */
+ORBGATE_GET_STR(orbgate_loaded_get_reason, 84, 8) /* Why a version is rejected, for the language's error: each error on a line, with the file. */
 
-/* The call is allowed and consumes orbs, which must be held before its handler runs: ask the ledger's step with `Hold`. */
-#define ORBGATE_MESSAGE_CHARGE 90u
-ORBGATE_GET_STRING(orbgate_charge_get_account, 90, 1) /* The account. */
-ORBGATE_GET_INTEGER(orbgate_charge_get_amount, 90, 2) /* How many orbs. */
-ORBGATE_GET_BOOLEAN(orbgate_charge_get_bonus, 90, 3) /* Bonus orbs may be used. */
-ORBGATE_GET_STRING(orbgate_charge_get_note, 90, 4) /* What the service notes: the route and the policy's digest. */
-/* For a call at an MCP endpoint whose response settles it: ask with `ReadResponse`. Otherwise empty. */
-ORBGATE_GET_STRING(orbgate_charge_get_mcp_id, 90, 5)
-ORBGATE_GET_BOOLEAN(orbgate_charge_get_mcp_legacy, 90, 6) /* Its protocol version is an older one. */
-/* With `with_audit`, the line for an audit log once the orbs are held, instead of that of the answer before. It names the hold. */
-ORBGATE_GET_STRING(orbgate_charge_get_audit, 90, 7)
-ORBGATE_GET_STRING(orbgate_charge_get_hold_id, 90, 8) /* The id of the hold in the ledger, for the service's own log. */
+#define ORBGATE_MESSAGE_CHARGE 90u /* The call is allowed and consumes orbs: before its handler runs, ask the ledger's step with `Hold`. */
+ORBGATE_GET_STR(orbgate_charge_get_account, 90, 1) /* The account. */
+ORBGATE_GET_INT(orbgate_charge_get_amount, 90, 2) /* How many orbs. */
+ORBGATE_GET_BOOL(orbgate_charge_get_bonus, 90, 3) /* Bonus orbs may be used. */
+ORBGATE_GET_STR(orbgate_charge_get_note, 90, 4) /* What the service notes: the route and the policy's digest. */
+ORBGATE_GET_STR(orbgate_charge_get_mcp_id, 90, 5) /* If it isn't empty, the response of an MCP endpoint settles it: ask with `ReadResponse`. */
+ORBGATE_GET_BOOL(orbgate_charge_get_mcp_legacy, 90, 6) /* Its protocol version is an older one. */
+ORBGATE_GET_STR(orbgate_charge_get_audit, 90, 7) /* With `with_audit`, the audit's line once the orbs are held, instead of the answer's. */
+ORBGATE_GET_STR(orbgate_charge_get_hold_id, 90, 8) /* The id of the hold in the ledger, for the service's own log. */
 
 #define ORBGATE_MESSAGE_HOLD_STEP 91u /* What a request that waits for its orbs must do next. */
-ORBGATE_GET_BOOLEAN(orbgate_hold_step_get_may_run, 91, 1) /* The orbs are held: run the handler. */
-/* If it isn't empty, send a call and report it with `Held`. This is its path, to be added to the service's URL. By POST, with the secret as a bearer token. */
-ORBGATE_GET_STRING(orbgate_hold_step_get_path, 91, 2)
-ORBGATE_GET_STRING(orbgate_hold_step_get_body, 91, 3) /* Its body, which is JSON. */
-ORBGATE_GET_INTEGER(orbgate_hold_step_get_timeout_ms, 91, 4) /* After this time the call has failed. */
-/* If it isn't 0, wait until then, on the monotonic clock, and ask with `Waited`. Otherwise deny. */
-ORBGATE_GET_INTEGER(orbgate_hold_step_get_until_ms, 91, 5)
-ORBGATE_GET_INTEGER(orbgate_hold_step_get_unpaid, 91, 6) /* Of a denial: for `unpaid` of `Ask`. */
-ORBGATE_GET_INTEGER(orbgate_hold_step_get_retry_after_ms, 91, 7) /* Of a denial: for `Ask`. */
-ORBGATE_GET_STRING(orbgate_hold_step_get_result, 91, 8) /* At the end, the label of `orbgate_holds_total`. */
+ORBGATE_GET_BOOL(orbgate_hold_step_get_may_run, 91, 1) /* The orbs are held: run the handler. */
+ORBGATE_GET_STR(orbgate_hold_step_get_path, 91, 2) /* If it isn't empty, POST to this path with the secret as bearer token, and report `Held`. */
+ORBGATE_GET_STR(orbgate_hold_step_get_body, 91, 3) /* Its body, which is JSON. */
+ORBGATE_GET_INT(orbgate_hold_step_get_timeout_ms, 91, 4) /* After this time the call has failed. */
+ORBGATE_GET_INT(orbgate_hold_step_get_until_ms, 91, 5) /* If it isn't 0, wait until this monotonic time and ask with `Waited`. Otherwise deny. */
+ORBGATE_GET_INT(orbgate_hold_step_get_unpaid, 91, 6) /* Of a denial: for `unpaid` of `Ask`. */
+ORBGATE_GET_INT(orbgate_hold_step_get_retry_after_ms, 91, 7) /* Of a denial: for `Ask`. */
+ORBGATE_GET_STR(orbgate_hold_step_get_result, 91, 8) /* At the end, the label of `orbgate_holds_total`. */
 
 #define ORBGATE_MESSAGE_LEDGER_CALL 92u /* The next message to the service. Report it with `LedgerCalled`. */
-ORBGATE_GET_INTEGER(orbgate_ledger_call_get_call, 92, 1) /* Its number. */
-ORBGATE_GET_STRING(orbgate_ledger_call_get_path, 92, 2) /* Its path. By POST, like that of `HoldStep`. */
-ORBGATE_GET_STRING(orbgate_ledger_call_get_body, 92, 3) /* Its body. */
-ORBGATE_GET_INTEGER(orbgate_ledger_call_get_timeout_ms, 92, 4) /* After this time the call has failed. */
+ORBGATE_GET_INT(orbgate_ledger_call_get_call, 92, 1) /* Its number. */
+ORBGATE_GET_STR(orbgate_ledger_call_get_path, 92, 2) /* Its path. By POST, like that of `HoldStep`. */
+ORBGATE_GET_STR(orbgate_ledger_call_get_body, 92, 3) /* Its body. */
+ORBGATE_GET_INT(orbgate_ledger_call_get_timeout_ms, 92, 4) /* After this time the call has failed. */
 
 #define ORBGATE_MESSAGE_LEDGERED 93u /* The state of a ledger's step. */
-ORBGATE_GET_BOOLEAN(orbgate_ledgered_get_wakes, 93, 1) /* Ask with `NextLedgerCall` at `wake_ms`; otherwise only after a report. */
-ORBGATE_GET_INTEGER(orbgate_ledgered_get_wake_ms, 93, 2) /* On the monotonic clock. */
-ORBGATE_GET_INTEGER(orbgate_ledgered_get_waiting, 93, 3) /* How many settlements wait for the service. */
-ORBGATE_GET_INTEGER(orbgate_ledgered_get_captured, 93, 4) /* How many calls were charged so far. */
-ORBGATE_GET_INTEGER(orbgate_ledgered_get_voided, 93, 5) /* How many holds were released. */
-ORBGATE_GET_INTEGER(orbgate_ledgered_get_lost, 93, 6) /* How many settlements were given up. */
+ORBGATE_GET_BOOL(orbgate_ledgered_get_wakes, 93, 1) /* Ask with `NextLedgerCall` at `wake_ms`; otherwise only after a report. */
+ORBGATE_GET_INT(orbgate_ledgered_get_wake_ms, 93, 2) /* On the monotonic clock. */
+ORBGATE_GET_INT(orbgate_ledgered_get_waiting, 93, 3) /* How many settlements wait for the service. */
+ORBGATE_GET_INT(orbgate_ledgered_get_captured, 93, 4) /* How many calls were charged so far. */
+ORBGATE_GET_INT(orbgate_ledgered_get_voided, 93, 5) /* How many holds were released. */
+ORBGATE_GET_INT(orbgate_ledgered_get_lost, 93, 6) /* How many settlements were given up. */
 
 #define ORBGATE_MESSAGE_RESPONDED 94u /* What a response has said so far. */
-ORBGATE_GET_BOOLEAN(orbgate_responded_get_reads, 94, 1) /* The next piece must be read; otherwise none. */
-ORBGATE_GET_INTEGER(orbgate_responded_get_end, 94, 2) /* For `response` of `Ended`. */
+ORBGATE_GET_BOOL(orbgate_responded_get_reads, 94, 1) /* The next piece must be read; otherwise none. */
+ORBGATE_GET_INT(orbgate_responded_get_end, 94, 2) /* For `response` of `Ended`. */
 
 #define ORBGATE_MESSAGE_VISIBLE_NAMES 98u /* The names that the token may pass, in their order. */
-ORBGATE_GET_STRING(orbgate_visible_names_get_names, 98, 1) /* The names, one on each line. */
+ORBGATE_GET_STR(orbgate_visible_names_get_names, 98, 1) /* The names, one on each line. */
 
 /* Diagnostic: An error of a configuration. */
-ORBGATE_GET_INTEGER(orbgate_diagnostic_get_line, 1, 1) /* Line, from 1. */
-ORBGATE_GET_INTEGER(orbgate_diagnostic_get_column, 1, 2) /* Column in characters, from 1. */
-ORBGATE_GET_STRING(orbgate_diagnostic_get_message, 1, 3) /* The message: lower case, no final period, without the position. */
+ORBGATE_GET_INT(orbgate_diagnostic_get_line, 1, 1) /* Line, from 1. */
+ORBGATE_GET_INT(orbgate_diagnostic_get_column, 1, 2) /* Column in characters, from 1. */
+ORBGATE_GET_STR(orbgate_diagnostic_get_message, 1, 3) /* The message: lower case, no final period, without the position. */
 
 /* Token: A verified token. */
-ORBGATE_GET_INTEGER(orbgate_token_get_kind, 2, 1) /* Its kind: an `OrbgateTokenKind`. */
-ORBGATE_GET_STRING(orbgate_token_get_scopes, 2, 2) /* Its scopes, separated by single spaces. */
-ORBGATE_GET_STRING(orbgate_token_get_issuer, 2, 3) /* The issuer. */
-ORBGATE_GET_STRING(orbgate_token_get_subject, 2, 4) /* The subject (`sub`); empty if the token doesn't state it. */
-ORBGATE_GET_STRING(orbgate_token_get_client, 2, 5) /* The client that the token was issued to; empty if the token doesn't state it. */
-ORBGATE_GET_STRING(orbgate_token_get_actor, 2, 6) /* The party that acts for the subject (`act`); empty if the token doesn't state it. */
-ORBGATE_GET_STRING(orbgate_token_get_id, 2, 7) /* The token's own id (`jti`); empty if the token doesn't state it. */
-ORBGATE_GET_STRING(orbgate_token_get_fingerprint, 2, 8) /* An id that reveals nothing about the token: 16 hexadecimal digits. */
-ORBGATE_GET_INTEGER(orbgate_token_get_expires_ms, 2, 9) /* When the token expires: in milliseconds since 1970. */
+ORBGATE_GET_INT(orbgate_token_get_kind, 2, 1) /* Its kind: an `OrbgateTokenKind`. */
+ORBGATE_GET_STR(orbgate_token_get_scopes, 2, 2) /* Its scopes, separated by single spaces. */
+ORBGATE_GET_STR(orbgate_token_get_issuer, 2, 3) /* The issuer. */
+ORBGATE_GET_STR(orbgate_token_get_subject, 2, 4) /* The subject (`sub`); empty if the token doesn't state it. */
+ORBGATE_GET_STR(orbgate_token_get_client, 2, 5) /* The client that the token was issued to; empty if the token doesn't state it. */
+ORBGATE_GET_STR(orbgate_token_get_actor, 2, 6) /* The party that acts for the subject (`act`); empty if the token doesn't state it. */
+ORBGATE_GET_STR(orbgate_token_get_id, 2, 7) /* The token's own id (`jti`); empty if the token doesn't state it. */
+ORBGATE_GET_STR(orbgate_token_get_fingerprint, 2, 8) /* An id that reveals nothing about the token: 16 hexadecimal digits. */
+ORBGATE_GET_INT(orbgate_token_get_expires_ms, 2, 9) /* When the token expires: in milliseconds since 1970. */
 
 /* CallHeader: A header line of a call. */
-ORBGATE_GET_STRING(orbgate_call_header_get_name, 3, 1) /* Its name. */
-ORBGATE_GET_STRING(orbgate_call_header_get_value, 3, 2) /* Its value. */
+ORBGATE_GET_STR(orbgate_call_header_get_name, 3, 1) /* Its name. */
+ORBGATE_GET_STR(orbgate_call_header_get_value, 3, 2) /* Its value. */
 
 /* SecretSource: Where a secret is. A configuration never contains the secret. */
-ORBGATE_GET_INTEGER(orbgate_secret_source_get_kind, 4, 1) /* An `ORBGATE_SECRET_*` number. */
-ORBGATE_GET_STRING(orbgate_secret_source_get_name, 4, 2) /* The path of the file, or the name of the variable. */
+ORBGATE_GET_INT(orbgate_secret_source_get_kind, 4, 1) /* An `ORBGATE_SECRET_*` number. */
+ORBGATE_GET_STR(orbgate_secret_source_get_name, 4, 2) /* The path of the file, or the name of the variable. */
 
 /* IssuerStatus: The status of one issuer's keys. */
-ORBGATE_GET_STRING(orbgate_issuer_status_get_issuer, 5, 1) /* The issuer. */
-/* The number of usable keys. If it is 0 and `opaque` isn't true, every token of the issuer is rejected. */
-ORBGATE_GET_INTEGER(orbgate_issuer_status_get_key_count, 5, 2)
-ORBGATE_GET_INTEGER(orbgate_issuer_status_get_fetched_ms, 5, 3) /* When the keys were fetched, on the monotonic clock; 0 if there aren't any. */
-ORBGATE_GET_STRING(orbgate_issuer_status_get_failure, 5, 4) /* Why the last attempt failed; empty if it succeeded. */
-ORBGATE_GET_STRING(orbgate_issuer_status_get_warnings, 5, 5) /* The keys that were left out, with the reasons: one line for each. */
-/* The issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint. */
-ORBGATE_GET_BOOLEAN(orbgate_issuer_status_get_opaque, 5, 6)
+ORBGATE_GET_STR(orbgate_issuer_status_get_issuer, 5, 1) /* The issuer. */
+ORBGATE_GET_INT(orbgate_issuer_status_get_key_count, 5, 2) /* The number of usable keys. At 0, every token is rejected unless `opaque` is true. */
+ORBGATE_GET_INT(orbgate_issuer_status_get_fetched_ms, 5, 3) /* When the keys were fetched, on the monotonic clock; 0 if there aren't any. */
+ORBGATE_GET_STR(orbgate_issuer_status_get_failure, 5, 4) /* Why the last attempt failed; empty if it succeeded. */
+ORBGATE_GET_STR(orbgate_issuer_status_get_warnings, 5, 5) /* The keys that were left out, with the reasons: one line for each. */
+ORBGATE_GET_BOOL(orbgate_issuer_status_get_opaque, 5, 6) /* The issuer's tokens are opaque: `failure` is that of its introspection endpoint. */
 
 /* RouteDifference: A route that only the service or only the policy has. */
-ORBGATE_GET_INTEGER(orbgate_route_difference_get_kind, 6, 1) /* An `ORBGATE_DIFFERENCE_*` number. */
-ORBGATE_GET_STRING(orbgate_route_difference_get_route, 6, 2) /* The route, for example `GET /users/export`. */
-/* The policy's route that decides the requests of an undeclared route; empty if they are denied. */
-ORBGATE_GET_STRING(orbgate_route_difference_get_decided_as, 6, 3)
+ORBGATE_GET_INT(orbgate_route_difference_get_kind, 6, 1) /* An `ORBGATE_DIFFERENCE_*` number. */
+ORBGATE_GET_STR(orbgate_route_difference_get_route, 6, 2) /* The route, for example `GET /users/export`. */
+ORBGATE_GET_STR(orbgate_route_difference_get_decided_as, 6, 3) /* The policy's route that decides an undeclared one; empty if it is denied. */
 
 /* Whether an answer permits its request. Nothing else does. */
 static inline bool orbgate_answer_is_allow(const OrbgateMessage *answer)

@@ -326,7 +326,7 @@ public:
     }
 
     // cargo xtask codes: answer
-    // The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
+    // The request is allowed only as a preflight, so run only a handler of `OPTIONS`.
     [[nodiscard]] bool preflight() const noexcept { return orbgate_answer_get_preflight(message()); }
     // The `WWW-Authenticate` header of a denial.
     [[nodiscard]] std::optional<std::string_view> www_authenticate() const & noexcept { return detail::maybe(orbgate_answer_get_www_authenticate(message())); }
@@ -334,9 +334,9 @@ public:
     [[nodiscard]] std::optional<std::string_view> allow() const & noexcept { return detail::maybe(orbgate_answer_get_allow(message())); }
     // Why the token is rejected, such as `expired`, only for logs and counters.
     [[nodiscard]] std::optional<std::string_view> refused() const & noexcept { return detail::maybe(orbgate_answer_get_refused(message())); }
-    // The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it.
+    // What the router chose instead of the allowed route; empty if it is unknown. Count it.
     [[nodiscard]] std::optional<std::string_view> misrouted() const & noexcept { return detail::maybe(orbgate_answer_get_misrouted(message())); }
-    // The template of an allowed request that needs no token, because its decision names no route.
+    // The template of an allowed request that needs no token.
     [[nodiscard]] std::optional<std::string_view> public_template() const & noexcept { return detail::maybe(orbgate_answer_get_public_template(message())); }
     // With `with_audit`, a JSON line for an audit log, without a line feed.
     [[nodiscard]] std::optional<std::string_view> audit() const & noexcept { return detail::maybe(orbgate_answer_get_audit(message())); }
@@ -456,9 +456,9 @@ struct GateOptions {
     // answer.
     std::function<void(LogLevel, std::string_view)> log;
     // cargo xtask codes: options
-    // Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope.
+    // Every denial has the status 403, so an unknown route looks like a missing scope.
     bool flat_403 = false;
-    // A `POST` counts as one even if a header names another method. Only safe if nothing in the service follows such headers.
+    // No header can override a `POST`. Unsafe if the service follows such headers.
     bool ignore_method_override = false;
     // No key is used after its time; `max_stale_ms` must be 0.
     bool no_stale_keys = false;
@@ -468,7 +468,7 @@ struct GateOptions {
     std::uint64_t templates = 0;
     // The realm of a full challenge: printable ASCII without `"` and `\`.
     std::string realm;
-    // The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`.
+    // The `https` URL of the service's metadata in a full challenge (RFC 9728).
     std::string resource_metadata;
     // How long keys are fresh if the issuer sends no usable `Cache-Control`. 0 selects 600 s.
     std::chrono::milliseconds ttl{0};
@@ -476,13 +476,13 @@ struct GateOptions {
     std::chrono::milliseconds ttl_min{0};
     // The longest time that an issuer can set. 0 selects 3,600 s.
     std::chrono::milliseconds ttl_max{0};
-    // The part of that time, in percent, after which a token starts a call without waiting for it. 0 selects 80.
+    // The percentage of keys' time after which a token starts a call ahead. 0 selects 80.
     std::uint64_t ahead_percent = 0;
     // How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s.
     std::chrono::milliseconds max_stale{0};
     // The time between two attempts. 0 selects 30 s.
     std::chrono::milliseconds cooldown{0};
-    // How many attempts tokens with unknown keys can start at once, and again in every cooldown. 0 selects 4.
+    // How many attempts tokens with unknown keys can start at once and per cooldown. 0 selects 4.
     std::uint64_t burst = 0;
     // The time between two attempts while there are no keys. 0 selects 1 s.
     std::chrono::milliseconds retry{0};
@@ -496,7 +496,7 @@ struct IssuerStatus {
     // cargo xtask codes: issuer status
     // The issuer.
     std::string issuer;
-    // The number of usable keys. If it is 0 and `opaque` isn't true, every token of the issuer is rejected.
+    // The number of usable keys. At 0, every token is rejected unless `opaque` is true.
     std::uint64_t key_count = 0;
     // When the keys were fetched, on the monotonic clock; 0 if there aren't any.
     std::chrono::milliseconds fetched{0};
@@ -504,7 +504,7 @@ struct IssuerStatus {
     std::string failure;
     // The keys that were left out, with the reasons: one line for each.
     std::string warnings;
-    // The issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint.
+    // The issuer's tokens are opaque: `failure` is that of its introspection endpoint.
     bool opaque = false;
     // end of issuer status
 

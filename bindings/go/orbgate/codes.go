@@ -180,7 +180,7 @@ const (
 	// cargo xtask codes: statuses
 	// statusOK: done; the outputs are written.
 	statusOK Status = 0
-	// StatusInvalidArgument: a pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's size is unknown to the library.
+	// StatusInvalidArgument: a pointer is null or misaligned, or a length, offset, number, flag or size is out of range.
 	StatusInvalidArgument Status = 1
 	// StatusInvalidPolicy: the policy has errors; the error lists each with its line and column.
 	StatusInvalidPolicy Status = 2

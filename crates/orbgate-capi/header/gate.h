@@ -44,24 +44,18 @@
 
 /* A question to a gate. */
 typedef struct OrbgateQuestion {
-    /* The message so far. */
-    char *data;
-    size_t len;
-    /* The memory at `data`. */
-    size_t room;
-    /* Which question it is; 0 if it isn't one. */
-    uint32_t number;
-    /* Whether the memory grows. */
-    bool grows;
+    char *data; /* The message so far. */
+    size_t len; /* Its bytes. */
+    size_t room; /* The memory at `data`. */
+    uint32_t number; /* Which question it is; 0 if it isn't one. */
+    bool grows; /* Whether the memory grows. */
 } OrbgateQuestion;
 
 /* An answer of a gate, or a part of one. */
 typedef struct OrbgateMessage {
-    /* An ORBGATE_MESSAGE_* number for an answer, which is above its getters; 0 without a message. */
-    uint32_t kind;
-    /* Its bytes, and those of the fields that it has at most once. */
-    OrbgateStr bytes;
-    OrbgateStr fields[ORBGATE_WIRE_FIELDS];
+    uint32_t kind; /* An ORBGATE_MESSAGE_* number for an answer, which is above its getters; 0 without a message. */
+    OrbgateStr bytes; /* Its bytes. */
+    OrbgateStr fields[ORBGATE_WIRE_FIELDS]; /* Those of the fields that it has at most once. */
 } OrbgateMessage;
 
 /* A question in memory of its own, which grows. Free it with `orbgate_question_free`. */
@@ -164,19 +158,19 @@ static inline void orbgate_wire_end(OrbgateQuestion *to, size_t part)
 }
 
 /*
- * The functions of each message. A line declares one: `ORBGATE_SET_STRING(orbgate_ask_set_method, 3, 1)` is the function
+ * The functions of each message. A line declares one: `ORBGATE_SET_STR(orbgate_ask_set_method, 3, 1)` is the function
  * `void orbgate_ask_set_method(OrbgateQuestion *to, const char *value, size_t len)` for field 1 of message 3.
  */
 #define ORBGATE_BEGIN(name, message) \
     static inline void name(OrbgateQuestion *to) { orbgate_wire_begin(to, message##u); }
-#define ORBGATE_SET_STRING(name, message, field) \
+#define ORBGATE_SET_STR(name, message, field) \
     static inline void name(OrbgateQuestion *to, const char *value, size_t len) \
     { orbgate_wire_add(to, message##u, field##u, len > 0, value, len); }
-#define ORBGATE_SET_INTEGER(name, message, field) \
+#define ORBGATE_SET_INT(name, message, field) \
     static inline void name(OrbgateQuestion *to, uint64_t value) { orbgate_wire_set_integer(to, message##u, field##u, value); }
-#define ORBGATE_SET_BOOLEAN(name, message, field) \
+#define ORBGATE_SET_BOOL(name, message, field) \
     static inline void name(OrbgateQuestion *to, bool value) { orbgate_wire_add(to, message##u, field##u, value, NULL, 0); }
-#define ORBGATE_ADD_STRING(name, message, field) \
+#define ORBGATE_ADD_STR(name, message, field) \
     static inline void name(OrbgateQuestion *to, const char *value, size_t len) \
     { orbgate_wire_add(to, message##u, field##u, true, value, len); }
 /* Adds an item of two strings. */
@@ -244,22 +238,17 @@ static inline bool orbgate_wire_read(OrbgateMessage *to, uint32_t kind, const ch
             return false;
         }
         const uint32_t is_critical = number >> 31, plain = number & 0x7fffffffu;
-        const unsigned form = plain < ORBGATE_WIRE_FIELDS ? forms[plain] : 0u;
-        if (form == 0 || (form & ORBGATE_WIRE_CRITICAL) != (is_critical != 0 ? ORBGATE_WIRE_CRITICAL : 0u)) {
+        const unsigned form = plain < ORBGATE_WIRE_FIELDS ? forms[plain] : 0u, one = form & (ORBGATE_WIRE_LIST - 1);
+        if (form == 0 || form / ORBGATE_WIRE_CRITICAL != is_critical) {
             if (is_critical != 0) {
                 return false;
             }
             continue;
         }
-        const unsigned one = form & (ORBGATE_WIRE_LIST - 1);
-        if ((one == ORBGATE_WIRE_INTEGER && field.len != 8) || (one == ORBGATE_WIRE_BOOLEAN && field.len != 0)) {
+        OrbgateMessage part;
+        if ((one == ORBGATE_WIRE_INTEGER && field.len != 8) || (one == ORBGATE_WIRE_BOOLEAN && field.len != 0)
+            || (one >= ORBGATE_WIRE_PART && !orbgate_wire_read(&part, one - ORBGATE_WIRE_PART, field.data, field.len))) {
             return false;
-        }
-        if (one >= ORBGATE_WIRE_PART) {
-            OrbgateMessage part;
-            if (!orbgate_wire_read(&part, one - ORBGATE_WIRE_PART, field.data, field.len)) {
-                return false;
-            }
         }
         if ((form & ORBGATE_WIRE_LIST) == 0) {
             if (to->fields[plain].data != NULL) {
@@ -325,11 +314,11 @@ static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t k
 }
 
 /* Getters return a field; those of a part read it into `to`. */
-#define ORBGATE_GET_STRING(name, message, field) \
+#define ORBGATE_GET_STR(name, message, field) \
     static inline OrbgateStr name(const OrbgateMessage *from) { return orbgate_wire_get(from, message##u, field##u); }
-#define ORBGATE_GET_INTEGER(name, message, field) \
+#define ORBGATE_GET_INT(name, message, field) \
     static inline uint64_t name(const OrbgateMessage *from) { return orbgate_wire_get_integer(from, message##u, field##u); }
-#define ORBGATE_GET_BOOLEAN(name, message, field) \
+#define ORBGATE_GET_BOOL(name, message, field) \
     static inline bool name(const OrbgateMessage *from) { return orbgate_wire_get(from, message##u, field##u).data != NULL; }
 #define ORBGATE_GET_PART(name, message, field, part) \
     static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) \
@@ -341,7 +330,8 @@ static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t k
     }
 /* The next item of a list, or the first one if `to` has no message; false after the last one. */
 #define ORBGATE_NEXT_PART(name, message, field, part) \
-    static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) { return orbgate_wire_next_part(from, message##u, field##u, part##u, to); }
+    static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) \
+    { return orbgate_wire_next_part(from, message##u, field##u, part##u, to); }
 
 @GETTERS@
 /* Whether an answer permits its request. Nothing else does. */

@@ -19,8 +19,7 @@ use crate::token::{OrbgateToken, read_kind};
 pub struct OrbgateBatch {
     /// Set it to `sizeof(OrbgateBatch)`, or use `orbgate_batch_init()`.
     pub struct_size: u32,
-    /// 0 or a combination of `ORBGATE_ALLOW_BONUS_ORBS` and `ORBGATE_PACK_ABOUT`, for every row. With
-    /// `allow_bonus_orbs`, the first must not be set.
+    /// `ORBGATE_ALLOW_BONUS_ORBS`, unless `allow_bonus_orbs` is set, and `ORBGATE_PACK_ABOUT`, for every row.
     pub flags: u32,
     /// The number of rows.
     pub len: usize,
@@ -39,8 +38,7 @@ pub struct OrbgateBatch {
     /// 1 for each row that allows bonus orbs, 0 for the others. If null, `flags` applies to all
     /// rows.
     pub allow_bonus_orbs: *const u8,
-    /// A bitmap in Arrow's format, least significant bit first. A row whose bit is 0 is null and gets a
-    /// decision of all zeros. If this is null, no row is null.
+    /// A bitmap as in Arrow. A row whose bit is 0 is null and gets a decision of all zeros. If null, no row is.
     pub validity: *const u8,
     /// The position of the first row's bit.
     pub validity_offset: usize,

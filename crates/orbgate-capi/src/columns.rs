@@ -5,9 +5,8 @@ use core::ffi::c_char;
 use crate::arguments::slice;
 use crate::status::{OrStatus, OrbgateStatus};
 
-/// A column of strings in the layout of Arrow's utf8. The string of row `i` is the bytes `offsets[i]` to
-/// `offsets[i + 1]` of `data`. There is one more offset than there are rows. Offsets never decrease and never
-/// exceed `data_len`. The first offset needn't be 0.
+/// Strings in the layout of Arrow's utf8: row `i` is the bytes `offsets[i]` to `offsets[i + 1]` of `data`. Offsets, one
+/// more than rows, never decrease and never exceed `data_len`. The first needn't be 0.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct OrbgateColumn {

@@ -42,9 +42,9 @@ pub struct OrbgateDecision {
     /// The route's number in its engine, from 1; 0 if there isn't one. For `method_not_declared`, it is one of
     /// the routes with the path's template, or the number of a closed template, which is past all routes.
     pub route: u32,
-    /// The number of the route that the request matches, regardless of the token. It equals `route`, except that it is
-    /// also set if the decision must not name the route because the request has no valid token. 0 if no route has the
-    /// path and the method, and for a decision by scope. Use it in logs, and don't send it to callers.
+    /// The number of the route that the request matches, even if `route` must not name it, because there is no valid
+    /// token. 0 if no route has the path and the method, and for a decision by scope. Use it in logs, and don't send it
+    /// to callers.
     pub about: u32,
     /// The number of orbs, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
     pub amount: u64,

@@ -17,7 +17,7 @@ use crate::owners::{release, retain};
 use crate::status::{OrbgateStatus, guard};
 use crate::text::OrbgateStr;
 
-/// A compiled, immutable policy, shared by reference counting.
+/// A compiled, immutable policy, shared by reference counting. Its decisions remain valid without it.
 #[derive(Debug)]
 pub struct OrbgateEngine {
     engine: Engine,
@@ -192,7 +192,6 @@ pub unsafe extern "C" fn orbgate_engine_retain(engine: *const OrbgateEngine) -> 
     unsafe { retain(engine) }
 }
 
-/// Decisions remain valid without their engine.
 /// Cost: policy.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_free(engine: *mut OrbgateEngine) {
@@ -210,13 +209,11 @@ pub struct OrbgateEngineInfo {
     pub route_count: u32,
     /// The number of scopes. Their numbers start at 1, in the order of their names.
     pub scope_count: u32,
-    /// 1 if the policy's file ends in YAML's end marker, the line `...`; otherwise 0. A file that is still being written, or
-    /// that was cut short, can be a valid policy with fewer routes. It lacks the marker, so reject a file without the
-    /// marker if you reload files that change.
+    /// 1 if the policy ends in YAML's end marker, the line `...`; otherwise 0. A file that is still being written, or
+    /// that was cut short, can be a valid policy with fewer routes, but lacks it: don't reload such a file.
     pub has_end_marker: u8,
-    /// 1 if the end marker has a seal, `... # sha256:` and the digest of everything before that line; otherwise 0. A wrong
-    /// seal is an error, so a sealed policy is exactly what was sealed. It isn't cut short, and it isn't a mixture of two
-    /// versions, which overwriting a file in place can leave. The policy that is compiled into the library is sealed.
+    /// 1 if the end marker has a seal, `... # sha256:` and the digest of everything before that line; otherwise 0. A
+    /// wrong seal is an error, so a sealed policy is neither cut short nor a mixture of two versions.
     pub is_sealed: u8,
     /// 0.
     pub reserved: u16,

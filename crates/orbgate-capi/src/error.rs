@@ -155,8 +155,7 @@ pub unsafe extern "C" fn orbgate_error_info(error: *const OrbgateError, out: *mu
     })
 }
 
-/// Returns one of the errors of a policy or a configuration, in the order of the file; `ORBGATE_STATUS_NOT_FOUND` after
-/// the last one.
+/// Returns one of the errors, in the order of the file, or `ORBGATE_STATUS_NOT_FOUND` after the last one.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_error_diagnostic(

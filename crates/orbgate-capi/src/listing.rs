@@ -67,8 +67,7 @@ pub struct OrbgateScope {
     pub api: OrbgateStr,
     /// The permitted action; no string if the policy states none.
     pub permits: OrbgateStr,
-    /// What an organisation's token gets, `deny` or `allow_without_scope`, if the scope applies only to a
-    /// user's token; otherwise no string.
+    /// What an organisation's token gets if only users' have the scope: `deny` or `allow_without_scope`.
     pub organisation: OrbgateStr,
     /// The orb column's amount, with `ORBGATE_CHARGE_AMOUNT_STATED`; otherwise 0.
     pub amount: u64,
@@ -152,11 +151,9 @@ pub unsafe extern "C" fn orbgate_engine_scope(
     })
 }
 
-/// Returns the id of the route with exactly this method and template, including the api's base path, for
-/// example `GET` and `/api/v1/external/voxies/{voxieId}`. Call it when a server starts. Then each request
-/// can call `orbgate_engine_decide_route`, without passing strings.
-///
-/// Returns `ORBGATE_STATUS_NOT_FOUND` if the policy doesn't have this route.
+/// Returns the id of the route with exactly this method and template, including the api's base path, for example `GET`
+/// and `/api/v1/external/voxies/{voxieId}`, or `ORBGATE_STATUS_NOT_FOUND`. Call it when a server starts. Then each
+/// request can call `orbgate_engine_decide_route`, without passing strings.
 /// Cost: policy.
 #[must_use]
 #[unsafe(no_mangle)]

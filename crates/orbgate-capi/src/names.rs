@@ -25,7 +25,8 @@ fn static_text(find: impl FnOnce() -> Option<&'static str>) -> OrbgateStr {
     OrbgateStr::optional(caught(|| Ok(find())).ok().flatten())
 }
 
-/// Returns the name of a status, a reason or a detail, for example `invalid_argument`; no string for an unknown number.
+/// Returns the name of a status, a reason or a detail, for example `invalid_argument`; or the sentence that explains a
+/// decision, by its detail, or by its reason if `detail` is 0. No string for an unknown number.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_status_name(status: i32) -> OrbgateStr {
     static_text(|| {
@@ -53,8 +54,7 @@ pub extern "C" fn orbgate_detail_name(detail: u8) -> OrbgateStr {
     static_text(|| self::detail(detail).map(Detail::as_str))
 }
 
-/// Returns a sentence that explains a decision: that of its detail, or of its reason if `detail` is 0. No string for an
-/// unknown number.
+/// Like `orbgate_status_name`.
 #[unsafe(no_mangle)]
 pub extern "C" fn orbgate_explanation(reason: u8, detail: u8) -> OrbgateStr {
     static_text(|| match detail {
@@ -63,8 +63,7 @@ pub extern "C" fn orbgate_explanation(reason: u8, detail: u8) -> OrbgateStr {
     })
 }
 
-/// Returns the token kind with this name, `user` or `organisation`. Any other string is
-/// `ORBGATE_TOKEN_KIND_UNKNOWN`, which is denied.
+/// Returns the token kind `user` or `organisation`. Any other name is `ORBGATE_TOKEN_KIND_UNKNOWN`, which is denied.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_token_kind_from_name(

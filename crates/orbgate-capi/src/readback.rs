@@ -29,15 +29,13 @@ pub struct OrbgateDecisionStrings {
     pub api: OrbgateStr,
     /// `METHOD /template`; for `method_not_declared`, only the template.
     pub route: OrbgateStr,
-    /// The scope that owns the route, or that was asked for: the policy's row, not what the token has.
-    /// `orbgate_engine_route_alternative` lists what the route needs.
+    /// The scope that owns the route, or that was asked for, and not what the token has or the route needs.
     pub scope: OrbgateStr,
     /// The policy's digest, `sha256:…`.
     pub policy: OrbgateStr,
     /// The route that the request matches, regardless of the token: `METHOD /template`.
     pub about: OrbgateStr,
-    /// The value of a 405's `Allow` header: the methods that the request's path declares, in alphabetical order, for example
-    /// `GET, POST`. No string if the reason isn't `method_not_declared`; such a response has no `Allow` header.
+    /// The `Allow` header of a 405: the path's methods in alphabetical order, such as `GET, POST`.
     pub allow: OrbgateStr,
 }
 
@@ -91,10 +89,8 @@ fn words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<Orbgate
     })
 }
 
-/// Unpacks a decision that an engine of the same policy made. The amount comes from the policy.
-///
-/// For a value with effect 0, returns its status. A value that no engine of this policy can have
-/// made is an invalid argument.
+/// Unpacks a decision that an engine of the same policy made. The amount comes from the policy. For a value with effect
+/// 0, returns its status. A value that no engine of this policy can have made is an invalid argument.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_engine_unpack(

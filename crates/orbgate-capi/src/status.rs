@@ -8,7 +8,7 @@ orbgate::codes! {
     pub enum OrbgateStatus: i32 {
         Ok = 0: "ok", "done; the outputs are written";
         InvalidArgument = 1: "invalid_argument",
-            "a pointer is null or misaligned, a length, offset, number or flag is out of range, or a struct's size is unknown to the library";
+            "a pointer is null or misaligned, or a length, offset, number, flag or size is out of range";
         InvalidPolicy = 2: "invalid_policy", "the policy has errors; the error lists each with its line and column";
         Io = 3: "io", "the file can't be read; the error states the reason";
         NotFound = 4: "not_found", "the policy has nothing with that name or number";

@@ -6,8 +6,7 @@ use crate::text::OrbgateStr;
 /// is added.
 pub(crate) const ABI_VERSION: u32 = 0x0001_0000;
 
-/// Returns the ABI version of the library. Compare it with the header's `ORBGATE_ABI_VERSION`, or
-/// call `orbgate_check_abi`.
+/// Returns the ABI version of the library: see `orbgate_check_abi`.
 #[unsafe(no_mangle)]
 pub const extern "C" fn orbgate_abi_version() -> u32 {
     ABI_VERSION

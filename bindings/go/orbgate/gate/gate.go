@@ -264,9 +264,9 @@ type Answer struct {
 	// Decision is the engine's.
 	Decision orbgate.Decision
 	// cargo xtask codes: answer
-	// The status of the response to a denied request, which has no body unless `body` is set; 0 for an allow.
+	// The status of the response to a denied request; 0 for an allow.
 	Status int
-	// The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
+	// The request is allowed only as a preflight, so run only a handler of `OPTIONS`.
 	Preflight bool
 	// The `WWW-Authenticate` header of a denial.
 	WWWAuthenticate string
@@ -274,7 +274,7 @@ type Answer struct {
 	Allow string
 	// Why the token is rejected, such as `expired`, only for logs and counters.
 	Refused string
-	// The template of an allowed request that needs no token, because its decision names no route.
+	// The template of an allowed request that needs no token.
 	PublicTemplate string
 	// end of answer
 	// Headers are more headers of the gate's response, RetryAfter the seconds of Retry-After, 0 if it has none, and Body its

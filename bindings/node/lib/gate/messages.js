@@ -60,7 +60,7 @@ const MESSAGES = Object.freeze({
 });
 
 /**
- * Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate.
+ * Asks which secrets a token configuration needs. Answered by `SecretSources` or `Failed`.
  * @typedef {object} Sources
  * @property {1} number
  * @property {Text} [tokens] The token configuration, in YAML.
@@ -76,33 +76,33 @@ const putSources = (to, of) => {
  * @typedef {object} Make
  * @property {2} number
  * @property {Text} [tokens] The token configuration, in YAML: which tokens are accepted.
- * @property {boolean} [flat403] Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope.
- * @property {boolean} [ignoreMethodOverride] A `POST` counts as one even if a header names another method. Only safe if nothing in the service follows such headers.
- * @property {boolean} [signaturesOutside] The host checks signatures. A library without cryptography, such as the WebAssembly module, always requires it.
+ * @property {boolean} [flat403] Every denial has the status 403, so an unknown route looks like a missing scope.
+ * @property {boolean} [ignoreMethodOverride] No header can override a `POST`. Unsafe if the service follows such headers.
+ * @property {boolean} [signaturesOutside] The host checks signatures. A library without cryptography requires it.
  * @property {boolean} [noStaleKeys] No key is used after its time; `max_stale_ms` must be 0.
- * @property {boolean} [introspection] The host sends calls that have a body. Without it, a configuration with an issuer of opaque tokens is rejected.
+ * @property {boolean} [introspection] The host sends calls that have a body, which issuers of opaque tokens need.
  * @property {number} [challenge] An `ORBGATE_CHALLENGE_*` number: the `WWW-Authenticate` header of denials.
  * @property {number} [templates] An `ORBGATE_TEMPLATES_*` number: the router's syntax for parameters.
- * @property {number} [corsPreflight] An `ORBGATE_CORS_PREFLIGHT_*` number, for `OPTIONS` with `Origin` and `Access-Control-Request-Method`.
+ * @property {number} [corsPreflight] An `ORBGATE_CORS_PREFLIGHT_*` number: how a CORS preflight is decided.
  * @property {Text} [realm] The realm of a full challenge: printable ASCII without `"` and `\`.
- * @property {Text} [resourceMetadata] The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`.
+ * @property {Text} [resourceMetadata] The `https` URL of the service's metadata in a full challenge (RFC 9728).
  * @property {number} [ttlMs] How long keys are fresh if the issuer sends no usable `Cache-Control`. 0 selects 600 s.
  * @property {number} [ttlMinMs] The shortest time that an issuer can set. 0 selects 60 s.
  * @property {number} [ttlMaxMs] The longest time that an issuer can set. 0 selects 3,600 s.
- * @property {number} [aheadPercent] The part of that time, in percent, after which a token starts a call without waiting for it. 0 selects 80.
+ * @property {number} [aheadPercent] The percentage of keys' time after which a token starts a call ahead. 0 selects 80.
  * @property {number} [maxStaleMs] How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s.
  * @property {number} [cooldownMs] The time between two attempts. 0 selects 30 s.
- * @property {number} [burst] How many attempts tokens with unknown keys can start at once, and again in every cooldown. 0 selects 4.
+ * @property {number} [burst] How many attempts tokens with unknown keys can start at once and per cooldown. 0 selects 4.
  * @property {number} [retryMs] The time between two attempts while there are no keys. 0 selects 1 s.
  * @property {number} [timeoutMs] The time limit for one attempt. 0 selects 5 s.
- * @property {readonly Text[]} [publicRoutes] Routes that need no token, such as `GET /healthz`, each written as in a policy with the whole path.
- * @property {readonly Secret[]} [secrets] The secrets of the clients that ask about opaque tokens, in the order of `SecretSources`. Empty: the library reads them all.
+ * @property {readonly Text[]} [publicRoutes] Routes that need no token, as in a policy with the whole path: `GET /healthz`.
+ * @property {readonly Secret[]} [secrets] Secrets in the order of `SecretSources`. Empty: the library reads them all.
  * @property {Text} [mcp] The path of an MCP endpoint, whose requests are decided by the operations in their bodies.
  * @property {Text} [mcpInitialScopes] The scopes that a client without a token should ask for, separated by spaces.
  * @property {number} [mcpMostBytes] The longest body of the endpoint, at most 8 MiB. 0 selects 4 MiB.
  * @property {boolean} [mcpDenyLegacy] Requests of protocol versions without the headers of MCP are denied.
  * @property {Text} [metadata] The URL of the protected resource, whose metadata (RFC 9728) the gate serves.
- * @property {readonly Text[]} [mcpOrigins] The origins whose pages may send requests to the endpoint, such as `https://app.example`.
+ * @property {readonly Text[]} [mcpOrigins] Origins whose pages may send requests to the endpoint, such as `https://app.example`.
  */
 
 /** @type {Put<Make>} */
@@ -138,33 +138,33 @@ const putMake = (to, of) => {
 };
 
 /**
- * Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`.
+ * Starts a request, as received: neither decoded nor joined. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`.
  * @typedef {object} Ask
  * @property {3} number
  * @property {Text} [method] The method.
  * @property {Text} [target] The target: path and query, in the bytes of the request line or of `:path`.
  * @property {readonly Text[]} [authorization] Every value of `Authorization`, one item for each header line.
- * @property {readonly Text[]} [headerNames] The names of all headers, or at least those that contain `method`, in any letter case, because a header can override the method.
+ * @property {readonly Text[]} [headerNames] The names of all headers, or at least those that contain `method`, in any letter case.
  * @property {readonly Text[]} [upgrade] Every value of `Upgrade`. A request that lists `h2c` is denied.
  * @property {readonly Text[]} [origin] Every value of `Origin`.
  * @property {readonly Text[]} [accessControlRequestMethod] Every value of `Access-Control-Request-Method`.
  * @property {number} [matched] An `ORBGATE_MATCHED_*` number: what a router before the gate has chosen.
- * @property {Text} [pathTemplate] With `ORBGATE_MATCHED_TEMPLATE`, the template that the router chose, including any prefix, in the gate's syntax.
+ * @property {Text} [pathTemplate] With `ORBGATE_MATCHED_TEMPLATE`, that template with any prefix, in the gate's syntax.
  * @property {boolean} [allowBonusOrbs] The request allows bonus orbs.
  * @property {boolean} [withAudit] The answer has a line for an audit log.
- * @property {boolean} [holdsThread] A thread blocks while this request waits for keys. Only one such request waits for longer than a second.
+ * @property {boolean} [holdsThread] A thread blocks while it waits: only one such request waits longer than a second.
  * @property {number} [unixMs] The time since 1970, which determines whether tokens are valid.
- * @property {number} [monotonicMs] The time since any moment, on a clock that is never set, which determines when keys are fetched.
- * @property {boolean} [readsBonusOrbs] The host reads whether the request allows bonus orbs, so the audit's `bonus_allowed` isn't null.
- * @property {boolean} [charges] The handler is about to run, and a ledger must hold the call's orbs. If it consumes, answered by `Charge`, or by a denial.
+ * @property {number} [monotonicMs] The time on the monotonic clock, which determines when keys are fetched.
+ * @property {boolean} [readsBonusOrbs] The host reads `allow_bonus_orbs`, so the audit's `bonus_allowed` isn't null.
+ * @property {boolean} [charges] A ledger must hold the call's orbs: if it consumes, answered by `Charge`, or by a denial.
  * @property {boolean} [hasAmount] A function has returned how many orbs the call consumes; otherwise the policy states it.
  * @property {number} [amount] What the function has returned. 0 holds nothing.
  * @property {number} [unpaid] The `unpaid` of a `HoldStep` that has denied the call: answered by its denial.
  * @property {number} [retryAfterMs] That of the same `HoldStep`.
  * @property {boolean} [amountFailed] The function has failed, so the call is denied.
- * @property {boolean} [keeps] After an allow that consumes, and after `Charge`, the step keeps the token for an `Ask` with `again`.
- * @property {boolean} [again] The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is.
- * @property {Text} [hold] With `charges`, the 16 random bytes of the `Hold` that follows a `Charge`, which then names the hold.
+ * @property {boolean} [keeps] After an allow that consumes, and after `Charge`, the step keeps the token for `again`.
+ * @property {boolean} [again] The request of the last answer: its token isn't verified again, the rest counts as it is.
+ * @property {Text} [hold] With `charges`, the `id` of the `Hold` that follows: 16 random bytes. `Charge` names it.
  */
 
 /** @type {Put<Ask>} */
@@ -210,11 +210,11 @@ const putResume = (to, of) => {
 };
 
 /**
- * Resumes a step after the host has checked its signature. Answered by `Answer`, `ReadBody` or `Charge`.
+ * Resumes a step after its signature was checked. Answered by `Answer`, `ReadBody` or `Charge`.
  * @typedef {object} Checked
  * @property {5} number
  * @property {boolean} [isRight] The signature is valid.
- * @property {number} [tokenHash] The first 8 bytes of the token's SHA-256 hash, if the host has instructions for it; 0 if the library must hash it.
+ * @property {number} [tokenHash] The first 8 bytes of the token's SHA-256 hash, or 0 if the library must hash it.
  * @property {number} [unixMs] The time since 1970.
  * @property {number} [monotonicMs] The time on the monotonic clock.
  */
@@ -228,7 +228,7 @@ const putChecked = (to, of) => {
 };
 
 /**
- * Asks whether the wait of a step is over: after each report of a call, and when `until_ms` is reached. Answered by `Over`.
+ * Asks whether a step's wait is over, after each report and at `until_ms`. Answered by `Over`.
  * @typedef {object} IsOver
  * @property {6} number
  * @property {number} [monotonicMs] The time on the monotonic clock.
@@ -240,7 +240,7 @@ const putIsOver = (to, of) => {
 };
 
 /**
- * Asks for the next call. Ask after each other question until the answer is `Done`, or only at the start, after `ReadSecrets` and after answers with `may_call`. Answered by `Call` or `Done`.
+ * Asks for the next call: at the start, after `ReadSecrets`, and after answers with `may_call`, until `Done`. Answered by `Call` or `Done`.
  * @typedef {object} NextCall
  * @property {7} number
  * @property {number} [monotonicMs] The time on the monotonic clock.
@@ -252,10 +252,10 @@ const putNextCall = (to, of) => {
 };
 
 /**
- * Reports the result of a call. Answered by `Call`, the next one of the same attempt, or by `Done`, and then the steps that wait for it can be resumed. A report for an attempt that is already over has no effect.
+ * Reports the result of a call. Answered by `Call`, the next one of the attempt, or by `Done`: then steps that wait can be resumed.
  * @typedef {object} Called
  * @property {8} number
- * @property {number} [attempt] The attempt of the call.
+ * @property {number} [attempt] The attempt of the call. A report for one that is over has no effect.
  * @property {number} [failure] An `ORBGATE_FETCH_*` number if there is no response; otherwise 0.
  * @property {number} [status] The status of the response.
  * @property {readonly Header[]} [headers] Its headers, or at least each `Cache-Control`.
@@ -274,7 +274,7 @@ const putCalled = (to, of) => {
 };
 
 /**
- * Requests every issuer's keys, as far as the settings allow, so that the first token needn't wait. Answered by `Done`; then ask for the next call.
+ * Requests every issuer's keys, as far as the settings allow. Answered by `Done`; then ask `NextCall`.
  * @typedef {object} Warm
  * @property {9} number
  * @property {number} [monotonicMs] The time on the monotonic clock.
@@ -286,7 +286,7 @@ const putWarm = (to, of) => {
 };
 
 /**
- * Never uses an issuer's key again, even if the issuer still publishes it. Answered by `Done`; for an unknown issuer, the status is `ORBGATE_STATUS_NOT_FOUND`.
+ * Never uses a key again. Answered by `Done`; an unknown issuer gives `ORBGATE_STATUS_NOT_FOUND`.
  * @typedef {object} Revoke
  * @property {10} number
  * @property {Text} [issuer] The issuer.
@@ -300,7 +300,7 @@ const putRevoke = (to, of) => {
 };
 
 /**
- * Forgets an issuer's keys, or the answers about its tokens, if it has withdrawn one before it expired. Answered like `Revoke`.
+ * Forgets an issuer's keys or answers about tokens, when it has withdrawn one. Answered like `Revoke`.
  * @typedef {object} Forget
  * @property {11} number
  * @property {Text} [issuer] The issuer.
@@ -312,7 +312,7 @@ const putForget = (to, of) => {
 };
 
 /**
- * Reads the secrets of the clients that ask about opaque tokens again. If one can't be read, all of them stay as they are. Answered by `Done` or `Failed`.
+ * Reads the secrets again. If one can't be read, all stay. Answered by `Done` or `Failed`.
  * @typedef {object} ReadSecrets
  * @property {12} number
  * @property {readonly Secret[]} [secrets] As in `Make`.
@@ -330,13 +330,13 @@ const putReadSecrets = (to, of) => {
  */
 
 /**
- * Checks that no path matches both a public route and a route of the engine's policy. Answered by `Done` or `Failed`.
+ * Checks that no path has a public route and one of the policy. Answered by `Done` or `Failed`.
  * @typedef {object} CheckEngine
  * @property {14} number
  */
 
 /**
- * Compares the routes of a service with those of the engine's policy, and with the gate's public ones if there is a gate. Answered by `RouteDifferences`.
+ * Compares a service's routes with the policy's and the gate's. Answered by `RouteDifferences`.
  * @typedef {object} CheckRoutes
  * @property {15} number
  * @property {readonly ServiceRoute[]} [routes] The routes of the service.
@@ -350,7 +350,7 @@ const putCheckRoutes = (to, of) => {
 };
 
 /**
- * Ends the request of a step, for example because the client has disconnected, so that the step can serve another. Answered by `Done`, without a gate.
+ * Ends a step's request, for example when the client disconnects. Answered by `Done`.
  * @typedef {object} Drop
  * @property {16} number
  */
@@ -361,7 +361,7 @@ const putCheckRoutes = (to, of) => {
  * @property {17} number
  * @property {Text} [body] The whole body as received, unless one of the flags is set.
  * @property {boolean} [tooLarge] The body is longer than allowed.
- * @property {readonly Header[]} [headers] Each header line, or at least those whose names start with `content` or `mcp`, in any letter case.
+ * @property {readonly Header[]} [headers] Header lines, at least each that starts with `content` or `mcp` in any case.
  * @property {number} [unixMs] The time since 1970, for the audit log.
  * @property {boolean} [busy] There was no room for the body.
  * @property {boolean} [unreadable] The body couldn't be read.
@@ -378,19 +378,19 @@ const putBody = (to, of) => {
 };
 
 /**
- * Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest.
+ * Checks a version of the policy. The engine is the active one, or null before the first. Answered by `Loaded`.
  * @typedef {object} Reload
  * @property {24} number
- * @property {Text} [policy] The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set.
+ * @property {Text} [policy] The contents of the file. Without `interval_ms`, it must have an end marker.
  * @property {Text} [failure] Why the file can't be read; empty if it was read.
  * @property {boolean} [requireSeal] Reject a version without a seal.
  * @property {boolean} [refuseWider] Reject a version that allows more than the active one, or for fewer orbs.
  * @property {readonly Secret[]} [secrets] As in `Make`.
- * @property {number} [intervalMs] Follow the file with this step: ask again after each `pause_ms`, until `Drop`. A version counts once it was read twice without a change. 0: the version counts now.
+ * @property {number} [intervalMs] Ask with this step after each `pause_ms`, until `Drop`: a version counts once it was read twice without a change. 0: it counts now.
  * @property {boolean} [isTold] An operator waits for the result.
  * @property {number} [monotonicMs] The time on the monotonic clock.
  * @property {Text} [file] The name of the file, for errors and the log.
- * @property {Text} [secretsFailure] Why the host can't read a secret; empty if it read all. A version isn't loaded then.
+ * @property {Text} [secretsFailure] Why the host can't read a secret; then no version is loaded. Otherwise empty.
  * @property {boolean} [hasLedger] A ledger charges calls, so each route that consumes orbs must have an amount.
  * @property {readonly Text[]} [amounts] The routes with a function that states the amount.
  */
@@ -412,18 +412,18 @@ const putReload = (to, of) => {
 };
 
 /**
- * Makes the step the holds of a process in one ledger service, until `Drop`. All questions from `Hold` to `LedgerCalled` are for this step. Answered by `Ledgered` or `Failed`.
+ * Makes the step the holds of a process in a ledger service, for `Hold` to `LedgerCalled`, until `Drop`. Answered by `Ledgered` or `Failed`.
  * @typedef {object} UseLedger
  * @property {30} number
- * @property {boolean} [capturesCancelled] A call is charged whose handler was stopped midway, or whose stream failed after its first byte.
+ * @property {boolean} [capturesCancelled] A call is charged whose handler, or begun stream, stopped midway.
  * @property {number} [ttlMs] How long a hold lasts if the process stops. 0 selects 60 s.
  * @property {number} [timeoutMs] How long a call waits for the service before it is denied. 0 selects 2 s.
  * @property {number} [queue] How many settlements can wait for the service. 0 selects 4,096.
  * @property {boolean} [voidsCancelled] Such a call isn't charged. One of the two must be true.
  * @property {boolean} [capturesToolErrors] A call at an MCP endpoint is charged whose result has `isError`.
- * @property {boolean} [voidsToolErrors] Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true.
+ * @property {boolean} [voidsToolErrors] It isn't charged. With an MCP endpoint, one of the two must be true.
  * @property {boolean} [capturesInputRequired] A call at an MCP endpoint is charged whose result asks for input.
- * @property {boolean} [voidsInputRequired] Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true.
+ * @property {boolean} [voidsInputRequired] It isn't charged. With an MCP endpoint, one of the two must be true.
  */
 
 /** @type {Put<UseLedger>} */
@@ -501,7 +501,7 @@ const putWaited = (to, of) => {
  * @property {34} number
  * @property {Text} [id] The id of the hold.
  * @property {boolean} [cancelled] It was stopped midway, or its stream failed after the first byte.
- * @property {number} [status] The HTTP status of the whole answer; 0 if the handler failed, or its answer did before the first byte.
+ * @property {number} [status] The HTTP status of the whole answer; 0 if it or the handler failed before the first byte.
  * @property {boolean} [isStated] The handler has stated how many orbs it has consumed.
  * @property {number} [stated] How many.
  * @property {number} [monotonicMs] The time on the monotonic clock.
@@ -552,7 +552,7 @@ const putLedgerCalled = (to, of) => {
 };
 
 /**
- * Checks at the start that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function, and that the policy has each route with a function. `Reload` checks the amounts of later versions. Answered by `Done` or `Failed`. It needs no gate.
+ * Checks that each route that consumes orbs has an amount or a function, and that functions have routes. Answered by `Done` or `Failed`.
  * @typedef {object} CheckAmounts
  * @property {37} number
  * @property {readonly Text[]} [functions] The routes with a function, as the policy names them.
@@ -564,7 +564,7 @@ const putCheckAmounts = (to, of) => {
 };
 
 /**
- * Makes the step the reader of the response to a call at an MCP endpoint that holds orbs, until `Drop`. Ask it before the handler runs. Answered by `Responded`.
+ * Makes the step, until `Drop`, the reader of the response of an MCP endpoint; ask before the handler runs. Answered by `Responded`.
  * @typedef {object} ReadResponse
  * @property {38} number
  * @property {Text} [mcpId] That of the `Charge`.
@@ -581,7 +581,7 @@ const putReadResponse = (to, of) => {
  * The response begins. Answered by `Responded`.
  * @typedef {object} ResponseBegins
  * @property {39} number
- * @property {readonly Header[]} [headers] Its header lines, or at least `Content-Type` and `Content-Encoding`.
+ * @property {readonly Header[]} [headers] Its header lines: at least `Content-Type` and `Content-Encoding`.
  */
 
 /** @type {Put<ResponseBegins>} */
@@ -602,7 +602,7 @@ const putResponsePiece = (to, of) => {
 };
 
 /**
- * Asks which of these names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`.
+ * Asks which names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`.
  * @typedef {object} Visible
  * @property {44} number
  * @property {number} [kind] The kind of the token, an `OrbgateTokenKind`.
@@ -760,7 +760,7 @@ const KEPT = {
  * The question is done.
  * @typedef {object} Done
  * @property {64} number
- * @property {string} notices After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs, a warning.
+ * @property {string} notices What to log, one sentence on each line: of `NextCall`; of `CheckEngine` if nothing charges.
  * @property {string} levels The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`.
  */
 
@@ -860,17 +860,17 @@ const readFailed = (bytes, view, start, end) => {
  * @typedef {object} Answer
  * @property {66} number
  * @property {number} packed The decision, packed as with `ORBGATE_PACK_ABOUT`.
- * @property {number} httpStatus The status of the response to a denied request, which has no body unless `body` is set; 0 for an allow.
- * @property {boolean} preflight The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
+ * @property {number} httpStatus The status of the response to a denied request; 0 for an allow.
+ * @property {boolean} preflight The request is allowed only as a preflight, so run only a handler of `OPTIONS`.
  * @property {string | null} wwwAuthenticate The `WWW-Authenticate` header of a denial.
  * @property {string | null} allow The `Allow` header of a denial.
  * @property {string} refused Why the token is rejected, such as `expired`, only for logs and counters.
- * @property {string | null} misrouted The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it.
- * @property {string} publicTemplate The template of an allowed request that needs no token, because its decision names no route.
+ * @property {string | null} misrouted What the router chose instead of the allowed route; empty if it is unknown. Count it.
+ * @property {string} publicTemplate The template of an allowed request that needs no token.
  * @property {string | null} audit With `with_audit`, a JSON line for an audit log, without a line feed.
  * @property {Token | null} token The verified token; absent without a valid token.
  * @property {boolean} mayCall `NextCall` might be answered by a call.
- * @property {Uint8Array | null} body The body of the response, if it has one: JSON, and at a status of 200 the metadata of the protected resource.
+ * @property {Uint8Array | null} body The response's body, if it has one: JSON, such as the metadata of the resource at a 200.
  * @property {CallHeader[]} headers More headers of the response.
  * @property {number} retryAfter The seconds of its `Retry-After` header; 0 if it has none.
  */
@@ -1000,7 +1000,7 @@ const readAnswer = (bytes, view, start, end) => {
 };
 
 /**
- * The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` is answered so, at the latest until `until_ms`, and then resume.
+ * The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` says so or `until_ms`, and resume.
  * @typedef {object} Wait
  * @property {67} number
  * @property {number} untilMs When the wait ends even without a report, on the monotonic clock.
@@ -1045,7 +1045,7 @@ const readWait = (bytes, view, start, end) => {
 };
 
 /**
- * Check a signature, and report with `Checked` whether it is valid. The algorithm fits the key, and key and signature have a valid form and length.
+ * Report with `Checked` whether this signature is valid. The algorithm fits the key, and key and signature have a valid form and length.
  * @typedef {object} CheckSignature
  * @property {68} number
  * @property {string} algorithm The algorithm, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash.
@@ -1322,7 +1322,7 @@ const readKeyStatus = (bytes, view, start, end) => {
  * The differences between the routes of a service and of its policy; empty if they are the same.
  * @typedef {object} RouteDifferences
  * @property {73} number
- * @property {RouteDifference[]} differences First the routes that the policy lacks, then those that the service lacks.
+ * @property {RouteDifference[]} differences First what the policy lacks, then what the service lacks.
  */
 
 /** @type {Read<RouteDifferences>} */
@@ -1361,7 +1361,7 @@ const readRouteDifferences = (bytes, view, start, end) => {
  * @property {74} number
  * @property {number} mostBytes If the body is longer, stop reading and report `too_large`.
  * @property {boolean} mayCall `NextCall` might be answered by a call.
- * @property {number} mostHeld The most bytes of bodies that the host holds for all requests. Without a `Content-Length`, a body needs room for `most_bytes`. If there is no room, report `busy`.
+ * @property {number} mostHeld The most bytes of all bodies that the host holds; one without `Content-Length` counts as `most_bytes`. Without room, report `busy`.
  */
 
 /** @type {Read<ReadBody>} */
@@ -1409,11 +1409,11 @@ const readReadBody = (bytes, view, start, end) => {
 };
 
 /**
- * What became of a version of the policy.
+ * What became of a version of the policy. A first one with the engine's digest is active already.
  * @typedef {object} Loaded
  * @property {84} number
- * @property {boolean} isLoaded Activate it.
- * @property {string} result The label of `orbgate_policy_loads_total`, such as `loaded` or `wider`. Empty if there is nothing to count or to log.
+ * @property {boolean} isLoaded Make an engine of the same bytes and activate it. The secrets were read again.
+ * @property {string} result The label of `orbgate_policy_loads_total`, such as `wider`; empty if nothing is counted.
  * @property {string} message What to log: the digest, or why the previous policy stays active.
  * @property {string} warning What to log as a warning, such as the changes for callers; empty if there is nothing.
  * @property {number} status The `OrbgateStatus` of a rejection; otherwise 0.
@@ -1503,16 +1503,16 @@ const readLoaded = (bytes, view, start, end) => {
 };
 
 /**
- * The call is allowed and consumes orbs, which must be held before its handler runs: ask the ledger's step with `Hold`.
+ * The call is allowed and consumes orbs: before its handler runs, ask the ledger's step with `Hold`.
  * @typedef {object} Charge
  * @property {90} number
  * @property {Uint8Array} account The account.
  * @property {number} amount How many orbs.
  * @property {boolean} bonus Bonus orbs may be used.
  * @property {Uint8Array} note What the service notes: the route and the policy's digest.
- * @property {Uint8Array} mcpId For a call at an MCP endpoint whose response settles it: ask with `ReadResponse`. Otherwise empty.
+ * @property {Uint8Array} mcpId If it isn't empty, the response of an MCP endpoint settles it: ask with `ReadResponse`.
  * @property {boolean} mcpLegacy Its protocol version is an older one.
- * @property {string | null} audit With `with_audit`, the line for an audit log once the orbs are held, instead of that of the answer before. It names the hold.
+ * @property {string | null} audit With `with_audit`, the audit's line once the orbs are held, instead of the answer's.
  * @property {string} holdId The id of the hold in the ledger, for the service's own log.
  */
 
@@ -1600,10 +1600,10 @@ const readCharge = (bytes, view, start, end) => {
  * @typedef {object} HoldStep
  * @property {91} number
  * @property {boolean} mayRun The orbs are held: run the handler.
- * @property {string} path If it isn't empty, send a call and report it with `Held`. This is its path, to be added to the service's URL. By POST, with the secret as a bearer token.
+ * @property {string} path If it isn't empty, POST to this path with the secret as bearer token, and report `Held`.
  * @property {Uint8Array} body Its body, which is JSON.
  * @property {number} timeoutMs After this time the call has failed.
- * @property {number} untilMs If it isn't 0, wait until then, on the monotonic clock, and ask with `Waited`. Otherwise deny.
+ * @property {number} untilMs If it isn't 0, wait until this monotonic time and ask with `Waited`. Otherwise deny.
  * @property {number} unpaid Of a denial: for `unpaid` of `Ask`.
  * @property {number} retryAfterMs Of a denial: for `Ask`.
  * @property {string} result At the end, the label of `orbgate_holds_total`.
@@ -2152,11 +2152,11 @@ const readSecretSource = (bytes, view, start, end) => {
  * The status of one issuer's keys.
  * @typedef {object} IssuerStatus
  * @property {string} issuer The issuer.
- * @property {number} keyCount The number of usable keys. If it is 0 and `opaque` isn't true, every token of the issuer is rejected.
+ * @property {number} keyCount The number of usable keys. At 0, every token is rejected unless `opaque` is true.
  * @property {number} fetchedMs When the keys were fetched, on the monotonic clock; 0 if there aren't any.
  * @property {string} failure Why the last attempt failed; empty if it succeeded.
  * @property {string} warnings The keys that were left out, with the reasons: one line for each.
- * @property {boolean} opaque The issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint.
+ * @property {boolean} opaque The issuer's tokens are opaque: `failure` is that of its introspection endpoint.
  */
 
 /** @type {Read<IssuerStatus>} */
@@ -2229,7 +2229,7 @@ const readIssuerStatus = (bytes, view, start, end) => {
  * @typedef {object} RouteDifference
  * @property {number} kind An `ORBGATE_DIFFERENCE_*` number.
  * @property {string} route The route, for example `GET /users/export`.
- * @property {string} decidedAs The policy's route that decides the requests of an undeclared route; empty if they are denied.
+ * @property {string} decidedAs The policy's route that decides an undeclared one; empty if it is denied.
  */
 
 /** @type {Read<RouteDifference>} */

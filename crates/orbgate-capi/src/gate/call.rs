@@ -33,9 +33,8 @@ use crate::text::OrbgateStr;
 
 pub(super) const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
 
-/// Makes a step for `orbgate_gate_call`, which doesn't belong to a request yet. Use it for one request after another; a
-/// request that waits keeps its step until it is answered. It can be freed at any time, for example when the client
-/// disconnects.
+/// Makes a step for `orbgate_gate_call`, for one request after another; a request that waits keeps it until it is
+/// answered. It can be freed at any time, for example when the client disconnects.
 /// Allocates: yes.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -85,8 +84,7 @@ pub unsafe extern "C" fn orbgate_gate_call(
     })
 }
 
-/// Copies the last answer of a step to `to`, for a host that can't read the library's memory fast. `len` is at least
-/// the answer's.
+/// Copies a step's last answer, for a host that can't read the library's memory fast. `len` is at least its length.
 #[must_use]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn orbgate_step_copy(step: *const OrbgateStep, to: *mut c_char, len: usize) -> OrbgateStatus {

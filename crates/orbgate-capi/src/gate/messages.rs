@@ -79,7 +79,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate.
+/// Asks which secrets a token configuration needs. Answered by `SecretSources` or `Failed`.
 #[derive(Default)]
 pub(super) struct Sources<'a> {
     /// The token configuration, in YAML.
@@ -109,25 +109,25 @@ impl<'a> Sources<'a> {
 pub(super) struct Make<'a> {
     /// The token configuration, in YAML: which tokens are accepted.
     pub(super) tokens: &'a [u8],
-    /// Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope.
+    /// Every denial has the status 403, so an unknown route looks like a missing scope.
     pub(super) flat_403: bool,
-    /// A `POST` counts as one even if a header names another method. Only safe if nothing in the service follows such headers.
+    /// No header can override a `POST`. Unsafe if the service follows such headers.
     pub(super) ignore_method_override: bool,
-    /// The host checks signatures. A library without cryptography, such as the WebAssembly module, always requires it.
+    /// The host checks signatures. A library without cryptography requires it.
     pub(super) signatures_outside: bool,
     /// No key is used after its time; `max_stale_ms` must be 0.
     pub(super) no_stale_keys: bool,
-    /// The host sends calls that have a body. Without it, a configuration with an issuer of opaque tokens is rejected.
+    /// The host sends calls that have a body, which issuers of opaque tokens need.
     pub(super) introspection: bool,
     /// An `ORBGATE_CHALLENGE_*` number: the `WWW-Authenticate` header of denials.
     pub(super) challenge: u64,
     /// An `ORBGATE_TEMPLATES_*` number: the router's syntax for parameters.
     pub(super) templates: u64,
-    /// An `ORBGATE_CORS_PREFLIGHT_*` number, for `OPTIONS` with `Origin` and `Access-Control-Request-Method`.
+    /// An `ORBGATE_CORS_PREFLIGHT_*` number: how a CORS preflight is decided.
     pub(super) cors_preflight: u64,
     /// The realm of a full challenge: printable ASCII without `"` and `\`.
     pub(super) realm: &'a str,
-    /// The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`.
+    /// The `https` URL of the service's metadata in a full challenge (RFC 9728).
     pub(super) resource_metadata: &'a str,
     /// How long keys are fresh if the issuer sends no usable `Cache-Control`. 0 selects 600 s.
     pub(super) ttl_ms: u64,
@@ -135,21 +135,21 @@ pub(super) struct Make<'a> {
     pub(super) ttl_min_ms: u64,
     /// The longest time that an issuer can set. 0 selects 3,600 s.
     pub(super) ttl_max_ms: u64,
-    /// The part of that time, in percent, after which a token starts a call without waiting for it. 0 selects 80.
+    /// The percentage of keys' time after which a token starts a call ahead. 0 selects 80.
     pub(super) ahead_percent: u64,
     /// How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s.
     pub(super) max_stale_ms: u64,
     /// The time between two attempts. 0 selects 30 s.
     pub(super) cooldown_ms: u64,
-    /// How many attempts tokens with unknown keys can start at once, and again in every cooldown. 0 selects 4.
+    /// How many attempts tokens with unknown keys can start at once and per cooldown. 0 selects 4.
     pub(super) burst: u64,
     /// The time between two attempts while there are no keys. 0 selects 1 s.
     pub(super) retry_ms: u64,
     /// The time limit for one attempt. 0 selects 5 s.
     pub(super) timeout_ms: u64,
-    /// Routes that need no token, such as `GET /healthz`, each written as in a policy with the whole path.
+    /// Routes that need no token, as in a policy with the whole path: `GET /healthz`.
     pub(super) public_routes: Vec<&'a str>,
-    /// The secrets of the clients that ask about opaque tokens, in the order of `SecretSources`. Empty: the library reads them all.
+    /// Secrets in the order of `SecretSources`. Empty: the library reads them all.
     pub(super) secrets: Vec<Secret<'a>>,
     /// The path of an MCP endpoint, whose requests are decided by the operations in their bodies.
     pub(super) mcp: &'a str,
@@ -161,7 +161,7 @@ pub(super) struct Make<'a> {
     pub(super) mcp_deny_legacy: bool,
     /// The URL of the protected resource, whose metadata (RFC 9728) the gate serves.
     pub(super) metadata: &'a str,
-    /// The origins whose pages may send requests to the endpoint, such as `https://app.example`.
+    /// Origins whose pages may send requests to the endpoint, such as `https://app.example`.
     pub(super) mcp_origins: Vec<&'a str>,
 }
 
@@ -282,7 +282,7 @@ impl<'a> Make<'a> {
     }
 }
 
-/// Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`.
+/// Starts a request, as received: neither decoded nor joined. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`.
 #[derive(Default)]
 pub(super) struct Ask<'a> {
     /// The method.
@@ -291,7 +291,7 @@ pub(super) struct Ask<'a> {
     pub(super) target: &'a [u8],
     /// Every value of `Authorization`, one item for each header line.
     pub(super) authorization: Vec<&'a [u8]>,
-    /// The names of all headers, or at least those that contain `method`, in any letter case, because a header can override the method.
+    /// The names of all headers, or at least those that contain `method`, in any letter case.
     pub(super) header_names: Vec<&'a [u8]>,
     /// Every value of `Upgrade`. A request that lists `h2c` is denied.
     pub(super) upgrade: Vec<&'a [u8]>,
@@ -301,21 +301,21 @@ pub(super) struct Ask<'a> {
     pub(super) access_control_request_method: Vec<&'a [u8]>,
     /// An `ORBGATE_MATCHED_*` number: what a router before the gate has chosen.
     pub(super) matched: u64,
-    /// With `ORBGATE_MATCHED_TEMPLATE`, the template that the router chose, including any prefix, in the gate's syntax.
+    /// With `ORBGATE_MATCHED_TEMPLATE`, that template with any prefix, in the gate's syntax.
     pub(super) path_template: &'a str,
     /// The request allows bonus orbs.
     pub(super) allow_bonus_orbs: bool,
     /// The answer has a line for an audit log.
     pub(super) with_audit: bool,
-    /// A thread blocks while this request waits for keys. Only one such request waits for longer than a second.
+    /// A thread blocks while it waits: only one such request waits longer than a second.
     pub(super) holds_thread: bool,
     /// The time since 1970, which determines whether tokens are valid.
     pub(super) unix_ms: u64,
-    /// The time since any moment, on a clock that is never set, which determines when keys are fetched.
+    /// The time on the monotonic clock, which determines when keys are fetched.
     pub(super) monotonic_ms: u64,
-    /// The host reads whether the request allows bonus orbs, so the audit's `bonus_allowed` isn't null.
+    /// The host reads `allow_bonus_orbs`, so the audit's `bonus_allowed` isn't null.
     pub(super) reads_bonus_orbs: bool,
-    /// The handler is about to run, and a ledger must hold the call's orbs. If it consumes, answered by `Charge`, or by a denial.
+    /// A ledger must hold the call's orbs: if it consumes, answered by `Charge`, or by a denial.
     pub(super) charges: bool,
     /// A function has returned how many orbs the call consumes; otherwise the policy states it.
     pub(super) has_amount: bool,
@@ -327,11 +327,11 @@ pub(super) struct Ask<'a> {
     pub(super) retry_after_ms: u64,
     /// The function has failed, so the call is denied.
     pub(super) amount_failed: bool,
-    /// After an allow that consumes, and after `Charge`, the step keeps the token for an `Ask` with `again`.
+    /// After an allow that consumes, and after `Charge`, the step keeps the token for `again`.
     pub(super) keeps: bool,
-    /// The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is.
+    /// The request of the last answer: its token isn't verified again, the rest counts as it is.
     pub(super) again: bool,
-    /// With `charges`, the 16 random bytes of the `Hold` that follows a `Charge`, which then names the hold.
+    /// With `charges`, the `id` of the `Hold` that follows: 16 random bytes. `Charge` names it.
     pub(super) hold: &'a [u8],
 }
 
@@ -461,12 +461,12 @@ impl Resume {
     }
 }
 
-/// Resumes a step after the host has checked its signature. Answered by `Answer`, `ReadBody` or `Charge`.
+/// Resumes a step after its signature was checked. Answered by `Answer`, `ReadBody` or `Charge`.
 #[derive(Default)]
 pub(super) struct Checked {
     /// The signature is valid.
     pub(super) is_right: bool,
-    /// The first 8 bytes of the token's SHA-256 hash, if the host has instructions for it; 0 if the library must hash it.
+    /// The first 8 bytes of the token's SHA-256 hash, or 0 if the library must hash it.
     pub(super) token_hash: u64,
     /// The time since 1970.
     pub(super) unix_ms: u64,
@@ -504,7 +504,7 @@ impl Checked {
     }
 }
 
-/// Asks whether the wait of a step is over: after each report of a call, and when `until_ms` is reached. Answered by `Over`.
+/// Asks whether a step's wait is over, after each report and at `until_ms`. Answered by `Over`.
 #[derive(Default)]
 pub(super) struct IsOver {
     /// The time on the monotonic clock.
@@ -529,7 +529,7 @@ impl IsOver {
     }
 }
 
-/// Asks for the next call. Ask after each other question until the answer is `Done`, or only at the start, after `ReadSecrets` and after answers with `may_call`. Answered by `Call` or `Done`.
+/// Asks for the next call: at the start, after `ReadSecrets`, and after answers with `may_call`, until `Done`. Answered by `Call` or `Done`.
 #[derive(Default)]
 pub(super) struct NextCall {
     /// The time on the monotonic clock.
@@ -554,10 +554,10 @@ impl NextCall {
     }
 }
 
-/// Reports the result of a call. Answered by `Call`, the next one of the same attempt, or by `Done`, and then the steps that wait for it can be resumed. A report for an attempt that is already over has no effect.
+/// Reports the result of a call. Answered by `Call`, the next one of the attempt, or by `Done`: then steps that wait can be resumed.
 #[derive(Default)]
 pub(super) struct Called<'a> {
-    /// The attempt of the call.
+    /// The attempt of the call. A report for one that is over has no effect.
     pub(super) attempt: u64,
     /// An `ORBGATE_FETCH_*` number if there is no response; otherwise 0.
     pub(super) failure: u64,
@@ -606,7 +606,7 @@ impl<'a> Called<'a> {
     }
 }
 
-/// Requests every issuer's keys, as far as the settings allow, so that the first token needn't wait. Answered by `Done`; then ask for the next call.
+/// Requests every issuer's keys, as far as the settings allow. Answered by `Done`; then ask `NextCall`.
 #[derive(Default)]
 pub(super) struct Warm {
     /// The time on the monotonic clock.
@@ -631,7 +631,7 @@ impl Warm {
     }
 }
 
-/// Never uses an issuer's key again, even if the issuer still publishes it. Answered by `Done`; for an unknown issuer, the status is `ORBGATE_STATUS_NOT_FOUND`.
+/// Never uses a key again. Answered by `Done`; an unknown issuer gives `ORBGATE_STATUS_NOT_FOUND`.
 #[derive(Default)]
 pub(super) struct Revoke<'a> {
     /// The issuer.
@@ -662,7 +662,7 @@ impl<'a> Revoke<'a> {
     }
 }
 
-/// Forgets an issuer's keys, or the answers about its tokens, if it has withdrawn one before it expired. Answered like `Revoke`.
+/// Forgets an issuer's keys or answers about tokens, when it has withdrawn one. Answered like `Revoke`.
 #[derive(Default)]
 pub(super) struct Forget<'a> {
     /// The issuer.
@@ -687,7 +687,7 @@ impl<'a> Forget<'a> {
     }
 }
 
-/// Reads the secrets of the clients that ask about opaque tokens again. If one can't be read, all of them stay as they are. Answered by `Done` or `Failed`.
+/// Reads the secrets again. If one can't be read, all stay. Answered by `Done` or `Failed`.
 #[derive(Default)]
 pub(super) struct ReadSecrets<'a> {
     /// As in `Make`.
@@ -708,7 +708,7 @@ impl<'a> ReadSecrets<'a> {
     }
 }
 
-/// Compares the routes of a service with those of the engine's policy, and with the gate's public ones if there is a gate. Answered by `RouteDifferences`.
+/// Compares a service's routes with the policy's and the gate's. Answered by `RouteDifferences`.
 #[derive(Default)]
 pub(super) struct CheckRoutes<'a> {
     /// The routes of the service.
@@ -743,7 +743,7 @@ pub(super) struct Body<'a> {
     pub(super) body: &'a [u8],
     /// The body is longer than allowed.
     pub(super) too_large: bool,
-    /// Each header line, or at least those whose names start with `content` or `mcp`, in any letter case.
+    /// Header lines, at least each that starts with `content` or `mcp` in any case.
     pub(super) headers: Vec<Header<'a>>,
     /// The time since 1970, for the audit log.
     pub(super) unix_ms: u64,
@@ -788,10 +788,10 @@ impl<'a> Body<'a> {
     }
 }
 
-/// Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest.
+/// Checks a version of the policy. The engine is the active one, or null before the first. Answered by `Loaded`.
 #[derive(Default)]
 pub(super) struct Reload<'a> {
-    /// The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set.
+    /// The contents of the file. Without `interval_ms`, it must have an end marker.
     pub(super) policy: &'a [u8],
     /// Why the file can't be read; empty if it was read.
     pub(super) failure: &'a str,
@@ -801,7 +801,7 @@ pub(super) struct Reload<'a> {
     pub(super) refuse_wider: bool,
     /// As in `Make`.
     pub(super) secrets: Vec<Secret<'a>>,
-    /// Follow the file with this step: ask again after each `pause_ms`, until `Drop`. A version counts once it was read twice without a change. 0: the version counts now.
+    /// Ask with this step after each `pause_ms`, until `Drop`: a version counts once it was read twice without a change. 0: it counts now.
     pub(super) interval_ms: u64,
     /// An operator waits for the result.
     pub(super) is_told: bool,
@@ -809,7 +809,7 @@ pub(super) struct Reload<'a> {
     pub(super) monotonic_ms: u64,
     /// The name of the file, for errors and the log.
     pub(super) file: &'a str,
-    /// Why the host can't read a secret; empty if it read all. A version isn't loaded then.
+    /// Why the host can't read a secret; then no version is loaded. Otherwise empty.
     pub(super) secrets_failure: &'a str,
     /// A ledger charges calls, so each route that consumes orbs must have an amount.
     pub(super) has_ledger: bool,
@@ -873,10 +873,10 @@ impl<'a> Reload<'a> {
     }
 }
 
-/// Makes the step the holds of a process in one ledger service, until `Drop`. All questions from `Hold` to `LedgerCalled` are for this step. Answered by `Ledgered` or `Failed`.
+/// Makes the step the holds of a process in a ledger service, for `Hold` to `LedgerCalled`, until `Drop`. Answered by `Ledgered` or `Failed`.
 #[derive(Default)]
 pub(super) struct UseLedger {
-    /// A call is charged whose handler was stopped midway, or whose stream failed after its first byte.
+    /// A call is charged whose handler, or begun stream, stopped midway.
     pub(super) captures_cancelled: bool,
     /// How long a hold lasts if the process stops. 0 selects 60 s.
     pub(super) ttl_ms: u64,
@@ -888,11 +888,11 @@ pub(super) struct UseLedger {
     pub(super) voids_cancelled: bool,
     /// A call at an MCP endpoint is charged whose result has `isError`.
     pub(super) captures_tool_errors: bool,
-    /// Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true.
+    /// It isn't charged. With an MCP endpoint, one of the two must be true.
     pub(super) voids_tool_errors: bool,
     /// A call at an MCP endpoint is charged whose result asks for input.
     pub(super) captures_input_required: bool,
-    /// Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true.
+    /// It isn't charged. With an MCP endpoint, one of the two must be true.
     pub(super) voids_input_required: bool,
 }
 
@@ -1088,7 +1088,7 @@ pub(super) struct Ended<'a> {
     pub(super) id: &'a [u8],
     /// It was stopped midway, or its stream failed after the first byte.
     pub(super) cancelled: bool,
-    /// The HTTP status of the whole answer; 0 if the handler failed, or its answer did before the first byte.
+    /// The HTTP status of the whole answer; 0 if it or the handler failed before the first byte.
     pub(super) status: u64,
     /// The handler has stated how many orbs it has consumed.
     pub(super) is_stated: bool,
@@ -1216,7 +1216,7 @@ impl<'a> LedgerCalled<'a> {
     }
 }
 
-/// Checks at the start that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function, and that the policy has each route with a function. `Reload` checks the amounts of later versions. Answered by `Done` or `Failed`. It needs no gate.
+/// Checks that each route that consumes orbs has an amount or a function, and that functions have routes. Answered by `Done` or `Failed`.
 #[derive(Default)]
 pub(super) struct CheckAmounts<'a> {
     /// The routes with a function, as the policy names them.
@@ -1237,7 +1237,7 @@ impl<'a> CheckAmounts<'a> {
     }
 }
 
-/// Makes the step the reader of the response to a call at an MCP endpoint that holds orbs, until `Drop`. Ask it before the handler runs. Answered by `Responded`.
+/// Makes the step, until `Drop`, the reader of the response of an MCP endpoint; ask before the handler runs. Answered by `Responded`.
 #[derive(Default)]
 pub(super) struct ReadResponse<'a> {
     /// That of the `Charge`.
@@ -1271,7 +1271,7 @@ impl<'a> ReadResponse<'a> {
 /// The response begins. Answered by `Responded`.
 #[derive(Default)]
 pub(super) struct ResponseBegins<'a> {
-    /// Its header lines, or at least `Content-Type` and `Content-Encoding`.
+    /// Its header lines: at least `Content-Type` and `Content-Encoding`.
     pub(super) headers: Vec<Header<'a>>,
 }
 
@@ -1314,7 +1314,7 @@ impl<'a> ResponsePiece<'a> {
     }
 }
 
-/// Asks which of these names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`.
+/// Asks which names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`.
 #[derive(Default)]
 pub(super) struct Visible<'a> {
     /// The kind of the token, an `OrbgateTokenKind`.
@@ -1444,7 +1444,7 @@ impl<'a> ServiceRoute<'a> {
 /// The question is done.
 #[derive(Default)]
 pub(super) struct Done<'a> {
-    /// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs, a warning.
+    /// What to log, one sentence on each line: of `NextCall`; of `CheckEngine` if nothing charges.
     pub(super) notices: &'a str,
     /// The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`.
     pub(super) levels: &'a str,
@@ -1499,9 +1499,9 @@ impl Failed<'_> {
 pub(super) struct Answer<'a> {
     /// The decision, packed as with `ORBGATE_PACK_ABOUT`.
     pub(super) packed: u64,
-    /// The status of the response to a denied request, which has no body unless `body` is set; 0 for an allow.
+    /// The status of the response to a denied request; 0 for an allow.
     pub(super) http_status: u64,
-    /// The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
+    /// The request is allowed only as a preflight, so run only a handler of `OPTIONS`.
     pub(super) preflight: bool,
     /// The `WWW-Authenticate` header of a denial.
     pub(super) www_authenticate: Option<&'a str>,
@@ -1509,9 +1509,9 @@ pub(super) struct Answer<'a> {
     pub(super) allow: Option<&'a str>,
     /// Why the token is rejected, such as `expired`, only for logs and counters.
     pub(super) refused: &'a str,
-    /// The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it.
+    /// What the router chose instead of the allowed route; empty if it is unknown. Count it.
     pub(super) misrouted: Option<&'a str>,
-    /// The template of an allowed request that needs no token, because its decision names no route.
+    /// The template of an allowed request that needs no token.
     pub(super) public_template: &'a str,
     /// With `with_audit`, a JSON line for an audit log, without a line feed.
     pub(super) audit: Option<&'a str>,
@@ -1519,7 +1519,7 @@ pub(super) struct Answer<'a> {
     pub(super) token: Option<Token<'a>>,
     /// `NextCall` might be answered by a call.
     pub(super) may_call: bool,
-    /// The body of the response, if it has one: JSON, and at a status of 200 the metadata of the protected resource.
+    /// The response's body, if it has one: JSON, such as the metadata of the resource at a 200.
     pub(super) body: Option<&'a [u8]>,
     /// More headers of the response.
     pub(super) headers: Vec<CallHeader<'a>>,
@@ -1569,7 +1569,7 @@ impl Answer<'_> {
     }
 }
 
-/// The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` is answered so, at the latest until `until_ms`, and then resume.
+/// The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` says so or `until_ms`, and resume.
 #[derive(Default)]
 pub(super) struct Wait {
     /// When the wait ends even without a report, on the monotonic clock.
@@ -1590,7 +1590,7 @@ impl Wait {
     }
 }
 
-/// Check a signature, and report with `Checked` whether it is valid. The algorithm fits the key, and key and signature have a valid form and length.
+/// Report with `Checked` whether this signature is valid. The algorithm fits the key, and key and signature have a valid form and length.
 #[derive(Default)]
 pub(super) struct CheckSignature<'a> {
     /// The algorithm, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash.
@@ -1736,7 +1736,7 @@ impl KeyStatus<'_> {
 /// The differences between the routes of a service and of its policy; empty if they are the same.
 #[derive(Default)]
 pub(super) struct RouteDifferences<'a> {
-    /// First the routes that the policy lacks, then those that the service lacks.
+    /// First what the policy lacks, then what the service lacks.
     pub(super) differences: Vec<RouteDifference<'a>>,
 }
 
@@ -1760,7 +1760,7 @@ pub(super) struct ReadBody {
     pub(super) most_bytes: u64,
     /// `NextCall` might be answered by a call.
     pub(super) may_call: bool,
-    /// The most bytes of bodies that the host holds for all requests. Without a `Content-Length`, a body needs room for `most_bytes`. If there is no room, report `busy`.
+    /// The most bytes of all bodies that the host holds; one without `Content-Length` counts as `most_bytes`. Without room, report `busy`.
     pub(super) most_held: u64,
 }
 
@@ -1777,12 +1777,12 @@ impl ReadBody {
     }
 }
 
-/// What became of a version of the policy.
+/// What became of a version of the policy. A first one with the engine's digest is active already.
 #[derive(Default)]
 pub(super) struct Loaded<'a> {
-    /// Activate it.
+    /// Make an engine of the same bytes and activate it. The secrets were read again.
     pub(super) is_loaded: bool,
-    /// The label of `orbgate_policy_loads_total`, such as `loaded` or `wider`. Empty if there is nothing to count or to log.
+    /// The label of `orbgate_policy_loads_total`, such as `wider`; empty if nothing is counted.
     pub(super) result: &'a str,
     /// What to log: the digest, or why the previous policy stays active.
     pub(super) message: &'a str,
@@ -1826,7 +1826,7 @@ impl Loaded<'_> {
     }
 }
 
-/// The call is allowed and consumes orbs, which must be held before its handler runs: ask the ledger's step with `Hold`.
+/// The call is allowed and consumes orbs: before its handler runs, ask the ledger's step with `Hold`.
 #[derive(Default)]
 pub(super) struct Charge<'a> {
     /// The account.
@@ -1837,11 +1837,11 @@ pub(super) struct Charge<'a> {
     pub(super) bonus: bool,
     /// What the service notes: the route and the policy's digest.
     pub(super) note: &'a [u8],
-    /// For a call at an MCP endpoint whose response settles it: ask with `ReadResponse`. Otherwise empty.
+    /// If it isn't empty, the response of an MCP endpoint settles it: ask with `ReadResponse`.
     pub(super) mcp_id: &'a [u8],
     /// Its protocol version is an older one.
     pub(super) mcp_legacy: bool,
-    /// With `with_audit`, the line for an audit log once the orbs are held, instead of that of the answer before. It names the hold.
+    /// With `with_audit`, the audit's line once the orbs are held, instead of the answer's.
     pub(super) audit: Option<&'a str>,
     /// The id of the hold in the ledger, for the service's own log.
     pub(super) hold_id: &'a str,
@@ -1880,13 +1880,13 @@ impl Charge<'_> {
 pub(super) struct HoldStep<'a> {
     /// The orbs are held: run the handler.
     pub(super) may_run: bool,
-    /// If it isn't empty, send a call and report it with `Held`. This is its path, to be added to the service's URL. By POST, with the secret as a bearer token.
+    /// If it isn't empty, POST to this path with the secret as bearer token, and report `Held`.
     pub(super) path: &'a str,
     /// Its body, which is JSON.
     pub(super) body: &'a [u8],
     /// After this time the call has failed.
     pub(super) timeout_ms: u64,
-    /// If it isn't 0, wait until then, on the monotonic clock, and ask with `Waited`. Otherwise deny.
+    /// If it isn't 0, wait until this monotonic time and ask with `Waited`. Otherwise deny.
     pub(super) until_ms: u64,
     /// Of a denial: for `unpaid` of `Ask`.
     pub(super) unpaid: u64,
@@ -2144,7 +2144,7 @@ impl SecretSource<'_> {
 pub(super) struct IssuerStatus<'a> {
     /// The issuer.
     pub(super) issuer: &'a str,
-    /// The number of usable keys. If it is 0 and `opaque` isn't true, every token of the issuer is rejected.
+    /// The number of usable keys. At 0, every token is rejected unless `opaque` is true.
     pub(super) key_count: u64,
     /// When the keys were fetched, on the monotonic clock; 0 if there aren't any.
     pub(super) fetched_ms: u64,
@@ -2152,7 +2152,7 @@ pub(super) struct IssuerStatus<'a> {
     pub(super) failure: &'a str,
     /// The keys that were left out, with the reasons: one line for each.
     pub(super) warnings: &'a str,
-    /// The issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint.
+    /// The issuer's tokens are opaque: `failure` is that of its introspection endpoint.
     pub(super) opaque: bool,
 }
 
@@ -2181,7 +2181,7 @@ pub(super) struct RouteDifference<'a> {
     pub(super) kind: u64,
     /// The route, for example `GET /users/export`.
     pub(super) route: &'a str,
-    /// The policy's route that decides the requests of an undeclared route; empty if they are denied.
+    /// The policy's route that decides an undeclared one; empty if it is denied.
     pub(super) decided_as: &'a str,
 }
 

@@ -13,8 +13,8 @@ use crate::owners::drop_owned;
 use crate::status::{OrStatus, OrbgateStatus};
 
 /// Rules and keys. A gate turns a request as received into a result: see `orbgate_gate_call`. It does no I/O, reads no
-/// clock and has no thread. The caller makes its calls, and passes the time on two clocks: since 1970, which determines
-/// whether tokens are valid, and since any moment, on a clock that is never set, which determines when keys are fetched.
+/// clock and has no thread. The caller makes its calls and passes the time on two clocks: since 1970, for tokens, and
+/// since any moment, on a monotonic clock that is never set, for fetching keys.
 #[derive(Debug)]
 pub struct OrbgateGate {
     pub(super) gate: Gate,

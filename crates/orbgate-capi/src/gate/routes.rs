@@ -14,8 +14,7 @@ pub const ORBGATE_DIFFERENCE_UNDECLARED: u32 = 1;
 /// The policy has a route that the service lacks. Harmless if several services share a policy.
 pub const ORBGATE_DIFFERENCE_UNSERVED: u32 = 2;
 
-/// Whether a whole body is a JSON object that contains `"allowBonusOrbsUse": true` exactly once: `*out` is 1 or 0. If
-/// it is 1, the request allows bonus orbs.
+/// Sets `*out` to 1 if a whole body is a JSON object with `"allowBonusOrbsUse": true` exactly once, otherwise to 0.
 /// Allocates: yes. Cost: keys.
 #[must_use]
 #[unsafe(no_mangle)]

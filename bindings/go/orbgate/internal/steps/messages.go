@@ -24,7 +24,7 @@ const (
 	KindVisibleNames     = 98
 )
 
-// Sources: Asks for the secrets that a token configuration needs. Answered by `SecretSources` or `Failed`, without a gate.
+// Sources: Asks which secrets a token configuration needs. Answered by `SecretSources` or `Failed`.
 type Sources struct {
 	// The token configuration, in YAML.
 	Tokens string
@@ -43,25 +43,25 @@ func (m *Sources) Append(to []byte) []byte {
 type Make struct {
 	// The token configuration, in YAML: which tokens are accepted.
 	Tokens string
-	// Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope.
+	// Every denial has the status 403, so an unknown route looks like a missing scope.
 	Flat403 bool
-	// A `POST` counts as one even if a header names another method. Only safe if nothing in the service follows such headers.
+	// No header can override a `POST`. Unsafe if the service follows such headers.
 	IgnoreMethodOverride bool
-	// The host checks signatures. A library without cryptography, such as the WebAssembly module, always requires it.
+	// The host checks signatures. A library without cryptography requires it.
 	SignaturesOutside bool
 	// No key is used after its time; `max_stale_ms` must be 0.
 	NoStaleKeys bool
-	// The host sends calls that have a body. Without it, a configuration with an issuer of opaque tokens is rejected.
+	// The host sends calls that have a body, which issuers of opaque tokens need.
 	Introspection bool
 	// An `ORBGATE_CHALLENGE_*` number: the `WWW-Authenticate` header of denials.
 	Challenge uint64
 	// An `ORBGATE_TEMPLATES_*` number: the router's syntax for parameters.
 	Templates uint64
-	// An `ORBGATE_CORS_PREFLIGHT_*` number, for `OPTIONS` with `Origin` and `Access-Control-Request-Method`.
+	// An `ORBGATE_CORS_PREFLIGHT_*` number: how a CORS preflight is decided.
 	CorsPreflight uint64
 	// The realm of a full challenge: printable ASCII without `"` and `\`.
 	Realm string
-	// The URL of the service's metadata in a full challenge (RFC 9728): absolute, `https`.
+	// The `https` URL of the service's metadata in a full challenge (RFC 9728).
 	ResourceMetadata string
 	// How long keys are fresh if the issuer sends no usable `Cache-Control`. 0 selects 600 s.
 	TTLMS uint64
@@ -69,21 +69,21 @@ type Make struct {
 	TTLMinMS uint64
 	// The longest time that an issuer can set. 0 selects 3,600 s.
 	TTLMaxMS uint64
-	// The part of that time, in percent, after which a token starts a call without waiting for it. 0 selects 80.
+	// The percentage of keys' time after which a token starts a call ahead. 0 selects 80.
 	AheadPercent uint64
 	// How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s.
 	MaxStaleMS uint64
 	// The time between two attempts. 0 selects 30 s.
 	CooldownMS uint64
-	// How many attempts tokens with unknown keys can start at once, and again in every cooldown. 0 selects 4.
+	// How many attempts tokens with unknown keys can start at once and per cooldown. 0 selects 4.
 	Burst uint64
 	// The time between two attempts while there are no keys. 0 selects 1 s.
 	RetryMS uint64
 	// The time limit for one attempt. 0 selects 5 s.
 	TimeoutMS uint64
-	// Routes that need no token, such as `GET /healthz`, each written as in a policy with the whole path.
+	// Routes that need no token, as in a policy with the whole path: `GET /healthz`.
 	PublicRoutes []string
-	// The secrets of the clients that ask about opaque tokens, in the order of `SecretSources`. Empty: the library reads them all.
+	// Secrets in the order of `SecretSources`. Empty: the library reads them all.
 	Secrets []Secret
 	// The path of an MCP endpoint, whose requests are decided by the operations in their bodies.
 	Mcp string
@@ -95,7 +95,7 @@ type Make struct {
 	McpDenyLegacy bool
 	// The URL of the protected resource, whose metadata (RFC 9728) the gate serves.
 	Metadata string
-	// The origins whose pages may send requests to the endpoint, such as `https://app.example`.
+	// Origins whose pages may send requests to the endpoint, such as `https://app.example`.
 	McpOrigins []string
 }
 
@@ -190,7 +190,7 @@ func (m *Make) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Ask: Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`.
+// Ask: Starts a request, as received: neither decoded nor joined. Answered by `Answer`, `Wait`, `CheckSignature`, `ReadBody` or `Charge`.
 type Ask struct {
 	// The method.
 	Method string
@@ -198,7 +198,7 @@ type Ask struct {
 	Target string
 	// Every value of `Authorization`, one item for each header line.
 	Authorization []string
-	// The names of all headers, or at least those that contain `method`, in any letter case, because a header can override the method.
+	// The names of all headers, or at least those that contain `method`, in any letter case.
 	HeaderNames []string
 	// Every value of `Upgrade`. A request that lists `h2c` is denied.
 	Upgrade []string
@@ -208,21 +208,21 @@ type Ask struct {
 	AccessControlRequestMethod []string
 	// An `ORBGATE_MATCHED_*` number: what a router before the gate has chosen.
 	Matched uint64
-	// With `ORBGATE_MATCHED_TEMPLATE`, the template that the router chose, including any prefix, in the gate's syntax.
+	// With `ORBGATE_MATCHED_TEMPLATE`, that template with any prefix, in the gate's syntax.
 	PathTemplate string
 	// The request allows bonus orbs.
 	AllowBonusOrbs bool
 	// The answer has a line for an audit log.
 	WithAudit bool
-	// A thread blocks while this request waits for keys. Only one such request waits for longer than a second.
+	// A thread blocks while it waits: only one such request waits longer than a second.
 	HoldsThread bool
 	// The time since 1970, which determines whether tokens are valid.
 	UnixMS uint64
-	// The time since any moment, on a clock that is never set, which determines when keys are fetched.
+	// The time on the monotonic clock, which determines when keys are fetched.
 	MonotonicMS uint64
-	// The host reads whether the request allows bonus orbs, so the audit's `bonus_allowed` isn't null.
+	// The host reads `allow_bonus_orbs`, so the audit's `bonus_allowed` isn't null.
 	ReadsBonusOrbs bool
-	// The handler is about to run, and a ledger must hold the call's orbs. If it consumes, answered by `Charge`, or by a denial.
+	// A ledger must hold the call's orbs: if it consumes, answered by `Charge`, or by a denial.
 	Charges bool
 	// A function has returned how many orbs the call consumes; otherwise the policy states it.
 	HasAmount bool
@@ -234,11 +234,11 @@ type Ask struct {
 	RetryAfterMS uint64
 	// The function has failed, so the call is denied.
 	AmountFailed bool
-	// After an allow that consumes, and after `Charge`, the step keeps the token for an `Ask` with `again`.
+	// After an allow that consumes, and after `Charge`, the step keeps the token for `again`.
 	Keeps bool
-	// The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is.
+	// The request of the last answer: its token isn't verified again, the rest counts as it is.
 	Again bool
-	// With `charges`, the 16 random bytes of the `Hold` that follows a `Charge`, which then names the hold.
+	// With `charges`, the `id` of the `Hold` that follows: 16 random bytes. `Charge` names it.
 	Hold string
 }
 
@@ -340,11 +340,11 @@ func (m *Resume) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Checked: Resumes a step after the host has checked its signature. Answered by `Answer`, `ReadBody` or `Charge`.
+// Checked: Resumes a step after its signature was checked. Answered by `Answer`, `ReadBody` or `Charge`.
 type Checked struct {
 	// The signature is valid.
 	IsRight bool
-	// The first 8 bytes of the token's SHA-256 hash, if the host has instructions for it; 0 if the library must hash it.
+	// The first 8 bytes of the token's SHA-256 hash, or 0 if the library must hash it.
 	TokenHash uint64
 	// The time since 1970.
 	UnixMS uint64
@@ -370,7 +370,7 @@ func (m *Checked) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// IsOver: Asks whether the wait of a step is over: after each report of a call, and when `until_ms` is reached. Answered by `Over`.
+// IsOver: Asks whether a step's wait is over, after each report and at `until_ms`. Answered by `Over`.
 type IsOver struct {
 	// The time on the monotonic clock.
 	MonotonicMS uint64
@@ -385,7 +385,7 @@ func (m *IsOver) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// NextCall: Asks for the next call. Ask after each other question until the answer is `Done`, or only at the start, after `ReadSecrets` and after answers with `may_call`. Answered by `Call` or `Done`.
+// NextCall: Asks for the next call: at the start, after `ReadSecrets`, and after answers with `may_call`, until `Done`. Answered by `Call` or `Done`.
 type NextCall struct {
 	// The time on the monotonic clock.
 	MonotonicMS uint64
@@ -400,9 +400,9 @@ func (m *NextCall) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Called: Reports the result of a call. Answered by `Call`, the next one of the same attempt, or by `Done`, and then the steps that wait for it can be resumed. A report for an attempt that is already over has no effect.
+// Called: Reports the result of a call. Answered by `Call`, the next one of the attempt, or by `Done`: then steps that wait can be resumed.
 type Called struct {
-	// The attempt of the call.
+	// The attempt of the call. A report for one that is over has no effect.
 	Attempt uint64
 	// An `ORBGATE_FETCH_*` number if there is no response; otherwise 0.
 	Failure uint64
@@ -441,7 +441,7 @@ func (m *Called) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Warm: Requests every issuer's keys, as far as the settings allow, so that the first token needn't wait. Answered by `Done`; then ask for the next call.
+// Warm: Requests every issuer's keys, as far as the settings allow. Answered by `Done`; then ask `NextCall`.
 type Warm struct {
 	// The time on the monotonic clock.
 	MonotonicMS uint64
@@ -456,7 +456,7 @@ func (m *Warm) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Revoke: Never uses an issuer's key again, even if the issuer still publishes it. Answered by `Done`; for an unknown issuer, the status is `ORBGATE_STATUS_NOT_FOUND`.
+// Revoke: Never uses a key again. Answered by `Done`; an unknown issuer gives `ORBGATE_STATUS_NOT_FOUND`.
 type Revoke struct {
 	// The issuer.
 	Issuer string
@@ -476,7 +476,7 @@ func (m *Revoke) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Forget: Forgets an issuer's keys, or the answers about its tokens, if it has withdrawn one before it expired. Answered like `Revoke`.
+// Forget: Forgets an issuer's keys or answers about tokens, when it has withdrawn one. Answered like `Revoke`.
 type Forget struct {
 	// The issuer.
 	Issuer string
@@ -491,7 +491,7 @@ func (m *Forget) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// ReadSecrets: Reads the secrets of the clients that ask about opaque tokens again. If one can't be read, all of them stay as they are. Answered by `Done` or `Failed`.
+// ReadSecrets: Reads the secrets again. If one can't be read, all stay. Answered by `Done` or `Failed`.
 type ReadSecrets struct {
 	// As in `Make`.
 	Secrets []Secret
@@ -516,7 +516,7 @@ func (m *Status) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// CheckEngine: Checks that no path matches both a public route and a route of the engine's policy. Answered by `Done` or `Failed`.
+// CheckEngine: Checks that no path has a public route and one of the policy. Answered by `Done` or `Failed`.
 type CheckEngine struct{}
 
 // Append writes the question after these bytes.
@@ -525,7 +525,7 @@ func (m *CheckEngine) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// CheckRoutes: Compares the routes of a service with those of the engine's policy, and with the gate's public ones if there is a gate. Answered by `RouteDifferences`.
+// CheckRoutes: Compares a service's routes with the policy's and the gate's. Answered by `RouteDifferences`.
 type CheckRoutes struct {
 	// The routes of the service.
 	Routes []ServiceRoute
@@ -546,7 +546,7 @@ func (m *CheckRoutes) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Drop: Ends the request of a step, for example because the client has disconnected, so that the step can serve another. Answered by `Done`, without a gate.
+// Drop: Ends a step's request, for example when the client disconnects. Answered by `Done`.
 type Drop struct{}
 
 // Append writes the question after these bytes.
@@ -561,7 +561,7 @@ type Body struct {
 	Body string
 	// The body is longer than allowed.
 	TooLarge bool
-	// Each header line, or at least those whose names start with `content` or `mcp`, in any letter case.
+	// Header lines, at least each that starts with `content` or `mcp` in any case.
 	Headers []Header
 	// The time since 1970, for the audit log.
 	UnixMS uint64
@@ -596,9 +596,9 @@ func (m *Body) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Reload: Checks a version of the policy. The engine is the active one, or null before the first. If the answer is `Loaded` with `is_loaded`, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest.
+// Reload: Checks a version of the policy. The engine is the active one, or null before the first. Answered by `Loaded`.
 type Reload struct {
-	// The contents of the file, which was read once. A policy without an end marker is rejected, unless `interval_ms` is set.
+	// The contents of the file. Without `interval_ms`, it must have an end marker.
 	Policy string
 	// Why the file can't be read; empty if it was read.
 	Failure string
@@ -608,7 +608,7 @@ type Reload struct {
 	RefuseWider bool
 	// As in `Make`.
 	Secrets []Secret
-	// Follow the file with this step: ask again after each `pause_ms`, until `Drop`. A version counts once it was read twice without a change. 0: the version counts now.
+	// Ask with this step after each `pause_ms`, until `Drop`: a version counts once it was read twice without a change. 0: it counts now.
 	IntervalMS uint64
 	// An operator waits for the result.
 	IsTold bool
@@ -616,7 +616,7 @@ type Reload struct {
 	MonotonicMS uint64
 	// The name of the file, for errors and the log.
 	File string
-	// Why the host can't read a secret; empty if it read all. A version isn't loaded then.
+	// Why the host can't read a secret; then no version is loaded. Otherwise empty.
 	SecretsFailure string
 	// A ledger charges calls, so each route that consumes orbs must have an amount.
 	HasLedger bool
@@ -667,9 +667,9 @@ func (m *Reload) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// UseLedger: Makes the step the holds of a process in one ledger service, until `Drop`. All questions from `Hold` to `LedgerCalled` are for this step. Answered by `Ledgered` or `Failed`.
+// UseLedger: Makes the step the holds of a process in a ledger service, for `Hold` to `LedgerCalled`, until `Drop`. Answered by `Ledgered` or `Failed`.
 type UseLedger struct {
-	// A call is charged whose handler was stopped midway, or whose stream failed after its first byte.
+	// A call is charged whose handler, or begun stream, stopped midway.
 	CapturesCancelled bool
 	// How long a hold lasts if the process stops. 0 selects 60 s.
 	TTLMS uint64
@@ -681,11 +681,11 @@ type UseLedger struct {
 	VoidsCancelled bool
 	// A call at an MCP endpoint is charged whose result has `isError`.
 	CapturesToolErrors bool
-	// Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true.
+	// It isn't charged. With an MCP endpoint, one of the two must be true.
 	VoidsToolErrors bool
 	// A call at an MCP endpoint is charged whose result asks for input.
 	CapturesInputRequired bool
-	// Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true.
+	// It isn't charged. With an MCP endpoint, one of the two must be true.
 	VoidsInputRequired bool
 }
 
@@ -823,7 +823,7 @@ type Ended struct {
 	ID string
 	// It was stopped midway, or its stream failed after the first byte.
 	Cancelled bool
-	// The HTTP status of the whole answer; 0 if the handler failed, or its answer did before the first byte.
+	// The HTTP status of the whole answer; 0 if it or the handler failed before the first byte.
 	Status uint64
 	// The handler has stated how many orbs it has consumed.
 	IsStated bool
@@ -912,7 +912,7 @@ func (m *LedgerCalled) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// CheckAmounts: Checks at the start that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function, and that the policy has each route with a function. `Reload` checks the amounts of later versions. Answered by `Done` or `Failed`. It needs no gate.
+// CheckAmounts: Checks that each route that consumes orbs has an amount or a function, and that functions have routes. Answered by `Done` or `Failed`.
 type CheckAmounts struct {
 	// The routes with a function, as the policy names them.
 	Functions []string
@@ -927,7 +927,7 @@ func (m *CheckAmounts) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// ReadResponse: Makes the step the reader of the response to a call at an MCP endpoint that holds orbs, until `Drop`. Ask it before the handler runs. Answered by `Responded`.
+// ReadResponse: Makes the step, until `Drop`, the reader of the response of an MCP endpoint; ask before the handler runs. Answered by `Responded`.
 type ReadResponse struct {
 	// That of the `Charge`.
 	McpID string
@@ -949,7 +949,7 @@ func (m *ReadResponse) Append(to []byte) []byte {
 
 // ResponseBegins: The response begins. Answered by `Responded`.
 type ResponseBegins struct {
-	// Its header lines, or at least `Content-Type` and `Content-Encoding`.
+	// Its header lines: at least `Content-Type` and `Content-Encoding`.
 	Headers []Header
 }
 
@@ -978,7 +978,7 @@ func (m *ResponsePiece) Append(to []byte) []byte {
 	return end(to, start)
 }
 
-// Visible: Asks which of these names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`.
+// Visible: Asks which names a token may pass to a method of the MCP endpoint. Answered by `VisibleNames`.
 type Visible struct {
 	// The kind of the token, an `OrbgateTokenKind`.
 	Kind uint64
@@ -1151,7 +1151,7 @@ func (r *Reply) Read(message []byte) bool {
 
 // Done: The question is done.
 type Done struct {
-	// After `NextCall`, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After `CheckEngine`, for hosts that never charge: that routes of the policy consume orbs, a warning.
+	// What to log, one sentence on each line: of `NextCall`; of `CheckEngine` if nothing charges.
 	Notices string
 	// The level of each line of `notices`, on a line of its own: `info`, `warning` or `error`.
 	Levels string
@@ -1233,9 +1233,9 @@ func (m *Failed) read(fields []byte) bool {
 type Answer struct {
 	// The decision, packed as with `ORBGATE_PACK_ABOUT`.
 	Packed uint64
-	// The status of the response to a denied request, which has no body unless `body` is set; 0 for an allow.
+	// The status of the response to a denied request; 0 for an allow.
 	HTTPStatus uint64
-	// The request is allowed only as a CORS preflight, so a handler that takes other methods than `OPTIONS` must not run.
+	// The request is allowed only as a preflight, so run only a handler of `OPTIONS`.
 	Preflight bool
 	// The `WWW-Authenticate` header of a denial.
 	WWWAuthenticate *string
@@ -1243,9 +1243,9 @@ type Answer struct {
 	Allow *string
 	// Why the token is rejected, such as `expired`, only for logs and counters.
 	Refused string
-	// The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it.
+	// What the router chose instead of the allowed route; empty if it is unknown. Count it.
 	Misrouted *string
-	// The template of an allowed request that needs no token, because its decision names no route.
+	// The template of an allowed request that needs no token.
 	PublicTemplate string
 	// With `with_audit`, a JSON line for an audit log, without a line feed.
 	Audit *string
@@ -1255,7 +1255,7 @@ type Answer struct {
 	Token Token
 	// `NextCall` might be answered by a call.
 	MayCall bool
-	// The body of the response, if it has one: JSON, and at a status of 200 the metadata of the protected resource.
+	// The response's body, if it has one: JSON, such as the metadata of the resource at a 200.
 	Body []byte
 	// More headers of the response.
 	Headers []CallHeader
@@ -1327,7 +1327,7 @@ func (m *Answer) read(fields []byte) bool {
 	return true
 }
 
-// Wait: The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` is answered so, at the latest until `until_ms`, and then resume.
+// Wait: The request needs keys, or an answer about its token. Send the calls of `NextCall`, wait until `IsOver` says so or `until_ms`, and resume.
 type Wait struct {
 	// When the wait ends even without a report, on the monotonic clock.
 	UntilMS uint64
@@ -1364,7 +1364,7 @@ func (m *Wait) read(fields []byte) bool {
 	return true
 }
 
-// CheckSignature: Check a signature, and report with `Checked` whether it is valid. The algorithm fits the key, and key and signature have a valid form and length.
+// CheckSignature: Report with `Checked` whether this signature is valid. The algorithm fits the key, and key and signature have a valid form and length.
 type CheckSignature struct {
 	// The algorithm, such as `RS256`. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash.
 	Algorithm string
@@ -1570,7 +1570,7 @@ func (m *KeyStatus) read(fields []byte) bool {
 
 // RouteDifferences: The differences between the routes of a service and of its policy; empty if they are the same.
 type RouteDifferences struct {
-	// First the routes that the policy lacks, then those that the service lacks.
+	// First what the policy lacks, then what the service lacks.
 	Differences []RouteDifference
 }
 
@@ -1603,7 +1603,7 @@ type ReadBody struct {
 	MostBytes uint64
 	// `NextCall` might be answered by a call.
 	MayCall bool
-	// The most bytes of bodies that the host holds for all requests. Without a `Content-Length`, a body needs room for `most_bytes`. If there is no room, report `busy`.
+	// The most bytes of all bodies that the host holds; one without `Content-Length` counts as `most_bytes`. Without room, report `busy`.
 	MostHeld uint64
 }
 
@@ -1638,11 +1638,11 @@ func (m *ReadBody) read(fields []byte) bool {
 	return true
 }
 
-// Loaded: What became of a version of the policy.
+// Loaded: What became of a version of the policy. A first one with the engine's digest is active already.
 type Loaded struct {
-	// Activate it.
+	// Make an engine of the same bytes and activate it. The secrets were read again.
 	IsLoaded bool
-	// The label of `orbgate_policy_loads_total`, such as `loaded` or `wider`. Empty if there is nothing to count or to log.
+	// The label of `orbgate_policy_loads_total`, such as `wider`; empty if nothing is counted.
 	Result string
 	// What to log: the digest, or why the previous policy stays active.
 	Message string
@@ -1701,7 +1701,7 @@ func (m *Loaded) read(fields []byte) bool {
 	return true
 }
 
-// Charge: The call is allowed and consumes orbs, which must be held before its handler runs: ask the ledger's step with `Hold`.
+// Charge: The call is allowed and consumes orbs: before its handler runs, ask the ledger's step with `Hold`.
 type Charge struct {
 	// The account.
 	Account []byte
@@ -1711,11 +1711,11 @@ type Charge struct {
 	Bonus bool
 	// What the service notes: the route and the policy's digest.
 	Note []byte
-	// For a call at an MCP endpoint whose response settles it: ask with `ReadResponse`. Otherwise empty.
+	// If it isn't empty, the response of an MCP endpoint settles it: ask with `ReadResponse`.
 	McpID []byte
 	// Its protocol version is an older one.
 	McpLegacy bool
-	// With `with_audit`, the line for an audit log once the orbs are held, instead of that of the answer before. It names the hold.
+	// With `with_audit`, the audit's line once the orbs are held, instead of the answer's.
 	Audit *string
 	// The id of the hold in the ledger, for the service's own log.
 	HoldID string
@@ -1768,13 +1768,13 @@ func (m *Charge) read(fields []byte) bool {
 type HoldStep struct {
 	// The orbs are held: run the handler.
 	MayRun bool
-	// If it isn't empty, send a call and report it with `Held`. This is its path, to be added to the service's URL. By POST, with the secret as a bearer token.
+	// If it isn't empty, POST to this path with the secret as bearer token, and report `Held`.
 	Path string
 	// Its body, which is JSON.
 	Body []byte
 	// After this time the call has failed.
 	TimeoutMS uint64
-	// If it isn't 0, wait until then, on the monotonic clock, and ask with `Waited`. Otherwise deny.
+	// If it isn't 0, wait until this monotonic time and ask with `Waited`. Otherwise deny.
 	UntilMS uint64
 	// Of a denial: for `unpaid` of `Ask`.
 	Unpaid uint64
@@ -2180,7 +2180,7 @@ func (m *SecretSource) read(fields []byte) bool {
 type IssuerStatus struct {
 	// The issuer.
 	Issuer string
-	// The number of usable keys. If it is 0 and `opaque` isn't true, every token of the issuer is rejected.
+	// The number of usable keys. At 0, every token is rejected unless `opaque` is true.
 	KeyCount uint64
 	// When the keys were fetched, on the monotonic clock; 0 if there aren't any.
 	FetchedMS uint64
@@ -2188,7 +2188,7 @@ type IssuerStatus struct {
 	Failure string
 	// The keys that were left out, with the reasons: one line for each.
 	Warnings string
-	// The issuer's tokens are opaque: it has no keys, and `failure` is that of its introspection endpoint.
+	// The issuer's tokens are opaque: `failure` is that of its introspection endpoint.
 	Opaque bool
 }
 
@@ -2235,7 +2235,7 @@ type RouteDifference struct {
 	Kind uint64
 	// The route, for example `GET /users/export`.
 	Route string
-	// The policy's route that decides the requests of an undeclared route; empty if they are denied.
+	// The policy's route that decides an undeclared one; empty if it is denied.
 	DecidedAs string
 }
 

@@ -2,7 +2,7 @@
 
 use super::{Field, MADE, Message, Messages, ValueType};
 
-/// The most bytes of a line that ends in a comment.
+/// The most bytes of a line without what begins and ends its comment.
 const LINE: usize = 140;
 
 pub(super) fn header(messages: &Messages) -> String {
@@ -83,7 +83,10 @@ pub(super) fn function(message: &Message, field: &Field, [one, item]: [&str; 2])
 fn declaration(declares: &str, about: &str) -> String {
     match declares.len() + about.len() < LINE {
         true => format!("{declares} /* {about} */\n"),
-        false => format!("/* {about} */\n{declares}\n"),
+        false => {
+            assert!(about.len() < LINE, "too long for a line: {about}");
+            format!("/* {about} */\n{declares}\n")
+        }
     }
 }
 
@@ -96,8 +99,8 @@ fn setters(messages: &Messages, number: u32, question: &Message) -> String {
 
 fn setter(messages: &Messages, (number, question): (u32, &Message), field: &Field) -> String {
     let (kind, names) = match (field.list, field.kind) {
-        (false, ValueType::Integer) => ("SET_INTEGER", String::new()),
-        (false, ValueType::Boolean) => ("SET_BOOLEAN", String::new()),
+        (false, ValueType::Integer) => ("SET_INT", String::new()),
+        (false, ValueType::Boolean) => ("SET_BOOL", String::new()),
         (true, ValueType::Part(part)) => match &messages.find(part).fields[..] {
             [one @ Field { optional: true, number: 1, .. }] if one.is_string() => ("ADD_OPTIONAL", String::new()),
             [one @ Field { optional: false, number: 1, .. }, two @ Field { optional: false, number: 2, .. }]
@@ -109,7 +112,7 @@ fn setter(messages: &Messages, (number, question): (u32, &Message), field: &Fiel
         },
         (list, ValueType::Text | ValueType::Kept | ValueType::Bytes) => {
             assert!(!field.optional, "only a part has a field that can be absent");
-            (if list { "ADD_STRING" } else { "SET_STRING" }, String::new())
+            (if list { "ADD_STR" } else { "SET_STR" }, String::new())
         }
         _ => panic!("{} has a form that no question had yet", field.name),
     };
@@ -140,9 +143,9 @@ fn getter(messages: &Messages, message: &Message, field: &Field) -> String {
             let part = messages.kind(messages.find(part));
             (if list { "NEXT_PART" } else { "GET_PART" }, format!("{:#x}, {part}", field.tag()))
         }
-        (false, ValueType::Integer) => ("GET_INTEGER", field.number.to_string()),
-        (false, ValueType::Boolean) => ("GET_BOOLEAN", field.number.to_string()),
-        (false, _) => ("GET_STRING", field.number.to_string()),
+        (false, ValueType::Integer) => ("GET_INT", field.number.to_string()),
+        (false, ValueType::Boolean) => ("GET_BOOL", field.number.to_string()),
+        (false, _) => ("GET_STR", field.number.to_string()),
         (true, _) => panic!("{} is a list of a kind that no answer had yet", field.name),
     };
     let name = function(message, field, ["get", "next"]);

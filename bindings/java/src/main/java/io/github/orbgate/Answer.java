@@ -8,12 +8,12 @@ import java.util.Optional;
  *
  * @param decision the decision
  * <!-- cargo xtask codes: descriptions -->
- * @param httpStatus the status of the response to a denied request, which has no body unless {@code body} is set; 0 for an allow
- * @param preflight the request is allowed only as a CORS preflight, so a handler that takes other methods than {@code OPTIONS} must not run
+ * @param httpStatus the status of the response to a denied request; 0 for an allow
+ * @param preflight the request is allowed only as a preflight, so run only a handler of {@code OPTIONS}
  * @param wwwAuthenticate the {@code WWW-Authenticate} header of a denial
  * @param allow the {@code Allow} header of a denial
  * @param refused why the token is rejected, such as {@code expired}, only for logs and counters
- * @param publicTemplate the template of an allowed request that needs no token, because its decision names no route
+ * @param publicTemplate the template of an allowed request that needs no token
  * @param token the verified token; absent without a valid token
  * <!-- end of descriptions -->
  */

@@ -9,7 +9,7 @@ import java.util.Optional;
  *
  * <!-- cargo xtask codes: descriptions -->
  * @param issuer the issuer
- * @param count the number of usable keys. If it is 0 and {@code isOpaque} isn't true, every token of the issuer is rejected
+ * @param count the number of usable keys. At 0, every token is rejected unless {@code isOpaque} is true
  * @param age the time since the keys were fetched; empty if there aren't any
  * @param failure why the last attempt failed; empty if it succeeded
  * @param warnings the keys that were left out, with the reasons

@@ -54,7 +54,7 @@ final class Messages {
         }
     }
 
-    /** Asks for the secrets that a token configuration needs. Answered by {@code SecretSources} or {@code Failed}, without a gate. */
+    /** Asks which secrets a token configuration needs. Answered by {@code SecretSources} or {@code Failed}. */
     static final class Sources implements Question {
         /** The token configuration, in YAML. */
         byte[] tokens = NOTHING;
@@ -72,19 +72,19 @@ final class Messages {
         /** The token configuration, in YAML: which tokens are accepted. */
         byte[] tokens = NOTHING;
 
-        /** Every denial has the status 403, so that callers can't distinguish an unknown route from a missing scope. */
+        /** Every denial has the status 403, so an unknown route looks like a missing scope. */
         boolean flat403;
 
-        /** A {@code POST} counts as one even if a header names another method. Only safe if nothing in the service follows such headers. */
+        /** No header can override a {@code POST}. Unsafe if the service follows such headers. */
         boolean ignoreMethodOverride;
 
-        /** The host checks signatures. A library without cryptography, such as the WebAssembly module, always requires it. */
+        /** The host checks signatures. A library without cryptography requires it. */
         boolean signaturesOutside;
 
         /** No key is used after its time; {@code max_stale_ms} must be 0. */
         boolean noStaleKeys;
 
-        /** The host sends calls that have a body. Without it, a configuration with an issuer of opaque tokens is rejected. */
+        /** The host sends calls that have a body, which issuers of opaque tokens need. */
         boolean introspection;
 
         /** An {@code ORBGATE_CHALLENGE_*} number: the {@code WWW-Authenticate} header of denials. */
@@ -93,13 +93,13 @@ final class Messages {
         /** An {@code ORBGATE_TEMPLATES_*} number: the router's syntax for parameters. */
         long templates;
 
-        /** An {@code ORBGATE_CORS_PREFLIGHT_*} number, for {@code OPTIONS} with {@code Origin} and {@code Access-Control-Request-Method}. */
+        /** An {@code ORBGATE_CORS_PREFLIGHT_*} number: how a CORS preflight is decided. */
         long corsPreflight;
 
         /** The realm of a full challenge: printable ASCII without {@code "} and {@code \}. */
         String realm = "";
 
-        /** The URL of the service's metadata in a full challenge (RFC 9728): absolute, {@code https}. */
+        /** The {@code https} URL of the service's metadata in a full challenge (RFC 9728). */
         String resourceMetadata = "";
 
         /** How long keys are fresh if the issuer sends no usable {@code Cache-Control}. 0 selects 600 s. */
@@ -111,7 +111,7 @@ final class Messages {
         /** The longest time that an issuer can set. 0 selects 3,600 s. */
         long ttlMaxMs;
 
-        /** The part of that time, in percent, after which a token starts a call without waiting for it. 0 selects 80. */
+        /** The percentage of keys' time after which a token starts a call ahead. 0 selects 80. */
         long aheadPercent;
 
         /** How long stale keys are used if new ones can't be fetched. 0 selects 3,600 s. */
@@ -120,7 +120,7 @@ final class Messages {
         /** The time between two attempts. 0 selects 30 s. */
         long cooldownMs;
 
-        /** How many attempts tokens with unknown keys can start at once, and again in every cooldown. 0 selects 4. */
+        /** How many attempts tokens with unknown keys can start at once and per cooldown. 0 selects 4. */
         long burst;
 
         /** The time between two attempts while there are no keys. 0 selects 1 s. */
@@ -129,10 +129,10 @@ final class Messages {
         /** The time limit for one attempt. 0 selects 5 s. */
         long timeoutMs;
 
-        /** Routes that need no token, such as {@code GET /healthz}, each written as in a policy with the whole path. */
+        /** Routes that need no token, as in a policy with the whole path: {@code GET /healthz}. */
         List<String> publicRoutes = List.of();
 
-        /** The secrets of the clients that ask about opaque tokens, in the order of {@code SecretSources}. Empty: the library reads them all. */
+        /** Secrets in the order of {@code SecretSources}. Empty: the library reads them all. */
         List<Secret> secrets = List.of();
 
         /** The path of an MCP endpoint, whose requests are decided by the operations in their bodies. */
@@ -150,7 +150,7 @@ final class Messages {
         /** The URL of the protected resource, whose metadata (RFC 9728) the gate serves. */
         String metadata = "";
 
-        /** The origins whose pages may send requests to the endpoint, such as {@code https://app.example}. */
+        /** Origins whose pages may send requests to the endpoint, such as {@code https://app.example}. */
         List<String> mcpOrigins = List.of();
 
         @Override
@@ -196,7 +196,7 @@ final class Messages {
         }
     }
 
-    /** Starts a request as received over the wire. Don't decode, strip or join any part of it. Answered by {@code Answer}, {@code Wait}, {@code CheckSignature}, {@code ReadBody} or {@code Charge}. */
+    /** Starts a request, as received: neither decoded nor joined. Answered by {@code Answer}, {@code Wait}, {@code CheckSignature}, {@code ReadBody} or {@code Charge}. */
     static final class Ask implements Question {
         /** The method. */
         byte[] method = NOTHING;
@@ -207,7 +207,7 @@ final class Messages {
         /** Every value of {@code Authorization}, one item for each header line. */
         List<byte[]> authorization = List.of();
 
-        /** The names of all headers, or at least those that contain {@code method}, in any letter case, because a header can override the method. */
+        /** The names of all headers, or at least those that contain {@code method}, in any letter case. */
         List<byte[]> headerNames = List.of();
 
         /** Every value of {@code Upgrade}. A request that lists {@code h2c} is denied. */
@@ -222,7 +222,7 @@ final class Messages {
         /** An {@code ORBGATE_MATCHED_*} number: what a router before the gate has chosen. */
         long matched;
 
-        /** With {@code ORBGATE_MATCHED_TEMPLATE}, the template that the router chose, including any prefix, in the gate's syntax. */
+        /** With {@code ORBGATE_MATCHED_TEMPLATE}, that template with any prefix, in the gate's syntax. */
         String pathTemplate = "";
 
         /** The request allows bonus orbs. */
@@ -231,19 +231,19 @@ final class Messages {
         /** The answer has a line for an audit log. */
         boolean withAudit;
 
-        /** A thread blocks while this request waits for keys. Only one such request waits for longer than a second. */
+        /** A thread blocks while it waits: only one such request waits longer than a second. */
         boolean holdsThread;
 
         /** The time since 1970, which determines whether tokens are valid. */
         long unixMs;
 
-        /** The time since any moment, on a clock that is never set, which determines when keys are fetched. */
+        /** The time on the monotonic clock, which determines when keys are fetched. */
         long monotonicMs;
 
-        /** The host reads whether the request allows bonus orbs, so the audit's {@code bonus_allowed} isn't null. */
+        /** The host reads {@code allow_bonus_orbs}, so the audit's {@code bonus_allowed} isn't null. */
         boolean readsBonusOrbs;
 
-        /** The handler is about to run, and a ledger must hold the call's orbs. If it consumes, answered by {@code Charge}, or by a denial. */
+        /** A ledger must hold the call's orbs: if it consumes, answered by {@code Charge}, or by a denial. */
         boolean charges;
 
         /** A function has returned how many orbs the call consumes; otherwise the policy states it. */
@@ -261,13 +261,13 @@ final class Messages {
         /** The function has failed, so the call is denied. */
         boolean amountFailed;
 
-        /** After an allow that consumes, and after {@code Charge}, the step keeps the token for an {@code Ask} with {@code again}. */
+        /** After an allow that consumes, and after {@code Charge}, the step keeps the token for {@code again}. */
         boolean keeps;
 
-        /** The request is that of the step's last answer, which it keeps: its token isn't verified a second time. The rest of the question counts as it is. */
+        /** The request of the last answer: its token isn't verified again, the rest counts as it is. */
         boolean again;
 
-        /** With {@code charges}, the 16 random bytes of the {@code Hold} that follows a {@code Charge}, which then names the hold. */
+        /** With {@code charges}, the {@code id} of the {@code Hold} that follows: 16 random bytes. {@code Charge} names it. */
         byte[] hold = NOTHING;
 
         @Override
@@ -328,12 +328,12 @@ final class Messages {
         }
     }
 
-    /** Resumes a step after the host has checked its signature. Answered by {@code Answer}, {@code ReadBody} or {@code Charge}. */
+    /** Resumes a step after its signature was checked. Answered by {@code Answer}, {@code ReadBody} or {@code Charge}. */
     static final class Checked implements Question {
         /** The signature is valid. */
         boolean isRight;
 
-        /** The first 8 bytes of the token's SHA-256 hash, if the host has instructions for it; 0 if the library must hash it. */
+        /** The first 8 bytes of the token's SHA-256 hash, or 0 if the library must hash it. */
         long tokenHash;
 
         /** The time since 1970. */
@@ -353,7 +353,7 @@ final class Messages {
         }
     }
 
-    /** Asks whether the wait of a step is over: after each report of a call, and when {@code until_ms} is reached. Answered by {@code Over}. */
+    /** Asks whether a step's wait is over, after each report and at {@code until_ms}. Answered by {@code Over}. */
     static final class IsOver implements Question {
         /** The time on the monotonic clock. */
         long monotonicMs;
@@ -366,7 +366,7 @@ final class Messages {
         }
     }
 
-    /** Asks for the next call. Ask after each other question until the answer is {@code Done}, or only at the start, after {@code ReadSecrets} and after answers with {@code may_call}. Answered by {@code Call} or {@code Done}. */
+    /** Asks for the next call: at the start, after {@code ReadSecrets}, and after answers with {@code may_call}, until {@code Done}. Answered by {@code Call} or {@code Done}. */
     static final class NextCall implements Question {
         /** The time on the monotonic clock. */
         long monotonicMs;
@@ -379,9 +379,9 @@ final class Messages {
         }
     }
 
-    /** Reports the result of a call. Answered by {@code Call}, the next one of the same attempt, or by {@code Done}, and then the steps that wait for it can be resumed. A report for an attempt that is already over has no effect. */
+    /** Reports the result of a call. Answered by {@code Call}, the next one of the attempt, or by {@code Done}: then steps that wait can be resumed. */
     static final class Called implements Question {
-        /** The attempt of the call. */
+        /** The attempt of the call. A report for one that is over has no effect. */
         long attempt;
 
         /** An {@code ORBGATE_FETCH_*} number if there is no response; otherwise 0. */
@@ -416,7 +416,7 @@ final class Messages {
         }
     }
 
-    /** Requests every issuer's keys, as far as the settings allow, so that the first token needn't wait. Answered by {@code Done}; then ask for the next call. */
+    /** Requests every issuer's keys, as far as the settings allow. Answered by {@code Done}; then ask {@code NextCall}. */
     static final class Warm implements Question {
         /** The time on the monotonic clock. */
         long monotonicMs;
@@ -429,7 +429,7 @@ final class Messages {
         }
     }
 
-    /** Never uses an issuer's key again, even if the issuer still publishes it. Answered by {@code Done}; for an unknown issuer, the status is {@code ORBGATE_STATUS_NOT_FOUND}. */
+    /** Never uses a key again. Answered by {@code Done}; an unknown issuer gives {@code ORBGATE_STATUS_NOT_FOUND}. */
     static final class Revoke implements Question {
         /** The issuer. */
         byte[] issuer = NOTHING;
@@ -446,7 +446,7 @@ final class Messages {
         }
     }
 
-    /** Forgets an issuer's keys, or the answers about its tokens, if it has withdrawn one before it expired. Answered like {@code Revoke}. */
+    /** Forgets an issuer's keys or answers about tokens, when it has withdrawn one. Answered like {@code Revoke}. */
     static final class Forget implements Question {
         /** The issuer. */
         byte[] issuer = NOTHING;
@@ -459,7 +459,7 @@ final class Messages {
         }
     }
 
-    /** Reads the secrets of the clients that ask about opaque tokens again. If one can't be read, all of them stay as they are. Answered by {@code Done} or {@code Failed}. */
+    /** Reads the secrets again. If one can't be read, all stay. Answered by {@code Done} or {@code Failed}. */
     static final class ReadSecrets implements Question {
         /** As in {@code Make}. */
         List<Secret> secrets = List.of();
@@ -485,7 +485,7 @@ final class Messages {
         }
     }
 
-    /** Checks that no path matches both a public route and a route of the engine's policy. Answered by {@code Done} or {@code Failed}. */
+    /** Checks that no path has a public route and one of the policy. Answered by {@code Done} or {@code Failed}. */
     static final class CheckEngine implements Question {
         @Override
         public void write(Wire.Writer to) {
@@ -494,7 +494,7 @@ final class Messages {
         }
     }
 
-    /** Compares the routes of a service with those of the engine's policy, and with the gate's public ones if there is a gate. Answered by {@code RouteDifferences}. */
+    /** Compares a service's routes with the policy's and the gate's. Answered by {@code RouteDifferences}. */
     static final class CheckRoutes implements Question {
         /** The routes of the service. */
         List<ServiceRoute> routes = List.of();
@@ -515,7 +515,7 @@ final class Messages {
         }
     }
 
-    /** Ends the request of a step, for example because the client has disconnected, so that the step can serve another. Answered by {@code Done}, without a gate. */
+    /** Ends a step's request, for example when the client disconnects. Answered by {@code Done}. */
     static final class Drop implements Question {
         @Override
         public void write(Wire.Writer to) {
@@ -532,7 +532,7 @@ final class Messages {
         /** The body is longer than allowed. */
         boolean tooLarge;
 
-        /** Each header line, or at least those whose names start with {@code content} or {@code mcp}, in any letter case. */
+        /** Header lines, at least each that starts with {@code content} or {@code mcp} in any case. */
         List<Header> headers = List.of();
 
         /** The time since 1970, for the audit log. */
@@ -561,9 +561,9 @@ final class Messages {
         }
     }
 
-    /** Checks a version of the policy. The engine is the active one, or null before the first. If the answer is {@code Loaded} with {@code is_loaded}, the secrets were read again; make an engine of the same bytes and activate it. The first version that is followed is active already if it has the engine's digest. */
+    /** Checks a version of the policy. The engine is the active one, or null before the first. Answered by {@code Loaded}. */
     static final class Reload implements Question {
-        /** The contents of the file, which was read once. A policy without an end marker is rejected, unless {@code interval_ms} is set. */
+        /** The contents of the file. Without {@code interval_ms}, it must have an end marker. */
         byte[] policy = NOTHING;
 
         /** Why the file can't be read; empty if it was read. */
@@ -578,7 +578,7 @@ final class Messages {
         /** As in {@code Make}. */
         List<Secret> secrets = List.of();
 
-        /** Follow the file with this step: ask again after each {@code pause_ms}, until {@code Drop}. A version counts once it was read twice without a change. 0: the version counts now. */
+        /** Ask with this step after each {@code pause_ms}, until {@code Drop}: a version counts once it was read twice without a change. 0: it counts now. */
         long intervalMs;
 
         /** An operator waits for the result. */
@@ -590,7 +590,7 @@ final class Messages {
         /** The name of the file, for errors and the log. */
         String file = "";
 
-        /** Why the host can't read a secret; empty if it read all. A version isn't loaded then. */
+        /** Why the host can't read a secret; then no version is loaded. Otherwise empty. */
         String secretsFailure = "";
 
         /** A ledger charges calls, so each route that consumes orbs must have an amount. */
@@ -624,9 +624,9 @@ final class Messages {
         }
     }
 
-    /** Makes the step the holds of a process in one ledger service, until {@code Drop}. All questions from {@code Hold} to {@code LedgerCalled} are for this step. Answered by {@code Ledgered} or {@code Failed}. */
+    /** Makes the step the holds of a process in a ledger service, for {@code Hold} to {@code LedgerCalled}, until {@code Drop}. Answered by {@code Ledgered} or {@code Failed}. */
     static final class UseLedger implements Question {
-        /** A call is charged whose handler was stopped midway, or whose stream failed after its first byte. */
+        /** A call is charged whose handler, or begun stream, stopped midway. */
         boolean capturesCancelled;
 
         /** How long a hold lasts if the process stops. 0 selects 60 s. */
@@ -644,13 +644,13 @@ final class Messages {
         /** A call at an MCP endpoint is charged whose result has {@code isError}. */
         boolean capturesToolErrors;
 
-        /** Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true. */
+        /** It isn't charged. With an MCP endpoint, one of the two must be true. */
         boolean voidsToolErrors;
 
         /** A call at an MCP endpoint is charged whose result asks for input. */
         boolean capturesInputRequired;
 
-        /** Such a call isn't charged. For a gate with an MCP endpoint, one of the two must be true. */
+        /** It isn't charged. With an MCP endpoint, one of the two must be true. */
         boolean voidsInputRequired;
 
         @Override
@@ -756,7 +756,7 @@ final class Messages {
         /** It was stopped midway, or its stream failed after the first byte. */
         boolean cancelled;
 
-        /** The HTTP status of the whole answer; 0 if the handler failed, or its answer did before the first byte. */
+        /** The HTTP status of the whole answer; 0 if it or the handler failed before the first byte. */
         long status;
 
         /** The handler has stated how many orbs it has consumed. */
@@ -827,7 +827,7 @@ final class Messages {
         }
     }
 
-    /** Checks at the start that each route of the engine's policy that consumes orbs has an amount, in the policy or by a function, and that the policy has each route with a function. {@code Reload} checks the amounts of later versions. Answered by {@code Done} or {@code Failed}. It needs no gate. */
+    /** Checks that each route that consumes orbs has an amount or a function, and that functions have routes. Answered by {@code Done} or {@code Failed}. */
     static final class CheckAmounts implements Question {
         /** The routes with a function, as the policy names them. */
         List<String> functions = List.of();
@@ -842,7 +842,7 @@ final class Messages {
         }
     }
 
-    /** Makes the step the reader of the response to a call at an MCP endpoint that holds orbs, until {@code Drop}. Ask it before the handler runs. Answered by {@code Responded}. */
+    /** Makes the step, until {@code Drop}, the reader of the response of an MCP endpoint; ask before the handler runs. Answered by {@code Responded}. */
     static final class ReadResponse implements Question {
         /** That of the {@code Charge}. */
         byte[] mcpId = NOTHING;
@@ -861,7 +861,7 @@ final class Messages {
 
     /** The response begins. Answered by {@code Responded}. */
     static final class ResponseBegins implements Question {
-        /** Its header lines, or at least {@code Content-Type} and {@code Content-Encoding}. */
+        /** Its header lines: at least {@code Content-Type} and {@code Content-Encoding}. */
         List<Header> headers = List.of();
 
         @Override
@@ -889,7 +889,7 @@ final class Messages {
         }
     }
 
-    /** Asks which of these names a token may pass to a method of the MCP endpoint. Answered by {@code VisibleNames}. */
+    /** Asks which names a token may pass to a method of the MCP endpoint. Answered by {@code VisibleNames}. */
     static final class Visible implements Question {
         /** The kind of the token, an {@code OrbgateTokenKind}. */
         long kind;
@@ -958,7 +958,7 @@ final class Messages {
 
     /** The question is done. */
     static final class Done implements Reply {
-        /** After {@code NextCall}, what to log, one sentence on each line, once for each change: issuers that can't be fetched or asked, or can be again, and keys that are left out of a set. After {@code CheckEngine}, for hosts that never charge: that routes of the policy consume orbs, a warning. */
+        /** What to log, one sentence on each line: of {@code NextCall}; of {@code CheckEngine} if nothing charges. */
         String notices = "";
 
         /** The level of each line of {@code notices}, on a line of its own: {@code info}, {@code warning} or {@code error}. */
@@ -1009,10 +1009,10 @@ final class Messages {
         /** The decision, packed as with {@code ORBGATE_PACK_ABOUT}. */
         long packed;
 
-        /** The status of the response to a denied request, which has no body unless {@code body} is set; 0 for an allow. */
+        /** The status of the response to a denied request; 0 for an allow. */
         long httpStatus;
 
-        /** The request is allowed only as a CORS preflight, so a handler that takes other methods than {@code OPTIONS} must not run. */
+        /** The request is allowed only as a preflight, so run only a handler of {@code OPTIONS}. */
         boolean preflight;
 
         /** The {@code WWW-Authenticate} header of a denial. */
@@ -1024,10 +1024,10 @@ final class Messages {
         /** Why the token is rejected, such as {@code expired}, only for logs and counters. */
         String refused = "";
 
-        /** The template that the router chose instead of the allowed route; empty if the router didn't report one. Count it. */
+        /** What the router chose instead of the allowed route; empty if it is unknown. Count it. */
         String misrouted;
 
-        /** The template of an allowed request that needs no token, because its decision names no route. */
+        /** The template of an allowed request that needs no token. */
         String publicTemplate = "";
 
         /** With {@code with_audit}, a JSON line for an audit log, without a line feed. */
@@ -1039,7 +1039,7 @@ final class Messages {
         /** {@code NextCall} might be answered by a call. */
         boolean mayCall;
 
-        /** The body of the response, if it has one: JSON, and at a status of 200 the metadata of the protected resource. */
+        /** The response's body, if it has one: JSON, such as the metadata of the resource at a 200. */
         byte[] body;
 
         /** More headers of the response. */
@@ -1074,7 +1074,7 @@ final class Messages {
         }
     }
 
-    /** The request needs keys, or an answer about its token. Send the calls of {@code NextCall}, wait until {@code IsOver} is answered so, at the latest until {@code until_ms}, and then resume. */
+    /** The request needs keys, or an answer about its token. Send the calls of {@code NextCall}, wait until {@code IsOver} says so or {@code until_ms}, and resume. */
     static final class Wait implements Reply {
         /** When the wait ends even without a report, on the monotonic clock. */
         long untilMs;
@@ -1096,7 +1096,7 @@ final class Messages {
         }
     }
 
-    /** Check a signature, and report with {@code Checked} whether it is valid. The algorithm fits the key, and key and signature have a valid form and length. */
+    /** Report with {@code Checked} whether this signature is valid. The algorithm fits the key, and key and signature have a valid form and length. */
     static final class CheckSignature implements Reply {
         /** The algorithm, such as {@code RS256}. ECDSA signatures are two numbers, not DER (RFC 7518 §3.4); PSS has a salt as long as its hash. */
         String algorithm = "";
@@ -1232,7 +1232,7 @@ final class Messages {
 
     /** The differences between the routes of a service and of its policy; empty if they are the same. */
     static final class RouteDifferences implements Reply {
-        /** First the routes that the policy lacks, then those that the service lacks. */
+        /** First what the policy lacks, then what the service lacks. */
         List<RouteDifference> differences = new ArrayList<>();
 
         static RouteDifferences read(Wire.Reader fields) {
@@ -1256,7 +1256,7 @@ final class Messages {
         /** {@code NextCall} might be answered by a call. */
         boolean mayCall;
 
-        /** The most bytes of bodies that the host holds for all requests. Without a {@code Content-Length}, a body needs room for {@code most_bytes}. If there is no room, report {@code busy}. */
+        /** The most bytes of all bodies that the host holds; one without {@code Content-Length} counts as {@code most_bytes}. Without room, report {@code busy}. */
         long mostHeld;
 
         static ReadBody read(Wire.Reader fields) {
@@ -1274,12 +1274,12 @@ final class Messages {
         }
     }
 
-    /** What became of a version of the policy. */
+    /** What became of a version of the policy. A first one with the engine's digest is active already. */
     static final class Loaded implements Reply {
-        /** Activate it. */
+        /** Make an engine of the same bytes and activate it. The secrets were read again. */
         boolean isLoaded;
 
-        /** The label of {@code orbgate_policy_loads_total}, such as {@code loaded} or {@code wider}. Empty if there is nothing to count or to log. */
+        /** The label of {@code orbgate_policy_loads_total}, such as {@code wider}; empty if nothing is counted. */
         String result = "";
 
         /** What to log: the digest, or why the previous policy stays active. */
@@ -1320,7 +1320,7 @@ final class Messages {
         }
     }
 
-    /** The call is allowed and consumes orbs, which must be held before its handler runs: ask the ledger's step with {@code Hold}. */
+    /** The call is allowed and consumes orbs: before its handler runs, ask the ledger's step with {@code Hold}. */
     static final class Charge implements Reply {
         /** The account. */
         byte[] account = NOTHING;
@@ -1334,13 +1334,13 @@ final class Messages {
         /** What the service notes: the route and the policy's digest. */
         byte[] note = NOTHING;
 
-        /** For a call at an MCP endpoint whose response settles it: ask with {@code ReadResponse}. Otherwise empty. */
+        /** If it isn't empty, the response of an MCP endpoint settles it: ask with {@code ReadResponse}. */
         byte[] mcpId = NOTHING;
 
         /** Its protocol version is an older one. */
         boolean mcpLegacy;
 
-        /** With {@code with_audit}, the line for an audit log once the orbs are held, instead of that of the answer before. It names the hold. */
+        /** With {@code with_audit}, the audit's line once the orbs are held, instead of the answer's. */
         String audit;
 
         /** The id of the hold in the ledger, for the service's own log. */
@@ -1371,7 +1371,7 @@ final class Messages {
         /** The orbs are held: run the handler. */
         boolean mayRun;
 
-        /** If it isn't empty, send a call and report it with {@code Held}. This is its path, to be added to the service's URL. By POST, with the secret as a bearer token. */
+        /** If it isn't empty, POST to this path with the secret as bearer token, and report {@code Held}. */
         String path = "";
 
         /** Its body, which is JSON. */
@@ -1380,7 +1380,7 @@ final class Messages {
         /** After this time the call has failed. */
         long timeoutMs;
 
-        /** If it isn't 0, wait until then, on the monotonic clock, and ask with {@code Waited}. Otherwise deny. */
+        /** If it isn't 0, wait until this monotonic time and ask with {@code Waited}. Otherwise deny. */
         long untilMs;
 
         /** Of a denial: for {@code unpaid} of {@code Ask}. */
@@ -1645,7 +1645,7 @@ final class Messages {
         /** The issuer. */
         String issuer = "";
 
-        /** The number of usable keys. If it is 0 and {@code opaque} isn't true, every token of the issuer is rejected. */
+        /** The number of usable keys. At 0, every token is rejected unless {@code opaque} is true. */
         long keyCount;
 
         /** When the keys were fetched, on the monotonic clock; 0 if there aren't any. */
@@ -1657,7 +1657,7 @@ final class Messages {
         /** The keys that were left out, with the reasons: one line for each. */
         String warnings = "";
 
-        /** The issuer's tokens are opaque: it has no keys, and {@code failure} is that of its introspection endpoint. */
+        /** The issuer's tokens are opaque: {@code failure} is that of its introspection endpoint. */
         boolean opaque;
 
         static IssuerStatus read(Wire.Reader fields) {
@@ -1686,7 +1686,7 @@ final class Messages {
         /** The route, for example {@code GET /users/export}. */
         String route = "";
 
-        /** The policy's route that decides the requests of an undeclared route; empty if they are denied. */
+        /** The policy's route that decides an undeclared one; empty if it is denied. */
         String decidedAs = "";
 
         static RouteDifference read(Wire.Reader fields) {
