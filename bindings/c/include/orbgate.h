@@ -579,12 +579,12 @@ ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_allows_bonus_orbs(const char
 
 ORBGATE_API void orbgate_step_free(struct OrbgateStep *step);
 
-/// Makes a handle that holds an engine, as an additional owner.
+/// Makes a handle that holds an engine, and becomes an owner of it.
 /// Allocates: yes.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_new(
     const struct OrbgateEngine *engine, struct OrbgateHandle **out);
 
-/// Replaces the engine in the handle, as an additional owner of the new one; the old one loses an owner. Running calls
+/// Replaces the engine in the handle, which becomes an owner of the new one and releases the other. Running calls
 /// finish with the engine that they started with.
 /// Allocates: once per thread. Cost: policy.
 ORBGATE_API ORBGATE_NODISCARD OrbgateStatus orbgate_handle_store(

@@ -21,7 +21,7 @@ pub struct OrbgateHandle {
     current: ArcSwap<OrbgateEngine>,
 }
 
-/// Makes a handle that holds an engine, as an additional owner.
+/// Makes a handle that holds an engine, and becomes an owner of it.
 /// Allocates: yes.
 #[must_use]
 #[unsafe(no_mangle)]
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn orbgate_handle_new(
     })
 }
 
-/// Replaces the engine in the handle, as an additional owner of the new one; the old one loses an owner. Running calls
+/// Replaces the engine in the handle, which becomes an owner of the new one and releases the other. Running calls
 /// finish with the engine that they started with.
 /// Allocates: once per thread. Cost: policy.
 #[must_use]

@@ -28,7 +28,7 @@ fn the_configuration_is_used() {
     assert_ne!(header(other), header(config()));
 }
 
-/// What a comment says of its functions, each with the default that the preamble states, and the other values.
+/// What a comment states about its functions: each with the default, which is that of the preamble, and the other values.
 const PROMISES: [(&str, &str, &[&str]); 3] = [
     ("Allocates", "no", &["yes", "once per thread"]),
     ("Blocks", "no", &["yes"]),
@@ -170,6 +170,7 @@ fn compact(header: &str) -> String {
             comment.push(text.trim());
             continue;
         }
+        // Rust wants a comment for each function; the family's, or the preamble, has said this.
         let is_said =
             |text: &&str| text.starts_with("Like `") || ["Adds an owner.", "Removes an owner."].contains(text);
         comment.retain(|text| !is_said(text));
