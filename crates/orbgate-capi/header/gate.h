@@ -323,8 +323,8 @@ static inline bool orbgate_wire_next_part(const OrbgateMessage *from, uint32_t k
 #define ORBGATE_GET_PART(name, message, field, part) \
     static inline bool name(const OrbgateMessage *from, OrbgateMessage *to) \
     { \
-        if (to != NULL) { \
-            *to = orbgate_message_init(); \
+        if (to != NULL && to != from) { \
+            to->kind = 0; \
         } \
         return orbgate_wire_next_part(from, message##u, field##u, part##u, to); \
     }

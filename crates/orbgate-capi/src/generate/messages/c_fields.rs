@@ -147,10 +147,15 @@ fn got(messages: &Messages, message: &Message, (from, second): (&str, bool), dep
                 let mut lines =
                     format!("OrbgateMessage {name} = orbgate_message_init();\n    PART({call}, {from}, {name});\n");
                 got(messages, part, (&name, second), depth + 1, &mut lines);
+                // The next item of a list. Other parts are read again, and over what they are read from.
+                lines += &format!("    CHECK({call}(&{from}, &{name}));\n");
                 if field.list {
-                    lines += &format!("    CHECK({call}(&{from}, &{name}));\n");
                     got(messages, part, (&name, true), depth + 1, &mut lines);
                     lines += &format!("    CHECK(!{call}(&{from}, &{name}) && is_none(&{name}));\n");
+                } else {
+                    let over = format!("over{depth}_{}", field.number);
+                    lines += &format!("    OrbgateMessage {over} = {from};\n");
+                    lines += &format!("    CHECK({call}(&{over}, &{over}) && {over}.kind == {name}.kind);\n");
                 }
                 lines
             }
