@@ -61,6 +61,7 @@ pub(super) fn page(messages: &Messages) -> String {
          number is set, marked `!` here, the field is critical: a host that doesn't know it denies. It also denies if it doesn't know the\n\
          number of the answer. So a later release can add fields, questions and answers, and hosts stay safe.\n"
     );
+    text += include_str!("hosts.md");
     for (title, role) in [("Questions", true), ("Answers", false)] {
         text += &format!("\n## {title}\n");
         let listed = messages.0.iter().filter(|message| match role {
