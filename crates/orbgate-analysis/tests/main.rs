@@ -1,12 +1,10 @@
 //! The tests of the public interface, all in one program, so that it is linked once. One file of them:
 //! `cargo test -p orbgate-analysis --all-features --test all lint::`.
+#![cfg(test)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::disallowed_macros,
     clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
     unreachable_pub,
     reason = "a test reads files, takes the time, and stops at its first surprise"
 )]

@@ -1,8 +1,7 @@
 //! What lint keeps of a large policy: this test has a process of its own.
 #![cfg(target_os = "linux")]
+#![cfg(test)]
 #![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     missing_docs,

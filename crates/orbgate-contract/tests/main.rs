@@ -1,11 +1,9 @@
 //! The tests of the public interface, all in one program, so that it is linked once. One file of them:
 //! `cargo test -p orbgate-contract --all-features --test all cases::`.
+#![cfg(test)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
     reason = "a test reads files, and stops at its first surprise"
 )]
 

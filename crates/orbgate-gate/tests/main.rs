@@ -1,12 +1,6 @@
 //! The tests of the public interface, all in one program: `cargo test -p orbgate-gate --test all simulation::`.
-#![allow(
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test stops at its first surprise"
-)]
+#![cfg(test)]
+#![allow(clippy::arithmetic_side_effects, clippy::disallowed_methods, reason = "a test stops at its first surprise")]
 
 mod exchange;
 mod mcp;

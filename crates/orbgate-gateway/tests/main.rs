@@ -1,8 +1,6 @@
 //! The tests of the gateway, one program. Those with real proxies start with `cargo xtask test gateway`.
+#![cfg(test)]
 #![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     clippy::disallowed_types,

@@ -1,15 +1,12 @@
 //! The tests of the public interface, all in one program, so that it is linked once. One file of them:
 //! `cargo test -p orbgate-ledger --all-features --test all properties::`.
+#![cfg(test)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::as_conversions,
     clippy::disallowed_methods,
     clippy::disallowed_macros,
     clippy::disallowed_types,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
     reason = "a test reads files, has a clock, and stops at its first surprise"
 )]
 

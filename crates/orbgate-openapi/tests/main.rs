@@ -1,11 +1,9 @@
 //! Policies from OpenAPI documents and back, and operations that have no equal.
+#![cfg(test)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::disallowed_macros,
     clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
     unreachable_pub,
     reason = "a test reads files, takes the time, and stops at its first surprise"
 )]

@@ -1,11 +1,7 @@
 //! The JSON Schema of a policy, judged by somebody else's validator: as strict as a schema can be. The core tests that
 //! the committed file is the generated one.
-#![allow(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::disallowed_methods,
-    reason = "a test reads its files and fails by panicking"
-)]
+#![cfg(test)]
+#![allow(clippy::disallowed_methods, reason = "a test reads its files and fails by panicking")]
 
 #[allow(unreachable_pub, dead_code, reason = "the tests of the core use the rest")]
 #[path = "../../orbgate/tests/support/invalid.rs"]

@@ -1,13 +1,11 @@
 //! The tests of the public interface, all in one program, so that it is linked once. One file of them:
 //! `cargo test -p orbgate-token --all-features --test all claims::`.
+#![cfg(test)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     clippy::disallowed_types,
-    clippy::indexing_slicing,
-    clippy::panic,
     clippy::unreachable,
-    clippy::unwrap_used,
     reason = "a test has a clock and locks, and stops at its first surprise"
 )]
 

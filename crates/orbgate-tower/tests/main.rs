@@ -1,12 +1,11 @@
 //! The tests of the public interface in one program, so that it is linked once, but for those that install a log or a
 //! recorder of metrics for their whole program. One file of them:
 //! `cargo test -p orbgate-tower --all-features --test all nested::`.
+#![cfg(test)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::disallowed_macros,
     clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
     reason = "a test reads files, waits, says what it skips, and stops at its first surprise"
 )]
 

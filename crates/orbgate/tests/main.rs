@@ -1,12 +1,9 @@
 //! The tests of the public interface, all in one program, so that it is linked once. One file of them:
 //! `cargo test -p orbgate --all-features --test all cases::`.
+#![cfg(test)]
 #![allow(
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
-    clippy::expect_used,
-    clippy::indexing_slicing,
-    clippy::panic,
-    clippy::unwrap_used,
     unreachable_pub,
     reason = "a test reads files, takes the time, and stops at its first surprise"
 )]

@@ -1,9 +1,6 @@
 //! The `orbgate` command as its users meet it: arguments and files in; output and exit code out.
+#![cfg(test)]
 #![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    clippy::panic,
-    clippy::indexing_slicing,
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     clippy::disallowed_macros,

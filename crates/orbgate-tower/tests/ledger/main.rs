@@ -1,10 +1,8 @@
 //! Calls that hold orbs, over real servers and real ledgers.
+#![cfg(test)]
 #![allow(
-    clippy::unwrap_used,
-    clippy::panic,
     clippy::arithmetic_side_effects,
     clippy::as_conversions,
-    clippy::indexing_slicing,
     clippy::disallowed_macros,
     clippy::disallowed_methods,
     clippy::disallowed_types,

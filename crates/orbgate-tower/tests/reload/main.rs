@@ -1,6 +1,6 @@
 //! Which versions of a policy file become active: real files, written as people and programs write them.
+#![cfg(test)]
 #![allow(
-    clippy::unwrap_used,
     clippy::arithmetic_side_effects,
     clippy::disallowed_methods,
     clippy::disallowed_types,

@@ -1,11 +1,6 @@
 #![doc = include_str!("README.md")]
-#![allow(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::arithmetic_side_effects,
-    clippy::disallowed_methods,
-    reason = "a test waits and fails by panicking"
-)]
+#![cfg(test)]
+#![allow(clippy::arithmetic_side_effects, clippy::disallowed_methods, reason = "a test waits and fails by panicking")]
 
 mod secrecy;
 mod server;
