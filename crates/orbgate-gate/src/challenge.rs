@@ -155,15 +155,10 @@ pub(crate) fn is_https_url(url: &str) -> bool {
 }
 
 /// A string that can't be part of a challenge.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a realm is printable ASCII without `\"` and `\\`; resource metadata is an absolute https URL")]
 #[non_exhaustive]
 pub struct ChallengeError;
-
-impl fmt::Display for ChallengeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a realm is printable ASCII without `\"` and `\\`; resource metadata is an absolute https URL")
-    }
-}
 
 /// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for ChallengeError {
@@ -171,8 +166,6 @@ impl fmt::Debug for ChallengeError {
         fmt::Display::fmt(self, f)
     }
 }
-
-impl core::error::Error for ChallengeError {}
 
 #[cfg(test)]
 mod tests {

@@ -175,7 +175,8 @@ fn overlap(one: &str, two: &str) -> bool {
 }
 
 /// Public routes that are invalid or that overlap a policy's routes, one line for each.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", lines.join("\n"))]
 pub struct PublicRoutesError {
     lines: Vec<String>,
 }
@@ -188,17 +189,9 @@ impl PublicRoutesError {
     }
 }
 
-impl fmt::Display for PublicRoutesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.lines.join("\n"))
-    }
-}
-
 /// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for PublicRoutesError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
-
-impl core::error::Error for PublicRoutesError {}

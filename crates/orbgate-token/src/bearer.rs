@@ -1,7 +1,5 @@
 //! The `Authorization` header of a request (RFC 6750 §2.1).
 
-use core::fmt;
-
 /// The token in a request's `Authorization` header; `None` if the request has no such header, or
 /// one with another scheme.
 ///
@@ -59,25 +57,16 @@ pub(crate) fn is_b64token(token: &[u8]) -> bool {
 }
 
 /// Why a request's `Authorization` header is rejected, which RFC 6750 §3.1 calls `invalid_request`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum BearerError {
     /// The header occurs several times, or a proxy joined several values into one.
+    #[error("the request has more than one `Authorization`")]
     Repeated,
     /// The value isn't `Bearer`, one space and a token.
+    #[error("the request's `Authorization` is not `Bearer`, a space and a token")]
     Malformed,
 }
-
-impl fmt::Display for BearerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Repeated => "the request has more than one `Authorization`",
-            Self::Malformed => "the request's `Authorization` is not `Bearer`, a space and a token",
-        })
-    }
-}
-
-impl core::error::Error for BearerError {}
 
 #[cfg(test)]
 mod tests {

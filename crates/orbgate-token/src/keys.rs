@@ -258,34 +258,27 @@ impl fmt::Debug for KeySet {
 }
 
 /// Why a document isn't a usable key set.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeySetError {
     /// The document is larger than 256 KiB.
+    #[error("the key set has more than 262144 bytes")]
     TooLarge,
     /// The document isn't a JSON object with a list `keys`.
+    #[error("the key set is not a JSON object with a list `keys`")]
     NotAKeySet,
     /// An object names a member twice.
+    #[error("the key set names a member twice")]
     DuplicateMember,
     /// The document has more than 64 keys.
+    #[error("the key set has more than 64 keys")]
     TooManyKeys,
     /// No key can check a signature. Lists the reason for each key.
+    #[error(
+        "the key set has no key that could check a signature{}",
+        .0.iter().map(|warning| format!("; {warning}")).collect::<String>()
+    )]
     NoUsableKey(Box<[KeyWarning]>),
-}
-
-impl fmt::Display for KeySetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::TooLarge => "the key set has more than 262144 bytes",
-            Self::NotAKeySet => "the key set is not a JSON object with a list `keys`",
-            Self::DuplicateMember => "the key set names a member twice",
-            Self::TooManyKeys => "the key set has more than 64 keys",
-            Self::NoUsableKey(warnings) => {
-                f.write_str("the key set has no key that could check a signature")?;
-                return warnings.iter().try_for_each(|warning| write!(f, "; {warning}"));
-            }
-        })
-    }
 }
 
 /// The same as `Display`, because `main` and `unwrap` print it.
@@ -294,8 +287,6 @@ impl fmt::Debug for KeySetError {
         fmt::Display::fmt(self, f)
     }
 }
-
-impl core::error::Error for KeySetError {}
 
 /// The keys of all issuers at one moment, with which [`Verifier::verify`](crate::Verifier::verify)
 /// checks signatures. Cheap to clone.

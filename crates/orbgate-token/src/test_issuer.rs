@@ -38,17 +38,10 @@ pub struct TestIssuer {
 }
 
 /// No key could be generated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the system gives no randomness for a key")]
 #[non_exhaustive]
 pub struct TestIssuerError;
-
-impl fmt::Display for TestIssuerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the system gives no randomness for a key")
-    }
-}
-
-impl core::error::Error for TestIssuerError {}
 
 impl From<Unspecified> for TestIssuerError {
     fn from(_: Unspecified) -> Self {

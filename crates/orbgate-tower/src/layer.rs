@@ -257,19 +257,11 @@ impl<V, W> fmt::Debug for GateLayer<V, W> {
 }
 
 /// A setting names a route that the policy doesn't have.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the policy has no route `{0}`; a route is written with its method and base path, as in `GET /api/v1/external/orbs`"
+)]
 pub struct UnknownRoute(pub(crate) String);
-
-impl fmt::Display for UnknownRoute {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "the policy has no route `{}`; a route is written with its method and base path, \
-             as in `GET /api/v1/external/orbs`",
-            self.0
-        )
-    }
-}
 
 /// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for UnknownRoute {
@@ -277,5 +269,3 @@ impl fmt::Debug for UnknownRoute {
         fmt::Display::fmt(self, f)
     }
 }
-
-impl core::error::Error for UnknownRoute {}

@@ -1,6 +1,5 @@
 //! Verifies bearer tokens. You can plug in any verifier.
 
-use core::fmt;
 use core::future::{Future, ready};
 use core::ops::ControlFlow;
 use std::sync::Arc;
@@ -88,7 +87,8 @@ pub enum Pending<'r, T> {
 }
 
 /// Why a token is rejected: a code for logs and metrics, which quotes nothing from the token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("{code}")]
 pub struct Refused {
     code: &'static str,
 }
@@ -107,14 +107,6 @@ impl Refused {
         self.code
     }
 }
-
-impl fmt::Display for Refused {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.code)
-    }
-}
-
-impl core::error::Error for Refused {}
 
 impl From<TokenError> for Refused {
     fn from(error: TokenError) -> Self {

@@ -5,8 +5,6 @@ pub mod answers;
 mod fields;
 mod names;
 
-use core::fmt;
-
 use orbgate::{Engine, Grant, Policy, PolicyError, Request, Scopes, Token, TokenKind};
 use orbgate_log::{RequestLine, Subject, TokenObject};
 use orbgate_yaml::Object;
@@ -18,33 +16,21 @@ use crate::ask::answers::{
 use crate::{Levels, explain, explain_scope};
 
 /// Why a question has no result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AskError {
     /// There is no such question.
+    #[error("no question is `{name:.40}`: {}", QUESTIONS.join(", "), name = .0)]
     Unknown(String),
     /// The arguments aren't JSON, or don't match the question. States the error and its location.
+    #[error("arguments: {0}")]
     Arguments(String),
     /// The policy in the arguments has errors.
+    #[error(transparent)]
     Policy(PolicyError),
     /// Two policies can't be compared, because too many templates overlap.
+    #[error("too many templates overlap: not everything was compared")]
     Incomplete,
 }
-
-impl fmt::Display for AskError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown(name) => {
-                let shown: String = name.chars().take(40).collect();
-                write!(f, "no question is `{shown}`: {}", QUESTIONS.join(", "))
-            }
-            Self::Arguments(message) => write!(f, "arguments: {message}"),
-            Self::Policy(error) => error.fmt(f),
-            Self::Incomplete => f.write_str("too many templates overlap: not everything was compared"),
-        }
-    }
-}
-
-impl core::error::Error for AskError {}
 
 /// The questions.
 pub const QUESTIONS: [&str; 9] = ["check", "diff", "explain", "lint", "needs", "reach", "table", "unused", "who"];

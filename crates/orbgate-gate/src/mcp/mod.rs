@@ -248,7 +248,8 @@ fn is_origin(origin: &str) -> bool {
 }
 
 /// A setting of an MCP endpoint that is invalid, or a policy that doesn't fit it: one line for each error.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", lines.join("\n"))]
 pub struct McpError {
     lines: Vec<String>,
 }
@@ -265,17 +266,9 @@ impl McpError {
     }
 }
 
-impl fmt::Display for McpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.lines.join("\n"))
-    }
-}
-
 /// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for McpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
-
-impl core::error::Error for McpError {}

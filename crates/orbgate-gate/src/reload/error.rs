@@ -15,36 +15,51 @@ use crate::public::PublicRoutesError;
 const LINES: usize = 20;
 
 /// Why a policy file was rejected.
+#[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum LoadError {
     /// It can't be read.
+    #[error("the policy file cannot be read: {0}")]
     Unreadable(std::io::Error),
     /// It isn't a valid policy. `Display` prints the first 20 errors.
+    #[error("{}", first(.0.to_string().lines(), .0))]
     Unsound(PolicyError),
     /// It is still being written.
+    #[error("the policy file is still being written")]
     Changing,
     /// It doesn't end in a line `...`, although the settings require it.
+    #[error("the policy does not end in a line `...`")]
     Unfinished,
     /// Its end marker has no seal, although the settings require it.
+    #[error("the policy does not end in a line `... # sha256:…`: `orbgate fmt --seal` writes it")]
     Unsealed,
     /// It isn't the policy that the settings expect. It has this digest.
+    #[error("the policy is not the expected one: its digest is {0}")]
     Unexpected(Digest),
     /// Compiling it took longer than this.
+    #[error("the policy could not be compiled within {0:?}")]
     Overdue(Duration),
     /// Compiling it panicked, which is a bug in this program.
+    #[error("compiling the policy panicked: please report it with the policy")]
     Panicked,
     /// It allows more than the active policy, and the settings reject that. Lists the changes in a few
     /// lines.
+    #[error("the policy allows more than the active one: {0}")]
     Wider(String),
     /// It overlaps the public routes.
+    #[error(transparent)]
     Public(PublicRoutesError),
     /// It doesn't fit an MCP endpoint.
+    #[error(transparent)]
     Mcp(McpError),
     /// A route consumes orbs without an amount, and a layer has a ledger.
+    #[error(transparent)]
     Amounts(NoAmount),
     /// A secret can't be read.
+    #[error(transparent)]
     Secrets(ConfigError),
     /// The settings themselves are invalid.
+    #[error("following the policy file: {0}")]
     Settings(String),
 }
 
@@ -79,11 +94,7 @@ impl LoadError {
     pub fn in_file(&self, file: &str) -> String {
         match self {
             _ if file.is_empty() => self.to_string(),
-            Self::Unsound(error) => {
-                let mut lines: Vec<_> = error.in_file(file).lines().take(LINES).map(str::to_owned).collect();
-                lines.extend(more(error));
-                lines.join("\n")
-            }
+            Self::Unsound(error) => first(error.in_file(file).lines(), error),
             // They are errors of another file.
             Self::Secrets(_) => self.to_string(),
             _ => format!("{file}: {self}"),
@@ -91,19 +102,12 @@ impl LoadError {
     }
 }
 
-/// The first errors of a policy, and the number of further errors.
-fn diagnostics(error: &PolicyError, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    let diagnostics = error.diagnostics();
-    for (at, diagnostic) in diagnostics.iter().take(LINES).enumerate() {
-        write!(f, "{}{diagnostic}", if at == 0 { "" } else { "\n" })?;
-    }
-    more(error).map_or(Ok(()), |more| write!(f, "\n{more}"))
-}
-
-/// The number of further errors.
-fn more(error: &PolicyError) -> Option<String> {
+/// The first of these lines of a policy's errors, and the number of further errors.
+fn first<'e>(lines: impl Iterator<Item = &'e str>, error: &PolicyError) -> String {
+    let mut lines: Vec<_> = lines.take(LINES).map(str::to_owned).collect();
     let more = error.diagnostics().len().saturating_sub(LINES);
-    (more > 0).then(|| format!("and {more} more"))
+    lines.extend((more > 0).then(|| format!("and {more} more")));
+    lines.join("\n")
 }
 
 impl From<std::io::Error> for LoadError {
@@ -118,36 +122,9 @@ impl From<PolicyError> for LoadError {
     }
 }
 
-impl fmt::Display for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unreadable(error) => write!(f, "the policy file cannot be read: {error}"),
-            Self::Unsound(error) => diagnostics(error, f),
-            Self::Changing => f.write_str("the policy file is still being written"),
-            Self::Unfinished => f.write_str("the policy does not end in a line `...`"),
-            Self::Unsealed => {
-                f.write_str("the policy does not end in a line `... # sha256:…`: `orbgate fmt --seal` writes it")
-            }
-            Self::Unexpected(digest) => {
-                write!(f, "the policy is not the expected one: its digest is {digest}")
-            }
-            Self::Overdue(time) => write!(f, "the policy could not be compiled within {time:?}"),
-            Self::Panicked => f.write_str("compiling the policy panicked: please report it with the policy"),
-            Self::Public(error) => error.fmt(f),
-            Self::Mcp(error) => error.fmt(f),
-            Self::Amounts(error) => error.fmt(f),
-            Self::Secrets(error) => error.fmt(f),
-            Self::Settings(diagnostics) => write!(f, "following the policy file: {diagnostics}"),
-            Self::Wider(changes) => write!(f, "the policy allows more than the active one: {changes}"),
-        }
-    }
-}
-
 /// The same as `Display`, because `main` and `unwrap` print it.
 impl fmt::Debug for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
-
-impl core::error::Error for LoadError {}

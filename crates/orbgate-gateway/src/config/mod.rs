@@ -12,7 +12,6 @@ pub(crate) mod promises;
 mod rules;
 pub(crate) mod tls;
 
-use core::fmt;
 use core::time::Duration;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -172,7 +171,8 @@ impl Config {
 }
 
 /// All errors in a configuration that can't be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", self.in_file("the configuration"))]
 pub struct ConfigError {
     diagnostics: Vec<Diagnostic>,
 }
@@ -185,14 +185,6 @@ impl ConfigError {
         lines.collect::<Vec<_>>().join("\n")
     }
 }
-
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.in_file("the configuration"))
-    }
-}
-
-impl core::error::Error for ConfigError {}
 
 /// What the reader of YAML must know of the format.
 const FORMAT: Format = Format {

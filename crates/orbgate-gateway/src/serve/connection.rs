@@ -1,8 +1,6 @@
 //! Connections: which are accepted, their limits, and how they end.
 
 use core::convert::Infallible;
-use core::error::Error;
-use core::fmt;
 use core::future::Future;
 use core::net::IpAddr;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -145,16 +143,9 @@ async fn answer<S: Service>(
 
 /// The error that ends a connection without a response, because its address isn't trusted any
 /// longer.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("the address is not among `trusted_proxies`")]
 struct Untrusted;
-
-impl fmt::Display for Untrusted {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the address is not among `trusted_proxies`")
-    }
-}
-
-impl Error for Untrusted {}
 
 /// Serves a connection to its end. After a stop, serves only the running requests, for at most `drain`, and stops
 /// earlier if the client is silent.

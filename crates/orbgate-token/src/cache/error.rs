@@ -1,62 +1,47 @@
 //! Why keys can't be fetched.
 
-use core::fmt;
-
 use orbgate_yaml::quoted;
 
 use crate::keys::KeySetError;
 
 /// Why keys can't be fetched. Of the response, it quotes only the name of another issuer.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
     /// The URL is neither `https` nor a loopback address.
+    #[error("only a URL with https or of this machine is fetched")]
     BadUrl,
     /// There is no connection, the certificate isn't trusted, or the response isn't HTTP or is incomplete.
+    #[error("the issuer cannot be reached, or is not trusted")]
     Unreachable,
     /// The same, with the cause, from a `KeyFetcher`.
+    #[error("the issuer cannot be reached, or is not trusted: {}", quoted(.0))]
     Unconnected(Box<str>),
     /// The status of the response isn't 200. Redirects aren't followed.
+    #[error(
+        "the issuer responded with status {0}{end}",
+        end = if matches!(.0, 300..=399) { ", and redirects are not followed" } else { "" }
+    )]
     Status(u16),
     /// The body is larger than 256 KiB.
+    #[error("the issuer's response has more than 262144 bytes")]
     TooLarge,
     /// The attempt exceeded its time limit.
+    #[error("the issuer took too long to respond")]
     Timeout,
     /// The discovery document isn't a JSON object with `issuer` and `jwks_uri`.
+    #[error("the issuer's discovery document is not a JSON object with `issuer` and `jwks_uri`")]
     BadDiscovery,
     /// The discovery document belongs to this other issuer.
+    #[error("the discovery document belongs to another issuer, {}", quoted(.0))]
     WrongIssuer(Box<str>),
     /// The introspection endpoint's response isn't a JSON object.
+    #[error("the issuer's response is not a JSON object")]
     NotJson,
     /// The fetched document isn't a usable key set.
+    #[error(transparent)]
     KeySet(KeySetError),
 }
-
-impl fmt::Display for FetchError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::BadUrl => "only a URL with https or of this machine is fetched",
-            Self::Unreachable => "the issuer cannot be reached, or is not trusted",
-            Self::Status(status @ 300..=399) => {
-                return write!(f, "the issuer responded with status {status}, and redirects are not followed");
-            }
-            Self::Status(status) => return write!(f, "the issuer responded with status {status}"),
-            Self::TooLarge => "the issuer's response has more than 262144 bytes",
-            Self::Timeout => "the issuer took too long to respond",
-            Self::BadDiscovery => "the issuer's discovery document is not a JSON object with `issuer` and `jwks_uri`",
-            Self::Unconnected(cause) => {
-                return write!(f, "the issuer cannot be reached, or is not trusted: {}", quoted(cause));
-            }
-            Self::WrongIssuer(found) => {
-                return write!(f, "the discovery document belongs to another issuer, {}", quoted(found));
-            }
-            Self::NotJson => "the issuer's response is not a JSON object",
-            Self::KeySet(error) => return fmt::Display::fmt(error, f),
-        })
-    }
-}
-
-impl core::error::Error for FetchError {}
 
 impl FetchError {
     /// Whether the failure of an introspection may be due to what a token is like. Then it doesn't count for other tokens, because

@@ -124,7 +124,8 @@ impl FetchSettings {
 }
 
 /// All settings that are out of range, or all issuers whose keys can't be fetched and secrets that are missing or can't be read.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{about}{}", diagnostics.join(if about.is_empty() { "\n" } else { ", " }))]
 pub struct SettingsError {
     /// The purpose of the settings; empty for errors of the configuration, which name their own keys.
     about: &'static str,
@@ -173,21 +174,12 @@ impl SettingsError {
     }
 }
 
-impl fmt::Display for SettingsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let separator = if self.about.is_empty() { "\n" } else { ", " };
-        write!(f, "{}{}", self.about, self.diagnostics.join(separator))
-    }
-}
-
 /// As `Display`: `main` shows it so, and `unwrap`.
 impl fmt::Debug for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
-
-impl core::error::Error for SettingsError {}
 
 #[cfg(test)]
 mod tests {

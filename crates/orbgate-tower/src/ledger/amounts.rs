@@ -70,25 +70,16 @@ impl<T> fmt::Debug for Amounts<T> {
 }
 
 /// Why a layer can't charge.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AmountsError {
     /// Routes consume orbs, but nothing states how many.
+    #[error(transparent)]
     NoAmount(NoAmount),
     /// The policy doesn't have a route with a function.
+    #[error(transparent)]
     UnknownRoute(UnknownRoute),
     /// The ledger's rules lack what a gate with an MCP endpoint needs.
+    #[error("{0}")]
     Mcp(&'static str),
 }
-
-impl fmt::Display for AmountsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoAmount(error) => error.fmt(f),
-            Self::UnknownRoute(error) => fmt::Display::fmt(error, f),
-            Self::Mcp(error) => f.write_str(error),
-        }
-    }
-}
-
-impl Error for AmountsError {}

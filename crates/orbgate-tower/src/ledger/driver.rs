@@ -119,25 +119,16 @@ impl Drop for Shared {
 }
 
 /// Why a ledger can't be used.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OrbLedgerError {
     /// The rules can't work.
+    #[error("{0}")]
     Rules(&'static str),
     /// No thread can be started.
+    #[error("cannot start a thread for the ledger: {0}")]
     Thread(io::Error),
 }
-
-impl fmt::Display for OrbLedgerError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Rules(message) => f.write_str(message),
-            Self::Thread(error) => write!(f, "cannot start a thread for the ledger: {error}"),
-        }
-    }
-}
-
-impl core::error::Error for OrbLedgerError {}
 
 struct Driver {
     ledger: Arc<dyn Ledger>,
