@@ -1,7 +1,6 @@
 //! The layer whose responses can have a body: an MCP endpoint and the metadata of a protected resource.
 
 use core::fmt;
-use core::marker::PhantomData;
 use core::task::{Context, Poll};
 use std::sync::Arc;
 
@@ -13,19 +12,12 @@ use tower_layer::Layer;
 use tower_service::Service;
 
 use crate::body::RequestBody;
-use crate::charge::NoLedger;
-#[cfg(feature = "axum")]
-use crate::layer::InAxum;
 use crate::layer::{GateLayer, Outermost};
-use crate::service::{GateFuture, pass};
-use crate::settings::Settings;
+use crate::service::{Gate, GateFuture};
 use crate::verify::VerifyToken;
 
 /// A [`GateLayer`] whose responses can have a body: see [`GateLayer::mcp`] and [`GateLayer::metadata`].
-pub struct EndpointLayer<V, W = Outermost> {
-    pub(crate) settings: Arc<Settings<V>>,
-    source: PhantomData<fn() -> W>,
-}
+pub struct EndpointLayer<V, W = Outermost>(pub(crate) GateLayer<V, W>);
 
 impl<V, W> GateLayer<V, W> {
     /// Decides the requests of an MCP endpoint by the operations in their bodies. Set everything else first.
@@ -38,62 +30,47 @@ impl<V, W> GateLayer<V, W> {
     ///
     /// Returns each route of the current policy that doesn't fit: see [`Mcp::check`].
     pub fn mcp(self, mcp: Mcp) -> Result<EndpointLayer<V, W>, McpError> {
-        EndpointLayer::of(self).mcp(mcp)
+        EndpointLayer(self).mcp(mcp)
     }
 
     /// Serves the metadata of the protected resource (RFC 9728) without a token, and names it in the challenges of an MCP
     /// endpoint. Set everything else first.
     #[must_use]
     pub fn metadata(self, metadata: Metadata) -> EndpointLayer<V, W> {
-        EndpointLayer::of(self).metadata(metadata)
+        EndpointLayer(self).metadata(metadata)
     }
 }
 
 impl<V, W> EndpointLayer<V, W> {
-    fn of(layer: GateLayer<V, W>) -> Self {
-        Self { settings: layer.settings, source: PhantomData }
-    }
-
     /// See [`GateLayer::mcp`].
     ///
     /// # Errors
     ///
     /// Returns each route of the current policy that doesn't fit.
-    pub fn mcp(mut self, mcp: Mcp) -> Result<Self, McpError> {
+    pub fn mcp(self, mcp: Mcp) -> Result<Self, McpError> {
         let mcp = Arc::new(mcp);
-        self.settings.engines.require_mcp(&mcp)?;
-        Arc::make_mut(&mut self.settings).rules.mcp = Some(mcp);
-        Ok(self)
+        self.0.settings.engines.require_mcp(&mcp)?;
+        Ok(Self(self.0.with(|settings| settings.rules.mcp = Some(mcp))))
     }
 
     /// See [`GateLayer::metadata`].
     #[must_use]
-    pub fn metadata(mut self, metadata: Metadata) -> Self {
-        Arc::make_mut(&mut self.settings).rules.metadata = Some(Arc::new(metadata));
-        self
+    pub fn metadata(self, metadata: Metadata) -> Self {
+        Self(self.0.with(|settings| settings.rules.metadata = Some(Arc::new(metadata))))
     }
 }
 
 /// A service inside an [`EndpointLayer`].
-pub struct Endpoint<S, V> {
-    inner: S,
-    settings: Arc<Settings<V>>,
-}
+pub struct Endpoint<S, V>(Gate<S, V>);
 
-impl<S, V> Layer<S> for EndpointLayer<V, Outermost> {
+impl<S, V, W> Layer<S> for EndpointLayer<V, W>
+where
+    GateLayer<V, W>: Layer<S, Service = Gate<S, V>>,
+{
     type Service = Endpoint<S, V>;
 
     fn layer(&self, inner: S) -> Endpoint<S, V> {
-        Endpoint { inner, settings: Arc::clone(&self.settings) }
-    }
-}
-
-#[cfg(feature = "axum")]
-impl<E, V> Layer<axum::routing::Route<E>> for EndpointLayer<V, InAxum> {
-    type Service = Endpoint<axum::routing::Route<E>, V>;
-
-    fn layer(&self, inner: axum::routing::Route<E>) -> Self::Service {
-        Endpoint { inner, settings: Arc::clone(&self.settings) }
+        Endpoint(self.0.layer(inner))
     }
 }
 
@@ -116,41 +93,31 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let mut inner = self.inner.clone();
-        let settings = Arc::clone(&self.settings);
-        Box::pin(async move {
-            match pass(&settings, request, &NoLedger).await {
-                Ok((request, _)) => {
-                    core::future::poll_fn(|context| inner.poll_ready(context)).await?;
-                    inner.call(request).await
-                }
-                Err(denial) => Ok(denial.map(R::from)),
-            }
-        })
+        self.0.answer(request, |body| body.into())
     }
 }
 
 // Written by hand: a derive would require that the verifier is `Clone`.
 impl<S: Clone, V> Clone for Endpoint<S, V> {
     fn clone(&self) -> Self {
-        Self { inner: self.inner.clone(), settings: Arc::clone(&self.settings) }
+        Self(self.0.clone())
     }
 }
 
 impl<V, W> Clone for EndpointLayer<V, W> {
     fn clone(&self) -> Self {
-        Self { settings: Arc::clone(&self.settings), source: PhantomData }
+        Self(self.0.clone())
     }
 }
 
 impl<S: fmt::Debug, V> fmt::Debug for Endpoint<S, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint").field("inner", &self.inner).field("settings", &self.settings).finish()
+        self.0.fmt(f)
     }
 }
 
 impl<V, W> fmt::Debug for EndpointLayer<V, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.settings.fmt(f)
+        self.0.fmt(f)
     }
 }

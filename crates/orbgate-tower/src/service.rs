@@ -41,6 +41,29 @@ impl<S, V> Gate<S, V> {
     pub(crate) const fn new(inner: S, settings: Arc<Settings<V>>) -> Self {
         Self { inner, settings }
     }
+
+    pub(crate) fn answer<B, R>(
+        &self,
+        request: Request<B>,
+        denied: impl FnOnce(Bytes) -> R + Send + 'static,
+    ) -> GateFuture<Response<R>, S::Error>
+    where
+        S: Service<Request<RequestBody<B>>, Response = Response<R>, Future: Send> + Clone + Send + 'static,
+        V: VerifyToken,
+        B: Body<Data = Bytes, Error: Send> + Unpin + Send + 'static,
+    {
+        let mut inner = self.inner.clone();
+        let settings = Arc::clone(&self.settings);
+        Box::pin(async move {
+            match pass(&settings, request, &NoLedger).await {
+                Ok((request, _)) => {
+                    core::future::poll_fn(|context| inner.poll_ready(context)).await?;
+                    inner.call(request).await
+                }
+                Err(denial) => Ok(denial.map(denied)),
+            }
+        })
+    }
 }
 
 impl<S, V, B, R> Service<Request<B>> for Gate<S, V>
@@ -62,18 +85,8 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let mut inner = self.inner.clone();
-        let settings = Arc::clone(&self.settings);
-        Box::pin(async move {
-            match pass(&settings, request, &NoLedger).await {
-                Ok((request, _)) => {
-                    core::future::poll_fn(|context| inner.poll_ready(context)).await?;
-                    inner.call(request).await
-                }
-                // Only an `EndpointLayer` has responses with a body.
-                Err(denial) => Ok(denial.map(|_| R::default())),
-            }
-        })
+        // Only an `EndpointLayer` has responses with a body.
+        self.answer(request, |_| R::default())
     }
 }
 

@@ -1,7 +1,6 @@
 //! The layer that charges: a gate whose calls hold orbs.
 
 use core::fmt;
-use core::marker::PhantomData;
 use core::task::{Context, Poll};
 use std::sync::Arc;
 
@@ -14,22 +13,19 @@ use tower_service::Service;
 
 use crate::body::RequestBody;
 use crate::endpoint::EndpointLayer;
-#[cfg(feature = "axum")]
-use crate::layer::InAxum;
 use crate::layer::{GateLayer, Outermost, UnknownRoute};
 use crate::ledger::amounts::{Amounts, AmountsError};
 use crate::ledger::body::ChargedBody;
 use crate::ledger::driver::OrbLedger;
 use crate::ledger::held::Ledgered;
-use crate::service::{GateFuture, pass};
+use crate::service::{Gate, GateFuture, pass};
 use crate::settings::Settings;
 use crate::verify::VerifyToken;
 
 /// A [`GateLayer`] that charges: see [`GateLayer::ledger`]. The body of its responses is [`ChargedBody`].
 pub struct ChargingLayer<V: VerifyToken, W = Outermost> {
-    settings: Arc<Settings<V>>,
+    gate: GateLayer<V, W>,
     ledger: Arc<Ledgered<V::Verified>>,
-    source: PhantomData<fn() -> W>,
 }
 
 impl<V: VerifyToken, W> GateLayer<V, W> {
@@ -52,7 +48,7 @@ impl<V: VerifyToken, W> GateLayer<V, W> {
     ///
     /// Returns the routes of the current policy without an amount, or a route with a function that it doesn't have.
     pub fn ledger(self, orbs: &OrbLedger, amounts: Amounts<V::Verified>) -> Result<ChargingLayer<V, W>, AmountsError> {
-        ChargingLayer::of(self.settings, orbs, amounts)
+        ChargingLayer::of(self, orbs, amounts)
     }
 }
 
@@ -66,25 +62,25 @@ impl<V: VerifyToken, W> EndpointLayer<V, W> {
     ///
     /// The same, and fails if the ledger's rules have no [`OrbRules::mcp`](orbgate_gate::OrbRules::mcp).
     pub fn ledger(self, orbs: &OrbLedger, amounts: Amounts<V::Verified>) -> Result<ChargingLayer<V, W>, AmountsError> {
-        ChargingLayer::of(self.settings, orbs, amounts)
+        ChargingLayer::of(self.0, orbs, amounts)
     }
 }
 
 impl<V: VerifyToken, W> ChargingLayer<V, W> {
-    fn of(settings: Arc<Settings<V>>, orbs: &OrbLedger, amounts: Amounts<V::Verified>) -> Result<Self, AmountsError> {
-        if settings.rules.mcp.is_some() {
+    fn of(gate: GateLayer<V, W>, orbs: &OrbLedger, amounts: Amounts<V::Verified>) -> Result<Self, AmountsError> {
+        if gate.settings.rules.mcp.is_some() {
             orbs.rules().check_mcp().map_err(AmountsError::Mcp)?;
         }
-        let engine = settings.engines.load();
+        let engine = gate.settings.engines.load();
         for route in amounts.routes() {
             if !engine.routes().any(|known| known.as_str() == route) {
                 return Err(AmountsError::UnknownRoute(UnknownRoute(route.to_owned())));
             }
         }
         let stated = amounts.routes().map(str::to_owned).collect();
-        settings.engines.require_amounts(stated).map_err(AmountsError::NoAmount)?;
+        gate.settings.engines.require_amounts(stated).map_err(AmountsError::NoAmount)?;
         let ledger = Arc::new(Ledgered { orbs: orbs.clone(), amounts });
-        Ok(Self { settings, ledger, source: PhantomData })
+        Ok(Self { gate, ledger })
     }
 }
 
@@ -95,20 +91,15 @@ pub struct ChargingGate<S, V: VerifyToken> {
     ledger: Arc<Ledgered<V::Verified>>,
 }
 
-impl<S, V: VerifyToken> Layer<S> for ChargingLayer<V, Outermost> {
+impl<S, V: VerifyToken, W> Layer<S> for ChargingLayer<V, W>
+where
+    GateLayer<V, W>: Layer<S, Service = Gate<S, V>>,
+{
     type Service = ChargingGate<S, V>;
 
     fn layer(&self, inner: S) -> ChargingGate<S, V> {
-        ChargingGate { inner, settings: Arc::clone(&self.settings), ledger: Arc::clone(&self.ledger) }
-    }
-}
-
-#[cfg(feature = "axum")]
-impl<E, V: VerifyToken> Layer<axum::routing::Route<E>> for ChargingLayer<V, InAxum> {
-    type Service = ChargingGate<axum::routing::Route<E>, V>;
-
-    fn layer(&self, inner: axum::routing::Route<E>) -> Self::Service {
-        ChargingGate { inner, settings: Arc::clone(&self.settings), ledger: Arc::clone(&self.ledger) }
+        let settings = Arc::clone(&self.gate.settings);
+        ChargingGate { inner, settings, ledger: Arc::clone(&self.ledger) }
     }
 }
 
@@ -173,7 +164,7 @@ impl<S: Clone, V: VerifyToken> Clone for ChargingGate<S, V> {
 
 impl<V: VerifyToken, W> Clone for ChargingLayer<V, W> {
     fn clone(&self) -> Self {
-        Self { settings: Arc::clone(&self.settings), ledger: Arc::clone(&self.ledger), source: PhantomData }
+        Self { gate: self.gate.clone(), ledger: Arc::clone(&self.ledger) }
     }
 }
 
@@ -189,7 +180,7 @@ impl<S: fmt::Debug, V: VerifyToken> fmt::Debug for ChargingGate<S, V> {
 impl<V: VerifyToken, W> fmt::Debug for ChargingLayer<V, W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChargingLayer")
-            .field("settings", &self.settings)
+            .field("settings", &self.gate)
             .field("ledger", &self.ledger.orbs)
             .field("amounts", &self.ledger.amounts)
             .finish()
