@@ -5,9 +5,8 @@ use core::future::{Future, ready};
 use core::pin::Pin;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::task::{Context, Poll};
-use std::io::Write;
+use std::io::{PipeReader, pipe, read_to_string};
 use std::sync::Arc;
-use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use bytes::Bytes;
@@ -138,7 +137,6 @@ async fn a_public_route_needs_no_token() {
 
 #[tokio::test]
 async fn every_denial_is_bare_and_has_its_status() {
-    // Method, path, token; what each setting answers.
     let table = [
         ("GET", "//orbs", "user.read_orbs", ["400 - -", "400 - -"]),
         ("GET", "/orbs", "", ["401 Bearer -", "401 Bearer -"]),
@@ -219,9 +217,9 @@ async fn bonus_orbs_are_read_after_a_parameter_is_renamed() {
         Engine::new(&Policy::from_yaml(&text).unwrap())
     };
     let engines = Engines::new(policy("id"));
-    let (sender, written) = channel();
+    let (written, sheet) = pipe().unwrap();
     let gate = GateLayer::outermost(engines.clone(), Spoken).bonus_from_body("POST /run/{id}", 100).unwrap();
-    let gate = gate.audit(AuditLog::to_writer(Sheet(Vec::new(), sender)).unwrap());
+    let gate = gate.audit(AuditLog::to_writer(sheet).unwrap());
     for (name, body, allows) in [
         ("id", r#"{"allowBonusOrbsUse": true}"#, true),
         ("runId", r#"{"allowBonusOrbsUse": true}"#, true),
@@ -238,7 +236,7 @@ async fn bonus_orbs_are_read_after_a_parameter_is_renamed() {
         assert_eq!(answer.status(), 200, "{name}");
     }
     drop(gate);
-    let text = String::from_utf8(written.recv().unwrap()).unwrap();
+    let text = read_to_string(written).unwrap();
     let audited = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()["orbs"]["bonus_allowed"].take());
     assert_eq!(audited.collect::<Vec<_>>(), [true, true, false]);
 }
@@ -484,35 +482,16 @@ const CALLS: [(&str, &str, &str); 6] = [
     ("GET", "/orbs", "secret"),
 ];
 
-/// A file whose content can be read when it is closed.
-struct Sheet(Vec<u8>, Sender<Vec<u8>>);
-
-impl Write for Sheet {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Drop for Sheet {
-    fn drop(&mut self) {
-        let _ = self.1.send(core::mem::take(&mut self.0));
-    }
-}
-
 #[tokio::test]
 async fn the_audit_has_a_line_for_each_decision_and_nothing_of_tokens() {
-    let (sender, written) = channel();
-    let audit = AuditLog::to_writer(Sheet(Vec::new(), sender)).unwrap();
+    let (written, sheet) = pipe().unwrap();
+    let audit = AuditLog::to_writer(sheet).unwrap();
     let gate = layer().audit(audit);
     for (method, path, token) in CALLS {
         ask(&gate, method, path, token).await;
     }
     drop(gate);
-    let text = String::from_utf8(written.recv().unwrap()).unwrap();
+    let text = read_to_string(written).unwrap();
     assert!(!text.contains("secret"), "{text}");
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), CALLS.len());
@@ -557,8 +536,8 @@ async fn a_question_without_a_service_gets_the_answer_of_the_layer_and_its_line_
             .collect()
     };
     let [(with_service, at_service), (alone, at_alone)] = [(); 2].map(|()| {
-        let (sender, written) = channel();
-        let audit = AuditLog::to_writer(Sheet(Vec::new(), sender)).unwrap();
+        let (written, sheet) = pipe().unwrap();
+        let audit = AuditLog::to_writer(sheet).unwrap();
         (layer().audit(audit), written)
     });
     for (method, path, token) in CALLS {
@@ -578,7 +557,7 @@ async fn a_question_without_a_service_gets_the_answer_of_the_layer_and_its_line_
         assert_eq!(status.await, answered.status().as_u16(), "{method} {path}");
     }
     drop((with_service, alone));
-    let read = |written: std::sync::mpsc::Receiver<Vec<u8>>| lines(String::from_utf8(written.recv().unwrap()).unwrap());
+    let read = |written: PipeReader| lines(read_to_string(written).unwrap());
     let (one, two) = (read(at_service), read(at_alone));
     assert_eq!(one.len(), CALLS.len());
     assert_eq!(one, two);
@@ -586,8 +565,8 @@ async fn a_question_without_a_service_gets_the_answer_of_the_layer_and_its_line_
 
 #[tokio::test]
 async fn a_candidate_is_heard_and_not_obeyed() {
-    let (sender, written) = channel();
-    let audit = AuditLog::to_writer(Sheet(Vec::new(), sender)).unwrap();
+    let (written, sheet) = pipe().unwrap();
+    let audit = AuditLog::to_writer(sheet).unwrap();
     let candidate = Engines::external();
     candidate.reload(CANDIDATE.as_bytes()).unwrap();
     let gate = layer().audit(audit).shadow(candidate.clone());
@@ -600,7 +579,7 @@ async fn a_candidate_is_heard_and_not_obeyed() {
         statuses.push(answer.status());
     }
     drop(gate);
-    let text = String::from_utf8(written.recv().unwrap()).unwrap();
+    let text = read_to_string(written).unwrap();
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), CALLS.len());
     let digest = candidate.load().digest().to_string();
@@ -628,14 +607,14 @@ async fn a_candidate_has_its_own_public_routes_or_those_of_the_layer() {
         (None, Some("GET /healthz"), Some("wider")),
         (Some("GET /healthz"), Some("GET /version"), Some("narrower")),
     ] {
-        let (sender, written) = channel();
-        let audit = AuditLog::to_writer(Sheet(Vec::new(), sender)).unwrap();
+        let (written, sheet) = pipe().unwrap();
+        let audit = AuditLog::to_writer(sheet).unwrap();
         let gate = GateLayer::outermost(engines(active), Spoken).audit(audit).shadow(engines(own));
         let request = orbgate_gate::Request { method: b"GET", target: b"/healthz", ..orbgate_gate::Request::default() };
         let is_allowed = gate.ask(request, |answer| answer.decision.is_allow()).await;
         assert_eq!(is_allowed, active.is_some());
         drop(gate);
-        let line: Value = serde_json::from_slice(&written.recv().unwrap()).unwrap();
+        let line: Value = serde_json::from_reader(written).unwrap();
         let said = line.get("shadow").map(|shadow| shadow["disagreement"].as_str().unwrap());
         assert_eq!(said, expected, "{active:?} {own:?}");
     }

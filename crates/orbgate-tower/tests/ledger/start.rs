@@ -4,8 +4,8 @@ use core::convert::Infallible;
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::task::{Context, Poll};
 use core::time::Duration;
-use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::fs::{self, File};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::{Request, Response, StatusCode};
@@ -69,25 +69,12 @@ fn rules_that_can_charge_nothing_are_refused() {
     assert_eq!(error.to_string(), "`timeout` is 0, or over a third of `ttl`");
 }
 
-/// What the audit got.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 #[test]
 fn an_operator_sees_what_was_denied_and_charged() {
     let scrape = PrometheusBuilder::new().install_recorder().unwrap();
-    let (folder, log) = (tempfile::tempdir().unwrap(), Log::default());
-    let audit = AuditLog::to_writer(log.clone()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let log = folder.path().join("audit.jsonl");
+    let audit = AuditLog::to_writer(File::create(&log).unwrap()).unwrap();
     let ledger: Arc<dyn Ledger> = Arc::new(Sqlite::open(folder.path().join("orbs.db")).unwrap());
     let world = World::with(ledger, rules(), |gate| gate.audit(audit.clone()).shadow(engines()));
     world.grant("rich", 100, Bucket::Paid);
@@ -104,7 +91,7 @@ fn an_operator_sees_what_was_denied_and_charged() {
     assert!(answer.starts_with("HTTP/1.1 401 ") && answer.contains("www-authenticate: Bearer\r\n"), "{answer}");
     assert_eq!((world.left("rich"), world.ran()), (90, 1));
     audit.flush();
-    let lines = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let lines = fs::read_to_string(&log).unwrap();
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let told = |line: &Value| {
         ["decision", "reason", "detail", "route", "about", "token_refused"]
@@ -165,7 +152,7 @@ fn a_handshake_is_charged_at_once() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_tutorial_s_service_answers_as_its_page_says() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/tutorial/charge.md");
-    let page = std::fs::read_to_string(page).unwrap();
+    let page = fs::read_to_string(page).unwrap();
     let policy = page.split("```yaml\n").nth(1).unwrap().split("```").next().unwrap();
     let engines = Engines::new(Engine::new(&Policy::from_yaml(policy).unwrap()));
     let folder = tempfile::tempdir().unwrap();

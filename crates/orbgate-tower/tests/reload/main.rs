@@ -31,7 +31,7 @@ struct Alone {
     file: PathBuf,
 }
 
-static LOG: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+const LOG: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/reload.log");
 
 impl Alone {
     fn new(name: &str) -> Self {
@@ -40,10 +40,11 @@ impl Alone {
         static LOGGING: Once = Once::new();
         let turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         LOGGING.call_once(|| {
-            let log = tracing_subscriber::fmt().with_ansi(false).with_writer(|| Log);
+            let log = File::options().append(true).create(true).open(LOG).unwrap();
+            let log = tracing_subscriber::fmt().with_ansi(false).with_writer(log);
             tracing::subscriber::set_global_default(log.finish()).unwrap();
         });
-        LOG.lock().unwrap().clear();
+        fs::write(LOG, "").unwrap();
         Self {
             metrics: METRICS.get_or_init(|| PrometheusBuilder::new().install_recorder().unwrap()),
             _turn: turn,
@@ -73,20 +74,8 @@ impl Alone {
     }
 }
 
-struct Log;
-
-impl std::io::Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        LOG.lock().unwrap().write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 fn log() -> String {
-    String::from_utf8(LOG.lock().unwrap().clone()).unwrap()
+    fs::read_to_string(LOG).unwrap()
 }
 
 /// The last error in the log, without its time and the folder of its file.
