@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
+use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs, words};
 
 /// The answer to a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,17 +136,11 @@ pub enum Denial {
     TemporarilyHeld,
 }
 
-impl Denial {
-    /// The word of it, the same in every language.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Insufficient => "insufficient",
-            Self::BonusNotAllowed => "bonus_not_allowed",
-            Self::TemporarilyHeld => "temporarily_held",
-        }
-    }
-}
+words! { pub Denial {
+    Insufficient: "insufficient",
+    BonusNotAllowed: "bonus_not_allowed",
+    TemporarilyHeld: "temporarily_held",
+} }
 
 /// The receipt of an extension.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -202,29 +196,12 @@ pub enum State {
     Expired,
 }
 
-impl State {
-    pub(crate) const ALL: [(Self, &'static str); 4] = [
-        (Self::Pending, "pending"),
-        (Self::Captured, "captured"),
-        (Self::Voided, "voided"),
-        (Self::Expired, "expired"),
-    ];
-
-    /// The word of it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Pending => "pending",
-            Self::Captured => "captured",
-            Self::Voided => "voided",
-            Self::Expired => "expired",
-        }
-    }
-
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == name).map(|(state, _)| *state)
-    }
-}
+words! { pub State {
+    Pending: "pending",
+    Captured: "captured",
+    Voided: "voided",
+    Expired: "expired",
+} }
 
 /// The orbs of an account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -312,27 +289,15 @@ pub enum Cause {
     GrantExpired,
 }
 
-impl Cause {
-    pub(crate) const ALL: [(Self, &'static str); 7] = [
-        (Self::Grant, "grant"),
-        (Self::Revoke, "revoke"),
-        (Self::Hold, "hold"),
-        (Self::Capture, "capture"),
-        (Self::Void, "void"),
-        (Self::HoldExpired, "hold_expired"),
-        (Self::GrantExpired, "grant_expired"),
-    ];
-
-    /// The word of it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(cause, _)| *cause == self).map_or("", |(_, name)| name)
-    }
-
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == name).map(|(cause, _)| *cause)
-    }
-}
+words! { pub Cause {
+    Grant: "grant",
+    Revoke: "revoke",
+    Hold: "hold",
+    Capture: "capture",
+    Void: "void",
+    HoldExpired: "hold_expired",
+    GrantExpired: "grant_expired",
+} }
 
 /// The change of one grant. What leaves `available` and `held` and isn't captured has expired or was revoked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

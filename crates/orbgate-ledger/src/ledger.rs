@@ -9,6 +9,16 @@ use crate::error::Error;
 use crate::value::{AccountId, Millis};
 use crate::verify::Faults;
 
+/// The content of an answer of this kind.
+macro_rules! expect {
+    ($answer:expr, $kind:ident) => {
+        match $answer? {
+            Answer::$kind(content) => Ok(content),
+            other => Err(Error::Unknown(format!("the ledger gave an answer to another command: {other:?}"))),
+        }
+    };
+}
+
 /// Receives the answer to a command, on a thread of the store. It must return soon, and must not panic.
 pub type Reply = Box<dyn FnOnce(Result<Answer, Error>) + Send>;
 
@@ -54,10 +64,7 @@ pub trait Ledger: Debug + Send + Sync {
     ///
     /// As [`Error`] says.
     fn grant(&self, command: Grant) -> Result<Done<Granted>, Error> {
-        match self.run(Command::Grant(command))? {
-            Answer::Granted(done) => Ok(done),
-            other => Err(unexpected(&other)),
-        }
+        expect!(self.run(Command::Grant(command)), Granted)
     }
 
     /// Takes back the part of a grant that is neither held nor spent.
@@ -66,10 +73,7 @@ pub trait Ledger: Debug + Send + Sync {
     ///
     /// As [`Error`] says.
     fn revoke(&self, command: Revoke) -> Result<Done<Revoked>, Error> {
-        match self.run(Command::Revoke(command))? {
-            Answer::Revoked(done) => Ok(done),
-            other => Err(unexpected(&other)),
-        }
+        expect!(self.run(Command::Revoke(command)), Revoked)
     }
 
     /// Reserves orbs before a call, if the account has enough: the check and the hold are one step.
@@ -78,10 +82,7 @@ pub trait Ledger: Debug + Send + Sync {
     ///
     /// As [`Error`] says. A denial is no error.
     fn hold(&self, command: Hold) -> Result<HoldAnswer, Error> {
-        match self.run(Command::Hold(command))? {
-            Answer::Hold(answer) => Ok(answer),
-            other => Err(unexpected(&other)),
-        }
+        expect!(self.run(Command::Hold(command)), Hold)
     }
 
     /// Gives a pending hold more time.
@@ -90,10 +91,7 @@ pub trait Ledger: Debug + Send + Sync {
     ///
     /// As [`Error`] says.
     fn extend(&self, command: Extend) -> Result<Done<Extended>, Error> {
-        match self.run(Command::Extend(command))? {
-            Answer::Extended(done) => Ok(done),
-            other => Err(unexpected(&other)),
-        }
+        expect!(self.run(Command::Extend(command)), Extended)
     }
 
     /// Captures or voids a hold after the call.
@@ -102,10 +100,7 @@ pub trait Ledger: Debug + Send + Sync {
     ///
     /// As [`Error`] says.
     fn settle(&self, command: Settle) -> Result<Done<Settled>, Error> {
-        match self.run(Command::Settle(command))? {
-            Answer::Settled(done) => Ok(done),
-            other => Err(unexpected(&other)),
-        }
+        expect!(self.run(Command::Settle(command)), Settled)
     }
 
     /// Reads the balance of an account. An unknown account has 0 orbs.
@@ -114,10 +109,7 @@ pub trait Ledger: Debug + Send + Sync {
     ///
     /// As [`Error`] says.
     fn balance(&self, account: AccountId) -> Result<Balance, Error> {
-        match self.run(Command::Balance(account))? {
-            Answer::Balance(balance) => Ok(balance),
-            other => Err(unexpected(&other)),
-        }
+        expect!(self.run(Command::Balance(account)), Balance)
     }
 
     /// Lists the pending holds of an account, the oldest first.
@@ -126,10 +118,7 @@ pub trait Ledger: Debug + Send + Sync {
     ///
     /// As [`Error`] says.
     fn holds(&self, account: AccountId) -> Result<Vec<Pending>, Error> {
-        match self.run(Command::Holds(account))? {
-            Answer::Holds(holds) => Ok(holds),
-            other => Err(unexpected(&other)),
-        }
+        expect!(self.run(Command::Holds(account)), Holds)
     }
 }
 
@@ -154,8 +143,4 @@ impl Clock for SystemClock {
 
 pub(crate) fn gone() -> Error {
     Error::Unknown("the ledger has stopped".to_owned())
-}
-
-fn unexpected(answer: &Answer) -> Error {
-    Error::Unknown(format!("the ledger gave an answer to another command: {answer:?}"))
 }

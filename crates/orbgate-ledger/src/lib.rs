@@ -5,6 +5,8 @@
 )]
 
 mod answer;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod columns;
 mod command;
 mod error;
 mod event;

@@ -9,104 +9,101 @@ use crate::error::Invalid;
 /// The largest integer that every JSON reader keeps exactly: 2^53 − 1.
 pub(crate) const MAX: u64 = (1 << 53) - 1;
 
-/// An amount of orbs, at most 2^53 − 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(try_from = "u64", into = "u64")]
-pub struct Orbs(#[cfg_attr(feature = "schema", schemars(range(max = 9_007_199_254_740_991_u64)))] u64);
+/// Gives each variant its word.
+macro_rules! words {
+    ($visibility:vis $type:ident { $($variant:ident: $word:literal,)* }) => {
+        impl $type {
+            /// The word of it, the same in every language.
+            #[must_use]
+            $visibility const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word,)*
+                }
+            }
+
+            #[allow(dead_code, reason = "a store reads only some of them")]
+            pub(crate) fn from_name(name: &str) -> Option<Self> {
+                match name {
+                    $($word => Some(Self::$variant),)*
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+pub(crate) use words;
+
+/// Defines a checked number.
+macro_rules! number {
+    ($(#[$meta:meta])* $name:ident, $invalid:expr) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(try_from = "u64", into = "u64")]
+        pub struct $name(#[cfg_attr(feature = "schema", schemars(range(max = 9_007_199_254_740_991_u64)))] u64);
+
+        impl $name {
+            /// 0.
+            pub const ZERO: Self = Self(0);
+
+            /// The largest one, 2^53 − 1.
+            pub const MAX: Self = Self(MAX);
+
+            /// Checks a number.
+            ///
+            /// # Errors
+            ///
+            /// The number is larger than 2^53 − 1.
+            pub const fn new(number: u64) -> Result<Self, Invalid> {
+                if number <= MAX { Ok(Self(number)) } else { Err($invalid) }
+            }
+
+            /// The number.
+            #[must_use]
+            pub const fn get(self) -> u64 {
+                self.0
+            }
+
+            pub(crate) fn plus(self, more: Self) -> Option<Self> {
+                self.0.checked_add(more.0).and_then(|sum| Self::new(sum).ok())
+            }
+        }
+
+        impl TryFrom<u64> for $name {
+            type Error = Invalid;
+
+            fn try_from(number: u64) -> Result<Self, Invalid> {
+                Self::new(number)
+            }
+        }
+
+        impl From<$name> for u64 {
+            fn from(number: $name) -> Self {
+                number.0
+            }
+        }
+    };
+}
+
+number! {
+    /// An amount of orbs, at most 2^53 − 1.
+    Orbs, Invalid::Amount
+}
+
+number! {
+    /// A time in milliseconds since 1970-01-01T00:00:00Z, or a duration in milliseconds, at most 2^53 − 1.
+    Millis, Invalid::Time
+}
 
 impl Orbs {
-    /// No orbs.
-    pub const ZERO: Self = Self(0);
-
-    /// The largest amount, 2^53 − 1.
-    pub const MAX: Self = Self(MAX);
-
-    /// Checks an amount.
-    ///
-    /// # Errors
-    ///
-    /// The amount is larger than [`Orbs::MAX`].
-    pub const fn new(amount: u64) -> Result<Self, Invalid> {
-        if amount <= MAX { Ok(Self(amount)) } else { Err(Invalid::Amount) }
-    }
-
-    /// The amount as an integer.
-    #[must_use]
-    pub const fn get(self) -> u64 {
-        self.0
-    }
-
-    pub(crate) fn plus(self, more: Self) -> Option<Self> {
-        self.0.checked_add(more.0).and_then(|sum| Self::new(sum).ok())
-    }
-
     pub(crate) fn minus(self, less: Self) -> Option<Self> {
         self.0.checked_sub(less.0).map(Self)
-    }
-}
-
-impl TryFrom<u64> for Orbs {
-    type Error = Invalid;
-
-    fn try_from(amount: u64) -> Result<Self, Invalid> {
-        Self::new(amount)
-    }
-}
-
-impl From<Orbs> for u64 {
-    fn from(orbs: Orbs) -> Self {
-        orbs.0
     }
 }
 
 impl Display for Orbs {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         Display::fmt(&self.0, formatter)
-    }
-}
-
-/// A time in milliseconds since 1970-01-01T00:00:00Z, or a duration in milliseconds, at most 2^53 − 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(try_from = "u64", into = "u64")]
-pub struct Millis(#[cfg_attr(feature = "schema", schemars(range(max = 9_007_199_254_740_991_u64)))] u64);
-
-impl Millis {
-    pub(crate) const ZERO: Self = Self(0);
-    pub(crate) const MAX: Self = Self(MAX);
-
-    /// Checks a number of milliseconds.
-    ///
-    /// # Errors
-    ///
-    /// The number is larger than 2^53 − 1.
-    pub const fn new(milliseconds: u64) -> Result<Self, Invalid> {
-        if milliseconds <= MAX { Ok(Self(milliseconds)) } else { Err(Invalid::Time) }
-    }
-
-    /// The number of milliseconds.
-    #[must_use]
-    pub const fn get(self) -> u64 {
-        self.0
-    }
-
-    pub(crate) fn plus(self, more: Self) -> Option<Self> {
-        self.0.checked_add(more.0).and_then(|sum| Self::new(sum).ok())
-    }
-}
-
-impl TryFrom<u64> for Millis {
-    type Error = Invalid;
-
-    fn try_from(milliseconds: u64) -> Result<Self, Invalid> {
-        Self::new(milliseconds)
-    }
-}
-
-impl From<Millis> for u64 {
-    fn from(time: Millis) -> Self {
-        time.0
     }
 }
 
@@ -205,6 +202,11 @@ pub enum Bucket {
     Bonus,
 }
 
+words! { pub(crate) Bucket {
+    Paid: "paid",
+    Bonus: "bonus",
+} }
+
 /// Which orbs a hold takes first, if it may take both kinds. The last rule is always the order in which they were
 /// granted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -219,19 +221,11 @@ pub enum Order {
     SoonestFirst,
 }
 
-impl Order {
-    pub(crate) const ALL: [(Self, &'static str); 3] =
-        [(Self::BonusFirst, "bonus_first"), (Self::PaidFirst, "paid_first"), (Self::SoonestFirst, "soonest_first")];
-
-    pub(crate) fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(order, _)| *order == self).map_or("", |(_, name)| name)
-    }
-
-    #[cfg(feature = "sqlite")]
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(_, known)| *known == name).map(|(order, _)| *order)
-    }
-}
+words! { pub(crate) Order {
+    BonusFirst: "bonus_first",
+    PaidFirst: "paid_first",
+    SoonestFirst: "soonest_first",
+} }
 
 #[cfg(test)]
 mod tests {

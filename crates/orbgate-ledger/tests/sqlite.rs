@@ -9,34 +9,21 @@ use std::sync::{Arc, Mutex, mpsc};
 use std::thread;
 
 use orbgate_ledger::{
-    Answer, Clock, Command, Cursor, Error, HoldAnswer, Ledger, Millis, Model, Order, Sqlite, State, SystemClock, suite,
+    Answer, Clock, Command, Cursor, Error, Hold, HoldAnswer, Ledger, Millis, Model, Order, Sqlite, State, SystemClock,
+    suite,
 };
 
 use crate::support::{TestClock, account, capture, grant, hold, orbs};
 
-/// Holds 10 orbs so many times, each in its own thread's turn, and returns how many were admitted.
 fn hold_all(ledger: &dyn Ledger, prefix: &str, threads: u64, each: u64) -> u64 {
-    let admitted = AtomicU64::new(0);
-    thread::scope(|scope| {
-        for thread in 0..threads {
-            let admitted = &admitted;
-            scope.spawn(move || {
-                for index in 0..each {
-                    let answer = loop {
-                        match ledger.hold(hold(format!("{prefix}.{thread}.{index}"), "a", 10)) {
-                            // Another process writes: nothing was done.
-                            Err(Error::Busy) => {}
-                            answer => break answer.unwrap(),
-                        }
-                    };
-                    if let HoldAnswer::Held { state: State::Pending, repeated: false, .. } = answer {
-                        admitted.fetch_add(1, Ordering::SeqCst);
-                    }
-                }
-            });
+    let hold = |hold: Hold| loop {
+        match ledger.hold(hold.clone()) {
+            // Another process writes: nothing was done.
+            Err(Error::Busy) => {}
+            answer => return answer.unwrap(),
         }
-    });
-    admitted.into_inner()
+    };
+    crate::support::hold_all(hold, prefix, threads, each)
 }
 
 #[test]

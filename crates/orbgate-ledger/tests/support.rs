@@ -3,10 +3,11 @@
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use orbgate_ledger::{
-    AccountId, Answer, Bucket, Clock, Command, Cursor, Entry, Error, Faults, Grant, Hold, Id, Ledger, Millis, Note,
-    Orbs, Settle, Settlement, suite,
+    AccountId, Answer, Bucket, Clock, Command, Cursor, Entry, Error, Faults, Grant, Hold, HoldAnswer, Id, Ledger,
+    Millis, Note, Orbs, Settle, Settlement, State, suite,
 };
 use std::sync::Arc;
+use std::thread;
 
 /// A clock that a test sets.
 #[derive(Debug, Default)]
@@ -70,6 +71,25 @@ pub(crate) fn grant(name: &str, to: &str, amount: u64) -> Grant {
 pub(crate) fn hold(name: impl Into<String>, of: &str, amount: u64) -> Hold {
     let ttl = millis(3_600_000);
     Hold { id: id(name), account: account(of), amount: orbs(amount), bonus: false, ttl, note: Note::default() }
+}
+
+/// Holds 10 orbs of `a` so many times, from as many threads, and returns how many were admitted.
+pub(crate) fn hold_all(one: impl Fn(Hold) -> HoldAnswer + Sync, prefix: &str, threads: u64, each: u64) -> u64 {
+    let admitted = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for thread in 0..threads {
+            let (one, admitted) = (&one, &admitted);
+            scope.spawn(move || {
+                for index in 0..each {
+                    let answer = one(hold(format!("{prefix}.{thread}.{index}"), "a", 10));
+                    if let HoldAnswer::Held { state: State::Pending, repeated: false, .. } = answer {
+                        admitted.fetch_add(1, Ordering::SeqCst);
+                    }
+                }
+            });
+        }
+    });
+    admitted.into_inner()
 }
 
 pub(crate) fn capture(name: impl Into<String>, amount: u64) -> Settle {

@@ -3,10 +3,11 @@
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Params, Row, params};
 
-use crate::answer::{Cause, Entry, Extended, Revoked, State};
+use crate::answer::{Entry, Extended, Revoked, State};
+use crate::columns::{Columns, account, entry, grant, hold};
 use crate::log;
-use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow, LineRow, Settlement, Stop, Tables, broken};
-use crate::value::{AccountId, Bucket, Id, MAX, Millis, Note, Orbs};
+use crate::plan::{AccountRow, EntryRow, GrantRow, HoldRow, Settlement, Stop, Tables, broken};
+use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
 
 /// The rows, within a transaction.
 #[derive(Debug)]
@@ -89,24 +90,24 @@ impl<'c> Rows<'c> {
         self.all(
             &format!("{ACCOUNT} WHERE next_due <= ?1 ORDER BY next_due LIMIT ?2"),
             params![number(now.get())?, limit],
-            account,
+            |row| account(row),
         )
     }
 
     /// The accounts after a key.
     pub(crate) fn accounts(&self, after: i64, limit: u32) -> Result<Vec<AccountRow>, Stop> {
-        self.all(&format!("{ACCOUNT} WHERE key > ?1 ORDER BY key LIMIT ?2"), params![after, limit], account)
+        self.all(&format!("{ACCOUNT} WHERE key > ?1 ORDER BY key LIMIT ?2"), params![after, limit], |row| account(row))
     }
 
     /// All grants of an account.
     pub(crate) fn grants(&self, account: i64) -> Result<Vec<GrantRow>, Stop> {
-        self.all(&format!("{GRANT} WHERE account = ?1"), [account], grant)
+        self.all(&format!("{GRANT} WHERE account = ?1"), [account], |row| grant(row))
     }
 
     /// Entries of an account, in order.
     pub(crate) fn entries_of(&self, account: i64, after: u64, limit: u32) -> Result<Vec<EntryRow>, Stop> {
         let sql = format!("{ENTRY} WHERE account = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
-        self.all(&sql, params![account, number(after)?, limit], entry)
+        self.all(&sql, params![account, number(after)?, limit], |row| entry(row))
     }
 
     /// Entries of all accounts, in the order of commits, with their positions and names.
@@ -120,17 +121,15 @@ impl<'c> Rows<'c> {
 
     fn named(&self, row: &EntryRow) -> Result<Entry, Stop> {
         let account =
-            self.one("SELECT id FROM account WHERE key = ?1", [row.account], |row| text(row, 0, AccountId::new))?;
+            self.one("SELECT id FROM account WHERE key = ?1", [row.account], |row| row.name(0, AccountId::new))?;
         let account = account.ok_or_else(|| broken("an entry has no account"))?;
         let note = match log::is_of_a_hold(row.cause) {
-            true => {
-                self.one("SELECT note FROM hold WHERE id = ?1", [row.id.as_str()], |row| text(row, 0, Note::new))?
-            }
+            true => self.one("SELECT note FROM hold WHERE id = ?1", [row.id.as_str()], |row| row.name(0, Note::new))?,
             false => None,
         };
         log::entry(row, account, note.unwrap_or_default(), |seq| {
             let sql = "SELECT id, bucket FROM grants WHERE account = ?1 AND seq = ?2";
-            let named = |row: &Row<'_>| Ok((text(row, 0, Id::new)?, bucket(row, 1)?));
+            let named = |row: &Row<'_>| Ok((row.name(0, Id::new)?, row.word(1, Bucket::from_name)?));
             let grant = self.one(sql, params![row.account, number(seq)?], named)?;
             grant.ok_or_else(|| broken("an entry has no grant"))
         })
@@ -142,11 +141,7 @@ impl Tables for Rows<'_> {
         if let Some(known) = self.known(|account| account.id == *id) {
             return Ok(Some(known));
         }
-        let account = self.one(
-            "SELECT key, id, clock, seq, paid, bonus, held, next_due FROM account WHERE id = ?1",
-            [id.as_str()],
-            account,
-        )?;
+        let account = self.one(&format!("{ACCOUNT} WHERE id = ?1"), [id.as_str()], |row| account(row))?;
         account.iter().for_each(|account| self.know(account));
         Ok(account)
     }
@@ -155,11 +150,7 @@ impl Tables for Rows<'_> {
         if let Some(known) = self.known(|account| account.key == key) {
             return Ok(known);
         }
-        let account = self.one(
-            "SELECT key, id, clock, seq, paid, bonus, held, next_due FROM account WHERE key = ?1",
-            [key],
-            account,
-        )?;
+        let account = self.one(&format!("{ACCOUNT} WHERE key = ?1"), [key], |row| account(row))?;
         let account = account.ok_or_else(|| broken("a hold has no account"))?;
         self.know(&account);
         Ok(account)
@@ -192,19 +183,15 @@ impl Tables for Rows<'_> {
     }
 
     fn grant(&mut self, id: &Id) -> Result<Option<GrantRow>, Stop> {
-        self.one(&format!("{GRANT} WHERE id = ?1"), [id.as_str()], grant)
+        self.one(&format!("{GRANT} WHERE id = ?1"), [id.as_str()], |row| grant(row))
     }
 
     fn open_grants(&mut self, account: i64) -> Result<Vec<GrantRow>, Stop> {
         if let Some(grants) = self.changing(account).and_then(|known| known.grants.clone()) {
             return Ok(grants);
         }
-        let grants = self.all(
-            "SELECT account, seq, id, bucket, amount, expires_at, at, available, held, captured, expired, revoked FROM grants \
-             WHERE account = ?1 AND (available > 0 OR held > 0)",
-            [account],
-            grant,
-        )?;
+        let sql = format!("{GRANT} WHERE account = ?1 AND (available > 0 OR held > 0)");
+        let grants = self.all(&sql, [account], |row| grant(row))?;
         if let Some(known) = self.changing(account) {
             known.grants = Some(grants.clone());
         }
@@ -220,7 +207,7 @@ impl Tables for Rows<'_> {
                 account,
                 number(*seq)?,
                 id.as_str(),
-                bucket_name(*bucket),
+                bucket.name(),
                 number(amount.get())?,
                 expires_at.map(|time| number(time.get())).transpose()?,
                 number(at.get())?,
@@ -264,22 +251,17 @@ impl Tables for Rows<'_> {
     }
 
     fn hold(&mut self, id: &Id) -> Result<Option<HoldRow>, Stop> {
-        self.one(
-            "SELECT id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, captured, \
-             captured_bonus, shortfall, late, settled_at FROM hold WHERE id = ?1",
-            [id.as_str()],
-            hold,
-        )
+        self.one(&format!("{HOLD} WHERE id = ?1"), [id.as_str()], |row| hold(row))
     }
 
     fn pending(&mut self, account: i64, until: Millis) -> Result<Vec<HoldRow>, Stop> {
         let sql = format!("{HOLD} WHERE account = ?1 AND state = 'pending' AND expires_at <= ?2");
-        self.all(&sql, params![account, number(until.get())?], hold)
+        self.all(&sql, params![account, number(until.get())?], |row| hold(row))
     }
 
     fn next_hold_expiry(&mut self, account: i64) -> Result<Option<Millis>, Stop> {
         let sql = "SELECT min(expires_at) FROM hold WHERE account = ?1 AND state = 'pending'";
-        Ok(self.one(sql, [account], |row| optional_time(row, 0))?.flatten())
+        Ok(self.one(sql, [account], |row| row.optional_time(0))?.flatten())
     }
 
     fn insert_hold(&mut self, hold: &HoldRow) -> Result<bool, Stop> {
@@ -332,8 +314,8 @@ impl Tables for Rows<'_> {
         let sql = "SELECT revocation.id, revocation.account, grant_id, amount, at, account.id FROM revocation \
              JOIN account ON account.key = revocation.account WHERE revocation.id = ?1";
         self.one(sql, [id.as_str()], |row| {
-            let (account, grant, amount) = (text(row, 5, AccountId::new)?, text(row, 2, Id::new)?, orbs(row, 3)?);
-            Ok((row.get(1)?, Revoked { id: text(row, 0, Id::new)?, account, grant, amount, at: time(row, 4)? }))
+            let (account, grant, amount) = (row.name(5, AccountId::new)?, row.name(2, Id::new)?, row.orbs(3)?);
+            Ok((row.get(1)?, Revoked { id: row.name(0, Id::new)?, account, grant, amount, at: row.time(4)? }))
         })
     }
 
@@ -346,8 +328,8 @@ impl Tables for Rows<'_> {
 
     fn extension(&mut self, id: &Id) -> Result<Option<(Millis, Extended)>, Stop> {
         self.one("SELECT id, hold, ttl, expires_at, at FROM extension WHERE id = ?1", [id.as_str()], |row| {
-            let (id, hold) = (text(row, 0, Id::new)?, text(row, 1, Id::new)?);
-            Ok((time(row, 2)?, Extended { id, hold, expires_at: time(row, 3)?, at: time(row, 4)? }))
+            let (id, hold) = (row.name(0, Id::new)?, row.name(1, Id::new)?);
+            Ok((row.time(2)?, Extended { id, hold, expires_at: row.time(3)?, at: row.time(4)? }))
         })
     }
 
@@ -393,124 +375,22 @@ fn number(number: u64) -> Result<i64, Stop> {
     i64::try_from(number).map_err(|_| broken("a number is out of range"))
 }
 
-const fn bucket_name(bucket: Bucket) -> &'static str {
-    match bucket {
-        Bucket::Paid => "paid",
-        Bucket::Bonus => "bonus",
+impl Columns for Row<'_> {
+    type Error = rusqlite::Error;
+
+    fn integer(&self, index: usize) -> rusqlite::Result<Option<i64>> {
+        self.get(index)
     }
-}
 
-/// A value that this version can't have written.
-fn wrong(index: usize) -> rusqlite::Error {
-    rusqlite::Error::InvalidColumnType(index, "a value that the ledger doesn't write".to_owned(), Type::Text)
-}
-
-fn unsigned(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
-    let number: i64 = row.get(index)?;
-    u64::try_from(number).ok().filter(|number| *number <= MAX).ok_or_else(|| wrong(index))
-}
-
-fn orbs(row: &Row<'_>, index: usize) -> rusqlite::Result<Orbs> {
-    Orbs::new(unsigned(row, index)?).map_err(|_| wrong(index))
-}
-
-fn time(row: &Row<'_>, index: usize) -> rusqlite::Result<Millis> {
-    Millis::new(unsigned(row, index)?).map_err(|_| wrong(index))
-}
-
-fn optional_time(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<Millis>> {
-    match row.get_ref(index)?.data_type() {
-        Type::Null => Ok(None),
-        _ => time(row, index).map(Some),
+    fn text(&self, index: usize) -> rusqlite::Result<&str> {
+        Ok(self.get_ref(index)?.as_str()?)
     }
-}
 
-fn text<T, E>(row: &Row<'_>, index: usize, new: impl FnOnce(String) -> Result<T, E>) -> rusqlite::Result<T> {
-    new(row.get(index)?).map_err(|_| wrong(index))
-}
-
-fn bucket(row: &Row<'_>, index: usize) -> rusqlite::Result<Bucket> {
-    match row.get_ref(index)?.as_str()? {
-        "paid" => Ok(Bucket::Paid),
-        "bonus" => Ok(Bucket::Bonus),
-        _ => Err(wrong(index)),
+    fn flag(&self, index: usize) -> rusqlite::Result<bool> {
+        self.get(index)
     }
-}
 
-fn account(row: &Row<'_>) -> rusqlite::Result<AccountRow> {
-    Ok(AccountRow {
-        key: row.get(0)?,
-        id: text(row, 1, AccountId::new)?,
-        clock: time(row, 2)?,
-        seq: unsigned(row, 3)?,
-        paid: orbs(row, 4)?,
-        bonus: orbs(row, 5)?,
-        held: orbs(row, 6)?,
-        next_due: optional_time(row, 7)?,
-    })
-}
-
-fn grant(row: &Row<'_>) -> rusqlite::Result<GrantRow> {
-    Ok(GrantRow {
-        account: row.get(0)?,
-        seq: unsigned(row, 1)?,
-        id: text(row, 2, Id::new)?,
-        bucket: bucket(row, 3)?,
-        amount: orbs(row, 4)?,
-        expires_at: optional_time(row, 5)?,
-        at: time(row, 6)?,
-        available: orbs(row, 7)?,
-        held: orbs(row, 8)?,
-        captured: orbs(row, 9)?,
-        expired: orbs(row, 10)?,
-        revoked: orbs(row, 11)?,
-    })
-}
-
-fn hold(row: &Row<'_>) -> rusqlite::Result<HoldRow> {
-    let lines: Vec<(u64, Orbs)> = serde_json::from_str(row.get_ref(7)?.as_str()?).map_err(|_| wrong(7))?;
-    let state = State::from_name(row.get_ref(10)?.as_str()?).ok_or_else(|| wrong(10))?;
-    let settlement = match state {
-        State::Pending | State::Expired => None,
-        State::Captured | State::Voided => Some(Settlement {
-            requested: orbs(row, 11)?,
-            captured: orbs(row, 12)?,
-            bonus: orbs(row, 13)?,
-            shortfall: orbs(row, 14)?,
-            late: row.get(15)?,
-            at: time(row, 16)?,
-        }),
-    };
-    Ok(HoldRow {
-        id: text(row, 0, Id::new)?,
-        account: row.get(1)?,
-        amount: orbs(row, 2)?,
-        bonus_allowed: row.get(3)?,
-        ttl: time(row, 4)?,
-        note: text(row, 5, Note::new)?,
-        at: time(row, 6)?,
-        lines,
-        bonus: orbs(row, 8)?,
-        expires_at: time(row, 9)?,
-        state,
-        settlement,
-    })
-}
-
-fn entry(row: &Row<'_>) -> rusqlite::Result<EntryRow> {
-    let lines: Vec<(u64, i64, i64, i64)> = serde_json::from_str(row.get_ref(5)?.as_str()?).map_err(|_| wrong(5))?;
-    let lines = lines.into_iter();
-    let lines = lines.map(|(grant, available, held, captured)| LineRow { grant, available, held, captured }).collect();
-    Ok(EntryRow {
-        account: row.get(0)?,
-        seq: unsigned(row, 1)?,
-        at: time(row, 2)?,
-        cause: Cause::from_name(row.get_ref(3)?.as_str()?).ok_or_else(|| wrong(3))?,
-        id: text(row, 4, Id::new)?,
-        lines,
-        paid: orbs(row, 6)?,
-        bonus: orbs(row, 7)?,
-        held: orbs(row, 8)?,
-        shortfall: orbs(row, 9)?,
-    })
+    fn wrong(index: usize) -> rusqlite::Error {
+        rusqlite::Error::InvalidColumnType(index, "a value that the ledger doesn't write".to_owned(), Type::Text)
+    }
 }

@@ -9,11 +9,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::sync::Arc;
 use std::thread;
 
-use orbgate_ledger::{
-    Answer, Command, Cursor, Error, HoldAnswer, Ledger, Order, Postgres, Settle, Settlement, State, suite,
-};
+use orbgate_ledger::{Answer, Command, Cursor, Error, HoldAnswer, Ledger, Order, Postgres, Settle, Settlement, suite};
 
-use crate::support::{Clocked, TestClock, account, capture, grant, hold, id, orbs};
+use crate::support::{Clocked, TestClock, account, capture, grant, hold, hold_all, id, orbs};
 use server::Server;
 
 /// Commands in an empty ledger, with these functions.
@@ -81,25 +79,6 @@ fn bugs_in_the_functions_are_found() {
     }
 }
 
-/// Holds 10 orbs so many times, and returns how many were admitted.
-fn hold_all(ledger: &Postgres, prefix: &str, threads: u64, each: u64) -> u64 {
-    let admitted = AtomicU64::new(0);
-    thread::scope(|scope| {
-        for thread in 0..threads {
-            let admitted = &admitted;
-            scope.spawn(move || {
-                for index in 0..each {
-                    let answer = ledger.hold(hold(format!("{prefix}.{thread}.{index}"), "a", 10)).unwrap();
-                    if let HoldAnswer::Held { state: State::Pending, repeated: false, .. } = answer {
-                        admitted.fetch_add(1, Ordering::SeqCst);
-                    }
-                }
-            });
-        }
-    });
-    admitted.into_inner()
-}
-
 #[test]
 fn a_thousand_holds_of_four_clients_admit_exactly_what_is_there() {
     let Some(server) = Server::start() else {
@@ -110,7 +89,9 @@ fn a_thousand_holds_of_four_clients_admit_exactly_what_is_there() {
     clients[0].grant(grant("g", "a", 500)).unwrap();
     let admitted: u64 = thread::scope(|scope| {
         let holds = clients.iter().enumerate();
-        let holds = holds.map(|(index, client)| scope.spawn(move || hold_all(client, &format!("c{index}"), 8, 32)));
+        let holds = holds.map(|(index, client)| {
+            scope.spawn(move || hold_all(|hold| client.hold(hold).unwrap(), &format!("c{index}"), 8, 32))
+        });
         let holds: Vec<_> = holds.collect();
         holds.into_iter().map(|holds| holds.join().unwrap()).sum()
     });
