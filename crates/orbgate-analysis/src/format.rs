@@ -185,7 +185,6 @@ fn start_of_key(entry: &Entry<'_>, indent: usize, lines: &Lines<'_>, starts: &mu
     }
 }
 
-/// The number of spaces at the start of a line.
 fn spaces(line: &str) -> usize {
     line.bytes().take_while(|byte| *byte == b' ').count()
 }

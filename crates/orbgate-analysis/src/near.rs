@@ -117,7 +117,6 @@ pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<Ne
     near.into_iter().map(|(_, near)| near).collect()
 }
 
-/// The template in a denial, if it has one.
 fn decision_template<'e>(decision: &Decision<'e>) -> Option<&'e str> {
     let of_route = decision.route().filter(|_| !decision.is_allow()).map(|route| route.template());
     of_route.or_else(|| decision.closed().map(|closed| closed.template()))
@@ -150,9 +149,7 @@ struct Call<'c> {
     segments: Vec<&'c str>,
     /// If paths end in a slash, whether the call's path does.
     slash: Option<bool>,
-    /// The template that decides it.
     decides: Option<&'c str>,
-    /// The rule that it breaks.
     malformed: Option<Detail>,
 }
 

@@ -64,7 +64,6 @@ pub(crate) fn fit_together(one: &Shape<'_>, two: &Shape<'_>) -> bool {
     one.len() == two.len() && segments.all(|(one, two)| one.is_none() || two.is_none() || one == two)
 }
 
-/// The templates of a policy.
 pub(crate) struct Templates<'e> {
     list: Vec<Template<'e>>,
     by_shape: HashMap<Vec<Option<&'e str>>, usize>,

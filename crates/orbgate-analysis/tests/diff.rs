@@ -22,7 +22,6 @@ fn policy(scopes: &str) -> Engine {
     engine(&format!("orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ {scopes} }} }} }}"))
 }
 
-/// The lines of a diff.
 fn lines(old: &Engine, new: &Engine) -> Vec<String> {
     let diff = diff(old, new);
     assert!(diff.complete);

@@ -5,7 +5,6 @@ use orbgate_analysis::{Miss, in_order, near_misses, near_scope, route_of};
 
 use crate::support::valid;
 
-/// A target of a template.
 fn target(template: &str) -> String {
     let value = |segment: &str| {
         if segment.starts_with('{') { "q7".to_owned() } else { segment.to_owned() }

@@ -47,7 +47,6 @@ fn instance(template: &str) -> String {
     template.split('/').map(value).collect::<Vec<_>>().join("/")
 }
 
-/// A call to a route, with a token.
 fn call<'e>(engine: &'e Engine, route: &str, token: Token<'_>) -> Decision<'e> {
     let (method, template) = route.split_once(' ').unwrap();
     let ask = Ask { method: method.into(), target: instance(template).into(), token: None, bonus: false };

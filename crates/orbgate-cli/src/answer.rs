@@ -16,7 +16,6 @@ pub(crate) enum Advice {
     Hint(String),
     /// A route that almost matches the call.
     Near(String),
-    /// The orbs that a denied call would consume.
     Orbs(String),
     /// Where a target stops being valid.
     Target(String),
@@ -42,12 +41,10 @@ impl Advice {
     }
 }
 
-/// The orbs that a denied call would consume.
 pub(crate) fn orbs_if_allowed(charge: Charge) -> Advice {
     Advice::Orbs(format!("if it were allowed: {}", orbs(Some(charge))))
 }
 
-/// A suggestion for a denied request, if there is one.
 pub(crate) fn advice(question: &Question, decision: &Decision<'_>, source: &Source) -> Option<Advice> {
     match decision {
         Decision::Allow(_) => None,
@@ -55,7 +52,6 @@ pub(crate) fn advice(question: &Question, decision: &Decision<'_>, source: &Sour
     }
 }
 
-/// Writes the decision.
 pub(crate) fn write(
     out: &mut dyn Write,
     decision: &Decision<'_>,

@@ -13,7 +13,6 @@ use crate::input;
 use crate::output::{self, Exit, Stop, WARNING, count, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT};
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -34,7 +33,6 @@ struct Checked {
     warnings: Vec<Diagnostic>,
 }
 
-/// Checks the files.
 pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, Stop> {
     let (mut checked, mut outcome) = (Vec::new(), Exit::Fine);
     for path in arguments.files.iter().map(PathBuf::as_path).chain(policy) {

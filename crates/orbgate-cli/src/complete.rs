@@ -6,7 +6,6 @@ use clap_complete::Shell;
 use crate::command;
 use crate::output::{self, Exit, Stop};
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -14,7 +13,6 @@ pub(crate) struct Arguments {
     pub(crate) shell: Shell,
 }
 
-/// Prints the completion script of a shell.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let mut script = Vec::new();
     clap_complete::generate(arguments.shell, &mut command(), "orbgate", &mut script);

@@ -7,7 +7,6 @@ use crate::output::{self, Exit, Stop};
 use crate::policy_file::Source;
 use crate::question::{Question, decide};
 
-/// Decides, and prints the decision.
 pub(crate) fn run(question: &Question, source: &Source) -> Result<Exit, Stop> {
     let decision = decide(question, question.scopes(), source.engine());
     if question.json {
@@ -24,7 +23,6 @@ pub(crate) fn run(question: &Question, source: &Source) -> Result<Exit, Stop> {
     Ok(exit(&decision))
 }
 
-/// The exit code for a decision.
 pub(crate) const fn exit(decision: &Decision<'_>) -> Exit {
     if decision.is_allow() { Exit::Fine } else { Exit::Findings }
 }

@@ -19,7 +19,6 @@ use crate::input;
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, STRONG, Stop, WARNING, one_line, print_json};
 use crate::policy_file::{self, Source, in_file};
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -48,7 +47,6 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The files that it reads.
     pub(crate) fn files(&self) -> Vec<&Path> {
         [&self.old].into_iter().chain(&self.new).map(PathBuf::as_path).collect()
     }
@@ -60,7 +58,6 @@ const MOST_TEXT: usize = 16 << 20;
 /// The maximum size of rows in Markdown, in bytes. GitHub comments have at most 65,536 characters.
 const MOST_MARKDOWN: usize = 59_000;
 
-/// Compares the files.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let (old, new) = match (&arguments.against, &arguments.new) {
         (Some(commit), _) => {
@@ -97,7 +94,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     })
 }
 
-/// The policy in a commit.
 fn committed(path: &Path, commit: &str) -> Result<Source, Stop> {
     let bytes = input::committed(path, commit).map_err(Stop::Error)?;
     let name = format!("{commit}:{}", path.display());
@@ -107,7 +103,6 @@ fn committed(path: &Path, commit: &str) -> Result<Source, Stop> {
     }
 }
 
-/// Two policies and their differences.
 #[derive(Serialize)]
 #[serde(transparent)]
 pub(crate) struct Compared<'o, 'n> {
@@ -167,7 +162,6 @@ impl<'o, 'n> Compared<'o, 'n> {
     }
 }
 
-/// Output for terminals.
 pub(crate) fn text(out: &mut dyn Write, compared: &Compared<'_, '_>, old: &Source, new: &Source) -> io::Result<()> {
     let style = match compared.answer.diff.verdict() {
         Some(Verdict::Equivalent) => ALLOW,

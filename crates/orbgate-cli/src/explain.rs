@@ -15,7 +15,6 @@ use crate::output::{self, Exit, Stop};
 use crate::policy_file::Source;
 use crate::question::{Question, bytes, given};
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP, override_usage = USAGE)]
 pub(crate) struct Arguments {
@@ -121,7 +120,6 @@ fn diagnostic_in_target(target: &[u8], in_order: usize) -> Option<Advice> {
 /// The number of characters shown on each side of an error.
 const SHOWN: usize = 40;
 
-/// A route that almost matches the call.
 fn near(miss: &NearMiss<'_>, source: &Source) -> Advice {
     let (route, location) = (miss.route.as_str(), source.at(miss.route.location()));
     let meant = miss.meant.as_ref();
@@ -129,7 +127,6 @@ fn near(miss: &NearMiss<'_>, source: &Source) -> Advice {
     Advice::Near(format!("{route} ({location}): {}{meant}", miss.why))
 }
 
-/// An alternative of what the route needs.
 fn alternative(tried: &TriedAlternative<'_>) -> Advice {
     let scopes = tried.scopes.join(" ");
     Advice::Scopes(match tried.lacking.as_slice() {

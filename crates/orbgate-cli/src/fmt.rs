@@ -13,7 +13,6 @@ use crate::input::{self, STANDARD_INPUT};
 use crate::output::{self, Exit, Stop, WARNING, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT, in_file};
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -44,7 +43,6 @@ struct Formatted {
     unsealed: bool,
 }
 
-/// Formats the files.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let (mut done, mut outcome) = (Vec::new(), Exit::Fine);
     for path in &arguments.files {

@@ -7,7 +7,6 @@ use crate::output::one_line;
 use crate::policy_file::Source;
 use crate::question::Question;
 
-/// The suggestion for users.
 pub(crate) fn hint(question: &Question, deny: &Deny<'_>, source: &Source) -> Option<String> {
     let engine = source.engine();
     Some(match deny.reason() {

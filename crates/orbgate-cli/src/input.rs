@@ -9,9 +9,7 @@ use std::process::Command;
 /// The file name that means standard input.
 pub(crate) const STANDARD_INPUT: &str = "-";
 
-/// A file to read.
 pub(crate) struct Input {
-    /// Its display name.
     pub(crate) name: String,
     pub(crate) reader: Box<dyn Read>,
     /// Its size in bytes, if known.
@@ -40,7 +38,6 @@ pub(crate) fn read(path: &Path, limit: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// The message for a file that can't be read.
 pub(crate) fn cannot_read(name: &str, error: &io::Error) -> String {
     format!("cannot read {name}: {error}")
 }

@@ -17,11 +17,9 @@ pub(crate) const BUFFER: usize = 256 * 1024;
 /// How some programs begin a file in UTF-8. It isn't part of the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The lines of a log.
 pub(crate) struct Log {
     name: String,
     pub(crate) reader: BufReader<Box<dyn Read>>,
-    /// The number of bytes read.
     pub(crate) position: u64,
     pub(crate) bar: ProgressBar,
 }
@@ -31,7 +29,6 @@ pub(crate) struct Log {
 pub(crate) enum Length {
     Fits,
     TooLong,
-    /// There are no more lines.
     End,
 }
 

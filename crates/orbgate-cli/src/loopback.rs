@@ -37,7 +37,6 @@ pub(crate) async fn listen(port: u16) -> io::Result<TcpListener> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await
 }
 
-/// Answers until the program is ended.
 pub(crate) async fn serve<A>(listener: TcpListener, answer: A) -> !
 where
     A: Fn(&Request<Incoming>) -> Response<Full<Bytes>> + Send + Sync + 'static,

@@ -4,7 +4,6 @@ use clap::Args;
 
 use crate::output::{Exit, Stop};
 
-/// The command as editors start it.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -13,7 +12,6 @@ pub(crate) struct Arguments {
     stdio: bool,
 }
 
-/// Serves an editor over standard input and output.
 #[cfg(feature = "lsp")]
 pub(crate) fn run() -> Result<Exit, Stop> {
     use std::io::{self, BufReader, ErrorKind};

@@ -235,7 +235,6 @@ pub(crate) fn command() -> clap::Command {
     WITHOUT_POLICY.iter().fold(Cli::command(), hide)
 }
 
-/// Parses the command line.
 fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut command = command();
     let arguments: Vec<_> = arguments.collect();

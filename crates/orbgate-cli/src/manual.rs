@@ -7,7 +7,6 @@ use clap::{Args, ValueHint};
 use crate::command;
 use crate::output::{Exit, Stop};
 
-/// The arguments of the command, which is for packagers.
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// Existing folder for the pages

@@ -15,7 +15,6 @@ use crate::policy_file::Source;
 use crate::question::{Kind, bytes};
 use crate::tolerate::Tolerance;
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -69,7 +68,6 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     Ok(arguments.tolerance.exit(lines.unusable, lines.all, found))
 }
 
-/// Adds a call.
 fn add(needs: &mut Needs<'_>, at: u64, asked: &Asked<'_>) {
     match asked {
         Asked::Call(method, target) => needs.add(at, method, target, || asked.shown()),

@@ -133,7 +133,6 @@ pub(crate) fn print_raw(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) ->
     stream(io::stdout().lock(), write)
 }
 
-/// Prints a result as one line of JSON.
 pub(crate) fn print_json(answer: &impl Serialize) -> Result<(), Stop> {
     print_raw(|out| {
         write_json(&mut *out, answer)?;

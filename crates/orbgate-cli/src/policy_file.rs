@@ -35,12 +35,10 @@ impl Source {
         }
     }
 
-    /// The engine of a policy that was read.
     pub(crate) fn new(name: String, policy: &Policy) -> Self {
         Self { engine: Engine::new(policy), name: Some(name) }
     }
 
-    /// The engine.
     pub(crate) const fn engine(&self) -> &Engine {
         &self.engine
     }
@@ -63,7 +61,6 @@ impl Source {
         self.name.as_deref().unwrap_or("external.yaml")
     }
 
-    /// The policy file's name.
     pub(crate) fn name(&self) -> &str {
         self.name.as_deref().unwrap_or("external.yaml (built in)")
     }

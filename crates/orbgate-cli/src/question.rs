@@ -41,7 +41,6 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// The scopes of the token, if any.
     pub(crate) fn scopes(&self) -> Scopes<'_> {
         given(&self.scopes).into()
     }
@@ -88,7 +87,6 @@ Exit codes:
   1  denied
   2  could not run: bad usage, bad or unreadable policy";
 
-/// The kind of token.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum Kind {
     /// A user's token

@@ -13,7 +13,6 @@ use crate::policy_file::Source;
 use crate::question::{Kind, given};
 use crate::table::orb_column;
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -30,7 +29,6 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
-/// Prints the calls that the token can make.
 pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let kind = TokenKind::from(arguments.token);
     let text = given(&arguments.scopes);

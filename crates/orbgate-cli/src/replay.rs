@@ -19,7 +19,6 @@ use crate::progress::Screen;
 use crate::tally::Tally;
 use crate::tolerate::Tolerance;
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -50,7 +49,6 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The files that it reads.
     pub(crate) fn files(&self) -> Vec<&Path> {
         let shadow = self.shadow.as_deref();
         [Some(self.file.as_path()), shadow].into_iter().flatten().collect()
@@ -156,7 +154,6 @@ fn format_of(line: &[u8], access: &mut AccessLog) -> Option<Format> {
     }
 }
 
-/// The policies that make the decisions.
 struct Policies<'e> {
     enforced: &'e Engine,
     candidate: Option<&'e Engine>,

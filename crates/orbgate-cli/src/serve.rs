@@ -8,7 +8,6 @@ use clap::{Args, ValueHint};
 
 use crate::output::{Exit, Stop};
 
-/// The arguments for the gateway.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {

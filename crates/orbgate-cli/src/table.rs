@@ -13,7 +13,6 @@ use crate::answer::short;
 use crate::output::{self, Exit, FAINT, STRONG, Stop, count, one_line};
 use crate::policy_file::Source;
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -34,7 +33,6 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Prints the table.
 pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let engine = source.engine();
     match arguments.format {

@@ -7,7 +7,6 @@ use indicatif::HumanCount;
 use orbgate::{Decision, Reason};
 use orbgate_analysis::{Disagreement, Shadowed};
 
-/// Counts of lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     pub(crate) lines: u64,
@@ -25,7 +24,6 @@ impl Tally {
         Self { lines: 0, errors: 0, allowed: 0, denied: 0, reasons, disagreements: None }
     }
 
-    /// Counts a decided line.
     pub(crate) fn count(&mut self, decision: &Decision<'_>) {
         let side = if decision.is_allow() { &mut self.allowed } else { &mut self.denied };
         *side = side.saturating_add(1);

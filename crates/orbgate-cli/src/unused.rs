@@ -14,7 +14,6 @@ use crate::policy_file::Source;
 use crate::question::Kind;
 use crate::tolerate::Tolerance;
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -66,7 +65,6 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     Ok(arguments.tolerance.exit(lines.unusable, lines.all, found))
 }
 
-/// Counts a call.
 fn add<'e>(counted: &mut Unused<'e>, engine: &'e Engine, line: u64, call: calls::Call<'_>) {
     let known = |token: &(TokenKind, _)| token.0 != TokenKind::Unknown;
     let token = call.token.filter(known);

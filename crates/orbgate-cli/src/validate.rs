@@ -13,7 +13,6 @@ use crate::input::{Input, cannot_read};
 use crate::output::{self, Exit, Stop, count, one_line};
 use crate::progress::{self, Screen};
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -50,7 +49,6 @@ impl From<Document> for Contract {
 /// until it is done, and the findings of `{}` are a hundred times as long as the input.
 const PIECE: usize = 32 * 1024;
 
-/// Validates the files.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let contract = Contract::from(arguments.contract);
     let mode = if arguments.lenient { Mode::Lenient } else { Mode::Strict };
@@ -88,7 +86,6 @@ fn validate(path: &Path, contract: Contract, mode: Mode) -> Result<Exit, Stop> {
     Ok(outcome)
 }
 
-/// The number of documents, and whether there are findings.
 fn validate_input(
     path: &Path,
     mut input: Input,

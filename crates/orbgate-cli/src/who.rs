@@ -17,7 +17,6 @@ use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, one_line, print_json};
 use crate::policy_file::Source;
 use crate::question::bytes;
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -36,7 +35,6 @@ pub(crate) struct Arguments {
     pub(crate) json: bool,
 }
 
-/// Decides the call for each token of the file.
 pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> {
     let text = |argument| {
         str::from_utf8(bytes(argument)).map_err(|_| Stop::Error("method and target must be UTF-8".to_owned()))

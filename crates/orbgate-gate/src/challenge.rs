@@ -97,7 +97,6 @@ fn needed<'e>(decision: &Decision<'e>) -> Option<Cow<'e, str>> {
 pub(crate) enum Refusal<'a> {
     /// Its `Authorization` header can't be read.
     Header,
-    /// The decision.
     Decision(&'a Decision<'a>),
 }
 

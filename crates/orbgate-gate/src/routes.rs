@@ -78,7 +78,6 @@ pub fn check_routes<'a>(
     if differ.undeclared.is_empty() && differ.unserved.is_empty() { Ok(()) } else { Err(differ) }
 }
 
-/// A template without the names of its parameters.
 fn key(template: &str) -> String {
     filled(template, "{}")
 }

@@ -37,7 +37,6 @@ impl Service {
         })
     }
 
-    /// What the service answers.
     fn answer(&mut self, call: &LedgerCall, now: Duration) -> (u16, Vec<u8>) {
         let commands: Vec<Command> = match call.path {
             "/v1/hold" => {

@@ -19,7 +19,6 @@ struct World {
 }
 
 impl World {
-    /// A gate with the issuer's first key.
     fn new() -> Self {
         let keys = KeyCache::new(verifier(), FetchSettings::default()).unwrap();
         let world = Self { gate: Gate::new(Rules::new(), keys), signer: Signer::p256(), ms: 0 };

@@ -25,7 +25,6 @@ Answers proxies that ask whether a request may pass: FILE says where and by whic
   -h, --help     Prints this
   -V, --version  Prints the version";
 
-/// The requested action.
 enum Asked {
     Help,
     Version,

@@ -30,7 +30,6 @@ pub(crate) struct Ca {
     authority: Authority<'static, KeyPair>,
 }
 
-/// A certificate with its key.
 pub(crate) struct Certified {
     certificate: CertificateDer<'static>,
     key: KeyPair,

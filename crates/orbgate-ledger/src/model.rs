@@ -77,7 +77,6 @@ fn unknown(stop: Stop) -> Error {
     }
 }
 
-/// The rows, by their keys.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Rows {
     accounts: BTreeMap<i64, AccountRow>,

@@ -50,7 +50,6 @@ struct Sums {
     revoked: i128,
 }
 
-/// A hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Told {
     state: State,
@@ -65,12 +64,10 @@ impl Fold {
         Self { account, seq: 0, at: Millis::ZERO, available: 0, held: 0, grants, holds }
     }
 
-    /// The number of the last entry.
     pub(crate) const fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// Adds the next entry.
     pub(crate) fn entry(&mut self, row: &EntryRow, faults: &mut Faults) {
         let account = self.account.clone();
         let seq = row.seq;

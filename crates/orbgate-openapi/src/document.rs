@@ -74,7 +74,6 @@ pub(super) struct PolicyFacts {
     pub(super) headings: Vec<String>,
 }
 
-/// An operation.
 #[derive(Debug)]
 pub(super) struct Operation {
     pub(super) location: Location,
@@ -115,7 +114,6 @@ impl Document {
         need.is_none_or(|need| need.needed.is_one_scope())
     }
 
-    /// The operations that name a scope.
     pub(super) fn name(&self, scope: &str) -> Vec<usize> {
         // Operations can share a long requirement.
         let mut known: HashMap<*const Needed, bool> = HashMap::new();
@@ -158,7 +156,6 @@ impl Need {
 }
 
 impl Operation {
-    /// The operation's display name.
     pub(super) fn name(&self) -> String {
         let Self { path, fragment, .. } = self;
         match &self.method {
@@ -168,7 +165,6 @@ impl Operation {
     }
 }
 
-/// Reads a document.
 pub(super) fn read(bytes: &[u8], options: &Options) -> Result<Document, Vec<Diagnostic>> {
     let mut diagnostics = Diagnostics::default();
     let document = tree::parse(bytes, &mut diagnostics)
@@ -349,7 +345,6 @@ pub(super) const METHODS: [(&str, &str); 8] = [
 ];
 
 impl Reader<'_> {
-    /// Reads every path of the document.
     fn paths(&mut self, root: &Node<'_>) -> Result<(), (Location, String)> {
         // OpenAPI 3.1 allows a document without paths.
         let Some(paths) = get(root, "paths") else {

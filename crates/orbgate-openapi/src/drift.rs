@@ -142,7 +142,6 @@ fn forget_charges(document: &mut Document) {
     }
 }
 
-/// A route of the policy.
 struct Route<'p> {
     api: &'p Api,
     path: String,

@@ -111,7 +111,6 @@ pub(super) fn malformed(node: &Node<'_>, must: &str) -> Problem {
     Problem::new(Cause::Malformed, location(node), format!("{must}{found}"))
 }
 
-/// The orbs that a call consumes.
 pub(super) fn orbs(node: &Node<'_>, what: &str) -> Result<Orbs, Problem> {
     let word = match &node.kind {
         Value::Scalar(scalar) if scalar.plain => Some(scalar.text.as_ref()),

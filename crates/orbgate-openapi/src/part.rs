@@ -6,7 +6,6 @@ use orbgate_yaml::Keep;
 /// The parts of a value that are kept, by its location in the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Everything in it.
     All,
     Root,
     Info,

@@ -9,7 +9,6 @@ use orbgate_yaml::{Diagnostics, Node, Owner, Values, quoted};
 use crate::node::{Problem, at, entries, get, is_visible, location, orbs, word};
 use crate::words::takes_permits;
 
-/// A security scheme.
 #[derive(Debug)]
 pub(super) struct Scheme {
     pub(super) name: String,

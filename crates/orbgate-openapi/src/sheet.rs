@@ -29,7 +29,6 @@ enum Owner {
     Closed(usize),
 }
 
-/// A policy being written.
 #[derive(Default)]
 struct Sheet {
     text: String,
@@ -57,7 +56,6 @@ struct Scope<'d> {
     routes: Vec<Listed<'d>>,
 }
 
-/// A scope in the written policy.
 struct Written {
     name: String,
     /// The operations that it owns.

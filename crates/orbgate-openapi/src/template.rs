@@ -4,7 +4,6 @@
 use orbgate::Policy;
 use orbgate::policy::Api;
 
-/// A segment of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Segment<'t> {
     Literal(&'t str),
@@ -18,7 +17,6 @@ enum Segment<'t> {
     Rest,
 }
 
-/// The segments of a template.
 #[derive(Clone, Debug)]
 pub(super) struct Template<'t> {
     segments: Vec<Segment<'t>>,

@@ -14,7 +14,6 @@ use crate::kind::{ClaimTest, KindRules, Test};
 use crate::opaque::Opaque;
 use crate::scope::{ClaimPath, ScopeClaim};
 
-/// One error in a configuration.
 #[derive(Debug)]
 pub(crate) struct KeyDiagnostic {
     pub(crate) key: Key,
@@ -32,7 +31,6 @@ pub(crate) struct Key {
 
 const SKEW: Duration = Duration::from_secs(300);
 
-/// All errors of these issuers.
 pub(crate) fn diagnostics(issuers: &[Issuer]) -> Vec<KeyDiagnostic> {
     let mut diagnostics = Diagnostics { list: Vec::new(), issuer: 0 };
     if issuers.is_empty() {

@@ -12,7 +12,6 @@ use crate::issuer::Issuer;
 use crate::json::{JsonError, Member, Object};
 use crate::kind::ClaimTest;
 
-/// A token's claims.
 pub(crate) struct Claims<'t>(pub(crate) Object<'t>);
 
 /// The results of reading claims, each reported only when its check is due. They are kept while a program checks the
@@ -93,7 +92,6 @@ impl<'t> Claims<'t> {
         self.0.text("iss").ok_or(TokenError::Issuer)
     }
 
-    /// Reads the claims by this issuer's rules.
     pub(crate) fn read(&self, issuer: &Issuer) -> Stated {
         Stated { audience: self.check_audience(issuer), validity: self.validity(), rest: self.rest(issuer) }
     }

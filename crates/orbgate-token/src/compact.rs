@@ -11,7 +11,6 @@ const KID_BYTES: usize = 256;
 
 /// A token split into its parts. Don't trust any of them before the signature is checked.
 pub(crate) struct Compact<'a> {
-    /// The whole token.
     pub(crate) token: &'a [u8],
     pub(crate) header: Header,
     pub(crate) payload: Vec<u8>,

@@ -381,7 +381,6 @@ fn claims_hint(error: TokenError, claims: &Claims<'_>, issuer: &Issuer, now: Dur
     }
 }
 
-/// The tests of the kind that fail.
 fn unknown_kind(claims: &Claims<'_>, issuer: &Issuer) -> String {
     let KindRules::Claims { user, organisation } = &issuer.kind else {
         return String::new();

@@ -9,7 +9,6 @@ use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 
-/// Why a document is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonError {
     NotAnObject,
@@ -21,14 +20,12 @@ pub(crate) enum JsonError {
 #[derive(Debug)]
 pub(crate) struct Object<'t>(Vec<(Text<'t>, Member<'t>)>);
 
-/// The value of a member.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Member<'t> {
     Text(Cow<'t, str>),
     Other(Value),
 }
 
-/// The name of a member.
 #[derive(Debug, PartialEq, Eq)]
 struct Text<'t>(Cow<'t, str>);
 

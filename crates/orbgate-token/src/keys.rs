@@ -346,7 +346,6 @@ impl Keys {
         self
     }
 
-    /// What is revoked of an issuer's keys.
     pub(crate) fn revoked(&self, issuer: &str) -> Option<&Revoked> {
         self.revoked.get(issuer)
     }

@@ -81,7 +81,6 @@ impl Algorithm {
         ParsedPublicKey::new(algorithm, point).ok()
     }
 
-    /// A secret for this algorithm.
     fn secret_key(self, secret: &[u8]) -> Option<hmac::Key> {
         let algorithm = match self {
             Self::Hs256 => hmac::HMAC_SHA256,

@@ -45,7 +45,6 @@ impl ClaimPath {
         &self.0
     }
 
-    /// The value in these claims.
     pub(crate) fn find<'c>(&self, claims: &'c Object<'_>) -> Option<Found<'c>> {
         let (first, inside) = self.0.split_first()?;
         match claims.get(first)? {
@@ -74,7 +73,6 @@ impl fmt::Display for ClaimPath {
     }
 }
 
-/// The value of a claim.
 pub(crate) enum Found<'c> {
     Text(&'c str),
     Other(&'c Value),
@@ -113,7 +111,6 @@ impl ScopeClaim {
     }
 }
 
-/// The scope claim of one token.
 pub(crate) struct ScopesOf<'i> {
     pub(crate) claim: &'i ScopeClaim,
     /// A claim that has the scopes of tokens of the other kind.

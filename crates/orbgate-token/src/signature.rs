@@ -27,7 +27,6 @@ pub struct SignatureCheck {
     signed: usize,
     signature: Vec<u8>,
     verifier: Verifier,
-    /// The index of the issuer.
     issuer: usize,
     stated: Stated,
     /// The fingerprint of the token, if the program has hashed it.

@@ -311,7 +311,6 @@ impl Verifier {
         Ok((index, issuer, name))
     }
 
-    /// An issuer and its name, by its index.
     pub(crate) fn named(&self, index: usize) -> Option<(&Issuer, &Arc<str>)> {
         let (issuer, name) = self.issuers.get(index)?;
         Some((issuer, name))
@@ -368,7 +367,6 @@ impl Opened<'_> {
         self.stated().judge(self.issuer, self.name, fingerprint, now)
     }
 
-    /// Reads the claims.
     pub(crate) fn stated(&self) -> Stated {
         self.claims.read(self.issuer)
     }

@@ -57,7 +57,6 @@ struct Arguments {
     refuse_wider: bool,
     /// The milliseconds between two looks at the policy.
     watch: String,
-    /// The file of a ledger.
     ledger: String,
     on_cancelled: String,
     /// The path of an MCP endpoint, and what only such a gate needs of a ledger.
@@ -66,7 +65,6 @@ struct Arguments {
     on_input_required: String,
     /// The routes with a function for the amount.
     amounts: Vec<String>,
-    /// The routes whose body is read.
     bonus: Vec<String>,
 }
 

@@ -24,10 +24,8 @@ pub(crate) trait ReadBody {
     /// Reads a message of MCP, up to this many bytes.
     async fn message(&mut self, most: usize) -> Result<(), McpFault>;
 
-    /// The message.
     fn whole(&self) -> Result<&[u8], McpFault>;
 
-    /// Each header line.
     fn headers(&self) -> &[(&[u8], &[u8])];
 }
 
@@ -52,7 +50,6 @@ impl ReadBody for NoBody {
     }
 }
 
-/// The method and target that a decision is about.
 fn subject<'r, T>(request: &Request<'r>, answer: &'r Answer<'_, T>) -> (&'r [u8], &'r [u8]) {
     match answer.mcp.as_ref().and_then(McpCall::target) {
         Some(target) => (b"MCP", target.as_bytes()),

@@ -59,7 +59,6 @@ impl<B: Body<Data = Bytes> + Unpin> RequestBody<B> {
         this
     }
 
-    /// The whole body.
     pub(crate) const fn whole(&self) -> Result<&Bytes, McpFault> {
         match (&self.failure, &self.rest) {
             (Some(_), _) => Err(McpFault::Unreadable),

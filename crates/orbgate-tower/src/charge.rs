@@ -5,7 +5,6 @@ use core::future::{Future, ready};
 use http::HeaderMap;
 use orbgate_gate::{Answer, HoldId, Unpaid};
 
-/// Holds the orbs of an allowed request.
 pub(crate) trait Charge<T>: Send + Sync {
     /// What is held while the handler runs.
     type Held: Send;

@@ -78,7 +78,6 @@ pub trait VerifyToken: Send + Sync + 'static {
 #[doc(hidden)]
 #[derive(Debug)]
 pub enum Pending<'r, T> {
-    /// The issuers' keys.
     Keys(Waiting),
     /// Another verifier's result for a token.
     Token(&'r str),

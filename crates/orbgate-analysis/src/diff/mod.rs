@@ -161,7 +161,6 @@ pub fn diff<'o, 'n>(old: &'o Engine, new: &'n Engine) -> Diff<'o, 'n> {
 /// other changes.
 const LISTED_BYTES: usize = 16 << 20;
 
-/// The maximum number of steps of a search.
 fn steps(old: &Engine, new: &Engine) -> usize {
     let routes = old.routes().len().saturating_add(new.routes().len());
     routes.saturating_mul(20).saturating_add(1_000_000)
@@ -179,12 +178,10 @@ struct Search<'o, 'n> {
     /// The bytes left for changes that don't widen access, and for changes that do.
     room: [usize; 2],
     found: Effects,
-    /// The number of steps left.
     steps: usize,
 }
 
 impl Search<'_, '_> {
-    /// Compares the decisions on calls.
     fn routes(&mut self) {
         let (old, new) = (Templates::of(self.old), Templates::of(self.new));
         let spelling = Spelling::new([&old, &new]);
@@ -286,7 +283,6 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Compares decisions by scope.
     fn scopes(&mut self) {
         let names = self
             .old

@@ -12,7 +12,6 @@ use crate::sorted::{set_of, sort_by};
 /// The alternatives of a requirement, each sorted. The scopes are numbered in the order of their bytes.
 pub(super) type Alternatives = Vec<Vec<u32>>;
 
-/// The chosen scopes.
 pub(super) struct Choice {
     pub(super) scopes: BTreeSet<u32>,
     /// Whether no smaller set is enough, and no other of this size comes before it by bytes. If not, it only has no scope
@@ -26,7 +25,6 @@ const MOST_SCOPES: usize = 20;
 /// The most sets that a search passes, over all groups. A search of as many scopes as are always decided takes no more.
 const MOST_SETS: usize = 1 << MOST_SCOPES;
 
-/// Chooses scopes for these requirements.
 pub(super) fn choose(requirements: impl IntoIterator<Item = Alternatives>) -> Choice {
     let requirements = set_of(requirements);
     let mut scopes = set_of(requirements.iter().flat_map(|alternatives| forced(alternatives)));

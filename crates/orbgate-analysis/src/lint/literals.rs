@@ -111,7 +111,6 @@ impl<'e> Literals<'e> {
         Self(literals)
     }
 
-    /// Whether both are literals at the same position.
     fn are_side_by_side(&self, one: &str, two: &str) -> bool {
         let locations = |literal: &str| self.0.get(literal).map(|(_, locations)| locations);
         let (Some(one), Some(two)) = (locations(one), locations(two)) else {

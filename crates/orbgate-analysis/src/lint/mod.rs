@@ -83,7 +83,6 @@ pub fn lint(policy: &Policy, text: &str) -> Findings {
     Findings { list, complete: cut.is_empty(), cut }
 }
 
-/// The findings so far.
 #[derive(Default)]
 struct Collector {
     list: Vec<Finding>,

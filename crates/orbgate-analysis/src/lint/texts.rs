@@ -9,7 +9,6 @@ use orbgate_yaml::{Content, Node};
 use crate::sorted::sort_by_key;
 use crate::text::visit;
 
-/// The start of a suppression.
 pub(super) const MARK: &str = "# orbgate-lint:";
 
 /// Distinguishes marks within strings from marks of comments.

@@ -72,7 +72,6 @@ impl Value for CaseDocument {
     }
 }
 
-/// Reads a test file.
 pub(super) fn suite(bytes: &[u8]) -> Result<Suite, Vec<Diagnostic>> {
     let document = document::<Spanned<Document>>("the test file");
     let suite = orbgate_yaml::read(bytes, &FORMAT, document, |document, diagnostics| judge(&document, diagnostics));

@@ -56,7 +56,6 @@ fn agrees(allow: &mut Option<bool>, is: bool) -> bool {
     *allow.get_or_insert(is) == is
 }
 
-/// A word of the expected decision.
 enum Word {
     Decision(bool),
     Reason(Reason),

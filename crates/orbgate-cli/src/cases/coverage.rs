@@ -11,7 +11,6 @@ use serde::Serialize;
 use crate::output::{WARNING, count, one_line};
 use crate::policy_file::Source;
 
-/// The coverage of a policy.
 pub(crate) struct Report<'a> {
     pub(super) source: &'a Source,
     /// The rows of its table, with their locations and outcomes. The last row, without a location, is the policy
@@ -53,7 +52,6 @@ impl<'a> Report<'a> {
         covered.saturating_mul(100) >= total.saturating_mul(usize::from(threshold))
     }
 
-    /// Lists the uncovered outcomes.
     pub(super) fn list(&self, out: &mut dyn Write) -> io::Result<()> {
         for row in &self.rows {
             let lacking = row.lacking().join(", ");
@@ -69,7 +67,6 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Prints the coverage on one line.
     pub(crate) fn sum_up(&self, out: &mut dyn Write) -> io::Result<()> {
         let (rows, outcomes) = (self.rows(), self.outcomes());
         let tenths = outcomes.covered.saturating_mul(1000).checked_div(outcomes.total);
@@ -93,7 +90,6 @@ impl Row {
         self.outcomes.iter().any(|outcome| outcome.times > 0)
     }
 
-    /// The outcomes that no case covers.
     pub(super) fn lacking(&self) -> Vec<String> {
         let lacking = self.outcomes.iter().filter(|outcome| outcome.times == 0);
         lacking.map(ToString::to_string).collect()

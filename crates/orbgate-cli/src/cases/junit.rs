@@ -95,7 +95,6 @@ fn test(
     Ok(())
 }
 
-/// The counts of a suite or of all suites.
 fn counts(tested: &[Tested<'_>]) -> [(&'static str, String); 4] {
     let cases: usize = tested.iter().map(|tested| tested.cases.len().saturating_add(tested.properties.len())).sum();
     let failed: usize =

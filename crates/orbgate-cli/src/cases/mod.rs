@@ -28,7 +28,6 @@ pub(crate) struct File {
     source: usize,
 }
 
-/// Tests the files.
 pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, Stop> {
     let given = policy.map(|policy| Source::load(Some(policy))).transpose()?;
     let (files, sources) = read(&arguments.files, given.as_ref())?;
@@ -132,7 +131,6 @@ fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<(), Stop> {
     fs::write(path, text).map_err(|error| Stop::Error(format!("cannot write `{}`: {error}", path.display())))
 }
 
-/// A test file that was tested.
 pub(crate) struct Tested<'a> {
     pub(crate) file: &'a str,
     policy: Digest,
@@ -227,7 +225,6 @@ pub(crate) fn failed_of(tested: &[Tested<'_>]) -> String {
     format!("{} failed", parts.join(" and "))
 }
 
-/// All results as JSON.
 #[derive(Serialize)]
 struct Answer<'a> {
     files: Vec<FileAnswer<'a>>,

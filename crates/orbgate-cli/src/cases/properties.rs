@@ -10,7 +10,6 @@ use super::Tested;
 use crate::output::{DENY, one_line};
 
 impl<'a> Tested<'a> {
-    /// The properties that don't hold.
     pub(crate) fn refuted(&self) -> impl Iterator<Item = &Proved<'a, 'a>> {
         self.properties.iter().filter(|proved| !proved.holds())
     }
@@ -30,7 +29,6 @@ impl<'a> Tested<'a> {
     }
 }
 
-/// Writes the properties that don't hold.
 pub(super) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()> {
     for proved in tested.refuted() {
         let (file, location) = (one_line(tested.file), proved.stated.location);
@@ -43,7 +41,6 @@ pub(super) fn results(out: &mut dyn Write, tested: &Tested<'_>) -> io::Result<()
     Ok(())
 }
 
-/// A property as JSON.
 #[derive(Serialize)]
 pub(crate) struct Answer<'a> {
     property: &'a str,

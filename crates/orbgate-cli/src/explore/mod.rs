@@ -9,7 +9,6 @@ use clap::{Args, ValueHint};
 
 use crate::output::{Exit, Stop};
 
-/// The command as people type it.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -28,7 +27,6 @@ const PAGE: Option<&str> = Some(include_str!(env!("ORBGATE_EXPLORER")));
 #[cfg(not(orbgate_explorer))]
 const PAGE: Option<&str> = None;
 
-/// Serves the page until it is ended.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     match (PAGE, arguments) {
         #[cfg(feature = "explorer")]

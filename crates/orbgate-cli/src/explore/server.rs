@@ -15,10 +15,8 @@ use crate::loopback;
 use crate::output::{self, Exit, Stop};
 use crate::policy_file::READ_LIMIT;
 
-/// What the page asks for.
 const POLICY_PATH: &str = "/policy";
 
-/// Serves until it is ended.
 pub(super) fn run(page: &str, policy: Option<PathBuf>, port: u16) -> Result<Exit, Stop> {
     if policy.as_deref() == Some(Path::new(STANDARD_INPUT)) {
         let message = "standard input can be read only once: give a file, which is followed";

@@ -9,7 +9,6 @@ use orbgate::Policy;
 
 use crate::output::{self, Exit, Stop, one_line};
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {

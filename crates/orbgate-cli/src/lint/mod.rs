@@ -13,7 +13,6 @@ use crate::input;
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, WARNING, count, one_line, print_json};
 use crate::policy_file::{self, READ_LIMIT};
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -46,10 +45,8 @@ fn code_and_level(text: &str) -> Result<(Code, Option<Level>), String> {
     analysis::Levels::read(code, level)
 }
 
-/// A file, with its findings.
 pub(crate) struct Linted(pub(crate) answers::Linted);
 
-/// Checks the files.
 pub(crate) fn run(arguments: &Arguments, policy: Option<&Path>) -> Result<Exit, Stop> {
     let (mut linted, mut outcome) = (Vec::new(), Exit::Fine);
     for path in arguments.files.iter().map(PathBuf::as_path).chain(policy) {
@@ -94,7 +91,6 @@ impl Linted {
         list.filter(|finding| finding.suppressed.is_none())
     }
 
-    /// Suppressed findings.
     pub(crate) fn suppressed(&self) -> impl Iterator<Item = (&Finding, &str)> {
         let list = self.0.findings.iter();
         list.filter_map(|finding| Some((finding, finding.suppressed.as_deref()?)))

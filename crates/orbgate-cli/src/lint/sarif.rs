@@ -78,7 +78,6 @@ fn location(file: &str, location: Location) -> Value {
 /// All characters that needn't be escaped in a reference (RFC 3986 §2.3), and the slash.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-/// A path as a URI reference.
 fn uri(file: &str) -> String {
     utf8_percent_encode(file, ESCAPED).to_string()
 }

@@ -18,7 +18,6 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The files that it reads.
     pub(crate) fn files(&self) -> Vec<&Path> {
         match &self.action {
             Action::Import(import) => vec![&import.file],

@@ -10,7 +10,6 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// The most bytes that are read of an answer.
 const MOST_BYTES: u64 = 1 << 20;
 
-/// An endpoint.
 pub(super) struct Endpoint {
     pub(super) authority: String,
     pub(super) path: String,

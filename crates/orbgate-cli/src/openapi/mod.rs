@@ -16,7 +16,6 @@ use args::{Action, Check, Export, Import, Open};
 
 pub(crate) use args::Arguments;
 
-/// Imports, exports or checks.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     match &arguments.action {
         Action::Import(import) => self::import(import),

@@ -11,7 +11,6 @@ use clap::{ArgGroup, Args, Subcommand, ValueEnum, ValueHint};
 
 use crate::output::{Exit, Stop};
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -174,7 +173,6 @@ struct Backup {
     file: PathBuf,
 }
 
-/// Runs the command.
 #[cfg(feature = "orbs")]
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     run::run(arguments)

@@ -31,7 +31,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     }
 }
 
-/// Why a command failed.
 enum Failed {
     Stop(Stop),
     Invalid(Invalid),
@@ -56,7 +55,6 @@ impl From<Error> for Failed {
     }
 }
 
-/// A ledger, of either kind.
 enum Opened {
     Sqlite(Sqlite),
     Postgres(Box<Postgres>),

@@ -11,13 +11,11 @@ use serde::Serialize;
 use super::{Entries, Format};
 use crate::output::{self, ALLOW, DENY, FAINT, STRONG, Stop, count, one_line, print_json, write_json};
 
-/// How to print.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Out {
     pub(super) json: bool,
 }
 
-/// An entry with its cursor.
 #[derive(Serialize)]
 struct Row<'e> {
     cursor: &'e str,

@@ -46,7 +46,6 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The files that it reads.
     pub(crate) fn files(&self) -> Vec<&Path> {
         let files = [&self.old].into_iter().chain(&self.new);
         let files = files.chain(&self.tests);

@@ -31,7 +31,6 @@ const MOST_DIFF: usize = 30_000;
 const MOST_PART: usize = 8_000;
 const MOST_SUPPRESSED: usize = 4_000;
 
-/// Reviews the new policy.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     // Read only once, because a file that changes in the meantime must not mix two policies on one
     // page.
@@ -93,7 +92,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     })
 }
 
-/// Why there is no comparison.
 const FAULTY: &str = "the old policy has errors, so all that the new one allows may be wider";
 
 /// A version of the policy: the results of lint and, if it has no errors, the policy itself.
@@ -108,7 +106,6 @@ impl Version {
         Ok(Self::new(path.display().to_string(), &bytes, levels))
     }
 
-    /// The file in a commit.
     fn committed(path: &Path, commit: &str, levels: &lint::Levels) -> Result<Self, Stop> {
         let bytes = input::committed(path, commit).map_err(Stop::Error)?;
         let name = format!("{commit}:{}", path.display());
@@ -151,7 +148,6 @@ fn push_diagnostics(page: &mut String, linted: &Linted) {
     push_rows(page, diagnostics, MOST_DIFF, "`orbgate check` lists all");
 }
 
-/// The contents of the page.
 struct Page<'a> {
     /// `None` if the old policy has errors.
     compared: Option<&'a Compared<'a, 'a>>,
@@ -236,7 +232,6 @@ impl Page<'_> {
         page
     }
 
-    /// The cost changes for callers that both policies allow.
     fn costs(&self, page: &mut String) {
         let changes = self.compared.map(|compared| compared.answer.diff.changes.iter());
         let rows: Vec<_> = changes.into_iter().flatten().filter_map(cost_row).collect();
@@ -365,7 +360,6 @@ fn push_rows(page: &mut String, rows: impl IntoIterator<Item = String>, most: us
     }
 }
 
-/// The whole page as JSON.
 #[derive(Serialize)]
 struct Answer<'a> {
     /// If there are any, nothing was compared.
@@ -375,7 +369,6 @@ struct Answer<'a> {
     lint: &'a orbgate_analysis::ask::answers::Linted,
     tests: Vec<cases::FileAnswer<'a>>,
     coverage: Vec<cases::CoverageAnswer<'a>>,
-    /// Why the command exits with 1.
     fails: &'a [String],
 }
 

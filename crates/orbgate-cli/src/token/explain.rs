@@ -12,7 +12,6 @@ use serde::Serialize;
 use crate::input::{self, STANDARD_INPUT};
 use crate::output::{self, ALLOW, DENY, Exit, FAINT, Stop, one_line, print_json};
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -34,7 +33,6 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// The files that it reads.
     pub(crate) fn files(&self) -> Vec<&Path> {
         let files = [&self.token, &self.config].into_iter();
         files.chain(&self.keys).map(PathBuf::as_path).collect()
@@ -44,7 +42,6 @@ impl Arguments {
 /// A larger file is neither a token nor a configuration.
 const MOST: u64 = 1 << 20;
 
-/// Prints the rule.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     let verifier = verifier(&arguments.config)?;
     let set = match &arguments.keys {

@@ -4,7 +4,6 @@ use clap::Args;
 
 use crate::output::{Exit, Stop};
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -29,7 +28,6 @@ pub(crate) fn run(_: &Arguments) -> Result<Exit, Stop> {
     Err(Stop::Error(message.to_owned()))
 }
 
-/// The server.
 #[cfg(feature = "token")]
 mod server {
     use std::io;

@@ -9,7 +9,6 @@ use clap::{Args, Subcommand};
 
 use crate::output::{Exit, Stop};
 
-/// The arguments of the command.
 #[derive(Debug, Args)]
 #[command(after_help = HELP)]
 pub(crate) struct Arguments {
@@ -26,7 +25,6 @@ enum What {
 }
 
 impl Arguments {
-    /// The files that it reads.
     pub(crate) fn files(&self) -> Vec<&Path> {
         match &self.what {
             What::Explain(arguments) => arguments.files(),
@@ -35,7 +33,6 @@ impl Arguments {
     }
 }
 
-/// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
     match &arguments.what {
         What::Explain(arguments) => explain::run(arguments),

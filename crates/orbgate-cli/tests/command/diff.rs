@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use crate::{Ran, SHOP, file, orbgate, orbgate_reading};
 
-/// Two files and what `diff` says of them.
 fn diff(name: &str, old: &str, new: &str, flags: &[&str]) -> Ran {
     let old = file(&format!("diff-{name}-old.yaml"), old);
     let new = file(&format!("diff-{name}-new.yaml"), new);

@@ -4,7 +4,6 @@ use serde_json::{Value, json};
 
 use crate::{BAD, SHOP, file, of_the_repository, orbgate, orbgate_reading};
 
-/// A policy without findings.
 const CLEAN: &str = "\
 orbgate: 1
 apis:

@@ -37,7 +37,6 @@ impl Editor {
         serde_json::from_slice(&body).unwrap()
     }
 
-    /// The exit code.
     fn leave(mut self) -> i32 {
         drop(self.server.stdin.take());
         self.server.wait().unwrap().code().unwrap()

@@ -49,7 +49,6 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
-/// What the command did.
 #[derive(Debug, PartialEq, Eq)]
 struct Ran {
     code: i32,
@@ -73,7 +72,6 @@ fn orbgate(arguments: &[&str]) -> Ran {
     finish(command(arguments), b"")
 }
 
-/// Runs the command with this on standard input.
 fn orbgate_reading(arguments: &[&str], input: &[u8]) -> Ran {
     finish(command(arguments), input)
 }
@@ -150,7 +148,6 @@ fn of_the_repository(path: &str) -> Option<PathBuf> {
     Some(file)
 }
 
-/// The digest of the built-in policy.
 fn digest() -> String {
     orbgate::Engine::external().digest().to_string()
 }
@@ -158,5 +155,4 @@ fn digest() -> String {
 /// A policy with everything that the command shows: amounts, overlaps, both kinds of api.
 const SHOP: &str = include_str!("../../testdata/shop.yaml");
 
-/// A policy with two errors.
 const BAD: &str = include_str!("../../testdata/bad.yaml");

@@ -548,7 +548,6 @@ mod action {
         assert_eq!(code, 1, "{page}");
         assert!(page.contains("1 of 1 case failed"), "{page}");
 
-        // A policy with errors.
         repository.commit(POLICY, BAD);
         let (code, page, outputs, _) = repository.review(&first, &[]);
         assert_eq!(code, 1);

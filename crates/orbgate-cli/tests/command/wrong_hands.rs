@@ -2,7 +2,6 @@
 
 use crate::{SHOP, file, orbgate};
 
-/// Files in wrong hands, by name.
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     let huge = |line: &str| line.repeat(9_000_000 / line.len()).into_bytes();
     vec![

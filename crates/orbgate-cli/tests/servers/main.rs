@@ -49,7 +49,6 @@ fn start(words: &str, fault: &str) -> (Server, String) {
     (server, url.to_owned())
 }
 
-/// The checks that have found a fault.
 fn probe(url: &str) -> Vec<String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_orbgate"));
     command.args(["mcp", "probe", url, "--json", "--token-env", "GOOD", "--other-token-env", "OTHER"]);

@@ -28,7 +28,6 @@ pub struct McpRequest<'a> {
 /// A call at an MCP endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct McpCall {
-    /// The endpoint's template.
     pub(crate) endpoint: Box<str>,
     target: Option<Box<str>>,
     fault: Option<McpFault>,
@@ -322,7 +321,6 @@ impl Mcp {
         format!("{{\"jsonrpc\":\"2.0\",{id}\"error\":{error}}}").into_bytes().into()
     }
 
-    /// The content type of errors.
     pub(crate) const CONTENT_TYPE: &str = "application/json";
 }
 

@@ -9,7 +9,6 @@ use super::message::Message;
 use super::target::{Named, named};
 use crate::header::same_header;
 
-/// The header lines of a request, each a name and a value.
 pub(super) struct Headers<'h>(pub(super) &'h [(&'h [u8], &'h [u8])]);
 
 impl Headers<'_> {

@@ -20,7 +20,6 @@ pub(super) enum Names {
     Protocol(&'static [&'static str]),
 }
 
-/// A reader of one JSON text.
 pub(super) struct Json<'b> {
     text: &'b str,
     at: usize,
@@ -191,7 +190,6 @@ impl<'b> Json<'b> {
         }))
     }
 
-    /// Four hexadecimal digits.
     fn unit(&mut self) -> Result<u16, McpFault> {
         let end = self.at.saturating_add(4);
         let digits = self.text.get(self.at..end).unwrap_or_default();

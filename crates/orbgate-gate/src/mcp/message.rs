@@ -45,7 +45,6 @@ const META: &[&str] = &[
 ];
 const VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 
-/// A message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Message {
     /// The bytes of its `id`; `None` for a notification.
@@ -70,7 +69,6 @@ impl Message {
         Self { method: Some(method), uri: Some(name.clone()), name: Some(name), ..Self::default() }
     }
 
-    /// Reads a body.
     pub(super) fn read(body: &[u8]) -> Result<Self, Faulty> {
         let mut message = Self::default();
         let mut parts = Parts::default();

@@ -174,7 +174,6 @@ impl Id {
     }
 }
 
-/// The text of a string.
 fn decoded(raw: &[u8]) -> Option<String> {
     serde_json::from_slice(raw).ok()
 }
@@ -418,7 +417,6 @@ impl Lines {
         }
     }
 
-    /// A part of a line.
     fn run(&mut self, mut run: &[u8], pass: &mut impl FnMut(Line<'_>)) {
         if self.at == At::Name {
             let colon = run.iter().position(|byte| *byte == b':');

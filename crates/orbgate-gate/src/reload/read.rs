@@ -102,7 +102,6 @@ fn rejected(file: &str, error: LoadError) -> Reloaded {
     Reloaded { result: error.result(), message, error: Some(error), ..Reloaded::default() }
 }
 
-/// The name of the file, if there is one.
 fn prefix(file: &str) -> String {
     if file.is_empty() { String::new() } else { format!("{file}: ") }
 }

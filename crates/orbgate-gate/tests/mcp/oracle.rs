@@ -7,7 +7,6 @@ use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use super::{JSON, Line, engine, mcp, open, rules};
 use orbgate_gate::McpRequest;
 
-/// A JSON value with all its members.
 enum Tree {
     Text(String),
     Number,

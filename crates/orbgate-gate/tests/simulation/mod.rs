@@ -74,7 +74,6 @@ struct Held {
     ttl: Duration,
 }
 
-/// A request that waits.
 struct Pending {
     waiting: Waiting,
     asking: Asking,
@@ -86,7 +85,6 @@ struct Asking {
     kid: u64,
     /// The latest attempt when it asked.
     before: u64,
-    /// When it asked.
     since: Duration,
     waits: Vec<u64>,
     expires: u64,
@@ -166,7 +164,6 @@ impl World {
         *self.met.entry(what).or_default() += 1;
     }
 
-    /// One event.
     fn step(&mut self) {
         match self.random.below(40) {
             0..16 => self.ask(),

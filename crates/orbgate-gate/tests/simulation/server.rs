@@ -7,7 +7,6 @@ use serde_json::json;
 
 use super::{Held, Known, MS, World};
 
-/// How an issuer's server answers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Server {
     Good,

@@ -36,7 +36,6 @@ pub(crate) fn shown(mode: Mode, status: u16) -> StatusCode {
     }
 }
 
-/// The response to an authorization request that was decided.
 pub(crate) fn answer(mode: Mode, promises: &Promises, answer: &Answer<'_, VerifiedToken>) -> HttpAnswer {
     let mut response = HttpAnswer::default();
     let denial = answer.denial.as_ref();

@@ -21,7 +21,6 @@ pub(crate) struct OpenAudit {
 }
 
 impl OpenAudit {
-    /// Opens or creates the file.
     pub(crate) fn open(path: &Path) -> Result<Self, StartError> {
         let moved = Arc::<AtomicBool>::default();
         let file = append(path).map(|file| AuditFile { path: path.to_owned(), file, moved: Arc::clone(&moved) });
@@ -52,13 +51,11 @@ impl OpenAudit {
         self.moved.store(true, Ordering::Relaxed);
     }
 
-    /// Waits until all lines are written.
     pub(crate) fn flush(&self) {
         self.log.flush();
     }
 }
 
-/// The file behind the log.
 struct AuditFile {
     path: PathBuf,
     file: File,

@@ -16,11 +16,9 @@ pub(crate) enum RequestError {
     TooManyConnections,
     /// There are more connections over the limit than can get a response.
     ConnectionDropped,
-    /// There are more running requests than the limit.
     Overloaded,
     /// A header that must contain the method or the target is missing.
     Missing(&'static str),
-    /// The header occurs more than once.
     Repeated(&'static str),
     /// A header names a method or a target in the form of another protocol.
     Foreign,
@@ -28,7 +26,6 @@ pub(crate) enum RequestError {
     Forged,
     /// The headers of a request, or those in a message, exceed the limit.
     HeadersTooLarge,
-    /// A message exceeds the limit.
     MessageTooLarge,
     /// A message can't be parsed, doesn't arrive in time, or might not contain the target as
     /// received.
@@ -36,7 +33,6 @@ pub(crate) enum RequestError {
 }
 
 impl RequestError {
-    /// The number of variants.
     const COUNT: usize = 12;
 
     const fn index(self) -> usize {

@@ -61,7 +61,6 @@ pub(crate) fn open(config: &LedgerConfig) -> Result<Arc<dyn Ledger>, StartError>
     }
 }
 
-/// Reads the files of secrets.
 pub(crate) fn secrets(config: &LedgerConfig) -> Result<Vec<(Role, Vec<u8>)>, StartError> {
     let mut errors = Vec::new();
     let mut secrets: Vec<(Role, Vec<u8>)> = Vec::new();

@@ -91,7 +91,6 @@ impl Policy {
     }
 }
 
-/// The policy that was accepted last.
 fn accepted(state: &Path) -> Result<Option<Arc<Engine>>, StartError> {
     let file = accepted_in(state);
     match Engines::from_file(&file) {

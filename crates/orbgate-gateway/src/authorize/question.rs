@@ -69,7 +69,6 @@ impl<'q> Question<'q> {
         Ok(Self::new(method, target, Headers::of_map(headers)))
     }
 
-    /// Makes a request from its parts.
     pub(crate) const fn new(method: &'q [u8], target: &'q [u8], headers: Headers<'q>) -> Self {
         Self { method, target, headers }
     }
@@ -98,7 +97,6 @@ impl<'q> Question<'q> {
     }
 }
 
-/// The single value of a header.
 fn one<'h>(headers: &'h HeaderMap, name: &'static str) -> Result<&'h [u8], RequestError> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {

@@ -21,7 +21,6 @@ use crate::config::mode::Mode;
 use crate::config::tls::TlsFiles;
 use crate::config::{Config, LedgerConfig};
 
-/// The active state.
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) config: Config,
@@ -29,7 +28,6 @@ pub(crate) struct State {
     pub(crate) keys: Keys,
     /// Decides which callers may use AuthZEN; `None` if callers send no token.
     pub(crate) callers: Option<GateLayer<KeyFetcher>>,
-    /// The TLS settings of each listener, in order.
     pub(crate) tls: Vec<Option<Arc<ServerConfig>>>,
     /// The ledger of the mode `ledger`. A check doesn't open it.
     pub(crate) ledger: Option<OpenLedger>,
@@ -165,7 +163,6 @@ impl State {
         }
     }
 
-    /// Waits until the audit log is written.
     pub(crate) fn flush(&self) {
         if let Some(audit) = &self.audit {
             audit.flush();

@@ -11,7 +11,6 @@ use crate::config::PolicySettings;
 use crate::config::error::StartError;
 use crate::config::files;
 
-/// The requests that need no token.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tokenless {

@@ -5,10 +5,8 @@ use core::net::SocketAddr;
 use core::str::FromStr;
 use std::path::PathBuf;
 
-/// An address to listen on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Address {
-    /// An IP address and a port.
     Tcp(SocketAddr),
     /// The path of a socket. Any program that can write to it can send requests.
     Unix(PathBuf),

@@ -19,7 +19,6 @@ pub(crate) const ROUTE: &str = "route";
 pub(crate) const TARGET: &str = "target";
 pub(crate) const SCOPE: &str = "scope";
 
-/// The endpoints of the API.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Endpoint {
     Evaluation,
@@ -50,7 +49,6 @@ pub(super) fn routes() -> impl Iterator<Item = String> {
     Endpoint::ALL.iter().map(|(_, path, _)| format!("POST {path}"))
 }
 
-/// The meaning of AuthZEN requests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AuthzenConfig {
     /// The address from outside: `https://` and a host.
@@ -104,7 +102,6 @@ impl Segment {
         format!("{}{id}{}", self.before, self.after)
     }
 
-    /// The id in a path.
     pub(crate) fn id<'p>(&self, path: &'p str) -> Option<&'p str> {
         let id = path.strip_prefix(&self.before)?;
         let id = id.strip_suffix(&self.after)?;

@@ -17,7 +17,6 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<u8>> {
     Err(io::Error::new(io::ErrorKind::InvalidData, message))
 }
 
-/// The contents as a string.
 pub(crate) fn text(path: &Path) -> io::Result<String> {
     let text = String::from_utf8(read(path)?);
     text.map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))

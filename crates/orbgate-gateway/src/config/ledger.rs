@@ -12,13 +12,10 @@ use super::tls::TlsFiles;
 /// The role of a caller, by its secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// May hold, extend and settle.
     Gate,
-    /// May do everything.
     Operator,
 }
 
-/// A ledger to serve.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct LedgerConfig {
     /// The SQLite file, unless there is a URL.

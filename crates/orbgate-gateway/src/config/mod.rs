@@ -39,7 +39,6 @@ pub struct Config {
     pub(crate) listeners: Vec<ListenerConfig>,
     pub(crate) admin: Option<Address>,
     pub(crate) audit: Option<PathBuf>,
-    /// Whether the log explains denials.
     pub(crate) debug: bool,
     /// The folder in which it keeps the accepted policy between restarts.
     pub(crate) state: Option<PathBuf>,
@@ -59,12 +58,10 @@ pub(crate) struct PolicySettings {
     pub(crate) file: Option<PathBuf>,
     pub(crate) require_seal: bool,
     pub(crate) refuse_wider: bool,
-    /// Routes that need no token.
     pub(crate) public: Option<Arc<PublicRoutes>>,
     pub(crate) cors_preflight: CorsPreflight,
 }
 
-/// One address to listen on.
 #[derive(Clone, Debug)]
 pub(crate) struct ListenerConfig {
     pub(crate) mode: Mode,

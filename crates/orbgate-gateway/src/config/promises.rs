@@ -20,7 +20,6 @@ const LONGEST_IDENTITY: usize = 255;
 /// client's copy in place.
 const NOTHING: &str = "-";
 
-/// The promised headers of a gateway.
 #[derive(Clone, Debug)]
 pub(crate) struct Promises {
     names: [HeaderName; WORDS.len()],
@@ -29,11 +28,9 @@ pub(crate) struct Promises {
     tells_identity: bool,
 }
 
-/// The values of one response.
 pub(crate) type Values = [HeaderValue; WORDS.len()];
 
 impl Promises {
-    /// The default prefix.
     pub(crate) const PREFIX: &'static str = "X-Orb-";
 
     /// The headers with this prefix, with or without those of identity. The error is a message.
@@ -88,7 +85,6 @@ impl Promises {
     }
 }
 
-/// The names of headers with this prefix.
 fn names<const N: usize>(prefix: &str, words: [&str; N]) -> Result<[HeaderName; N], &'static str> {
     let names = words.map(|word| HeaderName::try_from(format!("{prefix}{}", word.to_ascii_lowercase())));
     let names = names.into_iter().collect::<Result<Vec<_>, _>>();

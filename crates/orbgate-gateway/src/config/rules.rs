@@ -233,7 +233,6 @@ impl Limits {
     };
 }
 
-/// Each limit, with its range.
 fn limits(document: &LimitsDocument, diagnostics: &mut Diagnostics) -> Limits {
     let mut within = |number: &Option<Spanned<NonZeroU64>>, least: u64, most: u64| {
         let number = number.as_ref()?;

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-/// The TLS files of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TlsFiles {
     /// The server's certificate, followed by the intermediate certificates.

@@ -34,7 +34,6 @@ struct Probe<'p> {
     public: Option<&'p PublicRoutes>,
     promises: &'p Promises,
     token: &'p str,
-    /// The status of the last response.
     status: Option<u16>,
     findings: BTreeSet<String>,
 }

@@ -25,7 +25,6 @@ pub(super) fn spellings(target: &str) -> Vec<String> {
     spellings
 }
 
-/// A header of a request.
 pub(super) type Header<'h> = (Cow<'h, str>, &'h str);
 
 /// Headers in which some server or proxy reads another method or target, separately and combined.

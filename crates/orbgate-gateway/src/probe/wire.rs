@@ -24,7 +24,6 @@ pub(super) struct Arrived {
     pub(super) headers: Vec<(String, String)>,
 }
 
-/// Whether the proxy accepts connections.
 pub(super) fn reachable(proxy: SocketAddr) -> io::Result<()> {
     TcpStream::connect_timeout(&proxy, PATIENCE).map(drop)
 }

@@ -23,7 +23,6 @@ use crate::protocols::service::{Entrance, Protocol, Service};
 /// Responds to proxies of one mode at one listener.
 #[derive(Debug)]
 pub(crate) struct Authorizer {
-    /// The index of the listener.
     index: usize,
     mode: Mode,
     current: Arc<ArcSwap<State>>,

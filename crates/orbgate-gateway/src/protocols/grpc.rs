@@ -32,7 +32,6 @@ use crate::protocols::authorizer::Authorizer;
 use crate::protocols::body::{Unread, whole};
 use crate::protocols::service::{Protocol, Service};
 
-/// gRPC status codes.
 mod code {
     pub(super) const OK: i32 = 0;
     pub(super) const PERMISSION_DENIED: i32 = 7;
@@ -48,7 +47,6 @@ const LARGEST: usize = 1024 * 1024;
 /// The bytes before a message: whether it is compressed, and its length.
 const BEFORE: usize = 5;
 
-/// The path of the gRPC method.
 const CHECK: &str = "/envoy.service.auth.v3.Authorization/Check";
 
 const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
@@ -181,7 +179,6 @@ fn question_of(request: &CheckRequest, header_bytes: usize) -> Result<Question<'
     Ok(Question::new(method, target, Headers::of(headers)))
 }
 
-/// The headers, with their names in lower case, as Envoy sends them.
 fn headers(http: &HttpRequest) -> Vec<(&str, &[u8])> {
     match &http.header_map {
         Some(map) => {
@@ -229,7 +226,6 @@ fn message(answer: &HttpAnswer) -> CheckResponse {
     }
 }
 
-/// Headers that replace existing ones.
 fn options(headers: &HeaderMap) -> Vec<HeaderValueOption> {
     let options = texts(headers).map(|(key, value)| HeaderValueOption {
         header: Some(pb::HeaderValue { key: key.to_owned(), value: value.to_owned(), raw_value: Vec::new() }),

@@ -24,7 +24,6 @@ use crate::protocols::authorizer::Authorizer;
 use crate::protocols::body::{Unread, whole};
 use crate::protocols::service::{Protocol, Service};
 
-/// The maximum size of a message, in bytes.
 const LARGEST: usize = 512 * 1024;
 
 /// The most commands of a message, and entries of an answer.
@@ -60,14 +59,12 @@ impl Endpoint {
     ];
 }
 
-/// An account to read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct OfAccount {
     account: AccountId,
 }
 
-/// Entries to read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct After {
@@ -84,7 +81,6 @@ const fn usual_limit() -> usize {
 /// Why a message isn't answered with a receipt: a status, a code and a sentence.
 struct Refused(StatusCode, &'static str, String);
 
-/// Answers at one address.
 pub(crate) struct LedgerService {
     authorizer: Arc<Authorizer>,
     current: Arc<ArcSwap<State>>,
@@ -289,7 +285,6 @@ fn read<'b, T: Deserialize<'b>>(body: &'b [u8]) -> Result<T, Refused> {
     read.map(|Object(read)| read).map_err(|error| invalid(error.to_string()))
 }
 
-/// A list of commands.
 fn several<'b, T: Deserialize<'b>>(body: &'b [u8], command: fn(T) -> Command) -> Result<Vec<Command>, Refused> {
     let read = serde_json::from_slice::<Vec<Object<T>>>(body).map_err(|error| invalid(error.to_string()))?;
     if read.len() > MOST {
@@ -326,7 +321,6 @@ fn unasked() -> Error {
     Error::Unknown("the ledger gave an answer to another command".to_owned())
 }
 
-/// The answer to a command that wasn't done.
 fn not_done(error: &Error) -> HttpAnswer {
     let status = match error {
         Error::Conflict | Error::Settled(_) | Error::NotPending(_) => StatusCode::CONFLICT,

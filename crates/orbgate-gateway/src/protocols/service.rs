@@ -13,9 +13,7 @@ use rustls::ServerConfig;
 
 use crate::authorize::errors::RequestError;
 
-/// The protocol at an address.
 pub(crate) enum Protocol {
-    /// HTTP/1.0 and HTTP/1.1.
     Http1,
     /// HTTP/2 from the first byte, as in gRPC.
     Http2,
@@ -40,11 +38,9 @@ pub(crate) trait Entrance: Send + Sync + 'static {
     fn note(&self, error: RequestError);
 }
 
-/// The service at an address.
 pub(crate) trait Service: Send + Sync + 'static {
     type Entrance: Entrance;
 
-    /// The body type of its responses.
     type Body: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static;
 
     const PROTOCOL: Protocol;
@@ -54,6 +50,5 @@ pub(crate) trait Service: Send + Sync + 'static {
     /// The response to any request on a connection over the limit. Nothing is decided.
     fn overloaded(&self, request: Request<Incoming>) -> impl Future<Output = Response<Self::Body>> + Send;
 
-    /// The response to a request.
     fn answer(&self, request: Request<Incoming>) -> impl Future<Output = Response<Self::Body>> + Send;
 }

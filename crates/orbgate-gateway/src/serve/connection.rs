@@ -199,7 +199,6 @@ impl Activity {
     }
 }
 
-/// A running request.
 struct Asking(Arc<Activity>);
 
 impl Asking {

@@ -77,7 +77,6 @@ pub(super) struct Mistake {
     pub(super) tunnels: Test,
 }
 
-/// No mistake.
 pub(super) fn none() -> Mistake {
     Mistake {
         asks: Box::new(|_| {}),

@@ -7,7 +7,6 @@ use std::thread;
 
 use crate::support::wire::{self, first};
 
-/// A request as it came.
 #[derive(Clone, Debug)]
 pub(super) struct Reached {
     pub(super) method: Vec<u8>,

@@ -27,7 +27,6 @@ fn ask(address: &str, fields: &[Field<'_>]) -> Answer {
     Answer { status: seen.status, body: String::from_utf8_lossy(&seen.data).into_owned(), ..Answer::default() }
 }
 
-/// A request without a token.
 fn get(address: &str) {
     let fields: [Field<'_>; 4] =
         [(b":method", b"GET"), (b":scheme", b"http"), (b":authority", b"localhost"), (b":path", ORBS)];

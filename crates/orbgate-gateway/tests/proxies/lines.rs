@@ -12,7 +12,6 @@ const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gate
 /// The gateway's own.
 const OWN: [&str; 2] = ["gateway.yaml", "tokens.yaml"];
 
-/// A row of the table.
 struct Row {
     file: &'static str,
     line: &'static str,

@@ -55,12 +55,10 @@ struct Bench {
     backend: Backend,
     issuer: Issuer,
     engine: Engine,
-    /// Where the gateway listens.
     address: String,
     mode: &'static str,
 }
 
-/// Who calls.
 #[derive(Clone, Copy)]
 struct Caller<'c> {
     kind: &'c str,
@@ -68,7 +66,6 @@ struct Caller<'c> {
     seconds: i64,
 }
 
-/// What came of a call.
 struct Called {
     answer: Answer,
     reached: Vec<Reached>,
@@ -149,7 +146,6 @@ impl Bench {
         self.send(connection, Some(caller), || ask(&self.proxy.address, text.as_bytes()))
     }
 
-    /// The invariant.
     fn judge(&self, reached: &Reached, caller: Option<Caller<'_>>) {
         let caller = caller.filter(|caller| caller.seconds > 0);
         let token = caller

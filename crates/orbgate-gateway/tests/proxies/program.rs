@@ -48,7 +48,6 @@ impl Program {
     }
 }
 
-/// A proxy that is running.
 pub(super) struct Proxy {
     pub(super) address: String,
     running: Running,
@@ -137,7 +136,6 @@ impl Proxy {
     }
 }
 
-/// A request without a token.
 pub(super) fn get(address: &str) {
     let request = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
     ask(address, request);

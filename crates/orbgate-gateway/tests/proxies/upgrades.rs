@@ -22,7 +22,6 @@ const CALLER: Caller<'_> = Caller { kind: "user", scopes: "read:orbs", seconds: 
 /// The lines with which Java's `HttpClient` offers HTTP/2, over every connection without TLS.
 const JAVA: &str = "Connection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA\r\nUpgrade: h2c\r\n";
 
-/// A handshake of WebSocket.
 const WEBSOCKET: &str = "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
 
 /// Lines that ask for another protocol than HTTP/1.1 and WebSocket.
@@ -40,7 +39,6 @@ const OTHERS: [&str; 11] = [
     "Connection: Upgrade\r\nUpgrade: anything\r\n",
 ];
 
-/// What is behind a proxy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Behind {
     /// A server that takes every protocol that it is offered.

@@ -198,7 +198,6 @@ impl Running {
         assert!(kill.unwrap().success());
     }
 
-    /// Waits until something is true.
     pub(crate) fn until(&mut self, what: &str, is_so: impl Fn(&Self) -> bool) {
         self.within(PATIENCE, what, is_so);
     }
@@ -230,7 +229,6 @@ impl Drop for Running {
     }
 }
 
-/// A gateway, started by its file.
 pub(crate) struct Gateway {
     pub(crate) running: Running,
     pub(crate) folder: PathBuf,

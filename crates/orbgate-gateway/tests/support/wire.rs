@@ -4,7 +4,6 @@ use core::time::Duration;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-/// An answer as it came.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answer {
     /// 0: the connection was closed, and nothing said.
@@ -44,7 +43,6 @@ pub(crate) fn ask(address: &str, request: &[u8]) -> Answer {
     ask_on(&mut stream, request)
 }
 
-/// The same on a connection.
 pub(crate) fn ask_on(stream: &mut (impl Read + Write), request: &[u8]) -> Answer {
     // A server that refuses a request may close before it has read all of it.
     let _ = stream.write_all(request);
@@ -58,7 +56,6 @@ pub(crate) fn ask_on(stream: &mut (impl Read + Write), request: &[u8]) -> Answer
     answer(&bytes)
 }
 
-/// The answer in these bytes.
 pub(crate) fn answer(bytes: &[u8]) -> Answer {
     let text = String::from_utf8_lossy(bytes);
     let Some((head, body)) = text.split_once("\r\n\r\n") else {
@@ -80,7 +77,6 @@ fn is_whole(bytes: &[u8]) -> bool {
     length.is_some_and(|length: usize| body.len() >= length)
 }
 
-/// Names and values of the lines of a head.
 pub(crate) fn headers(fields: &str) -> Vec<(String, String)> {
     let fields = fields.split("\r\n").filter_map(|line| line.split_once(':'));
     fields.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect()

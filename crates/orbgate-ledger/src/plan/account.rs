@@ -76,7 +76,6 @@ impl Open {
         tables.update_account(&self.account)
     }
 
-    /// The available and the held orbs.
     pub(crate) fn posted(&self) -> Option<Orbs> {
         self.account.posted()
     }
@@ -173,7 +172,6 @@ impl Open {
         bonus.map(|(_, amount)| *amount).try_fold(Orbs::ZERO, add)
     }
 
-    /// Holds available orbs.
     pub(crate) fn hold(&mut self, id: &Id, lines: &[(u64, Orbs)], expires_at: Millis) -> Result<(), Stop> {
         let mut changes = Lines::new();
         for (seq, amount) in lines {
@@ -322,7 +320,6 @@ impl Open {
 }
 
 impl AccountRow {
-    /// The available and the held orbs.
     pub(crate) fn posted(&self) -> Option<Orbs> {
         self.paid.plus(self.bonus)?.plus(self.held)
     }

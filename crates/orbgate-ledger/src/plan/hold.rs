@@ -168,7 +168,6 @@ pub(crate) fn settle<T: Tables>(tables: &mut T, order: Order, command: &Settle, 
     })
 }
 
-/// The bonus orbs of a capture.
 fn bonus(open: &Open, lines: &[(u64, Orbs)], captured: Orbs, more: &[(u64, Orbs)]) -> Result<Orbs, Stop> {
     let mut rest = captured;
     let mut taken = more.to_vec();
@@ -217,7 +216,6 @@ fn done(command: &Settle, row: &HoldRow, account: Option<&AccountId>) -> Result<
     if same { Ok(Answer::Settled(Done { receipt, repeated: true })) } else { Err(Error::Settled(receipt).into()) }
 }
 
-/// The receipt of a settled hold.
 fn settled(row: &HoldRow, account: Option<&AccountId>) -> Result<Settled, Stop> {
     let settlement = row.settlement.clone().ok_or_else(|| broken("a hold is settled without a settlement"))?;
     let Settlement { requested, captured, bonus, shortfall, late, at } = settlement;

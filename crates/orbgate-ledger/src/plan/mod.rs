@@ -45,7 +45,6 @@ pub(crate) fn run<T: Tables>(tables: &mut T, order: Order, command: &Command, no
     }
 }
 
-/// Writes what has expired in an account.
 pub(crate) fn expire<T: Tables>(tables: &mut T, account: AccountRow, now: Millis) -> Result<(), Stop> {
     Open::new(tables, account, now)?.close(tables)
 }

@@ -4,7 +4,6 @@ use crate::answer::{Cause, Extended, Revoked, State};
 use crate::plan::Stop;
 use crate::value::{AccountId, Bucket, Id, Millis, Note, Orbs};
 
-/// An account.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AccountRow {
     /// The store's own name of it.
@@ -95,7 +94,6 @@ pub(crate) struct Settlement {
     pub(crate) at: Millis,
 }
 
-/// An entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EntryRow {
     pub(crate) account: i64,
@@ -111,7 +109,6 @@ pub(crate) struct EntryRow {
     pub(crate) shortfall: Orbs,
 }
 
-/// The change of one grant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LineRow {
     /// The number of the grant.
@@ -125,7 +122,6 @@ pub(crate) struct LineRow {
 pub(crate) trait Tables {
     fn account(&mut self, id: &AccountId) -> Result<Option<AccountRow>, Stop>;
     fn account_of(&mut self, key: i64) -> Result<AccountRow, Stop>;
-    /// Writes a new account, and returns its key.
     fn create_account(&mut self, account: &AccountRow) -> Result<i64, Stop>;
     fn update_account(&mut self, account: &AccountRow) -> Result<(), Stop>;
 

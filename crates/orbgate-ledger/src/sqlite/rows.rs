@@ -94,17 +94,14 @@ impl<'c> Rows<'c> {
         )
     }
 
-    /// The accounts after a key.
     pub(crate) fn accounts(&self, after: i64, limit: u32) -> Result<Vec<AccountRow>, Stop> {
         self.all(&format!("{ACCOUNT} WHERE key > ?1 ORDER BY key LIMIT ?2"), params![after, limit], |row| account(row))
     }
 
-    /// All grants of an account.
     pub(crate) fn grants(&self, account: i64) -> Result<Vec<GrantRow>, Stop> {
         self.all(&format!("{GRANT} WHERE account = ?1"), [account], |row| grant(row))
     }
 
-    /// Entries of an account, in order.
     pub(crate) fn entries_of(&self, account: i64, after: u64, limit: u32) -> Result<Vec<EntryRow>, Stop> {
         let sql = format!("{ENTRY} WHERE account = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
         self.all(&sql, params![account, number(after)?, limit], |row| entry(row))

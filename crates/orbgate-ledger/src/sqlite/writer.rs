@@ -19,9 +19,7 @@ use crate::value::Order;
 /// The most commands of a commit.
 const BATCH: usize = 200;
 
-/// Work for the thread.
 pub(crate) enum Job {
-    /// Does a command.
     Run(Box<Command>, Reply),
     /// Writes everything that has expired.
     Expire(SyncSender<Result<(), Error>>),
@@ -29,7 +27,6 @@ pub(crate) enum Job {
     Backup(PathBuf, SyncSender<Result<(), Error>>),
 }
 
-/// What the thread has.
 pub(crate) struct Writer {
     pub(crate) connection: Rc<Connection>,
     order: Order,

@@ -18,7 +18,6 @@ use orbgate_ledger::{
 
 use crate::support::{Random, account, capture, grant, hold, id, millis};
 
-/// What happens to a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     /// It is killed after this many milliseconds.

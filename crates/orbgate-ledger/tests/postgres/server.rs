@@ -79,7 +79,6 @@ impl Server {
         Client::connect(&self.url(&format!("dbname={database}")), NoTls).unwrap()
     }
 
-    /// Runs SQL in a database.
     pub(crate) fn run(&self, url: &str, sql: &str) {
         let database = url.split("dbname=").nth(1).unwrap();
         Client::connect(url, NoTls).unwrap().batch_execute(&sql.replace("CURRENT_DB", database)).unwrap();
@@ -114,7 +113,6 @@ impl Server {
         panic!("the server doesn't start");
     }
 
-    /// A standby of this server.
     pub(crate) fn standby(&self, name: &str) -> Self {
         let home = tempfile::Builder::new().prefix("orbs").tempdir_in("/tmp").unwrap();
         fs::set_permissions(home.path(), fs::Permissions::from_mode(0o777)).unwrap();

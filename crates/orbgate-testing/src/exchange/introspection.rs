@@ -10,7 +10,6 @@ use anyhow::Result;
 
 use crate::exchange::issuer::{Conduct, accept, send};
 
-/// One endpoint.
 struct Endpoint {
     conduct: Conduct,
     /// The credentials that it accepts.
@@ -55,7 +54,6 @@ impl Endpoints {
         self.all.lock().unwrap().insert(name.to_owned(), endpoint);
     }
 
-    /// The URL of an endpoint.
     pub(crate) fn url(&self, name: &str) -> String {
         format!("http://{}/{name}", self.address)
     }
@@ -186,7 +184,6 @@ impl Request {
     }
 }
 
-/// A value of a form.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = text.bytes();

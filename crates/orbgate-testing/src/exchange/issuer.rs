@@ -57,7 +57,6 @@ impl Conduct {
     }
 }
 
-/// One issuer.
 pub(crate) struct Issuer {
     pub(crate) signer: Signer,
     pub(crate) kid: String,
@@ -87,7 +86,6 @@ impl Issuer {
         self
     }
 
-    /// Its key set.
     pub(crate) fn keys(&self) -> Value {
         let mut own = self.signer.jwk(&self.kid);
         let mut keys = self.others.clone();

@@ -86,7 +86,6 @@ pub struct Wait {
     pub until: Duration,
 }
 
-/// One issuer's attempts.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     pub(super) attempts: Attempts,
@@ -99,7 +98,6 @@ pub(super) struct Schedule {
     brought: Option<AttemptId>,
 }
 
-/// An attempt that is under way.
 #[derive(Debug)]
 pub(super) struct Flight {
     pub(super) id: AttemptId,
@@ -136,7 +134,6 @@ impl Schedule {
         self.ended.is_some_and(|ended| ended > before)
     }
 
-    /// The attempts under way.
     pub(super) fn flights(&mut self) -> impl Iterator<Item = &mut Flight> {
         self.flight.iter_mut().chain(&mut self.aside)
     }

@@ -21,16 +21,13 @@ pub struct Response<'a> {
     pub body: &'a [u8],
 }
 
-/// Which document is being fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
     Discovery,
     Keys,
 }
 
-/// The content of a document.
 pub(super) enum Found {
-    /// The URL of the keys.
     Url(String),
     /// Keys, and how long they are fresh.
     Keys(KeySet, Duration),
@@ -50,7 +47,6 @@ pub(super) fn first(issuer: &Issuer) -> Result<(Stage, String), FetchError> {
     Ok((Stage::Discovery, url))
 }
 
-/// Reads a document.
 pub(super) fn read(
     stage: Stage,
     response: Response<'_>,

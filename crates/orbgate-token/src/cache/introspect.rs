@@ -237,7 +237,6 @@ impl KeyCache {
         Some(())
     }
 
-    /// Whether an attempt of this issuer's endpoint is under way.
     pub(super) fn is_asking(&self, issuer: usize, attempt: AttemptId) -> bool {
         let of = self.introspection(issuer);
         of.is_some_and(|(of, _)| of.asking().flights.contains_key(&attempt))

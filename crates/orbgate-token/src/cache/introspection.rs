@@ -18,7 +18,6 @@ const AT_ONCE: usize = 32;
 /// the token, and any caller can invent one.
 const FAILURES: u32 = 4;
 
-/// The introspection of one issuer's tokens.
 #[derive(Debug)]
 pub(super) struct Introspection {
     /// Shared with the cache of the next configuration, if the issuer's rules are the same.
@@ -26,7 +25,6 @@ pub(super) struct Introspection {
     asking: Mutex<Asking>,
 }
 
-/// The tokens that are asked about.
 #[derive(Debug, Default)]
 pub(super) struct Asking {
     pub(super) flights: HashMap<AttemptId, Flight>,

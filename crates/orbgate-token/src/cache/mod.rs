@@ -288,7 +288,6 @@ impl KeyCache {
         judged
     }
 
-    /// The verdict with these keys.
     fn judge_with(&self, token: &Opened<'_>, keys: &Keys, now: Now) -> Judged {
         #[cfg(feature = "aws-lc-rs")]
         if !self.outside {

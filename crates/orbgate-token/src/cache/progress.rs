@@ -238,7 +238,6 @@ impl KeyCache {
         }
     }
 
-    /// Changes the current state.
     pub(super) fn change(&self, issuer: usize, change: impl Fn(&mut Snapshot, &str)) {
         let Some((_, name)) = self.verifier.named(issuer) else {
             return;

@@ -65,7 +65,6 @@ impl FetchSettings {
         max_waiting: 1024,
     };
 
-    /// Checks that every setting is in range.
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         const DAY: Duration = Duration::from_secs(24 * 60 * 60);
         let times = [

@@ -15,7 +15,6 @@ pub(super) struct Snapshot {
     pub(super) issuers: Vec<State>,
 }
 
-/// The state of one issuer's keys.
 #[derive(Clone, Default)]
 pub(super) struct State {
     pub(super) times: Option<Times>,
@@ -69,7 +68,6 @@ impl Snapshot {
         }
     }
 
-    /// New keys for an issuer.
     pub(super) fn put(&mut self, issuer: usize, name: &str, keys: Arc<KeySet>, times: Option<Times>) {
         self.keys = core::mem::take(&mut self.keys).with(name, keys);
         self.change(issuer, times);
@@ -85,7 +83,6 @@ impl Snapshot {
         }
     }
 
-    /// No keys for an issuer.
     pub(super) fn remove(&mut self, issuer: usize, name: &str) {
         self.keys = core::mem::take(&mut self.keys).without(name);
         self.change(issuer, None);

@@ -26,7 +26,6 @@ pub(super) struct Verdicts {
     refused: Generations<(Duration, TokenError)>,
 }
 
-/// The response for an active token.
 #[derive(Debug)]
 pub(super) struct Said {
     /// When it was asked: what it says cannot be older.

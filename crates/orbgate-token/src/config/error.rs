@@ -42,7 +42,6 @@ impl ConfigError {
         Self { diagnostics: diagnostics.collect() }
     }
 
-    /// The error for a file.
     pub(crate) fn of_file(diagnostics: Vec<Diagnostic>) -> Self {
         let diagnostics = diagnostics.into_iter().map(|diagnostic| ConfigDiagnostic {
             location: Some(Location { line: diagnostic.location.line, column: diagnostic.location.column }),

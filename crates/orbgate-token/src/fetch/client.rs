@@ -18,14 +18,12 @@ use rustls::ClientConfig;
 use crate::cache::{Fetch, FetchError, Post};
 use crate::check::is_loopback;
 
-/// Fetches small JSON documents.
 pub(super) struct Client {
     tls: ClientConfig,
     /// `HTTPS_PROXY` and `NO_PROXY`, as they were at the start.
     proxies: Matcher,
 }
 
-/// A server's answer.
 pub(super) struct Answer {
     pub(super) status: u16,
     pub(super) cache_control: Option<String>,

@@ -13,7 +13,6 @@ use tokio_rustls::TlsAcceptor;
 /// What the server sends for a path.
 #[derive(Clone)]
 pub(crate) enum Reply {
-    /// These bytes.
     Raw(String),
     /// The same after some time.
     Late(Duration, String),
@@ -98,7 +97,6 @@ impl Server {
         replies.insert(path.to_owned(), reply);
     }
 
-    /// How many requests came.
     pub(crate) fn hits(&self) -> usize {
         self.shared.hits.load(Ordering::SeqCst)
     }

@@ -47,7 +47,6 @@ impl<T> Amounts<T> {
         self.functions.iter().map(|(route, _)| route.as_str())
     }
 
-    /// The amount of a call.
     pub(super) fn of(&self, route: &Route<'_>, headers: &HeaderMap, token: &T) -> Amount {
         let Some((_, amount)) = self.functions.iter().find(|(known, _)| same_template(known, route.as_str())) else {
             return Amount::OfPolicy;

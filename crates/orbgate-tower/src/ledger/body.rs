@@ -39,12 +39,10 @@ struct Call {
 }
 
 impl<B: Body> ChargedBody<B> {
-    /// A body whose call holds nothing.
     pub(super) const fn free(body: B) -> Self {
         Self { body, denial: Bytes::new(), call: None }
     }
 
-    /// The body of a denial.
     pub(super) fn denial(denial: Bytes) -> Self
     where
         B: Default,
@@ -88,7 +86,6 @@ impl<B: Body> ChargedBody<B> {
 }
 
 impl Call {
-    /// A piece of the answer passes.
     fn pass(&mut self, data: &impl Buf) {
         self.has_begun |= data.has_remaining();
         if let Some(response) = self.held.response.as_mut().filter(|_| self.is_read) {

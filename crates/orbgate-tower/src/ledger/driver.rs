@@ -133,7 +133,6 @@ pub enum OrbLedgerError {
 struct Driver {
     ledger: Arc<dyn Ledger>,
     holds: Holds,
-    /// The calls that wait for their holds.
     calls: BTreeMap<HoldId, oneshot::Sender<Result<(), Unpaid>>>,
     flushes: Vec<SyncSender<()>>,
     inputs: Sender<Input>,
@@ -254,7 +253,6 @@ impl Driver {
     }
 }
 
-/// Makes an answer an input.
 type ToInput = dyn FnOnce(Result<Answer, Error>) -> Input + Send;
 
 /// Passes an answer to the thread, once. If it is dropped, no answer has come.

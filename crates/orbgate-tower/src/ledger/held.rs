@@ -84,7 +84,6 @@ impl Held {
         self.handler = Handler::Runs;
     }
 
-    /// Settles by the handler's outcome.
     pub(super) fn settle(mut self, outcome: HandlerOutcome) {
         self.end(outcome);
     }

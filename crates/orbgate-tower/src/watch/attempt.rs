@@ -6,7 +6,6 @@ use std::thread;
 
 use orbgate_gate::LoadError;
 
-/// Work that was started.
 #[derive(Debug)]
 pub(super) struct Attempt<T> {
     result: Receiver<T>,

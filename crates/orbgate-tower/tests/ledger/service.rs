@@ -67,7 +67,6 @@ pub(crate) const fn rules() -> OrbRules {
     rules
 }
 
-/// A service with its ledger.
 pub(crate) struct World {
     pub(crate) address: String,
     pub(crate) ledger: Arc<dyn Ledger>,
@@ -115,7 +114,6 @@ impl World {
         Self { address, ledger, issuer: Arc::new(issuer), ran, gate, _runtime: runtime }
     }
 
-    /// A token of a user with every scope.
     pub(crate) fn token(&self, user: &str) -> String {
         let claims = Map::from_iter([("sub".to_owned(), Value::from(user))]);
         self.issuer.token_with(TokenKind::User, "free run open", &claims, SystemTime::now())
@@ -135,7 +133,6 @@ impl World {
         Answer::parse(&bytes)
     }
 
-    /// Sends a request.
     pub(crate) fn send(&self, user: &str, line: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         send(&self.address, &self.token(user), line, headers, body)
     }

@@ -49,7 +49,6 @@ impl Tokens {
         Self { signer: Signer::p256() }
     }
 
-    /// What verifies them.
     pub(crate) fn verifier(&self) -> KeyHolder {
         let keys = signer::keys(&[self.signer.jwk("key-1")]);
         KeyHolder::new(signer::verifier(signer::issuer()), keys)
@@ -94,7 +93,6 @@ pub(crate) async fn serve(app: Router) -> String {
     address
 }
 
-/// An answer as it came over the wire.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: u16,

@@ -21,7 +21,6 @@ pub(super) const USE: &str = "use";
 /// The known properties of a subject.
 #[derive(Clone, Debug)]
 pub(super) enum Known {
-    /// Its token is valid.
     Token(VerifiedToken),
     /// The configuration or the caller states them.
     Said(Listed),
@@ -115,7 +114,6 @@ impl<'s> Evaluator<'s> {
         (allowed, json!({ "decision": allowed, "context": decision }))
     }
 
-    /// Decides with the engine.
     pub(super) fn decide(
         &self,
         token: Option<Token<'_>>,
@@ -155,7 +153,6 @@ impl<'s> Evaluator<'s> {
     }
 }
 
-/// A question for an engine.
 #[derive(Debug)]
 struct Asked<'a> {
     /// The method of a call; the action itself for a scope.
@@ -166,7 +163,6 @@ struct Asked<'a> {
 /// The parts of a policy that a question is about.
 #[derive(Debug)]
 enum About<'a> {
-    /// The target of a call.
     Call(Cow<'a, str>),
     Route(RouteId),
     Scope(&'a str),

@@ -22,9 +22,7 @@ pub(super) struct Subject {
 /// The caller's statements about a subject.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct SubjectProperties {
-    /// Its bearer token.
     pub(super) token: Option<String>,
-    /// Its scopes, separated by spaces.
     pub(super) scopes: Option<String>,
 }
 
@@ -53,7 +51,6 @@ pub(super) struct Sought {
     pub(super) kind: String,
 }
 
-/// One evaluation.
 #[derive(Debug, Deserialize)]
 pub(super) struct Evaluation {
     pub(super) subject: Object<Subject>,

@@ -30,13 +30,10 @@ use crate::protocols::service::{Entrance as _, Protocol, Service};
 use self::evaluate::{Evaluator, Known, invalid};
 use self::message::{Evaluation, Parts, Several, Subject};
 
-/// The path of the metadata.
 const METADATA: &str = "/.well-known/authzen-configuration";
 
-/// The maximum size of a message, in bytes.
 const LARGEST: usize = 256 * 1024;
 
-/// The maximum number of evaluations in a message.
 const MOST: usize = 1_000;
 
 /// What the text of a 503 is.
@@ -51,7 +48,6 @@ pub(crate) struct Authzen {
     patience: core::time::Duration,
 }
 
-/// A status with an error message.
 type Refusal = (StatusCode, String);
 
 impl Authzen {
@@ -116,7 +112,6 @@ impl Authzen {
         denial.await
     }
 
-    /// The body of the message.
     async fn body(&self, headers: &HeaderMap, body: Incoming) -> Result<Bytes, Refusal> {
         if !is_json(headers) {
             let message = "the `Content-Type` must be `application/json`";
@@ -162,7 +157,6 @@ impl Service for Authzen {
     }
 }
 
-/// The response to a message.
 async fn answered(endpoint: Endpoint, evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Refusal> {
     Ok(match endpoint {
         Endpoint::Evaluation => evaluation(evaluator, body).await?,

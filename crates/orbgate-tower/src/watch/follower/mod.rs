@@ -71,7 +71,6 @@ impl Following {
         self.engines.adopt(version);
     }
 
-    /// Counts and logs a rejection.
     fn refuse(&mut self, text: &[u8], refusal: &LoadError, now: Duration) {
         self.follower.refused(text, refusal, now);
         observe::reloaded(refusal.result());
