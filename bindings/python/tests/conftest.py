@@ -47,3 +47,11 @@ def root() -> Path:
 @pytest.fixture(scope="session")
 def policy() -> orbgate.Policy:
     return orbgate.Policy.external()
+
+
+@pytest.fixture(scope="session")
+def command() -> str:
+    """The program `orbgate`, which `cargo xtask test python` has built."""
+    if program := os.environ.get("ORBGATE_COMMAND"):
+        return program
+    pytest.skip("ORBGATE_COMMAND names no `orbgate` command")

@@ -327,11 +327,8 @@ def postgres() -> Iterator[str]:
 
 @pytest.mark.once
 @pytest.mark.parametrize("store", ["sqlite", "postgres"])
-def test_the_tutorial_runs_as_it_is_written(root: Path, tmp_path: Path, store: str) -> None:
+def test_the_tutorial_runs_as_it_is_written(root: Path, tmp_path: Path, command: str, store: str) -> None:
     """With the gateway's program, on free ports, and as soon as each program listens. What the script starts ends with it."""
-    command = os.environ.get("ORBGATE_COMMAND")
-    if command is None:
-        pytest.skip("`cargo xtask test python` says where the command is, in ORBGATE_COMMAND")
     for needed in ("fastapi", "uvicorn"):
         pytest.importorskip(needed)
     with ExitStack() as stack:  # all at once, so that they differ

@@ -7,7 +7,6 @@ import base64
 import hashlib
 import http.client
 import json
-import os
 import socket
 import subprocess
 import threading
@@ -255,11 +254,8 @@ def test_the_server_runs_only_the_allowed_tool() -> None:
 
 @pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
 @pytest.mark.parametrize("language", ["go", "python", "typescript"])
-def test_a_client_connects_with_a_drafted_policy(language: str, mode: Any) -> None:
+def test_a_client_connects_with_a_drafted_policy(command: str, language: str, mode: Any) -> None:
     """`orbgate mcp import` of the answers that the SDKs' example servers give."""
-    command = os.environ.get("ORBGATE_COMMAND")
-    if command is None:
-        pytest.skip("ORBGATE_COMMAND names no `orbgate` command")
     answer = Path(__file__).parents[3] / "crates" / "orbgate-cli" / "tests" / "command" / "tools" / f"{language}.json"
     draft = subprocess.run([command, "mcp", "import", answer], check=True, capture_output=True, text=True).stdout
     names = [tool["name"] for tool in json.loads(answer.read_text())["result"]["tools"]]

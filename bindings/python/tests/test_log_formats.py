@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import importlib.util
 import json
-import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -192,11 +191,8 @@ def test_every_format_gives_the_answers_of_the_cases(tmp_path: Path, format: str
 
 
 @pytest.mark.once
-def test_the_orbgate_command_gives_the_same_answers(tmp_path: Path) -> None:
+def test_the_orbgate_command_gives_the_same_answers(tmp_path: Path, command: str) -> None:
     """Line by line, over every case of policy/cases that JSON can hold, and lines that are no requests."""
-    orbgate = os.environ.get("ORBGATE_COMMAND")
-    if orbgate is None:
-        pytest.skip("`cargo xtask test python` says where the command is, in ORBGATE_COMMAND")
     ran = 0
     for name, cases in CASES.items():
         path = tmp_path / "requests.jsonl"
@@ -204,7 +200,7 @@ def test_the_orbgate_command_gives_the_same_answers(tmp_path: Path) -> None:
         text = path.read_bytes()
         path.write_bytes(text[:50] + b"\n" + NO_REQUESTS + text + text[:80])
         file = "external.yaml" if name == "external" else f"cases/policies/{name}.yaml"
-        line = [orbgate, "replay", str(path), "--policy", str(ROOT / "policy" / file)]
+        line = [command, "replay", str(path), "--policy", str(ROOT / "policy" / file)]
         answers = subprocess.run(line, capture_output=True, check=False)
         assert answers.returncode == 2
         expected = [json.loads(answer) for answer in answers.stdout.splitlines()]

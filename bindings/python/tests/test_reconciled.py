@@ -152,11 +152,7 @@ def test_what_is_needed(tmp_path: Path) -> None:
 
 
 @pytest.mark.once
-def test_entries_and_balances_are_those_of_the_command(tmp_path: Path) -> None:
-    command = os.environ.get("ORBGATE_COMMAND")
-    if command is None:
-        pytest.skip("ORBGATE_COMMAND names no `orbgate` command")
-
+def test_entries_and_balances_are_those_of_the_command(tmp_path: Path, command: str) -> None:
     def run(line: str) -> bytes:
         return subprocess.run([command, "orbs", "--db", "orbs.db", *line.split()], cwd=tmp_path, capture_output=True, check=True).stdout
 
@@ -208,10 +204,7 @@ class MeterHandler(BaseHTTPRequestHandler):
 
 
 @pytest.mark.once
-def test_the_recipe_bills_once(root: Path, tmp_path: Path) -> None:
-    command = os.environ.get("ORBGATE_COMMAND")
-    if command is None:
-        pytest.skip("ORBGATE_COMMAND names no `orbgate` command")
+def test_the_recipe_bills_once(root: Path, tmp_path: Path, command: str) -> None:
     page = (root / "docs/orbs.md").read_text(encoding="utf-8")
     [recipe] = re.findall(r"^```sh\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     meter = Meter(tmp_path / "billing.db")
