@@ -12,8 +12,8 @@ from .._count.text import shown, unread_rows
 from .._count.unread import to_dicts
 from .._extras import needs
 from .._number import number
-from .._policy import Policy
 from .._whole import whole
+from . import count, parser_of, policy_of
 from .outputs import check_outputs
 from .replay import add_log_to, exit_code, open_log, progress, share
 
@@ -39,30 +39,23 @@ exit codes:
 
 def add_to(commands: Any) -> None:
     """Adds the command to a parser."""
-    parser = commands.add_parser(
-        "privileges",
-        help="list the scopes that each caller has but never uses",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(commands, "privileges", "list the scopes that each caller has but never uses", DESCRIPTION, EPILOG, run)
     add_log_to(parser)
     parser.add_argument("--policy", metavar="FILE", help="policy to use instead of the built-in one")
-    parser.add_argument("--most-unused", type=_count, default=0, metavar="N", help="how many unused scopes a caller may have (default: 0)")
+    parser.add_argument("--most-unused", type=count, default=0, metavar="N", help="how many unused scopes a caller may have (default: 0)")
     parser.add_argument(
         "--tolerate-uncounted", type=share, default=share("0"), metavar="N", help="tolerate up to N calls, or N%% of them, that name no caller, have a token of unknown kind, or are by callers beyond the limit"
     )
     parser.add_argument("--json", action="store_true", help="print the callers with too many unused scopes, and what was not counted, as JSON")
     parser.add_argument("--proposal", metavar="FILE", help="write the scopes that each client needs as JSON")
-    parser.add_argument("--top", type=_count, default=20, metavar="N", help="show the N callers with the most unused scopes (default: 20)")
-    parser.set_defaults(run=run, parser=parser)
+    parser.add_argument("--top", type=count, default=20, metavar="N", help="show the N callers with the most unused scopes (default: 20)")
 
 
 def run(options: argparse.Namespace) -> int:
     """Finds the scopes of all callers, and prints those that are never used."""
     needs("pyarrow", "logs")
     check_outputs(options)
-    policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
+    policy = policy_of(options.policy)
     log = open_log(options)
     with progress(log) as watch:
         made = audit.check(log, policy, most_unused=options.most_unused, watch=watch)
@@ -120,9 +113,3 @@ def _json(made: audit.Check, options: argparse.Namespace) -> str:
         "uncounted": found.uncounted, "unread": found.unread, "not_counted": list(found.not_counted), "warnings": list(found.warnings),
     }  # fmt: skip
     return json.dumps(said, indent=2, ensure_ascii=False, default=lambda time: f"{time.isoformat()}Z") + "\n"
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"`{text}` is not a number")
-    return int(text)

@@ -21,6 +21,7 @@ from .._policy import Policy
 from .._read.files import FORMATS
 from .._read.reader import Reader, read
 from .._read.times import UNITS
+from . import count, parser_of, policy_of
 from .outputs import check_outputs
 from .properties import add_properties_to, code, prove, text, to_dict
 
@@ -59,13 +60,7 @@ exit codes:
 
 def add_to(commands: Any) -> None:
     """Adds the command to a parser."""
-    parser = commands.add_parser(
-        "replay",
-        help="decide every request in a log",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(commands, "replay", "decide every request in a log", DESCRIPTION, EPILOG, run)
     add_log_to(parser)
     parser.add_argument("--policy", metavar="FILE", help="policy to use instead of the built-in one")
     parser.add_argument(
@@ -78,9 +73,8 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--out", metavar="FILE", help="write each request with its decision, and the log's other columns as log_NAME, to a Parquet file")
     add_resume_to(parser, "the summary is printed")
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
-    parser.add_argument("--top", type=_count, default=10, metavar="N", help="show the N most denied calls and callers (default: 10)")
-    parser.add_argument("--examples", type=_count, default=3, metavar="N", help="show the first N rows of each change (default: 3)")
-    parser.set_defaults(run=run, parser=parser)
+    parser.add_argument("--top", type=count, default=10, metavar="N", help="show the N most denied calls and callers (default: 10)")
+    parser.add_argument("--examples", type=count, default=3, metavar="N", help="show the first N rows of each change (default: 3)")
 
 
 def add_resume_to(parser: argparse.ArgumentParser, end: str) -> None:
@@ -185,8 +179,8 @@ def _policies(options: argparse.Namespace) -> tuple[Policy, Policy | None]:
     """The policy, and the policy to compare with."""
     if options.no_base and options.base:
         options.parser.error("--base cannot be used with --no-base")
-    policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
-    base = Policy.external() if options.base is None else Policy.from_file(options.base)
+    policy = policy_of(options.policy)
+    base = policy_of(options.base)
     is_one_given = options.policy is not None or options.base is not None
     return policy, base if is_one_given and not options.no_base else None
 
@@ -249,9 +243,3 @@ def share(text: str) -> tuple[str, Callable[[int], float]]:
     if rest or not re.fullmatch(r"[0-9]+(\.[0-9]+)?" if percent else "[0-9]+", number):
         raise argparse.ArgumentTypeError(f"`{text}` is not a number or a percentage, such as 5 or 0.5%")
     return text, lambda rows: rows * float(number) / 100 if percent else float(number)
-
-
-def _count(text: str) -> int:
-    if not text.isascii() or not text.isdigit():
-        raise argparse.ArgumentTypeError(f"`{text}` is not a number")
-    return int(text)

@@ -13,6 +13,7 @@ from .._policy import Policy
 from .._report import TITLE, check_needs, make
 from .._report.numbers import LEVELS, TOP
 from .._whole import whole
+from . import parser_of, policy_of
 from .outputs import check_outputs
 from .properties import add_properties_to, code, prove, text
 from .replay import add_log_to, add_resume_to, exit_code, open_log, progress
@@ -46,13 +47,7 @@ exit codes:
 
 def add_to(commands: Any) -> None:
     """Adds the command to a parser."""
-    parser = commands.add_parser(
-        "report",
-        help="write an HTML page about a log",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(commands, "report", "write an HTML page about a log", DESCRIPTION, EPILOG, run)
     add_log_to(parser)
     parser.add_argument("--policy", metavar="FILE", help="policy that decided the log (default: the built-in one)")
     parser.add_argument("--base", metavar="FILE", help="any other policy, older or newer; lists calls that it decides differently, and when the server switched between the two")
@@ -66,7 +61,6 @@ def add_to(commands: Any) -> None:
     parser.add_argument("--title", default=TITLE, help="title of the page")
     parser.add_argument("--fail-on", choices=LEVELS, help="exit with 1 if there is a finding of this level or higher")
     parser.add_argument("--top", type=_top, default=TOP, metavar="N", help="show at most N rows in each table")
-    parser.set_defaults(run=run, parser=parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -79,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     if options.resume and options.ocsf:
         options.parser.error("--resume cannot be used with --ocsf, because a partly written file of events cannot be continued")
     check_outputs(options)
-    policy = Policy.external() if options.policy is None else Policy.from_file(options.policy)
+    policy = policy_of(options.policy)
     base = None if options.base is None else Policy.from_file(options.base)
     # Before opening the log, which needs fewer packages.
     check_needs()

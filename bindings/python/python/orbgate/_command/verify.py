@@ -9,6 +9,7 @@ from .. import audit
 from .._count.text import shown
 from .._number import number
 from .._report import check_needs
+from . import parser_of
 
 DESCRIPTION = "Check that a bundle from `report --bundle` is complete and signed, and that its log gives the same results."
 
@@ -32,18 +33,11 @@ WORDS = {True: "same", False: "DIFFERS", None: "not checked"}
 
 def add_to(commands: Any) -> None:
     """Adds the command to a parser."""
-    parser = commands.add_parser(
-        "verify",
-        help="check a bundle, and make it again",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = parser_of(commands, "verify", "check a bundle, and make it again", DESCRIPTION, EPILOG, run)
     parser.add_argument("bundle", metavar="BUNDLE", help="bundle to check")
     parser.add_argument("--log", metavar="LOG", nargs="+", default=[], help="files or folder of the log, to make the bundle again")
     parser.add_argument("--public-key", metavar="KEY", help="minisign public key, as a file or text, that must have signed the bundle")
     parser.add_argument("--signature", metavar="FILE", help="file with the signature (default: BUNDLE.minisig)")
-    parser.set_defaults(run=run, parser=parser)
 
 
 def run(options: argparse.Namespace) -> int:
