@@ -179,27 +179,21 @@ async def any_handshake(scope: Any, receive: Any, send: Any) -> None:
     await handshake(WebSocket(scope, receive, send))
 
 
-def starlette(gate: Gate | None, routes: Routes) -> Any:
-    from orbgate.gate.asgi import GateMiddleware, allowed
-    from starlette.applications import Starlette
+def in_starlette(is_gated: bool) -> tuple[Any, Any]:
+    """What answers a route, and what answers the rest."""
+    from orbgate.gate.asgi import allowed
     from starlette.requests import Request
     from starlette.responses import Response, StreamingResponse
-    from starlette.routing import Route, WebSocketRoute
 
     async def echo(request: Request) -> Response:
         do, body = request.headers.get("x-do", ""), await request.body()
         if do == "respond":
             status, headers, parts = respond(body)
             return StreamingResponse(parts, status, headers)
-        status, text, pieces = done(request.method, raw_target(request.scope), allowed(request) if gate else None, do, body)
+        status, text, pieces = done(request.method, raw_target(request.scope), allowed(request) if is_gated else None, do, body)
         if pieces is not None:
             return StreamingResponse(pieces)
         return Response(text, status, media_type="application/json")
-
-    methods = sorted({*METHODS, *(method for method, _ in routes)})
-    app = Starlette(routes=[Route(names(template, "{{p{}}}"), echo, methods=methods) for template in templates(routes)])
-    gets = [(method, template) for method, template in routes if method == "GET"]
-    app.routes.extend(WebSocketRoute(names(template, "{{p{}}}"), handshake) for template in templates(gets))
 
     async def rest(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "websocket":
@@ -207,6 +201,19 @@ def starlette(gate: Gate | None, routes: Routes) -> Any:
         else:
             await (await echo(Request(scope, receive)))(scope, receive, send)
 
+    return echo, rest
+
+
+def starlette(gate: Gate | None, routes: Routes) -> Any:
+    from orbgate.gate.asgi import GateMiddleware
+    from starlette.applications import Starlette
+    from starlette.routing import Route, WebSocketRoute
+
+    echo, rest = in_starlette(gate is not None)
+    methods = sorted({*METHODS, *(method for method, _ in routes)})
+    app = Starlette(routes=[Route(names(template, "{{p{}}}"), echo, methods=methods) for template in templates(routes)])
+    gets = [(method, template) for method, template in routes if method == "GET"]
+    app.routes.extend(WebSocketRoute(names(template, "{{p{}}}"), handshake) for template in templates(gets))
     app.router.default = rest
     app.router.redirect_slashes = False
     if gate:
@@ -216,35 +223,16 @@ def starlette(gate: Gate | None, routes: Routes) -> Any:
 
 def fastapi(gate: Gate | None, routes: Routes) -> Any:
     from fastapi import FastAPI
-    from orbgate.gate.starlette import allowed, protect
-    from starlette.requests import Request
-    from starlette.responses import Response, StreamingResponse
+    from orbgate.gate.starlette import protect
     from starlette.routing import WebSocketRoute
 
+    echo, rest = in_starlette(gate is not None)
     app = FastAPI(openapi_url=None, redirect_slashes=False)
-
-    async def echo(request: Request) -> Response:
-        do, body = request.headers.get("x-do", ""), await request.body()
-        if do == "respond":
-            status, headers, parts = respond(body)
-            return StreamingResponse(parts, status, headers)
-        status, text, pieces = done(request.method, raw_target(request.scope), allowed(request) if gate else None, do, body)
-        if pieces is not None:
-            return StreamingResponse(pieces)
-        return Response(text, status, media_type="application/json")
-
     order = templates(routes)
     for method, template in sorted(routes, key=lambda route: order.index(route[1])):
         app.add_route(names(template, "{{p{}}}"), echo, methods=[method])
         if method == "GET":
             app.router.routes.append(WebSocketRoute(names(template, "{{p{}}}"), handshake))
-
-    async def rest(scope: Any, receive: Any, send: Any) -> None:
-        if scope["type"] == "websocket":
-            await any_handshake(scope, receive, send)
-        else:
-            await (await echo(Request(scope, receive)))(scope, receive, send)
-
     app.router.default = rest
     if gate:
         protect(app, gate)
