@@ -1,6 +1,6 @@
 //! Answers as fields, each a number, a length and its bytes, as in messages of gates. The number is that of the field's name in
-//! [`NAMES`]. A list is a field for each item, and an item that is a list is again such fields. What is `null`, empty or false is left
-//! out; strings and integers never are.
+//! [`NAMES`]. A list is a field for each item, and an item that is a list is again such fields. What the JSON has as null, as an
+//! empty list or as false isn't there, but every string and integer of it is.
 
 use core::fmt::{self, Display};
 

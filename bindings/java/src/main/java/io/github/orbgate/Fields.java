@@ -108,6 +108,8 @@ final class Fields {
             return false;
         } else if (type == List.class) {
             return List.of();
+        } else if (field.isLeftOut()) {
+            return "";
         }
         throw new OrbgateException("an answer has no field `" + field.name() + "`");
     }

@@ -98,6 +98,7 @@ class QuestionsTest {
 
     @Test
     void fieldsAreReadWholeOrNotAtAll() {
+        // `kind` is 22, `scopes` 23, `consumes` 28, `amount` 29, and 120 is unknown.
         byte[] none = {};
         byte[] kind = field(22, "\u0001\ud83d\ude00\n\"\\".getBytes(StandardCharsets.UTF_8));
         byte[] text = field(0, kind, field(120, none), field(23, new byte[] {'a'}));
@@ -108,7 +109,7 @@ class QuestionsTest {
             byte[] cut = Arrays.copyOf(text, size);
             assertThrows(OrbgateException.class, () -> Fields.read(cut, Questions.RequestToken.class));
         }
-        for (byte[] bad : List.of(field(28, none, none), field(27, new byte[] {1}))) {
+        for (byte[] bad : List.of(field(29, none), field(28, new byte[] {1}))) {
             assertThrows(OrbgateException.class, () -> Fields.read(bad, Questions.Orbs.class));
         }
     }
