@@ -22,7 +22,7 @@ use super::request::{Asked, Charged, milliseconds, now};
 use super::routes::{ORBGATE_DIFFERENCE_UNDECLARED, ORBGATE_DIFFERENCE_UNSERVED};
 use super::step::{OrbgateStep, State};
 use super::verifier::{ORBGATE_SECRET_ENV, ORBGATE_SECRET_FILE, ORBGATE_SECRET_KEYS, read_verifier, reader};
-use super::wire::{MOST_BYTES, Writer};
+use super::wire::{INVALID, MOST_BYTES, Writer};
 use crate::arguments::{Out, bytes, exclusive, optional, shared};
 use crate::decision::OrbgateDecision;
 use crate::engine::OrbgateEngine;
@@ -30,8 +30,6 @@ use crate::error::OrbgateError;
 use crate::owners::into_owned;
 use crate::status::{OrStatus, OrbgateStatus, guard};
 use crate::text::OrbgateStr;
-
-pub(super) const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
 
 /// Makes a step for `orbgate_gate_call`, for one request after another; a request that waits keeps it until it is
 /// answered. It can be freed at any time, for example when the client disconnects.

@@ -3,7 +3,10 @@
 
 pub mod call;
 pub mod fetch;
-mod messages;
+mod messages {
+    // What the build script makes of `src/generate/shapes.txt`.
+    include!(concat!(env!("OUT_DIR"), "/messages.rs"));
+}
 pub mod object;
 pub mod options;
 mod orbs;

@@ -7,11 +7,12 @@ use orbgate_gate::{
     McpResponse, OnCancelled, OrbRules, RemoteHolds, Unpaid,
 };
 
-use super::call::{Asking, INVALID};
+use super::call::Asking;
 use super::messages::*;
 use super::options::invalid;
 use super::request::{Charged, REASONS, UNAVAILABLE, hold_id as id, milliseconds};
 use super::step::State;
+use super::wire::INVALID;
 use crate::error::OrbgateError;
 use crate::status::{OrStatus, OrbgateStatus};
 
