@@ -158,23 +158,6 @@ function sizeAt(view, at, end) {
 }
 
 /**
- * Whether all of these fields may be unknown.
- * @param {DataView} view
- * @param {number} start
- * @param {number} end
- */
-function skip(view, start, end) {
-  for (let at = start; at < end;) {
-    const size = sizeAt(view, at, end);
-    if (size < 0 || view.getInt32(at, true) < 0) {
-      return false;
-    }
-    at += HEAD + size;
-  }
-  return true;
-}
-
-/**
  * Exact up to 2^53.
  * @param {DataView} view
  * @param {number} at
@@ -205,4 +188,4 @@ class Kept {
   }
 }
 
-module.exports = { CRITICAL, HEAD, Kept, Writer, bytesAt, integerAt, sizeAt, skip, textAt: stringAt };
+module.exports = { CRITICAL, HEAD, Kept, Writer, bytesAt, integerAt, sizeAt, textAt: stringAt };
