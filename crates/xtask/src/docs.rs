@@ -6,10 +6,9 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
+use xshell::{Shell, cmd};
 
-use crate::kit::program::Program;
 use crate::kit::project::Project;
-use crate::language::explorer;
 
 /// The version of mdBook that builds the site.
 const VERSION: &str = "0.5.4";
@@ -34,30 +33,30 @@ impl Docs {
         if book.exists() {
             fs::remove_dir_all(&book)?;
         }
-        let mdbook = self.mdbook(&home)?;
+        let shell = project.shell()?;
+        let mdbook = self.mdbook(&shell, &home)?;
         let source = book.join("src");
         let pages = stage(&project.root, &source)?;
-        let explorer = explorer::page(project)?;
-        let links = Program::parse("node explorer/links.mjs");
-        links.arg(&explorer).arg(&source).run()?;
+        project.run("explorer_page", &[""; 0])?;
+        let explorer = project.target.join("xtask/explorer/explorer.html");
+        cmd!(shell, "node explorer/links.mjs {explorer} {source}").run()?;
         write(&source.join(EXPLORER), &fs::read(explorer)?)?;
         for file in ["book.toml", "site.css"] {
             fs::copy(project.root.join("docs").join(file), book.join(file))?;
         }
         let site = project.target.join("site");
-        let build = Program::at(&mdbook).arg("build");
-        build.path("--dest-dir", &site).arg(&book).run()?;
+        cmd!(shell, "{mdbook} build --dest-dir {site} {book}").run()?;
         let links = check(&site)?;
         println!("{pages} pages, {links} links: {}", site.join("index.html").display());
         Ok(())
     }
 
     /// mdBook from the search path or from target/, in the pinned version.
-    fn mdbook(&self, home: &Path) -> Result<PathBuf> {
+    fn mdbook(&self, shell: &Shell, home: &Path) -> Result<PathBuf> {
         let own = home.join("bin/mdbook");
         let is_pinned = |program: &Path| {
-            let version = Program::at(program).arg("--version").read();
-            version.is_ok_and(|version| version.trim() == format!("mdbook v{VERSION}"))
+            let version = cmd!(shell, "{program} --version").read();
+            version.is_ok_and(|version| version == format!("mdbook v{VERSION}"))
         };
         let programs = [PathBuf::from("mdbook"), own.clone()];
         if let Some(program) = programs.into_iter().find(|program| is_pinned(program)) {
@@ -67,9 +66,9 @@ impl Docs {
             self.install,
             "mdBook {VERSION} is missing: `cargo xtask docs --install` builds it into target/, in some minutes"
         );
-        let install = "cargo install mdbook --locked --no-default-features --features search";
-        let install = Program::parse(install).arg("--version").arg(VERSION);
-        install.path("--root", home).run()?;
+        let install =
+            cmd!(shell, "cargo install mdbook --locked --no-default-features --features search --version {VERSION}");
+        install.arg("--root").arg(home).run()?;
         Ok(own)
     }
 }

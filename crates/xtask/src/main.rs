@@ -6,59 +6,37 @@
 )]
 
 mod docs;
-mod short;
 mod test;
 
-/// Shared by all commands: programs, set-up, outcomes.
+/// Shared by all commands.
 mod kit {
-    pub(crate) mod program;
     pub(crate) mod project;
-    pub(crate) mod setup;
     pub(crate) mod skipped;
 }
 
-/// The languages: their packages, built, tested and run over the cases.
-mod language {
-    pub(crate) mod c;
-    pub(crate) mod cases;
-    pub(crate) mod conformance;
-    pub(crate) mod explorer;
-    pub(crate) mod go;
-    pub(crate) mod java;
-    pub(crate) mod library;
-    pub(crate) mod native;
-    pub(crate) mod node;
-    pub(crate) mod python;
-    pub(crate) mod wasm;
-}
-
-/// What is measured: instructions and time in each language, other processors.
+/// What is measured.
 mod measure {
     pub(crate) mod bench;
-    pub(crate) mod bench_bindings;
-    pub(crate) mod instructions;
-    pub(crate) mod processors;
 }
 
-/// What a release publishes, and what its users do with it.
+/// What a release publishes and promises.
 mod release {
     pub(crate) mod dist;
-    pub(crate) mod install;
-    pub(crate) mod msrv;
     pub(crate) mod promises;
     pub(crate) mod release_check;
 }
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Result;
+use clap::builder::PossibleValuesParser;
 use clap::{ArgMatches, CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use xshell::cmd;
 
-use crate::kit::program::Program;
-use crate::kit::project::Project;
-use crate::language::{conformance, explorer, go, wasm};
+use crate::kit::project::{Function, Project, functions};
 use crate::measure::bench;
-use crate::release::{dist, install, release_check};
+use crate::release::{dist, release_check};
 use crate::test::assure::{Assure, Records};
 
 /// The project's own commands.
@@ -87,7 +65,11 @@ enum Command {
     /// Runs the long checks and records them in docs/assurance.md
     Assure(Assure),
     /// Runs every case of policy/cases through each language
-    Conformance(conformance::Conformance),
+    Conformance {
+        /// Only these languages; `go-cgo` is over the C library, `node-wasm` over WebAssembly
+        #[arg(value_parser = PossibleValuesParser::new(LANGUAGES))]
+        languages: Vec<String>,
+    },
     /// Puts the same exchanges to a language's gate; with `--listen`, becomes its gate program
     #[command(disable_help_flag = true)]
     Gate {
@@ -96,7 +78,11 @@ enum Command {
         arguments: Vec<String>,
     },
     /// Installs the C library: headers, shared and static library, pkg-config and CMake packages
-    Install(install::Install),
+    Install {
+        /// The folder that gets include/ and lib/, as in /usr/local
+        #[arg(long)]
+        prefix: PathBuf,
+    },
     /// Builds everything that a release publishes into target/dist
     Dist(dist::Dist),
     /// Checks that versions, changelog, lock files and generated files are those of a release, and that it keeps the promises of the
@@ -106,13 +92,13 @@ enum Command {
     Bench(bench::Bench),
     /// Builds the site into target/site and follows its links
     Docs(docs::Docs),
-    /// Builds the WebAssembly modules: the C ABI, for the languages that carry it, and what answers questions
-    Wasm,
-    /// Builds the explorer, and the command `orbgate` that serves it
-    Explorer,
-    /// Builds what the Go package carries: the WebAssembly module, and the C library for this machine
-    Go,
 }
+
+/// The languages that `conformance` in src/steps/commands.sh knows.
+const LANGUAGES: [&str; 8] = ["c", "cpp", "java", "python", "go", "go-cgo", "node", "node-wasm"];
+
+/// The commands that are a script and nothing else.
+const SCRIPTS: &str = include_str!("steps/commands.sh");
 
 fn main() -> ExitCode {
     match run(&interface().get_matches()) {
@@ -126,7 +112,8 @@ fn main() -> ExitCode {
 
 /// All commands.
 fn interface() -> clap::Command {
-    Arguments::command().subcommands(short::commands())
+    let command = |script: Function| clap::Command::new(script.name).about(script.about);
+    Arguments::command().subcommands(functions(SCRIPTS, "make").into_iter().map(command))
 }
 
 fn run(matches: &ArgMatches) -> Result<()> {
@@ -134,25 +121,32 @@ fn run(matches: &ArgMatches) -> Result<()> {
     // Every command below is one that a person can type at the root.
     std::env::set_current_dir(&project.root)?;
     let name = matches.subcommand_name().unwrap_or_default();
-    if let Some(result) = short::run(name) {
-        return result;
+    if functions(SCRIPTS, "make").iter().any(|script| script.name == name) {
+        return project.run(&format!("make_{name}"), &[""; 0]);
     }
     match &Arguments::from_arg_matches(matches)?.command {
         Command::Test(test) => test.run(&project),
         Command::Assure(assure) => assure.run(&project),
         Command::Gate { arguments } => {
-            Program::parse("cargo run --quiet -p orbgate-testing --features exchange --").args(arguments).exec()
+            let shell = project.shell()?;
+            exec(cmd!(shell, "cargo run --quiet -p orbgate-testing --features exchange -- {arguments...}"))
         }
-        Command::Install(install) => install.run(&project),
-        Command::Conformance(conformance) => conformance.run(&project),
+        Command::Install { prefix } => project.run("install_for_users", &[prefix]),
+        Command::Conformance { languages } if languages.is_empty() => project.run("conformance", &LANGUAGES),
+        Command::Conformance { languages } => project.run("conformance", languages),
         Command::Dist(dist) => dist.run(&project),
         Command::ReleaseCheck(check) => check.run(&project, Records::read(&project)?.gaps()),
         Command::Bench(bench) => bench.run(&project),
         Command::Docs(docs) => docs.run(&project),
-        Command::Wasm => wasm::run(&project),
-        Command::Explorer => explorer::run(&project),
-        Command::Go => go::engines(&project),
     }
+}
+
+/// Replaces this process with a program if possible, so that ending this process ends the program.
+fn exec(program: xshell::Cmd<'_>) -> Result<()> {
+    #[cfg(unix)]
+    return Err(std::os::unix::process::CommandExt::exec(&mut std::process::Command::from(program)).into());
+    #[cfg(not(unix))]
+    Ok(program.quiet().run()?)
 }
 
 #[cfg(test)]

@@ -3,23 +3,12 @@
 //! A test that a step starts, in any language, appends a line with its reason to the file that [`VARIABLE`] names.
 
 use std::collections::BTreeSet;
-use std::fs::File;
-use std::io::Write as _;
 use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 
 /// Names a step's file.
 pub(crate) const VARIABLE: &str = "ORBGATE_SKIPPED";
-
-/// Records that something isn't tested, and why.
-pub(crate) fn note(what: &str) -> Result<()> {
-    println!("skipped: {what}");
-    match std::env::var_os(VARIABLE) {
-        Some(file) => writeln!(File::options().append(true).open(file)?, "{what}").context(VARIABLE),
-        None => Ok(()),
-    }
-}
 
 /// What a step has skipped, each once: nothing, if this is CI.
 pub(crate) fn read(file: &Path, in_ci: bool) -> Result<BTreeSet<String>> {

@@ -1,13 +1,8 @@
 //! What the last release promised: what it exported, laid out and typed is still there.
 
-use std::path::Path;
-
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use cargo_metadata::semver::Version;
-
-use crate::kit::program::Program;
-use crate::kit::project::Project;
-use crate::kit::setup;
+use xshell::{Shell, cmd};
 
 /// Lists of the C ABI, which only grow, in every version: its functions, its structs and codes, and the messages of its gates.
 const FROZEN: [&str; 3] =
@@ -22,34 +17,26 @@ const TYPED: [&str; 4] = [
 ];
 
 /// The released version before this one, of the tags that this commit is made on.
-pub(crate) fn last_release(root: &Path, version: &Version) -> Result<Option<Version>> {
-    let tags = git(root, "tag --merged HEAD --list v*")?.unwrap_or_default();
+pub(crate) fn last_release(shell: &Shell, version: &Version) -> Result<Option<Version>> {
+    let tags = git(shell, "tag --merged HEAD --list v*")?.unwrap_or_default();
     let released = tags.lines().filter_map(|tag| Version::parse(tag.strip_prefix('v')?).ok());
     Ok(released.filter(|released| released < version).max())
 }
 
 /// Everything that was removed since a release and that this version must not remove.
-pub(crate) fn broken(root: &Path, last: &Version, version: &Version) -> Result<Vec<String>> {
+pub(crate) fn broken(shell: &Shell, last: &Version, version: &Version) -> Result<Vec<String>> {
     let mut broken = Vec::new();
     let files = FROZEN.into_iter().chain(TYPED.into_iter().filter(|_| !may_break(last, version)));
     for file in files {
         // A file that the release did not have promised nothing.
-        let Some(before) = git(root, &format!("show v{last}:{file}"))? else {
+        let Some(before) = git(shell, &format!("show v{last}:{file}"))? else {
             continue;
         };
-        let now = std::fs::read_to_string(root.join(file)).with_context(|| file.to_owned())?;
+        let now = shell.read_file(file)?;
         let gone = gone(&before, &now).into_iter();
         broken.extend(gone.map(|line| format!("{file}: gone since {last}: {line}")));
     }
     Ok(broken)
-}
-
-/// Rust's own promises, by cargo-semver-checks against the tag.
-pub(crate) fn check_rust(project: &Project, last: &Version) -> Result<()> {
-    let check = setup::subcommand(project, "semver-checks")?;
-    let check = check.arg("--baseline-rev").arg(format!("v{last}"));
-    let names = project.published().map(|package| package.name.as_str());
-    names.fold(check, |check, name| check.arg("--package").arg(name)).run()
 }
 
 /// Whether semantic versioning lets a version take away what another one had.
@@ -76,15 +63,15 @@ fn gone<'t>(before: &'t str, now: &str) -> Vec<&'t str> {
 }
 
 /// What git says; nothing where it fails.
-fn git(root: &Path, words: &str) -> Result<Option<String>> {
-    let git = Program::parse("git").within(root);
-    let output = words.split(' ').fold(git, Program::arg).output()?;
-    Ok(output.success.then_some(output.stdout))
+fn git(shell: &Shell, words: &str) -> Result<Option<String>> {
+    let output = cmd!(shell, "git").args(words.split(' ')).ignore_status().output()?;
+    Ok(output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned()))
 }
 
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::path::Path;
 
     use super::*;
 
@@ -118,25 +105,25 @@ mod tests {
     /// A repository with a release 0.1.0, and what it promises now as this version.
     fn checked(version: &str, now: &Promises) -> Vec<String> {
         let home = tempfile::tempdir().unwrap();
-        let home = home.path();
+        let shell = Shell::new().unwrap();
+        shell.change_dir(home.path());
         let version = Version::parse(version).unwrap();
-        let run = |words: &str| assert!(git(home, words).unwrap().is_some(), "{words}");
+        let run = |words: &str| assert!(git(&shell, words).unwrap().is_some(), "{words}");
         run("init --quiet");
         for (promises, tag) in [(&OLD, "v0.1.0"), (now, "other")] {
             let [symbols, layout, types] = [FROZEN[0], FROZEN[1], TYPED[0]];
             for (file, text) in [(symbols, promises.symbols), (layout, promises.layout), (types, promises.types)] {
-                fs::create_dir_all(home.join(file).parent().unwrap()).unwrap();
-                fs::write(home.join(file), text).unwrap();
+                shell.write_file(file, text).unwrap();
             }
             run("add --all");
             run("-c user.name=a -c user.email=a@b commit --quiet --message=a");
             run(&format!("tag {tag}"));
         }
-        let first = last_release(home, &Version::new(0, 1, 0)).unwrap();
+        let first = last_release(&shell, &Version::new(0, 1, 0)).unwrap();
         assert_eq!(first, None, "before the first there is nothing to compare");
-        let last = last_release(home, &version).unwrap().unwrap();
+        let last = last_release(&shell, &version).unwrap().unwrap();
         assert_eq!(last, Version::new(0, 1, 0));
-        broken(home, &last, &version).unwrap()
+        broken(&shell, &last, &version).unwrap()
     }
 
     #[test]

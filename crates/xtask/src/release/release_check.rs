@@ -5,8 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
+use xshell::cmd;
 
-use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::release::promises;
 
@@ -38,39 +38,32 @@ const STATED: [(&str, &str); 13] = [
 const GUIDES: [&str; 4] =
     ["bindings/c/README.md", "bindings/java/README.md", "bindings/node/README.md", "crates/orbgate-cli/README.md"];
 
-/// Compare what is generated, and what the core depends on, with what is committed.
-const GENERATED: [&str; 5] = [
-    "cargo xtask test tree",
-    "cargo test -p orbgate --all-features --test all schema::",
-    "cargo test -p orbgate-contract --all-features --test all schema::",
-    "cargo test -p orbgate-capi -- codes header layout messages",
-    "cargo test -p orbgate-ledger --all-features --test all schema::",
-];
-
 impl ReleaseCheck {
     /// `gaps` are the long checks whose record doesn't hold.
     pub(crate) fn run(&self, project: &Project, gaps: Vec<String>) -> Result<()> {
-        let released = &project.core()?.version;
+        let released = &project.version;
+        let shell = project.shell()?;
         let version = released.to_string();
         let mut behind = versions(&project.root, &version)?;
-        let last = promises::last_release(&project.root, released)?;
+        let last = promises::last_release(&shell, released)?;
         match &last {
-            Some(last) => behind.extend(promises::broken(&project.root, last, released)?),
+            Some(last) => behind.extend(promises::broken(&shell, last, released)?),
             None => println!("no earlier release: nothing to compare"),
         }
         let changelog = fs::read_to_string(project.root.join("CHANGELOG.md"))?;
         behind.extend(undated(&changelog, &version));
-        if !Program::parse("cargo metadata --locked --format-version 1").succeeds() {
+        let locked = cmd!(shell, "cargo metadata --locked --format-version 1").ignore_status().output()?;
+        if !locked.status.success() {
             behind.push("Cargo.lock is not that of the manifests: cargo update --workspace".to_owned());
         }
-        let changed = Program::parse("git status --porcelain").read()?;
+        let changed = cmd!(shell, "git status --porcelain").read()?;
         behind.extend(changed.lines().map(|line| format!("not committed: {}", line.trim())));
         behind.extend(gaps);
         ensure!(behind.is_empty(), "not ready for {version}:\n  {}", behind.join("\n  "));
         if !self.quick {
-            GENERATED.iter().try_for_each(|generated| Program::parse(generated).run())?;
+            project.run("generated", &[""; 0])?;
             if let Some(last) = &last {
-                promises::check_rust(project, last)?;
+                project.run("promises", &[format!("v{last}")])?;
             }
         }
         println!("ready for {version}: git tag v{version} && git push origin v{version}");

@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
+use xshell::{Shell, cmd};
 
-use crate::kit::program::Program;
 use crate::kit::project::Project;
 use crate::test::lanes::run_each;
 use crate::test::step::{Step, When};
@@ -16,8 +16,8 @@ use crate::test::step::{Step, When};
 #[derive(Debug, Args)]
 pub(crate) struct Assure {
     /// Only these checks; all of them take hours
-    #[arg(value_enum)]
-    checks: Vec<Step>,
+    #[arg(value_parser = Step::named)]
+    checks: Vec<&'static Step>,
     /// Only those that `cargo xtask test --all` would run now, because a path that they cover has changed
     #[arg(long, conflicts_with = "checks")]
     due: bool,
@@ -26,8 +26,9 @@ pub(crate) struct Assure {
 impl Assure {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
         let mut records = Records::read(project)?;
-        let wanted = |check: &Step| match self.checks.as_slice() {
-            [] if self.due => check.when() == When::IfChanged && !records.hold(*check),
+        let shell = project.shell()?;
+        let wanted = |check: &&'static Step| match self.checks.as_slice() {
+            [] if self.due => check.when == When::IfChanged && !records.hold(check),
             [] => true,
             some => some.contains(check),
         };
@@ -36,16 +37,15 @@ impl Assure {
         ensure!(named.is_none(), "not a check that is recorded; run it with `cargo xtask test`");
         let mut failed = Vec::new();
         for check in wanted {
-            let changed = Program::parse("git status --porcelain --").args(check.covers());
-            let changed = changed.read()?;
+            let changed = cmd!(shell, "git status --porcelain --").args(&check.covers).read()?;
             ensure!(changed.is_empty(), "commit first:\n{changed}");
-            let commit = Program::parse("git rev-parse --short=12 HEAD").read()?;
+            let commit = cmd!(shell, "git rev-parse --short=12 HEAD").read()?;
             let start = Instant::now();
             let red = run_each(project, &[check])?;
             let minutes = start.elapsed().as_secs().div_ceil(60);
-            let date = Program::parse("date -u +%F").read()?;
+            let date = cmd!(shell, "date -u +%F").read()?;
             let result = if red.is_empty() { PASSED } else { "FAILED" };
-            let run = [date.trim(), commit.trim(), result, &minutes.to_string()].map(str::to_owned);
+            let run = [&date, &commit, result, &minutes.to_string()].map(str::to_owned);
             // After each check: a run of hours can be ended.
             records.put(check, run)?;
             failed.extend(red);
@@ -62,8 +62,8 @@ const PAGE: &str = "docs/assurance.md";
 const HEAD: &str = "| check | date | commit | result | minutes |\n|---|---|---|---|--:|\n";
 
 /// The checks that have a record.
-pub(crate) fn checks() -> impl Iterator<Item = Step> {
-    Step::all().filter(|step| matches!(step.when(), When::IfChanged | When::Assure))
+pub(crate) fn checks() -> impl Iterator<Item = &'static Step> {
+    Step::all().filter(|step| matches!(step.when, When::IfChanged | When::Assure))
 }
 
 /// The last run of a check, as its row has it: the date, the commit, the result and the minutes.
@@ -75,6 +75,7 @@ const PASSED: &str = "passed";
 /// The last run of each check.
 #[derive(Debug)]
 pub(crate) struct Records {
+    shell: Shell,
     root: PathBuf,
     /// The page up to its table.
     page: String,
@@ -86,25 +87,25 @@ impl Records {
     pub(crate) fn read(project: &Project) -> Result<Self> {
         let text = fs::read_to_string(project.root.join(PAGE)).context(PAGE)?;
         let (page, table) = text.split_once(HEAD).context(PAGE)?;
-        Ok(Self { root: project.root.clone(), page: page.to_owned(), rows: table.lines().filter_map(row).collect() })
+        let rows = table.lines().filter_map(row).collect();
+        Ok(Self { shell: project.shell()?, root: project.root.clone(), page: page.to_owned(), rows })
     }
 
     /// Whether the last run of a check passed, and no path that it covers has changed since then. A commit that this clone
     /// doesn't have proves nothing.
-    pub(crate) fn hold(&self, check: Step) -> bool {
-        let Some([_, commit, result, _]) = self.rows.get(&check.name()) else {
+    pub(crate) fn hold(&self, check: &Step) -> bool {
+        let Some([_, commit, result, _]) = self.rows.get(check.name) else {
             return false;
         };
-        let diff = Program::parse("git diff --quiet").arg(commit).arg("--").args(check.covers());
-        result == PASSED && diff.within(&self.root).succeeds()
+        result == PASSED && unchanged(&self.shell, commit, check)
     }
 
     /// The checks whose record doesn't hold, each with the reason: nothing may be released then.
     pub(crate) fn gaps(&self) -> Vec<String> {
-        let missing = checks().filter(|check| !self.hold(*check));
-        let gap = |check: Step| {
-            let name = check.name();
-            match self.rows.get(&name) {
+        let missing = checks().filter(|check| !self.hold(check));
+        let gap = |check: &Step| {
+            let name = check.name;
+            match self.rows.get(name) {
                 None => format!("`{name}` has never run: cargo xtask assure {name}"),
                 Some([_, _, result, _]) if result != PASSED => format!("`{name}` failed at its last run"),
                 Some([_, commit, ..]) => format!("`{name}` covers paths that have changed since {commit}"),
@@ -114,17 +115,23 @@ impl Records {
     }
 
     /// Replaces the last run of a check, and writes the page.
-    pub(crate) fn put(&mut self, check: Step, run: LastRun) -> Result<()> {
-        self.rows.insert(check.name(), run);
+    pub(crate) fn put(&mut self, check: &Step, run: LastRun) -> Result<()> {
+        self.rows.insert(check.name.to_owned(), run);
         let none = ["–", "–", "not yet run", "–"].map(str::to_owned);
         let rows = checks().map(|check| {
-            let run = self.rows.get(&check.name()).unwrap_or(&none);
-            format!("| `{}` | {} |\n", check.name(), run.join(" | "))
+            let run = self.rows.get(check.name).unwrap_or(&none);
+            format!("| `{}` | {} |\n", check.name, run.join(" | "))
         });
         let table: String = rows.collect();
         let page = [self.page.as_str(), HEAD, &table].concat();
         fs::write(self.root.join(PAGE), page).context(PAGE)
     }
+}
+
+/// Whether no path that a check covers differs from a commit.
+fn unchanged(shell: &Shell, commit: &str, check: &Step) -> bool {
+    let diff = cmd!(shell, "git diff --quiet {commit} --").args(&check.covers).ignore_status();
+    diff.output().is_ok_and(|output| output.status.success())
 }
 
 /// A row of the table; none for a check that has never run.
@@ -150,19 +157,19 @@ mod tests {
     fn a_record_holds_only_if_it_passed_at_a_known_commit() {
         let project = Project::read().unwrap();
         let mut records = Records::read(&project).unwrap();
+        let msrv = Step::named("msrv").unwrap();
         let mut hold = |commit: &str, passed| {
             let result = if passed { PASSED } else { "FAILED" };
             records.rows.insert("msrv".to_owned(), ["", commit, result, "1"].map(str::to_owned));
-            records.hold(Step::Msrv)
+            records.hold(msrv)
         };
         // The empty tree differs in every path.
         assert!(!hold("4b825dc642cb6eb9a060e54bf8d69288fbee4904", true));
         assert!(!hold("0123456789ab", true));
         assert!(!hold("HEAD", false));
-        let clean = Program::parse("git diff --quiet HEAD --").args(Step::Msrv.covers());
-        let clean = clean.within(&project.root);
-        assert_eq!(hold("HEAD", true), clean.succeeds());
+        let clean = unchanged(&project.shell().unwrap(), "HEAD", msrv);
+        assert_eq!(hold("HEAD", true), clean);
         let is_gap = |gap: &String| gap.starts_with("`msrv`");
-        assert_ne!(records.gaps().iter().any(is_gap), clean.succeeds());
+        assert_ne!(records.gaps().iter().any(is_gap), clean);
     }
 }

@@ -2,16 +2,15 @@
 
 use core::iter;
 use std::collections::VecDeque;
-use std::env::consts::EXE_EXTENSION;
 use std::fs::{self, File};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Command;
 use std::thread;
 use std::time::Instant;
 
-use anyhow::{Context as _, Error, Result};
+use anyhow::{Error, Result};
 
-use crate::kit::program::Program;
-use crate::kit::project::Project;
+use crate::kit::project::{Project, script};
 use crate::kit::skipped::{self, in_ci};
 use crate::test::step::{Lane, Step};
 
@@ -19,16 +18,15 @@ use crate::test::step::{Lane, Step};
 const TAIL: usize = 60;
 
 /// Runs these steps and returns the names of those that failed.
-pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>> {
+pub(crate) fn run_each(project: &Project, steps: &[&'static Step]) -> Result<Vec<String>> {
     let home = project.target.join("xtask").join("steps");
     fs::create_dir_all(&home)?;
-    let own = own(&home)?;
-    let of = |lane: Lane| Queue::of(steps.iter().copied().filter(|step| step.lane() == lane));
+    let of = |lane: Lane| Queue::of(steps.iter().copied().filter(|step| step.lane == lane));
     let [cargo, languages, quiet] = [Lane::Cargo, Lane::Languages, Lane::Quiet].map(of);
     let in_lane = |lane: &Queue, other: &Queue| {
         let next = iter::from_fn(|| lane.first().or_else(|| other.last()));
         // One step alone is seen as it runs.
-        let rows = next.map(|step| run(&home, &own, step, steps.len() == 1));
+        let rows = next.map(|step| run(project, &home, step, steps.len() == 1));
         rows.collect::<Result<Vec<_>>>()
     };
     let mut rows = Vec::new();
@@ -43,7 +41,6 @@ pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>>
         })
     })?;
     rows.extend(in_lane(&quiet, &Queue::of([]))?);
-    fs::remove_file(&own)?;
     println!();
     for (_, row) in &rows {
         println!("{row}");
@@ -59,22 +56,22 @@ pub(crate) fn run_each(project: &Project, steps: &[Step]) -> Result<Vec<String>>
 }
 
 #[allow(clippy::disallowed_types, reason = "this is no engine")]
-type Steps = std::sync::Mutex<VecDeque<Step>>;
+type Steps = std::sync::Mutex<VecDeque<&'static Step>>;
 
 /// The steps of a lane that haven't begun.
 struct Queue(Steps);
 
 impl Queue {
-    fn of(steps: impl IntoIterator<Item = Step>) -> Self {
+    fn of(steps: impl IntoIterator<Item = &'static Step>) -> Self {
         Self(Steps::new(steps.into_iter().collect()))
     }
 
-    fn first(&self) -> Option<Step> {
+    fn first(&self) -> Option<&'static Step> {
         self.0.lock().ok()?.pop_front()
     }
 
     /// For the other lane, when it has nothing left.
-    fn last(&self) -> Option<Step> {
+    fn last(&self) -> Option<&'static Step> {
         self.0.lock().ok()?.pop_back()
     }
 }
@@ -87,23 +84,16 @@ fn end(log: &Path) -> Result<String> {
     Ok(last.unwrap_or_default().join("\n"))
 }
 
-/// A copy of this program, because the step `tests` builds it again and so removes the original.
-fn own(home: &Path) -> Result<PathBuf> {
-    let name = format!("xtask-{}", std::process::id());
-    let copy = home.join(name).with_extension(EXE_EXTENSION);
-    fs::copy(std::env::current_exe()?, &copy).context("a copy of this program")?;
-    Ok(copy)
-}
-
 /// Runs a step as a process of its own: its name if it failed, and its row of the table.
-fn run(home: &Path, own: &Path, step: Step, live: bool) -> Result<(Option<String>, String)> {
-    let name = step.name();
+fn run(project: &Project, home: &Path, step: &Step, live: bool) -> Result<(Option<String>, String)> {
+    let name = step.name.to_owned();
     let [log, skipped] = ["log", "skipped"].map(|end| home.join(&name).with_extension(end));
     let (output, start) = (File::create(&log)?, Instant::now());
     File::create(&skipped)?;
-    println!("== {name}: {}", step.about());
-    let program = Program::at(own).words("test --here").arg(&name);
-    let mut command = program.env(skipped::VARIABLE, skipped.display().to_string()).command()?;
+    println!("== {name}: {}", step.about);
+    let shell = project.shell()?;
+    let step = script(&shell, &format!("test_{name}")).env(skipped::VARIABLE, &skipped);
+    let mut command = Command::from(step);
     if !live {
         command.stdout(output.try_clone()?).stderr(output);
     }

@@ -17,19 +17,13 @@ pub(crate) struct Test {
     /// Every check that CI runs
     #[arg(long)]
     all: bool,
-    /// Runs the step in this process: for the lanes
-    #[arg(long, hide = true, conflicts_with = "all")]
-    here: bool,
     /// Only these steps
-    #[arg(value_enum, conflicts_with = "all")]
-    steps: Vec<Step>,
+    #[arg(value_parser = Step::named, conflicts_with = "all")]
+    steps: Vec<&'static Step>,
 }
 
 impl Test {
     pub(crate) fn run(&self, project: &Project) -> Result<()> {
-        if self.here {
-            return self.steps.iter().try_for_each(|step| step.run(project));
-        }
         let records = Records::read(project)?;
         let steps = self.steps(|step| !records.hold(step));
         let failed = run_each(project, &steps)?;
@@ -37,11 +31,11 @@ impl Test {
         Ok(())
     }
 
-    fn steps(&self, is_due: impl Fn(Step) -> bool) -> Vec<Step> {
-        let wanted = |step: &Step| match (self.steps.as_slice(), step.when()) {
+    fn steps(&self, is_due: impl Fn(&Step) -> bool) -> Vec<&'static Step> {
+        let wanted = |step: &&'static Step| match (self.steps.as_slice(), step.when) {
             ([], When::Always) => true,
             ([], When::WithAll) => self.all,
-            ([], When::IfChanged) => self.all && is_due(*step),
+            ([], When::IfChanged) => self.all && is_due(step),
             ([], When::Assure) => false,
             (steps, _) => steps.contains(step),
         };
@@ -53,15 +47,15 @@ impl Test {
 mod tests {
     use super::*;
 
-    fn steps(all: bool, steps: &[Step], is_due: bool) -> Vec<Step> {
-        let test = Test { all, here: false, steps: steps.to_vec() };
+    fn steps(all: bool, steps: &[&'static Step], is_due: bool) -> Vec<&'static Step> {
+        let test = Test { all, steps: steps.to_vec() };
         test.steps(|_| is_due)
     }
 
     #[test]
     fn all_leaves_out_assured_steps_only_if_their_record_holds() {
         let of = |wanted: &[When]| {
-            let steps = Step::all().filter(|step| wanted.contains(&step.when()));
+            let steps = Step::all().filter(|step| wanted.contains(&step.when));
             steps.collect::<Vec<_>>()
         };
         let (always, all) = (When::Always, When::WithAll);
@@ -73,7 +67,7 @@ mod tests {
 
     #[test]
     fn named_steps_run_in_the_usual_order() {
-        let some = steps(false, &[Step::Miri, Step::Tests, Step::Fmt], false);
-        assert_eq!(some, [Step::Fmt, Step::Tests, Step::Miri]);
+        let [fmt, tests, miri] = ["fmt", "tests", "miri"].map(|name| Step::named(name).unwrap());
+        assert_eq!(steps(false, &[miri, tests, fmt], false), [fmt, tests, miri]);
     }
 }

@@ -51,3 +51,35 @@ fn bash_reads_every_script() {
     }
     assert!(files.lines().count() >= 25, "{files}");
 }
+
+/// What a script of the steps sets a variable to.
+fn set(name: &str) -> String {
+    let script = read(&root().join("crates/xtask/src/steps/library.sh"));
+    let (_, value) = script.split_once(&format!("\n{name}=")).unwrap();
+    value.lines().next().unwrap().trim_matches('"').to_owned()
+}
+
+/// The system libraries that Rust reports for the library. Go's linker adds the C library, and the unwinder has the
+/// name that also exists for fully static programs.
+#[test]
+fn the_go_package_links_what_the_library_needs() {
+    let code = read(&root().join("bindings/go/orbgate/link_static.go"));
+    let needed = set("SYSTEM_LIBRARIES").replace("-lgcc_s", "-lgcc_eh");
+    let needed = needed.strip_suffix(" -lc").unwrap();
+    assert!(code.contains(&format!("#cgo LDFLAGS: {needed}\n")));
+}
+
+/// The soname is that of the ABI, in the steps, in cargo-c's settings and in the header.
+#[test]
+fn the_soname_is_the_abis() {
+    let header = read(&root().join("bindings/c/include/orbgate.h"));
+    let stated = |name: &str| {
+        let (_, rest) = header.split_once(&format!("#define {name} ")).unwrap();
+        rest.lines().next().unwrap()
+    };
+    let (major, minor) = (stated("ORBGATE_ABI_MAJOR"), stated("ORBGATE_ABI_MINOR"));
+    assert_eq!(set("SONAME"), format!("liborbgate.so.{major}"));
+    let manifest = read(&root().join("crates/orbgate-capi/Cargo.toml"));
+    let version = format!("version = \"{major}.{minor}.0\" # that of the ABI");
+    assert!(manifest.contains(&version), "{version}");
+}

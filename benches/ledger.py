@@ -1,0 +1,80 @@
+#!/usr/bin/env python3
+"""Holds of a ledger compared with the same writes through bare statements, how long callers wait, and a gate's answers with and without a
+ledger: `cargo xtask bench --ledger`. Writes the record, and its tables into docs/speed.md."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+PAGE = pathlib.Path("docs/speed.md")
+CARGO = "--quiet --locked --release --manifest-path benches/Cargo.toml --no-default-features --features ledger --bin ledger"
+STATEMENTS = [*CARGO.split(), "--target-dir", os.environ.get("TARGET", "target") + "/bench"]
+CALLERS = "cargo test --quiet --release -p orbgate-tower --all-features --test ledger".split()
+RECORD = """\
+# Ledger, {date}
+
+`cargo xtask bench --ledger` at {commit}: {model}, {processors} processors, at a load of {before} before it and {after} after it.
+
+Bare statements write the same rows to the same tables, prepared, in transactions of the same size, with the same `synchronous = FULL`; the best of 300 rounds counts. A
+ledger also reads the account and its grants, chooses among them, and crosses to its thread and back. Then clients send one hold after another, each
+of which waits for its commit. At last, calls of a service go through the tower layer: one that holds nothing and one that holds 10 orbs take turns, over connections
+that stay open, each with its account. Times are from the request to the end of the answer's head: a hold's commit is before the handler, and
+settlements share commits after it. SQLite and PostgreSQL sync each commit to the same disk.
+
+{tables}"""
+
+
+def tables_of(output: str) -> list[str]:
+    """The tables of an output. The harness reports a test that takes longer, in the middle of its table.
+
+    >>> tables_of("running 1 test\\n| a | b |\\n|--|--|\\ntest it has been running\\n| 1 | 2 |\\n.\\n\\n| c |\\n|--|\\n| 3 |\\n")
+    ['| a | b |\\n|--|--|\\n| 1 | 2 |\\n', '| c |\\n|--|\\n| 3 |\\n']
+    """
+    return re.findall(r"(?:^\|.*\n)+", re.sub(r"^test .*\n", "", output, flags=re.MULTILINE), re.MULTILINE)
+
+
+def replaced(page: str, table: str) -> str:
+    """A page with this table instead of the one with the same head.
+
+    >>> replaced("# Page\\n\\n| a | b |\\n|--|--|\\n| 8 | 9 |\\n| 9 | 9 |\\n\\nText\\n", "| a | b |\\n|--|--|\\n| 1 | 2 |\\n")
+    '# Page\\n\\n| a | b |\\n|--|--|\\n| 1 | 2 |\\n\\nText\\n'
+    >>> replaced("# Page\\n", "| c |\\n|--|\\n")
+    Traceback (most recent call last):
+    ValueError: docs/speed.md has no table | c |
+    """
+    head = table.partition("\n")[0]
+    before, found, after = page.partition(head)
+    if not found:
+        raise ValueError(f"{PAGE} has no table {head}")
+    return before + table + "\n" + after.partition("\n\n")[2]
+
+
+def printed(*command: str) -> str:
+    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.rstrip("\n")
+
+
+def main() -> None:
+    # What is built takes the processors from what is measured.
+    subprocess.run(["cargo", "build", *STATEMENTS], check=True)
+    subprocess.run([*CALLERS, "--no-run"], check=True)
+    before = os.getloadavg()[0]
+    tables = []
+    for command in ["cargo", "run", *STATEMENTS], [*CALLERS, "speed", "--", "--ignored", "--nocapture"]:
+        output = printed(*command)
+        print(f"$ {' '.join(command)}\n{output}")
+        tables += tables_of(output + "\n")
+    after = os.getloadavg()[0]
+    date, commit = printed("date", "-u", "+%F"), printed("git", "rev-parse", "--short=12", "HEAD")
+    models = re.findall(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    figures = {"date": date, "commit": commit, "model": models[0], "processors": len(models), "before": before, "after": after}
+    record = f"benches/record/{date}-{'-'.join(models[0].split(' ')[:2]).lower()}-ledger.md"
+    pathlib.Path(record).write_text(RECORD.format(tables="\n".join(tables), **figures))
+    page = PAGE.read_text()
+    for table in tables:
+        page = replaced(page, table)
+    PAGE.write_text(re.sub(r"^\[ledger\]: .*$", f"[ledger]: ../{record}", page, flags=re.MULTILINE))
+
+
+if __name__ == "__main__":
+    main()

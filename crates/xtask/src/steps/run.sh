@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Runs a function of the files in this folder, and prints each command: run.sh FUNCTION [ARGUMENT…]. At the root; `cargo xtask` does it, and tells
+# in TARGET where cargo puts what it builds.
+set -euo pipefail
+PS4='$ '
+TARGET=${TARGET:-$PWD/target}
+# What is built by steps, and by them alone.
+home=$TARGET/xtask
+shopt -s nullglob
+steps=crates/xtask/src/steps
+for part in common library c go java node python install dist commands steps; do . "$steps/$part.sh"; done
+mkdir -p "$home"
+set -x
+"$@"
