@@ -3,7 +3,7 @@
 module_of_go=github.com/orbgate/orbgate/bindings/go
 
 # Fails if Go isn't installed, or older than the module requires.
-go_ready() { GOWORK=off go -C bindings/go list -m || fail "Go 1.24 or newer is missing: https://go.dev/dl"; }
+go_ready() { GOWORK=off go -C bindings/go list -m > /dev/null || fail "Go 1.24 or newer is missing: https://go.dev/dl"; }
 
 # The package's library for this machine, and the header: go_library PROFILE. They are in the package's own folder without subfolders, because
 # `go mod vendor` copies only the folder with the code.

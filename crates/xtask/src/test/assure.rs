@@ -16,7 +16,7 @@ use crate::test::step::{Step, When};
 #[derive(Debug, Args)]
 pub(crate) struct Assure {
     /// Only these checks; all of them take hours
-    #[arg(value_parser = Step::named)]
+    #[arg(value_parser = Step::parser())]
     checks: Vec<&'static Step>,
     /// Only those that `cargo xtask test --all` would run now, because a path that they cover has changed
     #[arg(long, conflicts_with = "checks")]

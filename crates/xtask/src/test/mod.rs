@@ -18,7 +18,7 @@ pub(crate) struct Test {
     #[arg(long)]
     all: bool,
     /// Only these steps
-    #[arg(value_parser = Step::named, conflicts_with = "all")]
+    #[arg(value_parser = Step::parser(), conflicts_with = "all")]
     steps: Vec<&'static Step>,
 }
 

@@ -2,6 +2,8 @@
 
 use std::sync::LazyLock;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
 use crate::kit::project::functions;
 
 /// A step.
@@ -69,10 +71,14 @@ impl Step {
         STEPS.iter()
     }
 
-    /// The step that an argument names.
-    pub(crate) fn named(name: &str) -> Result<&'static Self, String> {
-        let names = || Self::all().map(|step| step.name).collect::<Vec<_>>().join(", ");
-        Self::all().find(|step| step.name == name).ok_or_else(|| format!("the steps are {}", names()))
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        Self::all().find(|step| step.name == name)
+    }
+
+    /// Takes an argument.
+    pub(crate) fn parser() -> impl TypedValueParser<Value = &'static Self> {
+        let names = Self::all().map(|step| PossibleValue::new(step.name).help(step.about.as_str()));
+        PossibleValuesParser::new(names).try_map(|name| Self::named(&name).ok_or("no step"))
     }
 }
 
