@@ -91,19 +91,19 @@ dist_compilers() {
 
 # Writes the scripts' settings, so that a user can run them again.
 dist_tell() {
-    local names="" kits="" all=() libcs="gnu musl"
+    local names kits="" interpreters="" libcs="gnu musl"
     [ -z "$quick" ] || libcs=gnu
     # A JDK of each way into the library, the newest first; the oldest and the newest Python.
     if wants java; then
         java_kits
         kits="$foreign $older"
     fi
-    if wants python; then mapfile -t all < <(pythons); fi
+    if wants python; then interpreters=$(pythons | sed -n '1p;$p'); fi
     names=$(published .name)
     {
         printf "export %s=%q\n" ROOT "$PWD" CARGO_TARGET_DIR "$TARGET" HOME_OF_DIST "$at" BUILT "$ready" DIST "$to" \
             PATH "$tools:$PATH" VERSION "$(version)" COMMIT "$commit" SOURCE_DATE_EPOCH "$epoch" ARCHES "$arches" LIBCS "$libcs" \
-            QUICK "$quick" FLAGS "$(remap)" CRATES "${names//$'\n'/ }" JDKS "$kits" PYTHONS "${all[0]:-} ${all[-1]:-}"
+            QUICK "$quick" FLAGS "$(remap)" CRATES "${names//$'\n'/ }" JDKS "$kits" PYTHONS "${interpreters//$'\n'/ }"
     } > "$told"
 }
 
