@@ -227,7 +227,7 @@ fn pascal(name: &str) -> String {
 fn literals(shapes: &Shapes) -> String {
     let literals = shapes.literals("    ");
     format!(
-        "// {MADE}\n\nuse phf::{{OrderedSet, phf_ordered_set}};\n\n\
+        "//! The numbers of the fields of answers. {MADE}\n\nuse phf::{{OrderedSet, phf_ordered_set}};\n\n\
          /// The names of the fields of answers, each at its number. There is no field 0.\n\
          #[rustfmt::skip]\npub(super) static NAMES: OrderedSet<&'static str> = phf_ordered_set! {{\n{literals}}};\n"
     )
