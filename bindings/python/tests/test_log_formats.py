@@ -18,6 +18,8 @@ from orbgate._read import input as _input
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
+from test_logs import decided, read_rows  # noqa: E402
+
 ROOT = Path(__file__).resolve().parents[3]
 COLUMNS = ["method", "target", "kind", "scopes", "bonus", "by_scope"]
 Request = dict[str, Any]
@@ -164,13 +166,6 @@ def needs_of(scopes: list[list[str]] | None) -> str | None:
     return json.dumps(scopes, separators=(",", ":")) if scopes else None
 
 
-def decided(folder: Path, log: logs.Reader, policy: Policy) -> list[dict[str, Any]]:
-    """The rows that a replay writes."""
-    logs.replay(log, policy, out=folder / "out.parquet")
-    rows: list[dict[str, Any]] = pq.read_table(folder / "out.parquet").to_pylist()
-    return rows
-
-
 @pytest.mark.once
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_gives_the_answers_of_the_cases(tmp_path: Path, format: str) -> None:
@@ -231,13 +226,6 @@ def said(row: dict[str, Any]) -> dict[str, Any]:
     orbs = {name: row[name] for name in ("consumes", "amount", "bonus_allowed")}
     scopes = {} if row["needs"] is None else {"scopes": json.loads(row["needs"])}
     return {**{name: row[name] for name in names}, **scopes, "orbs": None if orbs["consumes"] is None else orbs}
-
-
-def read_rows(path: Path, content: bytes, **options: Any) -> list[dict[str, Any]]:
-    path.write_bytes(content)
-    rows: list[dict[str, Any]] = pa.table(logs.read(path, **options)).to_pylist()
-    assert [row["row"] for row in rows] == list(range(1, len(rows) + 1))
-    return rows
 
 
 @pytest.mark.parametrize("format", ["requests", "flat objects", "csv", "nginx"])
