@@ -13,23 +13,19 @@ pub(super) fn messages(messages: &Messages) -> String {
         text += &structure(message);
         text += &writer(message);
     }
-    text += "\n// A Reply is an answer: Number is which one.\ntype Reply struct {\n\tNumber uint32\n";
-    for (_, answer) in messages.answers().filter(|(_, answer)| !answer.fields.is_empty()) {
-        text += &format!("\n\t{}\n", answer.name);
+    text += "\n// A Reply is an answer: Number is which one.\ntype Reply struct {\n\tNumber uint32\n\n";
+    for (_, answer) in messages.answers() {
+        text += &format!("\t{}\n", answer.name);
     }
     text += "}\n\n// Read reads an answer over an earlier one; false if it isn't one, or if it has something unknown and critical.\n";
     text += "func (r *Reply) Read(message []byte) bool {\n\tnumber, fields, ok := open(message)\n\tr.Number = number\n";
     text += "\tswitch {\n\tcase !ok:\n";
     for (_, answer) in messages.answers() {
         let name = answer.name;
-        text += &match answer.fields.is_empty() {
-            true => format!("\tcase number == Kind{name}:\n\t\tok = skip(fields)\n"),
-            false => format!("\tcase number == Kind{name}:\n\t\tok = r.{name}.read(fields)\n"),
-        };
+        text += &format!("\tcase number == Kind{name}:\n\t\tok = r.{name}.read(fields)\n");
     }
     text += "\tdefault:\n\t\tok = false\n\t}\n\tif !ok {\n\t\t*r = Reply{}\n\t}\n\treturn ok\n}\n";
-    let read = messages.0.iter().filter(|message| messages.is_answered(message) && !message.fields.is_empty());
-    for message in read {
+    for message in messages.0.iter().filter(|message| messages.is_answered(message)) {
         text += &structure(message);
         text += &reader(message);
     }
@@ -49,11 +45,11 @@ fn name(field: &Field) -> String {
 }
 
 fn structure(message: &Message) -> String {
-    let mut text = format!("\n// {}: {}\ntype {} struct", message.name, message.about, message.name);
+    let mut text = format!("\ntype {} struct", message.name);
     if message.fields.is_empty() {
         return text + "{}\n";
     }
-    text += " {\n";
+    let mut lines = Vec::new();
     for field in &message.fields {
         let one = match field.kind {
             ValueType::Integer => "uint64",
@@ -66,14 +62,17 @@ fn structure(message: &Message) -> String {
         let kind = match (field.list, field.optional, field.kind) {
             (true, ..) => format!("[]{one}"),
             (_, true, ValueType::Part(_)) => {
-                text += &format!("\t// Has{} is whether there is one.\n\tHas{} bool\n", name(field), name(field));
+                lines.push((format!("Has{}", name(field)), "bool".to_owned()));
                 one.to_owned()
             }
             (_, true, _) if one != "[]byte" => format!("*{one}"),
             _ => one.to_owned(),
         };
-        text += &format!("\t// {}\n\t{} {kind}\n", field.about, name(field));
+        lines.push((name(field), kind));
     }
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap();
+    text += " {\n";
+    text.extend(lines.iter().map(|(name, kind)| format!("\t{name:width$} {kind}\n")));
     text + "}\n"
 }
 
@@ -81,17 +80,14 @@ fn writer(message: &Message) -> String {
     let name_of = message.name;
     let head = match message.number() {
         Some(number) => {
-            let about = "Append writes the question after these bytes.";
-            format!(
-                "\n// {about}\nfunc (m *{name_of}) Append(to []byte) []byte {{\n\tto, start := begin(to, {number})\n"
-            )
+            format!("\nfunc (m *{name_of}) Append(to []byte) []byte {{\n\tw, start := begin(to, {number})\n")
         }
-        None => format!("\nfunc (m *{name_of}) put(to []byte) []byte {{\n"),
+        None => format!("\nfunc (m *{name_of}) put(to []byte) []byte {{\n\tw := writer{{to}}\n"),
     };
     let puts: String = message.fields.iter().map(put).collect();
     let end = match message.number() {
-        Some(_) => "\treturn end(to, start)\n}\n",
-        None => "\treturn to\n}\n",
+        Some(_) => "\treturn end(w.to, start)\n}\n",
+        None => "\treturn w.to\n}\n",
     };
     head + &puts + end
 }
@@ -99,55 +95,34 @@ fn writer(message: &Message) -> String {
 fn put(field: &Field) -> String {
     let (number, own) = (field.number, format!("m.{}", name(field)));
     match (field.list, field.optional, field.kind) {
-        (true, _, ValueType::Part(_)) => format!(
-            "\tfor index := range {own} {{\n\t\tpart, start := begin(to, {number})\n\t\tto = end({own}[index].put(part), start)\n\t}}\n"
-        ),
-        (true, ..) => format!("\tfor _, one := range {own} {{\n\t\tto = putText(to, {number}, one)\n\t}}\n"),
-        (_, true, _) => format!("\tif {own} != nil {{\n\t\tto = putText(to, {number}, *{own})\n\t}}\n"),
-        (_, _, ValueType::Integer) => format!("\tif {own} != 0 {{\n\t\tto = putInteger(to, {number}, {own})\n\t}}\n"),
-        (_, _, ValueType::Boolean) => format!("\tif {own} {{\n\t\tto = putFlag(to, {number})\n\t}}\n"),
-        _ => format!("\tif {own} != \"\" {{\n\t\tto = putText(to, {number}, {own})\n\t}}\n"),
+        (true, _, ValueType::Part(_)) => format!("\tputParts(&w, {number}, {own})\n"),
+        (true, ..) => format!("\tw.texts({number}, {own})\n"),
+        (_, true, _) => format!("\tw.optional({number}, {own})\n"),
+        (_, _, ValueType::Integer) => format!("\tw.integer({number}, {own})\n"),
+        (_, _, ValueType::Boolean) => format!("\tw.flag({number}, {own})\n"),
+        _ => format!("\tw.text({number}, {own})\n"),
     }
 }
 
 fn reader(message: &Message) -> String {
     let name_of = message.name;
-    let kept: Vec<_> = message.fields.iter().filter(|field| is_kept(field)).collect();
-    let reset = match kept.is_empty() {
-        true => format!("\t*m = {name_of}{{}}\n"),
-        false => {
-            let bytes = kept.iter().filter(|field| field.kind == ValueType::Bytes);
-            let bytes: Vec<_> = bytes.map(|field| format!("{0}: old.{0}[:0]", name(field))).collect();
-            // A part keeps what it has, and says itself that it isn't there.
-            let parts = kept.iter().filter(|field| matches!(field.kind, ValueType::Part(_)));
-            let parts: Vec<_> = parts.map(|field| format!("{0}: old.{0}", name(field))).collect();
-            format!("\told := *m\n\t*m = {name_of}{{{}}}\n", [bytes, parts].concat().join(", "))
-        }
+    // A part keeps what it has, and says itself that it isn't there.
+    let parts = message.fields.iter().filter(|field| matches!(field.kind, ValueType::Part(_)) && !field.list);
+    let absent =
+        parts.clone().map(|field| format!("\tif !m.Has{0} {{\n\t\tm.{0} = {1}{{}}\n\t}}\n", name(field), part(field)));
+    let bytes =
+        message.fields.iter().filter(|field| is_reused(field)).map(|field| format!("{0}: m.{0}[:0]", name(field)));
+    let again: Vec<_> = bytes.chain(parts.clone().map(|field| format!("{0}: m.{0}", name(field)))).collect();
+    let old = match message.fields.iter().any(|field| field.kind == ValueType::Kept) {
+        true => "\told := *m\n",
+        false => "",
     };
-    let mut text = format!("\nfunc (m *{name_of}) read(fields []byte) bool {{\n{reset}");
-    text += "\tvar seen uint32\n\tfor len(fields) > 0 {\n\t\ttag, bytes, rest, ok := next(fields)\n";
-    let single = message.fields.iter().filter(|field| !field.list).fold(0_u32, |all, field| all | 1 << field.number);
-    text += "\t\tif !ok {\n\t\t\treturn false\n\t\t}\n";
-    if single == 0 {
-        text = text.replace("\tvar seen uint32\n", "");
-    } else {
-        text += &format!(
-            "\t\tbit := once(tag, {single:#x})\n\t\tif seen&bit != 0 {{\n\t\t\treturn false\n\t\t}}\n\t\tseen |= bit\n"
-        );
-    }
-    text += "\t\tfields = rest\n\t\tswitch tag {\n";
-    for field in &message.fields {
-        let tag = match field.critical {
-            true => format!("critical | {}", field.number),
-            false => field.number.to_string(),
-        };
-        text += &format!("\t\tcase {tag}:\n{}", take(field));
-    }
-    text += "\t\tdefault:\n\t\t\tok = tag < critical\n\t\t}\n\t\tif !ok {\n\t\t\treturn false\n\t\t}\n\t}\n";
-    for field in message.fields.iter().filter(|field| matches!(field.kind, ValueType::Part(_)) && field.optional) {
-        text += &format!("\tif !m.Has{0} {{\n\t\tm.{0} = {1}{{}}\n\t}}\n", name(field), part(field));
-    }
-    text + "\treturn true\n}\n"
+    let takes: String = message.fields.iter().map(take).collect();
+    format!(
+        "\nfunc (m *{name_of}) read(fields []byte) bool {{\n{old}\t*m = {name_of}{{{}}}\n\tr := newReader(fields)\n\tfor r.pass() {{\n{takes}\t}}\n{}\treturn r.isRight()\n}}\n",
+        again.join(", "),
+        absent.collect::<String>()
+    )
 }
 
 const fn part(field: &Field) -> &'static str {
@@ -157,31 +132,28 @@ const fn part(field: &Field) -> &'static str {
     }
 }
 
-const fn is_kept(field: &Field) -> bool {
-    match field.kind {
-        ValueType::Kept => true,
-        ValueType::Bytes => field.critical && !field.list && !field.optional,
-        ValueType::Part(_) => field.optional,
-        _ => false,
-    }
+/// Bytes of most answers, whose memory the next answer uses again.
+const fn is_reused(field: &Field) -> bool {
+    matches!(field.kind, ValueType::Bytes) && field.critical && !field.list && !field.optional
 }
 
 fn take(field: &Field) -> String {
     let own = format!("m.{}", name(field));
-    let lines = match (field.list, field.optional, field.kind) {
-        (true, _, ValueType::Part(part)) => {
-            format!("var one {part}\nok = one.read(bytes)\n{own} = append({own}, one)\n")
-        }
-        (_, _, ValueType::Part(_)) => format!("m.Has{0} = true\nok = {own}.read(bytes)\n", name(field)),
-        (_, _, ValueType::Integer) => format!("{own}, ok = integer(bytes)\n"),
-        (_, _, ValueType::Boolean) => format!("{own}, ok = true, len(bytes) == 0\n"),
-        (_, true, ValueType::Text) => format!("text := string(bytes)\n{own} = &text\n"),
-        (_, true, ValueType::Bytes) => format!("{own} = append([]byte{{}}, bytes...)\n"),
-        (_, _, ValueType::Kept) => format!("{own} = kept(old.{}, bytes)\n", name(field)),
-        (_, _, ValueType::Bytes) => format!("{own} = append({own}, bytes...)\n"),
-        _ => format!("{own} = string(bytes)\n"),
+    let tag = match field.critical {
+        true => format!("critical|{}", field.number),
+        false => field.number.to_string(),
     };
-    lines.lines().map(|line| format!("\t\t\t{line}\n")).collect()
+    let call = match (field.list, field.optional, field.kind) {
+        (true, ..) => format!("readParts(&r, {tag}, &{own})"),
+        (_, _, ValueType::Part(_)) => format!("r.part({tag}, &m.Has{}, &{own})", name(field)),
+        (_, _, ValueType::Integer) => format!("r.integer({tag}, &{own})"),
+        (_, _, ValueType::Boolean) => format!("r.flag({tag}, &{own})"),
+        (_, true, ValueType::Text) => format!("r.optional({tag}, &{own})"),
+        (_, _, ValueType::Kept) => format!("r.kept({tag}, &{own}, old.{})", name(field)),
+        (_, _, ValueType::Bytes) if field.critical => format!("r.blob({tag}, &{own})"),
+        _ => format!("r.text({tag}, &{own})"),
+    };
+    format!("\t\t{call}\n")
 }
 
 /// Fields of an answer that callers don't see, or see as something else.
