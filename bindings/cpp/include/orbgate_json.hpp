@@ -2,12 +2,14 @@
 #ifndef ORBGATE_JSON_HPP
 #define ORBGATE_JSON_HPP
 
+#include <algorithm>
 #include <cstdint>
 #include <iterator>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -17,8 +19,30 @@
 namespace orbgate::questions {
 namespace detail {
 
-// Whether a field without a value is written as null, or left out.
-enum class Absent { written, left_out };
+// Names the fields of a struct, in their order. Those in parentheses are left out of JSON without a value; others are null then.
+#define ORBGATE_FIELDS(...)                                                                                                                 \
+    static constexpr std::string_view names{#__VA_ARGS__};                                                                                  \
+    [[nodiscard]] auto fields() noexcept { return std::tie(__VA_ARGS__); }                                                                  \
+    [[nodiscard]] auto fields() const noexcept { return std::tie(__VA_ARGS__); }
+
+// Calls `visit` with the name and the value of each field, and with whether it is left out without a value.
+template <typename Shape, typename Visit> void each_field(Shape &shape, Visit &&visit)
+{
+    std::string_view names = Shape::names;
+    [[maybe_unused]] const auto next = [&](auto &value) {
+        std::string_view name = names.substr(0, names.find(", "));
+        names.remove_prefix(std::min(names.size(), name.size() + 2));
+        const bool left_out = name.front() == '(';
+        if (left_out) {
+            name = name.substr(1, name.size() - 2);
+        }
+        if (name.back() == '_') {
+            name.remove_suffix(1); // a keyword of C++
+        }
+        visit(name, value, left_out);
+    };
+    std::apply([&](auto &...values) { (next(values), ...); }, shape.fields());
+}
 
 template <typename Value> struct IsOptional : std::false_type {};
 template <typename Value> struct IsOptional<std::optional<Value>> : std::true_type {};
@@ -29,7 +53,9 @@ public:
     void put(bool value) { json_ += value ? "true" : "false"; }
     void put(std::uint64_t value) { json_ += std::to_string(value); }
 
-    void put(const std::string &value)
+    void put(const std::string &value) { put(std::string_view(value)); }
+
+    void put(std::string_view value)
     {
         json_ += '"';
         for (const char byte : value) {
@@ -83,8 +109,8 @@ public:
     template <typename Shape> std::enable_if_t<std::is_class_v<Shape>> put(const Shape &shape)
     {
         json_ += '{';
-        Shape::fields(shape, [this](const char *key, const auto &value, Absent absent) {
-            if (absent == Absent::written || has(value)) {
+        each_field(shape, [this](std::string_view key, const auto &value, bool left_out) {
+            if (!left_out || has(value)) {
                 name(key);
                 put(value);
             }
@@ -98,7 +124,7 @@ private:
     static bool has(bool value) { return value; }
     template <typename Value> static bool has(const std::optional<Value> &value) { return value.has_value(); }
     template <typename Value> static auto has(const Value &value) -> decltype(!value.empty()) { return !value.empty(); }
-    template <typename Value> static auto has(const Value &value) -> decltype(Value::fields(value, 0), true) { return true; }
+    template <typename Value> static auto has(const Value &value) -> decltype(value.fields(), true) { return true; }
 
     void separate(char start)
     {
@@ -107,7 +133,7 @@ private:
         }
     }
 
-    void name(const std::string &key)
+    void name(std::string_view key)
     {
         separate('{');
         put(key);
@@ -139,7 +165,7 @@ public:
         return each(fields, [&](std::uint32_t number, std::string_view bytes) {
             bool is_right = true;
             const std::string_view wanted = number < std::size(kNames) ? kNames[number] : std::string_view();
-            Shape::fields(shape, [&](std::string_view name, auto &value, Absent) { is_right = is_right && (name != wanted || get(bytes, value)); });
+            each_field(shape, [&](std::string_view name, auto &value, bool) { is_right = is_right && (name != wanted || get(bytes, value)); });
             return is_right;
         });
     }

@@ -21,12 +21,7 @@ struct Position {
     // In characters, counted from 1.
     std::uint64_t column = 0;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("line", self.line, detail::Absent::written);
-        visit("column", self.column, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(line, column)
 };
 
 // The orbs that a route or scope consumes.
@@ -36,12 +31,7 @@ struct Orbs {
     // 0 if nothing is consumed, null if the policy states no amount.
     std::optional<std::uint64_t> amount;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("consumes", self.consumes, detail::Absent::written);
-        visit("amount", self.amount, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(consumes, amount)
 };
 
 // The orbs that an allowed call consumes.
@@ -53,13 +43,7 @@ struct OrbCharge {
     // Whether the request allows bonus orbs.
     bool bonus_allowed = false;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("consumes", self.consumes, detail::Absent::written);
-        visit("amount", self.amount, detail::Absent::written);
-        visit("bonus_allowed", self.bonus_allowed, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(consumes, amount, bonus_allowed)
 };
 
 // A verified token.
@@ -69,12 +53,7 @@ struct RequestToken {
     // Its scopes, separated by spaces.
     std::string scopes;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("kind", self.kind, detail::Absent::written);
-        visit("scopes", self.scopes, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(kind, scopes)
 };
 
 // A call, or a scope to decide without a route.
@@ -90,15 +69,7 @@ struct Request {
     // Whether the request allows bonus orbs.
     bool allow_bonus_orbs_use = false;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("method", self.method, detail::Absent::left_out);
-        visit("target", self.target, detail::Absent::left_out);
-        visit("scope", self.scope, detail::Absent::left_out);
-        visit("token", self.token, detail::Absent::left_out);
-        visit("allow_bonus_orbs_use", self.allow_bonus_orbs_use, detail::Absent::left_out);
-    }
+    ORBGATE_FIELDS((method), (target), (scope), (token), (allow_bonus_orbs_use))
 };
 
 // An error or a warning of a policy.
@@ -108,12 +79,7 @@ struct PolicyDiagnostic {
     // The problem.
     std::string message;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("location", self.location, detail::Absent::written);
-        visit("message", self.message, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(location, message)
 };
 
 // Arguments of `check`.
@@ -123,12 +89,7 @@ struct CheckArguments {
     // The file's name in the answer. By default `policy.yaml`.
     std::string file;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("policy", self.policy, detail::Absent::written);
-        visit("file", self.file, detail::Absent::left_out);
-    }
+    ORBGATE_FIELDS(policy, (file))
 };
 
 // The errors and warnings of a file.
@@ -142,14 +103,7 @@ struct CheckedFile {
     // Its warnings.
     std::vector<PolicyDiagnostic> warnings;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("file", self.file, detail::Absent::written);
-        visit("policy", self.policy, detail::Absent::written);
-        visit("diagnostics", self.diagnostics, detail::Absent::written);
-        visit("warnings", self.warnings, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(file, policy, diagnostics, warnings)
 };
 
 // Answer of `check`.
@@ -157,11 +111,7 @@ struct Checks {
     // One for each policy.
     std::vector<CheckedFile> files;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("files", self.files, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(files)
 };
 
 // Arguments of `lint`.
@@ -173,13 +123,7 @@ struct LintArguments {
     // `error`, `warning`, `note` or `off` for each code whose level you change.
     std::map<std::string, std::string> levels;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("policy", self.policy, detail::Absent::written);
-        visit("file", self.file, detail::Absent::left_out);
-        visit("levels", self.levels, detail::Absent::left_out);
-    }
+    ORBGATE_FIELDS(policy, (file), (levels))
 };
 
 // A likely mistake in a policy.
@@ -197,16 +141,7 @@ struct LintFinding {
     // The reason in the comment that suppresses it.
     std::optional<std::string> suppressed;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("code", self.code, detail::Absent::written);
-        visit("level", self.level, detail::Absent::written);
-        visit("location", self.location, detail::Absent::written);
-        visit("message", self.message, detail::Absent::written);
-        visit("other", self.other, detail::Absent::written);
-        visit("suppressed", self.suppressed, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(code, level, location, message, other, suppressed)
 };
 
 // The findings in a file.
@@ -222,15 +157,7 @@ struct LintedFile {
     // Its findings, including suppressed findings.
     std::vector<LintFinding> findings;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("file", self.file, detail::Absent::written);
-        visit("policy", self.policy, detail::Absent::written);
-        visit("complete", self.complete, detail::Absent::written);
-        visit("diagnostics", self.diagnostics, detail::Absent::written);
-        visit("findings", self.findings, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(file, policy, complete, diagnostics, findings)
 };
 
 // Answer of `lint`.
@@ -238,11 +165,7 @@ struct Lints {
     // One for each policy.
     std::vector<LintedFile> files;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("files", self.files, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(files)
 };
 
 // Arguments of `diff`.
@@ -252,12 +175,7 @@ struct DiffArguments {
     // The kinds of changes that `fails` counts. By default `wider`, `cheaper` and `other-cost`.
     std::optional<std::vector<std::string>> fail_on;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("policy", self.policy, detail::Absent::written);
-        visit("fail_on", self.fail_on, detail::Absent::left_out);
-    }
+    ORBGATE_FIELDS(policy, (fail_on))
 };
 
 // The route or scope that decides a call.
@@ -275,16 +193,7 @@ struct DecidingRule {
     // The rule's position in the file.
     Position location;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("route", self.route, detail::Absent::written);
-        visit("scope", self.scope, detail::Absent::written);
-        visit("scopes", self.scopes, detail::Absent::left_out);
-        visit("orbs", self.orbs, detail::Absent::written);
-        visit("organisation", self.organisation, detail::Absent::written);
-        visit("location", self.location, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(route, scope, (scopes), orbs, organisation, location)
 };
 
 // A call that the two policies decide differently.
@@ -306,18 +215,7 @@ struct PolicyChange {
     // Whether the other policy lacks the route or scope that decided it.
     bool removed = false;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("asked", self.asked, detail::Absent::written);
-        visit("before", self.before, detail::Absent::written);
-        visit("after", self.after, detail::Absent::written);
-        visit("wider", self.wider, detail::Absent::written);
-        visit("narrower", self.narrower, detail::Absent::written);
-        visit("cost", self.cost, detail::Absent::written);
-        visit("payer", self.payer, detail::Absent::written);
-        visit("removed", self.removed, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(asked, before, after, wider, narrower, cost, payer, removed)
 };
 
 // Answer of `diff`.
@@ -339,18 +237,7 @@ struct Comparison {
     // The number of changes of each kind in `fail_on`, such as `2 wider`. Kinds without changes are left out.
     std::vector<std::string> fails;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("old", self.old, detail::Absent::written);
-        visit("new", self.new_, detail::Absent::written);
-        visit("verdict", self.verdict, detail::Absent::written);
-        visit("widens", self.widens, detail::Absent::written);
-        visit("complete", self.complete, detail::Absent::written);
-        visit("left_out", self.left_out, detail::Absent::written);
-        visit("changes", self.changes, detail::Absent::written);
-        visit("fails", self.fails, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(old, new_, verdict, widens, complete, left_out, changes, fails)
 };
 
 // Arguments of `explain`.
@@ -364,14 +251,7 @@ struct ExplainArguments {
     // The scopes that the application requested, if you know them, separated by spaces.
     std::optional<std::string> requested;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("request", self.request, detail::Absent::written);
-        visit("issued", self.issued, detail::Absent::left_out);
-        visit("declared", self.declared, detail::Absent::left_out);
-        visit("requested", self.requested, detail::Absent::left_out);
-    }
+    ORBGATE_FIELDS(request, (issued), (declared), (requested))
 };
 
 // A decision.
@@ -397,20 +277,7 @@ struct PolicyDecision {
     // The policy's digest.
     std::string policy;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("decision", self.decision, detail::Absent::written);
-        visit("status", self.status, detail::Absent::written);
-        visit("reason", self.reason, detail::Absent::written);
-        visit("detail", self.detail, detail::Absent::written);
-        visit("api", self.api, detail::Absent::written);
-        visit("route", self.route, detail::Absent::written);
-        visit("scope", self.scope, detail::Absent::written);
-        visit("scopes", self.scopes, detail::Absent::left_out);
-        visit("orbs", self.orbs, detail::Absent::written);
-        visit("policy", self.policy, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(decision, status, reason, detail, api, route, scope, (scopes), orbs, policy)
 };
 
 // An alternative of what a route needs.
@@ -420,12 +287,7 @@ struct TriedAlternative {
     // Those of them that the token lacks. Empty if the token has the alternative.
     std::vector<std::string> lacking;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("scopes", self.scopes, detail::Absent::written);
-        visit("lacking", self.lacking, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(scopes, lacking)
 };
 
 // A rule for targets.
@@ -437,13 +299,7 @@ struct CheckedRule {
     // `pass`, `fail` or `not_reached`.
     std::string state;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("rule", self.rule, detail::Absent::written);
-        visit("detail", self.detail, detail::Absent::written);
-        visit("state", self.state, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(rule, detail, state)
 };
 
 // A route that almost matches a call.
@@ -457,14 +313,7 @@ struct NearRoute {
     // A target that the route decides, if the call's target seems to be misspelt.
     std::optional<std::string> meant;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("route", self.route, detail::Absent::written);
-        visit("location", self.location, detail::Absent::written);
-        visit("why", self.why, detail::Absent::written);
-        visit("meant", self.meant, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(route, location, why, meant)
 };
 
 // Answer of `explain`: the decision, and the steps that led to it.
@@ -502,26 +351,8 @@ struct Explanation {
     // Routes that almost match the call, the nearest first.
     std::vector<NearRoute> near;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("decision", self.decision, detail::Absent::written);
-        visit("status", self.status, detail::Absent::written);
-        visit("reason", self.reason, detail::Absent::written);
-        visit("detail", self.detail, detail::Absent::written);
-        visit("api", self.api, detail::Absent::written);
-        visit("route", self.route, detail::Absent::written);
-        visit("scope", self.scope, detail::Absent::written);
-        visit("scopes", self.scopes, detail::Absent::left_out);
-        visit("orbs", self.orbs, detail::Absent::written);
-        visit("policy", self.policy, detail::Absent::written);
-        visit("missing_step", self.missing_step, detail::Absent::written);
-        visit("alternatives", self.alternatives, detail::Absent::left_out);
-        visit("orbs_if_allowed", self.orbs_if_allowed, detail::Absent::left_out);
-        visit("in_order", self.in_order, detail::Absent::left_out);
-        visit("rules", self.rules, detail::Absent::left_out);
-        visit("near", self.near, detail::Absent::left_out);
-    }
+    ORBGATE_FIELDS(decision, status, reason, detail, api, route, scope, (scopes), orbs, policy, missing_step, (alternatives),
+                   (orbs_if_allowed), (in_order), (rules), (near))
 };
 
 // Arguments of `needs`.
@@ -531,12 +362,7 @@ struct NeedsArguments {
     // The calls. Their tokens are ignored.
     std::vector<Request> calls;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("token", self.token, detail::Absent::left_out);
-        visit("calls", self.calls, detail::Absent::written);
-    }
+    ORBGATE_FIELDS((token), calls)
 };
 
 // The first of some calls.
@@ -546,12 +372,7 @@ struct FirstCall {
     // Method and target, shortened.
     std::string call;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("at", self.at, detail::Absent::written);
-        visit("call", self.call, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(at, call)
 };
 
 // A scope that calls need.
@@ -563,13 +384,7 @@ struct NeededScope {
     // The first of them.
     FirstCall first;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("scope", self.scope, detail::Absent::written);
-        visit("calls", self.calls, detail::Absent::written);
-        visit("first", self.first, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(scope, calls, first)
 };
 
 // Calls that no scope allows, all for the same reason.
@@ -585,15 +400,7 @@ struct RefusedCalls {
     // The first of them.
     FirstCall first;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("reason", self.reason, detail::Absent::written);
-        visit("detail", self.detail, detail::Absent::written);
-        visit("route", self.route, detail::Absent::written);
-        visit("calls", self.calls, detail::Absent::written);
-        visit("first", self.first, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(reason, detail, route, calls, first)
 };
 
 // Answer of `needs`: the smallest set of scopes for the calls.
@@ -613,17 +420,7 @@ struct Needs {
     // Calls that no scope allows.
     std::vector<RefusedCalls> refusals;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("policy", self.policy, detail::Absent::written);
-        visit("kind", self.kind, detail::Absent::written);
-        visit("calls", self.calls, detail::Absent::written);
-        visit("scopes", self.scopes, detail::Absent::written);
-        visit("is_smallest", self.is_smallest, detail::Absent::written);
-        visit("needs", self.needs, detail::Absent::written);
-        visit("refusals", self.refusals, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(policy, kind, calls, scopes, is_smallest, needs, refusals)
 };
 
 // Arguments of `reach`.
@@ -631,11 +428,7 @@ struct ReachArguments {
     // The token.
     RequestToken token;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("token", self.token, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(token)
 };
 
 // A route or a scope that a token can call.
@@ -653,16 +446,7 @@ struct ReachedRoute {
     // The rule's position in the file.
     Position location;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("route", self.route, detail::Absent::written);
-        visit("scope", self.scope, detail::Absent::written);
-        visit("scopes", self.scopes, detail::Absent::left_out);
-        visit("orbs", self.orbs, detail::Absent::written);
-        visit("reason", self.reason, detail::Absent::written);
-        visit("location", self.location, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(route, scope, (scopes), orbs, reason, location)
 };
 
 // Answer of `reach`: everything that a token can call.
@@ -674,22 +458,12 @@ struct Reach {
     // Routes, and scopes without routes, in the order of the policy file.
     std::vector<ReachedRoute> allowed;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("policy", self.policy, detail::Absent::written);
-        visit("token", self.token, detail::Absent::written);
-        visit("allowed", self.allowed, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(policy, token, allowed)
 };
 
 // Arguments of `table`. There are none.
 struct TableArguments {
-
-    template <typename Self, typename Visit>
-    static void fields(Self &, Visit &&)
-    {
-    }
+    ORBGATE_FIELDS()
 };
 
 // A template that declares no method, so that all its calls are denied.
@@ -699,12 +473,7 @@ struct ClosedTemplate {
     // Its position in the file.
     Position location;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("template", self.template_, detail::Absent::written);
-        visit("location", self.location, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(template_, location)
 };
 
 // A route of a scope.
@@ -722,16 +491,7 @@ struct TableRoute {
     // Its position in the file.
     Position location;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("route", self.route, detail::Absent::written);
-        visit("method", self.method, detail::Absent::written);
-        visit("template", self.template_, detail::Absent::written);
-        visit("scopes", self.scopes, detail::Absent::left_out);
-        visit("orbs", self.orbs, detail::Absent::written);
-        visit("location", self.location, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(route, method, template_, (scopes), orbs, location)
 };
 
 // A scope of an api.
@@ -747,15 +507,7 @@ struct TableScope {
     // Its routes in this api.
     std::vector<TableRoute> routes;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("scope", self.scope, detail::Absent::written);
-        visit("permits", self.permits, detail::Absent::written);
-        visit("orbs", self.orbs, detail::Absent::written);
-        visit("location", self.location, detail::Absent::written);
-        visit("routes", self.routes, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(scope, permits, orbs, location, routes)
 };
 
 // An api of a policy.
@@ -771,15 +523,7 @@ struct TableApi {
     // Its scopes.
     std::vector<TableScope> scopes;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("name", self.name, detail::Absent::written);
-        visit("token", self.token, detail::Absent::written);
-        visit("organisation", self.organisation, detail::Absent::written);
-        visit("closed", self.closed, detail::Absent::left_out);
-        visit("scopes", self.scopes, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(name, token, organisation, (closed), scopes)
 };
 
 // Answer of `table`: a whole policy.
@@ -795,15 +539,7 @@ struct Table {
     // Scope groups without routes.
     std::vector<std::string> headings;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("policy", self.policy, detail::Absent::written);
-        visit("name", self.name, detail::Absent::written);
-        visit("target", self.target, detail::Absent::written);
-        visit("apis", self.apis, detail::Absent::written);
-        visit("headings", self.headings, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(policy, name, target, apis, headings)
 };
 
 // Arguments of `unused`.
@@ -811,11 +547,7 @@ struct UnusedArguments {
     // The calls with their tokens.
     std::vector<Request> calls;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("calls", self.calls, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(calls)
 };
 
 // The last use of a scope.
@@ -825,12 +557,7 @@ struct LastUse {
     // Its time in a log.
     std::optional<std::string> time;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("line", self.line, detail::Absent::written);
-        visit("time", self.time, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(line, time)
 };
 
 // A scope that tokens had.
@@ -848,16 +575,7 @@ struct ScopeUsage {
     // The last call that it allowed.
     std::optional<LastUse> last;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("scope", self.scope, detail::Absent::written);
-        visit("granted", self.granted, detail::Absent::written);
-        visit("used", self.used, detail::Absent::written);
-        visit("needed", self.needed, detail::Absent::written);
-        visit("in_policy", self.in_policy, detail::Absent::written);
-        visit("last", self.last, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(scope, granted, used, needed, in_policy, last)
 };
 
 // Answer of `unused`: how often tokens had each scope and used it.
@@ -873,15 +591,7 @@ struct Usage {
     // All scopes of the tokens, unused scopes first.
     std::vector<ScopeUsage> scopes;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("policy", self.policy, detail::Absent::written);
-        visit("calls", self.calls, detail::Absent::written);
-        visit("without_token", self.without_token, detail::Absent::written);
-        visit("unused", self.unused, detail::Absent::written);
-        visit("scopes", self.scopes, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(policy, calls, without_token, unused, scopes)
 };
 
 // A token with a name.
@@ -891,12 +601,7 @@ struct NamedToken {
     // The token, null for a call without one.
     std::optional<RequestToken> token;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("name", self.name, detail::Absent::left_out);
-        visit("token", self.token, detail::Absent::written);
-    }
+    ORBGATE_FIELDS((name), token)
 };
 
 // Arguments of `who`.
@@ -908,13 +613,7 @@ struct WhoArguments {
     // The tokens.
     std::vector<NamedToken> tokens;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("method", self.method, detail::Absent::written);
-        visit("target", self.target, detail::Absent::written);
-        visit("tokens", self.tokens, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(method, target, tokens)
 };
 
 // The decision for a token.
@@ -926,13 +625,7 @@ struct CallerDecision {
     // The decision.
     PolicyDecision decision;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("name", self.name, detail::Absent::written);
-        visit("line", self.line, detail::Absent::written);
-        visit("decision", self.decision, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(name, line, decision)
 };
 
 // Answer of `who`: the decision for each token.
@@ -946,14 +639,7 @@ struct Callers {
     // One for each token, in order.
     std::vector<CallerDecision> tokens;
 
-    template <typename Self, typename Visit>
-    static void fields(Self &self, Visit &&visit)
-    {
-        visit("policy", self.policy, detail::Absent::written);
-        visit("method", self.method, detail::Absent::written);
-        visit("target", self.target, detail::Absent::written);
-        visit("tokens", self.tokens, detail::Absent::written);
-    }
+    ORBGATE_FIELDS(policy, method, target, tokens)
 };
 
 // Reports the errors and warnings of a policy.
@@ -1011,5 +697,7 @@ inline Result<Callers> who(const Engine &engine, const WhoArguments &arguments)
 }
 
 } // namespace orbgate::questions
+
+#undef ORBGATE_FIELDS
 
 #endif // ORBGATE_QUESTIONS_HPP

@@ -14,7 +14,7 @@ public:
     {
         members([&](const std::string &key) {
             bool is_known = false;
-            Shape::fields(shape, [&](std::string_view name, auto &value, auto) {
+            orbgate::questions::detail::each_field(shape, [&](std::string_view name, auto &value, bool) {
                 if (name == key) {
                     is_known = true;
                     get(value);

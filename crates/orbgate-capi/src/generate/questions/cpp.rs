@@ -25,7 +25,7 @@ pub(super) fn header(shapes: &Shapes) -> String {
             question.about
         );
     }
-    text + "\n} // namespace orbgate::questions\n\n#endif // ORBGATE_QUESTIONS_HPP\n"
+    text + "\n} // namespace orbgate::questions\n\n#undef ORBGATE_FIELDS\n\n#endif // ORBGATE_QUESTIONS_HPP\n"
 }
 
 fn add(shapes: &Shapes, shape: &Shape, text: &mut String, made: &mut Vec<&'static str>) {
@@ -45,29 +45,33 @@ fn add(shapes: &Shapes, shape: &Shape, text: &mut String, made: &mut Vec<&'stati
             (false, Type::Flag) => " = false",
             _ => "",
         };
-        *text +=
-            &format!("    // {}\n    {} {}{start};\n", field.about, kind(field), unreserved(field.name.to_owned()));
+        *text += &format!("    // {}\n    {} {}{start};\n", field.about, kind(field), variable(field));
     }
-    let visits: String = shape.fields.iter().map(visit).collect();
-    let (self_name, visit_name) = match visits.is_empty() {
-        true => ("", ""),
-        false => ("self", "visit"),
-    };
-    *text += &format!(
-        "\n    template <typename Self, typename Visit>\n    static void fields(Self &{self_name}, Visit &&{visit_name})\n    {{\n{visits}    }}\n}};\n"
-    );
+    let gap = if shape.fields.is_empty() { "" } else { "\n" };
+    *text += &format!("{gap}    ORBGATE_FIELDS({})\n}};\n", wrapped(&shape.fields));
 }
 
-fn visit(field: &Field) -> String {
-    let absent = match field.missing {
-        Missing::Never | Missing::Null => "written",
-        Missing::LeftOut | Missing::LeftOutIfEmpty => "left_out",
-    };
-    format!(
-        "        visit(\"{}\", self.{}, detail::Absent::{absent});\n",
-        field.name,
-        unreserved(field.name.to_owned())
-    )
+fn variable(field: &Field) -> String {
+    unreserved(field.name.to_owned())
+}
+
+/// The names of the fields; those that are left out are in parentheses.
+fn wrapped(fields: &[Field]) -> String {
+    let mut lines = vec![String::new()];
+    for (at, field) in fields.iter().enumerate() {
+        let name = match field.missing {
+            Missing::Never | Missing::Null => variable(field),
+            Missing::LeftOut | Missing::LeftOutIfEmpty => format!("({})", variable(field)),
+        };
+        let name = name + if at + 1 < fields.len() { ", " } else { "" };
+        let last = lines.last_mut().unwrap();
+        match last.len() + name.len() < 120 {
+            true => *last += &name,
+            false => lines.push(name),
+        }
+    }
+    let lines: Vec<_> = lines.iter().map(|line| line.trim_end()).collect();
+    lines.join("\n                   ")
 }
 
 fn kind(field: &Field) -> String {
