@@ -17,6 +17,7 @@ pub(super) const CRITICAL: u32 = 1 << 31;
 pub(super) const INVALID: OrbgateStatus = OrbgateStatus::InvalidArgument;
 
 /// The number and the fields of a message. Those with one of these numbers can be long.
+#[inline]
 pub(super) fn message<'a>(bytes: &'a [u8], long: &[u32]) -> OrStatus<(u32, &'a [u8])> {
     let (number, fields, rest) = first(bytes)?;
     let most = if long.contains(&number) { MOST_BYTES_OF_LONG } else { MOST_BYTES };

@@ -79,7 +79,7 @@ fn reader(messages: &Messages, message: &Message) -> String {
         .map(|field| format!("            {} => read.{}.fill(number, bytes, seen),\n", field.number, field.name));
     let takes: String = takes.collect();
     format!(
-        "\nimpl<'a> Form<'a> for {} {{\n    fn read(fields: &'a [u8]) -> OrStatus<Self> {{\n        \
+        "\nimpl<'a> Form<'a> for {} {{\n    #[inline]\n    fn read(fields: &'a [u8]) -> OrStatus<Self> {{\n        \
          let mut read = Self::default();\n        each(fields, |number, bytes, seen| match number {{\n{takes}            \
          _ => Err(INVALID),\n        }})?;\n        Ok(read)\n    }}\n}}\n",
         named(messages, message)
@@ -100,7 +100,7 @@ fn writer(messages: &Messages, message: &Message) -> String {
         )
     });
     format!(
-        "{}\nimpl Item for {name} {{\n    fn item(&self, number: u32, to: &mut Writer<'_>) -> OrStatus {{\n        \
+        "{}\nimpl Item for {name} {{\n    #[inline]\n    fn item(&self, number: u32, to: &mut Writer<'_>) -> OrStatus {{\n        \
          to.fields(number, |to| {{\n{puts}            Ok(())\n        }})\n    }}\n}}\n",
         write.unwrap_or_default()
     )
