@@ -2,6 +2,7 @@
 # Runs a function of the files in this folder, and prints each command: run.sh FUNCTION [ARGUMENT…]. At the root; `cargo xtask` does it, and tells
 # in TARGET where cargo puts what it builds.
 set -euo pipefail
+[ "${BASH_VERSINFO[0]}" -ge 5 ] || { echo "bash 5 or newer is missing" >&2 && exit 1; }
 PS4='$ '
 TARGET=${TARGET:-$PWD/target}
 # What is built by steps, and by them alone.
