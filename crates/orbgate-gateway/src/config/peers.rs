@@ -3,20 +3,16 @@
 use core::net::IpAddr;
 use core::str::FromStr;
 
+use ipnet::IpNet;
+
 /// A block of addresses (RFC 4632).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Block {
-    /// The first address as a number; all other bits are 0.
-    first: u128,
-    bits: u32,
-    is_v4: bool,
-}
+pub(crate) struct Block(IpNet);
 
 impl Block {
     /// Whether it contains an address. An IPv4 address mapped to IPv6 counts as IPv4.
     pub(crate) fn contains(self, address: IpAddr) -> bool {
-        let (number, width, is_v4) = number(address.to_canonical());
-        is_v4 == self.is_v4 && number & mask(self.bits, width) == self.first
+        self.0.contains(&address.to_canonical())
     }
 }
 
@@ -25,46 +21,22 @@ impl FromStr for Block {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits)),
-            None => (text, None),
-        };
+        const LENGTH: &str = "its length is no number of bits";
+        let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
         let address: IpAddr = address.parse().map_err(|_| "it is no IP address")?;
-        let (number, width, is_v4) = number(address.to_canonical());
-        let bits = match bits {
-            Some(bits) if bits.len() <= 3 && bits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                bits.parse().unwrap_or(u32::MAX)
-            }
-            Some(_) => u32::MAX,
-            None => width,
+        let address = address.to_canonical();
+        let block = match bits {
+            None => IpNet::from(address),
+            Some(bits) if bits.len() > 3 || bits.starts_with('+') => return Err(LENGTH),
+            Some(bits) => IpNet::new(address, bits.parse().map_err(|_| LENGTH)?).map_err(|_| LENGTH)?,
         };
-        if bits > width {
-            return Err("its length is no number of bits");
-        }
-        if bits == 0 {
+        if block.prefix_len() == 0 {
             return Err("it trusts every address");
         }
-        if number & mask(bits, width) != number {
+        if block.trunc() != block {
             return Err("its address has bits after its length");
         }
-        Ok(Self { first: number, bits, is_v4 })
-    }
-}
-
-fn number(address: IpAddr) -> (u128, u32, bool) {
-    match address {
-        IpAddr::V4(address) => (u128::from(address.to_bits()), 32, true),
-        IpAddr::V6(address) => (address.to_bits(), 128, false),
-    }
-}
-
-/// The first `bits` of `width` bits; `bits` is at least 1 and at most `width`.
-fn mask(bits: u32, width: u32) -> u128 {
-    let after = width.saturating_sub(bits);
-    let all = u128::MAX.checked_shl(after).unwrap_or_default();
-    match width {
-        128 => all,
-        _ => all & u128::from(u32::MAX),
+        Ok(Self(block))
     }
 }
 
