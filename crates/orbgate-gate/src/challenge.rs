@@ -1,6 +1,5 @@
 //! The `WWW-Authenticate` header of a denial (RFC 6750 §3).
 
-use core::fmt;
 use std::borrow::Cow;
 
 use orbgate::{Decision, Reason};
@@ -159,12 +158,7 @@ pub(crate) fn is_https_url(url: &str) -> bool {
 #[non_exhaustive]
 pub struct ChallengeError;
 
-/// The same as `Display`, because `main` and `unwrap` print it.
-impl fmt::Debug for ChallengeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+orbgate_yaml::debug_as_display!(ChallengeError);
 
 #[cfg(test)]
 mod tests {

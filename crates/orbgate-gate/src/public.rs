@@ -1,6 +1,5 @@
 //! Routes that need no token, such as a health check.
 
-use core::fmt;
 use std::collections::BTreeSet;
 
 use orbgate::{Decision, Engine, Policy, Profile, Reason, Route};
@@ -189,9 +188,4 @@ impl PublicRoutesError {
     }
 }
 
-/// The same as `Display`, because `main` and `unwrap` print it.
-impl fmt::Debug for PublicRoutesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+orbgate_yaml::debug_as_display!(PublicRoutesError);

@@ -1,6 +1,5 @@
 //! Compares the routes of a service with the routes of its policy.
 
-use core::fmt;
 use std::collections::HashSet;
 
 use orbgate::{Engine, Request, Token};
@@ -101,7 +100,11 @@ fn value(engine: &Engine) -> String {
 /// The routes of a service and of its policy differ.
 ///
 /// `Display` prints one line for each difference.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the service and its policy have different routes{}",
+    self.lines().map(|line| format!("\n{line}")).collect::<String>()
+)]
 pub struct RoutesDiffer {
     undeclared: Vec<Undeclared>,
     unserved: Vec<String>,
@@ -142,18 +145,4 @@ impl RoutesDiffer {
     }
 }
 
-impl fmt::Display for RoutesDiffer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the service and its policy have different routes")?;
-        self.lines().try_for_each(|line| write!(f, "\n{line}"))
-    }
-}
-
-/// The same as `Display`, because `main` and `unwrap` print it.
-impl fmt::Debug for RoutesDiffer {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl core::error::Error for RoutesDiffer {}
+orbgate_yaml::debug_as_display!(RoutesDiffer);

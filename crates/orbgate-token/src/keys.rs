@@ -281,12 +281,7 @@ pub enum KeySetError {
     NoUsableKey(Box<[KeyWarning]>),
 }
 
-/// The same as `Display`, because `main` and `unwrap` print it.
-impl fmt::Debug for KeySetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+orbgate_yaml::debug_as_display!(KeySetError);
 
 /// The keys of all issuers at one moment, with which [`Verifier::verify`](crate::Verifier::verify)
 /// checks signatures. Cheap to clone.

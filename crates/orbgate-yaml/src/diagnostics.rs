@@ -23,6 +23,19 @@ impl fmt::Display for Diagnostic {
     }
 }
 
+/// Prints an error with `Debug` as with `Display`, because `main` and `unwrap` print it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! debug_as_display {
+    ($type:ty) => {
+        impl core::fmt::Debug for $type {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                core::fmt::Display::fmt(self, f)
+            }
+        }
+    };
+}
+
 /// The errors found so far. Bounded, so that a hostile file can't produce a huge report.
 #[derive(Debug, Default)]
 pub struct Diagnostics {

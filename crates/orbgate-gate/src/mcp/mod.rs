@@ -8,7 +8,6 @@ mod message;
 mod response;
 mod target;
 
-use core::fmt;
 use std::collections::BTreeSet;
 
 use orbgate::{Engine, Token};
@@ -266,9 +265,4 @@ impl McpError {
     }
 }
 
-/// The same as `Display`, because `main` and `unwrap` print it.
-impl fmt::Debug for McpError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+orbgate_yaml::debug_as_display!(McpError);

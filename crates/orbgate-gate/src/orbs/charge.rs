@@ -1,6 +1,5 @@
 //! Which call holds orbs, how many, from which account, and the denial of a call that can't.
 
-use core::fmt;
 use core::time::Duration;
 
 use orbgate::{Decision, Detail, Engine, Orbs, Reason, Route};
@@ -228,7 +227,8 @@ fn note(route: &str, decision: &Decision<'_>) -> String {
 
 /// Routes that consume orbs, without an amount in the policy and without a function for it. `Display` prints one line for
 /// each.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", routes.iter().map(said).collect::<Vec<_>>().join("\n"))]
 pub struct NoAmount {
     routes: Vec<String>,
 }
@@ -241,21 +241,8 @@ impl NoAmount {
     }
 }
 
-impl fmt::Display for NoAmount {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (at, route) in self.routes.iter().enumerate() {
-            let line = if at == 0 { "" } else { "\n" };
-            write!(f, "{line}`{route}` consumes orbs, but neither the policy nor a function states how many")?;
-        }
-        Ok(())
-    }
+fn said(route: &String) -> String {
+    format!("`{route}` consumes orbs, but neither the policy nor a function states how many")
 }
 
-/// The same as `Display`, because `main` and `unwrap` print it.
-impl fmt::Debug for NoAmount {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl core::error::Error for NoAmount {}
+orbgate_yaml::debug_as_display!(NoAmount);

@@ -1,6 +1,5 @@
 //! Why a policy file was rejected.
 
-use core::fmt;
 use core::time::Duration;
 
 use orbgate::{Digest, PolicyError};
@@ -122,9 +121,4 @@ impl From<PolicyError> for LoadError {
     }
 }
 
-/// The same as `Display`, because `main` and `unwrap` print it.
-impl fmt::Debug for LoadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+orbgate_yaml::debug_as_display!(LoadError);

@@ -1,6 +1,5 @@
 //! The intervals and time limits of fetches.
 
-use core::fmt;
 use core::time::Duration;
 
 use orbgate_yaml::quoted;
@@ -173,12 +172,7 @@ impl SettingsError {
     }
 }
 
-/// As `Display`: `main` shows it so, and `unwrap`.
-impl fmt::Debug for SettingsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
+orbgate_yaml::debug_as_display!(SettingsError);
 
 #[cfg(test)]
 mod tests {

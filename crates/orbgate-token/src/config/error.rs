@@ -8,7 +8,8 @@ use orbgate_yaml::Diagnostic;
 use crate::check::KeyDiagnostic;
 
 /// All errors in a configuration that can't be used.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", diagnostics.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
 pub struct ConfigError {
     diagnostics: Vec<ConfigDiagnostic>,
 }
@@ -73,23 +74,4 @@ impl fmt::Display for ConfigDiagnostic {
     }
 }
 
-impl fmt::Display for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, diagnostic) in self.diagnostics.iter().enumerate() {
-            if index > 0 {
-                f.write_str("\n")?;
-            }
-            write!(f, "{diagnostic}")?;
-        }
-        Ok(())
-    }
-}
-
-/// The same as `Display`, because `main` and `unwrap` print it.
-impl fmt::Debug for ConfigError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl core::error::Error for ConfigError {}
+orbgate_yaml::debug_as_display!(ConfigError);
