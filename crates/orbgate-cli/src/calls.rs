@@ -67,6 +67,7 @@ pub(crate) struct Lines {
     pub(crate) unusable: u64,
 }
 
+/// Reads the calls in a log, each with its line. The log is read to its end.
 pub(crate) fn each(path: &Path, tokens: &Tokens, mut take: impl FnMut(u64, Call<'_>)) -> Result<Lines, Stop> {
     let mut log = Log::open(path)?;
     let (mut line, mut number) = (Vec::new(), 0_u64);

@@ -29,6 +29,7 @@ pub(crate) struct Log {
 pub(crate) enum Length {
     Fits,
     TooLong,
+    /// There are no more lines.
     End,
 }
 

@@ -86,6 +86,7 @@ fn validate(path: &Path, contract: Contract, mode: Mode) -> Result<Exit, Stop> {
     Ok(outcome)
 }
 
+/// The number of documents, and whether there are findings.
 fn validate_input(
     path: &Path,
     mut input: Input,

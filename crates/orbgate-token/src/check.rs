@@ -31,6 +31,7 @@ pub(crate) struct Key {
 
 const SKEW: Duration = Duration::from_secs(300);
 
+/// All errors of these issuers.
 pub(crate) fn diagnostics(issuers: &[Issuer]) -> Vec<KeyDiagnostic> {
     let mut diagnostics = Diagnostics { list: Vec::new(), issuer: 0 };
     if issuers.is_empty() {

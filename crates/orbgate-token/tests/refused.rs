@@ -13,6 +13,7 @@ struct World {
     cache: KeyCache,
 }
 
+/// The time, in milliseconds.
 fn at(milliseconds: u64) -> Now {
     Now { time: now(), monotonic: Duration::from_millis(milliseconds) }
 }

@@ -21,6 +21,7 @@ pub(crate) struct Settings<V> {
     /// How many more bytes of messages can be held.
     pub(crate) room: Arc<AtomicUsize>,
     pub(crate) shadow: Option<Engines>,
+    /// Whether the log explains denials.
     pub(crate) debug: bool,
     #[cfg(feature = "audit")]
     pub(crate) audit: Option<AuditLog>,

@@ -11,6 +11,7 @@ use super::Import;
 use crate::input;
 use crate::output::{Exit, Stop, note};
 
+/// The longest answer.
 const MOST_BYTES: u64 = 64 << 20;
 
 #[derive(Deserialize)]

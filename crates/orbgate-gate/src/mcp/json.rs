@@ -190,6 +190,7 @@ impl<'b> Json<'b> {
         }))
     }
 
+    /// Four hexadecimal digits.
     fn unit(&mut self) -> Result<u16, McpFault> {
         let end = self.at.saturating_add(4);
         let digits = self.text.get(self.at..end).unwrap_or_default();

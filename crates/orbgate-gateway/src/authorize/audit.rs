@@ -51,6 +51,7 @@ impl OpenAudit {
         self.moved.store(true, Ordering::Relaxed);
     }
 
+    /// Waits until all lines are written.
     pub(crate) fn flush(&self) {
         self.log.flush();
     }

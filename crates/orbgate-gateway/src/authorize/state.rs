@@ -163,6 +163,7 @@ impl State {
         }
     }
 
+    /// Waits until the audit log is written.
     pub(crate) fn flush(&self) {
         if let Some(audit) = &self.audit {
             audit.flush();

@@ -12,7 +12,9 @@ use super::tls::TlsFiles;
 /// The role of a caller, by its secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
+    /// May hold, extend and settle.
     Gate,
+    /// May do everything.
     Operator,
 }
 

@@ -39,6 +39,7 @@ pub struct Config {
     pub(crate) listeners: Vec<ListenerConfig>,
     pub(crate) admin: Option<Address>,
     pub(crate) audit: Option<PathBuf>,
+    /// Whether the log explains denials.
     pub(crate) debug: bool,
     /// The folder in which it keeps the accepted policy between restarts.
     pub(crate) state: Option<PathBuf>,
@@ -58,6 +59,7 @@ pub(crate) struct PolicySettings {
     pub(crate) file: Option<PathBuf>,
     pub(crate) require_seal: bool,
     pub(crate) refuse_wider: bool,
+    /// Routes that need no token.
     pub(crate) public: Option<Arc<PublicRoutes>>,
     pub(crate) cors_preflight: CorsPreflight,
 }

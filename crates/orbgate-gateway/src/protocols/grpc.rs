@@ -179,6 +179,7 @@ fn question_of(request: &CheckRequest, header_bytes: usize) -> Result<Question<'
     Ok(Question::new(method, target, Headers::of(headers)))
 }
 
+/// The headers, with their names in lower case, as Envoy sends them.
 fn headers(http: &HttpRequest) -> Vec<(&str, &[u8])> {
     match &http.header_map {
         Some(map) => {

@@ -24,6 +24,7 @@ use crate::protocols::authorizer::Authorizer;
 use crate::protocols::body::{Unread, whole};
 use crate::protocols::service::{Protocol, Service};
 
+/// The maximum size of a message, in bytes.
 const LARGEST: usize = 512 * 1024;
 
 /// The most commands of a message, and entries of an answer.

@@ -14,6 +14,7 @@ use rustls::ServerConfig;
 use crate::authorize::errors::RequestError;
 
 pub(crate) enum Protocol {
+    /// HTTP/1.0 and HTTP/1.1.
     Http1,
     /// HTTP/2 from the first byte, as in gRPC.
     Http2,

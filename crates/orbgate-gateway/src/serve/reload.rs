@@ -109,6 +109,7 @@ impl Keeper {
         }
     }
 
+    /// Writes it, unless it is already stored.
     fn write(&mut self, state: &State) -> Option<(PathBuf, io::Result<()>)> {
         let (folder, text, tokenless) = state.accepted()?;
         if let Some((kept, before)) = &self.kept

@@ -11,6 +11,7 @@ use crate::support::wire::{Answer, ask};
 use crate::support::{Gateway, Issuer, folder, free_port};
 
 const EVALUATION: &str = "/access/v1/evaluation";
+/// The most bytes of a message.
 const LARGEST: usize = 256 * 1024;
 const EVALUATIONS: &str = "/access/v1/evaluations";
 

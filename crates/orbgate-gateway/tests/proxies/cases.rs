@@ -116,6 +116,7 @@ fn every_lie(bench: &Bench) {
             assert!(called.answer.status == 200 || is_denied, "{connection}: {:?}", called.answer);
         }
     }
+    // Two tokens are none.
     let second = format!("Bearer {}", bench.issuer.token("user", "read:account"));
     let called = bench.call(b"GET", secret, Some(USUAL), &[("Authorization", &second)]);
     assert!(called.reached.is_empty(), "two tokens");

@@ -122,6 +122,7 @@ pub(crate) struct LineRow {
 pub(crate) trait Tables {
     fn account(&mut self, id: &AccountId) -> Result<Option<AccountRow>, Stop>;
     fn account_of(&mut self, key: i64) -> Result<AccountRow, Stop>;
+    /// Writes a new account, and returns its key.
     fn create_account(&mut self, account: &AccountRow) -> Result<i64, Stop>;
     fn update_account(&mut self, account: &AccountRow) -> Result<(), Stop>;
 

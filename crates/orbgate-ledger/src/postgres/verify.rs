@@ -9,6 +9,7 @@ use crate::postgres::connection::Connection;
 use crate::value::{AccountId, Id};
 use crate::verify::{Faults, Fold};
 
+/// The rows of a read.
 const PAGE: i64 = 1000;
 
 /// A row that the ledger can't have written.

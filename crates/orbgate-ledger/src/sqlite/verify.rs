@@ -7,6 +7,7 @@ use crate::sqlite::rows::Rows;
 use crate::value::Id;
 use crate::verify::{Faults, Fold};
 
+/// The rows of a read.
 const PAGE: u32 = 1000;
 
 pub(crate) fn verify(connection: &Connection) -> Result<Faults, Stop> {

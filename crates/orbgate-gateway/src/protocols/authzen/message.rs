@@ -23,6 +23,7 @@ pub(super) struct Subject {
 #[derive(Clone, Debug, Default, Deserialize)]
 pub(super) struct SubjectProperties {
     pub(super) token: Option<String>,
+    /// Its scopes, separated by spaces.
     pub(super) scopes: Option<String>,
 }
 

@@ -32,8 +32,10 @@ use self::message::{Evaluation, Parts, Several, Subject};
 
 const METADATA: &str = "/.well-known/authzen-configuration";
 
+/// The maximum size of a message, in bytes.
 const LARGEST: usize = 256 * 1024;
 
+/// The maximum number of evaluations in a message.
 const MOST: usize = 1_000;
 
 /// What the text of a 503 is.
