@@ -1,7 +1,7 @@
 //! A gate's result, and verified tokens.
 
 use std::borrow::Cow;
-use std::time::UNIX_EPOCH;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use orbgate_gate::{Credentials, Denial, McpCall};
 use orbgate_token::VerifiedToken;
@@ -27,8 +27,6 @@ pub(crate) struct Answer {
     credentials: Credentials<VerifiedToken>,
     misrouted: Option<String>,
     public: Option<Box<str>>,
-    /// The request is allowed only as a CORS preflight: a handler that takes other methods than `OPTIONS` must not run.
-    #[pyo3(get)]
     preflight: bool,
     /// What is known of a request to an MCP endpoint.
     pub(crate) call: Option<McpCall>,
@@ -38,12 +36,50 @@ pub(crate) struct Answer {
 
 #[pymethods]
 impl Answer {
-    /// The HTTP status of a denial; None for an allow.
+    // cargo xtask codes: answer
+    /// The status of the response to a denied request; None for an allow.
     #[getter]
     fn status(&self) -> Option<u16> {
         self.denial.as_ref().map(|denial| denial.status)
     }
 
+    /// The request is allowed only as a preflight, so run only a handler of `OPTIONS`.
+    #[getter]
+    const fn preflight(&self) -> bool {
+        self.preflight
+    }
+
+    /// Why the token is rejected, such as `expired`, only for logs and counters.
+    #[getter]
+    fn refused(&self) -> Option<&'static str> {
+        self.credentials.refused()
+    }
+
+    /// What the router chose instead of the allowed route; empty if it is unknown. Count it.
+    #[getter]
+    fn misrouted(&self) -> Option<&str> {
+        self.misrouted.as_deref()
+    }
+
+    /// The template of an allowed request that needs no token.
+    #[getter]
+    fn public_template(&self) -> Option<&str> {
+        self.public.as_deref()
+    }
+
+    /// The verified token; absent without a valid token.
+    #[getter]
+    fn token(&self) -> Option<BearerToken> {
+        BearerToken::of(&self.credentials)
+    }
+
+    /// The response's body, if it has one: JSON, such as the metadata of the resource at a 200.
+    #[getter]
+    fn body(&self) -> &[u8] {
+        self.denial.as_ref().and_then(|denial| denial.body.as_deref()).unwrap_or_default()
+    }
+
+    // end of answer
     /// The headers of a denial: `Cache-Control`, and possibly `WWW-Authenticate`, `Allow` and `Retry-After`.
     #[getter]
     fn headers(&self) -> Vec<(&'static str, Cow<'_, str>)> {
@@ -60,12 +96,6 @@ impl Answer {
             [fixed, challenge, allow, retry_after, content_type].into_iter().flatten().chain(more)
         });
         headers.collect()
-    }
-
-    /// The body of the response: JSON if it isn't empty. Only requests to an MCP endpoint and for metadata have one.
-    #[getter]
-    fn body(&self) -> &[u8] {
-        self.denial.as_ref().and_then(|denial| denial.body.as_deref()).unwrap_or_default()
     }
 
     /// The target of the operation that an MCP request calls, such as `/mcp/tools/call/refund`; None if no route can declare it.
@@ -91,33 +121,6 @@ impl Answer {
     #[getter]
     fn reads_body(&self) -> Option<usize> {
         self.call.as_ref()?.reads_body()
-    }
-
-    /// The verified token, if it is valid.
-    #[getter]
-    fn token(&self) -> Option<BearerToken> {
-        let token = self.credentials.clone().verified();
-        token.map(|token| BearerToken { token })
-    }
-
-    /// Why the token was rejected: a code for logs and counters, which quotes nothing from the
-    /// token.
-    #[getter]
-    fn refused(&self) -> Option<&'static str> {
-        self.credentials.refused()
-    }
-
-    /// The template of the route that the router chose instead of the allowed one; "" if the router didn't
-    /// report it.
-    #[getter]
-    fn misrouted(&self) -> Option<&str> {
-        self.misrouted.as_deref()
-    }
-
-    /// The template of an allowed request that needs no token; None for any other request.
-    #[getter]
-    fn public_template(&self) -> Option<&str> {
-        self.public.as_deref()
     }
 
     const fn __bool__(&self) -> bool {
@@ -167,21 +170,32 @@ pub(crate) struct BearerToken {
     token: VerifiedToken,
 }
 
+impl BearerToken {
+    fn of(credentials: &Credentials<VerifiedToken>) -> Option<Self> {
+        credentials.clone().verified().map(|token| Self { token })
+    }
+}
+
+fn seconds(time: SystemTime) -> f64 {
+    time.duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
 #[pymethods]
 impl BearerToken {
-    /// The kind of token: "user" or "organisation".
+    // cargo xtask codes: token
+    /// Its kind: "user" or "organisation".
     #[getter]
     fn kind(&self, py: Python<'_>) -> PyResult<Py<PyAny>> {
         terms::kind_member(py, self.token.kind())
     }
 
-    /// The scopes, separated by single spaces.
+    /// Its scopes, separated by single spaces.
     #[getter]
     const fn scopes(&self) -> &str {
         self.token.scopes()
     }
 
-    /// The issuer, as configured.
+    /// The issuer.
     #[getter]
     fn issuer(&self) -> &str {
         self.token.issuer()
@@ -199,7 +213,7 @@ impl BearerToken {
         self.token.client()
     }
 
-    /// The party that acts for the subject (`act`), only for audits.
+    /// The party that acts for the subject (`act`).
     #[getter]
     fn actor(&self) -> Option<&str> {
         self.token.actor()
@@ -211,19 +225,19 @@ impl BearerToken {
         self.token.id()
     }
 
-    /// When the token expires, in seconds since 1970.
-    #[getter]
-    fn expires(&self) -> f64 {
-        let since = self.token.expires().duration_since(UNIX_EPOCH);
-        since.map_or(0.0, |since| since.as_secs_f64())
-    }
-
-    /// An id that reveals nothing about the token, for logs.
+    /// An id that reveals nothing about the token: 16 hexadecimal digits.
     #[getter]
     fn fingerprint(&self) -> String {
         self.token.fingerprint().to_string()
     }
 
+    /// When the token expires, in seconds since 1970.
+    #[getter]
+    fn expires(&self) -> f64 {
+        seconds(self.token.expires())
+    }
+
+    // end of token
     fn __repr__(&self) -> String {
         let (kind, fingerprint) = (self.token.kind().as_str(), self.token.fingerprint());
         format!("<BearerToken {kind} {fingerprint}>")

@@ -7,6 +7,7 @@ mod go;
 mod hostile;
 mod java;
 mod node;
+mod python;
 mod reference;
 mod shape;
 
@@ -46,6 +47,11 @@ fn every_language_has_the_messages() {
         let [types, values] = node::public(messages.find(message));
         compare_section("bindings/node/gate.d.ts", section, &types);
         compare_section(&format!("bindings/node/lib/gate/{file}.js"), &format!("{section} values"), &values);
+    }
+    for (message, section) in [("Answer", "answer"), ("Token", "token")] {
+        let [getters, properties] = python::public(messages.find(message));
+        compare_section("crates/orbgate-python/src/answer.rs", section, &getters);
+        compare_section("bindings/python/python/orbgate/_native.pyi", section, &properties);
     }
     let java = "bindings/java/src/main/java/io/github/orbgate";
     compare(&format!("{java}/Messages.java"), &java::messages(&messages));
