@@ -14,7 +14,7 @@ CALLERS = "cargo test --quiet --release -p orbgate-tower --all-features --test l
 RECORD = """\
 # Ledger, {date}
 
-`cargo xtask bench --ledger` at {commit}: {model}, {processors} processors, at a load of {before} before it and {after} after it.
+`cargo xtask bench --ledger` at {commit}: {model}, {processors} processors, at a load of {before:.2f} before it and {after:.2f} after it.
 
 Bare statements write the same rows to the same tables, prepared, in transactions of the same size, with the same `synchronous = FULL`; the best of 300 rounds counts. A
 ledger also reads the account and its grants, chooses among them, and crosses to its thread and back. Then clients send one hold after another, each
