@@ -12,4 +12,5 @@ steps=crates/xtask/src/steps
 for part in common library c go java node python install dist commands steps; do . "$steps/$part.sh"; done
 mkdir -p "$home"
 set -x
-"$@"
+# On one line: bash reads on where it was, and this file may change meanwhile.
+"$@"; exit
