@@ -12,6 +12,7 @@ pub(crate) const MAX: u64 = (1 << 53) - 1;
 /// Gives each variant its word.
 macro_rules! words {
     ($visibility:vis $type:ident { $($variant:ident: $word:literal,)* }) => {
+        #[allow(dead_code, reason = "each store needs only some of them")]
         impl $type {
             /// The word of it, the same in every language.
             #[must_use]
@@ -21,7 +22,6 @@ macro_rules! words {
                 }
             }
 
-            #[allow(dead_code, reason = "a store reads only some of them")]
             pub(crate) fn from_name(name: &str) -> Option<Self> {
                 match name {
                     $($word => Some(Self::$variant),)*
