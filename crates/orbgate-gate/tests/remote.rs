@@ -7,6 +7,7 @@ use orbgate_gate::{HandlerOutcome, HoldId, HoldStep, LedgerCall, LedgerReply, Re
 use orbgate_ledger::{
     AccountId, Answer, Balance, Bucket, Command, Error, Extend, Grant, Hold, Id, Millis, Model, Orbs, Order, Settle,
 };
+use orbgate_testing::random::Random;
 use serde_json::{Value, json};
 
 use crate::orbs::{command, orb_rules};
@@ -287,11 +288,8 @@ fn a_full_queue_denies_and_a_caller_who_leaves_voids() {
 fn nothing_is_charged_twice_over_a_bad_network() {
     for seed in 1..200_u64 {
         let (mut holds, mut service) = (RemoteHolds::new(orb_rules()), Service::new());
-        let mut random = seed;
-        let mut chance = |of: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) % of
-        };
+        let mut random = Random::new(seed);
+        let mut chance = |of: u64| random.below(of);
         let (mut now, mut charged) = (at(0), 0);
         for number in 0..12 {
             let id = command(number).id;

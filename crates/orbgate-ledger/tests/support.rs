@@ -96,21 +96,6 @@ pub(crate) fn capture(name: impl Into<String>, amount: u64) -> Settle {
     Settle { hold: id(name), settlement: Settlement::Capture(orbs(amount)) }
 }
 
-/// Random numbers that are the same for a seed.
-#[derive(Debug)]
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(crate) const fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % bound
-    }
-}
-
 /// How much a test does: a variable says it, which `cargo xtask assure ledger` sets.
 pub(crate) fn rounds(variable: &str, few: u64) -> u64 {
     std::env::var(variable).map_or(few, |rounds| rounds.parse().unwrap())

@@ -22,6 +22,7 @@ pub mod exchange;
 pub mod expected;
 pub mod json;
 pub mod provider;
+pub mod random;
 pub mod signer;
 pub mod skipped;
 #[path = "../../orbgate/tests/support/valid.rs"]

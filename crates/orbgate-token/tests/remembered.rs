@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::collections::BTreeMap;
 
 use orbgate_testing::expected::Expected;
+use orbgate_testing::random::Random;
 use orbgate_testing::signer::{AUDIENCE, Signer, at, claims, header, issuer, with};
 use orbgate_token::{
     Algorithm, FetchSettings, Issuer, Judged, KeyCache, KindRules, Now, Response, TokenError, VerifiedToken, Verifier,
@@ -105,17 +106,6 @@ fn a_signature_is_remembered_of_the_key_that_made_it() {
     assert!(judge(&cache, &token, &jwks, soon).is_ok());
 }
 
-/// Numbers of a fixed sequence (Knuth's MMIX).
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, most: usize) -> usize {
-        let next = self.0.wrapping_mul(6_364_136_223_846_793_005);
-        self.0 = next.wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % most
-    }
-}
-
 #[test]
 fn every_verdict_is_the_one_without_it() {
     let urls = ["https://id.example.com", "https://other.example.com"];
@@ -156,30 +146,30 @@ fn every_verdict_is_the_one_without_it() {
     tokens.extend(forged);
     for most in [1, 5, 100] {
         let (with_it, without) = (cache_with(issuers(), most), cache_with(issuers(), 0));
-        let mut numbers = Numbers(u64::try_from(most).unwrap());
+        let mut numbers = Random::new(u64::try_from(most).unwrap());
         let mut jwks = vec![signers[0].jwk("key-1")];
         let mut monotonic = Duration::ZERO;
         let mut seen = BTreeMap::new();
         for _ in 0..2_000 {
-            match numbers.below(100) {
+            match numbers.index(100) {
                 0..3 => {
                     // Rotated, removed, or two of a name.
-                    let keys = numbers.below(4);
+                    let keys = numbers.index(4);
                     let kids = ["key-1", "key-2"];
-                    jwks = (0..keys).map(|_| signers[numbers.below(3)].jwk(kids[numbers.below(2)])).collect();
+                    jwks = (0..keys).map(|_| signers[numbers.index(3)].jwk(kids[numbers.index(2)])).collect();
                 }
                 3 => {
-                    let url = urls[numbers.below(2)];
+                    let url = urls[numbers.index(2)];
                     with_it.forget(url);
                     without.forget(url);
                 }
-                4..20 => monotonic += Duration::from_secs(u64::try_from(numbers.below(40)).unwrap()),
+                4..20 => monotonic += Duration::from_secs(u64::try_from(numbers.index(40)).unwrap()),
                 _ => {}
             }
             // The time of day goes as it likes.
-            let day = expiry() - 600 + u64::try_from(numbers.below(300)).unwrap();
+            let day = expiry() - 600 + u64::try_from(numbers.index(300)).unwrap();
             // A token often comes again.
-            let token = &tokens[numbers.below(tokens.len()) / (1 + numbers.below(8))];
+            let token = &tokens[numbers.index(tokens.len()) / (1 + numbers.index(8))];
             let [verdict, expected] = [&with_it, &without].map(|cache| judge(cache, token, &jwks, (day, monotonic)));
             assert_eq!(verdict, expected, "{most} {token}");
             let kind = verdict.map_or_else(|error| format!("{error:?}"), |_| "right".to_owned());

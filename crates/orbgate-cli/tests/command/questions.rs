@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use orbgate::{Decision, Engine, Policy, Reason, Request, Token, TokenKind};
+use orbgate_testing::random::Random;
 use serde_json::{Value, json};
 
 use crate::{SHOP, file, of_the_repository, orbgate, orbgate_reading};
@@ -37,19 +38,8 @@ fn decide<'e>(engine: &'e Engine, call: &str, kind: &str, scopes: &str) -> Decis
     }
 }
 
-/// The same numbers on every run.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).unwrap() % end
-    }
-
-    fn some<'a>(&mut self, of: &[&'a str]) -> Vec<&'a str> {
-        let kept: Vec<_> = of.iter().filter(|_| self.below(2) == 0).collect();
-        kept.into_iter().copied().collect()
-    }
+fn some<'a>(numbers: &mut Random, of: &[&'a str]) -> Vec<&'a str> {
+    of.iter().filter(|_| numbers.below(2) == 0).copied().collect()
 }
 
 fn json_of(arguments: &[&str], input: &str, codes: [i32; 2]) -> (i32, Value) {
@@ -70,12 +60,12 @@ fn sets() -> Vec<String> {
 #[test]
 fn needs_is_the_smallest_set_that_allows_all_that_can_be_allowed() {
     let (engine, shop) = (engine(), file("needs-shop.yaml", SHOP));
-    let mut numbers = Numbers(7);
+    let mut numbers = Random::new(7);
     for round in 0..40 {
         let kind = KINDS[round % 2];
         let mut calls = Vec::new();
-        for _ in 0..=numbers.below(6) {
-            calls.push(CALLS[numbers.below(CALLS.len())]);
+        for _ in 0..=numbers.index(6) {
+            calls.push(CALLS[numbers.index(CALLS.len())]);
         }
         let allowed =
             |set: &str| calls.iter().map(|call| decide(&engine, call, kind, set).is_allow()).collect::<Vec<_>>();
@@ -147,13 +137,13 @@ POST /v1/items/order
 #[test]
 fn unused_is_what_a_count_by_hand_finds() {
     let (engine, shop) = (engine(), file("unused-shop.yaml", SHOP));
-    let mut numbers = Numbers(11);
+    let mut numbers = Random::new(11);
     for _ in 0..30 {
         let (mut log, mut expected) = (String::new(), BTreeMap::<&str, (u64, u64, Option<u64>)>::new());
-        for line in 1..=numbers.below(12) {
-            let call = if numbers.below(5) == 0 { "scope read:talk" } else { CALLS[numbers.below(CALLS.len())] };
+        for line in 1..=numbers.index(12) {
+            let call = if numbers.index(5) == 0 { "scope read:talk" } else { CALLS[numbers.index(CALLS.len())] };
             let kinds = [KINDS[0], KINDS[1], "service"];
-            let (kind, scopes) = (kinds[numbers.below(3)], numbers.some(&SCOPES));
+            let (kind, scopes) = (kinds[numbers.index(3)], some(&mut numbers, &SCOPES));
             let decision = decide(&engine, call, kind, &scopes.join(" "));
             // A token of an unknown kind is refused, so it was granted nothing.
             for scope in scopes.iter().filter(|_| kind != "service") {

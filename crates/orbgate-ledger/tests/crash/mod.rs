@@ -16,7 +16,9 @@ use orbgate_ledger::{
     Answer, Clock, Command, Cursor, Error, Extend, HoldAnswer, Ledger, Millis, Revoke, Settle, Settlement, Sqlite,
 };
 
-use crate::support::{Random, account, capture, grant, hold, id, millis};
+use orbgate_testing::random::Random;
+
+use crate::support::{account, capture, grant, hold, id, millis};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
