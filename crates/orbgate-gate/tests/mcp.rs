@@ -129,7 +129,7 @@ fn the_shared_requests_have_the_written_answers() {
             assert_eq!(challenge.unwrap(), format!("Bearer error=\"insufficient_scope\", scope=\"{scope}\""), "{name}");
         }
     }
-    assert_eq!(count, [11, 104, 27]);
+    assert_eq!(count, [11, 106, 27]);
 }
 
 #[test]

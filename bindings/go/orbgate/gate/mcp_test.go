@@ -179,7 +179,7 @@ func TestOnlyAllowedMessagesReachTheHandler(t *testing.T) {
 			t.Fatalf("%s: %d handlers ran, and not %d", row.Name, ran, allowed)
 		}
 	}
-	if len(rows) != 142 || allowed != 21 {
+	if len(rows) != 144 || allowed != 21 {
 		t.Errorf("%d requests, %d allowed", len(rows), allowed)
 	}
 }
