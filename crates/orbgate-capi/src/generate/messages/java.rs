@@ -2,28 +2,54 @@
 
 use super::{Field, MADE, Message, Messages, ValueType};
 
+/// For what this package doesn't do: hold orbs in a ledger, serve MCP, and pass secrets on.
+const LEFT_OUT: [&str; 25] = [
+    "Sources",
+    "Checked",
+    "ReadSecrets",
+    "Body",
+    "UseLedger",
+    "Hold",
+    "Held",
+    "Waited",
+    "Ended",
+    "NextLedgerCall",
+    "LedgerCalled",
+    "CheckAmounts",
+    "ReadResponse",
+    "ResponseBegins",
+    "ResponsePiece",
+    "Visible",
+    "SecretSources",
+    "SecretSource",
+    "ReadBody",
+    "Charge",
+    "HoldStep",
+    "LedgerCall",
+    "Ledgered",
+    "Responded",
+    "VisibleNames",
+];
+
 pub(super) fn messages(messages: &Messages) -> String {
-    let answers: Vec<_> = messages.answers().map(|(_, answer)| answer.name).collect();
+    let is_used = |message: &&Message| !LEFT_OUT.contains(&message.name);
     let mut text = format!(
-        "package io.github.orbgate;\n\nimport java.util.ArrayList;\nimport java.util.List;\n\n\
-         /**\n * The messages of gates: questions, which this package writes, and answers, which it reads.\n *\n * <p>{}\n */\n\
-         final class Messages {{\n    private Messages() {{}}\n\n    private static final byte[] NOTHING = {{}};\n\n    \
-         /** A question to a gate. */\n    interface Question {{\n        \
-         /** Writes it as a message. */\n        void write(Wire.Writer to);\n    }}\n\n    \
-         /** The answer to a question. */\n    sealed interface Reply permits {} {{\n",
-        code(MADE),
-        answers.join(", ")
+        "package io.github.orbgate;\n\nimport static io.github.orbgate.Wire.CRITICAL;\n\nimport java.util.List;\n\n\
+         /**\n * The messages of gates: questions, which this package writes, and answers, which it reads. {{@code docs/messages.md}} describes them.\n *\n \
+         * <p>{}\n */\nfinal class Messages {{\n    private Messages() {{}}\n\n    private static final byte[] NOTHING = {{}};\n\n    \
+         /** A question to a gate. */\n    interface Question extends Wire.Written {{}}\n\n    \
+         /** The answer to a question. */\n    abstract static sealed class Reply extends Wire.Read {{\n        \
+         Reply(Wire.Reader from) {{\n            super(from);\n        }}\n\n        \
+         /**\n         * Reads a message.\n         *\n         \
+         * @throws OrbgateException if it isn't an answer, or has something unknown and critical\n         */\n        \
+         static Reply read(byte[] message) {{\n            Wire.Reader fields = Wire.Reader.of(message);\n            Reply reply = switch (fields.number) {{\n",
+        code(MADE)
     );
-    text += "        /**\n         * Reads a message.\n         *\n         \
-             * @throws OrbgateException if it isn't an answer, or has something unknown and critical\n         */\n        \
-             static Reply read(byte[] message) {\n            Wire.Reader whole = new Wire.Reader(message);\n            \
-             int number = whole.onlyField();\n            Wire.Reader fields = whole.part();\n            \
-             return switch (number) {\n";
-    for (number, answer) in messages.answers() {
-        text += &format!("                case {number} -> {}.read(fields);\n", answer.name);
+    for (number, answer) in messages.answers().filter(|(_, answer)| is_used(answer)) {
+        text += &format!("                case {number} -> new {}(fields);\n", answer.name);
     }
-    text += "                default -> throw Wire.refused();\n            };\n        }\n    }\n";
-    for message in &messages.0 {
+    text += "                default -> throw Wire.refused();\n            };\n            fields.end();\n            return reply;\n        }\n    }\n";
+    for message in messages.0.iter().filter(is_used) {
         text += &class(message, messages.is_given(message));
     }
     text + "}\n"
@@ -40,105 +66,74 @@ fn name(field: &Field) -> String {
 }
 
 fn class(message: &Message, is_given: bool) -> String {
-    let mut text = format!("\n    /** {} */\n    static final class {}", code(message.about), message.name);
-    text += match (message.number(), is_given) {
-        (Some(_), true) => " implements Question",
-        (Some(_), false) => " implements Reply",
+    let (line, form): (fn(&Field) -> String, _) = match (is_given, message.number()) {
+        (true, Some(_)) => (given, "implements Question"),
+        (true, None) => (given, "implements Wire.Written"),
+        (false, Some(_)) => (read, "extends Reply"),
+        (false, None) => (read, "extends Wire.Read"),
+    };
+    let own = message.name;
+    let fields: String = message.fields.iter().map(line).collect();
+    let gap = if fields.is_empty() { "" } else { "\n" };
+    let method = match is_given {
+        true => {
+            let begin = message.number().map(|number| format!("            to.begin({number});\n")).unwrap_or_default();
+            let puts: String = message.fields.iter().map(put).collect();
+            format!("        @Override\n        public void write(Wire.Writer to) {{\n{begin}{puts}        }}\n")
+        }
+        false => format!("        {own}(Wire.Reader from) {{\n            super(from);\n        }}\n"),
+    };
+    format!("\n    static final class {own} {form} {{\n{fields}{gap}{method}    }}\n")
+}
+
+fn java_type(field: &Field) -> String {
+    let one = match field.kind {
+        ValueType::Integer => "long",
+        ValueType::Boolean => "boolean",
+        ValueType::Text | ValueType::Kept => "String",
+        ValueType::Bytes => "byte[]",
+        ValueType::Part(part) => part,
+    };
+    if field.list { format!("List<{one}>") } else { one.to_owned() }
+}
+
+/// A field that is written. Null is absent.
+fn given(field: &Field) -> String {
+    let value = match (field.list, field.optional, field.kind) {
+        (true, ..) => " = List.of()",
+        (_, false, ValueType::Text | ValueType::Kept) => " = \"\"",
+        (_, false, ValueType::Bytes) => " = NOTHING",
         _ => "",
     };
-    text += " {\n";
-    for field in &message.fields {
-        let (kind, value) = variable(field, is_given);
-        text += &format!("        /** {} */\n        {kind} {}{value};\n\n", code(field.about), name(field));
-    }
-    text += &match is_given {
-        true => writer(message),
-        false => reader(message),
-    };
-    text + "    }\n"
-}
-
-/// The type of a field, and its first value. Null is absent.
-fn variable(field: &Field, is_given: bool) -> (String, &'static str) {
-    let (one, empty) = match field.kind {
-        ValueType::Integer => ("long", ""),
-        ValueType::Boolean => ("boolean", ""),
-        ValueType::Text | ValueType::Kept => ("String", " = \"\""),
-        ValueType::Bytes => ("byte[]", " = NOTHING"),
-        ValueType::Part(part) => (part, ""),
-    };
-    match (field.list, field.optional) {
-        (true, _) if is_given => (format!("List<{one}>"), " = List.of()"),
-        (true, _) => (format!("List<{one}>"), " = new ArrayList<>()"),
-        (_, true) => (one.to_owned(), ""),
-        _ => (one.to_owned(), empty),
-    }
-}
-
-fn writer(message: &Message) -> String {
-    let puts: String = message.fields.iter().map(put).collect();
-    match message.number() {
-        Some(number) => format!(
-            "        @Override\n        public void write(Wire.Writer to) {{\n            int start = to.begin({number});\n{puts}            \
-             to.end(start);\n        }}\n"
-        ),
-        None => format!("        void write(Wire.Writer to) {{\n{puts}        }}\n"),
-    }
+    format!("        {} {}{value};\n", java_type(field), name(field))
 }
 
 fn put(field: &Field) -> String {
-    let (number, own) = (field.number, name(field));
-    let lines = match (field.list, field.optional, field.kind) {
-        (true, _, ValueType::Part(part)) => format!(
-            "for ({part} one : {own}) {{\n    int part = to.begin({number});\n    one.write(to);\n    to.end(part);\n}}\n"
-        ),
-        (true, _, ValueType::Bytes) => format!("for (byte[] one : {own}) {{\n    to.item({number}, one);\n}}\n"),
-        (true, ..) => format!("for (String one : {own}) {{\n    to.item({number}, one);\n}}\n"),
-        (_, true, _) => format!("if ({own} != null) {{\n    to.item({number}, {own});\n}}\n"),
-        _ => format!("to.put({number}, {own});\n"),
+    let method = match (field.list, field.optional, field.kind) {
+        (true, _, ValueType::Part(_)) => "parts",
+        (true, _, ValueType::Bytes) => "items",
+        (true, ..) => "texts",
+        (_, true, _) => "optional",
+        _ => "put",
     };
-    lines.lines().map(|line| format!("            {line}\n")).collect()
+    format!("            to.{method}({}, {});\n", field.number, name(field))
 }
 
-fn reader(message: &Message) -> String {
-    let own = message.name;
-    let mut text = format!(
-        "        static {own} read(Wire.Reader fields) {{\n            {own} to = new {own}();\n            \
-         while (fields.hasNext()) {{\n                int number = fields.next();\n"
-    );
-    if message.fields.is_empty() {
-        return text + "                fields.skip(number);\n            }\n            return to;\n        }\n";
-    }
-    text += "                switch (number) {\n";
-    for field in &message.fields {
-        let tag = match field.critical {
-            true => format!("Wire.CRITICAL | {}", field.number),
-            false => field.number.to_string(),
-        };
-        text += &format!("                    case {tag} -> {};\n", take(field));
-    }
-    text += "                    default -> fields.skip(number);\n                }\n            }\n            return to;\n        }\n";
-    text
-}
-
-fn take(field: &Field) -> String {
-    let own = name(field);
-    // A field that isn't a list's is there once.
-    let from = match field.list {
-        true => "fields".to_owned(),
-        false => format!("fields.once({})", field.number),
+/// A field that is read. Null is absent.
+fn read(field: &Field) -> String {
+    let tag = format!("{}{}", if field.critical { "CRITICAL | " } else { "" }, field.number);
+    let value = match (field.list, field.kind) {
+        (true, ValueType::Part(part)) => format!("parts({tag}, {part}::new)"),
+        (true, _) => panic!("no answer has a list of other values"),
+        (_, ValueType::Part(part)) => format!("part({tag}, {part}::new)"),
+        (_, ValueType::Integer) => format!("integer({tag})"),
+        (_, ValueType::Boolean) => format!("isThere({tag})"),
+        (_, ValueType::Text | ValueType::Kept) if field.optional => format!("text({tag}, null)"),
+        (_, ValueType::Text | ValueType::Kept) => format!("text({tag}, \"\")"),
+        (_, ValueType::Bytes) if field.optional => format!("bytes({tag}, null)"),
+        (_, ValueType::Bytes) => format!("bytes({tag}, NOTHING)"),
     };
-    let value = match field.kind {
-        ValueType::Integer => format!("{from}.integer()"),
-        ValueType::Boolean => format!("{from}.isThere()"),
-        ValueType::Text | ValueType::Kept => format!("{from}.text()"),
-        ValueType::Bytes => format!("{from}.bytes()"),
-        ValueType::Part(part) => format!("{part}.read({from}.part())"),
-    };
-    match field.list {
-        true => format!("to.{own}.add({value})"),
-        false => format!("to.{own} = {value}"),
-    }
+    format!("        {} {} = from.{value};\n", java_type(field), name(field))
 }
 
 /// Fields that callers don't see, or see as something else.

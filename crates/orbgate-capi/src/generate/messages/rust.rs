@@ -76,7 +76,7 @@ fn reader(messages: &Messages, message: &Message) -> String {
     let takes = message
         .fields
         .iter()
-        .map(|field| format!("            {} => read.{}.fill(number, bytes, seen),\n", field.number, field.name));
+        .map(|field| format!("            {0} => read.{1}.fill({0}, bytes, seen),\n", field.number, field.name));
     let takes: String = takes.collect();
     format!(
         "\nimpl<'a> Form<'a> for {} {{\n    #[inline]\n    fn read(fields: &'a [u8]) -> OrStatus<Self> {{\n        \

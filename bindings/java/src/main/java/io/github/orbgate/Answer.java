@@ -56,14 +56,14 @@ public record Answer(
     /** An answer for a fake {@link Guard}, allowed if the reason allows. */
     public static Answer of(Reason reason, BearerToken token) {
         Decision decision = Decision.of(reason);
-        Messages.Answer answer = new Messages.Answer();
+        Messages.Answer answer = new Messages.Answer(Wire.Reader.empty());
         answer.httpStatus = decision.httpStatus();
         return of(decision, answer, Optional.of(token));
     }
 
     /** The answer from which an allowed call was created. */
     static Answer of(Call allowed) {
-        Messages.Answer answer = new Messages.Answer();
+        Messages.Answer answer = new Messages.Answer(Wire.Reader.empty());
         answer.preflight = allowed.preflight();
         answer.publicTemplate = allowed.publicTemplate().orElse("");
         return of(allowed.decision(), answer, allowed.bearer());
@@ -71,7 +71,7 @@ public record Answer(
 
     /** A denial without a decision. */
     static Answer denied() {
-        return of(Decision.of(Reason.UNKNOWN), new Messages.Answer(), Optional.empty());
+        return of(Decision.of(Reason.UNKNOWN), new Messages.Answer(Wire.Reader.empty()), Optional.empty());
     }
 
     /** Whether the request may pass. */

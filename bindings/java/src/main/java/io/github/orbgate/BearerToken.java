@@ -50,7 +50,7 @@ public record BearerToken(
 
     /** A token for a fake {@link Guard}, without a particular subject. */
     public static BearerToken of(TokenKind kind, String scopes) {
-        Messages.Token token = new Messages.Token();
+        Messages.Token token = new Messages.Token(Wire.Reader.empty());
         token.kind = kind.number;
         token.scopes = scopes;
         token.expiresMs = Long.MAX_VALUE;

@@ -2,6 +2,9 @@ package io.github.orbgate;
 
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -25,23 +28,43 @@ final class Fields {
     };
 
     static <T> T read(byte[] fields, Class<T> type) {
-        return type.cast(record(new Wire.Reader(fields), type));
+        return type.cast(record(ByteBuffer.wrap(fields), type));
     }
 
-    private static Object record(Wire.Reader fields, Class<?> type) {
+    /** Takes a field: its number, and its bytes. */
+    private interface Take {
+        void field(int number, ByteBuffer bytes);
+    }
+
+    private static void each(ByteBuffer fields, Take take) {
+        fields.order(ByteOrder.LITTLE_ENDIAN);
+        while (fields.hasRemaining()) {
+            if (fields.remaining() < 2 * Integer.BYTES) {
+                throw Wire.refused();
+            }
+            int number = fields.getInt();
+            int length = fields.getInt();
+            if (length < 0 || length > fields.remaining()) {
+                throw Wire.refused();
+            }
+            take.field(number, fields.slice(fields.position(), length));
+            fields.position(fields.position() + length);
+        }
+    }
+
+    private static Object record(ByteBuffer fields, Class<?> type) {
         Json.Shape shape = Json.SHAPES.get(type);
         Object[] values = new Object[shape.fields().size()];
-        while (fields.hasNext()) {
-            int number = fields.next();
+        each(fields, (number, bytes) -> {
             String name = number >= 0 && number < NAMES.length ? NAMES[number] : "";
             for (int index = 0; index < values.length; index++) {
                 Json.Field field = shape.fields().get(index);
                 if (field.name().equals(name)) {
-                    values[index] = value(fields, field.type(), values[index]);
+                    values[index] = value(bytes, field.type(), values[index]);
                     break;
                 }
             }
-        }
+        });
         for (int index = 0; index < values.length; index++) {
             values[index] = values[index] == null ? empty(shape.fields().get(index)) : unmodifiable(values[index]);
         }
@@ -52,39 +75,50 @@ final class Fields {
         }
     }
 
-    /** The value of the current field, which a list adds to what came before. */
-    private static Object value(Wire.Reader field, Type type, Object before) {
+    /** The value of a field, which a list adds to what came before. */
+    private static Object value(ByteBuffer field, Type type, Object before) {
         Class<?> raw = (Class<?>) (type instanceof ParameterizedType generic ? generic.getRawType() : type);
         if (raw == Optional.class) {
             Object inner = before instanceof Optional<?> maybe ? maybe.orElse(null) : null;
             return Optional.of(value(field, argument(type), inner));
         } else if (raw == OptionalLong.class) {
-            return OptionalLong.of(field.integer());
+            return OptionalLong.of(integer(field));
         } else if (raw == String.class) {
-            return field.text();
+            return StandardCharsets.UTF_8.decode(field).toString();
         } else if (raw == long.class) {
-            return field.integer();
+            return integer(field);
         } else if (raw == boolean.class) {
-            return field.isThere();
+            if (field.hasRemaining()) {
+                throw Wire.refused();
+            }
+            return true;
         } else if (raw == List.class) {
             @SuppressWarnings("unchecked")
             List<Object> list = before == null ? new ArrayList<>() : (List<Object>) before;
             list.add(item(field, argument(type)));
             return list;
         }
-        return record(field.part(), raw);
+        return record(field, raw);
     }
 
-    private static Object item(Wire.Reader field, Type type) {
+    private static long integer(ByteBuffer field) {
+        if (field.remaining() != Long.BYTES) {
+            throw Wire.refused();
+        }
+        return field.order(ByteOrder.LITTLE_ENDIAN).getLong();
+    }
+
+    private static Object item(ByteBuffer field, Type type) {
         if (!(type instanceof ParameterizedType)) {
             return value(field, type, null);
         }
         List<Object> list = new ArrayList<>();
-        for (Wire.Reader items = field.part(); items.hasNext(); ) {
-            items.next();
-            list.add(value(items, argument(type), null));
-        }
+        each(field, (number, bytes) -> list.add(value(bytes, argument(type), null)));
         return List.copyOf(list);
+    }
+
+    private static Type argument(Type type) {
+        return ((ParameterizedType) type).getActualTypeArguments()[0];
     }
 
     private static Object unmodifiable(Object value) {
@@ -92,10 +126,6 @@ final class Fields {
             return maybe.map(Fields::unmodifiable);
         }
         return value instanceof List<?> list ? List.copyOf(list) : value;
-    }
-
-    private static Type argument(Type type) {
-        return ((ParameterizedType) type).getActualTypeArguments()[0];
     }
 
     private static Object empty(Json.Field field) {

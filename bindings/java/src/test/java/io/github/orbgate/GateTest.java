@@ -649,10 +649,10 @@ class GateTest extends WithIssuer {
         Answer denied = fake.ask(new GateRequest("PUT", "/", Map.of()));
         assertEquals(403, denied.httpStatus());
         assertEquals(Optional.empty(), denied.call());
-        Answer withoutToken = Answer.of(Decision.of(Reason.SCOPE_HELD), new Messages.Answer(), Optional.empty());
+        Answer withoutToken = Answer.of(Decision.of(Reason.SCOPE_HELD), new Messages.Answer(Wire.Reader.empty()), Optional.empty());
         assertEquals(403, withoutToken.httpStatus());
         Optional<BearerToken> token = Optional.of(BearerToken.of(TokenKind.USER, ""));
-        Answer withoutAllow = Answer.of(Decision.of(Reason.SCOPE_MISSING), new Messages.Answer(), token);
+        Answer withoutAllow = Answer.of(Decision.of(Reason.SCOPE_MISSING), new Messages.Answer(Wire.Reader.empty()), token);
         assertEquals(403, withoutAllow.httpStatus());
         assertEquals(Optional.empty(), withoutAllow.call());
     }
