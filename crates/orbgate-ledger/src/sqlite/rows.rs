@@ -31,12 +31,28 @@ impl From<rusqlite::Error> for Stop {
     }
 }
 
-const ACCOUNT: &str = "SELECT key, id, clock, seq, paid, bonus, held, next_due FROM account";
-const GRANT: &str =
-    "SELECT account, seq, id, bucket, amount, expires_at, at, available, held, captured, expired, revoked FROM grants";
-const HOLD: &str = "SELECT id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, \
-     captured, captured_bonus, shortfall, late, settled_at FROM hold";
-const ENTRY: &str = "SELECT account, seq, at, cause, id, lines, paid, bonus, held, shortfall, position FROM entry";
+/// A statement that selects rows in the order of `columns`. A literal: nothing is put together while a commit runs.
+macro_rules! select {
+    (account $rest:literal) => {
+        concat!("SELECT key, id, clock, seq, paid, bonus, held, next_due FROM account ", $rest)
+    };
+    (grants $rest:literal) => {
+        concat!(
+            "SELECT account, seq, id, bucket, amount, expires_at, at, available, held, captured, expired, revoked FROM grants ",
+            $rest
+        )
+    };
+    (hold $rest:literal) => {
+        concat!(
+            "SELECT id, account, amount, bonus_allowed, ttl, note, at, lines, bonus, expires_at, state, requested, captured, \
+             captured_bonus, shortfall, late, settled_at FROM hold ",
+            $rest
+        )
+    };
+    (entry $rest:literal) => {
+        concat!("SELECT account, seq, at, cause, id, lines, paid, bonus, held, shortfall, position FROM entry ", $rest)
+    };
+}
 
 impl<'c> Rows<'c> {
     pub(crate) const fn new(connection: &'c Connection) -> Self {
@@ -88,31 +104,31 @@ impl<'c> Rows<'c> {
     /// The accounts in which something might have expired.
     pub(crate) fn due(&self, now: Millis, limit: u32) -> Result<Vec<AccountRow>, Stop> {
         self.all(
-            &format!("{ACCOUNT} WHERE next_due <= ?1 ORDER BY next_due LIMIT ?2"),
+            select!(account "WHERE next_due <= ?1 ORDER BY next_due LIMIT ?2"),
             params![number(now.get())?, limit],
             |row| account(row),
         )
     }
 
     pub(crate) fn accounts(&self, after: i64, limit: u32) -> Result<Vec<AccountRow>, Stop> {
-        self.all(&format!("{ACCOUNT} WHERE key > ?1 ORDER BY key LIMIT ?2"), params![after, limit], |row| account(row))
+        self.all(select!(account "WHERE key > ?1 ORDER BY key LIMIT ?2"), params![after, limit], |row| account(row))
     }
 
     pub(crate) fn grants(&self, account: i64) -> Result<Vec<GrantRow>, Stop> {
-        self.all(&format!("{GRANT} WHERE account = ?1"), [account], |row| grant(row))
+        self.all(select!(grants "WHERE account = ?1"), [account], |row| grant(row))
     }
 
     pub(crate) fn entries_of(&self, account: i64, after: u64, limit: u32) -> Result<Vec<EntryRow>, Stop> {
-        let sql = format!("{ENTRY} WHERE account = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
-        self.all(&sql, params![account, number(after)?, limit], |row| entry(row))
+        let sql = select!(entry "WHERE account = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3");
+        self.all(sql, params![account, number(after)?, limit], |row| entry(row))
     }
 
     /// Entries of all accounts, in the order of commits, with their positions and names.
     pub(crate) fn entries(&self, after: u64, limit: usize) -> Result<Vec<(i64, Entry)>, Stop> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let sql = format!("{ENTRY} WHERE position > ?1 ORDER BY position LIMIT ?2");
+        let sql = select!(entry "WHERE position > ?1 ORDER BY position LIMIT ?2");
         let after = i64::try_from(after).unwrap_or(i64::MAX);
-        let rows = self.all(&sql, params![after, limit], |row| Ok((row.get(10)?, entry(row)?)))?;
+        let rows = self.all(sql, params![after, limit], |row| Ok((row.get(10)?, entry(row)?)))?;
         rows.into_iter().map(|(position, row)| Ok((position, self.named(&row)?))).collect()
     }
 
@@ -138,7 +154,7 @@ impl Tables for Rows<'_> {
         if let Some(known) = self.known(|account| account.id == *id) {
             return Ok(Some(known));
         }
-        let account = self.one(&format!("{ACCOUNT} WHERE id = ?1"), [id.as_str()], |row| account(row))?;
+        let account = self.one(select!(account "WHERE id = ?1"), [id.as_str()], |row| account(row))?;
         account.iter().for_each(|account| self.know(account));
         Ok(account)
     }
@@ -147,7 +163,7 @@ impl Tables for Rows<'_> {
         if let Some(known) = self.known(|account| account.key == key) {
             return Ok(known);
         }
-        let account = self.one(&format!("{ACCOUNT} WHERE key = ?1"), [key], |row| account(row))?;
+        let account = self.one(select!(account "WHERE key = ?1"), [key], |row| account(row))?;
         let account = account.ok_or_else(|| broken("a hold has no account"))?;
         self.know(&account);
         Ok(account)
@@ -180,15 +196,15 @@ impl Tables for Rows<'_> {
     }
 
     fn grant(&mut self, id: &Id) -> Result<Option<GrantRow>, Stop> {
-        self.one(&format!("{GRANT} WHERE id = ?1"), [id.as_str()], |row| grant(row))
+        self.one(select!(grants "WHERE id = ?1"), [id.as_str()], |row| grant(row))
     }
 
     fn open_grants(&mut self, account: i64) -> Result<Vec<GrantRow>, Stop> {
         if let Some(grants) = self.changing(account).and_then(|known| known.grants.clone()) {
             return Ok(grants);
         }
-        let sql = format!("{GRANT} WHERE account = ?1 AND (available > 0 OR held > 0)");
-        let grants = self.all(&sql, [account], |row| grant(row))?;
+        let sql = select!(grants "WHERE account = ?1 AND (available > 0 OR held > 0)");
+        let grants = self.all(sql, [account], |row| grant(row))?;
         if let Some(known) = self.changing(account) {
             known.grants = Some(grants.clone());
         }
@@ -248,12 +264,12 @@ impl Tables for Rows<'_> {
     }
 
     fn hold(&mut self, id: &Id) -> Result<Option<HoldRow>, Stop> {
-        self.one(&format!("{HOLD} WHERE id = ?1"), [id.as_str()], |row| hold(row))
+        self.one(select!(hold "WHERE id = ?1"), [id.as_str()], |row| hold(row))
     }
 
     fn pending(&mut self, account: i64, until: Millis) -> Result<Vec<HoldRow>, Stop> {
-        let sql = format!("{HOLD} WHERE account = ?1 AND state = 'pending' AND expires_at <= ?2");
-        self.all(&sql, params![account, number(until.get())?], |row| hold(row))
+        let sql = select!(hold "WHERE account = ?1 AND state = 'pending' AND expires_at <= ?2");
+        self.all(sql, params![account, number(until.get())?], |row| hold(row))
     }
 
     fn next_hold_expiry(&mut self, account: i64) -> Result<Option<Millis>, Stop> {
