@@ -144,7 +144,7 @@ private:
 };
 
 // The name of each field of an answer, at its number.
-inline constexpr std::string_view kNames[] = {
+inline constexpr std::string_view field_names[] = {
     // cargo xtask codes: names
     "", "files", "file", "policy", "diagnostics", "location", "line", "column", "message", "warnings", "old", "new", "verdict", "widens",
     "complete", "left_out", "changes", "asked", "method", "target", "scope", "token", "kind", "scopes", "allow_bonus_orbs_use", "before",
@@ -164,7 +164,7 @@ public:
     {
         return each(fields, [&](std::uint32_t number, std::string_view bytes) {
             bool is_right = true;
-            const std::string_view wanted = number < std::size(kNames) ? kNames[number] : std::string_view();
+            const std::string_view wanted = number < std::size(field_names) ? field_names[number] : std::string_view();
             each_field(shape, [&](std::string_view name, auto &value, bool) { is_right = is_right && (name != wanted || get(bytes, value)); });
             return is_right;
         });

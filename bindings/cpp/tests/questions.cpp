@@ -99,7 +99,7 @@ static void errors_are_the_engines()
 // A field of an answer: its number, its length, its bytes.
 static std::string field(const std::string &name, const std::string &bytes)
 {
-    const auto &names = questions::detail::kNames;
+    const auto &names = questions::detail::field_names;
     const auto number = static_cast<std::size_t>(std::find(std::begin(names), std::end(names), name) - std::begin(names));
     const auto size = bytes.size();
     const std::string head = {static_cast<char>(number), 0, 0, 0, static_cast<char>(size & 255), static_cast<char>(size >> 8), 0, 0};

@@ -2,9 +2,8 @@
 //!
 //! The module imports nothing and reads no memory but its own. A host makes a call in three steps. [`orbgate_wasm_input`] says where the
 //! input goes, [`orbgate_wasm_load`] or [`orbgate_wasm_ask`] takes it and returns a status, and [`orbgate_wasm_answer`] with
-//! [`orbgate_wasm_answer_len`] says where the answer is until the next call: UTF-8 JSON, unless
-//! another form is asked for. The memory may grow in any call, so read it again
-//! after each one.
+//! [`orbgate_wasm_answer_len`] says where the answer is until the next call: UTF-8 JSON, unless another form is asked for. The memory may grow
+//! in any call, so read it again after each one.
 //!
 //! A panic traps. The instance is then good for nothing, and no answer was given: make a new one.
 #![allow(unsafe_code, reason = "exported names only, there is no block of unsafe code")]

@@ -368,6 +368,13 @@ mod tests {
             assert!(said.starts_with(message), "{said}");
         }
 
+        // A form that isn't one. Fields aren't JSON: the first is `policy`.
+        write(&mut module, "table{}");
+        assert_eq!(module.ask(external, 5, 2), Status::InvalidArgument);
+        write(&mut module, "table{}");
+        assert_eq!(module.ask(external, 5, 1), Status::Ok);
+        assert_eq!(module.answer().get(..4), Some(3_u32.to_le_bytes().as_slice()));
+
         // A length that isn't one, and text that isn't UTF-8.
         write(&mut module, "table{}");
         assert_eq!(module.ask(external, 8, 0), Status::InvalidArgument);

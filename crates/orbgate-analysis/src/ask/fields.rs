@@ -2,11 +2,9 @@
 //! [`NAMES`]. A list is a field for each item, and an item that is a list is again such fields. What the JSON has as null, as an
 //! empty list or as false isn't there, but every string and integer of it is.
 
-use core::fmt::{self, Display};
+use core::fmt::Display;
 
-use serde::ser::{
-    Error as _, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, Serializer, StdError,
-};
+use serde::ser::{Error as _, Impossible, Serialize, SerializeMap, SerializeSeq, SerializeStruct, Serializer};
 
 use crate::ask::names::NAMES;
 
@@ -18,16 +16,9 @@ pub(super) fn write(answer: &impl Serialize) -> Result<Vec<u8>, Unwritable> {
 }
 
 /// Why an answer can't be written: a bug, which a test of every answer would find.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
 pub(super) struct Unwritable(String);
-
-impl Display for Unwritable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl StdError for Unwritable {}
 
 impl serde::ser::Error for Unwritable {
     fn custom<T: Display>(message: T) -> Self {

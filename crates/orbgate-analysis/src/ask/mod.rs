@@ -73,7 +73,7 @@ pub fn ask(engine: &Engine, question: &str, arguments: &str) -> Result<String, A
 pub enum Form {
     /// JSON.
     Json,
-    /// Fields of number, length and bytes, which a language reads several times as fast: see `docs/messages.md`.
+    /// Fields of number, length and bytes, for languages without a reader of JSON: see `docs/messages.md`.
     Fields,
 }
 

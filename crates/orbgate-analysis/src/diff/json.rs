@@ -69,6 +69,7 @@ impl Serialize for Asked {
 }
 
 impl Serialize for Caller {
+    /// `{"kind","scopes"}`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut json = serializer.serialize_struct("Caller", 2)?;
         json.serialize_field("kind", self.kind.as_str())?;
@@ -96,6 +97,7 @@ impl Serialize for Rule<'_> {
 }
 
 impl Serialize for Cost {
+    /// `less`, `more` or `unknown`.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
             Self::Less => "less",

@@ -18,7 +18,8 @@ pub(super) fn public(message: &Message) -> [String; 2] {
     sections
 }
 
-/// A field's name and type in the stub, and the head and the value of its getter. Headers are one list in Python.
+/// A field's name and type in the stub, and the head and the value of its getter. A decision is an object in Python, headers are one list, and the
+/// rest isn't for services.
 fn shown(message: &Message, field: &Field) -> Option<[String; 4]> {
     let (name, kind, to, value) = match (message.name, field.name) {
         ("Answer", "http_status") => {
@@ -37,7 +38,10 @@ fn shown(message: &Message, field: &Field) -> Option<[String; 4]> {
             "&[u8]",
             "self.denial.as_ref().and_then(|denial| denial.body.as_deref()).unwrap_or_default()",
         ),
-        ("Answer", _) => return None,
+        ("Answer", "packed" | "www_authenticate" | "allow" | "audit" | "may_call" | "headers" | "retry_after") => {
+            return None;
+        }
+        ("Answer", name) => panic!("Python's answer has no `{name}` yet"),
         (_, "kind") => ("kind", "TokenKind", "PyResult<Py<PyAny>>", "terms::kind_member(py, self.token.kind())"),
         (_, "scopes") => ("scopes", "str", "&str", "self.token.scopes()"),
         (_, "issuer") => ("issuer", "str", "&str", "self.token.issuer()"),
@@ -51,7 +55,7 @@ fn shown(message: &Message, field: &Field) -> Option<[String; 4]> {
     let (constant, more) = match name {
         "preflight" | "scopes" => ("const ", ""),
         "kind" => ("", ", py: Python<'_>"),
-        _ => ("", ""),
+        _ => Default::default(),
     };
     let head = format!("{constant}fn {name}(&self{more}) -> {to}");
     Some([name.to_owned(), kind.to_owned(), head, value.to_owned()])

@@ -54,9 +54,7 @@ impl Shapes {
         }
         seen.with.insert(at);
     }
-}
 
-impl Shapes {
     /// The JSON of an answer that was written as fields.
     fn json(&self, mut bytes: &[u8], name: &str) -> Value {
         let mut object = Map::new();

@@ -79,10 +79,7 @@ impl Shapes {
     fn read() -> Self {
         let (mut questions, mut shapes) = (Vec::new(), Vec::<Shape>::new());
         let (shapes_text, _) = include_str!("../shapes.txt").split_once("\n== Messages\n").unwrap();
-        for line in shapes_text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-            if line.starts_with("* ") {
-                continue;
-            }
+        for line in shapes_text.lines().filter(|line| !line.is_empty() && !line.starts_with(['#', '*'])) {
             if let Some(question) = line.strip_prefix("? ") {
                 let (name, rest) = question.split_once(": ").unwrap();
                 let (types, about) = rest.split_once(": ").unwrap();
