@@ -1,7 +1,7 @@
 //! One HTTP request on one connection, with exactly these bytes: HTTP libraries don't send what a probe must.
 
 use core::time::Duration;
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
 
 use crate::output::Stop;
@@ -48,20 +48,23 @@ impl Endpoint {
     fn try_send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> std::io::Result<Response> {
         let address =
             if self.authority.contains(':') { self.authority.clone() } else { format!("{}:80", self.authority) };
-        let address = address.to_socket_addrs()?.next().ok_or(std::io::ErrorKind::NotFound)?;
+        let address = address.to_socket_addrs()?.next().ok_or(ErrorKind::NotFound)?;
         let mut stream = TcpStream::connect_timeout(&address, TIMEOUT)?;
         stream.set_read_timeout(Some(TIMEOUT))?;
-        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.authority);
+        let mut request = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n", self.authority);
         for (name, value) in headers {
-            head.push_str(&format!("{name}: {value}\r\n"));
+            request.push_str(&format!("{name}: {value}\r\n"));
         }
-        head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
-        stream.write_all(head.as_bytes())?;
-        stream.write_all(body)?;
+        request.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
+        // A server that rejects a request might close the connection before it has read everything. Reading says why.
+        let _ = stream.write_all(&[request.as_bytes(), body].concat());
         let (mut bytes, mut piece) = (Vec::new(), [0; 4096]);
         let mut reader = stream.take(MOST_BYTES);
         loop {
-            let read = reader.read(&mut piece)?;
+            let read = match reader.read(&mut piece) {
+                Err(error) if error.kind() == ErrorKind::ConnectionReset && !bytes.is_empty() => 0,
+                read => read?,
+            };
             bytes.extend_from_slice(piece.get(..read).unwrap_or_default());
             let text = String::from_utf8_lossy(&bytes);
             let is_message = text.contains("text/event-stream") && text.contains("data: {");
@@ -74,7 +77,32 @@ impl Endpoint {
         }
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let status = text.split(' ').nth(1).and_then(|status| status.parse().ok());
-        let status = status.ok_or(std::io::ErrorKind::InvalidData)?;
+        let status = status.ok_or(ErrorKind::InvalidData)?;
         Ok(Response { status, text })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::disallowed_methods, reason = "a test that cannot go on fails")]
+
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_counts_although_the_server_closes_before_it_has_read_the_request() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.read_exact(&mut [0]).unwrap();
+            // To close with unread bytes resets the connection.
+            stream.write_all(b"HTTP/1.1 401 Unauthorized\r\n\r\n").unwrap();
+        });
+        let endpoint = Endpoint::of(&format!("http://{address}/mcp")).unwrap();
+        let response = endpoint.send("POST", "/mcp", &[], &[b'a'; 1 << 20]).unwrap();
+        server.join().unwrap();
+        assert_eq!(response.status, 401);
     }
 }
