@@ -3,6 +3,7 @@
 #define ORBGATE_JSON_HPP
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -162,15 +163,25 @@ class Reader {
 public:
     template <typename Shape> static std::enable_if_t<std::is_class_v<Shape>, bool> get(std::string_view fields, Shape &shape)
     {
+        std::array<bool, std::size(field_names)> seen{};
         return each(fields, [&](std::uint32_t number, std::string_view bytes) {
             bool is_right = true;
-            const std::string_view wanted = number < std::size(field_names) ? field_names[number] : std::string_view();
-            each_field(shape, [&](std::string_view name, auto &value, bool) { is_right = is_right && (name != wanted || get(bytes, value)); });
+            each_field(shape, [&](std::string_view name, auto &value, bool) {
+                if (number < seen.size() && name == field_names[number]) {
+                    is_right = (is_list(value) || !seen[number]) && get(bytes, value);
+                    seen[number] = true;
+                }
+            });
             return is_right;
         });
     }
 
 private:
+    // Whether a value has a field for each of its items. Others have one field.
+    template <typename Value> static constexpr bool is_list(const Value &) { return false; }
+    template <typename Value> static constexpr bool is_list(const std::vector<Value> &) { return true; }
+    template <typename Value> static constexpr bool is_list(const std::optional<std::vector<Value>> &) { return true; }
+
     static bool get(std::string_view bytes, bool &value)
     {
         value = bytes.empty();

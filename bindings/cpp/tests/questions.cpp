@@ -127,8 +127,10 @@ static void fields_are_read_whole_or_not_at_all()
     }
     check(ends == 4, "only whole fields are read");
     for (const std::string &bad : {field("token", "kind"), field("allowed", field("orbs", field("consumes", "1"))),
-                                   field("allowed", field("location", field("line", "1"))), field("allowed", field("scopes", "a"))}) {
-        check(!questions::detail::Reader::get(bad, reach), "malformed");
+                                   field("allowed", field("location", field("line", "1"))), field("allowed", field("scopes", "a")),
+                                   field("policy", "") + field("policy", "a"), field("allowed", field("orbs", "") + field("orbs", ""))}) {
+        questions::Reach part;
+        check(!questions::detail::Reader::get(bad, part), "malformed");
     }
     const questions::RequestToken token{"\x01\xf0\x9f\x98\x80\n\"\\", "a"};
     check(questions::to_json(token) == "{\"kind\":\"\\u0001\xf0\x9f\x98\x80\\n\\\"\\\\\",\"scopes\":\"a\"}", "written");

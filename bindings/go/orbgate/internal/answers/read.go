@@ -13,7 +13,7 @@ import (
 var errNotRead = errors.New("orbgate: the answer is malformed")
 
 // Read reads an answer from the fields that the library writes, each a number, a length and its bytes. Its strings are parts of them.
-// Unknown fields are skipped: a later library may add one.
+// Unknown fields are skipped: a later library may add one. A field that isn't a list's is there once.
 func Read[Answer any](fields string, answer *Answer) error {
 	if !read(reflect.ValueOf(answer).Elem(), fields) {
 		return errNotRead
@@ -54,11 +54,17 @@ func read(to reflect.Value, fields string) bool {
 		list := to.Field(at)
 		list.Set(reflect.MakeSlice(list.Type(), 0, 0))
 	}
+	var seen [len(names)]bool
 	return each(fields, func(number uint32, value string) bool {
 		if number >= uint32(len(plan.fields)) || plan.fields[number] == 0 {
 			return true
 		}
-		return set(to.Field(plan.fields[number]-1), value)
+		field := to.Field(plan.fields[number] - 1)
+		if seen[number] && field.Kind() != reflect.Slice {
+			return false
+		}
+		seen[number] = true
+		return set(field, value)
 	})
 }
 

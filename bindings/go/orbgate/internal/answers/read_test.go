@@ -57,6 +57,7 @@ func TestMalformedFieldsAreAnError(t *testing.T) {
 	for _, fields := range []string{
 		"\x00", field("allowed", field("location", field("line", "1"))), field("allowed", field("orbs", field("consumes", "1"))),
 		field("token", "kind"), field("allowed", field("scopes", "a")), field("policy", "")[:4] + "\xff\xff\xff\xff",
+		field("policy", "") + field("policy", "a"), field("allowed", field("orbs", "")+field("orbs", "")),
 	} {
 		if Read(fields, new(questions.Reach)) == nil {
 			t.Errorf("%q is read", fields)

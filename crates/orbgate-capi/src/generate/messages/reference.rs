@@ -74,7 +74,8 @@ pub(super) fn page(messages: &Messages) -> String {
              `orbgate_engine_ask` gives the answer of a [question about a policy](../bindings/README.md#questions) as JSON or, with\n\
              `ORBGATE_ANSWER_FIELDS`, as the fields of its object, without a head. The numbers are those of their names, in every object. A null,\n\
              an empty list and a false of the JSON aren't there, but every string and integer of it is. A list has a field for each item, and\n\
-             an item that is a list is again a field for each of its items.\n\n\
+             an item that is a list is again a field for each of its items. A host refuses a second field that isn't a list's, and skips\n\
+             unknown fields.\n\n\
              | number | name |\n|--:|---|\n";
     for (number, name) in (1..).zip(names()) {
         text += &format!("| {number} | `{name}` |\n");

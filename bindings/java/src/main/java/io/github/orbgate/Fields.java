@@ -75,10 +75,12 @@ final class Fields {
         }
     }
 
-    /** The value of a field, which a list adds to what came before. */
+    /** The value of a field, which a list adds to what came before. Another field is there once. */
     private static Object value(ByteBuffer field, Type type, Object before) {
         Class<?> raw = (Class<?>) (type instanceof ParameterizedType generic ? generic.getRawType() : type);
-        if (raw == Optional.class) {
+        if (before != null && raw != List.class && raw != Optional.class) {
+            throw Wire.refused();
+        } else if (raw == Optional.class) {
             Object inner = before instanceof Optional<?> maybe ? maybe.orElse(null) : null;
             return Optional.of(value(field, argument(type), inner));
         } else if (raw == OptionalLong.class) {

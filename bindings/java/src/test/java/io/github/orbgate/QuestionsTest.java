@@ -109,7 +109,8 @@ class QuestionsTest {
             byte[] cut = Arrays.copyOf(text, size);
             assertThrows(OrbgateException.class, () -> Fields.read(cut, Questions.RequestToken.class));
         }
-        for (byte[] bad : List.of(field(29, none), field(28, new byte[] {1}))) {
+        byte[] twice = Arrays.copyOfRange(field(0, field(28, none), field(28, none)), 8, 24);
+        for (byte[] bad : List.of(field(29, none), field(28, new byte[] {1}), twice)) {
             assertThrows(OrbgateException.class, () -> Fields.read(bad, Questions.Orbs.class));
         }
     }
