@@ -29,9 +29,9 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     for (position, byte) in last.iter_mut().zip(rest) {
         *position = *byte;
     }
-    let found = read(last, &mut seen);
-    let (found, stray) = found.split_at_checked(part)?;
-    end.copy_from_slice(found);
+    let decoded = read(last, &mut seen);
+    let (decoded, stray) = decoded.split_at_checked(part)?;
+    end.copy_from_slice(decoded);
     let is_right = seen & u64::from_le_bytes([NONE; 8]) == 0 && stray.iter().all(|byte| *byte == 0);
     is_right.then_some(bytes)
 }

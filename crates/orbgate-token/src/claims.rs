@@ -100,14 +100,14 @@ impl<'t> Claims<'t> {
     /// only strings.
     fn check_audience(&self, issuer: &Issuer) -> Result<(), TokenError> {
         let is_ours = |text: &str| issuer.audiences.iter().any(|audience| audience == text);
-        let found = match self.0.get(&issuer.audience_claim) {
+        let has_ours = match self.0.get(&issuer.audience_claim) {
             Some(Member::Text(one)) => is_ours(one),
             Some(Member::Other(Value::Array(list))) => {
                 list.iter().all(Value::is_string) && list.iter().filter_map(Value::as_str).any(is_ours)
             }
             _ => false,
         };
-        found.then_some(()).ok_or(TokenError::Audience)
+        has_ours.then_some(()).ok_or(TokenError::Audience)
     }
 
     fn validity(&self) -> Result<Validity, TokenError> {

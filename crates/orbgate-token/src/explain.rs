@@ -296,7 +296,7 @@ fn key_hint(error: TokenError, header: &Header, keys: &KeySet) -> String {
 /// The hint for a token that can't be parsed.
 fn form(error: TokenError, token: &[u8]) -> Option<String> {
     let dots = memchr::memchr_iter(b'.', token).count();
-    let said = match (error, dots) {
+    let hint = match (error, dots) {
         (TokenError::NotCompact, 0) if token.is_empty() => "it is empty",
         (TokenError::NotCompact, 0) => {
             "it has no dots, so it is an opaque token: if its issuer has an introspection endpoint, write `opaque`"
@@ -310,7 +310,7 @@ fn form(error: TokenError, token: &[u8]) -> Option<String> {
         }
         _ => return None,
     };
-    Some(said.to_owned())
+    Some(hint.to_owned())
 }
 
 fn claims_hint(error: TokenError, claims: &Claims<'_>, issuer: &Issuer, now: Duration) -> Option<String> {

@@ -60,8 +60,7 @@ impl<'t> Object<'t> {
 
     /// Linear search: a token has few members, and most names differ in length.
     pub(crate) fn get(&self, name: &str) -> Option<&Member<'t>> {
-        let found = self.0.iter().find(|(other, _)| other.0 == name);
-        found.map(|(_, member)| member)
+        self.0.iter().find(|(other, _)| other.0 == name).map(|(_, member)| member)
     }
 
     /// The member, if it is a string.

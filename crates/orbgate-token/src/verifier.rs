@@ -306,8 +306,7 @@ impl Verifier {
     pub(crate) fn issuer_of(&self, claims: &Claims<'_>) -> Result<(usize, &Issuer, &Arc<str>), TokenError> {
         let name = claims.issuer()?;
         let mut issuers = self.issuers.iter().enumerate();
-        let found = issuers.find(|(_, (_, known))| **known == *name);
-        let (index, (issuer, name)) = found.ok_or(TokenError::Issuer)?;
+        let (index, (issuer, name)) = issuers.find(|(_, (_, known))| **known == *name).ok_or(TokenError::Issuer)?;
         Ok((index, issuer, name))
     }
 

@@ -193,10 +193,10 @@ issuers:
     kind: user
 remember_signatures: 10000000000
 ";
-    let said = Verifier::from_yaml(yaml).unwrap_err().in_file("t");
-    let said: Vec<_> = said.lines().collect();
+    let message = Verifier::from_yaml(yaml).unwrap_err().in_file("t");
+    let lines: Vec<_> = message.lines().collect();
     let mut expected = Expected::default();
-    expected.add(yaml, &said);
+    expected.add(yaml, &lines);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "configuration: missing and misspelt keys");
     let only = |yaml: &str| Verifier::from_yaml(yaml).unwrap_err().in_file("t");
     let misspelt = only("orbgate_token: 1\nisuers: []\nremember_signatures: 10000000000\n");
@@ -307,11 +307,11 @@ fn the_tests_for_kinds_tell_tokens_apart() {
     for (user, organisation, diagnostic) in table {
         let kind = KindRules::Claims { user, organisation };
         let verifier = Verifier::new([Issuer::new("a", "b", kind)]);
-        let said = verifier.err().map(|error| error.to_string());
-        assert_eq!(said.is_some(), diagnostic.is_some(), "{said:?}");
-        if let (Some(said), Some(diagnostic)) = (said, diagnostic) {
-            let message = said.strip_prefix("issuers[0]: ").unwrap();
-            assert!(message.contains(diagnostic) && said.lines().count() == 1, "{said}");
+        let text = verifier.err().map(|error| error.to_string());
+        assert_eq!(text.is_some(), diagnostic.is_some(), "{text:?}");
+        if let (Some(text), Some(diagnostic)) = (text, diagnostic) {
+            let message = text.strip_prefix("issuers[0]: ").unwrap();
+            assert!(message.contains(diagnostic) && text.lines().count() == 1, "{text}");
         }
     }
 }

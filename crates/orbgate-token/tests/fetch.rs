@@ -373,9 +373,9 @@ async fn those_who_wait_for_a_fetch_that_fails_ask_once_together() {
         tokio::time::sleep(Duration::from_millis(100)).await;
         world.verify("key-1").await
     };
-    let found = tokio::join!(world.verify("key-1"), later(), later());
+    let errors = tokio::join!(world.verify("key-1"), later(), later());
     let none = Some(TokenError::NoKeys);
-    assert_eq!(found, (none, none, none));
+    assert_eq!(errors, (none, none, none));
     assert_eq!(world.server.hits(), 2);
 }
 

@@ -75,10 +75,7 @@ fn noted(section: &str, changes: &[(&str, &str)], claims: &[(&str, Value)]) -> S
     let marked = format!("\n## {section}\n");
     let (_, rest) = PAGE.split_once(&marked).unwrap();
     let blocks = blocks(rest.split("\n## ").next().unwrap());
-    let of = |start: &str| {
-        let mut found = blocks.iter().filter(|(about, _)| about.starts_with(start));
-        found.next().unwrap().1
-    };
+    let of = |start: &str| blocks.iter().find(|(about, _)| about.starts_with(start)).unwrap().1;
     let yaml = changes.iter().fold(of("yaml").to_owned(), |yaml, (from, to)| {
         assert!(yaml.contains(from), "{section}: {from}");
         yaml.replace(from, to)

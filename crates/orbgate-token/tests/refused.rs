@@ -54,8 +54,8 @@ impl World {
                 let message = core::str::from_utf8(check.message()).unwrap();
                 let token = format!("{message}.{}", base64url(check.signature()));
                 let rules = issuer().algorithms([check.algorithm()]);
-                let found = verifier(rules).verify(token, &known, at(now).time).err();
-                check.finish(found != Some(TokenError::Signature), at(now).time).err()
+                let error = verifier(rules).verify(token, &known, at(now).time).err();
+                check.finish(error != Some(TokenError::Signature), at(now).time).err()
             }
             Judged::Wait(wait) => panic!("waits {wait:?}"),
         }
@@ -130,13 +130,13 @@ fn forgeries_cause_one_fetch_in_a_cooldown_and_delay_nothing() {
             }
             if number == 500 {
                 // A token of a new key begins its own attempt at once, although the other is under way.
-                let mut asked = world.cache.ask(at(now).monotonic);
-                let judged = world.cache.judge(&rotated, &mut asked, at(now));
+                let mut progress = world.cache.ask(at(now).monotonic);
+                let judged = world.cache.judge(&rotated, &mut progress, at(now));
                 assert!(matches!(judged, Judged::Wait(_)), "{judged:?}");
                 let fetch = world.fetch(now).unwrap();
                 assert_ne!(fetch.attempt, fetches[0].1.attempt);
                 world.serve(&fetch, &[old.jwk("key-1"), next.jwk("key-2")], now);
-                drop(asked);
+                drop(progress);
                 assert_eq!(world.verdict(&rotated, now), None);
                 rotated_at = Some(now);
             }

@@ -30,10 +30,10 @@ fn judge(
     (seconds, monotonic): (u64, Duration),
 ) -> Result<VerifiedToken, TokenError> {
     let body = json!({ "keys": jwks }).to_string();
-    let mut asked = cache.ask(monotonic);
+    let mut progress = cache.ask(monotonic);
     let time = at(seconds);
     loop {
-        let judged = cache.judge(token, &mut asked, Now { time, monotonic });
+        let judged = cache.judge(token, &mut progress, Now { time, monotonic });
         let mut next = cache.next_fetch(monotonic);
         while let Some(fetch) = next {
             let response = Response { status: 200, cache_control: None, body: body.as_bytes() };

@@ -70,11 +70,11 @@ pub(super) fn read(
 /// The address of the keys, from the discovery document of exactly this issuer.
 fn jwks_uri(document: &[u8], issuer: &str) -> Result<String, FetchError> {
     let members = Object::parse(document).map_err(|_| FetchError::BadDiscovery)?;
-    let (Some(found), Some(url)) = (members.text("issuer"), members.text("jwks_uri")) else {
+    let (Some(claimed), Some(url)) = (members.text("issuer"), members.text("jwks_uri")) else {
         return Err(FetchError::BadDiscovery);
     };
-    if found != issuer {
-        return Err(FetchError::WrongIssuer(found.into()));
+    if claimed != issuer {
+        return Err(FetchError::WrongIssuer(claimed.into()));
     }
     // Only an issuer on this machine may lead us to another address on it.
     let is_remote = issuer.starts_with("https://");

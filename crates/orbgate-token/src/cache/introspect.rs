@@ -38,7 +38,7 @@ impl KeyCache {
         &self,
         mut read: impl FnMut(&SecretSource) -> std::io::Result<Vec<u8>>,
     ) -> Result<(), ConfigError> {
-        let (mut found, mut diagnostics) = (Vec::new(), Vec::new());
+        let (mut authorizations, mut diagnostics) = (Vec::new(), Vec::new());
         let mut files = Vec::new();
         for issuer in 0..self.introspections.len() {
             let Some((of, opaque)) = self.introspection(issuer) else {
@@ -54,14 +54,14 @@ impl KeyCache {
             let mut opaque = opaque.clone();
             opaque.authorization = None;
             match opaque.read_secret(&mut read) {
-                Ok(()) => found.push((of, opaque.authorization)),
+                Ok(()) => authorizations.push((of, opaque.authorization)),
                 Err(diagnostic) => diagnostics.push(diagnostic),
             }
         }
         if !diagnostics.is_empty() {
             return Err(ConfigError::of_secrets(diagnostics));
         }
-        for (of, authorization) in found {
+        for (of, authorization) in authorizations {
             of.ask_with(authorization);
         }
         for (issuer, keys) in files {
@@ -78,12 +78,12 @@ impl KeyCache {
     }
 
     /// What is known of a token that its issuer is asked about.
-    pub(super) fn introspect(&self, issuer: usize, token: &[u8], asked: &mut Asked, now: Now) -> Judged {
+    pub(super) fn introspect(&self, issuer: usize, token: &[u8], progress: &mut Asked, now: Now) -> Judged {
         let mark: Mark = Sha256::digest(token).into();
-        let verdict = match self.said(issuer, &mark, asked.at, now) {
+        let verdict = match self.said(issuer, &mark, progress.at, now) {
             Some(verdict) => verdict,
             None => match core::str::from_utf8(token) {
-                Ok(token) => match self.answer(issuer, mark, token, asked, now.monotonic) {
+                Ok(token) => match self.answer(issuer, mark, token, progress, now.monotonic) {
                     Some(wait) => return Judged::Wait(wait),
                     None => Err(TokenError::Unanswered),
                 },
@@ -94,19 +94,19 @@ impl KeyCache {
     }
 
     /// What the endpoint has said, if it is new enough: it was asked after this question, or not too long ago.
-    fn said(&self, issuer: usize, mark: &Mark, asked: Duration, now: Now) -> Option<Result<VerifiedToken, TokenError>> {
+    fn said(&self, issuer: usize, mark: &Mark, at: Duration, now: Now) -> Option<Result<VerifiedToken, TokenError>> {
         let (of, opaque) = self.introspection(issuer)?;
         let (active, refused) = of.verdicts().get(mark, now.monotonic);
-        let is_new = |sent: Duration, longest: Duration| sent >= asked || now.monotonic.saturating_sub(sent) < longest;
+        let is_new = |sent: Duration, longest: Duration| sent >= at || now.monotonic.saturating_sub(sent) < longest;
         let negative = NEGATIVE.min(opaque.max_cache);
-        let active = active.and_then(|said| {
-            let verdict = self.verdict(issuer, mark, &said.stated, now.time);
+        let active = active.and_then(|answer| {
+            let verdict = self.verdict(issuer, mark, &answer.stated, now.time);
             let longest = match &verdict {
                 Ok(token) if now.time < token.expires() => opaque.max_cache,
                 Ok(_) => Duration::ZERO,
                 Err(_) => negative,
             };
-            is_new(said.sent, longest).then_some(verdict)
+            is_new(answer.sent, longest).then_some(verdict)
         });
         active.or_else(|| {
             let (sent, error) = refused?;
@@ -133,17 +133,17 @@ impl KeyCache {
     }
 
     /// What to wait for until the endpoint answers; `None` if it isn't asked about this token now.
-    fn answer(&self, issuer: usize, mark: Mark, token: &str, asked: &mut Asked, now: Duration) -> Option<Wait> {
+    fn answer(&self, issuer: usize, mark: Mark, token: &str, progress: &mut Asked, now: Duration) -> Option<Wait> {
         let timeout = self.settings.timeout;
         let (of, _) = self.introspection(issuer)?;
-        if now.saturating_sub(asked.at) >= timeout {
+        if now.saturating_sub(progress.at) >= timeout {
             return None;
         }
         // Tokens that wait for keys have places of their own, which no flood of opaque tokens takes.
         let most = self.settings.max_waiting.div_ceil(2);
-        let place = match asked.place.take() {
+        let place = match progress.place.take() {
             Some(place) => place,
-            None => self.asking_places.enter(most, asked.holds_thread)?,
+            None => self.asking_places.enter(most, progress.holds_thread)?,
         };
         let mut asking = of.asking();
         asking.expire(now, self.settings.retry);
@@ -178,7 +178,7 @@ impl KeyCache {
         }
         let is_failing = asking.is_failing();
         drop(asking);
-        self.until(asked, place, wait, is_failing, now)
+        self.until(progress, place, wait, is_failing, now)
     }
 
     /// The next token to ask an issuer's endpoint about.
@@ -218,13 +218,13 @@ impl KeyCache {
         });
         let mut asking = of.asking();
         let flight = asking.flights.get(&attempt)?;
-        let (said, failure) = match answer {
+        let (stated, failure) = match answer {
             Ok(answered) => (answered.map(|(_, _, stated)| stated), None),
             Err(failure) => (Err(TokenError::Unanswered), Some(failure)),
         };
         // Before its attempt is over, so that those who wait for it find it.
         if !flight.discarded {
-            of.verdicts().put(mark, sent, said, now);
+            of.verdicts().put(mark, sent, stated, now);
         }
         asking.end(attempt);
         match failure {

@@ -237,10 +237,10 @@ impl KeyCache {
     }
 
     /// Verifies this token at this time. Returns a verdict, or the step that must precede it.
-    pub fn judge(&self, token: impl AsRef<[u8]>, asked: &mut Asked, now: Now) -> Judged {
+    pub fn judge(&self, token: impl AsRef<[u8]>, progress: &mut Asked, now: Now) -> Judged {
         let text = token.as_ref();
         if let Some(issuer) = self.verifier.opaque_issuer(text) {
-            return self.introspect(issuer, text, asked, now);
+            return self.introspect(issuer, text, progress, now);
         }
         let compact = match self.verifier.parse(text) {
             Ok(compact) => compact,
@@ -252,12 +252,12 @@ impl KeyCache {
         };
         let issuer = token.index;
         if token.issuer.opaque.is_some() {
-            return self.introspect(issuer, text, asked, now);
+            return self.introspect(issuer, text, progress, now);
         }
         if token.issuer.jwks_file.is_some() {
             return self.judge_with(&token, &self.snapshot.load().keys, now);
         }
-        if let Some(wait) = self.refresh(issuer, asked, now.monotonic) {
+        if let Some(wait) = self.refresh(issuer, progress, now.monotonic) {
             return Judged::Wait(wait);
         }
         let snapshot = self.usable(issuer, now.monotonic);
@@ -269,21 +269,21 @@ impl KeyCache {
             return judged;
         };
         let cause = Cause::UnknownKey(kid);
-        if let Some(wait) = self.since(issuer, asked, None, cause, now.monotonic) {
+        if let Some(wait) = self.since(issuer, progress, None, cause, now.monotonic) {
             return Judged::Wait(wait);
         }
-        self.judge_lastly(&token, asked.at, now)
+        self.judge_lastly(&token, progress.at, now)
     }
 
     /// The verdict with the current keys.
-    fn judge_lastly(&self, token: &Opened<'_>, asked: Duration, now: Now) -> Judged {
+    fn judge_lastly(&self, token: &Opened<'_>, asked_at: Duration, now: Now) -> Judged {
         let snapshot = self.usable(token.index, now.monotonic);
         let judged = self.judge_with(token, &snapshot.keys, now);
         if judged.lacks_key()
             && let (Some(kid), Some(mut schedule)) = (token.kid(), self.lock(token.index))
         {
             let known = snapshot.times(token.index);
-            schedule.attempts.note_missing(kid, asked, known, &self.settings);
+            schedule.attempts.note_missing(kid, asked_at, known, &self.settings);
         }
         judged
     }
@@ -388,10 +388,10 @@ impl KeyCache {
         drop(schedule);
         let (rules, _) = self.verifier.named(issuer)?;
         // Read before the lock is taken: it may be a long text.
-        let found = result.and_then(|response| discovery::read(stage, response, rules, &self.settings));
+        let discovered = result.and_then(|response| discovery::read(stage, response, rules, &self.settings));
         let mut schedule = self.lock(issuer)?;
         let flight = schedule.flight_of(attempt)?;
-        match found {
+        match discovered {
             Ok(Found::Url(url)) => {
                 flight.stage = Stage::Keys;
                 flight.url = url;

@@ -144,7 +144,7 @@ mod tests {
         let next = KeyCache::new(verifier, FetchSettings::DEFAULT).unwrap().taking_over(&cache);
         assert!(next.notices(at(2700)).is_empty());
         let mut number = 0;
-        let mut asked = |second, result| {
+        let mut answered = |second, result| {
             number += 1;
             let now = super::super::Now { time: std::time::UNIX_EPOCH, monotonic: at(second) };
             let _ = cache.judge(format!("opaque-{number}"), &mut cache.ask(at(second)), now);
@@ -153,12 +153,12 @@ mod tests {
             lines(&cache.notices(at(second)))
         };
         let page = "warning: opaque tokens of `https://b.example.com` cannot be asked about: the issuer's response is not a JSON object";
-        assert_eq!(asked(2701, ok(b"<html>")), page);
+        assert_eq!(answered(2701, ok(b"<html>")), page);
         // Anyone can make it fail again and again.
-        assert_eq!(asked(2702, ok(b"{}")), "");
-        assert_eq!(asked(2703, ok(b"<html>")), "");
-        assert_eq!(asked(2731, ok(b"{}")), "info: opaque tokens of `https://b.example.com` are asked about again");
+        assert_eq!(answered(2702, ok(b"{}")), "");
+        assert_eq!(answered(2703, ok(b"<html>")), "");
+        assert_eq!(answered(2731, ok(b"{}")), "info: opaque tokens of `https://b.example.com` are asked about again");
         let down = "error: opaque tokens of `https://b.example.com` cannot be asked about: the issuer responded with status 503";
-        assert_eq!(asked(2762, Ok(Response { status: 503, cache_control: None, body: b"" })), down);
+        assert_eq!(answered(2762, Ok(Response { status: 503, cache_control: None, body: b"" })), down);
     }
 }

@@ -34,31 +34,31 @@ use super::{Asked, KeyCache, Phase};
 
 impl KeyCache {
     /// Refreshes an issuer's keys: returns the attempt to wait for, or `None` if they are current or can't be refreshed.
-    pub(super) fn refresh(&self, issuer: usize, asked: &mut Asked, now: Duration) -> Option<Wait> {
+    pub(super) fn refresh(&self, issuer: usize, progress: &mut Asked, now: Duration) -> Option<Wait> {
         let snapshot = self.snapshot.load();
-        let seen = match asked.phase {
+        let seen = match progress.phase {
             Phase::Start => snapshot.generation(issuer),
             Phase::Stale { seen } => seen,
             Phase::Current => return None,
         };
         let cause = snapshot.cause(issuer);
-        if matches!(asked.phase, Phase::Start) {
+        if matches!(progress.phase, Phase::Start) {
             let due = snapshot.due(issuer, now);
             // The keys may be used, or the issuer fails, so no token waits for another token's attempt.
             if due != Due::Now || snapshot.is_failing(issuer) {
-                asked.phase = Phase::Current;
+                progress.phase = Phase::Current;
                 let mut schedule = (due != Due::Not).then(|| self.lock(issuer)).flatten()?;
                 self.expire(issuer, &mut schedule, now);
                 let is_idle = schedule.flight.is_none();
                 let wait = is_idle.then(|| self.begin(issuer, &mut schedule, cause, now));
                 let wait = wait.flatten().filter(|_| due == Due::Now)?;
-                return self.waits(issuer, asked, wait, now);
+                return self.waits(issuer, progress, wait, now);
             }
         }
-        asked.phase = Phase::Stale { seen };
-        let wait = self.since(issuer, asked, Some(seen), cause, now);
+        progress.phase = Phase::Stale { seen };
+        let wait = self.since(issuer, progress, Some(seen), cause, now);
         if wait.is_none() {
-            asked.phase = Phase::Current;
+            progress.phase = Phase::Current;
         }
         wait
     }
@@ -68,7 +68,7 @@ impl KeyCache {
     pub(super) fn since(
         &self,
         issuer: usize,
-        asked: &mut Asked,
+        progress: &mut Asked,
         seen: Option<u64>,
         cause: Cause,
         now: Duration,
@@ -76,13 +76,13 @@ impl KeyCache {
         let mut schedule = self.lock(issuer)?;
         self.expire(issuer, &mut schedule, now);
         let is_new = seen.is_some_and(|seen| self.snapshot.load().generation(issuer) != seen);
-        let is_late = now.saturating_sub(asked.at) >= self.settings.timeout;
-        if is_new || is_late || schedule.has_ended_since(asked.before) {
+        let is_late = now.saturating_sub(progress.at) >= self.settings.timeout;
+        if is_new || is_late || schedule.has_ended_since(progress.before) {
             return None;
         }
         let wait = self.under_way(issuer, &mut schedule, cause, now)?;
         drop(schedule);
-        self.waits(issuer, asked, wait, now)
+        self.waits(issuer, progress, wait, now)
     }
 
     /// The attempt that is under way, or that begins now.
@@ -105,20 +105,20 @@ impl KeyCache {
     /// Anyone can send a token that waits, so each waits no longer than one attempt may take, and only a bounded number do. Past
     /// their share, tokens wait while the issuer may be about to answer: not if it failed before and took its time for that. One that
     /// failed at once answers the next attempt as soon, and may have its new key by then.
-    fn waits(&self, issuer: usize, asked: &mut Asked, wait: Wait, now: Duration) -> Option<Wait> {
+    fn waits(&self, issuer: usize, progress: &mut Asked, wait: Wait, now: Duration) -> Option<Wait> {
         let most = self.settings.max_waiting;
-        let place = match asked.place.take() {
+        let place = match progress.place.take() {
             Some(place) => place,
-            None => self.places.enter(most, asked.holds_thread)?,
+            None => self.places.enter(most, progress.holds_thread)?,
         };
         let is_failing = self.snapshot.load().is_failing_slowly(issuer);
-        self.until(asked, place, wait, is_failing, now)
+        self.until(progress, place, wait, is_failing, now)
     }
 
     /// How long a token with this place waits for an attempt; `None` if it doesn't.
     pub(super) fn until(
         &self,
-        asked: &mut Asked,
+        progress: &mut Asked,
         place: Ticket,
         wait: Wait,
         is_failing: bool,
@@ -130,11 +130,11 @@ impl KeyCache {
             true => wait.until.saturating_sub(timeout.saturating_sub(BRIEF)),
             false => wait.until,
         };
-        let until = latest.min(asked.at.saturating_add(timeout));
+        let until = latest.min(progress.at.saturating_add(timeout));
         if now >= until {
             return None;
         }
-        asked.place = Some(place);
+        progress.place = Some(place);
         Some(Wait { until, ..wait })
     }
 

@@ -109,13 +109,13 @@ impl FetchSettings {
         let mut ttl = None;
         for directive in directives {
             let (name, value) = directive.split_once('=').unwrap_or((directive, ""));
-            let said = match name.trim().to_ascii_lowercase().as_str() {
+            let lifetime = match name.trim().to_ascii_lowercase().as_str() {
                 "no-store" | "no-cache" => Some(Duration::ZERO),
                 "max-age" => value.trim().trim_matches('"').parse().ok().map(Duration::from_secs),
                 _ => None,
             };
             // If there are several, the shortest counts.
-            ttl = [ttl, said].into_iter().flatten().min();
+            ttl = [ttl, lifetime].into_iter().flatten().min();
         }
         ttl.unwrap_or(self.ttl).min(self.ttl_max).max(self.ttl_min)
     }
@@ -219,9 +219,9 @@ mod tests {
             ),
         ];
         for (settings, diagnostics) in table {
-            let said = settings.check().err().map_or_else(String::new, |error| error.to_string());
+            let actual = settings.check().err().map_or_else(String::new, |error| error.to_string());
             let expected = if diagnostics.is_empty() { String::new() } else { format!("fetching keys: {diagnostics}") };
-            assert_eq!(said, expected);
+            assert_eq!(actual, expected);
         }
     }
 
@@ -242,9 +242,9 @@ mod tests {
             (Some("no-cache, max-age=900"), 60),
             (Some("max-age=900, max-age=120"), 120),
         ];
-        for (said, seconds) in table {
-            let ttl = FetchSettings::default().ttl_of(said);
-            assert_eq!(ttl, Duration::from_secs(seconds), "{said:?}");
+        for (cache_control, seconds) in table {
+            let ttl = FetchSettings::default().ttl_of(cache_control);
+            assert_eq!(ttl, Duration::from_secs(seconds), "{cache_control:?}");
         }
     }
 }

@@ -50,16 +50,16 @@ impl Verdicts {
     }
 
     /// What an endpoint that was asked at this time has said; nothing if it gave no answer.
-    pub(super) fn put(&mut self, mark: Mark, sent: Duration, said: Result<Stated, TokenError>, now: Duration) {
+    pub(super) fn put(&mut self, mark: Mark, sent: Duration, stated: Result<Stated, TokenError>, now: Duration) {
         self.active.forget(now);
         self.refused.forget(now);
-        match said.and_then(Stated::unless_refused) {
+        match stated.and_then(Stated::unless_refused) {
             Ok(stated) => {
                 // With the hash and the parts of fixed size.
                 let bytes = stated.bytes().saturating_add(512);
-                let said = Arc::new(Said { sent, stated });
+                let answer = Arc::new(Said { sent, stated });
                 self.refused.remove(&mark);
-                self.active.put(mark, said, bytes, now);
+                self.active.put(mark, answer, bytes, now);
             }
             Err(error) => {
                 // An endpoint that fails has not said that the token is refused.
@@ -94,8 +94,7 @@ mod tests {
     fn refused_tokens_are_bounded() {
         let mut verdicts = Verdicts::new(Duration::from_secs(60));
         for number in 0..3 * REFUSED {
-            let said = Err(TokenError::Inactive);
-            verdicts.put(mark(number), Duration::ZERO, said, Duration::ZERO);
+            verdicts.put(mark(number), Duration::ZERO, Err(TokenError::Inactive), Duration::ZERO);
         }
         assert!(verdicts.refused.len() <= REFUSED);
         assert!(verdicts.active.len() <= ACTIVE);

@@ -129,8 +129,7 @@ impl Attempts {
     /// Whether the issuer was asked for this `kid` within a cooldown. It must not be remembered longer,
     /// because the issuer's next key may have this `kid`.
     fn is_missing(&self, kid: Fingerprint, now: Duration, settings: &FetchSettings) -> bool {
-        let asked = self.missing.get(&kid);
-        asked.is_some_and(|asked| now.saturating_sub(*asked) < settings.cooldown)
+        self.missing.get(&kid).is_some_and(|at| now.saturating_sub(*at) < settings.cooldown)
     }
 
     /// Notes that the issuer was asked for a key after that time, and did not have it. Does so only if the
@@ -139,14 +138,14 @@ impl Attempts {
     pub(super) fn note_missing(
         &mut self,
         kid: Fingerprint,
-        asked: Duration,
+        asked_at: Duration,
         known: Option<Times>,
         settings: &FetchSettings,
     ) {
         let Some((last, known)) = self.last.zip(known) else {
             return;
         };
-        if last < asked || known.fetched < last {
+        if last < asked_at || known.fetched < last {
             return;
         }
         if self.missing.len() >= MISSING {
@@ -207,11 +206,11 @@ mod tests {
             (4200, true, Due::Now),
         ];
         for (at, failing, due) in table {
-            let found = match failing {
+            let actual = match failing {
                 true => times.due_while_failing(clock.at(at)),
                 false => times.due(clock.at(at)),
             };
-            assert_eq!(found, due, "{at} {failing}");
+            assert_eq!(actual, due, "{at} {failing}");
         }
         assert!(!times.are_over(clock.at(4199)) && times.are_over(clock.at(4200)));
     }
@@ -256,15 +255,15 @@ mod tests {
     #[test]
     fn a_key_is_missing_only_if_the_last_attempt_could_know_it() {
         let clock = Clock::new();
-        for (asked, last, fetched, is_noted) in
+        for (asked_at, last, fetched, is_noted) in
             [(10, 10, 10, true), (10, 11, 12, true), (10, 9, 12, false), (10, 11, 9, false), (10, 11, 10, false)]
         {
             let mut attempts = Attempts::default();
             assert!(attempts.may(Cause::NoKeys, clock.at(last), &SETTINGS));
             let known = Times::new(clock.at(fetched), Duration::from_secs(600), &SETTINGS);
-            attempts.note_missing(kid(1), clock.at(asked), known, &SETTINGS);
-            let found = attempts.is_missing(kid(1), clock.at(fetched), &SETTINGS);
-            assert_eq!(found, is_noted, "{asked} {last} {fetched}");
+            attempts.note_missing(kid(1), clock.at(asked_at), known, &SETTINGS);
+            let is_missing = attempts.is_missing(kid(1), clock.at(fetched), &SETTINGS);
+            assert_eq!(is_missing, is_noted, "{asked_at} {last} {fetched}");
         }
     }
 

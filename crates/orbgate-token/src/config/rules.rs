@@ -23,19 +23,19 @@ use crate::verifier::{MOST_REMEMBERED, MOST_TOKEN_BYTES, Verifier};
 pub(super) fn verifier(document: &Document, diagnostics: &mut Diagnostics) -> Verifier {
     let issuers = issuers(document, diagnostics);
     let mut verifier = Verifier::of(issuers);
-    if let Some(said) = &document.max_token_bytes {
-        let most = usize::try_from(said.value.get()).unwrap_or(usize::MAX);
+    if let Some(setting) = &document.max_token_bytes {
+        let most = usize::try_from(setting.value.get()).unwrap_or(usize::MAX);
         if most > MOST_TOKEN_BYTES {
             let message = format!("`max_token_bytes` is over {MOST_TOKEN_BYTES}, which is the limit");
-            diagnostics.push(said.location, message);
+            diagnostics.push(setting.location, message);
         }
         verifier = verifier.max_token_bytes(most);
     }
-    if let Some(said) = &document.remember_signatures {
-        let most = usize::try_from(said.value).unwrap_or(usize::MAX);
+    if let Some(setting) = &document.remember_signatures {
+        let most = usize::try_from(setting.value).unwrap_or(usize::MAX);
         if most > MOST_REMEMBERED {
             let message = format!("`remember_signatures` is over {MOST_REMEMBERED}, which is the limit");
-            diagnostics.push(said.location, message);
+            diagnostics.push(setting.location, message);
         }
         verifier = verifier.remember_signatures(most);
     }

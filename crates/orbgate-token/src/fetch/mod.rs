@@ -147,10 +147,10 @@ impl KeyFetcher {
     /// [`TokenError::Unanswered`].
     pub async fn verify(&self, token: impl AsRef<[u8]>, now: SystemTime) -> Result<VerifiedToken, TokenError> {
         let shared = &self.shared;
-        let mut asked = shared.cache.ask(shared.elapsed());
+        let mut progress = shared.cache.ask(shared.elapsed());
         loop {
             let now = Now { time: now, monotonic: shared.elapsed() };
-            let judged = shared.cache.judge(token.as_ref(), &mut asked, now);
+            let judged = shared.cache.judge(token.as_ref(), &mut progress, now);
             self.start_fetches();
             match judged {
                 Judged::Verdict(result) => return result,

@@ -14,9 +14,9 @@ fn a_flood_waits_in_bounds_and_a_known_token_never_waits() {
     assert!(world.says("good", &active()).is_ok());
     let mut waiting = VecDeque::new();
     for number in 0..5_000 {
-        let (asked, verdict) = world.ask(&format!("junk-{number}"));
+        let (progress, verdict) = world.ask(&format!("junk-{number}"));
         match verdict {
-            None => waiting.push_back((number, asked)),
+            None => waiting.push_back((number, progress)),
             Some(verdict) => assert_eq!(verdict, Err(TokenError::Unanswered)),
         }
         assert!(world.known("good").unwrap().is_ok());
@@ -36,14 +36,14 @@ fn a_flood_waits_in_bounds_and_a_known_token_never_waits() {
         assert!(fetches.len() <= 32);
     }
     assert_eq!(served, 512);
-    for (number, mut asked) in waiting {
-        let verdict = world.again(&format!("junk-{number}"), &mut asked);
+    for (number, mut progress) in waiting {
+        let verdict = world.again(&format!("junk-{number}"), &mut progress);
         assert_eq!(verdict, Some(Err(TokenError::Inactive)));
     }
     // A flood of refused tokens pushes out no good one.
     for number in 0..200_000 {
         let token = format!("more-{number}");
-        let (_asked, _) = world.ask(&token);
+        let (_progress, _) = world.ask(&token);
         for fetch in world.fetches() {
             world.report(&fetch, 200, br#"{"active":false}"#);
         }
@@ -57,7 +57,7 @@ fn a_flood_waits_in_bounds_and_a_known_token_never_waits() {
 fn no_fetch_may_take_longer_than_the_setting() {
     let mut world = World::new(60);
     world.ms = 100;
-    let (_asked, _) = world.ask("good");
+    let (_progress, _) = world.ask("good");
     world.ms = 90;
     assert_eq!(world.fetch().unwrap().timeout.as_millis(), 5_000);
 }
@@ -66,25 +66,25 @@ fn no_fetch_may_take_longer_than_the_setting() {
 #[test]
 fn nobody_waits_for_long() {
     let mut world = World::new(60);
-    let asked: Vec<_> = (0..512).map(|number| (number, world.ask(&number.to_string()).0)).collect();
+    let waiting: Vec<_> = (0..512).map(|number| (number, world.ask(&number.to_string()).0)).collect();
     assert_eq!(world.fetches().len(), 32);
-    let still = |world: &World, asked: Vec<(i32, Asked)>| {
+    let still = |world: &World, waiting: Vec<(i32, Asked)>| {
         let mut still = Vec::new();
-        for (number, mut asked) in asked {
-            if world.again(&number.to_string(), &mut asked).is_none() {
-                still.push((number, asked));
+        for (number, mut progress) in waiting {
+            if world.again(&number.to_string(), &mut progress).is_none() {
+                still.push((number, progress));
             }
         }
         still
     };
     world.ms = 999;
-    let asked = still(&world, asked);
-    assert_eq!(asked.len(), 512);
+    let waiting = still(&world, waiting);
+    assert_eq!(waiting.len(), 512);
     world.ms = 1_000;
-    let asked = still(&world, asked);
-    assert_eq!(asked.len(), 256);
+    let waiting = still(&world, waiting);
+    assert_eq!(waiting.len(), 256);
     world.ms = 5_000;
-    assert_eq!(still(&world, asked).len(), 0);
+    assert_eq!(still(&world, waiting).len(), 0);
     assert_eq!(world.cache.waiting(), 0);
     // Nobody has reported of the 32: the endpoint fails.
     assert_eq!(world.known("t"), Some(Err(TokenError::Unanswered)));
@@ -138,9 +138,9 @@ proptest! {
                 Act::Pass(ms) => world.ms += u64::from(ms),
             }
             let mut still = Vec::new();
-            for (token, at, mut asked) in core::mem::take(&mut waiting) {
-                match world.again(&format!("token-{token}"), &mut asked) {
-                    None => still.push((token, at, asked)),
+            for (token, at, mut progress) in core::mem::take(&mut waiting) {
+                match world.again(&format!("token-{token}"), &mut progress) {
+                    None => still.push((token, at, progress)),
                     Some(Ok(_)) => {
                         let too_late = revoked.get(&token).is_some_and(|revoked| at >= revoked + MAX);
                         prop_assert!(!too_late, "{token} was revoked at {:?}", revoked.get(&token));

@@ -82,13 +82,13 @@ impl World {
     }
 
     fn ask(&self, token: &str) -> (Asked, Option<Verdict>) {
-        let mut asked = self.cache.ask(self.now().monotonic);
-        let verdict = self.again(token, &mut asked);
-        (asked, verdict)
+        let mut progress = self.cache.ask(self.now().monotonic);
+        let verdict = self.again(token, &mut progress);
+        (progress, verdict)
     }
 
-    fn again(&self, token: &str, asked: &mut Asked) -> Option<Verdict> {
-        match self.cache.judge(token, asked, self.now()) {
+    fn again(&self, token: &str, progress: &mut Asked) -> Option<Verdict> {
+        match self.cache.judge(token, progress, self.now()) {
             Judged::Verdict(verdict) => Some(verdict),
             Judged::Wait(_) => None,
             Judged::CheckSignature(_) => panic!("an opaque token has no signature"),
@@ -103,12 +103,12 @@ impl World {
     /// The verdict on a token of which the endpoint says this.
     #[expect(clippy::panic_in_result_fn, reason = "a verdict is what it is about, not a failure of it")]
     fn verdict(&self, token: &str, status: u16, body: &[u8]) -> Verdict {
-        let (mut asked, verdict) = self.ask(token);
+        let (mut progress, verdict) = self.ask(token);
         assert!(verdict.is_none(), "{verdict:?}");
         let fetches = self.fetches();
         assert_eq!(fetches.len(), 1);
         self.report(&fetches[0], status, body);
-        self.again(token, &mut asked).unwrap()
+        self.again(token, &mut progress).unwrap()
     }
 
     fn says(&self, token: &str, body: &Value) -> Verdict {
@@ -133,8 +133,8 @@ fn a_token_is_asked_about_once_and_its_claims_are_kept() {
     assert!(!shown.contains("opaque-1") && !shown.contains("bXk") && !shown.contains("s3cr3t"));
     world.ms = 300;
     world.report(&fetch, 200, active().to_string().as_bytes());
-    for asked in [&mut first, &mut second] {
-        let token = world.again("opaque-1", asked).unwrap().unwrap();
+    for progress in [&mut first, &mut second] {
+        let token = world.again("opaque-1", progress).unwrap().unwrap();
         assert_eq!((token.kind(), token.scopes()), (TokenKind::User, "read:orbs"));
         assert_eq!((token.issuer(), token.subject()), (ISSUER, Some("user-7")));
     }
@@ -203,7 +203,7 @@ fn an_answer_is_judged_by_every_rule_and_a_refusal_lives_for_seconds() {
 fn an_answer_is_not_used_beyond_the_tokens_end() {
     let mut world = World::new(600);
     let answer = with(active(), "exp", seconds(now()) + 10);
-    let (mut asked, _) = world.ask("t");
+    let (mut progress, _) = world.ask("t");
     let fetch = world.fetch().unwrap();
     world.report(&fetch, 200, answer.to_string().as_bytes());
     world.ms = 9_999;
@@ -212,7 +212,7 @@ fn an_answer_is_not_used_beyond_the_tokens_end() {
     assert!(world.known("t").is_none(), "`exp` counts, whatever the clocks allow");
     // The one that waited may use what the issuer said of it meanwhile, with the allowance for clocks.
     world.ms = 10_001;
-    assert!(world.again("t", &mut asked).unwrap().is_ok());
+    assert!(world.again("t", &mut progress).unwrap().is_ok());
 }
 
 #[test]
@@ -237,13 +237,13 @@ fn a_revoked_token_is_refused_within_the_stated_time() {
     // An operator who can't wait has everything forgotten, and an answer that is under way is discarded.
     let mut world = World::new(3_600);
     assert!(world.says("t", &active()).is_ok());
-    let (mut asked, _) = world.ask("u");
+    let (mut progress, _) = world.ask("u");
     let fetch = world.fetch().unwrap();
     assert!(world.cache.forget(ISSUER).is_some());
     assert!(world.known("t").is_none());
     world.report(&fetch, 200, active().to_string().as_bytes());
     world.ms = 1;
-    assert_eq!(world.again("u", &mut asked), None, "it is asked about again");
+    assert_eq!(world.again("u", &mut progress), None, "it is asked about again");
     assert!(!world.fetches().is_empty());
 }
 
@@ -256,14 +256,14 @@ fn failures_are_401_at_once_and_an_endpoint_that_fails_is_left_alone() {
         assert!(world.says("good", &active()).is_ok());
         for number in 0..4 {
             let token = format!("t{number}");
-            let (mut asked, verdict) = world.ask(&token);
+            let (mut progress, verdict) = world.ask(&token);
             assert_eq!(verdict, None);
             let fetch = world.fetch().unwrap();
             match &failure {
                 Ok(status) => world.report(&fetch, *status, b"{}"),
                 Err(failure) => world.fail(&fetch, failure.clone()),
             }
-            assert_eq!(world.again(&token, &mut asked), Some(Err(TokenError::Unanswered)));
+            assert_eq!(world.again(&token, &mut progress), Some(Err(TokenError::Unanswered)));
         }
         assert!(world.cache.status()[0].failure.is_some());
         // It rests for a second: nobody waits, and what is known stays.
@@ -399,8 +399,8 @@ fn what_an_endpoint_says_is_explained() {
         ] {
             let explained = explain(&with(active(), name, value));
             assert_eq!(explained.refused, Some(error));
-            let said = explained.hint.unwrap();
-            assert!(said.contains(hint), "{said}");
+            let actual = explained.hint.unwrap();
+            assert!(actual.contains(hint), "{actual}");
         }
     }
 }
@@ -439,7 +439,7 @@ fn a_secret_that_changes_is_used_for_the_next_question() {
     assert_eq!(denied.unwrap_err().to_string(), "`client_secret_env` INTROSPECTION_SECRET: permission denied");
     assert!(world.known("t").is_some(), "nothing has changed");
 
-    let (mut asked, _) = world.ask("u");
+    let (mut progress, _) = world.ask("u");
     let before = world.fetch().unwrap();
     read("another").unwrap();
     assert!(world.known("t").is_none(), "what was said is forgotten");
@@ -450,6 +450,6 @@ fn a_secret_that_changes_is_used_for_the_next_question() {
     // my-api:another
     assert_eq!(post.authorization(), "Basic bXktYXBpOmFub3RoZXI=");
     world.report(&before, 200, active().to_string().as_bytes());
-    let verdict = world.again("u", &mut asked);
+    let verdict = world.again("u", &mut progress);
     assert!(verdict.is_none(), "it answered the former secret");
 }
