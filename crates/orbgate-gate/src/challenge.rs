@@ -179,10 +179,10 @@ mod tests {
     #[test]
     fn a_full_challenge_names_the_error_as_rfc_6750_does() {
         let challenge = Challenge::Full(FullChallenge::new().realm("orbs").unwrap());
-        let said = |token| full(&challenge, token);
-        assert_eq!(said(None).unwrap(), "Bearer realm=\"orbs\"");
+        let value = |token| full(&challenge, token);
+        assert_eq!(value(None).unwrap(), "Bearer realm=\"orbs\"");
         assert_eq!(
-            said(Some(Token::user("read:account"))).unwrap(),
+            value(Some(Token::user("read:account"))).unwrap(),
             "Bearer realm=\"orbs\", error=\"insufficient_scope\", scope=\"read:orbs\""
         );
         let bare = Challenge::Full(FullChallenge::new());

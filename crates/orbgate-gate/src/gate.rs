@@ -33,21 +33,20 @@ impl<R: Borrow<Rules>, K: Borrow<KeyCache>> Gate<R, K> {
             Ok(token) => token,
             Err(known) => return Step::Answer(opened.decide(known)),
         };
-        let asked = self.keys().ask(now.monotonic);
-        let mut asked = asked.holding_a_thread(request.holds_thread);
-        match self.keys().judge(token, &mut asked, now) {
+        let mut progress = self.keys().ask(now.monotonic).holding_a_thread(request.holds_thread);
+        match self.keys().judge(token, &mut progress, now) {
             Judged::Verdict(verdict) => Step::Answer(opened.decide(verdict.into())),
-            Judged::Wait(wait) => Step::Wait(Waiting { held: Held::new(request), token: token.into(), asked, wait }),
+            Judged::Wait(wait) => Step::Wait(Waiting { held: Held::new(request), token: token.into(), progress, wait }),
             Judged::CheckSignature(check) => Step::CheckSignature(Checking { held: Held::new(request), check }),
         }
     }
 
     /// Resumes a request after its wait is over.
     pub fn resume<'e>(&self, engine: &'e Engine, waiting: Waiting, now: Now) -> Step<'e> {
-        let Waiting { held, token, mut asked, .. } = waiting;
-        match self.keys().judge(&*token, &mut asked, now) {
+        let Waiting { held, token, mut progress, .. } = waiting;
+        match self.keys().judge(&*token, &mut progress, now) {
             Judged::Verdict(verdict) => Step::Answer(self.decide(engine, &held.request(), verdict.into())),
-            Judged::Wait(wait) => Step::Wait(Waiting { held, token, asked, wait }),
+            Judged::Wait(wait) => Step::Wait(Waiting { held, token, progress, wait }),
             Judged::CheckSignature(check) => Step::CheckSignature(Checking { held, check }),
         }
     }

@@ -104,26 +104,26 @@ impl Rules {
         }
         // A CORS preflight: a browser asks whether it may send a request with this method, and
         // sends no token.
-        let asked = match (self.cors_preflight, request.method, request.origin, request.access_control_request_method) {
-            (CorsPreflight::Pass, b"OPTIONS", [_], [asked]) => *asked,
+        let verb = match (self.cors_preflight, request.method, request.origin, request.access_control_request_method) {
+            (CorsPreflight::Pass, b"OPTIONS", [_], [verb]) => *verb,
             _ => return None,
         };
         if let Some(template) = endpoint {
-            let is_method = matches!(asked, b"POST" | b"GET" | b"DELETE");
+            let is_method = matches!(verb, b"POST" | b"GET" | b"DELETE");
             return is_method.then(|| Public { template: template.into(), preflight: true });
         }
-        if asked == mcp::METHOD.as_bytes() {
+        if verb == mcp::METHOD.as_bytes() {
             return None;
         }
         let declared = engine.decide(&orbgate::Request {
-            method: asked,
+            method: verb,
             target: request.target,
             token: None,
             allow_bonus_orbs_use: false,
         });
         let template = match declared.about() {
             Some(route) => route.template().to_owned().into(),
-            None => public(asked)?.into(),
+            None => public(verb)?.into(),
         };
         Some(Public { template, preflight: true })
     }

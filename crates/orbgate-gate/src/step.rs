@@ -25,7 +25,7 @@ pub enum Step<'e> {
 pub struct Waiting {
     pub(crate) held: Held,
     pub(crate) token: Box<str>,
-    pub(crate) asked: Asked,
+    pub(crate) progress: Asked,
     pub(crate) wait: Wait,
 }
 

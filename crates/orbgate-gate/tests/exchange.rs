@@ -184,9 +184,9 @@ fn the_decision_is_the_engines_own() {
     for kind in [TokenKind::User, TokenKind::Organisation, TokenKind::Unknown] {
         callers.extend(["", "write:a", "read:b write:a"].map(|it| Credentials::Token(Said(kind, it))));
     }
-    let asked = methods.iter().flat_map(|method| targets.map(|target| (method, target)));
-    let asked = asked.flat_map(|(method, target)| callers.iter().map(move |caller| (method, target, caller)));
-    for (method, target, caller) in asked {
+    let requests = methods.iter().flat_map(|method| targets.map(|target| (method, target)));
+    let cases = requests.flat_map(|(method, target)| callers.iter().map(move |caller| (method, target, caller)));
+    for (method, target, caller) in cases {
         for allow_bonus_orbs_use in [false, true] {
             let request = Request {
                 method: method.as_bytes(),

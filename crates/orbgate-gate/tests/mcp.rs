@@ -138,8 +138,8 @@ fn no_request_has_the_virtual_method() {
     for rules in [Rules::new(), rules(mcp())] {
         for target in ["/mcp/tools/call/refund", "/mcp", "/mcp/initialize", "/x"] {
             let answer = open(&rules, &engine, "MCP", target, "mcp:connect orders:read orders:write");
-            let found = (answer.decision.reason(), answer.decision.detail());
-            assert_eq!(found, (Reason::MalformedRequest, Some(Detail::Method)), "{target}");
+            let actual = (answer.decision.reason(), answer.decision.detail());
+            assert_eq!(actual, (Reason::MalformedRequest, Some(Detail::Method)), "{target}");
         }
         // Nor does a path below the endpoint belong to it, and no `Allow` shows the method.
         for method in ["POST", "GET"] {
@@ -496,8 +496,8 @@ fn a_policy_has_nothing_else_at_and_below_the_endpoint() {
         let policy = format!(
             "orbgate: 1\napis: {{ a: {{ base_path: '', scopes: {{ s: {{ orbs: false, routes: ['{routes}'] }} }} }} }}\n"
         );
-        let found = mcp.check(&engine(&policy)).err();
-        assert_eq!(found.map_or(0, |error| error.lines().len()), lines, "{routes}");
+        let error = mcp.check(&engine(&policy)).err();
+        assert_eq!(error.map_or(0, |error| error.lines().len()), lines, "{routes}");
     }
     for path in ["", "/", "mcp", "/{id}", "/a b", "/mcp/", "/a//b", "/a?b", "/.."] {
         assert!(Mcp::new(path).is_err(), "{path}");

@@ -75,8 +75,8 @@ fn the_rules_of_paths_are_those_of_the_policy() {
         let engine = engine(target);
         for (method, path, reason, detail) in table {
             let answer = ask(&rules, &engine, &request(method, path));
-            let found = (answer.decision.reason(), answer.decision.detail());
-            assert_eq!(found, (reason, detail), "{target}: {method} {path}");
+            let actual = (answer.decision.reason(), answer.decision.detail());
+            assert_eq!(actual, (reason, detail), "{target}: {method} {path}");
             assert_eq!(answer.public, None);
         }
     }
@@ -255,9 +255,9 @@ fn the_routes_of_a_service_are_compared_with_public_ones_too() {
 #[test]
 fn a_preflight_passes_for_declared_routes() {
     let engine = engine("strict");
-    let preflight = |target: &'static str, asked: &'static [&'static [u8]]| Request {
+    let preflight = |target: &'static str, methods: &'static [&'static [u8]]| Request {
         origin: &[b"https://app.example"],
-        access_control_request_method: asked,
+        access_control_request_method: methods,
         ..request("OPTIONS", target)
     };
     let put: &[&[u8]] = &[b"PUT"];
@@ -314,8 +314,8 @@ fn a_preflight_reaches_only_the_handler_of_its_route() {
         let before = ask(&rules, &engine, &Request { matched, ..preflight });
         let afterwards = rules.routed(&engine, ask(&rules, &engine, &preflight), matched);
         for answer in [before, afterwards] {
-            let found = (answer.decision.is_allow(), answer.preflight, answer.misrouted.is_none());
-            assert_eq!(found, (is_allowed, is_allowed, is_allowed), "{matched:?}");
+            let actual = (answer.decision.is_allow(), answer.preflight, answer.misrouted.is_none());
+            assert_eq!(actual, (is_allowed, is_allowed, is_allowed), "{matched:?}");
             assert_eq!(answer.denial.map(|denial| denial.status), (!is_allowed).then_some(404));
         }
     }

@@ -129,15 +129,15 @@ fn what_is_said_of_a_version() {
         amounts: &[],
         ending: Ending::default(),
     };
-    let said = |text: &str| LoadRules::new().load(text.as_bytes(), &current, compare).unwrap().warning;
-    assert_eq!(said(&policy("GET /a, GET /b")), "", "the service lacked `GET /b` before");
+    let warning = |text: &str| LoadRules::new().load(text.as_bytes(), &current, compare).unwrap().warning;
+    assert_eq!(warning(&policy("GET /a, GET /b")), "", "the service lacked `GET /b` before");
     assert_eq!(
-        said(&policy("GET /b, 'GET /{id}', GET /d")),
+        warning(&policy("GET /b, 'GET /{id}', GET /d")),
         "the policy changes answers: some\nthe policy has no `GET /a`, and decides it as `GET /{id}`\n\
          the policy has no `GET /c`, and decides it as `GET /{id}`\nthe service has no `GET /{id}`\n\
          the service has no `GET /d`"
     );
-    let closed = said("orbgate: 1\napis: {}\n");
+    let closed = warning("orbgate: 1\napis: {}\n");
     assert!(closed.contains("every request that needs a token is denied"), "{closed}");
 }
 
@@ -150,43 +150,43 @@ fn what_a_host_does_with_each_read() {
     let mut follower = Follower::new(SECOND);
     let secrets = Cell::new(Ok(()));
     let read = Cell::new(0);
-    let mut said = |text: Result<&str, &'static str>, is_told| {
+    let mut reload = |text: Result<&str, &'static str>, is_told| {
         let read_file = FileRead { text: text.map(str::as_bytes), file: "p", is_told, now: SECOND };
-        let found = rules.reload(&read_file, Some(&mut follower), &current, compare, || {
+        let reloaded = rules.reload(&read_file, Some(&mut follower), &current, compare, || {
             read.set(read.get() + 1);
             secrets.get().map_err(|it: &str| ConfigError::of_secrets(vec![it.to_owned()]))
         });
-        assert_eq!(found.engine.is_some(), found.result == "loaded");
+        assert_eq!(reloaded.engine.is_some(), reloaded.result == "loaded");
         assert_eq!(
-            found.error.as_ref().map_or("loaded", LoadError::result),
-            if found.result.is_empty() { "loaded" } else { found.result }
+            reloaded.error.as_ref().map_or("loaded", LoadError::result),
+            if reloaded.result.is_empty() { "loaded" } else { reloaded.result }
         );
-        (found.result, found.message + &found.warning)
+        (reloaded.result, reloaded.message + &reloaded.warning)
     };
     let nothing = || ("", String::new());
     let one = policy("GET /a");
     let two = policy("GET /b");
-    assert_eq!([(); 3].map(|()| said(Ok(&one), false)), [nothing(), nothing(), nothing()], "it is active already");
+    assert_eq!([(); 3].map(|()| reload(Ok(&one), false)), [nothing(), nothing(), nothing()], "it is active already");
     assert_eq!(read.get(), 0);
-    assert_eq!(said(Ok(&two), false), nothing(), "it has to rest");
+    assert_eq!(reload(Ok(&two), false), nothing(), "it has to rest");
     let digest = engine(&two).digest();
     let changes = "the policy changes answers: some";
-    assert_eq!(said(Ok(&two), false), ("loaded", format!("a policy is active: p: {digest}{changes}")));
-    assert_eq!((said(Ok(&two), false), read.get()), (nothing(), 1));
+    assert_eq!(reload(Ok(&two), false), ("loaded", format!("a policy is active: p: {digest}{changes}")));
+    assert_eq!((reload(Ok(&two), false), read.get()), (nothing(), 1));
     let bad = "orbgate: 2\napis: {}\n";
-    assert_eq!(said(Ok(bad), true), nothing());
+    assert_eq!(reload(Ok(bad), true), nothing());
     let kept = "the previous policy stays active: ";
-    let (result, message) = said(Ok(bad), false);
+    let (result, message) = reload(Ok(bad), false);
     assert!(result == "refused" && message.starts_with(&format!("{kept}p:1:10: ")), "{message}");
-    assert_eq!(said(Ok(bad), false), nothing(), "it is said once");
-    assert_eq!(said(Ok(bad), true), nothing(), "an operator hears it again, once it has rested");
-    assert_eq!(said(Ok(bad), false).0, "refused");
+    assert_eq!(reload(Ok(bad), false), nothing(), "it is said once");
+    assert_eq!(reload(Ok(bad), true), nothing(), "an operator hears it again, once it has rested");
+    assert_eq!(reload(Ok(bad), false).0, "refused");
     let lost = format!("{kept}p: the policy file cannot be read: gone");
-    assert_eq!([(); 2].map(|()| said(Err("gone"), false)), [("unreadable", lost), nothing()]);
+    assert_eq!([(); 2].map(|()| reload(Err("gone"), false)), [("unreadable", lost), nothing()]);
     secrets.set(Err("no secret"));
-    assert_eq!(said(Ok(&one), false), nothing());
-    assert_eq!(said(Ok(&one), false), ("refused", format!("{kept}no secret")));
-    assert_eq!(said(Ok(&one), false), nothing(), "it is tried again after a pause");
+    assert_eq!(reload(Ok(&one), false), nothing());
+    assert_eq!(reload(Ok(&one), false), ("refused", format!("{kept}no secret")));
+    assert_eq!(reload(Ok(&one), false), nothing(), "it is tried again after a pause");
     // Without a follower, a version counts at once, but must be marked.
     let once = |text: &str| {
         let read = FileRead { text: Ok(text.as_bytes()), file: "", is_told: false, now: SECOND };

@@ -65,10 +65,10 @@ impl World {
     /// Asks with as many tokens of unknown keys; those that wait, each with when its wait is over at the latest, and the number of
     /// those that are refused at once.
     fn flood(&self, count: usize, holds_thread: bool) -> (Vec<(u64, Waiting)>, usize) {
-        let asked = (0..count).map(|at| self.ask(&format!("forged-{}-{at}", self.ms), holds_thread));
+        let steps = (0..count).map(|at| self.ask(&format!("forged-{}-{at}", self.ms), holds_thread));
         let (mut waiting, mut refused) = (Vec::new(), 0);
-        for asked in asked {
-            match asked {
+        for step in steps {
+            match step {
                 Step::Wait(wait) => waiting.push((until(&wait), wait)),
                 answer => {
                     assert_eq!(answered(answer).refused(), Some("key_unknown"));
@@ -173,8 +173,7 @@ fn a_thousand_callers_with_a_new_key_are_all_served() {
             // An attempt that began before the issuer had the new key does not have it.
             let earlier = is_under_way.then(|| (world.ask("forged", false), world.fetch().unwrap()));
             world.ms += 100;
-            let asked = (0..1_000).map(|_| waits(world.ask("key-2", holds_thread)));
-            let mut waiting: Vec<_> = asked.collect();
+            let mut waiting: Vec<_> = (0..1_000).map(|_| waits(world.ask("key-2", holds_thread))).collect();
             if let Some((forged, fetch)) = earlier {
                 world.ms += 100;
                 world.serve(fetch, &["key-1"]);
@@ -213,8 +212,8 @@ fn a_thousand_callers_with_a_new_key_are_served_right_after_failures() {
                 drop(forged);
             }
             world.ms += 1;
-            let asked = (0..1_000).map(|_| world.ask("key-2", holds_thread));
-            let (waiting, others): (Vec<_>, Vec<_>) = asked.partition(|step| matches!(step, Step::Wait(_)));
+            let steps = (0..1_000).map(|_| world.ask("key-2", holds_thread));
+            let (waiting, others): (Vec<_>, Vec<_>) = steps.partition(|step| matches!(step, Step::Wait(_)));
             assert_eq!(others.len(), refused, "{holds_thread} {took}");
             world.ms += 500;
             let fetch = world.fetch().unwrap();

@@ -173,9 +173,9 @@ mod tests {
             ("", None, None),
         ];
         for (method, named, expected) in table {
-            let found = path(method, *named);
-            assert_eq!(found.as_deref(), *expected, "{method} {named:?}");
-            assert!(found.is_none_or(|path| is_operation(&path)), "{method} {named:?}");
+            let actual = path(method, *named);
+            assert_eq!(actual.as_deref(), *expected, "{method} {named:?}");
+            assert!(actual.is_none_or(|path| is_operation(&path)), "{method} {named:?}");
         }
         assert!(path("tools/call", Some(&"a".repeat(128))).is_some());
         assert!(path("tools/call", Some(&"a".repeat(129))).is_none());

@@ -363,22 +363,22 @@ fn headers_and_bodies_are_read_as_the_oracle_reads_them() {
         let request = McpRequest { headers: &lines, body: Ok(body.as_bytes()) };
         let answer = rules.decide_body(&engine, opened.mcp.as_ref().unwrap(), opened.credentials.clone(), request);
         let call = answer.mcp.as_ref().unwrap();
-        let found = match call.fault() {
+        let actual = match call.fault() {
             None => Ok(call.target().map(str::to_owned)),
             Some(_) => Err(()),
         };
         let expected = reads(&headers, &body);
         // The oracle knows one kind of resource; the others have no route.
-        let same = match (&found, &expected) {
+        let same = match (&actual, &expected) {
             (Ok(Some(target)), Ok(None)) if target.starts_with("/mcp/resources/read/orders:/") => {
                 !answer.decision.is_allow()
             }
-            (found, expected) => found.as_ref().ok() == expected.as_ref().ok(),
+            (actual, expected) => actual.as_ref().ok() == expected.as_ref().ok(),
         };
-        assert!(same, "{headers:?}\n{body}\n{found:?} {:?}, not {expected:?}", call.fault());
+        assert!(same, "{headers:?}\n{body}\n{actual:?} {:?}, not {expected:?}", call.fault());
         allowed += usize::from(answer.decision.is_allow());
-        mapped += usize::from(found.is_ok());
-        refused += usize::from(found.is_err());
+        mapped += usize::from(actual.is_ok());
+        refused += usize::from(actual.is_err());
     }
     // None of the three is rare, so that each is tried.
     assert!(

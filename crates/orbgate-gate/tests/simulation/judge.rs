@@ -70,11 +70,11 @@ impl World {
             other => panic!("{other}"),
         }
         let last = known.begun.last().map(|(at, _)| *at);
-        let said = held.map(|held| held.since).filter(|since| last.is_some_and(|last| *since >= last));
+        let since = held.map(|held| held.since).filter(|since| last.is_some_and(|last| *since >= last));
         let is_ours = reason != "key_revoked" && known.published.contains(&kid);
         assert!(!(rested && is_ours && waits.is_empty()), "{reason} without a wait");
-        if let (true, "key_unknown", Some(said)) = (had_own_attempt, reason, said) {
-            self.issuers[issuer].missing.insert(kid, said);
+        if let (true, "key_unknown", Some(since)) = (had_own_attempt, reason, since) {
+            self.issuers[issuer].missing.insert(kid, since);
         }
         self.meet(if reason == "no_keys" { "no keys" } else { "unknown" });
     }
@@ -97,8 +97,8 @@ impl World {
         let unknown = (why == "for an unknown key").then_some(kid);
         known.begun.push((now, unknown));
         if unknown.is_some() {
-            let asked = known.missing.get(&kid);
-            assert!(asked.is_none_or(|asked| now >= *asked + settings.cooldown), "asked again for {kid}");
+            let since = known.missing.get(&kid);
+            assert!(since.is_none_or(|since| now >= *since + settings.cooldown), "asked again for {kid}");
             // Four at once and then one every 7.5 s: in any span, no more than that.
             let of_unknown: Vec<_> = known.begun.iter().filter(|(_, kid)| kid.is_some()).collect();
             for (position, (first, _)) in of_unknown.iter().enumerate() {

@@ -125,8 +125,8 @@ impl World {
         let until = flight.began + self.settings.timeout;
         if flight.fetch.url.ends_with("/openid-configuration") && flight.server == Server::Good {
             let document = json!({"issuer": name, "jwks_uri": format!("{name}/keys")}).to_string();
-            let found = ok(document.as_bytes(), None);
-            let next = self.gate.fetched(flight.fetch.attempt, Ok(found), now);
+            let response = ok(document.as_bytes(), None);
+            let next = self.gate.fetched(flight.fetch.attempt, Ok(response), now);
             assert_eq!(next.is_some(), now < until, "the keys come after their address, in time");
             if let Some(next) = next {
                 assert_eq!(next.url, format!("{name}/keys"));
