@@ -287,21 +287,21 @@ proptest! {
             let (command, first) = &done[again.index(done.len())];
             // The time of the account doesn't change anything either.
             let before = model.clone();
-            let found = model.run(command, millis(0)).unwrap();
+            let again = model.run(command, millis(0)).unwrap();
             prop_assert_eq!(&model, &before);
-            match (found, first) {
-                (Answer::Granted(found), Answer::Granted(first)) => prop_assert_eq!(&found.receipt, &first.receipt),
-                (Answer::Revoked(found), Answer::Revoked(first)) => prop_assert_eq!(&found.receipt, &first.receipt),
-                (Answer::Extended(found), Answer::Extended(first)) => prop_assert_eq!(&found.receipt, &first.receipt),
-                (Answer::Settled(found), Answer::Settled(first)) => prop_assert_eq!(&found.receipt, &first.receipt),
+            match (again, first) {
+                (Answer::Granted(again), Answer::Granted(first)) => prop_assert_eq!(&again.receipt, &first.receipt),
+                (Answer::Revoked(again), Answer::Revoked(first)) => prop_assert_eq!(&again.receipt, &first.receipt),
+                (Answer::Extended(again), Answer::Extended(first)) => prop_assert_eq!(&again.receipt, &first.receipt),
+                (Answer::Settled(again), Answer::Settled(first)) => prop_assert_eq!(&again.receipt, &first.receipt),
                 (
-                    Answer::Hold(HoldAnswer::Held { receipt: found, repeated, .. }),
+                    Answer::Hold(HoldAnswer::Held { receipt: again, repeated, .. }),
                     Answer::Hold(HoldAnswer::Held { receipt: first, .. }),
                 ) => {
-                    prop_assert_eq!(&found, first);
+                    prop_assert_eq!(&again, first);
                     prop_assert!(repeated);
                 }
-                (found, first) => prop_assert!(false, "{found:?} {first:?}"),
+                (again, first) => prop_assert!(false, "{again:?} {first:?}"),
             }
         }
     }

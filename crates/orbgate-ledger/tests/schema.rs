@@ -64,11 +64,11 @@ fn every_answer_is_as_the_schema_says() {
     let mut ids = BTreeSet::new();
     let page = model.entries(&Cursor::default(), usize::MAX, millis(0)).unwrap();
     let count = page.entries.len();
-    for (_, found) in page.entries {
-        assert!(entry.is_valid(&json!(found)), "{found:?}");
-        let found = json!(Event::new(&found, "/ledger"));
-        assert!(event.is_valid(&found), "{found}");
-        ids.insert(found["id"].as_str().unwrap().to_owned());
+    for (_, item) in page.entries {
+        assert!(entry.is_valid(&json!(item)), "{item:?}");
+        let body = json!(Event::new(&item, "/ledger"));
+        assert!(event.is_valid(&body), "{body}");
+        ids.insert(body["id"].as_str().unwrap().to_owned());
     }
     assert_eq!(ids.len(), count, "each event has an id of its own");
     assert!(verify.is_valid(&json!(model.verify())));

@@ -133,7 +133,7 @@ fn commands_of_one_commit_are_equal_to_the_model() {
             // The writer waits until all of them are there.
             let (release, wait) = mpsc::channel::<()>();
             ledger.submit(Command::Balance(account("a")), Box::new(move |_| wait.recv().unwrap()));
-            let found: Vec<_> = steps
+            let answers: Vec<_> = steps
                 .iter()
                 .map(|step| {
                     let (send, answer) = mpsc::channel();
@@ -143,8 +143,8 @@ fn commands_of_one_commit_are_equal_to_the_model() {
                 })
                 .collect();
             release.send(()).unwrap();
-            for (step, found) in steps.iter().zip(found) {
-                assert_eq!(found.recv().unwrap(), model.run(&step.command, now), "seed {seed}: {step:?}");
+            for (step, answer) in steps.iter().zip(answers) {
+                assert_eq!(answer.recv().unwrap(), model.run(&step.command, now), "seed {seed}: {step:?}");
             }
         }
         assert_eq!(ledger.verify().unwrap().found, Vec::<String>::new(), "seed {seed}");
@@ -229,8 +229,8 @@ fn a_ledger_that_was_tampered_with_is_found() {
         ledger.hold(hold("h2", "a", 10)).unwrap();
         assert_eq!(ledger.verify().unwrap().found, Vec::<String>::new());
         rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
-        let found = ledger.verify().unwrap().found;
-        assert!(found.iter().any(|found| found.contains(what)), "{sql}: {found:?}");
+        let faults = ledger.verify().unwrap().found;
+        assert!(faults.iter().any(|fault| fault.contains(what)), "{sql}: {faults:?}");
     }
 }
 

@@ -24,9 +24,9 @@ impl Case {
     /// The first answer that is wrong.
     pub fn check(&self, subject: &mut impl Subject) -> Result<(), String> {
         for (Step { now, command }, expected) in &self.steps {
-            let found = short(&subject.run(command, *now));
-            if found != *expected {
-                return Err(format!("{}: {command:?}: expected `{expected}`, found `{found}`", self.name));
+            let actual = short(&subject.run(command, *now));
+            if actual != *expected {
+                return Err(format!("{}: {command:?}: expected `{expected}`, found `{actual}`", self.name));
             }
         }
         Ok(())

@@ -95,32 +95,32 @@ pub fn compare(subject: &mut impl Subject, order: Order, steps: &[Step]) -> Resu
     let mut last = Millis::ZERO;
     let mut stored = Vec::new();
     for (index, Step { now, command }) in steps.iter().enumerate() {
-        let (expected, found) = (model.run(command, *now), subject.run(command, *now));
+        let (expected, actual) = (model.run(command, *now), subject.run(command, *now));
         last = last.max(*now);
-        if expected != found {
+        if expected != actual {
             let steps = steps.iter().take(index.saturating_add(1)).cloned().collect();
-            return Err(Difference { steps, what: format!("expected {expected:?}\nfound    {found:?}") });
+            return Err(Difference { steps, what: format!("expected {expected:?}\nfound    {actual:?}") });
         }
-        stored.extend(is_stored(&found).then_some(command));
+        stored.extend(is_stored(&actual).then_some(command));
     }
     let different = |what| Difference { steps: steps.to_vec(), what };
     let mut logs = || -> Result<Vec<Entry>, Difference> {
-        let (expected, found) = (log(&mut model, last), log(subject, last));
-        match (expected, found) {
-            (Ok(expected), Ok(found)) if expected == found => Ok(found),
-            (expected, found) => Err(different(format!("the entries should be {expected:#?}\nthey are {found:#?}"))),
+        let (expected, actual) = (log(&mut model, last), log(subject, last));
+        match (expected, actual) {
+            (Ok(expected), Ok(actual)) if expected == actual => Ok(actual),
+            (expected, actual) => Err(different(format!("the entries should be {expected:#?}\nthey are {actual:#?}"))),
         }
     };
     let before = logs()?;
     for command in stored {
-        let (expected, found) = (model.run(command, last), subject.run(command, last));
-        if expected != found {
-            return Err(different(format!("again: {command:?}\nexpected {expected:?}\nfound    {found:?}")));
+        let (expected, actual) = (model.run(command, last), subject.run(command, last));
+        if expected != actual {
+            return Err(different(format!("again: {command:?}\nexpected {expected:?}\nfound    {actual:?}")));
         }
     }
     let after = log(&mut model, last).and_then(|expected| Ok((expected, log(subject, last)?)));
     match after {
-        Ok((expected, found)) if expected == found && found == before => {}
+        Ok((expected, actual)) if expected == actual && actual == before => {}
         other => return Err(different(format!("after all commands were done again: {other:#?}"))),
     }
     match subject.verify() {

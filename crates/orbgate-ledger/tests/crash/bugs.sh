@@ -6,7 +6,7 @@ rm -rf "$home/copy" && mkdir -p "$home/copy"
 git archive HEAD Cargo.toml Cargo.lock clippy.toml crates benches policy | tar --extract --directory "$home/copy"
 export CARGO_TARGET_DIR="$PWD/$home/target"
 cd "$home/copy"
-found=0
+count=0
 # bug NAME FILE SED TESTS
 bug() {
     file=crates/orbgate-ledger/src/$2
@@ -19,7 +19,7 @@ bug() {
     # Found by a test, and not by the compiler.
     grep --quiet '^test result: FAILED' bug.log || { cat bug.log >&2; exit 1; }
     echo "found: $1"
-    found=$((found + 1))
+    count=$((count + 1))
     cp right.rs "$file"
 }
 cargo test --quiet -p orbgate-ledger --test all -- conformance
@@ -31,4 +31,4 @@ bug 'the wrong order' plan/account.rs 's/Order::BonusFirst => (is(Bucket::Paid),
 bug 'a bound that is not checked' value.rs 's/if amount <= MAX {/if amount <= u64::MAX {/' 'conformance properties'
 bug 'an expiry one millisecond late' plan/rows.rs 's/expiry <= time/expiry < time/; s/due <= now/due < now/' 'conformance properties'
 bug 'a clock that goes back' plan/account.rs 's/let now = now.max(account.clock);/let now = now.max(Millis::ZERO);/' 'conformance properties'
-echo "$found planted bugs, all found"
+echo "$count planted bugs, all found"

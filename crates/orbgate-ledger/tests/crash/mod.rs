@@ -204,9 +204,9 @@ fn check(folder: &Path, answers: &[(Command, String)]) -> Vec<String> {
     let before = count(&ledger);
     for (command, answer) in answers {
         // What was answered is there: the same command gets the same receipt, and changes nothing.
-        let found = receipt(&ledger.run(command.clone()));
-        if found.as_deref() != Some(answer) {
-            wrong.push(format!("{command:?}: answered {answer}, then {found:?}"));
+        let actual = receipt(&ledger.run(command.clone()));
+        if actual.as_deref() != Some(answer) {
+            wrong.push(format!("{command:?}: answered {answer}, then {actual:?}"));
         }
     }
     let after = count(&ledger);

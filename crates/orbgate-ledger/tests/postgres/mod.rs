@@ -73,9 +73,9 @@ fn bugs_in_the_functions_are_found() {
         assert_eq!(SQL.matches(right).count(), 1, "{name}");
         let sql = SQL.replace(right, bug);
         let order = Order::default();
-        let found = suite::compare(&mut new(&server, &sql, order), order, &suite::random(5, 250)).is_err()
+        let is_found = suite::compare(&mut new(&server, &sql, order), order, &suite::random(5, 250)).is_err()
             || suite::cases().iter().any(|case| case.check(&mut new(&server, &sql, order)).is_err());
-        assert!(found, "{name}");
+        assert!(is_found, "{name}");
     }
 }
 
