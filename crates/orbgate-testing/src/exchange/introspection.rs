@@ -15,9 +15,9 @@ struct Endpoint {
     /// The credentials that it accepts.
     authorization: String,
     /// What it says about each token; of all others, that they are inactive.
-    said: BTreeMap<String, String>,
+    answers: BTreeMap<String, String>,
     /// The tokens that it was asked about.
-    asked: Vec<String>,
+    tokens: Vec<String>,
 }
 
 /// All endpoints on one port, each at its name.
@@ -50,7 +50,7 @@ impl Endpoints {
 
     pub(crate) fn add(&self, name: &str, conduct: Conduct, authorization: &str) {
         let endpoint =
-            Endpoint { conduct, authorization: authorization.to_owned(), said: BTreeMap::new(), asked: Vec::new() };
+            Endpoint { conduct, authorization: authorization.to_owned(), answers: BTreeMap::new(), tokens: Vec::new() };
         self.all.lock().unwrap().insert(name.to_owned(), endpoint);
     }
 
@@ -65,7 +65,7 @@ impl Endpoints {
     /// From now on, the endpoint says this about a token.
     pub(crate) fn says(&self, name: &str, token: &str, answer: &str) {
         let (token, answer) = (token.to_owned(), answer.to_owned());
-        self.with(name, |endpoint| endpoint.said.insert(token, answer));
+        self.with(name, |endpoint| endpoint.answers.insert(token, answer));
     }
 
     pub(crate) fn turns(&self, name: &str, conduct: Conduct) {
@@ -79,12 +79,12 @@ impl Endpoints {
 
     /// How often an endpoint was asked about a token.
     pub(crate) fn asked(&self, name: &str, token: &str) -> usize {
-        self.with(name, |endpoint| endpoint.asked.iter().filter(|it| *it == token).count())
+        self.with(name, |endpoint| endpoint.tokens.iter().filter(|it| *it == token).count())
     }
 
     /// How many questions an endpoint got.
     pub(crate) fn asked_in_all(&self, name: &str) -> usize {
-        self.with(name, |endpoint| endpoint.asked.len())
+        self.with(name, |endpoint| endpoint.tokens.len())
     }
 
     /// Requests that no gate may send, until now.
@@ -102,8 +102,8 @@ impl Endpoints {
         let known = {
             let mut all = self.all.lock().unwrap();
             let known = all.get_mut(name).map(|endpoint| {
-                endpoint.asked.push(token.clone());
-                let answer = endpoint.said.get(&token).cloned();
+                endpoint.tokens.push(token.clone());
+                let answer = endpoint.answers.get(&token).cloned();
                 let authorization = request.one("authorization");
                 let is_client = authorization == Some(&endpoint.authorization);
                 (endpoint.conduct, is_client, answer)
@@ -163,8 +163,8 @@ impl Request {
     /// The token that it asks about, or what is wrong with the question.
     fn token(&self) -> Result<String, String> {
         let is = |name: &str, value: &str| match self.one(name) {
-            Some(found) if found == value => Ok(()),
-            found => Err(format!("`{name}` is {found:?}")),
+            Some(actual) if actual == value => Ok(()),
+            actual => Err(format!("`{name}` is {actual:?}")),
         };
         if self.method != "POST" {
             return Err("not a POST".to_owned());

@@ -63,7 +63,7 @@ pub(crate) struct Issuer {
     others: Vec<Value>,
     pub(crate) conduct: Conduct,
     /// The number of requests for its keys.
-    pub(crate) asked: usize,
+    pub(crate) hits: usize,
     /// The number of bodies without an end that are being sent, or were read for too long.
     pub(crate) open: usize,
 }
@@ -77,7 +77,7 @@ pub(crate) struct Issuers {
 
 impl Issuer {
     pub(crate) fn new(kid: &str, conduct: Conduct) -> Self {
-        Self { signer: Signer::p256(), kid: kid.to_owned(), others: Vec::new(), conduct, asked: 0, open: 0 }
+        Self { signer: Signer::p256(), kid: kid.to_owned(), others: Vec::new(), conduct, hits: 0, open: 0 }
     }
 
     /// With additional keys that it never signs with.
@@ -142,7 +142,7 @@ impl Issuers {
         let path = line.split(' ').nth(1)?.strip_prefix('/')?.to_owned();
         let (name, document) = path.split_once('/')?;
         let discovery = document == ".well-known/openid-configuration";
-        self.all.lock().unwrap().get_mut(name)?.asked += usize::from(!discovery);
+        self.all.lock().unwrap().get_mut(name)?.hits += usize::from(!discovery);
         let (conduct, keys) = loop {
             let (conduct, keys) = self.with(name, |issuer| (issuer.conduct, issuer.keys().to_string()));
             if conduct != Conduct::Holds || discovery {
@@ -150,7 +150,7 @@ impl Issuers {
             }
             std::thread::sleep(Duration::from_millis(5));
         };
-        let found = match discovery {
+        let body = match discovery {
             true => self.discovery(name, conduct).to_string(),
             false => keys,
         };
@@ -161,7 +161,7 @@ impl Issuers {
         };
         let never_ends = matches!(conduct, Conduct::Drips | Conduct::Endless);
         self.with(name, |issuer| issuer.open += usize::from(never_ends));
-        let sent = conduct.answer(&mut stream, &found, "302 Found", &format!("{}/moved", self.name(name)));
+        let sent = conduct.answer(&mut stream, &body, "302 Found", &format!("{}/moved", self.name(name)));
         // The client hangs up before the end.
         self.with(name, |issuer| issuer.open -= usize::from(never_ends && sent.is_none()));
         sent

@@ -47,7 +47,7 @@ pub(crate) enum Gated {
 pub(crate) struct Running {
     child: Child,
     commands: ChildStdin,
-    said: Mutex<Receiver<String>>,
+    responses: Mutex<Receiver<String>>,
     /// The calls that its service saw: one JSON line each.
     records: Arc<Mutex<Vec<String>>>,
     /// The lines of its audit.
@@ -124,7 +124,7 @@ impl Program {
         let lines = child.stdout.take().context("no standard output")?;
         let mut running = Running {
             commands: child.stdin.take().context("no standard input")?,
-            said: Mutex::new(listen(lines, errors, [&records, &audited].map(Arc::clone), Arc::clone(&output))),
+            responses: Mutex::new(listen(lines, errors, [&records, &audited].map(Arc::clone), Arc::clone(&output))),
             child,
             records,
             audited,
@@ -149,10 +149,10 @@ impl Program {
         let mut command = self.command("127.0.0.1:0", policy, tokens)?;
         command.args(more);
         let output = command.stdin(Stdio::null()).output()?;
-        let said = String::from_utf8_lossy(&output.stdout);
+        let stdout = String::from_utf8_lossy(&output.stdout);
         ensure!(
-            output.status.code() == Some(2) && !output.stderr.is_empty() && said.is_empty(),
-            "{policy:?} {tokens:?} {more:?}: {}, `{said}`",
+            output.status.code() == Some(2) && !output.stderr.is_empty() && stdout.is_empty(),
+            "{policy:?} {tokens:?} {more:?}: {}, `{stdout}`",
             output.status
         );
         Ok(String::from_utf8_lossy(&output.stderr).into_owned())
@@ -167,7 +167,7 @@ fn listen(
     [records, audited]: [Arc<Mutex<Vec<String>>>; 2],
     output: Arc<Mutex<String>>,
 ) -> Receiver<String> {
-    let (sender, said) = mpsc::channel();
+    let (sender, responses) = mpsc::channel();
     let all = Arc::clone(&output);
     std::thread::spawn(move || {
         let mut piece = [0; 4096];
@@ -186,7 +186,7 @@ fn listen(
             }
         }
     });
-    said
+    responses
 }
 
 impl Running {
@@ -197,7 +197,7 @@ impl Running {
     }
 
     fn answer(&self) -> Result<String> {
-        let answer = self.said.lock().unwrap().recv_timeout(PATIENCE);
+        let answer = self.responses.lock().unwrap().recv_timeout(PATIENCE);
         answer.with_context(|| format!("it says nothing, or:\n{}", self.output.lock().unwrap()))
     }
 

@@ -133,26 +133,26 @@ static BUILT: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
 ///
 /// Fails if a language is missing in CI.
 pub fn every() -> Result<Vec<(&'static str, Option<&'static str>)>> {
-    let mut found = Vec::new();
+    let mut programs = Vec::new();
     for language in LANGUAGES {
         if let Some(lacks) = lacks(language)? {
             let what = format!("the gate of {}: {lacks}", language.name);
             missing(&what);
         } else if language.frameworks.is_empty() {
-            found.push((language.name, None));
+            programs.push((language.name, None));
         } else {
             let frameworks = language.frameworks.iter();
-            found.extend(frameworks.map(|framework| (language.name, Some(*framework))));
+            programs.extend(frameworks.map(|framework| (language.name, Some(*framework))));
         }
     }
-    Ok(found)
+    Ok(programs)
 }
 
 /// The tools that the machine lacks for a language.
 fn lacks(language: &Language) -> Result<Option<String>> {
     let output = shell(language.needs).output()?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let last = said.trim_end().lines().next_back().unwrap_or("nothing");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    let last = stderr.trim_end().lines().next_back().unwrap_or("nothing");
     let what = || format!("`{}` fails: {last}", language.needs);
     Ok((!output.status.success()).then(what))
 }

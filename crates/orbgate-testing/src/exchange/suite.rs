@@ -184,11 +184,11 @@ impl Suite {
     /// The server's response to a request without the gate.
     fn without_gate(&self, sent: &Sent) -> (Answer, Option<Saw>) {
         let answer = wire::ask(&self.ungated.address, &sent.bytes).unwrap_or_default();
-        let saw = match answer.status {
+        let call = match answer.status {
             200 => serde_json::from_slice(&answer.body).ok(),
             _ => None,
         };
-        (answer, saw)
+        (answer, call)
     }
 }
 
@@ -198,7 +198,7 @@ impl Expected {
         let decision = engine.decide(&Request { method, target, token, allow_bonus_orbs_use: false });
         let route = decision.route();
         let charge = decision.charge();
-        let saw = decision.is_allow().then(|| Saw {
+        let call = decision.is_allow().then(|| Saw {
             method: String::from_utf8_lossy(method).into_owned(),
             target: String::from_utf8_lossy(target).into_owned(),
             route: route.map(|route| route.as_str().to_owned()),
@@ -212,7 +212,7 @@ impl Expected {
             status,
             www_authenticate: matches!(status, 401 | 403).then(|| "Bearer".to_owned()),
             allow: methods.filter(|_| status == 405),
-            saw,
+            saw: call,
         }
     }
 
@@ -230,9 +230,9 @@ impl Expected {
             return Some("there is a second answer".to_owned());
         }
         if self.status == 200 {
-            let saw: Result<Saw, _> = serde_json::from_slice(&answer.body);
-            return match saw {
-                Ok(saw) if self.saw.as_ref().is_none_or(|expected| *expected == saw) => None,
+            let call: Result<Saw, _> = serde_json::from_slice(&answer.body);
+            return match call {
+                Ok(call) if self.saw.as_ref().is_none_or(|expected| *expected == call) => None,
                 Ok(_) => Some(format!("the service should have seen {:?}", self.saw)),
                 Err(error) => Some(format!("the body: {error}")),
             };
@@ -314,8 +314,8 @@ impl Open<'_> {
     /// Whether the server itself responds, as Tomcat does to `OPTIONS *`. If the service had been reached, it would
     /// have reported it.
     fn is_answered_without_service(&self, sent: &Sent) -> bool {
-        let (own, saw) = self.suite.without_gate(sent);
-        own.status == 200 && own.body.is_empty() && saw.is_none()
+        let (own, call) = self.suite.without_gate(sent);
+        own.status == 200 && own.body.is_empty() && call.is_none()
     }
 
     /// A denial without the `Content-Type` that the server itself adds, as uvicorn does to each answered handshake: the
@@ -343,8 +343,8 @@ impl Open<'_> {
         answer: &Answer,
         wrong: String,
     ) -> Option<String> {
-        let (own, saw) = self.suite.without_gate(sent);
-        let Some(saw) = saw else {
+        let (own, call) = self.suite.without_gate(sent);
+        let Some(call) = call else {
             let refused = matches!(own.status, 0 | 400..=499 | 501 | 505);
             *self.suite.own.lock().unwrap() += usize::from(refused);
             // For the same bytes, Tomcat either responds that it rejects them, or closes the connection first.
@@ -354,15 +354,15 @@ impl Open<'_> {
             };
             return (!refused || !is_same).then_some(wrong);
         };
-        let same = (saw.method.as_bytes(), saw.target.as_bytes()) == (&sent.method, &sent.target);
+        let same = (call.method.as_bytes(), call.target.as_bytes()) == (&sent.method, &sent.target);
         // An accepted path has one spelling, which no server changes. A server can change the query to the form of a
         // browser's URL.
         let path = |target: &[u8]| target.split(|byte| *byte == b'?').next().map(<[u8]>::to_vec);
-        let is_kept = path(saw.target.as_bytes()) == path(&sent.target);
+        let is_kept = path(call.target.as_bytes()) == path(&sent.target);
         if same || expected.status == 200 && !is_kept {
             return Some(wrong);
         }
-        Expected::of(&self.engine, saw.method.as_bytes(), saw.target.as_bytes(), sent.token()).differs(answer)
+        Expected::of(&self.engine, call.method.as_bytes(), call.target.as_bytes(), sent.token()).differs(answer)
     }
 
     /// Whether the service was reached by a call that the engine doesn't allow, according to the
@@ -371,22 +371,22 @@ impl Open<'_> {
         if answer.status != 200 {
             return None;
         }
-        let Ok(saw) = serde_json::from_slice::<Saw>(&answer.body) else {
+        let Ok(call) = serde_json::from_slice::<Saw>(&answer.body) else {
             return Some("the service does not say what it saw".to_owned());
         };
-        if self.is_public(&saw) {
+        if self.is_public(&call) {
             return None;
         }
-        let engine = Expected::of(&self.engine, saw.method.as_bytes(), saw.target.as_bytes(), sent.token());
-        match engine.saw == Some(saw) {
+        let engine = Expected::of(&self.engine, call.method.as_bytes(), call.target.as_bytes(), sent.token());
+        match engine.saw == Some(call) {
             true => None,
             false => Some(format!("the service was reached, but the engine says {engine:?}")),
         }
     }
 
     /// Whether the service saw a call of a public route, about which it has no further data.
-    fn is_public(&self, saw: &Saw) -> bool {
-        let path = saw.target.split('?').next().unwrap_or_default();
+    fn is_public(&self, call: &Saw) -> bool {
+        let path = call.target.split('?').next().unwrap_or_default();
         let fits = |route: &String| {
             let (method, template) = route.split_once(' ').unwrap_or_default();
             let (mut ours, mut theirs) = (template.split('/'), path.split('/'));
@@ -394,9 +394,9 @@ impl Open<'_> {
                 .by_ref()
                 .zip(theirs.by_ref())
                 .all(|(ours, theirs)| ours == theirs || ours.starts_with('{') && !theirs.is_empty());
-            method == saw.method && same && template.matches("/").count() == path.matches("/").count()
+            method == call.method && same && template.matches("/").count() == path.matches("/").count()
         };
-        let told = (&saw.route, &saw.scope, &saw.kind, saw.consumes);
+        let told = (&call.route, &call.scope, &call.kind, call.consumes);
         told == (&None, &None, &None, None) && self.public.iter().any(fits)
     }
 

@@ -125,7 +125,7 @@ impl World {
 
     /// The configuration of an issuer.
     pub(crate) fn configuration(&self, name: &str) -> Value {
-        let mut found = json!({
+        let mut issuer = json!({
             "issuer": self.issuers.name(name),
             "audience": AUDIENCE,
             "algorithms": ["ES256", "RS256"],
@@ -138,15 +138,15 @@ impl World {
         });
         // The others are found by discovery.
         if ["asked", "drips", "crowded"].contains(&name) {
-            found["jwks_uri"] = format!("{}/jwks", self.issuers.name(name)).into();
+            issuer["jwks_uri"] = format!("{}/jwks", self.issuers.name(name)).into();
         }
         if name == "directory" {
-            found["organisation_scopes"] = json!({"claim": ["realm_access", "roles"], "format": "array"});
+            issuer["organisation_scopes"] = json!({"claim": ["realm_access", "roles"], "format": "array"});
         }
         if name == "down" {
-            found["jwks_uri"] = format!("http://{}/down/jwks", self.down).into();
+            issuer["jwks_uri"] = format!("http://{}/down/jwks", self.down).into();
         }
-        found
+        issuer
     }
 
     /// Starts the issuer that is down.

@@ -23,8 +23,8 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
             }
             let sent = exchange.sent(&suite.world)?;
             let answer = open.exchange(&sent, &exchange.expected);
-            if let (Some(orbs), Some(saw)) = (exchange.audit, &exchange.expected.saw) {
-                audit.insert(saw.route.clone(), orbs);
+            if let (Some(orbs), Some(call)) = (exchange.audit, &exchange.expected.saw) {
+                audit.insert(call.route.clone(), orbs);
             }
             codes.extend(exchange.refused.clone());
             // A request that a server itself rejects never reaches a gate.

@@ -131,8 +131,8 @@ impl Keys<'_> {
     /// Forged key names don't make the gate fetch too often: four attempts at once, and then one every 7.5 seconds.
     fn forged(&self) -> Result<()> {
         self.of("asked", true)?;
-        let asked = || self.suite.world.issuers.with("asked", |issuer| issuer.asked);
-        let (before, start) = (asked(), Instant::now());
+        let hits = || self.suite.world.issuers.with("asked", |issuer| issuer.hits);
+        let (before, start) = (hits(), Instant::now());
         for number in 0..60 {
             let mut recipe = Recipe::of("user", SCOPE).from("asked");
             recipe = recipe.header("kid", format!("forged-{number}"));
@@ -140,7 +140,7 @@ impl Keys<'_> {
             self.of("asked", true)?;
         }
         let most = 5 + start.elapsed().as_secs() / 7;
-        let attempts = asked() - before;
+        let attempts = hits() - before;
         if attempts == 0 || u64::try_from(attempts)? > most {
             self.suite
                 .fail(format!("keys: forged names of keys\n  the issuer was asked {attempts} times, not 1 to {most}"));
@@ -158,7 +158,7 @@ impl Keys<'_> {
         self.put(right.clone(), false, "keys: the first token of a key that is new under its name")?;
         // No other request starts the fetch.
         let begun = Instant::now();
-        while issuers.with("renewed", |issuer| issuer.asked) == 0 && begun.elapsed() < LONGEST {
+        while issuers.with("renewed", |issuer| issuer.hits) == 0 && begun.elapsed() < LONGEST {
             std::thread::sleep(Duration::from_millis(5));
         }
         ensure!(begun.elapsed() < LONGEST, "keys: a wrong signature fetches no new keys");
@@ -174,8 +174,8 @@ impl Keys<'_> {
         };
         let sent = Sent::new("keys: a key that is new under its name", CALL, Some(&bearer), Some(("user", SCOPE)));
         self.open.judge(&sent, &self.open.expects(&sent), &answer);
-        let asked = issuers.with("renewed", |issuer| issuer.asked);
-        ensure!(asked == 1, "keys: an issuer was asked {asked} times for a key that is new under its name");
+        let hits = issuers.with("renewed", |issuer| issuer.hits);
+        ensure!(hits == 1, "keys: an issuer was asked {hits} times for a key that is new under its name");
         Ok(())
     }
 
@@ -202,14 +202,14 @@ impl Keys<'_> {
             "GET {} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {forged}\r\n\r\n",
             str::from_utf8(CALL.1)?
         );
-        let asked = || issuers.with("stormed", |issuer| (issuer.conduct = Conduct::Holds, issuer.asked).1);
-        let (before, start) = (asked(), Instant::now());
+        let hits = || issuers.with("stormed", |issuer| (issuer.conduct = Conduct::Holds, issuer.hits).1);
+        let (before, start) = (hits(), Instant::now());
         std::thread::scope(|scope| {
             let clients = (0..4).map(|_| scope.spawn(|| self.forge(bytes.as_bytes(), STORM / 4)));
             let clients: Vec<_> = clients.collect();
             clients.into_iter().try_for_each(|client| client.join().unwrap())
         })?;
-        let attempts = asked() - before;
+        let attempts = hits() - before;
         let most = 1 + start.elapsed().as_secs() / 30;
         if attempts == 0 || u64::try_from(attempts)? > most {
             self.suite.fail(format!(
@@ -230,8 +230,7 @@ impl Keys<'_> {
             let answer = connection.ask(bytes)?;
             let took = start.elapsed();
             // Some servers close a connection after some requests.
-            if answer.status == 0 || answer.header("connection").is_some_and(|said| said.eq_ignore_ascii_case("close"))
-            {
+            if answer.status == 0 || answer.header("connection").is_some_and(|it| it.eq_ignore_ascii_case("close")) {
                 connection = Connection::open(&self.open.running.address)?;
             }
             if answer.status == 0 {
@@ -252,8 +251,8 @@ impl Keys<'_> {
         let failing = format!("keys of {} cannot be fetched, it has 0: ", quoted("fails"));
         let left_out = format!("of the keys of {}, key 0 is left out: ", quoted("twins"));
         for (words, levels) in [(failing, ["error", "severe"]), (left_out, ["warn", "warning"])] {
-            let said = || self.open.running.output().matches(&words).count();
-            while said() == 0 && start.elapsed() < LONGEST {
+            let count = || self.open.running.output().matches(&words).count();
+            while count() == 0 && start.elapsed() < LONGEST {
                 std::thread::sleep(Duration::from_millis(20));
             }
             // Another cause, such as a timeout of a busy machine, is another notice.

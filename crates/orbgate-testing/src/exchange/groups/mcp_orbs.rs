@@ -60,9 +60,9 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
         let denied = wire::ask(&running.address, &call(suite, "nobody", &rows[0])?)?;
         let error: Value = serde_json::from_slice(&denied.body).unwrap_or_default();
         suite.saw_one();
-        let found = (denied.status, &error["id"], &error["error"]["data"]["reason"]);
-        if found != (402, &json!(7), &json!("insufficient_orbs")) {
-            suite.fail(format!("mcp-orbs: an empty account\n  {found:?}"));
+        let actual = (denied.status, &error["id"], &error["error"]["data"]["reason"]);
+        if actual != (402, &json!(7), &json!("insufficient_orbs")) {
+            suite.fail(format!("mcp-orbs: an empty account\n  {actual:?}"));
         }
         if suite.world.shows_a_token(&running.output()) {
             suite.fail("mcp-orbs\n  the output shows a token or a secret");

@@ -176,10 +176,10 @@ impl Opaque<'_> {
     }
 
     fn was_asked(&self, name: &str, token: &str, times: usize) {
-        let asked = self.endpoints.asked(name, token);
-        if asked != times {
+        let count = self.endpoints.asked(name, token);
+        if count != times {
             self.suite.fail(format!(
-                "opaque: the endpoint `{name}` was asked {asked} times about a token, not {times} times"
+                "opaque: the endpoint `{name}` was asked {count} times about a token, not {times} times"
             ));
         }
     }
@@ -234,18 +234,18 @@ impl Opaque<'_> {
         let start = Instant::now();
         self.allowed("a token", "revoked-later-5e1f");
         self.says("revoked-later-5e1f", r#"{"active":false}"#);
-        let asked = self.endpoints.asked("rest", "revoked-later-5e1f");
+        let before = self.endpoints.asked("rest", "revoked-later-5e1f");
         // On a busy machine it may have been two seconds.
         if start.elapsed() < Duration::from_secs(1) {
             self.allowed("a token that was revoked just now", "revoked-later-5e1f");
-            self.was_asked("rest", "revoked-later-5e1f", asked);
+            self.was_asked("rest", "revoked-later-5e1f", before);
         }
         std::thread::sleep(Duration::from_millis(2100));
         self.refused("a token that was revoked", "revoked-later-5e1f", "inactive");
         // That it is inactive is known, too.
-        let asked = self.endpoints.asked("rest", "revoked-later-5e1f");
+        let before = self.endpoints.asked("rest", "revoked-later-5e1f");
         self.refused("a token that was revoked", "revoked-later-5e1f", "inactive");
-        self.was_asked("rest", "revoked-later-5e1f", asked);
+        self.was_asked("rest", "revoked-later-5e1f", before);
     }
 
     /// Endpoints that fail deny, quickly, and the next question is answered when they work again.
@@ -295,19 +295,19 @@ impl Opaque<'_> {
 
     /// Waits for a notice of the log, which comes at least this often: another cause of a busy machine is another notice.
     fn is_said(&self, words: &str, times: usize) {
-        let (said, start) = (|| self.open.running.output().matches(words).count(), Instant::now());
-        while said() < times && start.elapsed() < PATIENCE {
+        let (count, start) = (|| self.open.running.output().matches(words).count(), Instant::now());
+        while count() < times && start.elapsed() < PATIENCE {
             std::thread::sleep(Duration::from_millis(1));
         }
-        if said() < times {
-            self.suite.fail(format!("opaque: `{words}` is logged {} times, and not {times} times", said()));
+        if count() < times {
+            self.suite.fail(format!("opaque: `{words}` is logged {} times, and not {times} times", count()));
         }
     }
 
     fn reloads(&self, told: &str, token: &str) -> Result<()> {
-        let said = self.open.running.tell("reload")?;
-        if said != told {
-            self.suite.fail(format!("opaque: `{said}` was said of a reload, not `{told}`"));
+        let response = self.open.running.tell("reload")?;
+        if response != told {
+            self.suite.fail(format!("opaque: `{response}` was said of a reload, not `{told}`"));
         }
         self.says(token, &active("user", "read:orbs", json!({})));
         self.allowed("after a reload", token);

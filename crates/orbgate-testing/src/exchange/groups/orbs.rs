@@ -158,10 +158,10 @@ impl Orbs<'_> {
         left(self.service, &self.account(user))
     }
 
-    fn judge<T: PartialEq + core::fmt::Debug>(&self, what: &str, found: &T, expected: &T) {
+    fn judge<T: PartialEq + core::fmt::Debug>(&self, what: &str, actual: &T, expected: &T) {
         self.suite.saw_one();
-        if found != expected {
-            self.suite.fail(format!("orbs, {}: {what}\n  {found:?} instead of {expected:?}", self.on_cancelled));
+        if actual != expected {
+            self.suite.fail(format!("orbs, {}: {what}\n  {actual:?} instead of {expected:?}", self.on_cancelled));
         }
     }
 
@@ -239,8 +239,8 @@ impl Orbs<'_> {
                 &(status, left),
             );
             if what.starts_with("state") {
-                let saw: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-                self.judge("whether a statement counts", &saw["stated"], &json!(orbs != "0"));
+                let record: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+                self.judge("whether a statement counts", &record["stated"], &json!(orbs != "0"));
             }
         }
         Ok(())
@@ -302,11 +302,11 @@ impl Orbs<'_> {
         for (body, status, left) in table {
             let audited = self.audited()?;
             let answer = self.ask(&Call { user: &user, line: "POST /run", headers: &[("x-do", "echo")], body })?;
-            let found = (answer.status, self.left(&user)?);
-            self.judge(body.get(..40).unwrap_or(body), &found, &(status, left));
+            let actual = (answer.status, self.left(&user)?);
+            self.judge(body.get(..40).unwrap_or(body), &actual, &(status, left));
             if status == 200 {
-                let saw: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-                self.judge("the body", &saw["body"], &json!(body));
+                let record: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+                self.judge("the body", &record["body"], &json!(body));
                 let line = self.line_after(audited)?;
                 self.judge("what the audit has of the flag", &line["orbs"]["bonus_allowed"], &json!(true));
                 let held = self.service.last_hold(&self.account(&user))?;
@@ -319,8 +319,8 @@ impl Orbs<'_> {
         self.grant(&user, 100)?;
         let audited = self.audited()?;
         let answer = self.ask(&Call { user: &user, line: "POST /run", headers: &[("x-do", "echo")], body: &long })?;
-        let saw: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-        self.judge("a long body", &saw["body"], &json!(long));
+        let record: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+        self.judge("a long body", &record["body"], &json!(long));
         self.judge(
             "what the audit has of its flag",
             &self.line_after(audited)?["orbs"]["bonus_allowed"],

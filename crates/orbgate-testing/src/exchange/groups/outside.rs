@@ -91,9 +91,9 @@ fn proxies(suite: &Suite) -> Result<()> {
         let is_it = |(line, authorization): &&(String, String)| {
             line.starts_with(&format!("CONNECT {host}:443 ")) && *authorization == basic
         };
-        let asked = heard.iter().filter(is_it).count();
-        if (asked == 0) != is_direct {
-            suite.fail(format!("outside: a proxy was asked {asked} times for {host}: {heard:?}"));
+        let count = heard.iter().filter(is_it).count();
+        if (count == 0) != is_direct {
+            suite.fail(format!("outside: a proxy was asked {count} times for {host}: {heard:?}"));
         }
     }
     open.close("outside: proxies")?;
@@ -116,17 +116,17 @@ fn file(suite: &Suite) -> Result<()> {
     put(suite, &open, &recipe, "a key in a file")?;
     let former = world.token(&recipe)?;
     fs::write(&path, "{\"keys\":[")?;
-    let said = open.running.tell("reload")?;
-    ensure!(said == "kept", "outside: half of a file with keys was answered by `{said}`");
+    let response = open.running.tell("reload")?;
+    ensure!(response == "kept", "outside: half of a file with keys was answered by `{response}`");
     put(suite, &open, &recipe, "a key, while its file is cut short")?;
     world.issuers.add("filed", Issuer::new("filed-2", Conduct::Right));
     write()?;
-    let said = open.running.tell("reload")?;
-    ensure!(said == "reloaded", "outside: a file with keys was answered by `{said}`");
+    let response = open.running.tell("reload")?;
+    ensure!(response == "reloaded", "outside: a file with keys was answered by `{response}`");
     put(suite, &open, &recipe, "a new key in a file")?;
     open.put(&Sent::new("outside: a key that left its file", CALL, Some(&former), None));
-    let asked = world.issuers.with("filed", |issuer| issuer.asked);
-    ensure!(asked == 0, "outside: an issuer with keys in a file was asked {asked} times");
+    let hits = world.issuers.with("filed", |issuer| issuer.hits);
+    ensure!(hits == 0, "outside: an issuer with keys in a file was asked {hits} times");
     open.close("outside: a file")?;
     Ok(())
 }

@@ -102,8 +102,7 @@ impl Load<'_> {
             let earliest = self.taken.load(Ordering::SeqCst);
             let answer = connection.ask(bytes.as_bytes())?;
             let latest = self.offered.load(Ordering::SeqCst);
-            if answer.status == 0 || answer.header("connection").is_some_and(|said| said.eq_ignore_ascii_case("close"))
-            {
+            if answer.status == 0 || answer.header("connection").is_some_and(|it| it.eq_ignore_ascii_case("close")) {
                 connection = Connection::open(address)?;
             }
             if answer.status == 200 {
@@ -131,8 +130,8 @@ impl Load<'_> {
             fs::write(&new, &versions[round % 2])?;
             fs::rename(&new, file)?;
             self.offered.store(round, Ordering::SeqCst);
-            let said = open.running.tell("reload")?;
-            ensure!(said == "reloaded", "reload: a right policy was answered by `{said}`");
+            let response = open.running.tell("reload")?;
+            ensure!(response == "reloaded", "reload: a right policy was answered by `{response}`");
             self.taken.store(round, Ordering::SeqCst);
             self.wait_for_all(round)?;
         }
@@ -156,17 +155,17 @@ fn half_written(suite: &Suite, open: &mut Open<'_>, file: &Path, now: &str) -> R
     ensure!(Policy::from_yaml(without_export).is_ok(), "half of it is a policy, and a weaker one");
     for text in [without_export, &now[..now.len() - 4], &now[..now.len() / 2], "", "orbgate: 1\n...\n", "\0"] {
         fs::write(file, text)?;
-        let said = open.running.tell("reload")?;
-        if said != "kept" {
-            suite.fail(format!("reload: `{said}` was said of {text:?}"));
+        let response = open.running.tell("reload")?;
+        if response != "kept" {
+            suite.fail(format!("reload: `{response}` was said of {text:?}"));
         }
         both(suite, open, [200, 403])?;
     }
     for (text, statuses) in [(WIDER, [200, 200]), (now, [200, 403])] {
         fs::write(file, text)?;
         open.engine = Engine::new(&Policy::from_yaml(text)?);
-        let said = open.running.tell("reload")?;
-        ensure!(said == "reloaded", "reload: a right policy was answered by `{said}`");
+        let response = open.running.tell("reload")?;
+        ensure!(response == "reloaded", "reload: a right policy was answered by `{response}`");
         both(suite, open, statuses)?;
     }
     Ok(())
@@ -184,13 +183,12 @@ fn waiting(suite: &Suite, open: &mut Open<'_>, file: &Path, versions: [&str; 2])
         let answer = thread::scope(|scope| {
             let client = scope.spawn(|| wire::ask(&address, &sent.bytes));
             let start = Instant::now();
-            while issuers.with("holds", |issuer| issuer.asked) == 0 && !client.is_finished() && start.elapsed() < LIMIT
-            {
+            while issuers.with("holds", |issuer| issuer.hits) == 0 && !client.is_finished() && start.elapsed() < LIMIT {
                 thread::sleep(Duration::from_millis(1));
             }
-            let said = fs::write(file, text).map_err(Into::into).and_then(|()| open.running.tell("reload"));
+            let response = fs::write(file, text).map_err(Into::into).and_then(|()| open.running.tell("reload"));
             issuers.with("holds", |issuer| issuer.conduct = Conduct::Right);
-            ensure!(said? == "reloaded", "reload: a right policy was refused while a request waits");
+            ensure!(response? == "reloaded", "reload: a right policy was refused while a request waits");
             Ok(client.join().unwrap()?)
         })?;
         open.engine = Engine::new(&Policy::from_yaml(text)?);
@@ -219,9 +217,9 @@ fn said(open: &mut Open<'_>, suite: &Suite, file: &Path, now: &str) -> Result<()
             Some(text) => fs::write(file, text)?,
             None => fs::remove_file(file)?,
         }
-        let said = open.running.tell("reload")?;
+        let response = open.running.tell("reload")?;
         let told = if result == "loaded" { "reloaded" } else { "kept" };
-        ensure!(said == told, "reload: `{said}` was said of {text:?}");
+        ensure!(response == told, "reload: `{response}` was said of {text:?}");
         *loads.entry(result.to_owned()).or_default() += 1;
         let counted = open.running.count()?.loads;
         // Rust's program reads the file itself.
@@ -381,14 +379,14 @@ fn secrets(suite: &Suite, file: &Path) -> Result<()> {
         opaque.as_object_mut().unwrap().remove("algorithms");
         opaque["opaque"] = json!({"endpoint": "http://127.0.0.1:1/", "client_id": "c", source: place});
         fs::write(&tokens, json!({"orbgate_token": 1, "issuers": [opaque]}).to_string())?;
-        let said = match suite.program.refuses(file, &tokens, None) {
-            Ok(said) => said,
+        let message = match suite.program.refuses(file, &tokens, None) {
+            Ok(message) => message,
             Err(error) => error.to_string(),
         };
         suite.saw_one();
-        let is_named = said.contains(&format!("`{source}` {place}: ")) && said.to_lowercase().contains(why);
-        if !is_named || said.contains("hunter") {
-            suite.fail(format!("start: {source} {place}\n  {said}"));
+        let is_named = message.contains(&format!("`{source}` {place}: ")) && message.to_lowercase().contains(why);
+        if !is_named || message.contains("hunter") {
+            suite.fail(format!("start: {source} {place}\n  {message}"));
         }
     }
     Ok(())
