@@ -141,36 +141,36 @@ fn rules(given: &Arguments) -> OrbRules {
 }
 
 fn arguments() -> Result<Arguments, String> {
-    let mut found = Arguments::default();
+    let mut arguments = Arguments::default();
     let mut words = std::env::args().skip(1);
     while let Some(word) = words.next() {
         let value = match word.as_str() {
             "--ungated" | "--debug" | "--refuse-wider" => {
                 let flag = match word.as_str() {
-                    "--ungated" => &mut found.ungated,
-                    "--debug" => &mut found.debug,
-                    _ => &mut found.refuse_wider,
+                    "--ungated" => &mut arguments.ungated,
+                    "--debug" => &mut arguments.debug,
+                    _ => &mut arguments.refuse_wider,
                 };
                 *flag = true;
                 continue;
             }
-            "--watch" => &mut found.watch,
-            "--listen" => &mut found.listen,
-            "--policy" => &mut found.policy,
-            "--tokens" => &mut found.tokens,
-            "--challenge" => &mut found.challenge,
-            "--ledger-db" => &mut found.ledger,
-            "--on-cancelled" => &mut found.on_cancelled,
-            "--mcp" => &mut found.mcp,
-            "--on-tool-error" => &mut found.on_tool_error,
-            "--on-input-required" => &mut found.on_input_required,
+            "--watch" => &mut arguments.watch,
+            "--listen" => &mut arguments.listen,
+            "--policy" => &mut arguments.policy,
+            "--tokens" => &mut arguments.tokens,
+            "--challenge" => &mut arguments.challenge,
+            "--ledger-db" => &mut arguments.ledger,
+            "--on-cancelled" => &mut arguments.on_cancelled,
+            "--mcp" => &mut arguments.mcp,
+            "--on-tool-error" => &mut arguments.on_tool_error,
+            "--on-input-required" => &mut arguments.on_input_required,
             // For programs that ask the ledger's service.
             "--ledger" | "--ledger-secret" => &mut String::new(),
             "--public" | "--amount" | "--bonus" => {
                 let list = match word.as_str() {
-                    "--public" => &mut found.public,
-                    "--amount" => &mut found.amounts,
-                    _ => &mut found.bonus,
+                    "--public" => &mut arguments.public,
+                    "--amount" => &mut arguments.amounts,
+                    _ => &mut arguments.bonus,
                 };
                 list.extend(words.next());
                 continue;
@@ -179,7 +179,7 @@ fn arguments() -> Result<Arguments, String> {
         };
         *value = words.next().ok_or(format!("`{word}` has no value"))?;
     }
-    Ok(found)
+    Ok(arguments)
 }
 
 /// Every template of the policy and of the public routes, and what the router does not know: all reach one handler.
@@ -213,7 +213,7 @@ async fn say_what_came(
     let route = allowed.as_ref().and_then(|allowed| allowed.route());
     let scope = allowed.as_ref().and_then(|allowed| allowed.scope());
     let charge = allowed.as_ref().and_then(|allowed| allowed.charge());
-    let mut saw = json!({
+    let mut record = json!({
         "method": method.as_str(),
         "target": target.to_string(),
         "route": route.map(|route| route.as_str()),
@@ -223,17 +223,17 @@ async fn say_what_came(
     });
     let told = headers.get("x-do").and_then(|told| told.to_str().ok()).unwrap_or_default().to_owned();
     if let (Some(amount), Some(Extension(orbs))) = (told.strip_prefix("state "), orbs) {
-        saw["stated"] = orbs.state(amount.parse().unwrap_or_default()).into();
+        record["stated"] = orbs.state(amount.parse().unwrap_or_default()).into();
     }
     if told == "echo" {
-        saw["body"] = String::from_utf8_lossy(&body).into();
+        record["body"] = String::from_utf8_lossy(&body).into();
     }
-    let saw = saw.to_string();
-    say(&saw);
+    let record = record.to_string();
+    say(&record);
     if told == "respond" {
         return responded(&body).unwrap_or_else(|_| StatusCode::INTERNAL_SERVER_ERROR.into_response());
     }
-    done(told, saw).await
+    done(told, record).await
 }
 
 /// A response as the arguments of a call at an MCP endpoint describe it.
@@ -248,23 +248,23 @@ fn responded(body: &[u8]) -> Result<Response, Box<dyn Error>> {
     let text = row["body"].as_str().ok_or("no body")?.to_owned();
     let pause = Box::pin(tokio::time::sleep(Duration::ZERO));
     let told = if row["closed"] == true { "endless stream" } else { "stream" }.to_owned();
-    Ok(response.body(Body::new(Pieces { told, saw: text.into(), has_begun: false, is_mcp: true, pause }))?)
+    Ok(response.body(Body::new(Pieces { told, text: text.into(), has_begun: false, is_mcp: true, pause }))?)
 }
 
 /// What the service does, as the header `x-do` says.
-async fn done(told: String, saw: String) -> Response {
+async fn done(told: String, record: String) -> Response {
     let json = [(header::CONTENT_TYPE, "application/json")];
     match told.as_str() {
         "throw" => panic!("as it was told"),
-        "large" => (json, saw.repeat(20_000)).into_response(),
+        "large" => (json, record.repeat(20_000)).into_response(),
         told if told.contains("stream") => {
             let pause = Box::pin(tokio::time::sleep(Duration::ZERO));
-            let pieces = Pieces { told: told.to_owned(), saw: saw.into(), has_begun: false, is_mcp: false, pause };
+            let pieces = Pieces { told: told.to_owned(), text: record.into(), has_begun: false, is_mcp: false, pause };
             Body::new(pieces).into_response()
         }
         told => {
             let status = told.parse().ok().and_then(|status| StatusCode::from_u16(status).ok()).unwrap_or_default();
-            (status, json, saw).into_response()
+            (status, json, record).into_response()
         }
     }
 }
@@ -272,7 +272,7 @@ async fn done(told: String, saw: String) -> Response {
 /// A stream as the service is told to send it.
 struct Pieces {
     told: String,
-    saw: Bytes,
+    text: Bytes,
     has_begun: bool,
     /// It goes on with comments.
     is_mcp: bool,
@@ -297,7 +297,7 @@ impl http_body::Body for Pieces {
         let is_due = if is_first { self.told != "stream that fails at once" } else { self.told == "endless stream" };
         Poll::Ready(match is_due {
             true if self.is_mcp && !is_first => Some(Ok(Frame::data(Bytes::from_static(b":\n")))),
-            true => Some(Ok(Frame::data(self.saw.clone()))),
+            true => Some(Ok(Frame::data(self.text.clone()))),
             false if self.told.contains("fails") => Some(Err("as it was told")),
             false => None,
         })
@@ -349,7 +349,7 @@ fn reload(engines: &Engines, keys: &KeyFetcher, file: &str) -> Result<(), Box<dy
 
 /// The counters of a scrape, each by its labels: `orbgate_decisions_total{decision="allow",…} 3`.
 fn counted(scrape: &str) -> Value {
-    let mut found: BTreeMap<&str, BTreeMap<String, u64>> = BTreeMap::new();
+    let mut counters: BTreeMap<&str, BTreeMap<String, u64>> = BTreeMap::new();
     for line in scrape.lines() {
         let Some((series, count)) = line.rsplit_once(' ') else {
             continue;
@@ -357,14 +357,14 @@ fn counted(scrape: &str) -> Value {
         let (name, labels) = series.split_once('{').unwrap_or((series, ""));
         let labels: Vec<_> = labels.split('"').skip(1).step_by(2).collect();
         let count: u64 = count.parse().unwrap_or_default();
-        let sum = found.entry(name).or_default().entry(labels.join(" ")).or_default();
+        let sum = counters.entry(name).or_default().entry(labels.join(" ")).or_default();
         *sum = sum.saturating_add(count);
     }
-    let misrouted = found.get("orbgate_misrouted_total");
+    let misrouted = counters.get("orbgate_misrouted_total");
     let misrouted: u64 = misrouted.map_or(0, |labels| labels.values().sum());
     let mut all: Map<String, Value> = Map::new();
     for name in ["orbgate_decisions_total", "orbgate_tokens_refused_total", "orbgate_policy_loads_total"] {
-        if let Some(counts) = found.get(name) {
+        if let Some(counts) = counters.get(name) {
             all.insert(name.to_owned(), json!(counts));
         }
     }

@@ -69,8 +69,7 @@ impl<V: VerifyToken> Settings<V> {
         read: impl FnOnce(&Arc<Engine>, Answer<'_, V::Verified>, Option<C::Held>) -> R,
     ) -> R {
         let span = observe::span();
-        let asked = self.ask_in(&span, request, body, charge, read);
-        asked.instrument(span.clone()).await
+        self.ask_in(&span, request, body, charge, read).instrument(span.clone()).await
     }
 
     async fn ask_in<R, C: Charge<V::Verified>>(

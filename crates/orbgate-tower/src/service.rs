@@ -111,7 +111,7 @@ where
         [AUTHORIZATION, UPGRADE, ORIGIN, ACCESS_CONTROL_REQUEST_METHOD].map(values);
     let names = parts.headers.keys().map(|name| name.as_str().as_bytes());
     let names: Vec<_> = names.collect();
-    let asked = orbgate_gate::Request {
+    let request = orbgate_gate::Request {
         method: parts.method.as_str().as_bytes(),
         target: target.as_bytes(),
         authorization: &authorization,
@@ -136,7 +136,7 @@ where
         }
         _ => Err(answer.denial),
     };
-    let decided = settings.ask(asked, &mut body, (charge, &parts.headers), admit).await;
+    let decided = settings.ask(request, &mut body, (charge, &parts.headers), admit).await;
     let body = body.into_body();
     let (allowed, token, held) = decided.map_err(response)?;
     // It is lost only if a future was dropped while it was read.

@@ -33,10 +33,10 @@ impl VerifyToken for Spoken {
     type Verified = Said;
 
     fn verify(&self, token: &str) -> impl Future<Output = Result<Said, Refused>> + Send {
-        let said = token.split_once('.');
-        let said =
-            said.map(|(kind, scope)| Said(TokenKind::from_name(kind), scope.replace('_', ":").replace('+', " ")));
-        ready(said.ok_or(Refused::new("unspoken")))
+        let parts = token.split_once('.');
+        let token =
+            parts.map(|(kind, scope)| Said(TokenKind::from_name(kind), scope.replace('_', ":").replace('+', " ")));
+        ready(token.ok_or(Refused::new("unspoken")))
     }
 }
 
@@ -60,8 +60,8 @@ type Answer = Response<Full<Bytes>>;
 async fn ask(gate: &GateLayer<Spoken>, method: &str, path: &str, token: &str) -> Answer {
     let service = service_fn(async |request: Request<RequestBody<Full<Bytes>>>| {
         let allowed = request.extensions().get::<Allowed>().unwrap();
-        let said = request.extensions().get::<Said>().unwrap();
-        let text = format!("{} {:?}", allowed.route().unwrap().as_str(), said.0);
+        let spoken = request.extensions().get::<Said>().unwrap();
+        let text = format!("{} {:?}", allowed.route().unwrap().as_str(), spoken.0);
         Ok::<_, Infallible>(Response::new(Full::from(text)))
     });
     let mut request = Request::builder().method(method).uri(format!("/api/v1/external{path}"));
@@ -120,10 +120,10 @@ async fn a_public_route_needs_no_token() {
     assert_eq!(call(&gate, "GET", "/api/v1/external/orbs", &[]).await, 401);
 
     let preflight = [("origin", "https://app.example"), ("access-control-request-method", "GET")];
-    let asked = ("OPTIONS", "/api/v1/external/orbs");
-    assert_eq!(call(&gate, asked.0, asked.1, &preflight).await, 401);
+    let target = "/api/v1/external/orbs";
+    assert_eq!(call(&gate, "OPTIONS", target, &preflight).await, 401);
     let passing = gate.cors_preflight(CorsPreflight::Pass);
-    assert_eq!(call(&passing, asked.0, asked.1, &preflight).await, 200);
+    assert_eq!(call(&passing, "OPTIONS", target, &preflight).await, 200);
 
     // A policy that overlaps is refused, and the current one stays.
     let before = engines.load().digest();
@@ -157,11 +157,11 @@ async fn every_denial_is_bare_and_has_its_status() {
     let flat = layer().flat_403();
     let none = layer().challenge(Challenge::None);
     for (method, path, token, [minimal_says, full_says]) in table {
-        let asked = format!("{method} {path} {token}");
-        assert_eq!(refusal(&layer(), method, path, token).await, minimal_says, "{asked}");
-        assert_eq!(refusal(&full, method, path, token).await, full_says, "{asked}");
-        assert_eq!(refusal(&flat, method, path, token).await, "403 Bearer -", "{asked}");
-        assert_eq!(refusal(&none, method, path, token).await, "403 - -", "{asked}");
+        let case = format!("{method} {path} {token}");
+        assert_eq!(refusal(&layer(), method, path, token).await, minimal_says, "{case}");
+        assert_eq!(refusal(&full, method, path, token).await, full_says, "{case}");
+        assert_eq!(refusal(&flat, method, path, token).await, "403 Bearer -", "{case}");
+        assert_eq!(refusal(&none, method, path, token).await, "403 - -", "{case}");
     }
 }
 
@@ -418,8 +418,8 @@ fn each_decision_during_ten_thousand_swaps_is_of_one_policy() {
             let answer = gate.layer(service).oneshot(request);
             let answer = runtime.block_on(answer).unwrap();
             assert_eq!(answer.status(), 200);
-            let said = answer.extensions().get::<(String, String, Option<u64>)>();
-            let policy = right.iter().position(|right| Some(right) == said);
+            let decision = answer.extensions().get::<(String, String, Option<u64>)>();
+            let policy = right.iter().position(|right| Some(right) == decision);
             seen[policy.expect("a decision of one policy")] += 1;
             decided.fetch_add(1, Ordering::Relaxed);
         }
@@ -583,7 +583,7 @@ async fn a_candidate_is_heard_and_not_obeyed() {
     let lines: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), CALLS.len());
     let digest = candidate.load().digest().to_string();
-    let said: Vec<_> = lines
+    let shadows: Vec<_> = lines
         .iter()
         .map(|line| {
             let shadow = line.get("shadow")?;
@@ -591,8 +591,8 @@ async fn a_candidate_is_heard_and_not_obeyed() {
             Some((shadow["disagreement"].as_str()?, shadow["decision"].as_str()?))
         })
         .collect();
-    assert_eq!(said[0], Some(("narrower", "deny")), "{text}");
-    assert!(said.contains(&None), "{text}");
+    assert_eq!(shadows[0], Some(("narrower", "deny")), "{text}");
+    assert!(shadows.contains(&None), "{text}");
     assert!(!text.contains("secret"), "{text}");
 }
 
@@ -615,8 +615,8 @@ async fn a_candidate_has_its_own_public_routes_or_those_of_the_layer() {
         assert_eq!(is_allowed, active.is_some());
         drop(gate);
         let line: Value = serde_json::from_reader(written).unwrap();
-        let said = line.get("shadow").map(|shadow| shadow["disagreement"].as_str().unwrap());
-        assert_eq!(said, expected, "{active:?} {own:?}");
+        let actual = line.get("shadow").map(|shadow| shadow["disagreement"].as_str().unwrap());
+        assert_eq!(actual, expected, "{active:?} {own:?}");
     }
 }
 

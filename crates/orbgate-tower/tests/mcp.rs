@@ -339,8 +339,8 @@ async fn the_official_client_steps_up_and_each_tool_runs_once() {
             ().serve_with_lifecycle(transport, mode.clone()).await
         };
         let scope = |challenge: Option<&str>| {
-            let asked = challenge.unwrap().split_once("scope=\"").unwrap().1;
-            asked.split_once('"').unwrap().0.to_owned()
+            let rest = challenge.unwrap().split_once("scope=\"").unwrap().1;
+            rest.split_once('"').unwrap().0.to_owned()
         };
         let mut scopes = vec![scope(connect(&[]).await.unwrap_err().auth_challenge())];
         // With more scopes, the client connects again, as its documentation says.

@@ -84,12 +84,12 @@ async fn only_inside_a_router_a_denial_says_which_paths_the_router_has() {
 
 /// A router of users, which does not know where it is nested.
 fn users() -> Router {
-    let said = |name: &'static str| get(async move |OriginalUri(uri): OriginalUri| format!("{name} {uri}"));
+    let handler = |name: &'static str| get(async move |OriginalUri(uri): OriginalUri| format!("{name} {uri}"));
     Router::new()
-        .route("/users", said("list"))
-        .route("/users/{user_id}", said("one"))
-        .route("/users/export", said("export"))
-        .route("/users/{user_id}/{*rest}", said("files"))
+        .route("/users", handler("list"))
+        .route("/users/{user_id}", handler("one"))
+        .route("/users/export", handler("export"))
+        .route("/users/{user_id}/{*rest}", handler("files"))
 }
 
 #[tokio::test]

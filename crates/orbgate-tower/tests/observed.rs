@@ -210,7 +210,7 @@ fn a_denial_is_explained_in_the_log_on_request() {
         (FILE, FILE, None, 401, "no_token"),
         ("/a//b?secret", "/a//b", Some(&right), 400, "malformed_request"),
     ] {
-        let (head, found) = explain(&debug, target, token, status).unwrap();
+        let (head, explained) = explain(&debug, target, token, status).unwrap();
         assert_eq!(head, format!("method=GET path={path}"));
         // The same as the answer to the question.
         let kind = token.map(|token| if token == right { "user" } else { "unknown" });
@@ -222,8 +222,8 @@ fn a_denial_is_explained_in_the_log_on_request() {
         }
         let arguments = serde_json::json!({ "request": request }).to_string();
         let answer = orbgate_analysis::ask(Engine::external(), "explain", &arguments).unwrap();
-        assert_eq!(found, serde_json::from_str::<Value>(&answer).unwrap());
-        assert_eq!(found["reason"], reason);
+        assert_eq!(explained, serde_json::from_str::<Value>(&answer).unwrap());
+        assert_eq!(explained["reason"], reason);
     }
 }
 
@@ -249,13 +249,13 @@ fn a_denial_for_another_cause_is_logged_with_its_own_reason() {
         let request = Request::get(format!("{path}?{query}")).header(header, value);
         let request = request.header("authorization", format!("Bearer {token}"));
         assert_eq!(runtime.block_on(answered(&gate, request)), 400);
-        let (head, found) = explanation(&logged, &token).unwrap();
+        let (head, explained) = explanation(&logged, &token).unwrap();
         assert_eq!(head, format!("method=GET path={path}"));
         let decision = serde_json::json!({
             "decision": "deny", "status": 400, "reason": "malformed_request", "detail": detail, "api": null,
             "route": null, "scope": null, "orbs": null, "policy": Engine::external().digest().to_string(),
         });
-        assert_eq!(found, decision);
+        assert_eq!(explained, decision);
     }
 }
 

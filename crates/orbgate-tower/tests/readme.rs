@@ -51,8 +51,8 @@ async fn the_service_answers_as_the_readme_says() {
     assert_eq!(answer(&app, orbs()).await.0, 401);
     for (scope, status) in [("read:account", 403), ("read:orbs", 200)] {
         let token = issuer.token(TokenKind::User, scope, SystemTime::now());
-        let asked = orbs().header("authorization", format!("Bearer {token}"));
-        assert_eq!(answer(&app, asked).await.0, status, "{scope}");
+        let request = orbs().header("authorization", format!("Bearer {token}"));
+        assert_eq!(answer(&app, request).await.0, status, "{scope}");
     }
 }
 
@@ -66,8 +66,8 @@ async fn the_recipes_for_a_health_check_and_cors_work() {
     assert_eq!(answer(&app, Request::post("/healthz")).await.0, 401);
     let origin = "https://app.example.com";
     let browser = |target: &str, method: &str| {
-        let asked = Request::options(target).header("origin", origin);
-        asked.header("access-control-request-method", method)
+        let request = Request::options(target).header("origin", origin);
+        request.header("access-control-request-method", method)
     };
     let orbs = "/api/v1/external/orbs";
     let passed = answer(&app, browser(orbs, "GET")).await;

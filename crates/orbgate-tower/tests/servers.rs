@@ -151,8 +151,8 @@ async fn answer(request: Request<RequestBody<Incoming>>) -> Result<Response<Full
     let token = request.extensions().get::<VerifiedToken>();
     let subject = token.and_then(VerifiedToken::subject).map(str::to_owned);
     let body = request.into_body().collect().await.unwrap().to_bytes();
-    let said = format!("{} {} ", route.unwrap_or_default(), subject.unwrap_or_default());
-    Ok(Response::new(Full::from([said.as_bytes(), &body].concat())))
+    let text = format!("{} {} ", route.unwrap_or_default(), subject.unwrap_or_default());
+    Ok(Response::new(Full::from([text.as_bytes(), &body].concat())))
 }
 
 #[tokio::test]
@@ -221,8 +221,8 @@ async fn a_bare_hyper_server_is_guarded_in_http_2() {
     for (method, target, authorizations, status, challenge) in table {
         let denied = ask(method, target, authorizations).await;
         assert_eq!(denied.status().as_u16(), *status, "{method} {target}");
-        let said = denied.headers().get("www-authenticate");
-        assert_eq!(said.map(|value| value.to_str().unwrap()), *challenge);
+        let actual = denied.headers().get("www-authenticate");
+        assert_eq!(actual.map(|value| value.to_str().unwrap()), *challenge);
         assert!(!denied.headers().contains_key("content-type"));
         let body = denied.into_body().collect().await.unwrap().to_bytes();
         assert_eq!(body, "");

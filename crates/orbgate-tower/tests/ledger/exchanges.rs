@@ -70,10 +70,10 @@ fn costs(world: &World, on_cancelled: OnCancelled) {
         world.grant(&user, 100, Bucket::Paid);
         let answer = world.call(&user, line, &[("x-do", what)], "");
         // A connection can end before a short answer was sent.
-        let found = answer.map(|answer| answer.status);
+        let actual = answer.map(|answer| answer.status);
         assert!(
-            found == status || (status.is_none() || what.contains("stream that") && found.is_none()),
-            "{what}: {found:?}"
+            actual == status || (status.is_none() || what.contains("stream that") && actual.is_none()),
+            "{what}: {actual:?}"
         );
         assert_eq!(world.left(&user), 100 - cost, "{what}: {line}");
         let causes = world.causes(&user);

@@ -163,11 +163,11 @@ fn a_slow_ledger_denies_and_holds_nothing() {
 #[test]
 fn nothing_is_held_for_what_consumes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    let asked = Arc::new(AtomicU64::new(0));
+    let count = Arc::new(AtomicU64::new(0));
     let panics = {
-        let asked = Arc::clone(&asked);
+        let count = Arc::clone(&count);
         move |_: &Arc<Sqlite>, command: Command, _: Reply| {
-            asked.fetch_add(1, Ordering::SeqCst);
+            count.fetch_add(1, Ordering::SeqCst);
             panic!("the ledger is asked: {command:?}");
         }
     };
@@ -198,9 +198,9 @@ fn nothing_is_held_for_what_consumes_nothing() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let is_allowed = runtime.block_on(world.gate.ask(request, |answer| answer.decision.is_allow()));
     assert!(is_allowed);
-    assert_eq!(asked.load(Ordering::SeqCst), 0);
+    assert_eq!(count.load(Ordering::SeqCst), 0);
     assert_eq!(world.call("a", "POST /run", &[], "").unwrap().status, 503);
-    assert!(asked.load(Ordering::SeqCst) > 0);
+    assert!(count.load(Ordering::SeqCst) > 0);
 }
 
 #[test]

@@ -318,10 +318,10 @@ fn a_service_may_be_told_which_policy_it_gets() {
     let settings = QUICK.expect(expected);
     alone.put(&second);
     let refused = Engines::external().watch(&alone.file, settings);
-    let Err(LoadError::Unexpected(found)) = refused else {
+    let Err(LoadError::Unexpected(actual)) = refused else {
         panic!("{refused:?}");
     };
-    assert_eq!(found.to_string(), digest(&second));
+    assert_eq!(actual.to_string(), digest(&second));
     alone.put(&first);
     let engines = Engines::external();
     let _watch = engines.watch(&alone.file, settings).unwrap();

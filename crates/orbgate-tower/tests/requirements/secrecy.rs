@@ -72,9 +72,9 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
     let table = hostile(&tokens);
     let mut answers = Vec::new();
     for (authorization, status) in &table {
-        let asked =
+        let text =
             format!("GET {ORBS} HTTP/1.1\r\nhost: a\r\nconnection: close\r\nauthorization: {authorization}\r\n\r\n");
-        let answer = raw(&address, asked.as_bytes()).await;
+        let answer = raw(&address, text.as_bytes()).await;
         assert_eq!(answer.status, *status, "{authorization}");
         answers.push(answer.head);
         // In a query, too, where some clients put it.
@@ -90,8 +90,8 @@ async fn t18_nothing_of_a_token_is_written_anywhere() {
     let audit = String::from_utf8(audited.try_iter().flatten().collect()).unwrap();
     let scrape = metrics.render();
     // Something was written to each of them.
-    for said in ["scope_held", "scope_missing", "token_refused", "a request", "Sensitive"] {
-        assert!(logs.contains(said), "{said}");
+    for words in ["scope_held", "scope_missing", "token_refused", "a request", "Sensitive"] {
+        assert!(logs.contains(words), "{words}");
     }
     for code in ["expired", "signature", "authorization_header", "bad_header"] {
         assert!(audit.contains(code) && scrape.contains(code) && logs.contains(code), "{code}");

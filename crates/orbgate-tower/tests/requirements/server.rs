@@ -82,8 +82,8 @@ async fn s06_whatever_is_asked_the_answer_is_no_diagnostic_of_the_server() {
                     request = request.header("authorization", crate::value(authorization));
                 }
                 let outcome = gated.ask(request).await;
-                let asked = format!("{method} {target} {authorization}");
-                assert!(matches!(outcome.status, 204 | 400 | 401 | 403 | 404 | 405), "{asked}");
+                let case = format!("{method} {target} {authorization}");
+                assert!(matches!(outcome.status, 204 | 400 | 401 | 403 | 404 | 405), "{case}");
                 passed += u32::from(outcome.status == 204);
             }
         }
@@ -146,8 +146,8 @@ async fn s12_with_no_challenge_an_unknown_route_and_a_missing_scope_look_the_sam
         ("GET", "/api/v1/external/orbs", None),
     ] {
         let token = token.map(String::as_str);
-        let asked = request(method.as_bytes(), target.as_bytes(), token, "");
-        let answer = raw(&address, &asked).await;
+        let bytes = request(method.as_bytes(), target.as_bytes(), token, "");
+        let answer = raw(&address, &bytes).await;
         let lines = answer.head.lines().filter(|line| !line.starts_with("date"));
         answers.push((lines.collect::<Vec<_>>().join("\n"), answer.body));
     }
