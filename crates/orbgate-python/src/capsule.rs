@@ -81,7 +81,7 @@ impl Iterator for Parts {
 /// before any row is read.
 pub(crate) fn parts(data: &Bound<'_, PyAny>, wanted: &[Wanted<'_>]) -> PyResult<Parts> {
     let py = data.py();
-    let found = if let Some(export) = data.getattr_opt("__arrow_c_stream__")? {
+    let exported = if let Some(export) = data.getattr_opt("__arrow_c_stream__")? {
         let capsule = handed_over(&export)?.cast_into::<PyCapsule>()?;
         let mut stream = take_stream(&capsule)?;
         let schema = py.detach(|| schema(&mut stream));
@@ -93,13 +93,13 @@ pub(crate) fn parts(data: &Bound<'_, PyAny>, wanted: &[Wanted<'_>]) -> PyResult<
         let (schema, array) = take_array(&schema, &array)?;
         Ok((schema, Handed::One(Some(array))))
     } else {
-        let found = data.get_type().name()?;
+        let name = data.get_type().name()?;
         return Err(PyTypeError::new_err(format!(
             "expected an object with the Arrow C interface, as the tables of pyarrow, polars, pandas and duckdb are, \
-             not {found}"
+             not {name}"
         )));
     };
-    let parts = found.and_then(|(schema, source)| {
+    let parts = exported.and_then(|(schema, source)| {
         let positions = positions(&schema, wanted)?;
         Ok(Parts { source, positions })
     });
@@ -124,8 +124,8 @@ fn handed_over<'py>(export: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 /// The positions of the requested columns, and their types. Other columns aren't read.
 fn positions(schema: &FFI_ArrowSchema, wanted: &[Wanted<'_>]) -> Result<Vec<Option<(usize, DataType)>>, String> {
     if schema.format() != "+s" {
-        let found = type_of(schema)?;
-        return Err(format!("expected a table or a column of structs, not a column of {found}"));
+        let data_type = type_of(schema)?;
+        return Err(format!("expected a table or a column of structs, not a column of {data_type}"));
     }
     let names: Vec<_> = schema.children().map(FFI_ArrowSchema::name).collect();
     let position = |wanted: &Wanted<'_>| {
@@ -188,7 +188,7 @@ fn next(stream: &mut FFI_ArrowArrayStream) -> Result<FFI_ArrowArray, String> {
 /// The result of one of a stream's functions, or its error.
 fn get<T>(
     stream: &mut FFI_ArrowArrayStream,
-    mut found: T,
+    mut value: T,
     function: impl FnOnce(&StreamStart) -> Option<Get<T>>,
 ) -> Result<T, String> {
     let stream: *mut FFI_ArrowArrayStream = stream;
@@ -196,18 +196,18 @@ fn get<T>(
     let start = unsafe { &*stream.cast_const().cast::<StreamStart>() };
     let (get, last_error) = (function(start), start.get_last_error);
     let get = get.ok_or("the stream has no functions")?;
-    // SAFETY: the stream is not released, and `found` is a struct for it to fill in.
-    let code = unsafe { get(stream, &raw mut found) };
+    // SAFETY: the stream is not released, and `value` is a struct for it to fill in.
+    let code = unsafe { get(stream, &raw mut value) };
     if code == 0 {
-        return Ok(found);
+        return Ok(value);
     }
     // SAFETY: the last call failed, and the stream was not called since.
-    let said = last_error.map(|last_error| unsafe { last_error(stream) });
-    let said = said.filter(|said| !said.is_null());
+    let message = last_error.map(|last_error| unsafe { last_error(stream) });
+    let message = message.filter(|message| !message.is_null());
     // SAFETY: a text of C, which lives until the stream is called again.
-    let said = said.map(|said| unsafe { CStr::from_ptr(said) }.to_string_lossy());
-    let said = said.as_deref().unwrap_or("its producer does not say why");
-    Err(format!("the stream failed with code {code}: {said}"))
+    let message = message.map(|message| unsafe { CStr::from_ptr(message) }.to_string_lossy());
+    let message = message.as_deref().unwrap_or("its producer does not say why");
+    Err(format!("the stream failed with code {code}: {message}"))
 }
 
 /// Moves the requested columns out of an array of structs, and drops the others with it.

@@ -394,8 +394,8 @@ impl Given<Vec<u8>> {
             Self::Column(name, _) => name,
         };
         let column = next().ok_or(ABSENT)?;
-        let found = column.data_type().clone();
-        Column::of_scopes(column).ok_or_else(|| wrong(name, "strings or lists of strings", &found))
+        let data_type = column.data_type().clone();
+        Column::of_scopes(column).ok_or_else(|| wrong(name, "strings or lists of strings", &data_type))
     }
 }
 
@@ -411,9 +411,9 @@ impl Given<bool> {
         match column.data_type().clone() {
             DataType::Null => Ok(Flags::Constant(false)),
             DataType::Boolean => Ok(Flags::Column(column.into())),
-            found => {
+            data_type => {
                 let texts = Column::new(column);
-                let texts = texts.ok_or_else(|| wrong(name, "booleans or strings", &found))?;
+                let texts = texts.ok_or_else(|| wrong(name, "booleans or strings", &data_type))?;
                 Flags::of_texts(&texts, rows).map_err(|text| format!("`{name}` is `{text}`, neither true nor false"))
             }
         }
@@ -422,8 +422,8 @@ impl Given<bool> {
 
 fn text(name: &str, column: Option<ArrayData>) -> Result<Column, String> {
     let column = column.ok_or(ABSENT)?;
-    let found = column.data_type().clone();
-    Column::new(column).ok_or_else(|| wrong(name, "strings", &found))
+    let data_type = column.data_type().clone();
+    Column::new(column).ok_or_else(|| wrong(name, "strings", &data_type))
 }
 
 /// A column of a table whose rows can be null as a whole. Such a row is null in every column.
@@ -436,6 +436,6 @@ fn masked(column: ArrayData, rows: Option<&NullBuffer>) -> Result<ArrayData, Str
     data.map_err(|error| error.to_string())
 }
 
-fn wrong(name: &str, expected: &str, found: &DataType) -> String {
-    format!("column `{name}` must contain {expected}, not {found}")
+fn wrong(name: &str, expected: &str, actual: &DataType) -> String {
+    format!("column `{name}` must contain {expected}, not {actual}")
 }

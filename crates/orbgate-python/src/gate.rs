@@ -184,15 +184,15 @@ impl Gate {
             let text = failure.map_or(Ok(text), Err);
             let read = FileRead { text, file, is_told: false, now: duration(monotonic)? };
             let keys = self.gate.keys();
-            let found =
+            let reloaded =
                 py.detach(|| load.reload(&read, follower, &current, compare, || keys.read_secrets(SecretSource::read)));
-            let error = found.error.map(|error| match error {
+            let error = reloaded.error.map(|error| match error {
                 LoadError::Unsound(error) => error::policy(py, &error, Some(file)),
                 LoadError::Secrets(error) => error::config(py, &error, self.file.as_deref()),
                 error => error::load(py, &error.to_string(), file),
             });
             let error = error.map(|error| error.into_value(py));
-            Ok((found.engine.is_some(), found.result, found.message, found.warning, error))
+            Ok((reloaded.engine.is_some(), reloaded.result, reloaded.message, reloaded.warning, error))
         })
     }
 
@@ -421,12 +421,12 @@ impl Gate {
         if let Some(call) = &answer.get().call {
             return self.gate.rules().decide_operation(engine, call, known, matched);
         }
-        let (origin, asked) = (b"".as_slice(), answer.get().requested_method());
+        let (origin, requested) = (b"".as_slice(), answer.get().requested_method());
         let request = orbgate_gate::Request {
             method: &method.0,
             target: &target.0,
             origin: &[origin],
-            access_control_request_method: asked.as_slice(),
+            access_control_request_method: requested.as_slice(),
             matched,
             allow_bonus_orbs_use,
             ..orbgate_gate::Request::default()
@@ -552,22 +552,22 @@ struct OfInterest<'h> {
 
 impl<'h> OfInterest<'h> {
     fn of(headers: &'h Headers<'_>) -> Self {
-        let mut found = Self::default();
+        let mut fields = Self::default();
         for (name, value) in headers {
             let (name, value) = (name.as_bytes(), value.as_bytes());
-            found.names.push(name);
+            fields.names.push(name);
             let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
             if is("authorization") {
-                found.authorization.push(value);
+                fields.authorization.push(value);
             } else if is("upgrade") {
-                found.upgrade.push(value);
+                fields.upgrade.push(value);
             } else if is("origin") {
-                found.origin.push(value);
+                fields.origin.push(value);
             } else if is("access-control-request-method") {
-                found.requested_method.push(value);
+                fields.requested_method.push(value);
             }
         }
-        found
+        fields
     }
 }
 

@@ -287,7 +287,7 @@ pub(crate) fn column(data: &ArrayData) -> Result<ArrayRef, ArrowError> {
     fn flags(data: &ArrayData) -> ArrayRef {
         Arc::new(BooleanArray::from(data.clone()))
     }
-    let found = match data.data_type() {
+    let array = match data.data_type() {
         DataType::Boolean => Some(flags(data)),
         DataType::Int16 => of::<Int16Type>(data),
         DataType::Int64 => of::<Int64Type>(data),
@@ -295,8 +295,8 @@ pub(crate) fn column(data: &ArrayData) -> Result<ArrayRef, ArrowError> {
         DataType::Dictionary(key, _) if **key == DataType::Int32 => coded::<Int32Type>(data),
         _ => None,
     };
-    let found = found.ok_or_else(|| format!("no answer has a column of {}", data.data_type()));
-    found.map_err(ArrowError::InvalidArgumentError)
+    let array = array.ok_or_else(|| format!("no answer has a column of {}", data.data_type()));
+    array.map_err(ArrowError::InvalidArgumentError)
 }
 
 impl Names {

@@ -25,7 +25,7 @@ pub(crate) fn decide(py: Python<'_>, requests: &Requests, workers: &mut [Outcome
     let pieces = requests.rows.div_ceil(ROWS_AT_ONCE);
     let (sender, mut receiver) = channel();
     let next = AtomicUsize::new(0);
-    let mut found = match workers {
+    let mut results = match workers {
         // Starting a thread takes longer than deciding a few rows.
         [worker, ..] if pieces <= 1 => {
             py.detach(|| work(requests, worker, &next, &sender));
@@ -39,33 +39,33 @@ pub(crate) fn decide(py: Python<'_>, requests: &Requests, workers: &mut [Outcome
                 scope.spawn(move || work(requests, worker, next, &sender));
             }
             drop(sender);
-            let found = collect(py, &mut receiver);
+            let results = collect(py, &mut receiver);
             // The workers find no work left.
             next.store(pieces, Ordering::Relaxed);
-            found
+            results
         })?,
     };
-    found.sort_unstable_by_key(|(piece, _)| *piece);
-    let batches: Result<_, ArrowError> = found.into_iter().map(|(_, batch)| batch).collect();
+    results.sort_unstable_by_key(|(piece, _)| *piece);
+    let batches: Result<_, ArrowError> = results.into_iter().map(|(_, batch)| batch).collect();
     batches.map_err(|error| error::table(py, &error.to_string()))
 }
 
 /// Waits for the workers' pieces, or for a Ctrl-C.
 fn collect(py: Python<'_>, receiver: &mut Receiver<Piece>) -> PyResult<Vec<Piece>> {
-    let mut found = Vec::new();
+    let mut results = Vec::new();
     loop {
         let receiver = &mut *receiver;
         match py.detach(move || receiver.recv_timeout(PATIENCE)) {
-            Ok(piece) => found.push(piece),
+            Ok(piece) => results.push(piece),
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return Ok(found),
+            Err(RecvTimeoutError::Disconnected) => return Ok(results),
         }
         py.check_signals()?;
     }
 }
 
 /// Decides piece after piece, until none is left.
-fn work(requests: &Requests, outcomes: &mut Outcomes<'_>, next: &AtomicUsize, found: &Sender<Piece>) {
+fn work(requests: &Requests, outcomes: &mut Outcomes<'_>, next: &AtomicUsize, sender: &Sender<Piece>) {
     let mut decider = Decider::new(outcomes.engine(), requests);
     let mut answers = Vec::with_capacity(ROWS_AT_ONCE.min(requests.rows));
     loop {
@@ -77,7 +77,7 @@ fn work(requests: &Requests, outcomes: &mut Outcomes<'_>, next: &AtomicUsize, fo
         let end = start.saturating_add(ROWS_AT_ONCE).min(requests.rows);
         answers.clear();
         decider.decide(start..end, outcomes, &mut answers);
-        if found.send((piece, outcomes.columns(&answers))).is_err() {
+        if sender.send((piece, outcomes.columns(&answers))).is_err() {
             return;
         }
     }

@@ -115,8 +115,8 @@ fn witnesses(proof: &Proof<'_>) -> Vec<WitnessRow> {
     proof.witnesses.iter().map(row).collect()
 }
 
-fn allowed((asked, rule): &(Asked, Rule<'_>)) -> AllowedRow {
-    let (method, target, scope) = match asked.clone() {
+fn allowed((question, rule): &(Asked, Rule<'_>)) -> AllowedRow {
+    let (method, target, scope) = match question.clone() {
         Asked::Call { method, target } => (Some(method), Some(target), None),
         Asked::Scope(scope) => (None, None, Some(scope)),
     };

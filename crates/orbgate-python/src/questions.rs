@@ -136,8 +136,7 @@ pub(crate) fn route_of<'a>(
 ) -> PyResult<(Option<RouteRow<'a>>, Option<Decision>, Vec<&'a str>)> {
     guarded(|| {
         let names = &policy.get().names;
-        let found = analysis::route_of(policy.get().engine(), method.0, target.0);
-        Ok(match found {
+        Ok(match analysis::route_of(policy.get().engine(), method.0, target.0) {
             Ok(route) => (Some(route_row(policy.py(), route)?), None, Vec::new()),
             Err(denial) => {
                 let answer = Decision::of(policy.py(), names, &denial);
@@ -375,12 +374,12 @@ pub(crate) fn who_may(
 ) -> PyResult<Vec<(usize, Decision)>> {
     guarded(|| {
         let tokens = tokens.iter().map(|token| token.get().lend());
-        let found = analysis::who_may(policy.get().engine(), method.0, target.0, tokens);
-        let found = found.into_iter().map(|(at, allow)| {
+        let allowed = analysis::who_may(policy.get().engine(), method.0, target.0, tokens);
+        let rows = allowed.into_iter().map(|(at, allow)| {
             let answer = Answer::Allow(allow);
             (at, Decision::of(policy.py(), &policy.get().names, &answer))
         });
-        Ok(found.collect())
+        Ok(rows.collect())
     })
 }
 

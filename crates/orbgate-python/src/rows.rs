@@ -29,8 +29,8 @@ impl DecisionTable {
             return self.part(slice).map(Indexed::Rows);
         }
         let Ok(index) = index.extract::<isize>() else {
-            let found = index.get_type().name()?;
-            let message = format!("expected an int or a slice, not {found}");
+            let name = index.get_type().name()?;
+            let message = format!("expected an int or a slice, not {name}");
             return Err(PyTypeError::new_err(message));
         };
         let row = match usize::try_from(index) {
@@ -50,11 +50,11 @@ impl DecisionTable {
 
     fn part(&self, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
         let length = isize::try_from(self.rows)?;
-        let found = slice.indices(length)?;
-        if found.step != 1 {
+        let range = slice.indices(length)?;
+        if range.step != 1 {
             return Err(PyValueError::new_err("a part of a table has every row of it"));
         }
-        let (mut start, rows) = (usize::try_from(found.start)?, found.slicelength);
+        let (mut start, rows) = (usize::try_from(range.start)?, range.slicelength);
         let (mut batches, mut left) = (Vec::new(), rows);
         for batch in &self.batches {
             let skipped = start.min(batch.num_rows());
@@ -93,7 +93,7 @@ pub(crate) fn table_of(data: &Bound<'_, PyAny>) -> PyResult<DecisionTable> {
 
 /// The decision of a row.
 fn decision(py: Python<'_>, batch: &RecordBatch, row: usize) -> PyResult<Decision> {
-    let column = |name: &str| batch.column_by_name(name).filter(|found| found.is_valid(row));
+    let column = |name: &str| batch.column_by_name(name).filter(|column| column.is_valid(row));
     let text = |name: &str| column(name).and_then(|column| text(column, row));
     let name = |name: &str| text(name).map(|text| PyString::new(py, &text).unbind());
     let flag = |name: &str| column(name).map(|column| column.as_boolean().value(row));

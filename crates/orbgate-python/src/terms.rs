@@ -27,14 +27,14 @@ pub(crate) fn detail(code: &str) -> PyResult<(usize, &'static str)> {
 
 /// The reason of a code.
 pub(crate) fn reason_of(code: &str) -> PyResult<Reason> {
-    let found = Reason::ALL.into_iter().find(|one| one.as_str() == code);
-    found.ok_or_else(|| PyValueError::new_err(format!("no reason is called `{code}`")))
+    let reason = Reason::ALL.into_iter().find(|one| one.as_str() == code);
+    reason.ok_or_else(|| PyValueError::new_err(format!("no reason is called `{code}`")))
 }
 
 /// The detail of a code.
 pub(crate) fn detail_of(code: &str) -> PyResult<Detail> {
-    let found = Detail::ALL.into_iter().find(|one| one.as_str() == code);
-    found.ok_or_else(|| PyValueError::new_err(format!("no detail is called `{code}`")))
+    let detail = Detail::ALL.into_iter().find(|one| one.as_str() == code);
+    detail.ok_or_else(|| PyValueError::new_err(format!("no detail is called `{code}`")))
 }
 
 /// The `orbgate.Effect` of a decision.

@@ -21,8 +21,8 @@ impl<'a> FromPyObject<'a, '_> for Text<'a> {
             return Ok(Self(Cow::Borrowed(bytes.extract()?)));
         }
         let Ok(text) = object.cast::<PyString>() else {
-            let found = object.get_type().name()?;
-            let message = format!("expected str or bytes, not {found}");
+            let name = object.get_type().name()?;
+            let message = format!("expected str or bytes, not {name}");
             return Err(PyTypeError::new_err(message));
         };
         // Half of a surrogate pair has no UTF-8 form. Its replacement isn't ASCII either, so it is

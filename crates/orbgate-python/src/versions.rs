@@ -129,7 +129,7 @@ pub(crate) fn lint(py: Python<'_>, text: Bytes<'_>) -> PyResult<(Vec<FindingRow>
         let policy = Text::from_bytes(&text.0).map_err(|error| error::policy(py, &error, None))?;
         // The policy was parsed from it, so it is valid UTF-8.
         let text = String::from_utf8_lossy(&text.0);
-        let found = py.detach(|| analysis::lint(&policy, &text));
+        let findings = py.detach(|| analysis::lint(&policy, &text));
         let row = |finding: analysis::Finding| FindingRow {
             code: finding.code.as_str(),
             level: finding.level.as_str(),
@@ -138,8 +138,8 @@ pub(crate) fn lint(py: Python<'_>, text: Bytes<'_>) -> PyResult<(Vec<FindingRow>
             column: finding.location.column,
             suppressed: finding.suppressed,
         };
-        let complete = found.complete && found.cut.is_empty();
-        Ok((found.list.into_iter().map(row).collect(), complete))
+        let complete = findings.complete && findings.cut.is_empty();
+        Ok((findings.list.into_iter().map(row).collect(), complete))
     })
 }
 
