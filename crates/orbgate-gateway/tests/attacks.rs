@@ -80,8 +80,8 @@ impl Attacked {
     /// While a listener has a flood, the others serve as before, and this one answers, too: as before, or that it has too many
     /// questions (the README, "more questions than the limit"), because each stream that is open may be one.
     fn answers_beside(&self, flood: &str) {
-        let asked = ask(&self.nginx, &self.issuer.question(&[]));
-        assert_eq!(asked.status, 200, "{flood}");
+        let answer = ask(&self.nginx, &self.issuer.question(&[]));
+        assert_eq!(answer.status, 200, "{flood}");
         let seen = check(&self.grpc, &[], &self.message(&[]));
         assert!(matches!(code(&seen), Some(0 | 14)), "{flood}: {seen:?}");
     }
@@ -308,8 +308,8 @@ fn a_connection_that_asks_nothing_has_an_end() {
     let body = head("Content-Length: 1000000\r\n\r\n");
     let chunks = head("Transfer-Encoding: chunked\r\n\r\n");
     let start = [PREFACE, &frame(SETTINGS, 0, 0, &[])].concat();
-    let asked = frame(HEADERS, END_HEADERS, 1, &block(&CHECK));
-    let open = [start.clone(), asked.clone()].concat();
+    let headers = frame(HEADERS, END_HEADERS, 1, &block(&CHECK));
+    let open = [start.clone(), headers.clone()].concat();
     // Of which every byte is one of a head that goes on.
     let unfinished = frame(HEADERS, 0, 1, &block(&CHECK));
     let unfinished = [start.clone(), unfinished].concat();
@@ -317,7 +317,7 @@ fn a_connection_that_asks_nothing_has_an_end() {
     // A message whose answer has no room on the way.
     let no_window = [PREFACE, &frame(SETTINGS, 0, 0, &[0, 4, 0, 0, 0, 0])].concat();
     let message = attacked.message(&[]);
-    let no_window = [no_window, asked, frame(DATA, END, 1, &message)].concat();
+    let no_window = [no_window, headers, frame(DATA, END, 1, &message)].concat();
     let question = attacked.issuer.question(&[]);
     // Without `Connection: close` there are more of them on a connection.
     let question = String::from_utf8(question).unwrap();
@@ -518,9 +518,9 @@ fn statuses(address: &str, bytes: &[u8]) -> Vec<u16> {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     let _ = stream.write_all(bytes);
-    let mut said = Vec::new();
-    let _ = stream.read_to_end(&mut said);
-    let text = String::from_utf8(said).unwrap();
+    let mut received = Vec::new();
+    let _ = stream.read_to_end(&mut received);
+    let text = String::from_utf8(received).unwrap();
     let answers = text.split("HTTP/1.1 ").skip(1);
     answers.map(|answer| answer[..3].parse().unwrap()).collect()
 }
@@ -546,8 +546,8 @@ fn each_question_on_a_connection_has_its_own_answer() {
     let trailers = open("/secret", te, &format!("{chunk}X-Original-URI: {ORBS}\r\nAuthorization: x\r\n\r\n"));
     for bytes in [within, chunked, trailers] {
         let followed = format!("{bytes}{refused}");
-        let found = statuses(&attacked.nginx, followed.as_bytes());
-        assert!(found == [403, 403] || found == [403], "{found:?}\n{followed}");
+        let actual = statuses(&attacked.nginx, followed.as_bytes());
+        assert!(actual == [403, 403] || actual == [403], "{actual:?}\n{followed}");
     }
     // Two lengths: one answer, or none, and the end of the connection.
     let both = |first: &str, second: &str| open("/secret", &format!("{first}{second}"), "0\r\n\r\n");
@@ -565,9 +565,9 @@ fn each_question_on_a_connection_has_its_own_answer() {
     ];
     for bytes in table {
         let followed = format!("{bytes}{allowed}");
-        let found = statuses(&attacked.nginx, followed.as_bytes());
-        let is_refused = found.len() <= 1 && found.iter().all(|it| [400, 403].contains(it));
-        assert!(is_refused, "{found:?}\n{followed}");
+        let actual = statuses(&attacked.nginx, followed.as_bytes());
+        let is_refused = actual.len() <= 1 && actual.iter().all(|it| [400, 403].contains(it));
+        assert!(is_refused, "{actual:?}\n{followed}");
     }
     attacked.serves();
 }

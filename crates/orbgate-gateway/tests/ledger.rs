@@ -146,8 +146,8 @@ fn a_gate_holds_extends_and_settles_and_the_operator_does_the_rest() {
     assert_eq!(causes, ["grant", "hold", "capture"]);
     assert_eq!(service.gateway.counted(&["orbgate_ledger_commands_total", "\"hold\"", "temporarily_held"]), 1);
     assert_eq!(service.gateway.counted(&["orbgate_ledger_commands_total", "\"settle\"", "\"done\""]), 4);
-    let said = service.gateway.running.said();
-    assert!(![GATE, NEXT, OPERATOR, "alice"].iter().any(|secret| said.contains(secret)), "{said}");
+    let log = service.gateway.running.said();
+    assert!(![GATE, NEXT, OPERATOR, "alice"].iter().any(|secret| log.contains(secret)), "{log}");
 }
 
 /// The example on a port of its own, whose work fails if the request asks for that. It ends with its input.

@@ -19,15 +19,15 @@ use crate::support::{Gateway, folder, free_port};
 struct Endpoint {
     address: SocketAddr,
     revoked: Arc<AtomicBool>,
-    asked: Arc<AtomicUsize>,
+    questions: Arc<AtomicUsize>,
 }
 
 impl Endpoint {
     fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let (revoked, asked) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
-        let (is_revoked, count) = (Arc::clone(&revoked), Arc::clone(&asked));
+        let (revoked, questions) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
+        let (is_revoked, count) = (Arc::clone(&revoked), Arc::clone(&questions));
         thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 let fields = headers(&String::from_utf8(head(&mut stream)).unwrap());
@@ -53,7 +53,7 @@ impl Endpoint {
                 let _ = stream.write_all((head + &says).as_bytes());
             }
         });
-        Self { address, revoked, asked }
+        Self { address, revoked, questions }
     }
 }
 
@@ -73,7 +73,7 @@ fn the_gateway_asks_the_issuer_of_opaque_tokens() {
         format!("identity: true\nlisteners: [{{ mode: nginx, listen: {address}, trusted_proxies: [127.0.0.1] }}]\n");
     // It is ready without keys, and without having asked anybody.
     let mut gateway = Gateway::start_with(folder, &tokens, &config);
-    assert_eq!(endpoint.asked.load(Ordering::SeqCst), 0);
+    assert_eq!(endpoint.questions.load(Ordering::SeqCst), 0);
     let check = |token: &str, uri: &str| {
         let bearer = format!("Bearer {token}");
         let own = [("X-Original-Method", "GET"), ("X-Original-URI", uri), ("Authorization", bearer.as_str())];
@@ -91,7 +91,7 @@ fn the_gateway_asks_the_issuer_of_opaque_tokens() {
     assert_eq!(check("good", orbs), 200);
     assert_eq!(check("good", "/api/v1/external/account"), 403, "a decision is never kept");
     assert_eq!(check("good", orbs), 200);
-    assert_eq!(endpoint.asked.load(Ordering::SeqCst), 1);
+    assert_eq!(endpoint.questions.load(Ordering::SeqCst), 1);
     assert_eq!(check("other", orbs), 401);
     thread::sleep(Duration::from_secs(1));
     // A wrong secret, and then a right one: the file is followed.
@@ -115,7 +115,7 @@ fn the_gateway_asks_the_issuer_of_opaque_tokens() {
     fs::remove_file(&secret).unwrap();
     gateway.running.signal("HUP");
     gateway.running.until("the missing secret is said", |running| {
-        let said = running.said();
-        said.contains("configuration refused") && said.contains("client_secret_file")
+        let log = running.said();
+        log.contains("configuration refused") && log.contains("client_secret_file")
     });
 }

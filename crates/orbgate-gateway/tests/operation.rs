@@ -189,7 +189,7 @@ fn a_silent_client_does_not_hold_a_gateway_that_is_told_to_end() {
         .collect();
     // Under way: it waits for a key, longer than a silent client may hold the gateway.
     issuer.stall(true);
-    let asked = issuer.asked();
+    let before = issuer.asked();
     let unknown = format!("Bearer {}", issuer.of_unknown_key());
     let question = request(
         b"GET",
@@ -202,7 +202,7 @@ fn a_silent_client_does_not_hold_a_gateway_that_is_told_to_end() {
     );
     let address = nginx.clone();
     let answer = thread::spawn(move || ask(&address, &question));
-    gateway.running.until("it is under way", |_| issuer.asked() > asked);
+    gateway.running.until("it is under way", |_| issuer.asked() > before);
     gateway.running.signal("TERM");
     thread::sleep(Duration::from_secs(3));
     issuer.stall(false);
@@ -283,9 +283,9 @@ fn sockets_that_are_passed_are_used_and_none_is_left_over() {
     };
     let mut running = Running::start(&mut start(&listeners));
     running.until("it is ready", |_| ask(&admin, &request(b"GET", b"/readyz", &[])).status == 200);
-    let said = running.said();
-    assert_eq!(said.matches("\"is_passed\":true").count(), 2, "{said}");
-    assert_eq!(said.matches("\"is_passed\":false").count(), 1, "{said}");
+    let log = running.said();
+    assert_eq!(log.matches("\"is_passed\":true").count(), 2, "{log}");
+    assert_eq!(log.matches("\"is_passed\":false").count(), 1, "{log}");
     let question = issuer.question(&[]);
     assert_eq!(ask(&address, &question).status, 200);
     let mut stream = std::os::unix::net::UnixStream::connect(&socket).unwrap();
@@ -304,11 +304,11 @@ fn sockets_that_are_passed_are_used_and_none_is_left_over() {
     let mut limited = Command::new("timeout");
     let limited = limited.arg("20").arg(python.get_program());
     let output = limited.args(python.get_args()).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
     let address = format!("unix:{}", socket.display());
     let names_it = |line: &str| line.contains("`LISTEN_FDS`") && line.contains(&address);
-    assert!(said.lines().any(names_it), "{said}");
+    assert!(stderr.lines().any(names_it), "{stderr}");
 }
 
 /// A listener of nginx, with what is trusted and more settings.
@@ -490,13 +490,13 @@ fn a_check_and_the_log_name_the_policy() {
         let lines = lines.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let mut lines = lines.map(|line| line["fields"].clone()).filter(|fields| fields["digest"].is_string());
         let logged = lines.next().unwrap();
-        let found = ["digest", "routes", "scopes"].map(|name| logged[name].clone());
-        assert_eq!(found, [Value::from(digest.as_str()), Value::from(routes), Value::from(scopes)], "{logged}");
+        let actual = ["digest", "routes", "scopes"].map(|name| logged[name].clone());
+        assert_eq!(actual, [Value::from(digest.as_str()), Value::from(routes), Value::from(scopes)], "{logged}");
         assert!(logged["file"].as_str().is_none_or(|named| named.ends_with(file)), "{logged}");
         assert_eq!(logged["file"].is_null(), more.is_empty(), "{logged}");
-        let (code, said, _) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
+        let (code, stdout, _) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
         let end = format!("{file}: {digest}, routes: {routes}, scopes: {scopes}\n");
-        assert!(code == Some(0) && said.contains("\npolicy: ") && said.ends_with(&end), "{said}");
+        assert!(code == Some(0) && stdout.contains("\npolicy: ") && stdout.ends_with(&end), "{stdout}");
     }
 }
 
@@ -509,15 +509,15 @@ fn a_check_warns_of_what_is_probably_not_meant() {
         fs::write(folder.join("tokens.yaml"), tokens).unwrap();
         let settings = format!("orbgate_gateway: 1\ntokens: tokens.yaml\nadmin: {admin}\n");
         fs::write(folder.join("gateway.yaml"), config("127.0.0.1:1", "127.0.0.1", &settings)).unwrap();
-        let (found, _, said) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
-        assert_eq!(found, Some(code), "{said}");
-        said
+        let (status, _, stderr) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
+        assert_eq!(status, Some(code), "{stderr}");
+        stderr
     };
     let check = |admin: &str, tokens: &str| checked(admin, tokens, 0);
     assert_eq!(check("127.0.0.1:2", &tokens), "");
     for admin in ["0.0.0.0:2", "'[::]:2'"] {
-        let said = check(admin, &tokens);
-        assert!(said.starts_with("warning: `admin: "), "{said}");
+        let stderr = check(admin, &tokens);
+        assert!(stderr.starts_with("warning: `admin: "), "{stderr}");
     }
     let plain = tokens.replace("https://id.example.com", "http://id.example.com");
     let mut expected = Expected::default();
@@ -536,8 +536,8 @@ fn a_check_warns_of_what_is_probably_not_meant() {
         let script = format!("ulimit -n {files} && exec {program} --check --config gateway.yaml");
         let mut shell = Command::new("bash");
         let shell = shell.args(["-c", &script]).current_dir(&folder);
-        let said = String::from_utf8(shell.output().unwrap().stderr).unwrap();
-        assert_eq!(said.is_empty(), is_enough, "{said}");
+        let stderr = String::from_utf8(shell.output().unwrap().stderr).unwrap();
+        assert_eq!(stderr.is_empty(), is_enough, "{stderr}");
     }
 }
 
@@ -560,13 +560,13 @@ fn an_audit_that_was_renamed_is_opened_again_at_the_signal() {
     assert!(!now.exists());
     gateway.running.signal("HUP");
     // Each line goes to one of the two files, from some line on to the new one.
-    let asked = core::cell::Cell::new(2);
+    let count = core::cell::Cell::new(2);
     gateway.running.until("a line in the new file", |_| {
         assert_eq!(ask(&address, &question).status, 200);
-        asked.set(asked.get() + 1);
+        count.set(count.get() + 1);
         lines(&now) > 0
     });
-    gateway.running.until("every line is there", |_| lines(&now) + lines(&before) == asked.get());
+    gateway.running.until("every line is there", |_| lines(&now) + lines(&before) == count.get());
     let lost = ["orbgate_audit_lost_total"];
     assert_eq!(gateway.counted(&lost), 0);
 }
@@ -585,8 +585,8 @@ fn a_denial_is_explained_in_the_log_on_request() {
     let accept = ("Accept", "text/html");
     let deny = |target: &str, token: &str| deny_with(target, token, accept);
     let explained = |running: &Running| {
-        let said = running.said();
-        let lines = said.lines().map(|line| serde_json::from_str(line).unwrap());
+        let log = running.said();
+        let lines = log.lines().map(|line| serde_json::from_str(line).unwrap());
         let lines = lines.filter(|line: &Value| line["fields"]["explanation"].is_string());
         lines.map(|line| line["fields"].clone()).collect::<Vec<_>>()
     };
@@ -619,13 +619,13 @@ fn a_denial_is_explained_in_the_log_on_request() {
         let running = &mut gateway.running;
         running.until("a third", |running| explained(running).len() > before);
         let last = explained(running).pop().unwrap();
-        let found: Value = serde_json::from_str(last["explanation"].as_str().unwrap()).unwrap();
+        let actual: Value = serde_json::from_str(last["explanation"].as_str().unwrap()).unwrap();
         let decision = json!({
             "decision": "deny", "status": 400, "reason": "malformed_request", "detail": detail, "api": null,
             "route": null, "scope": null, "orbs": null, "policy": explanation["policy"],
         });
-        assert_eq!(found, decision);
+        assert_eq!(actual, decision);
     }
-    let said = gateway.running.said();
-    assert!(!["secret", "nonsense", "eyJ"].iter().any(|it| said.contains(it)), "{said}");
+    let log = gateway.running.said();
+    assert!(!["secret", "nonsense", "eyJ"].iter().any(|it| log.contains(it)), "{log}");
 }

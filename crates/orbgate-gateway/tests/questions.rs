@@ -187,8 +187,8 @@ fn what_is_no_question_of_the_mode_is_denied_counted_and_said() {
         let error = format!("\"error\":\"{error}\"");
         gateway.running.until("it is said", |running| running.said().contains(&error));
     }
-    let said = gateway.running.said();
-    assert!(!said.contains("orbs") && !said.contains("eyJ"), "{said}");
+    let log = gateway.running.said();
+    assert!(!log.contains("orbs") && !log.contains("eyJ"), "{log}");
     // The family of the mode alone is right.
     let [original, forwarded, plain] = questions("GET", ORBS, &[token]);
     for (address, question) in addresses.iter().zip([original, forwarded, plain]) {

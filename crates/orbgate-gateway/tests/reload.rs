@@ -141,8 +141,8 @@ fn an_operator_is_told_why_nothing_new_counts() {
 fn wrong_arguments_are_named_and_their_order_is_free() {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/gateway/gateway.yaml");
     let ran = |arguments: &[&str]| {
-        let (code, said, errors) = run(Path::new("."), None, arguments);
-        (code, (said + &errors).lines().next().unwrap().to_owned())
+        let (code, stdout, errors) = run(Path::new("."), None, arguments);
+        (code, (stdout + &errors).lines().next().unwrap().to_owned())
     };
     let wrong: [&[&str]; 8] = [
         &[],
@@ -158,18 +158,18 @@ fn wrong_arguments_are_named_and_their_order_is_free() {
     let mut expected = Expected::default();
     let all = wrong.map(|arguments| (arguments, 2)).into_iter();
     for (arguments, status) in all.chain(right.map(|arguments| (arguments, 0))) {
-        let (found, said) = ran(arguments);
-        assert_eq!(found, Some(status), "{arguments:?}");
-        let [arguments, said] = [arguments.join(" "), said].map(|text| text.replace(file, "FILE"));
-        expected.add(&arguments, [said]);
+        let (code, line) = ran(arguments);
+        assert_eq!(code, Some(status), "{arguments:?}");
+        let [arguments, line] = [arguments.join(" "), line].map(|text| text.replace(file, "FILE"));
+        expected.add(&arguments, [line]);
     }
     let nobody = format!("127.0.0.1:{}", free_port());
     let arguments = ["--probe", &nobody, "127.0.0.1:0", "--config", file];
-    let (code, _, said) = run(Path::new("."), Some("x"), &arguments);
-    assert_eq!(code, Some(2), "{said}");
+    let (code, _, stderr) = run(Path::new("."), Some("x"), &arguments);
+    assert_eq!(code, Some(2), "{stderr}");
     // The error's number isn't the same in each system.
-    let (said, _) = said.split_once(" (os error ").unwrap();
-    expected.add("--probe NOBODY 127.0.0.1:0 --config FILE", [said.replace(&nobody, "NOBODY")]);
+    let (stderr, _) = stderr.split_once(" (os error ").unwrap();
+    expected.add("--probe NOBODY 127.0.0.1:0 --config FILE", [stderr.replace(&nobody, "NOBODY")]);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "arguments");
     assert!(ran(&["-h"]).1.starts_with("usage: "));
     let version = ran(&["-V"]).1;
@@ -182,9 +182,9 @@ fn a_configuration_with_errors_does_not_start() {
     fs::write(folder.join("gateway.yaml"), "orbgate_gateway: 1\ntokens: t.yaml\nlisteners: []\n").unwrap();
     let mut expected = Expected::default();
     for arguments in [&["--check", "--config"][..], &["--config"]] {
-        let (code, _, said) = run(&folder, None, &[arguments, &["gateway.yaml"]].concat());
+        let (code, _, stderr) = run(&folder, None, &[arguments, &["gateway.yaml"]].concat());
         assert_eq!(code, Some(2));
-        expected.add(&arguments.join(" "), [said]);
+        expected.add(&arguments.join(" "), [stderr]);
     }
     expected.keep(env!("CARGO_MANIFEST_DIR"), "start: no listener");
 }
@@ -194,9 +194,9 @@ fn a_look_says_what_is_wrong_in_every_file_and_makes_none() {
     let folder = folder("look");
     let write = |name: &str, text: &str| fs::write(folder.join(name), text).unwrap();
     let look = || {
-        let (code, _, said) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
-        assert_eq!(code == Some(0), said.is_empty(), "{said}");
-        said.lines().map(str::to_owned).collect::<Vec<_>>()
+        let (code, _, stderr) = run(&folder, None, &["--check", "--config", "gateway.yaml"]);
+        assert_eq!(code == Some(0), stderr.is_empty(), "{stderr}");
+        stderr.lines().map(str::to_owned).collect::<Vec<_>>()
     };
     let config = |audit: &str, tls: &str| {
         let text = format!(

@@ -139,8 +139,8 @@ fn a_setting_that_needs_no_token_is_compared_as_a_policy_is() {
     bench.gateway.running.child.kill().unwrap();
     bench.gateway.running.child.wait().unwrap();
     bench.gateway.rewrite(&more(&bench, MORE));
-    let (code, _, said) = run(&bench.gateway.folder, None, &["--config", "gateway.yaml"]);
-    assert!(code != Some(0) && said.contains("`public: GET /docs`"), "{said}");
+    let (code, _, stderr) = run(&bench.gateway.folder, None, &["--config", "gateway.yaml"]);
+    assert!(code != Some(0) && stderr.contains("`public: GET /docs`"), "{stderr}");
 
     // An operator who wants it takes the setting away, and a policy that overlaps is refused.
     bench.more = "state: state\npublic: [GET /healthz, GET /docs]\n";
@@ -150,8 +150,8 @@ fn a_setting_that_needs_no_token_is_compared_as_a_policy_is() {
         "orbgate: 1\napis: { a: { base_path: '', scopes: { read:orbs: { orbs: false, routes: ['GET /{any}'] } } } }\n";
     bench.write("policy.yaml", overlapping);
     bench.told(REFUSED, 1);
-    let said = bench.gateway.running.said();
-    assert!(said.contains("public route `/docs`: the policy's `/{any}`"), "{said}");
+    let log = bench.gateway.running.said();
+    assert!(log.contains("public route `/docs`: the policy's `/{any}`"), "{log}");
     assert!(bench.allows("/orbs") && passes(&bench, "/docs"));
 }
 
@@ -179,9 +179,9 @@ fn a_state_that_cannot_be_written_starts_nothing() {
     let mut limited = std::process::Command::new("timeout");
     let limited = limited.args(["20", env!("CARGO_BIN_EXE_orbgate-gateway"), "--config"]);
     let output = limited.arg(&file).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("`state`, "), "{said}");
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("`state`, "), "{stderr}");
 }
 
 /// What `DynamicUser=` and `StateDirectory=orbgate` of the unit make: an unprivileged user, whose only folder is reached by a link, and a
@@ -317,8 +317,8 @@ fn a_seal_that_is_required_is_required_of_all_three_files() {
     assert_eq!(check(), "");
     for (file, text) in &texts {
         fs::write(folder.join(file), text).unwrap();
-        let said = check();
-        assert!(said.contains(file) && said.contains("# sha256:"), "{said}");
+        let stderr = check();
+        assert!(stderr.contains(file) && stderr.contains("# sha256:"), "{stderr}");
         fs::write(folder.join(file), orbgate_yaml::seal(text)).unwrap();
     }
 }

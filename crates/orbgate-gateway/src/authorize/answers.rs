@@ -39,7 +39,7 @@ pub(crate) fn shown(mode: Mode, status: u16) -> StatusCode {
 pub(crate) fn answer(mode: Mode, promises: &Promises, answer: &Answer<'_, VerifiedToken>) -> HttpAnswer {
     let mut response = HttpAnswer::default();
     let denial = answer.denial.as_ref();
-    let mut said = values(&answer.decision, denial.map(|denial| denial.status));
+    let mut values = values(&answer.decision, denial.map(|denial| denial.status));
     let is_allow = answer.decision.is_allow() && denial.is_none();
     *response.status_mut() = match denial {
         None if is_allow => ALLOWED,
@@ -48,10 +48,10 @@ pub(crate) fn answer(mode: Mode, promises: &Promises, answer: &Answer<'_, Verifi
     };
     let headers = response.headers_mut();
     let token = answer.token().filter(|_| is_allow);
-    if let (Some(kind), Some(token)) = (said.last_mut(), token) {
+    if let (Some(kind), Some(token)) = (values.last_mut(), token) {
         *kind = HeaderValue::from_static(token.token().kind.as_str());
     }
-    promises.write(said, token, headers);
+    promises.write(values, token, headers);
     if !is_allow {
         headers.insert(CACHE_CONTROL, NO_STORE);
     }
@@ -64,8 +64,8 @@ pub(crate) fn answer(mode: Mode, promises: &Promises, answer: &Answer<'_, Verifi
 /// The headers that explain a denial to the client.
 pub(crate) fn explained(denial: &Denial) -> impl Iterator<Item = (HeaderName, HeaderValue)> {
     let challenge = denial.www_authenticate.as_ref().map(Cow::as_ref);
-    let said = [(WWW_AUTHENTICATE, challenge), (ALLOW, denial.allow.as_deref())];
-    said.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::try_from(value?).ok()?)))
+    let headers = [(WWW_AUTHENTICATE, challenge), (ALLOW, denial.allow.as_deref())];
+    headers.into_iter().filter_map(|(name, value)| Some((name, HeaderValue::try_from(value?).ok()?)))
 }
 
 /// The response to a request that wasn't decided: a denial without an explanation.

@@ -99,12 +99,12 @@ impl fmt::Display for RequestError {
 pub(crate) struct ErrorLog {
     listener: String,
     /// When each kind was last logged, in seconds.
-    said: [AtomicU64; RequestError::COUNT],
+    logged: [AtomicU64; RequestError::COUNT],
 }
 
 impl ErrorLog {
     pub(crate) fn new(listener: &str) -> Self {
-        Self { listener: listener.to_owned(), said: Default::default() }
+        Self { listener: listener.to_owned(), logged: Default::default() }
     }
 
     pub(crate) fn note(&self, error: RequestError) {
@@ -113,10 +113,10 @@ impl ErrorLog {
             .increment(1);
         let since = SystemTime::now().duration_since(UNIX_EPOCH);
         let now = since.unwrap_or_default().as_secs();
-        let Some(said) = self.said.get(error.index()) else {
+        let Some(last) = self.logged.get(error.index()) else {
             return;
         };
-        if said.swap(now, Ordering::Relaxed) != now {
+        if last.swap(now, Ordering::Relaxed) != now {
             tracing::warn!(listener = self.listener, error = error.label(), "a request is refused: {error}");
         }
     }

@@ -31,13 +31,13 @@ impl OpenLedger {
 
     /// The role of a secret. The time that it takes tells nothing about the secrets but their lengths.
     pub(crate) fn role(&self, secret: &[u8]) -> Option<Role> {
-        let mut found = None;
+        let mut matching = None;
         for (role, known) in &self.secrets {
             if verify_slices_are_equal(known, secret).is_ok() {
-                found = Some(*role);
+                matching = Some(*role);
             }
         }
-        found
+        matching
     }
 }
 

@@ -133,11 +133,11 @@ mod tests {
 
     #[test]
     fn each_mode_has_its_question_in_one_location() {
-        let asked = Ok((b"POST".to_vec(), b"/a/%2e?b".to_vec()));
+        let expected = Ok((b"POST".to_vec(), b"/a/%2e?b".to_vec()));
         let original = [("X-Original-Method", "POST"), ("X-Original-URI", "/a/%2e?b")];
         let forwarded = [("X-Forwarded-Method", "POST"), ("X-Forwarded-Uri", "/a/%2e?b")];
-        assert_eq!(read(Mode::Nginx, &original), asked);
-        assert_eq!(read(Mode::ForwardAuth, &forwarded), asked);
+        assert_eq!(read(Mode::Nginx, &original), expected);
+        assert_eq!(read(Mode::ForwardAuth, &forwarded), expected);
         assert_eq!(read(Mode::EnvoyHttp, &[]), Ok((b"PUT".to_vec(), b"/store?x=1".to_vec())));
         for (mode, others) in [(Mode::Nginx, forwarded), (Mode::ForwardAuth, original), (Mode::EnvoyHttp, original)] {
             assert_eq!(read(mode, &others), Err(RequestError::Foreign), "{mode:?}");

@@ -39,8 +39,7 @@ impl Endpoint {
     ];
 
     pub(crate) fn at(wanted: &str) -> Option<Self> {
-        let found = Self::ALL.iter().find(|(_, path, _)| *path == wanted);
-        found.map(|(endpoint, ..)| *endpoint)
+        Self::ALL.iter().find(|(_, path, _)| *path == wanted).map(|(endpoint, ..)| *endpoint)
     }
 }
 

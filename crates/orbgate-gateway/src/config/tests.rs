@@ -65,10 +65,10 @@ fn the_name_of_a_proxy_as_its_mode_gets_a_tip() {
         ("envoy", "`envoy_http` or `envoy_grpc`"),
     ] {
         let text = format!("orbgate_gateway: 1\ntokens: t\nlisteners: [{{ mode: {word}, listen: unix:/a }}]\n");
-        let said = diagnostics(&text);
+        let messages = diagnostics(&text);
         let lower = word.to_lowercase();
         let tip = format!(" or `authzen` or `ledger`, not `{word}`; for `{lower}`, write {modes}");
-        assert!(said.len() == 1 && said[0].ends_with(&tip), "{said:?}");
+        assert!(messages.len() == 1 && messages[0].ends_with(&tip), "{messages:?}");
     }
 }
 
@@ -92,10 +92,10 @@ listeners:
     expected.keep(env!("CARGO_MANIFEST_DIR"), "configuration: missing and misspelt keys");
     let error = Config::from_yaml(text, Path::new("/")).unwrap_err();
     assert_eq!(error.to_string(), error.in_file("the configuration"));
-    let said = diagnostics("orbgate_gateway: 1\nadmin: localhost\nlisteners: []\n");
-    assert_eq!(said.len(), 3, "{said:#?}");
-    let said = diagnostics("orbgate_gateway: 1\ntokens: t\nadmin: localhost\nauthzen: {}\n");
-    assert_eq!(said.len(), 2, "{said:#?}");
+    let messages = diagnostics("orbgate_gateway: 1\nadmin: localhost\nlisteners: []\n");
+    assert_eq!(messages.len(), 3, "{messages:#?}");
+    let messages = diagnostics("orbgate_gateway: 1\ntokens: t\nadmin: localhost\nauthzen: {}\n");
+    assert_eq!(messages.len(), 2, "{messages:#?}");
 }
 
 /// Each listener has its connections and those that get an error because there are too many, and the operators' address has 64.

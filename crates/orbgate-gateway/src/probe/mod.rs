@@ -222,12 +222,12 @@ impl Probe<'_> {
     /// The error in a request that arrived: it wasn't allowed with this method and target, it was sent with others that
     /// are allowed, or it has a header from the client.
     fn judge(&self, sent_method: &str, sent_target: &str, arrived: &Arrived) -> Option<&'static str> {
-        let mut said = Vec::new();
+        let mut promised = Vec::new();
         for name in self.promises.names() {
             let same = |(own, _): &&(String, String)| own.eq_ignore_ascii_case(name);
             let mut values = arrived.headers.iter().filter(same).map(|(_, value)| value.as_str());
             match (values.next(), values.next()) {
-                (Some(value), None) => said.push(value),
+                (Some(value), None) => promised.push(value),
                 _ => {
                     return Some(
                         "a promised header is missing, or there twice: `auth_request`, `forward_auth`, `ext_authz` or the list of headers",
@@ -244,7 +244,7 @@ impl Probe<'_> {
         if named.any(|own| self.promises.names().any(|name| own.eq_ignore_ascii_case(name))) {
             return Some("the client's `Connection` names a promised header: a proxy behind this one would remove it");
         }
-        let [allowed, _, reason, scope, route, _, policy, kind, ..] = said.as_slice() else {
+        let [allowed, _, reason, scope, route, _, policy, kind, ..] = promised.as_slice() else {
             return Some("a promised header is missing");
         };
         if *policy != self.engine.digest().to_string() {
@@ -305,7 +305,7 @@ fn misleading(arrived: &Arrived, sent: &[Header<'_>]) -> Option<Cow<'static, str
     let mut lies = sent.iter().filter(|(name, value)| name.starts_with('X') && *value != LIE);
     let arrives = |(name, value): &&Header<'_>| {
         let mut headers = arrived.headers.iter();
-        headers.any(|(own, said)| same_header(own.as_bytes(), name.as_bytes()) && said == value)
+        headers.any(|(own, actual)| same_header(own.as_bytes(), name.as_bytes()) && actual == value)
     };
     let (name, _) = lies.find(arrives)?;
     Some(format!("the client's `{name}` arrives, and names another call to backends that read it").into())
@@ -346,8 +346,8 @@ mod tests {
             let headers = headers.map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
             let arrived = Arrived { method: "GET".to_owned(), target: "/".to_owned(), headers: headers.collect() };
             let sent: Vec<_> = sent.iter().map(|(name, value)| ((*name).into(), *value)).collect();
-            let found = misleading(&arrived, &sent).is_some();
-            assert_eq!(found, misleads, "{arrived:?} {sent:?}");
+            let is_misleading = misleading(&arrived, &sent).is_some();
+            assert_eq!(is_misleading, misleads, "{arrived:?} {sent:?}");
         }
     }
 }

@@ -78,8 +78,7 @@ impl Authorizer {
         match question.and_then(|question| question.unforged(promises)) {
             Ok(question) => {
                 let request = question.request();
-                let asked = state.gate.ask(request, |it| answer(self.mode, promises, &it));
-                asked.await
+                state.gate.ask(request, |it| answer(self.mode, promises, &it)).await
             }
             Err(error) => {
                 self.note(error);

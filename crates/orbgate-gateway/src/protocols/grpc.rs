@@ -252,9 +252,8 @@ fn metadata(headers: &HeaderMap) -> Struct {
 }
 
 fn texts(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
-    let said = headers.iter();
-    let said = said.filter(|(name, _)| **name != CONTENT_LENGTH);
-    said.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
+    let fields = headers.iter().filter(|(name, _)| **name != CONTENT_LENGTH);
+    fields.filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
 }
 
 #[cfg(test)]

@@ -104,8 +104,7 @@ impl LedgerService {
             let message = "one `Authorization: Bearer` with a secret of the ledger is required";
             return Err(Refused(StatusCode::UNAUTHORIZED, "unauthorized", message.to_owned()));
         };
-        let found = Endpoint::ALL.iter().find(|(_, path, _)| *path == head.uri.path());
-        let Some((endpoint, path, least)) = found else {
+        let Some((endpoint, path, least)) = Endpoint::ALL.iter().find(|(_, path, _)| *path == head.uri.path()) else {
             return Err(Refused(StatusCode::NOT_FOUND, "not_found", "nothing is here".to_owned()));
         };
         if *least == Role::Operator && role != Role::Operator {
@@ -197,9 +196,9 @@ fn settled(answer: Answer) -> Option<Done<Settled>> {
     }
 }
 
-async fn entries(store: &Arc<dyn Ledger>, asked: After) -> HttpAnswer {
+async fn entries(store: &Arc<dyn Ledger>, request: After) -> HttpAnswer {
     let store = Arc::clone(store);
-    let (after, limit) = (Cursor::new(asked.after), asked.limit.clamp(1, MOST));
+    let (after, limit) = (Cursor::new(request.after), request.limit.clamp(1, MOST));
     // A store reads on the thread that asks.
     let page = tokio::task::spawn_blocking(move || store.entries(&after, limit));
     let page = match tokio::time::timeout(STORE_PATIENCE, page).await {

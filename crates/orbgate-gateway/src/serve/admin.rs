@@ -70,8 +70,8 @@ impl Service for Admin {
 
     async fn answer(&self, request: Request<Incoming>) -> HttpAnswer {
         // A server sends no body in response to `HEAD`.
-        let asked = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
-        let (status, text) = match (asked, request.uri().path()) {
+        let method = if request.method() == Method::HEAD { &Method::GET } else { request.method() };
+        let (status, text) = match (method, request.uri().path()) {
             (&Method::GET, "/healthz") => (StatusCode::OK, "ok\n".to_owned()),
             (&Method::GET, "/readyz") => match self.lacks().await {
                 None => (StatusCode::OK, "ready\n".to_owned()),

@@ -226,19 +226,19 @@ async fn tell<S: Service>(
     let Some(stream) = secured(service.entrance(), stream, TELLING).await else {
         return;
     };
-    let said = Notify::new();
+    let answered = Notify::new();
     let answer = service_fn(|request| {
-        said.notify_one();
+        answered.notify_one();
         let service = Arc::clone(&service);
         async move { Ok::<_, Infallible>(service.overloaded(request).await) }
     });
-    let said = (said.notified(), core::future::pending());
+    let stop = (answered.notified(), core::future::pending());
     let _ = match S::PROTOCOL {
         Protocol::Http1 => {
             let one = one.keep_alive(false);
-            end(one.serve_connection(stream, answer), said, TELLING).await
+            end(one.serve_connection(stream, answer), stop, TELLING).await
         }
-        Protocol::Http2 => end(two.serve_connection(stream, answer), said, TELLING).await,
+        Protocol::Http2 => end(two.serve_connection(stream, answer), stop, TELLING).await,
     };
 }
 

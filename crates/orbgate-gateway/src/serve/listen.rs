@@ -58,11 +58,11 @@ impl Drop for Listener {
 
 /// Removes the socket of a program that has ended. Anything else at the path is kept, and is an error.
 async fn take_away(path: &Path) -> io::Result<()> {
-    let Ok(found) = std::fs::symlink_metadata(path) else {
+    let Ok(metadata) = std::fs::symlink_metadata(path) else {
         return Ok(());
     };
     let in_use = || io::Error::from(io::ErrorKind::AddrInUse);
-    if !found.file_type().is_socket() || tokio::net::UnixStream::connect(path).await.is_ok() {
+    if !metadata.file_type().is_socket() || tokio::net::UnixStream::connect(path).await.is_ok() {
         return Err(in_use());
     }
     std::fs::remove_file(path)

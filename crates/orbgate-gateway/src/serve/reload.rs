@@ -195,8 +195,8 @@ mod tests {
             (true, None, &sealed_and_half, false),
         ];
         for (at, (is_awaited, resting, now, expected)) in table.into_iter().enumerate() {
-            let found = counts(is_awaited, resting, now, &judged);
-            assert_eq!(found, expected, "{at}");
+            let actual = counts(is_awaited, resting, now, &judged);
+            assert_eq!(actual, expected, "{at}");
         }
     }
 }

@@ -35,9 +35,9 @@ fn a_denial_is_explained_in_the_log_on_request() {
         (has(&debug), "use", "scope", "read:keys", "read:keys", scope("read:keys", user)),
     ];
     let explained = |running: &Running| {
-        let said = running.said();
-        assert!(!["secret", "nonsense", "eyJ"].iter().any(|it| said.contains(it)), "{said}");
-        let lines = said.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let log = running.said();
+        assert!(!["secret", "nonsense", "eyJ"].iter().any(|it| log.contains(it)), "{log}");
+        let lines = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         let lines = lines.filter(|line| line["fields"]["message"] == "a call is denied");
         lines.map(|line| line["fields"].clone()).collect::<Vec<_>>()
     };

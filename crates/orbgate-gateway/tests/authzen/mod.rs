@@ -197,7 +197,7 @@ fn a_search_finds_what_an_evaluation_allows() {
     let engine = orbgate::Engine::external();
     let scopes = "read:orbs write:voxies read:inference";
     let subject = json!({ "type": "user", "id": "a", "properties": { "scopes": scopes } });
-    let mut found = 0;
+    let mut count = 0;
     for (kind, names) in
         [("route", &["GET", "POST", "PATCH", "DELETE"][..]), ("target", &["GET", "POST"]), ("scope", &["use"])]
     {
@@ -211,7 +211,7 @@ fn a_search_finds_what_an_evaluation_allows() {
                 let resource = json!({ "subject": subject, "resource": { "type": kind, "id": id } });
                 let actions = point.answer("/access/v1/search/action", &resource);
                 assert!(actions["results"].as_array().unwrap().contains(&json!({ "name": name })), "{id} {actions}");
-                found += usize::from(kind != "target");
+                count += usize::from(kind != "target");
             }
         }
     }
@@ -224,7 +224,7 @@ fn a_search_finds_what_an_evaluation_allows() {
     assert_eq!(search("scope", "GET"), 0);
     assert!(search("target", "GET") > 0);
     let reached = orbgate_analysis::reach(engine, orbgate::Token::user(scopes)).count();
-    assert_eq!(found, reached);
+    assert_eq!(count, reached);
 }
 
 #[test]

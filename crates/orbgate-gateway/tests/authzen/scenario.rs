@@ -171,15 +171,15 @@ fn search(point: &Point) {
         }
         assert_eq!(point.post(path, &id("page", json!(1)).to_string()).status, 400);
     }
-    let found = |path, body: &Value| point.answer(path, body);
-    assert_eq!(found(SUBJECTS, &with(subjects.clone(), "subject", user("alice"))), found(SUBJECTS, &subjects), "4.2.3");
+    let reply = |path, body: &Value| point.answer(path, body);
+    assert_eq!(reply(SUBJECTS, &with(subjects.clone(), "subject", user("alice"))), reply(SUBJECTS, &subjects), "4.2.3");
     assert_eq!(
-        found(RESOURCES, &with(resources.clone(), "resource", record("record-1"))),
-        found(RESOURCES, &resources),
+        reply(RESOURCES, &with(resources.clone(), "resource", record("record-1"))),
+        reply(RESOURCES, &resources),
         "4.3.3"
     );
     let writers = with(subjects.clone(), "action", action("write"));
-    assert_eq!(found(SUBJECTS, &writers)["results"], json!([user("alice")]), "rule 4");
+    assert_eq!(reply(SUBJECTS, &writers)["results"], json!([user("alice")]), "rule 4");
     for (path, body) in [
         (ACTIONS, with(actions.clone(), "subject", user("nonexistent-user"))),
         (ACTIONS, with(actions.clone(), "resource", record("record-9"))),
@@ -189,7 +189,7 @@ fn search(point: &Point) {
         (RESOURCES, with(resources.clone(), "subject", user("nonexistent-user"))),
         (RESOURCES, with(resources.clone(), "resource", json!({ "type": "spaceship" }))),
     ] {
-        assert_eq!(found(path, &body), json!({ "results": [] }), "4.6: {body}");
+        assert_eq!(reply(path, &body), json!({ "results": [] }), "4.6: {body}");
     }
     for (path, body) in [
         (SUBJECTS, without(subjects.clone(), &["action"])),
@@ -206,7 +206,7 @@ fn search(point: &Point) {
 fn discovery(point: &Point) {
     let answer = point.send("GET", "/.well-known/authzen-configuration", &[], "");
     assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
-    let found: Value = serde_json::from_str(&answer.body).unwrap();
+    let actual: Value = serde_json::from_str(&answer.body).unwrap();
     let expected = json!({
         "policy_decision_point": "https://pdp.example.com",
         "access_evaluation_endpoint": "https://pdp.example.com/access/v1/evaluation",
@@ -215,7 +215,7 @@ fn discovery(point: &Point) {
         "search_resource_endpoint": "https://pdp.example.com/access/v1/search/resource",
         "search_action_endpoint": "https://pdp.example.com/access/v1/search/action",
     });
-    assert_eq!(found, expected, "6.3, 6.4");
+    assert_eq!(actual, expected, "6.3, 6.4");
 }
 
 #[test]

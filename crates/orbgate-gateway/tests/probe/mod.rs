@@ -56,15 +56,15 @@ impl Bench {
         });
         let token = self.issuer.token("user", "read:a");
         let arguments = ["--probe", &address, &backend, "--config", "gateway.yaml"];
-        let (code, said, errors) = run(&self.gateway.folder, Some(&token), &arguments);
+        let (code, stdout, errors) = run(&self.gateway.folder, Some(&token), &arguments);
         match code {
             Some(0) => {
-                assert_eq!(said, "what arrives was allowed\n");
+                assert_eq!(stdout, "what arrives was allowed\n");
                 BTreeSet::new()
             }
             code => {
                 assert_eq!(code, Some(1), "{errors}");
-                said.replace(&backend, "BACKEND").lines().map(str::to_owned).collect()
+                stdout.replace(&backend, "BACKEND").lines().map(str::to_owned).collect()
             }
         }
     }
@@ -152,11 +152,11 @@ fn a_location_that_asks_nothing_is_found() {
 fn a_route_of_another_backend_that_needs_no_token_is_found() {
     let bench = Bench::start("probe-another-backend");
     for status in [200, 302, 502] {
-        let found = bench.probe(answers(move |it| (it.target == "/v1/b" && !it.has_token()).then_some(status)));
+        let findings = bench.probe(answers(move |it| (it.target == "/v1/b" && !it.has_token()).then_some(status)));
         let finding = format!(
             "GET /v1/b is answered with {status} without a token, and does not arrive: another backend or the proxy itself answers"
         );
-        assert_eq!(found, BTreeSet::from([finding]));
+        assert_eq!(findings, BTreeSet::from([finding]));
     }
     for status in [400, 401, 403, 404] {
         let denied = answers(move |it| (it.target == "/v1/b").then_some(status));
@@ -207,8 +207,8 @@ fn a_decision_about_another_spelling_is_found() {
         (|path| path.replace("a%2Fb", "ab"), &["/v1/a/a%2Fb"]),
     ];
     for (change, expected) in table {
-        let found = bench.probe(asks(move |it| it.target = change(&it.target)));
-        assert_eq!(found, each(expected.iter().map(|path| format!("GET {path}")), OTHER));
+        let findings = bench.probe(asks(move |it| it.target = change(&it.target)));
+        assert_eq!(findings, each(expected.iter().map(|path| format!("GET {path}")), OTHER));
     }
 }
 
@@ -218,20 +218,20 @@ fn a_way_around_the_question_is_found() {
     let bench = Bench::start("probe-around");
     let ends = ["/..", "%2f", "%2e", "\\", "/%2e%2e/x", "?", "?x=1"].map(|end| format!("/v1/a{end}"));
     let targets = ends.clone().map(|target| format!("GET {target}"));
-    let found = bench.probe(unasked(move |it| it.method == "GET" && ends.contains(&it.target)));
-    assert_eq!(found, each(targets, MISSING));
+    let findings = bench.probe(unasked(move |it| it.method == "GET" && ends.contains(&it.target)));
+    assert_eq!(findings, each(targets, MISSING));
 
     let values = ["..", "%2e%2e", "A"].map(|value| format!("/v1/a/{value}"));
     let calls = ["GET", "DELETE"].iter();
     let calls: Vec<_> = calls.flat_map(|method| values.clone().map(|value| format!("{method} {value}"))).collect();
-    let found = bench.probe(unasked(move |it| values.contains(&it.target)));
-    assert_eq!(found, each(calls, MISSING));
+    let findings = bench.probe(unasked(move |it| values.contains(&it.target)));
+    assert_eq!(findings, each(calls, MISSING));
 
     let hops = ["close, X-Original-URI, X-Forwarded-Uri", "close, Authorization"];
-    let found = bench.probe(unasked(move |it| it.header("Connection").is_some_and(|it| hops.contains(&it))));
+    let findings = bench.probe(unasked(move |it| it.header("Connection").is_some_and(|it| hops.contains(&it))));
     let calls = ["GET /v1/a", "GET /v1/b", "POST /v1/c", "DELETE /v1/a/1"].iter();
     let expected = calls.flat_map(|call| with(call, hops.map(|hop| format!("Connection: {hop}")), MISSING));
-    assert_eq!(found, expected.collect());
+    assert_eq!(findings, expected.collect());
 
     let handshakes = unasked(|it| {
         let upgrades: Vec<_> = it.starting("upgrade").map(|(_, value)| value).collect();
@@ -269,7 +269,7 @@ fn a_decision_about_the_call_in_a_header_is_found() {
     let bench = Bench::start("probe-asked");
     let (targets, methods) = (spelled(TARGETS), spelled(METHODS));
     let names = (targets.clone(), methods.clone());
-    let found = bench.probe(asks(move |it| {
+    let findings = bench.probe(asks(move |it| {
         let headers = it.headers.clone();
         let one = |name: &&String| headers.iter().any(|(own, _)| own == *name);
         if let Some(name) = names.0.iter().find(one) {
@@ -294,7 +294,7 @@ fn a_decision_about_the_call_in_a_header_is_found() {
         one("DELETE /v1/a/1", &both, "/v1/a"),
     ];
     let expected = expected.into_iter().flatten().collect();
-    assert_eq!(found, expected);
+    assert_eq!(findings, expected);
 }
 
 #[test]
@@ -307,8 +307,8 @@ fn a_header_that_names_another_call_to_the_backend_is_found() {
     }));
     let others = ["/v1/b", "/v1/c", "/v1/a/1"];
     let targets = spelled(TARGETS).into_iter().flat_map(|name| others.map(|other| format!("{name}: {other}")));
-    let asked = METHODS.into_iter().filter(|name| !name.contains("HTTP") && *name != "X-Method-Override");
-    let methods = spelled(asked).into_iter();
+    let names = METHODS.into_iter().filter(|name| !name.contains("HTTP") && *name != "X-Method-Override");
+    let methods = spelled(names).into_iter();
     let methods = methods.flat_map(|name| ["GET", "POST", "DELETE"].map(|other| format!("{name}: {other}")));
     assert_eq!(passes, with("GET /v1/a", targets.chain(methods), NAMED));
 
@@ -362,10 +362,10 @@ fn a_promised_header_that_is_wrong_is_found() {
     assert_eq!(bench.probe(passed_on), with("GET /v1/a", hops, REMOVED));
 
     let calls = ["GET /v1/a", "GET /v1/a/1"].map(str::to_owned);
-    let about = |found: BTreeSet<String>, why: &str| {
-        assert!(each(calls.clone(), why).is_subset(&found), "{why}: {found:?}");
+    let about = |findings: BTreeSet<String>, why: &str| {
+        assert!(each(calls.clone(), why).is_subset(&findings), "{why}: {findings:?}");
         let is_it = |finding: &String| finding.ends_with(why);
-        assert!(found.iter().all(is_it), "{why}: {found:?}");
+        assert!(findings.iter().all(is_it), "{why}: {findings:?}");
     };
     for name in names {
         about(bench.probe(sends(move |_, sent| sent.remove(&name))), MISSING);

@@ -115,25 +115,25 @@ impl Mistake {
         let mut question = request.clone();
         (self.asks)(&mut question);
         let kept = ["authorization", "upgrade", "x-http-method", "x-method-over"];
-        let mut asked = Message {
+        let mut subrequest = Message {
             method: "GET".to_owned(),
             target: "/".to_owned(),
             headers: kept.iter().flat_map(|it| question.starting(it)).collect(),
         };
-        asked.set("X-Forwarded-Method", &question.method);
-        asked.set("X-Forwarded-Uri", &question.target);
+        subrequest.set("X-Forwarded-Method", &question.method);
+        subrequest.set("X-Forwarded-Uri", &question.target);
         let decided = match (self.unasked)(&request) {
             true => Answer::default(),
-            false => ask(gateway, &asked.bytes()),
+            false => ask(gateway, &subrequest.bytes()),
         };
-        let said = if [0, 200].contains(&decided.status) {
+        let status = if [0, 200].contains(&decided.status) {
             let mut sent = passed_on(&request, &decided);
             (self.sends)(&request, &mut sent);
             ask(backend, &sent.bytes()).status
         } else {
             decided.status
         };
-        answer(&mut client, said);
+        answer(&mut client, status);
     }
 }
 

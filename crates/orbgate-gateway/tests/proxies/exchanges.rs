@@ -50,9 +50,9 @@ fn differs(kind: Program, exchange: &Written, called: &Called) -> Option<String>
     if answer.status != expected.status || called.reached.len() != reached {
         return Some(format!("{} reached {}", answer.status, called.reached.len()));
     }
-    if let (Some(saw), [reached]) = (&expected.saw, called.reached.as_slice()) {
+    if let (Some(call), [reached]) = (&expected.saw, called.reached.as_slice()) {
         let came = (reached.method.as_slice(), reached.target.as_slice());
-        let same = came == (saw.method.as_bytes(), saw.target.as_bytes());
+        let same = came == (call.method.as_bytes(), call.target.as_bytes());
         return (!same).then(|| format!("{reached:?}"));
     }
     // nginx writes its own answers, all but the 401.

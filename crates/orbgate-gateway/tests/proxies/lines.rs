@@ -115,13 +115,13 @@ fn finds(kind: Program) {
         let text = fs::read_to_string(file.path()).unwrap();
         let of_file = without(&format!("{example}/{name}"), &text);
         for (row, without) in of_file.filter(|(row, _)| row.without == "found") {
-            let said =
+            let report =
                 findings(kind, |binary, location, backend| {
                     Proxy::start_edited(kind, binary, location, backend, |other, text| {
                         if other == name { without.clone() } else { text }
                     })
                 });
-            let Some(said) = said else { return };
+            let Some(report) = report else { return };
             let is_found = [
                 " without a token",
                 "a promised header",
@@ -131,8 +131,8 @@ fn finds(kind: Program) {
                 "belongs to an upgrade",
             ]
             .iter()
-            .any(|found| said.contains(found));
-            assert!(is_found, "{}: {}: {said}", row.file, row.line);
+            .any(|words| report.contains(words));
+            assert!(is_found, "{}: {}: {report}", row.file, row.line);
         }
     }
 }

@@ -209,9 +209,9 @@ fn systemd_accepts_the_units() {
         let state = text.contains("DynamicUser=yes\n") && text.contains("StateDirectory=orbgate\n");
         assert_eq!(state, unit.ends_with(".service"), "{unit}");
     }
-    let found = verify.output().unwrap();
-    let said = String::from_utf8_lossy(&found.stderr);
-    assert!(found.status.success() && said.is_empty(), "{said}");
+    let output = verify.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && stderr.is_empty(), "{stderr}");
     let guide = include_str!("../../../../docs/gateway/configuration.md");
     let state = guide.lines().find(|line| line.starts_with("state: "));
     assert_eq!(state.unwrap().trim_end(), "state: /var/lib/orbgate");

@@ -18,32 +18,32 @@ pub(super) fn findings(kind: Program, start: impl FnOnce(&Path, &str, &str) -> P
     proxy.wait_for_routes();
     let token = issuer.token("user", "read:orbs read:voxies");
     let arguments = ["--probe", &proxy.address, &backend, "--config", "gateway.yaml"];
-    let (code, said, errors) = run(&gateway.folder, Some(&token), &arguments);
+    let (code, stdout, errors) = run(&gateway.folder, Some(&token), &arguments);
     if code == Some(0) {
-        assert_eq!(said, "what arrives was allowed\n");
+        assert_eq!(stdout, "what arrives was allowed\n");
         return Some(String::new());
     }
     assert_eq!(code, Some(1), "{errors}");
-    Some(said)
+    Some(stdout)
 }
 
 fn finds(kind: Program, table: &[((&str, &str), &str)]) {
     for (change, expected) in table {
-        let said =
+        let report =
             findings(kind, |binary, address, backend| Proxy::start_with(kind, binary, address, backend, *change));
-        let Some(said) = said else { return };
+        let Some(report) = report else { return };
         match *expected {
-            "" => assert_eq!(said, "", "{change:?}"),
-            _ => assert!(said.contains(expected), "{change:?}: {said}"),
+            "" => assert_eq!(report, "", "{change:?}"),
+            _ => assert!(report.contains(expected), "{change:?}: {report}"),
         }
     }
 }
 
 /// With the lines for WebSockets, nothing is found either.
 fn finds_nothing_with_websockets(kind: Program) {
-    let said =
+    let report =
         findings(kind, |binary, address, backend| Proxy::start_edited(kind, binary, address, backend, for_websockets));
-    assert_eq!(said.unwrap_or_default(), "", "{kind:?}");
+    assert_eq!(report.unwrap_or_default(), "", "{kind:?}");
 }
 
 const OTHER: &str = "another call was allowed than this one";

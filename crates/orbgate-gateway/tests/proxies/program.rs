@@ -143,14 +143,14 @@ pub(super) fn get(address: &str) {
 
 /// The program; none, and said why, if it cannot be had.
 pub(super) fn find(kind: Program) -> Option<PathBuf> {
-    let found = match kind {
+    let path = match kind {
         Program::Nginx => system("nginx"),
         Program::Haproxy => system("haproxy"),
         Program::Caddy => package("bin/caddy"),
         Program::Traefik => package("bin/traefik"),
         Program::EnvoyHttp | Program::EnvoyGrpc => package("envoy/_bin/envoy"),
     };
-    or_skip(&format!("{kind:?}"), found.and_then(|path| not_too_old(kind, path)))
+    or_skip(&format!("{kind:?}"), path.and_then(|path| not_too_old(kind, path)))
 }
 
 /// The program, unless it is older than the page says.
@@ -166,8 +166,8 @@ fn not_too_old(kind: Program, path: PathBuf) -> Result<PathBuf, String> {
     let mut rows = page.lines().filter_map(|row| row.strip_prefix(&format!("| {name} | ")));
     let oldest = version(rows.next().unwrap()).unwrap();
     let output = Command::new(&path).arg(argument).output().map_err(|error| format!("{}: {error}", path.display()))?;
-    let said = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
-    match version(&said) {
+    let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+    match version(&text) {
         Some(version) if version >= oldest => Ok(path),
         version => Err(format!("{name} {version:?} is older than {oldest:?}")),
     }
@@ -188,8 +188,8 @@ pub(super) fn installed(name: &str) -> Option<PathBuf> {
 }
 
 /// Says why something is skipped. In CI that is a failure.
-fn or_skip(name: &str, found: Result<PathBuf, String>) -> Option<PathBuf> {
-    match found {
+fn or_skip(name: &str, path: Result<PathBuf, String>) -> Option<PathBuf> {
+    match path {
         Ok(path) => Some(path),
         Err(why) => {
             missing(&format!("{name}: {why}"));
@@ -200,9 +200,8 @@ fn or_skip(name: &str, found: Result<PathBuf, String>) -> Option<PathBuf> {
 
 fn system(name: &str) -> Result<PathBuf, String> {
     let folders = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
-    let paths = folders.iter().map(|folder| Path::new(folder).join(name));
-    let mut found = paths.filter(|path| path.exists());
-    found.next().ok_or_else(|| format!("`{name}` is missing: apt-get install {name}"))
+    let mut paths = folders.iter().map(|folder| Path::new(folder).join(name));
+    paths.find(|path| path.exists()).ok_or_else(|| format!("`{name}` is missing: apt-get install {name}"))
 }
 
 /// A file of the Python packages, which pip fetches once for their versions.

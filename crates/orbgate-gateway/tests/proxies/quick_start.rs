@@ -65,8 +65,8 @@ fn the_quick_start_reaches_401_403_and_200() {
             .env("HOME", &home)
             .output()
             .unwrap();
-        let said = String::from_utf8_lossy(&ran.stdout);
-        let statuses: Vec<_> = said
+        let stdout = String::from_utf8_lossy(&ran.stdout);
+        let statuses: Vec<_> = stdout
             .lines()
             // HAProxy passes on the version of the backend's answer.
             .filter_map(|line| line.strip_prefix("HTTP/1.")?.get(2..5))
@@ -74,8 +74,8 @@ fn the_quick_start_reaches_401_403_and_200() {
         // Traefik resolves the dots before it asks.
         let dots = if kind == Program::Traefik { "401" } else { "400" };
         let log = String::from_utf8_lossy(&ran.stderr);
-        assert_eq!(statuses, ["401", "403", "200", dots], "{kind:?}: {said}\n{log}");
-        assert!(said.contains("\norbs\n"), "{kind:?}: {said}");
+        assert_eq!(statuses, ["401", "403", "200", dots], "{kind:?}: {stdout}\n{log}");
+        assert!(stdout.contains("\norbs\n"), "{kind:?}: {stdout}");
     }
 }
 

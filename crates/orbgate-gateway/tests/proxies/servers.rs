@@ -94,13 +94,13 @@ fn servers_take_tokens_as_long_as_the_page_says() {
         let mut running = Running::start(&mut command);
         let address = format!("127.0.0.1:{port}");
         running.until("the server listens", |_| TcpStream::connect(&address).is_ok());
-        let asked = |length: usize| {
+        let status_of = |length: usize| {
             let bearer = format!("Bearer {}", "a".repeat(length));
             ask(&address, &request(b"GET", b"/", &[("Authorization", bearer.as_str())])).status
         };
-        running.until("the server serves", |_| matches!(asked(1), 200 | 204));
-        assert!(matches!(asked(longest), 200 | 204), "{name} refuses a token of {longest} bytes");
-        assert_eq!(asked(longest + 200), status, "{name}, a token of {} bytes", longest + 200);
+        running.until("the server serves", |_| matches!(status_of(1), 200 | 204));
+        assert!(matches!(status_of(longest), 200 | 204), "{name} refuses a token of {longest} bytes");
+        assert_eq!(status_of(longest + 200), status, "{name}, a token of {} bytes", longest + 200);
         count += 1;
     }
     assert!(count >= 2, "only {count} servers");

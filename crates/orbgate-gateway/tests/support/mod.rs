@@ -37,7 +37,7 @@ pub(crate) struct Issuer {
     /// Whether it lets who asks for its keys wait.
     stalls: Arc<AtomicBool>,
     /// How often its keys were asked for.
-    asked: Arc<AtomicUsize>,
+    requests: Arc<AtomicUsize>,
 }
 
 impl Issuer {
@@ -46,8 +46,8 @@ impl Issuer {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let keys = json!({ "keys": [signer.jwk("key-1")] }).to_string();
-        let (stalls, asked) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
-        let (is_stalled, count) = (Arc::clone(&stalls), Arc::clone(&asked));
+        let (stalls, requests) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
+        let (is_stalled, count) = (Arc::clone(&stalls), Arc::clone(&requests));
         thread::spawn(move || {
             for mut stream in listener.incoming().flatten() {
                 wire::head(&mut stream);
@@ -60,7 +60,7 @@ impl Issuer {
                 let _ = stream.write_all((head + &keys).as_bytes());
             }
         });
-        Self { signer, address, stalls, asked }
+        Self { signer, address, stalls, requests }
     }
 
     pub(crate) fn stall(&self, stalls: bool) {
@@ -68,7 +68,7 @@ impl Issuer {
     }
 
     pub(crate) fn asked(&self) -> usize {
-        self.asked.load(Ordering::SeqCst)
+        self.requests.load(Ordering::SeqCst)
     }
 
     /// A token of a key that it does not publish.
@@ -146,14 +146,14 @@ pub(crate) fn run(folder: &Path, token: Option<&str>, arguments: &[&str]) -> (Op
     let mut program = Command::new(env!("CARGO_BIN_EXE_orbgate-gateway"));
     let program = program.args(arguments).current_dir(folder).env_remove("ORBGATE_TOKEN");
     let output = program.envs(token.map(|token| ("ORBGATE_TOKEN", token))).output().unwrap();
-    let [said, errors] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
-    (output.status.code(), said, errors)
+    let [stdout, errors] = [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap());
+    (output.status.code(), stdout, errors)
 }
 
 /// A program that ends with its test.
 pub(crate) struct Running {
     pub(crate) child: Child,
-    said: Arc<Mutex<String>>,
+    log: Arc<Mutex<String>>,
 }
 
 impl Running {
@@ -161,25 +161,25 @@ impl Running {
     pub(crate) fn start(command: &mut Command) -> Self {
         let command = command.stdin(Stdio::null()).stdout(Stdio::null());
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
-        let said = Arc::new(Mutex::new(String::new()));
+        let log = Arc::new(Mutex::new(String::new()));
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let kept = Arc::clone(&said);
+        let kept = Arc::clone(&log);
         thread::spawn(move || {
             for line in lines.map_while(Result::ok) {
                 *kept.lock().unwrap() += &(line + "\n");
             }
         });
-        Self { child, said }
+        Self { child, log }
     }
 
     pub(crate) fn said(&self) -> String {
-        self.said.lock().unwrap().clone()
+        self.log.lock().unwrap().clone()
     }
 
     /// The fields of the errors in its log.
     pub(crate) fn errors(&self) -> Vec<Value> {
-        let said = self.said();
-        let lines = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        let log = self.said();
+        let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         let errors = lines.filter(|line| line["level"] == "ERROR");
         errors.map(|line| line["fields"].clone()).collect()
     }

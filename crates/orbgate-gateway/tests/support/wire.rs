@@ -29,9 +29,7 @@ pub(crate) fn one<'h>(headers: &'h [(String, String)], name: &str) -> &'h str {
 
 /// The first value of a header; empty if it is not there.
 pub(crate) fn first<'h>(headers: &'h [(String, String)], name: &str) -> &'h str {
-    let mut all = headers.iter();
-    let found = all.find(|(key, _)| key.eq_ignore_ascii_case(name));
-    found.map_or("", |(_, value)| value)
+    headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map_or("", |(_, value)| value)
 }
 
 /// Writes these bytes on a connection of their own, and reads one answer. The request says `Connection: close`.

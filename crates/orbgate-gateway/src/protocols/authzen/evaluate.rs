@@ -30,7 +30,7 @@ impl Verified for Known {
     fn token(&self) -> Token<'_> {
         match self {
             Self::Token(token) => token.token(),
-            Self::Said(said) => said.token(),
+            Self::Said(listed) => listed.token(),
         }
     }
 
@@ -76,8 +76,8 @@ impl<'s> Evaluator<'s> {
     /// The properties of a subject: from its token if the caller sends one, else from the configured list, else from
     /// the caller's message.
     pub(super) async fn known(&self, subject: &Subject) -> Credentials<Known> {
-        let said = subject.properties.as_ref().map(|said| &said.0);
-        if let Some(token) = said.and_then(|said| said.token.as_deref()) {
+        let properties = subject.properties.as_ref().map(|properties| &properties.0);
+        if let Some(token) = properties.and_then(|properties| properties.token.as_deref()) {
             // Checking a signature is a worker's most expensive task, and a message can contain many. Other requests
             // run between two of them.
             tokio::task::yield_now().await;
@@ -89,7 +89,7 @@ impl<'s> Evaluator<'s> {
         if let Some(listed) = self.config().subject(&subject.kind, &subject.id) {
             return Credentials::Token(Known::Said(listed.clone()));
         }
-        match said.and_then(|said| said.scopes.as_deref()) {
+        match properties.and_then(|properties| properties.scopes.as_deref()) {
             Some(scopes) => Credentials::Token(Known::Said(Listed::new(&subject.kind, scopes))),
             None => Credentials::None,
         }
@@ -97,19 +97,19 @@ impl<'s> Evaluator<'s> {
 
     /// The decision in the format of the specification. It is counted and audited, and explained in the log with `debug`.
     pub(super) fn answer(&self, known: &Credentials<Known>, action: &Action, resource: &Resource) -> (bool, Value) {
-        let asked = match self.asked(&action.name, resource) {
-            Ok(asked) => asked,
+        let question = match self.asked(&action.name, resource) {
+            Ok(question) => question,
             Err(unasked) => return (false, invalid(unasked.status, unasked.message)),
         };
         let (engine, gate, token) = (&*self.engine, &self.state.gate, known.token());
-        let decision = asked.decide(engine, token);
+        let decision = question.decide(engine, token);
         gate.note(&decision, known);
-        let target = match &asked.about {
+        let target = match &question.about {
             About::Call(target) => target,
             About::Route(_) | About::Scope(_) => &*resource.id,
         };
-        let (method, target) = (asked.method.as_bytes(), target.as_bytes());
-        gate.explain(&decision, method, target, |target| asked.explain(engine, token, target));
+        let (method, target) = (question.method.as_bytes(), target.as_bytes());
+        gate.explain(&decision, method, target, |target| question.explain(engine, token, target));
         let allowed = decision.is_allow();
         (allowed, json!({ "decision": allowed, "context": decision }))
     }
@@ -120,8 +120,8 @@ impl<'s> Evaluator<'s> {
         action: &str,
         resource: &Resource,
     ) -> Result<Decision<'_>, Unasked> {
-        let asked = self.asked(action, resource)?;
-        Ok(asked.decide(&self.engine, token))
+        let question = self.asked(action, resource)?;
+        Ok(question.decide(&self.engine, token))
     }
 
     /// The question for the engine.

@@ -170,9 +170,9 @@ async fn answered(endpoint: Endpoint, evaluator: &Evaluator<'_>, body: &[u8]) ->
 }
 
 async fn evaluation(evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Refusal> {
-    let asked: Evaluation = read(body)?;
-    let known = evaluator.known(&asked.subject.0).await;
-    Ok(evaluator.answer(&known, &asked.action.0, &asked.resource.0).1)
+    let question: Evaluation = read(body)?;
+    let known = evaluator.known(&question.subject.0).await;
+    Ok(evaluator.answer(&known, &question.action.0, &question.resource.0).1)
 }
 
 async fn evaluations(evaluator: &Evaluator<'_>, body: &[u8]) -> Result<Value, Refusal> {

@@ -66,6 +66,6 @@ impl Evaluator<'_> {
     }
 }
 
-fn results(found: impl IntoIterator<Item = Value>) -> Value {
-    json!({ "results": found.into_iter().collect::<Vec<_>>() })
+fn results(items: impl IntoIterator<Item = Value>) -> Value {
+    json!({ "results": items.into_iter().collect::<Vec<_>>() })
 }
