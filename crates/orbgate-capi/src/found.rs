@@ -22,9 +22,9 @@ impl<'e> Found<'e> {
     /// Looks up the objects in a decision. A decision that no engine of this policy can have made is an
     /// invalid argument.
     pub(crate) fn of(engine: &'e OrbgateEngine, decision: &OrbgateDecision) -> OrStatus<Self> {
-        let found = Self::named(engine, decision);
-        let made = |found: &Self| found.decision(engine, decision).as_ref() == Some(decision);
-        found.filter(made).ok_or(OrbgateStatus::InvalidArgument)
+        let objects = Self::named(engine, decision);
+        let made = |objects: &Self| objects.decision(engine, decision).as_ref() == Some(decision);
+        objects.filter(made).ok_or(OrbgateStatus::InvalidArgument)
     }
 
     /// Looks up the objects; `None` if a number is out of range.

@@ -101,6 +101,6 @@ pub(crate) fn packed(call: impl FnOnce() -> OrStatus<u64>) -> u64 {
 fn status(packed: u64) -> OrbgateStatus {
     let number = REASON.of(packed);
     #[expect(clippy::as_conversions, reason = "statuses are small and positive")]
-    let found = OrbgateStatus::ALL.into_iter().find(|it| *it as u64 == number && *it != OrbgateStatus::Ok);
-    found.unwrap_or(OrbgateStatus::InvalidArgument)
+    let status = OrbgateStatus::ALL.into_iter().find(|it| *it as u64 == number && *it != OrbgateStatus::Ok);
+    status.unwrap_or(OrbgateStatus::InvalidArgument)
 }

@@ -113,8 +113,8 @@ fn unpack(engine: &OrbgateEngine, packed: u64) -> OrStatus<OrbgateDecision> {
     if names::reason(decision.reason).is_some_and(is_without_token) {
         decision.about = core::mem::take(&mut decision.route);
     }
-    let found = Found::named(engine, &decision);
-    let made = found.and_then(|found| found.decision(engine, &decision));
+    let objects = Found::named(engine, &decision);
+    let made = objects.and_then(|objects| objects.decision(engine, &decision));
     let made = made.filter(|made| made.pack_with_about() == packed);
     made.ok_or(OrbgateStatus::InvalidArgument)
 }

@@ -43,8 +43,8 @@ pub(crate) unsafe fn decide_rows<'a, T: Form>(
     if rows.len() == 0 {
         return Ok(());
     }
-    let mut asked = Asked { engine, rows, positions: out? };
-    engine.engine().decide_batch(&mut asked);
+    let mut batch = Asked { engine, rows, positions: out? };
+    engine.engine().decide_batch(&mut batch);
     Ok(())
 }
 

@@ -159,9 +159,9 @@ impl<'c> Asking<'c> {
                 let unix_ms = ask.unix_ms;
                 self.step.charged = Charged::of(&ask)?;
                 self.step.keeps = ask.keeps;
-                let asked = Asked::of(ask, gate.templates)?;
-                self.step.audit = asked.audit();
-                let request = asked.request();
+                let parts = Asked::of(ask, gate.templates)?;
+                self.step.audit = parts.audit();
+                let request = parts.request();
                 let step = match known {
                     None => gate.gate.ask(engine, &request, now),
                     Some((None, known)) => Step::Answer(gate.gate.decide(engine, &request, known)),
@@ -218,8 +218,8 @@ impl<'c> Asking<'c> {
                 let (gate, now) = (&self.gate()?.gate, Duration::from_millis(monotonic_ms));
                 match gate.next_fetch(now) {
                     None => {
-                        let found = gate.keys().notices(now);
-                        let lines = |line: fn(&Notice) -> &str| found.iter().map(line).collect::<Vec<_>>().join("\n");
+                        let notices = gate.keys().notices(now);
+                        let lines = |line: fn(&Notice) -> &str| notices.iter().map(line).collect::<Vec<_>>().join("\n");
                         let (notices, levels) = (lines(|notice| &notice.text), lines(|notice| notice.level.as_str()));
                         Done { notices: &notices, levels: &levels }.write(&mut self.to())
                     }
@@ -267,20 +267,20 @@ impl<'c> Asking<'c> {
                     (_, Err(error)) => self.failed(&invalid(&error)),
                 }
             }
-            Question::CheckRoutes(asked) => self.routes(&asked),
-            Question::Reload(asked) => self.reload(&asked),
-            Question::UseLedger(asked) => self.use_ledger(&asked),
-            Question::Hold(asked) => self.hold(&asked),
-            Question::Held(asked) => self.held(&asked),
-            Question::Waited(asked) => self.waited(&asked),
-            Question::Ended(asked) => self.ended(&asked),
-            Question::NextLedgerCall(asked) => self.next_ledger_call(&asked),
-            Question::LedgerCalled(asked) => self.ledger_called(&asked),
-            Question::CheckAmounts(asked) => self.check_amounts(&asked),
-            Question::ReadResponse(asked) => self.read_response(&asked),
-            Question::ResponseBegins(asked) => self.response_begins(&asked),
-            Question::ResponsePiece(asked) => self.response_piece(&asked),
-            Question::Visible(asked) => self.visible(&asked),
+            Question::CheckRoutes(question) => self.routes(&question),
+            Question::Reload(question) => self.reload(&question),
+            Question::UseLedger(question) => self.use_ledger(&question),
+            Question::Hold(question) => self.hold(&question),
+            Question::Held(question) => self.held(&question),
+            Question::Waited(question) => self.waited(&question),
+            Question::Ended(question) => self.ended(&question),
+            Question::NextLedgerCall(question) => self.next_ledger_call(&question),
+            Question::LedgerCalled(question) => self.ledger_called(&question),
+            Question::CheckAmounts(question) => self.check_amounts(&question),
+            Question::ReadResponse(question) => self.read_response(&question),
+            Question::ResponseBegins(question) => self.response_begins(&question),
+            Question::ResponsePiece(question) => self.response_piece(&question),
+            Question::Visible(question) => self.visible(&question),
             Question::Drop => {
                 self.step.state = State::Idle;
                 self.done()
@@ -288,27 +288,27 @@ impl<'c> Asking<'c> {
         }
     }
 
-    fn visible(&mut self, asked: &Visible<'_>) -> OrStatus {
+    fn visible(&mut self, question: &Visible<'_>) -> OrStatus {
         let (mcp, engine) = (self.gate()?.gate.rules().mcp.as_deref().ok_or(INVALID)?, self.engine()?);
-        let kind = TokenKind::ALL.into_iter().find(|kind| u64::from(kind.number()) == asked.kind);
-        let token = orbgate::Token { kind: kind.unwrap_or_default(), scopes: asked.scopes.into() };
-        let names = mcp.visible(engine.engine(), token, asked.method, asked.names.iter().copied());
+        let kind = TokenKind::ALL.into_iter().find(|kind| u64::from(kind.number()) == question.kind);
+        let token = orbgate::Token { kind: kind.unwrap_or_default(), scopes: question.scopes.into() };
+        let names = mcp.visible(engine.engine(), token, question.method, question.names.iter().copied());
         VisibleNames { names: &names.join("\n") }.write(&mut self.to())
     }
 
-    fn reload(&mut self, asked: &Reload<'_>) -> OrStatus {
+    fn reload(&mut self, question: &Reload<'_>) -> OrStatus {
         let (gate, active, interval) =
-            (self.gate()?, self.engine.map(OrbgateEngine::engine), Duration::from_millis(asked.interval_ms));
+            (self.gate()?, self.engine.map(OrbgateEngine::engine), Duration::from_millis(question.interval_ms));
         let mut follower = match self.step.take() {
             _ if interval.is_zero() => None,
             State::Follow(follower) => Some(follower),
             _ => Some(Box::new(Follower::new(interval))),
         };
-        let outcome = reload(gate, active, follower.as_deref_mut(), asked, &given(&asked.secrets))?;
-        let error = outcome.error.as_ref().map(|error| refusal(error, asked.file));
+        let outcome = reload(gate, active, follower.as_deref_mut(), question, &given(&question.secrets))?;
+        let error = outcome.error.as_ref().map(|error| refusal(error, question.file));
         let (status, reason, diagnostics) = error.as_ref().map_or((0, "", Vec::new()), |error| {
-            let (status, reason, found) = error.parts();
-            (u64::try_from(status.number()).unwrap_or_default(), reason, diagnostics(found))
+            let (status, reason, located) = error.parts();
+            (u64::try_from(status.number()).unwrap_or_default(), reason, diagnostics(located))
         });
         let told = Loaded {
             is_loaded: outcome.engine.is_some(),
@@ -491,9 +491,9 @@ impl<'c> Asking<'c> {
         KeyStatus { issuers: issuers.collect() }.write(&mut self.to())
     }
 
-    fn routes(&mut self, asked: &CheckRoutes<'_>) -> OrStatus {
+    fn routes(&mut self, question: &CheckRoutes<'_>) -> OrStatus {
         let engine = self.engine()?;
-        let written = number(asked.templates)?;
+        let written = number(question.templates)?;
         let (public, mcp, style) = match self.gate {
             None => (None, None, templates(written)?),
             // The gate's options have it.
@@ -501,7 +501,7 @@ impl<'c> Asking<'c> {
             Some(gate) => (gate.gate.rules().public.as_deref(), gate.gate.rules().mcp.as_deref(), gate.templates),
         };
         let routes: Vec<(&str, String)> =
-            asked.routes.iter().map(|route| (route.method, style.in_policy(route.path_template))).collect();
+            question.routes.iter().map(|route| (route.method, style.in_policy(route.path_template))).collect();
         if let Some(gate) = self.gate {
             gate.serves(routes.iter().map(|(method, template)| ((*method).to_owned(), template.clone())).collect());
         }
@@ -512,9 +512,9 @@ impl<'c> Asking<'c> {
     }
 }
 
-fn diagnostics(found: &[(u32, u32, String)]) -> Vec<Diagnostic<'_>> {
-    let found = found.iter();
-    found
+fn diagnostics(located: &[(u32, u32, String)]) -> Vec<Diagnostic<'_>> {
+    located
+        .iter()
         .map(|(line, column, message)| Diagnostic { line: (*line).into(), column: (*column).into(), message })
         .collect()
 }

@@ -57,29 +57,29 @@ impl Asking<'_> {
         self.decided(&answer, unix_ms, may_call)
     }
 
-    pub(super) fn use_ledger(&mut self, asked: &UseLedger) -> OrStatus {
+    pub(super) fn use_ledger(&mut self, question: &UseLedger) -> OrStatus {
         let costs = |captures, voids| match (captures, voids) {
             (true, false) => Ok(Some(OnCancelled::Capture)),
             (false, true) => Ok(Some(OnCancelled::Void)),
             (false, false) => Ok(None),
             (true, true) => Err(INVALID),
         };
-        let on_cancelled = costs(asked.captures_cancelled, asked.voids_cancelled)?;
+        let on_cancelled = costs(question.captures_cancelled, question.voids_cancelled)?;
         let mut rules = OrbRules::new(on_cancelled.ok_or(INVALID)?);
-        let on_tool_error = costs(asked.captures_tool_errors, asked.voids_tool_errors)?;
-        let on_input_required = costs(asked.captures_input_required, asked.voids_input_required)?;
+        let on_tool_error = costs(question.captures_tool_errors, question.voids_tool_errors)?;
+        let on_input_required = costs(question.captures_input_required, question.voids_input_required)?;
         rules.mcp = match (on_tool_error, on_input_required) {
             (Some(on_tool_error), Some(on_input_required)) => Some(McpOrbs { on_tool_error, on_input_required }),
             (None, None) => None,
             _ => return Err(INVALID),
         };
-        for (to, from) in [(&mut rules.ttl, asked.ttl_ms), (&mut rules.timeout, asked.timeout_ms)] {
+        for (to, from) in [(&mut rules.ttl, question.ttl_ms), (&mut rules.timeout, question.timeout_ms)] {
             if from != 0 {
                 *to = Duration::from_millis(from);
             }
         }
-        if asked.queue != 0 {
-            rules.queue = usize::try_from(asked.queue).map_err(|_| INVALID)?;
+        if question.queue != 0 {
+            rules.queue = usize::try_from(question.queue).map_err(|_| INVALID)?;
         }
         if let Err(message) = rules.check() {
             return self.failed(&refused(message));
@@ -95,24 +95,24 @@ impl Asking<'_> {
         }
     }
 
-    pub(super) fn hold(&mut self, asked: &Hold<'_>) -> OrStatus {
+    pub(super) fn hold(&mut self, question: &Hold<'_>) -> OrStatus {
         let text = |bytes| str::from_utf8(bytes).map(str::to_owned).map_err(|_| INVALID);
-        let (account, note, id) = (text(asked.account)?, text(asked.note)?, id(asked.id)?);
+        let (account, note, id) = (text(question.account)?, text(question.note)?, id(question.id)?);
         let holds = self.holds()?;
-        let command = HoldCommand::new(id, account, asked.amount, asked.bonus, holds.rules().ttl, note);
-        let next = holds.hold(command, Duration::from_millis(asked.monotonic_ms));
+        let command = HoldCommand::new(id, account, question.amount, question.bonus, holds.rules().ttl, note);
+        let next = holds.hold(command, Duration::from_millis(question.monotonic_ms));
         self.next(&next)
     }
 
-    pub(super) fn held(&mut self, asked: &Held<'_>) -> OrStatus {
-        let reply = reply(asked.status, asked.body)?;
-        let (now, time) = (Duration::from_millis(asked.monotonic_ms), Duration::from_millis(asked.unix_ms));
-        let next = self.holds()?.held(id(asked.id)?, reply, now, time);
+    pub(super) fn held(&mut self, question: &Held<'_>) -> OrStatus {
+        let reply = reply(question.status, question.body)?;
+        let (now, time) = (Duration::from_millis(question.monotonic_ms), Duration::from_millis(question.unix_ms));
+        let next = self.holds()?.held(id(question.id)?, reply, now, time);
         self.next(&next)
     }
 
-    pub(super) fn waited(&mut self, asked: &Waited<'_>) -> OrStatus {
-        let next = self.holds()?.waited(id(asked.id)?, Duration::from_millis(asked.monotonic_ms));
+    pub(super) fn waited(&mut self, question: &Waited<'_>) -> OrStatus {
+        let next = self.holds()?.waited(id(question.id)?, Duration::from_millis(question.monotonic_ms));
         self.next(&next)
     }
 
@@ -133,19 +133,19 @@ impl Asking<'_> {
         told.write(&mut self.to())
     }
 
-    pub(super) fn ended(&mut self, asked: &Ended<'_>) -> OrStatus {
-        let (id, now) = (id(asked.id)?, Duration::from_millis(asked.monotonic_ms));
-        let stated = asked.is_stated.then_some(asked.stated);
-        if asked.never_ran {
+    pub(super) fn ended(&mut self, question: &Ended<'_>) -> OrStatus {
+        let (id, now) = (id(question.id)?, Duration::from_millis(question.monotonic_ms));
+        let stated = question.is_stated.then_some(question.stated);
+        if question.never_ran {
             self.holds()?.not_run(id, now);
             return self.ledgered();
         }
-        let outcome = match u16::try_from(asked.status).map_err(|_| INVALID)? {
-            _ if asked.cancelled => HandlerOutcome::Cancelled,
+        let outcome = match u16::try_from(question.status).map_err(|_| INVALID)? {
+            _ if question.cancelled => HandlerOutcome::Cancelled,
             0 => HandlerOutcome::Failed,
             status => HandlerOutcome::Status(status),
         };
-        let response = match asked.response {
+        let response = match question.response {
             0 => None,
             number => Some(u8::try_from(number).ok().and_then(McpEnd::of_number).ok_or(INVALID)?),
         };
@@ -153,19 +153,19 @@ impl Asking<'_> {
         self.ledgered()
     }
 
-    pub(super) fn read_response(&mut self, asked: &ReadResponse<'_>) -> OrStatus {
-        let id = str::from_utf8(asked.mcp_id).map_err(|_| INVALID)?;
-        self.step.state = State::Response(Box::new(McpResponse::new(id, asked.mcp_legacy)));
+    pub(super) fn read_response(&mut self, question: &ReadResponse<'_>) -> OrStatus {
+        let id = str::from_utf8(question.mcp_id).map_err(|_| INVALID)?;
+        self.step.state = State::Response(Box::new(McpResponse::new(id, question.mcp_legacy)));
         self.responded(|_| true)
     }
 
-    pub(super) fn response_begins(&mut self, asked: &ResponseBegins<'_>) -> OrStatus {
-        let headers: Vec<_> = asked.headers.iter().map(|header| (header.name, header.value)).collect();
+    pub(super) fn response_begins(&mut self, question: &ResponseBegins<'_>) -> OrStatus {
+        let headers: Vec<_> = question.headers.iter().map(|header| (header.name, header.value)).collect();
         self.responded(|response| response.begin(&headers))
     }
 
-    pub(super) fn response_piece(&mut self, asked: &ResponsePiece<'_>) -> OrStatus {
-        self.responded(|response| response.read(asked.piece))
+    pub(super) fn response_piece(&mut self, question: &ResponsePiece<'_>) -> OrStatus {
+        self.responded(|response| response.read(question.piece))
     }
 
     fn responded(&mut self, take: impl FnOnce(&mut McpResponse) -> bool) -> OrStatus {
@@ -176,8 +176,8 @@ impl Asking<'_> {
         told.write(&mut self.to())
     }
 
-    pub(super) fn next_ledger_call(&mut self, asked: &NextLedgerCall) -> OrStatus {
-        let Some(call) = self.holds()?.next_call(Duration::from_millis(asked.monotonic_ms)) else {
+    pub(super) fn next_ledger_call(&mut self, question: &NextLedgerCall) -> OrStatus {
+        let Some(call) = self.holds()?.next_call(Duration::from_millis(question.monotonic_ms)) else {
             return self.ledgered();
         };
         let told = LedgerCall {
@@ -203,15 +203,15 @@ impl Asking<'_> {
         told.write(&mut self.to())
     }
 
-    pub(super) fn ledger_called(&mut self, asked: &LedgerCalled<'_>) -> OrStatus {
-        let reply = reply(asked.status, asked.body)?;
-        self.holds()?.called(asked.call, reply, Duration::from_millis(asked.monotonic_ms));
+    pub(super) fn ledger_called(&mut self, question: &LedgerCalled<'_>) -> OrStatus {
+        let reply = reply(question.status, question.body)?;
+        self.holds()?.called(question.call, reply, Duration::from_millis(question.monotonic_ms));
         self.ledgered()
     }
 
-    pub(super) fn check_amounts(&mut self, asked: &CheckAmounts<'_>) -> OrStatus {
+    pub(super) fn check_amounts(&mut self, question: &CheckAmounts<'_>) -> OrStatus {
         let engine = self.engine()?.engine();
-        let stated: Vec<_> = asked.functions.iter().map(|route| (*route).to_owned()).collect();
+        let stated: Vec<_> = question.functions.iter().map(|route| (*route).to_owned()).collect();
         if let Some(name) = OrbRules::unknown_route(engine, &stated) {
             return self.failed(&refused(&format!("the policy has no route `{name}`")));
         }

@@ -17,23 +17,23 @@ pub(super) fn reload(
     gate: &OrbgateGate,
     engine: Option<&Engine>,
     follower: Option<&mut Follower>,
-    asked: &Reload<'_>,
+    question: &Reload<'_>,
     secrets: &[Option<Vec<u8>>],
 ) -> OrStatus<Reloaded> {
     let mut rules = LoadRules::new();
-    rules.require_seal = asked.require_seal;
-    rules.refuse_wider = asked.refuse_wider;
+    rules.require_seal = question.require_seal;
+    rules.refuse_wider = question.refuse_wider;
     let (public, mcp) = (gate.gate.rules().public.as_deref(), gate.gate.rules().mcp.as_deref());
     let served = gate.served();
-    let stated: Vec<_> = asked.amounts.iter().map(|route| (*route).to_owned()).collect();
-    let amounts: &[_] = if asked.has_ledger { &[stated] } else { &[] };
+    let stated: Vec<_> = question.amounts.iter().map(|route| (*route).to_owned()).collect();
+    let amounts: &[_] = if question.has_ledger { &[stated] } else { &[] };
     let current = Current { engine, public, mcp: mcp.as_slice(), served: &served, amounts, ending: Ending::default() };
-    let text = if asked.failure.is_empty() { Ok(asked.policy) } else { Err(asked.failure) };
-    let now = Duration::from_millis(asked.monotonic_ms);
-    let read = FileRead { text, file: asked.file, is_told: asked.is_told, now };
+    let text = if question.failure.is_empty() { Ok(question.policy) } else { Err(question.failure) };
+    let now = Duration::from_millis(question.monotonic_ms);
+    let read = FileRead { text, file: question.file, is_told: question.is_told, now };
     let keys = gate.gate.keys();
     let secret = reader(secrets, keys.secrets().count())?;
-    Ok(rules.reload(&read, follower, &current, compare, || match asked.secrets_failure {
+    Ok(rules.reload(&read, follower, &current, compare, || match question.secrets_failure {
         "" => keys.read_secrets(secret),
         failure => Err(ConfigError::of_secrets(failure.lines().map(str::to_owned).collect())),
     }))

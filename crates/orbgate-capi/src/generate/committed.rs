@@ -25,8 +25,7 @@ pub(super) fn compare_section(path: &str, name: &str, text: &str) {
     let lines: Vec<_> = file.split_inclusive('\n').collect();
     let find = |mark: String| {
         let has = |line: &&str| line.split(['-', '/', '#']).any(|part| part.trim() == mark);
-        let found = lines.iter().position(has);
-        found.unwrap_or_else(|| panic!("{path} has no line `{mark}`"))
+        lines.iter().position(has).unwrap_or_else(|| panic!("{path} has no line `{mark}`"))
     };
     let start = find(format!("cargo xtask codes: {name}"));
     let end = find(format!("end of {name}"));

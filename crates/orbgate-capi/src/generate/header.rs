@@ -52,13 +52,13 @@ fn every_function_states_its_contract() {
         let lines = documentation.lines().filter_map(|line| line.strip_prefix("/// "));
         let lines = lines.filter(|line| PROMISES.iter().any(|(tag, ..)| line.starts_with(&format!("{tag}: "))));
         let words = lines.flat_map(|line| line.trim_end_matches('.').split(". "));
-        let mut said: Vec<_> = words.filter_map(|word| word.split_once(": ")).collect();
+        let mut tags: Vec<_> = words.filter_map(|word| word.split_once(": ")).collect();
         let [allocates, blocks, cost] = PROMISES.map(|(tag, default, values)| {
-            let Some(at) = said.iter().position(|(it, _)| *it == tag) else { return default };
-            assert!(at == 0 && values.contains(&said[0].1), "{name}: {tag} isn't next, or says what the preamble does");
-            said.remove(0).1
+            let Some(at) = tags.iter().position(|(it, _)| *it == tag) else { return default };
+            assert!(at == 0 && values.contains(&tags[0].1), "{name}: {tag} isn't next, or says what the preamble does");
+            tags.remove(0).1
         });
-        assert!(said.is_empty(), "{name}: {said:?}");
+        assert!(tags.is_empty(), "{name}: {tags:?}");
         let cost_of_decisions = match name.contains("batch") || name.contains("arrow") {
             true => "batch",
             false => "decision",

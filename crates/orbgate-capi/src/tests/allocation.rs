@@ -63,43 +63,43 @@ fn check(name: &str, call: impl Fn(&Shop) + Send + Copy) {
 fn decisions_allocate_nothing() {
     check("decide, by string and by set", |shop| {
         let ((m, ml), (t, tl)) = (text("PUT"), text("/v1/orders"));
-        let mut found = OrbgateDecision::default();
+        let mut decision = OrbgateDecision::default();
         let mut one = token(1, b"read:orders write:orders");
         for scopes in [null_mut(), shop.scopes] {
             if !scopes.is_null() {
                 (one.scopes_len, one.scope_set) = (0, scopes);
             }
-            let status = unsafe { orbgate_engine_decide(shop.engine, m, ml, t, tl, &one, 0, &mut found) };
-            assert_eq!((status, found.effect, found.amount), (OK, 2, 5));
+            let status = unsafe { orbgate_engine_decide(shop.engine, m, ml, t, tl, &one, 0, &mut decision) };
+            assert_eq!((status, decision.effect, decision.amount), (OK, 2, 5));
         }
         let packed = unsafe {
             let scopes = (core::ptr::null(), 0, shop.scopes);
             orbgate_engine_decide_packed(shop.engine, m, ml, t, tl, 1, scopes.0, scopes.1, scopes.2, 0)
         };
-        let status = unsafe { orbgate_engine_unpack(shop.engine, packed, &mut found) };
-        assert_eq!((status, found.amount), (OK, 5));
+        let status = unsafe { orbgate_engine_unpack(shop.engine, packed, &mut decision) };
+        assert_eq!((status, decision.amount), (OK, 5));
         let mut words: OrbgateDecisionStrings = sized();
-        let status = unsafe { orbgate_engine_decision_strings(shop.engine, &found, &mut words) };
+        let status = unsafe { orbgate_engine_decision_strings(shop.engine, &decision, &mut words) };
         assert_eq!(status, OK);
     });
     check("decide by scope", |shop| {
         let (scope, len) = text("read:later");
-        let mut found = OrbgateDecision::default();
+        let mut decision = OrbgateDecision::default();
         let one = token(1, b"read:later");
-        let status = unsafe { orbgate_engine_decide_scope(shop.engine, scope, len, &one, 0, &mut found) };
-        assert_eq!((status, found.effect), (OK, 2));
+        let status = unsafe { orbgate_engine_decide_scope(shop.engine, scope, len, &one, 0, &mut decision) };
+        assert_eq!((status, decision.effect), (OK, 2));
         let packed =
             unsafe { orbgate_engine_decide_scope_packed(shop.engine, scope, len, 1, scope, len, null_mut(), 0) };
         assert_eq!(packed & 3, 2);
     });
     check("find a route and decide by it", |shop| {
         let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders/{id}"));
-        let (mut id, mut found) = (OrbgateRouteId::default(), OrbgateDecision::default());
+        let (mut id, mut decision) = (OrbgateRouteId::default(), OrbgateDecision::default());
         let one = token(1, b"read:orders");
         unsafe {
             assert_eq!(orbgate_engine_find_route(shop.engine, m, ml, t, tl, &mut id), OK);
-            let status = orbgate_engine_decide_route(shop.engine, id, &one, 0, &mut found);
-            assert_eq!((status, found.effect), (OK, 2));
+            let status = orbgate_engine_decide_route(shop.engine, id, &one, 0, &mut decision);
+            assert_eq!((status, decision.effect), (OK, 2));
             let (scopes, len) = text("read:orders");
             let (high, low) = (id.high, id.low);
             let packed = orbgate_engine_decide_route_packed(shop.engine, high, low, 1, scopes, len, null_mut(), 0);
@@ -118,11 +118,11 @@ fn a_batch_allocates_nothing() {
         (batch.len, batch.method, batch.target) = (2, column(&methods), column(&targets));
         let (kinds, sets) = ([1_u8, 1], [shop.scopes.cast_const(); 2]);
         (batch.kinds, batch.scope_sets) = (kinds.as_ptr(), sets.as_ptr());
-        let mut found = [OrbgateDecision::default(); 2];
+        let mut decisions = [OrbgateDecision::default(); 2];
         let mut packed = [0; 2];
         unsafe {
-            let status = orbgate_engine_decide_batch(shop.engine, &batch, found.as_mut_ptr(), 2);
-            assert_eq!((status, found.map(|one| one.effect)), (OK, [2, 2]));
+            let status = orbgate_engine_decide_batch(shop.engine, &batch, decisions.as_mut_ptr(), 2);
+            assert_eq!((status, decisions.map(|one| one.effect)), (OK, [2, 2]));
             let status = orbgate_engine_decide_batch_packed(shop.engine, &batch, packed.as_mut_ptr(), 2);
             assert_eq!((status, packed.map(|one| one & 3)), (OK, [2, 2]));
         }
@@ -138,11 +138,11 @@ fn a_batch_with_tokens_of_text_allocates_nothing() {
         let mut batch: OrbgateBatch = sized();
         (batch.len, batch.method, batch.target) = (2, column(&methods), column(&targets));
         let one = token(1, b"read:orders");
-        let mut found = [OrbgateDecision::default(); 2];
+        let mut decisions = [OrbgateDecision::default(); 2];
         let mut decide = |batch: &OrbgateBatch, effects| {
-            let out = found.as_mut_ptr();
+            let out = decisions.as_mut_ptr();
             let status = unsafe { orbgate_engine_decide_batch(shop.engine, batch, out, 2) };
-            assert_eq!((status, found.map(|one| one.effect)), (OK, effects));
+            assert_eq!((status, decisions.map(|one| one.effect)), (OK, effects));
         };
         batch.token = &raw const one;
         decide(&batch, [2, 2]);
@@ -159,14 +159,14 @@ fn a_table_allocates_nothing() {
     let (array, schema) = ((&raw const table.array).expose_provenance(), (&raw const table.schema).expose_provenance());
     check("decide a table", move |shop| {
         let one = token(1, b"read:orders");
-        let mut found = [OrbgateDecision::default(); 5];
+        let mut decisions = [OrbgateDecision::default(); 5];
         let status = unsafe {
             let (array, schema) =
                 (core::ptr::with_exposed_provenance(array), core::ptr::with_exposed_provenance(schema));
-            let out = found.as_mut_ptr();
+            let out = decisions.as_mut_ptr();
             orbgate_engine_decide_arrow(shop.engine, array, schema, &one, 0, out, 5)
         };
-        assert_eq!((status, found.map(|one| one.effect)), (OK, [1, 1, 0, 1, 1]));
+        assert_eq!((status, decisions.map(|one| one.effect)), (OK, [1, 1, 0, 1, 1]));
     });
 }
 
@@ -174,10 +174,10 @@ fn a_table_allocates_nothing() {
 fn a_handle_allocates_once_a_thread() {
     let counted = count(|shop| {
         let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders"));
-        let mut found = OrbgateDecision::default();
+        let mut decision = OrbgateDecision::default();
         let one = token(1, b"read:orders");
-        let status = unsafe { orbgate_handle_decide(shop.handle, m, ml, t, tl, &one, 0, &mut found) };
-        assert_eq!((status, found.effect), (OK, 2));
+        let status = unsafe { orbgate_handle_decide(shop.handle, m, ml, t, tl, &one, 0, &mut decision) };
+        assert_eq!((status, decision.effect), (OK, 2));
     });
     assert!(matches!(counted, Some([0..=1, 0])), "decide: {counted:?}");
     let counted = count(|shop| {

@@ -175,13 +175,13 @@ fn a_table_is_a_loop() {
         let table = table(&columns, skip, &valid);
         let every = token(1, b"write:voxies read:orbs");
         let one = if own_tokens { null() } else { &raw const every };
-        let mut found = vec![OrbgateDecision::default(); METHODS.len() - skip];
+        let mut decisions = vec![OrbgateDecision::default(); METHODS.len() - skip];
         let status = unsafe {
-            let out = found.as_mut_ptr();
-            orbgate_engine_decide_arrow(engine, &table.array, &table.schema, one, 0, out, found.len())
+            let out = decisions.as_mut_ptr();
+            orbgate_engine_decide_arrow(engine, &table.array, &table.schema, one, 0, out, decisions.len())
         };
         assert_eq!(status, OK);
-        for (at, found) in found.iter().enumerate() {
+        for (at, decision) in decisions.iter().enumerate() {
             let row = at + skip;
             let expected = match (METHODS[row], TARGETS[row]) {
                 (Some(method), Some(target)) if valid[at] => {
@@ -197,7 +197,7 @@ fn a_table_is_a_loop() {
                 }
                 _ => OrbgateDecision::default(),
             };
-            assert_eq!(*found, expected, "row {row}, large {large}, skip {skip}");
+            assert_eq!(*decision, expected, "row {row}, large {large}, skip {skip}");
         }
     }
     unsafe { orbgate_engine_free(engine) };
@@ -233,12 +233,12 @@ fn a_table_may_end_before_its_columns() {
     ];
     let table = table(&columns, 0, &[true; 2]);
     let one = token(1, b"read:orbs");
-    let mut found = [OrbgateDecision::default(); 2];
+    let mut decisions = [OrbgateDecision::default(); 2];
     let status = unsafe {
-        let out = found.as_mut_ptr();
+        let out = decisions.as_mut_ptr();
         orbgate_engine_decide_arrow(engine, &table.array, &table.schema, &one, 0, out, 2)
     };
-    assert_eq!((status, found.map(|it| it.effect)), (OK, [1, 2]));
+    assert_eq!((status, decisions.map(|it| it.effect)), (OK, [1, 2]));
     unsafe { orbgate_engine_free(engine) };
 }
 

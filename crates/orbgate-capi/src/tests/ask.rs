@@ -72,20 +72,20 @@ fn what_cannot_be_answered_is_an_error() {
     let engine = external();
     let refused = |question, arguments| ask(engine, question, arguments).unwrap_err();
     let invalid = OrbgateStatus::InvalidArgument;
-    let found = [
+    let errors = [
         refused("why", "{}"),
         refused("reach", "{"),
         refused("reach", "{}"),
         refused("diff", r#"{"policy":"orbgate: 2\n"}"#),
     ];
-    let statuses = found.each_ref().map(|(status, _)| *status);
+    let statuses = errors.each_ref().map(|(status, _)| *status);
     let not_found = OrbgateStatus::NotFound;
     assert_eq!(statuses, [not_found, invalid, invalid, OrbgateStatus::InvalidPolicy]);
     let mut expected = Expected::default();
-    expected.add("why", [&found[0].1]);
-    expected.add("reach {}", [&found[2].1]);
+    expected.add("why", [&errors[0].1]);
+    expected.add("reach {}", [&errors[2].1]);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "questions");
-    assert!(found[3].1.starts_with("1:"), "{found:?}");
+    assert!(errors[3].1.starts_with("1:"), "{errors:?}");
     assert_eq!(ask(null(), "table", "{}").unwrap_err().0, invalid);
     let mut answer: *mut OrbgateAnswer = null_mut();
     let (data, len) = text("table");

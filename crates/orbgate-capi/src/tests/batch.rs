@@ -130,11 +130,11 @@ fn single(engine: *const crate::engine::OrbgateEngine, row: &Row, form: u8, one:
     let own = token(u32::from(KINDS[row.3]), SCOPES[row.2].as_bytes());
     let token = if form == 0 { one } else { &own };
     let flags = u32::from(form > 0 && row.4);
-    let mut found = OrbgateDecision::default();
+    let mut decision = OrbgateDecision::default();
     let ((m, ml), (t, tl)) = (super::text(method), super::text(target));
-    let status = unsafe { orbgate_engine_decide(engine, m, ml, t, tl, token, flags, &mut found) };
+    let status = unsafe { orbgate_engine_decide(engine, m, ml, t, tl, token, flags, &mut decision) };
     assert_eq!(status, OK);
-    found
+    decision
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn what_stands_under_a_null_is_not_looked_at() {
     batch.validity = [0b101_u8].as_ptr();
     let mut out = [OrbgateDecision::default(); 3];
     let status = unsafe { orbgate_engine_decide_batch(engine, &batch, out.as_mut_ptr(), 3) };
-    assert_eq!((status, out.map(|found| found.effect)), (OK, [2, 0, 2]));
+    assert_eq!((status, out.map(|decision| decision.effect)), (OK, [2, 0, 2]));
     unsafe {
         orbgate_scope_set_free(held);
         orbgate_engine_free(engine);
@@ -175,9 +175,9 @@ fn a_batch_of_a_large_table_is_a_loop() {
     let one = token(1, b"read");
     let batch =
         OrbgateBatch { len: targets.len(), method: method.column(), target: target.column(), token: &one, ..empty() };
-    let mut found = [OrbgateDecision::default(); 4];
-    let status = unsafe { orbgate_engine_decide_batch(engine, &batch, found.as_mut_ptr(), 4) };
-    assert_eq!((status, found.map(|it| it.effect)), (OK, [2, 1, 2, 1]));
+    let mut decisions = [OrbgateDecision::default(); 4];
+    let status = unsafe { orbgate_engine_decide_batch(engine, &batch, decisions.as_mut_ptr(), 4) };
+    assert_eq!((status, decisions.map(|it| it.effect)), (OK, [2, 1, 2, 1]));
     unsafe { orbgate_engine_free(engine) };
 }
 

@@ -34,10 +34,10 @@ fn bindings_read_the_fields_of_the_layout() {
 
 #[test]
 fn parts_of_integers_are_found() {
-    let found = |line| parts(line, "packed", 0).collect::<Vec<_>>();
-    assert_eq!(found("int x = (int) (packed >> 14 & 0x3ffff);"), [(14, 0x3ffff)]);
-    assert_eq!(found("return d.packed&3 == d.packed >> 2 & 15"), [(0, 3), (2, 15)]);
-    assert_eq!(found("unpacked & 3; packed = 7; packed >> by"), []);
+    let parts_in = |line| parts(line, "packed", 0).collect::<Vec<_>>();
+    assert_eq!(parts_in("int x = (int) (packed >> 14 & 0x3ffff);"), [(14, 0x3ffff)]);
+    assert_eq!(parts_in("return d.packed&3 == d.packed >> 2 & 15"), [(0, 3), (2, 15)]);
+    assert_eq!(parts_in("unpacked & 3; packed = 7; packed >> by"), []);
     // Without a mask, the field is the rest of the 32 bits.
     assert_eq!(parts("low >>> 14;", "low", 0).collect::<Vec<_>>(), [(14, 0x3ffff)]);
 }

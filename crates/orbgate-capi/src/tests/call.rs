@@ -447,32 +447,32 @@ fn a_step_reads_a_response() {
     let host = Host::without_gate();
     let piece = |bytes: &[u8]| host.say(40, &[put(1, bytes)]);
     assert_eq!(piece(b"{"), Err(INVALID), "it reads no response");
-    let said = |said: Result<Said, OrbgateStatus>| said.map(|said| (said.0, said.bytes(1).is_some(), said.integer(2)));
+    let read = |it: Result<Said, OrbgateStatus>| it.map(|it| (it.0, it.bytes(1).is_some(), it.integer(2)));
     let header = |name: &[u8], value: &[u8]| put(1, &[put(1, name), put(2, value)].concat());
     let (json, coded) = (header(b"content-type", b"application/json"), header(b"Content-Encoding", b"gzip"));
     for (legacy, more) in [(None, 0), (Some(put(2, &[])), 0x10)] {
-        let begin = || said(host.say(38, &[vec![put(1, b"7")], Vec::from_iter(legacy.clone())].concat()));
+        let begin = || read(host.say(38, &[vec![put(1, b"7")], Vec::from_iter(legacy.clone())].concat()));
         assert_eq!(begin(), Ok((94, true, 1 + more)));
-        assert_eq!(said(host.say(39, std::slice::from_ref(&json))), Ok((94, true, 1 + more)));
-        assert_eq!(said(piece(b"{\"id\":7,\"err")), Ok((94, true, 1 + more)));
-        assert_eq!(said(piece(b"or\":{}}")), Ok((94, false, 7 + more)));
+        assert_eq!(read(host.say(39, std::slice::from_ref(&json))), Ok((94, true, 1 + more)));
+        assert_eq!(read(piece(b"{\"id\":7,\"err")), Ok((94, true, 1 + more)));
+        assert_eq!(read(piece(b"or\":{}}")), Ok((94, false, 7 + more)));
         assert_eq!(begin(), Ok((94, true, 1 + more)));
-        assert_eq!(said(host.say(39, &[json.clone(), coded.clone()])), Ok((94, false, 1 + more)));
+        assert_eq!(read(host.say(39, &[json.clone(), coded.clone()])), Ok((94, false, 1 + more)));
         assert_eq!(begin(), Ok((94, true, 1 + more)));
-        assert_eq!(said(host.say(39, std::slice::from_ref(&json))), Ok((94, true, 1 + more)));
+        assert_eq!(read(host.say(39, std::slice::from_ref(&json))), Ok((94, true, 1 + more)));
         assert_eq!(host.say(40, &[put(1, b"{}"), put(2, &[])]), Err(INVALID), "it has no second field");
     }
     assert_eq!(host.say(38, &[put(1, b"\xff")]), Err(INVALID));
     let ledger = |settings: &[u32]| {
         let settings: Vec<_> = settings.iter().map(|number| put(*number, &[])).collect();
-        host.say(30, &settings).map(|said| said.0)
+        host.say(30, &settings).map(|it| it.0)
     };
     assert_eq!((ledger(&[1]), ledger(&[5, 6, 9]), ledger(&[5, 7, 8])), (Ok(93), Ok(93), Ok(93)));
     for wrong in [&[][..], &[1, 5], &[1, 6], &[1, 8], &[1, 6, 7, 8], &[6, 8]] {
         assert_eq!(ledger(wrong), Err(INVALID), "{wrong:?}");
     }
     assert_eq!(ledger(&[5, 6, 9]), Ok(93));
-    let ended = |response| host.say(34, &[put(1, &[7; 16]), integer(3, 200), integer(8, response)]).map(|said| said.0);
+    let ended = |response| host.say(34, &[put(1, &[7; 16]), integer(3, 200), integer(8, response)]).map(|it| it.0);
     assert_eq!((ended(0), ended(7), ended(0x17)), (Ok(93), Ok(93), Ok(93)));
     assert_eq!((ended(8), ended(0x27), ended(0x107)), (Err(INVALID), Err(INVALID), Err(INVALID)));
 }
@@ -515,8 +515,8 @@ fn options_reach_the_gate() {
     let denied = |options: &[Vec<u8>], method: &str, target: &str, more: &[Vec<u8>]| {
         let host = Host::new(options);
         let fields = [put(1, method.as_bytes()), put(2, target.as_bytes())];
-        let said = host.say(3, &[&fields, more].concat()).unwrap();
-        (said.integer(2), said.bytes(4).map(|_| said.text(4)))
+        let answer = host.say(3, &[&fields, more].concat()).unwrap();
+        (answer.integer(2), answer.bytes(4).map(|_| answer.text(4)))
     };
     let nowhere = "/nowhere";
     let bearer = |text: &str| Some(text.to_owned());
@@ -541,8 +541,8 @@ fn options_reach_the_gate() {
     let public = Host::new(&[put(21, b"GET /a/{id}"), integer(8, ORBGATE_TEMPLATES_COLONS.into())]);
     let routed = |matched: u32, template: &str| {
         let template = if template.is_empty() { Vec::new() } else { put(9, template.as_bytes()) };
-        let said = public.say(3, &[put(1, b"GET"), put(2, b"/a/1"), integer(8, matched.into()), template]).unwrap();
-        (said.integer(2), said.bytes(7).map(|_| said.text(7)))
+        let answer = public.say(3, &[put(1, b"GET"), put(2, b"/a/1"), integer(8, matched.into()), template]).unwrap();
+        (answer.integer(2), answer.bytes(7).map(|_| answer.text(7)))
     };
     assert_eq!(routed(ORBGATE_MATCHED_NOTHING, ""), (0, None));
     assert_eq!(routed(ORBGATE_MATCHED_TEMPLATE, "/a/:x"), (0, None));
@@ -596,18 +596,18 @@ fn secrets_cross_in_the_order_of_their_sources() {
         assert_eq!(host.say(4, &[integer(1, TIME)]).unwrap().text(6), "unanswered");
         (call.text(2), call.text(3), headers, call.text(5))
     };
-    let asked = |credentials: &str| {
+    let expected = |credentials: &str| {
         let type_of = "Content-Type: application/x-www-form-urlencoded".to_owned();
         let headers =
             vec!["Accept: application/json".to_owned(), type_of, format!("Authorization: Basic {credentials}")];
         let body = "token=a%2Bb&token_type_hint=access_token".to_owned();
         ("POST".to_owned(), "https://id.example.com/ask".to_owned(), headers, body)
     };
-    assert_eq!(ask(), asked("bXktYXBpOnBhc3MlMjB3b3Jk"));
+    assert_eq!(ask(), expected("bXktYXBpOnBhc3MlMjB3b3Jk"));
     assert_eq!(host.say(12, &[secret("other", 1)]), Err(INVALID), "one too few");
     assert_eq!(host.say(12, &[secret("other", 1), put(1, &put(1, b"hid\xff"))]).unwrap().0, 65);
     assert_eq!(host.say(12, &[secret("other", 1), secret("b", 1)]), Ok(Said(64, Vec::new())));
-    assert_eq!(ask(), asked("bXktYXBpOm90aGVy"));
+    assert_eq!(ask(), expected("bXktYXBpOm90aGVy"));
     // A host that prints a step prints no secret.
     assert_eq!(
         unsafe { format!("{:?}", *host.step) },
@@ -658,8 +658,8 @@ fn an_issuer_says_how_long_its_keys_are_fresh() {
         assert_eq!(host.say(7, &[]), Ok(Said(64, Vec::new())));
         seconds.map(|second| {
             let bearer = format!("Bearer {}", TOKEN.trim());
-            let asked = [put(1, b"GET"), put(2, ACCOUNT.as_bytes()), put(3, bearer.as_bytes()), integer(13, TIME)];
-            let check = host.say(3, &[&asked[..], &[integer(14, second * 1000)]].concat()).unwrap();
+            let fields = [put(1, b"GET"), put(2, ACCOUNT.as_bytes()), put(3, bearer.as_bytes()), integer(13, TIME)];
+            let check = host.say(3, &[&fields[..], &[integer(14, second * 1000)]].concat()).unwrap();
             assert_eq!(check.0, 68);
             check.bytes(6).is_some()
         })
@@ -679,18 +679,18 @@ fn routes_and_engines_are_compared() {
         |method: &str, template: &str| put(1, &[put(1, method.as_bytes()), put(2, template.as_bytes())].concat());
     let served =
         [route("GET", "/v1/orders"), route("POST", "/v1/orders"), route("PUT", "/v1/orders"), route("GET", "/healthz")];
-    let found = host.say(15, &[&served[..], &[route("GET", "/v1/orders/export")]].concat()).unwrap();
-    let found: Vec<_> = found.all(1).into_iter().map(|bytes| Said(1, Said::read(bytes))).collect();
-    let found: Vec<_> = found.iter().map(|one| (one.integer(1), one.text(2), one.text(3))).collect();
+    let answer = host.say(15, &[&served[..], &[route("GET", "/v1/orders/export")]].concat()).unwrap();
+    let parts: Vec<_> = answer.all(1).into_iter().map(|bytes| Said(1, Said::read(bytes))).collect();
+    let differences: Vec<_> = parts.iter().map(|one| (one.integer(1), one.text(2), one.text(3))).collect();
     let difference = |kind, route: &str, decided: &str| (kind, route.to_owned(), decided.to_owned());
     assert_eq!(
-        found,
+        differences,
         [difference(1, "GET /v1/orders/export", "GET /v1/orders/{id}"), difference(2, "GET /v1/orders/{id}", ""),]
     );
-    assert_eq!(host.say(14, &[]).map(|said| said.0), Ok(64));
-    assert_eq!(Host::new(&[put(21, b"GET /v1/orders")]).say(14, &[]).map(|said| said.0), Ok(64));
+    assert_eq!(host.say(14, &[]).map(|it| it.0), Ok(64));
+    assert_eq!(Host::new(&[put(21, b"GET /v1/orders")]).say(14, &[]).map(|it| it.0), Ok(64));
     let overlapping = Host::new(&[put(21, b"GET /v1/orders/{x}")]).over(compiled(SHOP));
-    assert_eq!(overlapping.say(14, &[]).map(|said| said.0), Ok(65));
+    assert_eq!(overlapping.say(14, &[]).map(|it| it.0), Ok(65));
     let alone = Host::without_gate().over(compiled(SHOP));
     let colons = integer(2, ORBGATE_TEMPLATES_COLONS.into());
     let all = [&served[..3], &[route("GET", "/v1/orders/:id"), colons]].concat();
@@ -729,11 +729,11 @@ fn a_gate_judges_a_version_of_the_policy() {
     let active = compiled(&policy("GET /a"));
     let gate = Host::new(&[put(21, b"GET /docs/{page}")]).over(active);
     let told = |fields: &[Vec<u8>]| {
-        let said = gate.say(RELOAD, fields).unwrap();
-        assert_eq!(said.0, 84);
-        let loaded = said.bytes(1).is_some();
-        assert_eq!(loaded, said.text(2) == "loaded");
-        (said.text(2), said.text(3), said.text(4), said.integer(5), said.integer(7))
+        let answer = gate.say(RELOAD, fields).unwrap();
+        assert_eq!(answer.0, 84);
+        let loaded = answer.bytes(1).is_some();
+        assert_eq!(loaded, answer.text(2) == "loaded");
+        (answer.text(2), answer.text(3), answer.text(4), answer.integer(5), answer.integer(7))
     };
     let status = |status: OrbgateStatus| u64::try_from(status.number()).unwrap();
     let (refused, strict) = (status(OrbgateStatus::InvalidPolicy), put(4, b""));
@@ -747,15 +747,15 @@ fn a_gate_judges_a_version_of_the_policy() {
         (vec![text("GET /a"), put(3, b"")], "unsealed", "sha256", refused),
         (vec![put(2, b"it is gone")], "unreadable", "it is gone", status(OrbgateStatus::Io)),
     ] {
-        let (found, said, warning, code, pause) = told(&fields);
-        assert!(said.contains(message), "{said}");
+        let (actual, explanation, warning, code, pause) = told(&fields);
+        assert!(explanation.contains(message), "{explanation}");
         assert_eq!(warning.contains("1 wider"), result == "loaded", "{warning}");
-        assert_eq!((&*found, code, pause), (result, number, 0), "{said}");
+        assert_eq!((&*actual, code, pause), (result, number, 0), "{explanation}");
     }
     let empty = Host::new(&[]).over(null_mut());
     for (more, result) in [(vec![], "loaded"), (vec![strict.clone()], "wider")] {
-        let said = empty.say(RELOAD, &[vec![text("GET /a")], more].concat()).unwrap();
-        assert_eq!(said.text(2), result, "without an active policy: {}", said.text(3));
+        let answer = empty.say(RELOAD, &[vec![text("GET /a")], more].concat()).unwrap();
+        assert_eq!(answer.text(2), result, "without an active policy: {}", answer.text(3));
     }
     let long = put(1, format!("#{}\n{}", "#".repeat(3 << 20), policy("GET /a")).as_bytes());
     assert_eq!(told(&[long]).0, "loaded", "a message has room for a policy");

@@ -48,11 +48,11 @@ fn a_decision_is_the_cores_in_every_form() {
             by_set.scope_set = interned;
             let mut packed = Vec::new();
             for token in [&by_text, &by_set] {
-                let mut found = OrbgateDecision::default();
-                let status = unsafe { orbgate_engine_decide(engine, m, ml, t, tl, token, flags, &mut found) };
+                let mut decision = OrbgateDecision::default();
+                let status = unsafe { orbgate_engine_decide(engine, m, ml, t, tl, token, flags, &mut decision) };
                 assert_eq!(status, OK);
-                check(engine, &found, &expected);
-                packed.push(found.pack());
+                check(engine, &decision, &expected);
+                packed.push(decision.pack());
             }
             unsafe {
                 let by_text = orbgate_engine_decide_packed(engine, m, ml, t, tl, 1, s, sl, null(), flags);
@@ -68,20 +68,20 @@ fn a_decision_is_the_cores_in_every_form() {
 }
 
 /// The decision, and the result of packing and unpacking it, match the core's.
-fn check(engine: *const OrbgateEngine, found: &OrbgateDecision, expected: &Decision<'_>) {
-    assert_eq!(found.effect == 2, expected.is_allow());
-    assert_eq!(found.reason, expected.reason() as u8);
-    assert_eq!(found.detail, expected.detail().map_or(0, |detail| detail as u8));
-    assert_eq!(found.http_status, expected.status().unwrap_or(0));
+fn check(engine: *const OrbgateEngine, actual: &OrbgateDecision, expected: &Decision<'_>) {
+    assert_eq!(actual.effect == 2, expected.is_allow());
+    assert_eq!(actual.reason, expected.reason() as u8);
+    assert_eq!(actual.detail, expected.detail().map_or(0, |detail| detail as u8));
+    assert_eq!(actual.http_status, expected.status().unwrap_or(0));
     let charge = expected.charge();
     let bits = charge.map_or(0, |charge| {
         let amount = u8::from(charge.amount.is_some()) << 2;
         1 | u8::from(charge.consumes) << 1 | amount | u8::from(charge.bonus_allowed) << 3
     });
-    assert_eq!(found.charge, bits);
-    assert_eq!(found.amount, charge.and_then(|charge| charge.amount).unwrap_or(0));
+    assert_eq!(actual.charge, bits);
+    assert_eq!(actual.amount, charge.and_then(|charge| charge.amount).unwrap_or(0));
     let mut words = words();
-    let status = unsafe { orbgate_engine_decision_strings(engine, found, &mut words) };
+    let status = unsafe { orbgate_engine_decision_strings(engine, actual, &mut words) };
     assert_eq!(status, OK);
     let texts = [words.reason, words.detail, words.api, words.route, words.scope].map(said);
     let null = || "-".to_owned();
@@ -98,11 +98,11 @@ fn check(engine: *const OrbgateEngine, found: &OrbgateDecision, expected: &Decis
     assert_eq!(said(words.allow), declared(expected).unwrap_or_else(null));
     let about = expected.about().map(|route| route.as_str().to_owned());
     assert_eq!(said(words.about), about.unwrap_or_else(null));
-    let packed = found.pack_with_about();
+    let packed = actual.pack_with_about();
     assert_eq!(packed >> 53, 0);
     let mut unpacked = OrbgateDecision::default();
     assert_eq!(unsafe { orbgate_engine_unpack(engine, packed, &mut unpacked) }, OK);
-    assert_eq!(&unpacked, found);
+    assert_eq!(&unpacked, actual);
 }
 
 /// The value of a 405's `Allow` header.
@@ -144,27 +144,27 @@ fn by_route_and_by_scope_too() {
         for scopes in ["read:orders write:orders", ""] {
             let expected = core.decide_route(route.id(), Some(Token::user(scopes)), true);
             let given = token(1, scopes.as_bytes());
-            let mut found = OrbgateDecision::default();
+            let mut decision = OrbgateDecision::default();
             let (s, sl) = text(scopes);
             unsafe {
-                assert_eq!(orbgate_engine_decide_route(engine, id, &given, 1, &mut found), OK);
+                assert_eq!(orbgate_engine_decide_route(engine, id, &given, 1, &mut decision), OK);
                 let packed = decide_route_packed(engine, id, s, sl, null(), 1);
-                assert_eq!(packed, found.pack());
+                assert_eq!(packed, decision.pack());
             }
-            check(engine, &found, &expected);
+            check(engine, &decision, &expected);
         }
     }
     for scope in ["write:orders", "read:later", "read:nothing", ""] {
         let expected = core.decide_scope(scope, Some(Token::user(scope)), false);
         let given = token(1, scope.as_bytes());
         let (s, sl) = text(scope);
-        let mut found = OrbgateDecision::default();
+        let mut decision = OrbgateDecision::default();
         unsafe {
-            assert_eq!(orbgate_engine_decide_scope(engine, s, sl, &given, 0, &mut found), OK);
+            assert_eq!(orbgate_engine_decide_scope(engine, s, sl, &given, 0, &mut decision), OK);
             let packed = orbgate_engine_decide_scope_packed(engine, s, sl, 1, s, sl, null(), 0);
-            assert_eq!(packed, found.pack());
+            assert_eq!(packed, decision.pack());
         }
-        check(engine, &found, &expected);
+        check(engine, &decision, &expected);
     }
     unsafe { orbgate_engine_free(engine) };
 }
@@ -194,12 +194,12 @@ fn a_route_or_set_of_another_policy_is_denied() {
 fn a_packed_denial_says_what_it_is_about_if_asked() {
     let engine = compiled(SHOP);
     let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders"));
-    let mut found = OrbgateDecision::default();
+    let mut decision = OrbgateDecision::default();
     unsafe {
-        let status = orbgate_engine_decide(engine, m, ml, t, tl, null(), 0, &mut found);
-        assert_eq!((status, found.reason, found.route), (OK, 2, 0));
-        assert_ne!(found.about, 0);
-        for (flags, route) in [(0, 0), (ORBGATE_PACK_ABOUT, found.about)] {
+        let status = orbgate_engine_decide(engine, m, ml, t, tl, null(), 0, &mut decision);
+        assert_eq!((status, decision.reason, decision.route), (OK, 2, 0));
+        assert_ne!(decision.about, 0);
+        for (flags, route) in [(0, 0), (ORBGATE_PACK_ABOUT, decision.about)] {
             let (none, kind) = (null(), 255);
             let packed = orbgate_engine_decide_packed(engine, m, ml, t, tl, kind, none, 0, null(), flags);
             assert_eq!(packed >> 14 & 0x3_ffff, u64::from(route));
@@ -229,12 +229,12 @@ fn what_no_engine_packed_is_refused() {
 fn words_need_the_same_policy() {
     let (engine, other) = (external(), compiled(SHOP));
     let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders"));
-    let mut found = OrbgateDecision::default();
+    let mut decision = OrbgateDecision::default();
     let mut out = words();
     unsafe {
-        let status = orbgate_engine_decide(other, m, ml, t, tl, null(), 0, &mut found);
-        assert_eq!((status, found.reason), (OK, 2));
-        let refused = orbgate_engine_decision_strings(engine, &found, &mut out);
+        let status = orbgate_engine_decide(other, m, ml, t, tl, null(), 0, &mut decision);
+        assert_eq!((status, decision.reason), (OK, 2));
+        let refused = orbgate_engine_decision_strings(engine, &decision, &mut out);
         assert_eq!(refused, OrbgateStatus::InvalidArgument);
         let zeroed = OrbgateDecision::default();
         let refused = orbgate_engine_decision_strings(other, &zeroed, &mut out);
@@ -259,15 +259,15 @@ proptest! {
     ) {
         let engine = external();
         let canary = OrbgateDecision { effect: 0xa5, ..OrbgateDecision::default() };
-        let mut found = canary;
+        let mut decision = canary;
         let given = token(kind, &scopes);
         let (m, t) = (method.as_ptr().cast(), target.as_ptr().cast());
         let (ml, tl) = (method.len(), target.len());
-        let status = unsafe { orbgate_engine_decide(engine, m, ml, t, tl, &given, flags, &mut found) };
+        let status = unsafe { orbgate_engine_decide(engine, m, ml, t, tl, &given, flags, &mut decision) };
         let kinds = [(0, Some(TokenKind::Unknown)), (1, Some(TokenKind::User)),
             (2, Some(TokenKind::Organisation)), (255, None)];
         match kinds.iter().find(|(number, _)| *number == kind && flags < 4) {
-            None => prop_assert_eq!((status, found), (OrbgateStatus::InvalidArgument, canary)),
+            None => prop_assert_eq!((status, decision), (OrbgateStatus::InvalidArgument, canary)),
             Some((_, kind)) => {
                 let scopes = scopes.as_slice().into();
                 let expected = Engine::external().decide(&Request {
@@ -277,7 +277,7 @@ proptest! {
                     allow_bonus_orbs_use: flags % 2 == 1,
                 });
                 prop_assert_eq!(status, OK);
-                check(engine, &found, &expected);
+                check(engine, &decision, &expected);
             }
         }
         unsafe { orbgate_engine_free(engine) };
@@ -288,10 +288,10 @@ proptest! {
     #[test]
     fn any_integer_is_unpacked_or_refused(packed in prop_oneof![any::<u64>(), 0..1_u64 << 53]) {
         let engine = external();
-        let mut found = OrbgateDecision::default();
-        match unsafe { orbgate_engine_unpack(engine, packed, &mut found) } {
-            OrbgateStatus::Ok => prop_assert_eq!(found.pack_with_about(), packed),
-            _ => prop_assert_eq!(found, OrbgateDecision::default()),
+        let mut decision = OrbgateDecision::default();
+        match unsafe { orbgate_engine_unpack(engine, packed, &mut decision) } {
+            OrbgateStatus::Ok => prop_assert_eq!(decision.pack_with_about(), packed),
+            _ => prop_assert_eq!(decision, OrbgateDecision::default()),
         }
         unsafe { orbgate_engine_free(engine) };
     }

@@ -52,8 +52,8 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
             token,
             allow_bonus_orbs_use: bonus,
         };
-        let asked = [request("GET", "/nowhere"), request("get", "/a"), request("GET", "/shut")];
-        let asked = asked.iter().map(|request| core.decide(request));
+        let requests = [request("GET", "/nowhere"), request("get", "/a"), request("GET", "/shut")];
+        let calls = requests.iter().map(|request| core.decide(request));
         let routes = core.routes().map(|it| core.decide_route(it.id(), token, bonus));
         let scopes = core.scope_table().map(|it| core.decide_scope(it.name(), token, bonus));
         let others = core.routes().map(|it| {
@@ -61,7 +61,7 @@ fn possible(engine: &OrbgateEngine) -> HashSet<Fields> {
             core.decide(&Request { target, ..request("PATCH", "") })
         });
         let public = [core.allow_public()];
-        for decision in asked.chain(routes).chain(scopes).chain(others).chain(public) {
+        for decision in calls.chain(routes).chain(scopes).chain(others).chain(public) {
             let made = decision.reason();
             let decision = OrbgateDecision::new(engine.policy(), &decision);
             all.insert(fields(&decision));
@@ -108,7 +108,7 @@ fn only_what_can_be_decided_has_words() {
     let made = compiled(POLICY);
     let engine = unsafe { &*made };
     let possible = possible(engine);
-    let (mut accepted, mut asked) = (HashSet::new(), 0);
+    let (mut accepted, mut count) = (HashSet::new(), 0);
     let last = Detail::ALL.len() as u8;
     let details = [0, 1, last, last + 1];
     let reasons = 0..Reason::ALL.len() as u8 + 2;
@@ -132,7 +132,7 @@ fn only_what_can_be_decided_has_words() {
                             amount,
                             policy: engine.policy(),
                         };
-                        asked += 1;
+                        count += 1;
                         if has_words(engine, &decision) {
                             accepted.insert(fields(&decision));
                         }
@@ -143,7 +143,7 @@ fn only_what_can_be_decided_has_words() {
     }
     let mut expected = possible;
     expected.retain(|it| details.contains(&it.2) && [0, 3, 6, 7, it.6].contains(&it.7));
-    assert!(asked > 1_000_000 && expected.len() > 20);
+    assert!(count > 1_000_000 && expected.len() > 20);
     let odd: Vec<_> = accepted.symmetric_difference(&expected).collect();
     assert!(odd.is_empty(), "{} of {}: {:?}", odd.len(), expected.len(), odd.first());
     unsafe { orbgate_engine_free(made) };
@@ -153,15 +153,15 @@ fn only_what_can_be_decided_has_words() {
 fn has_words(engine: &OrbgateEngine, decision: &OrbgateDecision) -> bool {
     let mut words: OrbgateDecisionStrings = sized();
     let mut unpacked = OrbgateDecision::default();
-    let (said, packed) = unsafe {
+    let (strings, packed) = unsafe {
         (
             orbgate_engine_decision_strings(engine, decision, &mut words),
             orbgate_engine_unpack(engine, decision.pack_with_about(), &mut unpacked),
         )
     };
-    assert!(said == OK || said == INVALID);
+    assert!(strings == OK || strings == INVALID);
     // Fields that aren't packed can be wrong without being noticed there.
-    assert!(packed == OK || said != OK, "{decision:?}");
-    assert!(packed != OK || said == OK || unpacked != *decision, "{decision:?}");
-    said == OK
+    assert!(packed == OK || strings != OK, "{decision:?}");
+    assert!(packed != OK || strings == OK || unpacked != *decision, "{decision:?}");
+    strings == OK
 }

@@ -223,14 +223,14 @@ fn a_list_of_scopes_is_taken_as_it_stands() {
     for (list, held) in [(["read:orders", "x"], 1), (["read:orders x", "x"], 0)] {
         let texts = list.map(OrbgateStr::new);
         let mut made = null_mut();
-        let mut found = OrbgateDecision::default();
+        let mut decision = OrbgateDecision::default();
         let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders"));
         unsafe {
             assert_eq!(orbgate_scope_set_from_list(engine, texts.as_ptr(), 2, &mut made), OK);
             let mut by_set = token(1, b"");
             by_set.scope_set = made;
-            let status = orbgate_engine_decide(engine, m, ml, t, tl, &by_set, 0, &mut found);
-            assert_eq!((status, found.effect), (OK, 1 + held));
+            let status = orbgate_engine_decide(engine, m, ml, t, tl, &by_set, 0, &mut decision);
+            assert_eq!((status, decision.effect), (OK, 1 + held));
             orbgate_scope_set_free(made);
         }
     }
@@ -269,11 +269,11 @@ fn every_decision_of_a_handle_is_one_engines() {
     let address = handle as usize;
     let policies = [first, second].map(|engine| {
         let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders"));
-        let mut found = OrbgateDecision::default();
+        let mut decision = OrbgateDecision::default();
         let given = token(1, b"read:orders");
-        let status = unsafe { orbgate_engine_decide(engine, m, ml, t, tl, &given, 0, &mut found) };
+        let status = unsafe { orbgate_engine_decide(engine, m, ml, t, tl, &given, 0, &mut decision) };
         assert_eq!(status, OK);
-        found
+        decision
     });
     thread::scope(|scope| {
         for _ in 0..4 {
@@ -282,9 +282,9 @@ fn every_decision_of_a_handle_is_one_engines() {
                 let ((m, ml), (t, tl)) = (text("GET"), text("/v1/orders"));
                 let given = token(1, b"read:orders");
                 for _ in 0..swaps {
-                    let mut found = OrbgateDecision::default();
-                    let status = unsafe { orbgate_handle_decide(handle, m, ml, t, tl, &given, 0, &mut found) };
-                    assert!(status == OK && policies.contains(&found), "{found:?}");
+                    let mut decision = OrbgateDecision::default();
+                    let status = unsafe { orbgate_handle_decide(handle, m, ml, t, tl, &given, 0, &mut decision) };
+                    assert!(status == OK && policies.contains(&decision), "{decision:?}");
                     let mut engine = null_mut();
                     assert_eq!(unsafe { orbgate_handle_load(handle, &mut engine) }, OK);
                     unsafe { orbgate_engine_free(engine) };

@@ -47,9 +47,9 @@ fn statuses_have_names() {
 fn token_kinds_are_read_by_name() {
     for (name, kind) in [("user", 1), ("organisation", 2), ("User", 0), ("", 0), ("none", 0)] {
         let (data, len) = text(name);
-        let mut found = 9;
-        let status = unsafe { orbgate_token_kind_from_name(data, len, &mut found) };
-        assert_eq!((status, found), (OK, kind), "{name}");
+        let mut actual = 9;
+        let status = unsafe { orbgate_token_kind_from_name(data, len, &mut actual) };
+        assert_eq!((status, actual), (OK, kind), "{name}");
     }
 }
 

@@ -37,7 +37,7 @@ impl Shapes {
                 seen.without.insert(at);
                 return;
             }
-            (found, _) => found.unwrap_or_else(|| panic!("{at} is missing")),
+            (value, _) => value.unwrap_or_else(|| panic!("{at} is missing")),
         };
         match field.kind {
             Type::Text => assert!(value.is_string(), "{at}: {value}"),
@@ -130,7 +130,7 @@ fn every_answer_has_its_shape() {
     for shape in &shapes.shapes {
         let is_answer = shapes.questions.iter().any(|question| {
             let within = shapes.within(question.answer);
-            within.iter().any(|found| found.name == shape.name)
+            within.iter().any(|it| it.name == shape.name)
         });
         for field in &shape.fields {
             let at = format!("{}.{}", shape.name, field.name);

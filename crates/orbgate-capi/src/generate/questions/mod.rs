@@ -126,25 +126,24 @@ impl Shapes {
     }
 
     fn find(&self, name: &str) -> &Shape {
-        let found = self.shapes.iter().find(|shape| shape.name == name);
-        found.unwrap_or_else(|| panic!("there is no shape {name}"))
+        self.shapes.iter().find(|shape| shape.name == name).unwrap_or_else(|| panic!("there is no shape {name}"))
     }
 
     /// This shape and those that it consists of, each once.
     fn within(&self, name: &str) -> Vec<&Shape> {
-        let mut found = vec![self.find(name)];
+        let mut shapes = vec![self.find(name)];
         let mut next = 0;
-        while next < found.len() {
-            for field in &found[next].fields {
+        while next < shapes.len() {
+            for field in &shapes[next].fields {
                 if let Type::Shape(name) | Type::Shapes(name) = field.kind
-                    && found.iter().all(|shape| shape.name != name)
+                    && shapes.iter().all(|shape| shape.name != name)
                 {
-                    found.push(self.find(name));
+                    shapes.push(self.find(name));
                 }
             }
             next += 1;
         }
-        found
+        shapes
     }
 
     /// Whether callers make such values.
@@ -161,7 +160,7 @@ impl Shapes {
         let mut questions = self.questions.iter();
         questions.any(|question| {
             let within = self.within(part(question));
-            within.iter().any(|found| found.name == shape.name)
+            within.iter().any(|it| it.name == shape.name)
         })
     }
 }

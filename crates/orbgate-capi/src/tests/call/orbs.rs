@@ -25,8 +25,8 @@ const UNAVAILABLE: u64 = 4;
 fn ledger(captures: bool) -> Host {
     let host = Host::without_gate();
     let flag = put(if captures { 1 } else { 5 }, &[]);
-    let said = host.say(30, &[flag, integer(2, 3000), integer(3, 1000), integer(4, 2)]);
-    assert_eq!(said, Ok(Said(93, Vec::new())));
+    let answer = host.say(30, &[flag, integer(2, 3000), integer(3, 1000), integer(4, 2)]);
+    assert_eq!(answer, Ok(Said(93, Vec::new())));
     host
 }
 
@@ -65,9 +65,9 @@ fn called(host: &Host, number: u64, status: u64, body: &Value) -> Said {
     host.say(36, &[integer(1, number), integer(2, status), body, integer(4, 30)]).unwrap()
 }
 
-fn denial(said: &Said) -> (u32, bool, u64, u64, String) {
-    let runs_or_goes_on = said.bytes(1).is_some() || !said.text(2).is_empty() || said.integer(5) != 0;
-    (said.0, runs_or_goes_on, said.integer(6), said.integer(7), said.text(8))
+fn denial(answer: &Said) -> (u32, bool, u64, u64, String) {
+    let runs_or_goes_on = answer.bytes(1).is_some() || !answer.text(2).is_empty() || answer.integer(5) != 0;
+    (answer.0, runs_or_goes_on, answer.integer(6), answer.integer(7), answer.text(8))
 }
 
 fn denied(unpaid: u64, retry_after: u64, result: &str) -> (u32, bool, u64, u64, String) {
@@ -226,13 +226,13 @@ fn wrong_questions_about_holds_are_refused() {
     let waiting = Host::new(&[]);
     assert_eq!(waiting.ask(ACCOUNT, &[]).0, 67);
     for host in [&host, &dropped, &waiting] {
-        assert!(questions(host, &ID).into_iter().all(|said| said == Err(INVALID)));
+        assert!(questions(host, &ID).into_iter().all(|answer| answer == Err(INVALID)));
         assert_eq!([35, 36].map(|number| host.say(number, &[])), [Err(INVALID), Err(INVALID)]);
     }
     assert_eq!(waiting.say(6, &[integer(1, 6)]).unwrap().0, 70, "the request still waits");
     let host = ledger(true);
     for id in [&[][..], &[0; 15], &[0; 17]] {
-        assert!(questions(&host, id).into_iter().all(|said| said == Err(INVALID)), "{id:?}");
+        assert!(questions(&host, id).into_iter().all(|answer| answer == Err(INVALID)), "{id:?}");
     }
     assert_eq!(host.say(31, &[put(1, &ID), put(2, b"\xff")]), Err(INVALID));
     assert_eq!(host.say(31, &[put(1, &ID), put(5, b"\xff")]), Err(INVALID));
@@ -257,7 +257,7 @@ fn each_route_that_consumes_has_an_amount() {
     let host = Host::without_gate().over(compiled(POLICY));
     let check = |functions: &[&str]| {
         let fields: Vec<_> = functions.iter().map(|route| put(1, route.as_bytes())).collect();
-        host.say(37, &fields).map(|said| (said.0, said.text(2)))
+        host.say(37, &fields).map(|it| (it.0, it.text(2)))
     };
     let lacks = "`POST /open/{id}` consumes orbs, but neither the policy nor a function states how many";
     assert_eq!(check(&[]), Ok((65, lacks.to_owned())));
