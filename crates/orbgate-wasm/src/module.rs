@@ -139,8 +139,8 @@ impl Module {
         match self.policy() {
             Err(status) => status,
             Ok((policy, text)) => {
-                let found = lint(&policy, &text).list;
-                let fixes = fixes(&Text::new(text), &found);
+                let findings = lint(&policy, &text).list;
+                let fixes = fixes(&Text::new(text), &findings);
                 self.say(Status::Ok, &Fixes { fixes })
             }
         }
@@ -335,13 +335,13 @@ mod tests {
         let external = engine(&mut module, POLICY);
         for row in rows.lines() {
             let row: Value = serde_json::from_str(row).unwrap();
-            let asked = row["engine"].as_str().map(|name| {
+            let number = row["engine"].as_str().map(|name| {
                 let policy = std::fs::read_to_string(format!("{cases}/policies/{name}.yaml"));
                 engine(&mut module, &policy.unwrap())
             });
             let (name, arguments) = (row["question"].as_str().unwrap(), row["arguments"].to_string());
-            let asked = asked.unwrap_or(external);
-            let (status, answer) = question(&mut module, asked, name, &arguments);
+            let number = number.unwrap_or(external);
+            let (status, answer) = question(&mut module, number, name, &arguments);
             assert_eq!((status, &answer), (Status::Ok, &row["answer"]), "{name}");
         }
     }
@@ -364,8 +364,8 @@ mod tests {
             let (status, answer) = question(&mut module, number, name, arguments);
             assert_eq!(status, expected, "{answer}");
             assert_eq!(answer["status"], expected.name());
-            let said = answer["message"].as_str().unwrap();
-            assert!(said.starts_with(message), "{said}");
+            let actual = answer["message"].as_str().unwrap();
+            assert!(actual.starts_with(message), "{actual}");
         }
 
         // A form that isn't one. Fields aren't JSON: the first is `policy`.
