@@ -18,11 +18,11 @@ nox_set_up() {
     bin=bin
     [ "${OS:-}" != Windows_NT ] || bin=Scripts
     tools=$home/python/tools/$bin
-    mapfile -t found < <(pythons)
-    [ -n "${found[*]}" ] || fail "no Python from 3.10 on"
-    "$tools/pip" --version > /dev/null 2>&1 || "${found[-1]}" -m venv --clear "$home/python/tools"
+    mapfile -t interpreters < <(pythons)
+    [ -n "${interpreters[*]}" ] || fail "no Python from 3.10 on"
+    "$tools/pip" --version > /dev/null 2>&1 || "${interpreters[-1]}" -m venv --clear "$home/python/tools"
     "$tools/pip" install --quiet -r bindings/python/tools.txt
-    nox_path=$tools:$(printf '%s\n' "${found[@]}" | xargs -d '\n' dirname | paste -s -d :):$PATH
+    nox_path=$tools:$(printf '%s\n' "${interpreters[@]}" | xargs -d '\n' dirname | paste -s -d :):$PATH
 }
 
 # Sessions, in new environments: nox_session NAME… [OPTION…].

@@ -19,9 +19,9 @@ def skipped(report: str) -> Iterator[str]:
     Java: Samples.isOff: nobody runs it
     """
     for test in ElementTree.fromstring(report).iter("testcase"):
-        for found in test.findall("skipped"):
+        for skip in test.findall("skipped"):
             # The message, or else the exception up to where it was thrown.
-            why = " ".join((found.get("message") or (found.text or "").split("\tat ")[0]).split())
+            why = " ".join((skip.get("message") or (skip.text or "").split("\tat ")[0]).split())
             if not why.startswith("Disabled on JRE version"):
                 yield f"Java: {test.get('classname', '').rsplit('.', 1)[-1]}.{test.get('name')}: {why}"
 
