@@ -27,16 +27,16 @@ end
 
 core.register_action("orbgate", { "http-req" }, function(txn)
     local came = txn.http:req_get_headers()
-    local asked = {}
+    local fields = {}
     -- X- headers can name another method or target for the backend, in spellings such as `x.`: the gateway must know that they came.
     for name in pairs(came) do
         if ASKED[name] or name:find("^x[^a-z0-9]") then
-            asked[name] = values(came, name)
+            fields[name] = values(came, name)
         end
     end
-    asked["x-forwarded-method"] = { txn.f:method() }
-    asked["x-forwarded-uri"] = { txn.f:pathq() }
-    local answer = core.httpclient():get({ url = URL, headers = asked, timeout = 5000 })
+    fields["x-forwarded-method"] = { txn.f:method() }
+    fields["x-forwarded-uri"] = { txn.f:pathq() }
+    local answer = core.httpclient():get({ url = URL, headers = fields, timeout = 5000 })
     if not answer or answer.status == 0 then
         return deny(txn, 503)
     end
