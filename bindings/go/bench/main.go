@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	rounds = 25
-	size   = 256
-	asked  = 100
+	rounds  = 25
+	size    = 256
+	repeats = 100
 )
 
 type request struct {
@@ -91,7 +91,7 @@ func ask[Arguments, Answer any](engine *orbgate.Engine, folder, question string,
 	first, err := typed(arguments)
 	must(err)
 	best, bestOfJSON := time.Duration(1<<63-1), time.Duration(1<<63-1)
-	for range asked {
+	for range repeats {
 		start := time.Now()
 		answer, err := typed(arguments)
 		best = min(best, time.Since(start))

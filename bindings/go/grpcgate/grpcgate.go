@@ -89,8 +89,8 @@ func ask(ctx context.Context, protect *gate.Gate, method string) (context.Contex
 // From returns the gate's decision on the call that a handler serves, from its context or its stream's. The error, with
 // [codes.Internal], means that no gate protects the server: return it.
 func From(ctx context.Context) (gate.Call, error) {
-	call, found := gate.From(ctx)
-	if !found {
+	call, ok := gate.From(ctx)
+	if !ok {
 		return gate.Call{}, status.Error(codes.Internal, "")
 	}
 	return call, nil

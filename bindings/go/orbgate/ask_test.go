@@ -45,7 +45,7 @@ func TestQuestionsAreAnsweredAsByTheCommand(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	asked := map[string]bool{}
+	covered := map[string]bool{}
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -83,11 +83,11 @@ func TestQuestionsAreAnsweredAsByTheCommand(t *testing.T) {
 		if written != string(row.Answer) {
 			t.Errorf("%s, typed:\n%s\n%s", row.Question, written, row.Answer)
 		}
-		asked[row.Question] = true
+		covered[row.Question] = true
 		engine.Close()
 	}
-	if len(asked) != 9 {
-		t.Errorf("only %v were asked", asked)
+	if len(covered) != 9 {
+		t.Errorf("only %v were asked", covered)
 	}
 }
 

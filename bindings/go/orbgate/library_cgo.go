@@ -262,43 +262,43 @@ func (e engine) table() (*table, Status) {
 		make([]route, info.route_count), nil, make([]scope, info.scope_count),
 	}
 	for index := range read.scopes {
-		found := C.OrbgateScope{struct_size: C.sizeof_OrbgateScope}
-		if status := C.orbgate_engine_scope(e.pointer, C.uint32_t(index+1), &found); status != C.ORBGATE_STATUS_OK {
+		raw := C.OrbgateScope{struct_size: C.sizeof_OrbgateScope}
+		if status := C.orbgate_engine_scope(e.pointer, C.uint32_t(index+1), &raw); status != C.ORBGATE_STATUS_OK {
 			return nil, Status(status)
 		}
-		read.scopes[index] = scope{copied(found.name), copied(found.api), uint64(found.amount)}
+		read.scopes[index] = scope{copied(raw.name), copied(raw.api), uint64(raw.amount)}
 	}
 	for index := range read.routes {
-		found := C.OrbgateRoute{struct_size: C.sizeof_OrbgateRoute}
-		if status := C.orbgate_engine_route(e.pointer, C.uint32_t(index+1), &found); status != C.ORBGATE_STATUS_OK {
+		raw := C.OrbgateRoute{struct_size: C.sizeof_OrbgateRoute}
+		if status := C.orbgate_engine_route(e.pointer, C.uint32_t(index+1), &raw); status != C.ORBGATE_STATUS_OK {
 			return nil, Status(status)
 		}
 		read.setRoute(index, route{
-			id:     RouteID{high: uint64(found.id.high), low: uint64(found.id.low)},
-			text:   copied(found.text),
-			api:    copied(found.api),
-			scope:  int(found.scope_number),
+			id:     RouteID{high: uint64(raw.id.high), low: uint64(raw.id.low)},
+			text:   copied(raw.text),
+			api:    copied(raw.api),
+			scope:  int(raw.scope_number),
 			scopes: e.alternatives(index + 1),
-			charge: uint32(found.charge), amount: uint64(found.amount),
-			line: int(found.line), column: int(found.column),
-		}, copied(found.methods))
+			charge: uint32(raw.charge), amount: uint64(raw.amount),
+			line: int(raw.line), column: int(raw.column),
+		}, copied(raw.methods))
 	}
 	for {
-		found := C.OrbgateRoute{struct_size: C.sizeof_OrbgateRoute}
+		raw := C.OrbgateRoute{struct_size: C.sizeof_OrbgateRoute}
 		number := C.uint32_t(len(read.routes) + len(read.closed) + 1)
-		if C.orbgate_engine_route(e.pointer, number, &found) != C.ORBGATE_STATUS_OK {
+		if C.orbgate_engine_route(e.pointer, number, &raw) != C.ORBGATE_STATUS_OK {
 			return read, statusOK
 		}
-		text := copied(found.text)
-		read.closed = append(read.closed, route{text: text, template: text, api: copied(found.api)})
+		text := copied(raw.text)
+		read.closed = append(read.closed, route{text: text, template: text, api: copied(raw.api)})
 	}
 }
 
 // What a route needs.
 func (e engine) alternatives(number int) (alternatives [][]string) {
-	var found C.OrbgateStr
-	for C.orbgate_engine_route_alternative(e.pointer, C.uint32_t(number), C.size_t(len(alternatives)), &found) == C.ORBGATE_STATUS_OK {
-		alternatives = append(alternatives, strings.Split(copied(found), " "))
+	var text C.OrbgateStr
+	for C.orbgate_engine_route_alternative(e.pointer, C.uint32_t(number), C.size_t(len(alternatives)), &text) == C.ORBGATE_STATUS_OK {
+		alternatives = append(alternatives, strings.Split(copied(text), " "))
 	}
 	return alternatives
 }

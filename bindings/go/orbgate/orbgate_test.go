@@ -195,9 +195,9 @@ func TestLongRequests(t *testing.T) {
 	var batch Batch
 	var want []Decision
 	for row := range 600 {
-		asked := [][]any{{run, token}, {target, token}, {run, UserToken("write:voxies")}, {run, set}}[row%7%4]
-		batch.Add("POST", asked[0].(string), asked[1].(Token))
-		want = append(want, engine.Decide("POST", asked[0].(string), asked[1].(Token)))
+		arguments := [][]any{{run, token}, {target, token}, {run, UserToken("write:voxies")}, {run, set}}[row%7%4]
+		batch.Add("POST", arguments[0].(string), arguments[1].(Token))
+		want = append(want, engine.Decide("POST", arguments[0].(string), arguments[1].(Token)))
 	}
 	if got := must(engine.DecideBatch(nil, &batch))(t); !slices.Equal(got, want) {
 		t.Error("a batch of long rows")

@@ -58,19 +58,19 @@ func (q *questioner) close() {
 }
 
 func (e engine) ask(question, arguments string, form uint32) (string, error) {
-	asked := e.questioners.swap(nil)
-	if asked == nil {
+	questioner := e.questioners.swap(nil)
+	if questioner == nil {
 		var err error
-		if asked, err = newQuestioner(e.source); err != nil {
+		if questioner, err = newQuestioner(e.source); err != nil {
 			return "", err
 		}
 	}
-	answer, status := asked.ask(question, arguments, form)
+	answer, status := questioner.ask(question, arguments, form)
 	if status == StatusPanic {
-		asked.close()
+		questioner.close()
 		return "", status
 	}
-	e.questioners.swap(asked).close()
+	e.questioners.swap(questioner).close()
 	if status != statusOK {
 		return "", questionError(status, answer)
 	}
@@ -141,16 +141,16 @@ func (q *questioner) call(name string, arguments ...uint64) ([]byte, Status) {
 
 // Why there is no answer.
 func questionError(status Status, answer []byte) error {
-	var said struct {
+	var failure struct {
 		Message     string
 		Diagnostics []questions.PolicyDiagnostic
 	}
-	if json.Unmarshal(answer, &said) != nil {
+	if json.Unmarshal(answer, &failure) != nil {
 		return status
 	}
-	err := &Error{Status: status, Message: said.Message}
-	for _, found := range said.Diagnostics {
-		err.Diagnostics = append(err.Diagnostics, Diagnostic{int(found.Location.Line), int(found.Location.Column), found.Message})
+	err := &Error{Status: status, Message: failure.Message}
+	for _, diagnostic := range failure.Diagnostics {
+		err.Diagnostics = append(err.Diagnostics, Diagnostic{int(diagnostic.Location.Line), int(diagnostic.Location.Column), diagnostic.Message})
 	}
 	if len(err.Diagnostics) > 0 {
 		err.Line, err.Column = err.Diagnostics[0].Line, err.Diagnostics[0].Column

@@ -31,8 +31,8 @@ func readSecrets(sources []steps.SecretSource) (secrets []steps.Secret, err erro
 // Reads a secret as the C library does. No error contains it.
 func readSecret(source steps.SecretSource) (string, error) {
 	if source.Kind == steps.SecretEnv {
-		value, found := os.LookupEnv(source.Name)
-		if !found {
+		value, isSet := os.LookupEnv(source.Name)
+		if !isSet {
 			return "", fmt.Errorf("`client_secret_env` %s: the variable is not set", source.Name)
 		}
 		return value, nil

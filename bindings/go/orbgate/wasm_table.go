@@ -154,15 +154,15 @@ func (e engine) table() (*table, Status) {
 			make([]route, info.RouteCount), nil, make([]scope, info.ScopeCount),
 		}
 		for index := range read.scopes {
-			var found wasmScope
-			if status := i.describe("orbgate_engine_scope", &found, address, uint64(index+1)); status != statusOK {
+			var raw wasmScope
+			if status := i.describe("orbgate_engine_scope", &raw, address, uint64(index+1)); status != statusOK {
 				return nil, status
 			}
-			read.scopes[index] = scope{i.text(found.Name), i.text(found.API), found.Amount}
+			read.scopes[index] = scope{i.text(raw.Name), i.text(raw.API), raw.Amount}
 		}
 		for index := range read.routes {
-			var found wasmRoute
-			if status := i.describe("orbgate_engine_route", &found, address, uint64(index+1)); status != statusOK {
+			var raw wasmRoute
+			if status := i.describe("orbgate_engine_route", &raw, address, uint64(index+1)); status != statusOK {
 				return nil, status
 			}
 			alternatives, status := i.alternatives(address, index+1)
@@ -170,20 +170,20 @@ func (e engine) table() (*table, Status) {
 				return nil, status
 			}
 			read.setRoute(index, route{
-				id:     RouteID{high: found.ID[0], low: found.ID[1]},
-				text:   i.text(found.Text),
-				api:    i.text(found.API),
-				scope:  int(found.ScopeNumber),
+				id:     RouteID{high: raw.ID[0], low: raw.ID[1]},
+				text:   i.text(raw.Text),
+				api:    i.text(raw.API),
+				scope:  int(raw.ScopeNumber),
 				scopes: alternatives,
-				charge: found.Charge, amount: found.Amount,
-				line: int(found.Line), column: int(found.Column),
-			}, i.text(found.Methods))
+				charge: raw.Charge, amount: raw.Amount,
+				line: int(raw.Line), column: int(raw.Column),
+			}, i.text(raw.Methods))
 		}
 		for {
-			var found wasmRoute
-			switch i.describe("orbgate_engine_route", &found, address, uint64(len(read.routes)+len(read.closed)+1)) {
+			var raw wasmRoute
+			switch i.describe("orbgate_engine_route", &raw, address, uint64(len(read.routes)+len(read.closed)+1)) {
 			case statusOK:
-				read.closed = append(read.closed, route{text: i.text(found.Text), template: i.text(found.Text), api: i.text(found.API)})
+				read.closed = append(read.closed, route{text: i.text(raw.Text), template: i.text(raw.Text), api: i.text(raw.API)})
 			case StatusNotFound:
 				return read, statusOK
 			default:
@@ -199,9 +199,9 @@ func (i *instance) alternatives(engine uint64, number int) ([][]string, Status) 
 	for {
 		switch status := i.status("orbgate_engine_route_alternative", engine, uint64(number), uint64(len(alternatives)), uint64(i.base)); status {
 		case statusOK:
-			var found wasmText
-			i.read(&found)
-			alternatives = append(alternatives, strings.Split(i.text(found), " "))
+			var text wasmText
+			i.read(&text)
+			alternatives = append(alternatives, strings.Split(i.text(text), " "))
 		case StatusNotFound:
 			return alternatives, statusOK
 		default:

@@ -126,11 +126,11 @@ func TestInstancesAreReused(t *testing.T) {
 }
 
 // The instances at rest.
-func (p *pool) instances() (found []*instance) {
+func (p *pool) instances() (all []*instance) {
 	for index := range p.slots {
 		if i := p.slots[index].instance.Load(); i != nil {
-			found = append(found, i)
+			all = append(all, i)
 		}
 	}
-	return append(found, p.spare...)
+	return append(all, p.spare...)
 }

@@ -195,9 +195,9 @@ func TestCallsAndStreamsOfGRPCAreDecided(t *testing.T) {
 // gRPC's calls can't be charged.
 func TestTheLogSaysThatCallsOfGRPCAreNotCharged(t *testing.T) {
 	for name, row := range map[string]struct {
-		orbs   string
-		ledger *gate.Ledger
-		said   string
+		orbs    string
+		ledger  *gate.Ledger
+		message string
 	}{
 		"free":     {"false", nil, ""},
 		"consumes": {"3", nil, "routes that consume orbs: 3, such as `POST /"},
@@ -215,8 +215,8 @@ func TestTheLogSaysThatCallsOfGRPCAreNotCharged(t *testing.T) {
 		}
 		defer protect.Close()
 		_, connection := healthOf(t, grpcgate.Options(protect)...)
-		if said := log.String(); !strings.Contains(said, row.said) || strings.Count(said, "msg=") != min(len(row.said), 1) {
-			t.Errorf("%s: %s", name, said)
+		if logged := log.String(); !strings.Contains(logged, row.message) || strings.Count(logged, "msg=") != min(len(row.message), 1) {
+			t.Errorf("%s: %s", name, logged)
 		}
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", tokens.Bearer(orbgate.KindUser, "read:health"))
 		_, err = grpc_health_v1.NewHealthClient(connection).Check(ctx, nil)

@@ -275,7 +275,7 @@ func templates(declared []string, before, after, colon string) []string {
 }
 
 // What the service saw.
-type saw struct {
+type seenRequest struct {
 	Method   string  `json:"method"`
 	Target   string  `json:"target"`
 	Route    *string `json:"route"`
@@ -287,12 +287,12 @@ type saw struct {
 }
 
 func sayWhatCame(w http.ResponseWriter, r *http.Request) {
-	found := saw{Method: r.Method, Target: r.RequestURI}
+	seen := seenRequest{Method: r.Method, Target: r.RequestURI}
 	if call, gated := gate.From(r.Context()); gated {
 		kind := map[orbgate.TokenKind]string{orbgate.KindUser: "user", orbgate.KindOrganisation: "organisation"}[call.Token.Kind]
-		found.Route, found.Scope, found.Kind = stated(call.Decision.Route()), stated(call.Decision.Scope()), stated(kind)
+		seen.Route, seen.Scope, seen.Kind = stated(call.Decision.Route()), stated(call.Decision.Scope()), stated(kind)
 		if charge, stated := call.Decision.Charge(); stated {
-			found.Consumes = &charge.Consumes
+			seen.Consumes = &charge.Consumes
 		}
 	}
 	told := r.Header.Get("X-Do")
@@ -300,17 +300,17 @@ func sayWhatCame(w http.ResponseWriter, r *http.Request) {
 		call, _ := gate.From(r.Context())
 		orbs, _ := strconv.ParseUint(amount, 10, 64)
 		stated := call.StateOrbs(orbs)
-		found.Stated = &stated
+		seen.Stated = &stated
 	}
 	if told == "echo" {
 		body, _ := io.ReadAll(r.Body)
 		text := string(body)
-		found.Body = &text
+		seen.Body = &text
 	}
 	text := new(strings.Builder)
 	encoder := json.NewEncoder(text)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(found)
+	_ = encoder.Encode(seen)
 	line := strings.TrimSuffix(text.String(), "\n")
 	say(line)
 	if told == "respond" {

@@ -133,7 +133,7 @@ type Gate struct {
 	// Held while a policy's file is read and judged.
 	loading sync.Mutex
 	// Messages that were already logged.
-	said sync.Map
+	logged sync.Map
 	// The bytes of bodies that no service has read yet.
 	held atomic.Int64
 	// Its server can't charge.
@@ -147,22 +147,22 @@ func New(config Config) (*Gate, error) {
 	if config.Policy == nil {
 		return nil, errors.New("gate: there is no policy")
 	}
-	asked := steps.Make{
+	settings := steps.Make{
 		Tokens: config.Tokens, Templates: uint64(config.Templates), Realm: config.Challenge.Realm, ResourceMetadata: config.Challenge.ResourceMetadata,
 		PublicRoutes: config.Public, Flat403: config.Flat403, Introspection: true, Metadata: config.Resource,
 		Mcp: config.MCP.Path, McpInitialScopes: config.MCP.InitialScopes, McpMostBytes: uint64(config.MCP.MostBytes), McpDenyLegacy: config.MCP.DenyLegacy,
 		McpOrigins: config.MCP.Origins,
 	}
 	if config.CorsPreflight {
-		asked.CorsPreflight = steps.CorsPreflightPass
+		settings.CorsPreflight = steps.CorsPreflightPass
 	}
 	switch {
 	case config.Challenge.Full:
-		asked.Challenge = steps.ChallengeFull
+		settings.Challenge = steps.ChallengeFull
 	case config.Challenge.None:
-		asked.Challenge = steps.ChallengeNone
+		settings.Challenge = steps.ChallengeNone
 	}
-	raw, err := steps.New(&asked)
+	raw, err := steps.New(&settings)
 	if err != nil {
 		return nil, fmt.Errorf("gate: %w", err)
 	}
@@ -339,7 +339,7 @@ func (g *Gate) ask(ctx context.Context, request Request, known *steps.Step) (Ans
 	engine := g.config.Policy.Load()
 	defer func() { engine.Close() }()
 	unixMS, monotonicMS := g.now()
-	asked := steps.Ask{
+	question := steps.Ask{
 		Method: request.Method, Target: request.Target, Authorization: request.Authorization, HeaderNames: request.HeaderNames,
 		Upgrade: request.Upgrade, Origin: request.Origin, AccessControlRequestMethod: request.AccessControlRequestMethod,
 		AllowBonusOrbs: request.AllowBonusOrbs, ReadsBonusOrbs: request.ReadsBonusOrbs, WithAudit: g.config.Audit != nil,
@@ -347,21 +347,21 @@ func (g *Gate) ask(ctx context.Context, request Request, known *steps.Step) (Ans
 		Keeps: g.orbs != nil || g.config.BonusFromBody > 0, Again: known != nil,
 	}
 	if request.Routed {
-		asked.Matched, asked.PathTemplate = steps.MatchedTemplate, request.Template
+		question.Matched, question.PathTemplate = steps.MatchedTemplate, request.Template
 		if request.Template == "" {
-			asked.Matched = steps.MatchedUnknown
+			question.Matched = steps.MatchedUnknown
 		}
 	}
 	if of := request.charge; of != nil {
-		asked.Charges, asked.HasAmount, asked.Amount, asked.AmountFailed = of.Charges, of.HasAmount, of.Amount, of.AmountFailed
-		asked.Unpaid, asked.RetryAfterMS, asked.Hold = of.Unpaid, of.RetryAfterMS, of.Hold
+		question.Charges, question.HasAmount, question.Amount, question.AmountFailed = of.Charges, of.HasAmount, of.Amount, of.AmountFailed
+		question.Unpaid, question.RetryAfterMS, question.Hold = of.Unpaid, of.RetryAfterMS, of.Hold
 	}
 	step := known
 	if step == nil {
 		step = spareSteps.Get().(*steps.Step)
 	}
-	step.Keeps = asked.Keeps
-	err := g.raw.Ask(engine, &asked, step)
+	step.Keeps = question.Keeps
+	err := g.raw.Ask(engine, &question, step)
 	if err != nil || mayCall(step) {
 		g.startCalls()
 	}
@@ -565,15 +565,15 @@ func (g *Gate) look(path string, interval time.Duration, step *steps.Step) (time
 		defer engine.Close()
 		active = engine
 	}
-	asked := steps.Reload{File: path, RefuseWider: g.config.RefuseWider, RequireSeal: g.config.RequireSeal, IntervalMS: uint64(interval.Milliseconds()), MonotonicMS: g.monotonicMS()}
+	question := steps.Reload{File: path, RefuseWider: g.config.RefuseWider, RequireSeal: g.config.RequireSeal, IntervalMS: uint64(interval.Milliseconds()), MonotonicMS: g.monotonicMS()}
 	if g.orbs != nil {
-		asked.HasLedger, asked.Amounts = true, g.orbs.functions()
+		question.HasLedger, question.Amounts = true, g.orbs.functions()
 		if err := g.orbs.readSecret(); err != nil {
-			asked.SecretsFailure = err.Error()
+			question.SecretsFailure = err.Error()
 		}
 	}
 	step.Number = 0
-	err := g.raw.Reload(active, &asked, step)
+	err := g.raw.Reload(active, &question, step)
 	if err != nil && step.Number != steps.KindLoaded {
 		if !errors.Is(err, orbgate.ErrClosed) {
 			g.once("a policy's file isn't loaded as it should be", "path", path, "error", err)
@@ -582,7 +582,7 @@ func (g *Gate) look(path string, interval time.Duration, step *steps.Step) (time
 	}
 	loaded := &step.Loaded
 	if loaded.IsLoaded {
-		engine, err := orbgate.FromYAML(asked.Policy)
+		engine, err := orbgate.FromYAML(question.Policy)
 		if err != nil {
 			return interval, fmt.Errorf("gate: %w", err)
 		}

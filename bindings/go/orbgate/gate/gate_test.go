@@ -106,10 +106,10 @@ func TestABodyAllowsBonusOrbs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			said, _ := io.ReadAll(response.Body)
+			text, _ := io.ReadAll(response.Body)
 			response.Body.Close()
-			if string(said) != fmt.Sprintf("%v <nil> %s", allows, body) {
-				t.Errorf("%q, %d: %s", body, length, said)
+			if string(text) != fmt.Sprintf("%v <nil> %s", allows, body) {
+				t.Errorf("%q, %d: %s", body, length, text)
 			}
 		}
 	}
@@ -234,8 +234,8 @@ func TestARouterIsComparedWithThePolicy(t *testing.T) {
 	defer server.Close()
 	token := bearer(i.token(t, "ec", map[string]any{"scope": "read:voxies read:orbs"}))
 	for target, status := range map[string]int{"/voxies/7": 200, "/voxies/export": 404, "/orbs": 404} {
-		if found := call(t, server, "GET", "/api/v1/external"+target, token); found.status != status {
-			t.Errorf("%s: %v", target, found)
+		if got := call(t, server, "GET", "/api/v1/external"+target, token); got.status != status {
+			t.Errorf("%s: %v", target, got)
 		}
 	}
 	// The same labels as in every language: the route that the policy allows it by, and where the router went.
@@ -243,7 +243,7 @@ func TestARouterIsComparedWithThePolicy(t *testing.T) {
 		"[{route GET /api/v1/external/voxies/{voxieId}} {matched /api/v1/external/voxies/export}]",
 		"[{route GET /api/v1/external/orbs} {matched /}]",
 	} {
-		if _, found := misrouted.LoadAndDelete(labels); !found {
+		if _, ok := misrouted.LoadAndDelete(labels); !ok {
 			t.Errorf("not counted: %s", labels)
 		}
 	}

@@ -21,7 +21,7 @@ func (g *Gate) guarded(name string, call func() error) (err error) {
 
 // Logs an error once.
 func (g *Gate) once(message string, values ...any) {
-	if _, said := g.said.LoadOrStore(message, true); !said {
+	if _, isLogged := g.logged.LoadOrStore(message, true); !isLogged {
 		g.config.Logger.Error(message, values...)
 	}
 }

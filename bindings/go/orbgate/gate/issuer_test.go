@@ -189,8 +189,8 @@ func newGate(t *testing.T, i *issuer, config gate.Config) *gate.Gate {
 
 // A service that says what it knows of its call.
 func service(w http.ResponseWriter, r *http.Request) {
-	call, found := gate.From(r.Context())
-	fmt.Fprint(w, call.Decision.Scope(), " ", call.Token.Kind, " ", call.Token.Subject, " ", found)
+	call, ok := gate.From(r.Context())
+	fmt.Fprint(w, call.Decision.Scope(), " ", call.Token.Kind, " ", call.Token.Subject, " ", ok)
 }
 
 type answer struct {

@@ -36,8 +36,8 @@ func TestEveryAlgorithmIsChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 	missing := map[string]bool{}
-	for _, found := range regexp.MustCompile(`=> "([A-GI-Z]\w+)"`).FindAllStringSubmatch(string(source), -1) {
-		missing[found[1]] = true
+	for _, match := range regexp.MustCompile(`=> "([A-GI-Z]\w+)"`).FindAllStringSubmatch(string(source), -1) {
+		missing[match[1]] = true
 	}
 	if len(missing) != 11 {
 		t.Errorf("the library has the algorithms %v", missing)
@@ -175,12 +175,12 @@ func TestCallersThatGoAwayLeaveRoomForOthers(t *testing.T) {
 	if answer := protect.Ask(t.Context(), good); !answer.IsAllow() {
 		t.Fatalf("%+v", answer)
 	}
-	asked, answers := make(chan struct{}, 1), make(chan struct{})
+	requests, answers := make(chan struct{}, 1), make(chan struct{})
 	answer := sync.OnceFunc(func() { close(answers) })
 	defer answer()
 	i.mutex.Lock()
 	i.answer = func(w http.ResponseWriter) {
-		asked <- struct{}{}
+		requests <- struct{}{}
 		<-answers
 		json.NewEncoder(w).Encode(map[string]any{"issuer": i.URL, "jwks_uri": i.URL + "/keys"})
 	}
@@ -195,7 +195,7 @@ func TestCallersThatGoAwayLeaveRoomForOthers(t *testing.T) {
 			t.Fatalf("%d: %+v", at, answer)
 		}
 	}
-	<-asked
+	<-requests
 	if answer := protect.Ask(t.Context(), good); !answer.IsAllow() {
 		t.Errorf("with a key that is there: %+v", answer)
 	}

@@ -34,9 +34,9 @@ type MCP struct {
 func (g *Gate) Visible(token *Token, method string, names []string) []string {
 	engine := g.config.Policy.Load()
 	defer engine.Close()
-	asked := steps.Visible{Kind: uint64(token.Kind), Scopes: token.Scopes, Method: method, Names: names}
+	question := steps.Visible{Kind: uint64(token.Kind), Scopes: token.Scopes, Method: method, Names: names}
 	step := new(steps.Step)
-	if g.raw.Ask(engine, &asked, step) != nil {
+	if g.raw.Ask(engine, &question, step) != nil {
 		return nil
 	}
 	return strings.Fields(step.VisibleNames.Names)
@@ -54,19 +54,19 @@ func (g *Gate) bodyOf(request Request, ask steps.ReadBody) *steps.Body {
 	if request.Body != nil {
 		body, err = request.Body(int64(ask.MostBytes), int64(ask.MostHeld))
 	}
-	asked := &steps.Body{TooLarge: errors.Is(err, ErrTooLarge), Busy: errors.Is(err, errBusy), Unreadable: err != nil}
+	question := &steps.Body{TooLarge: errors.Is(err, ErrTooLarge), Busy: errors.Is(err, errBusy), Unreadable: err != nil}
 	if err == nil {
-		asked.Body = string(body)
+		question.Body = string(body)
 	}
 	for name, values := range request.Header {
 		if lower := strings.ToLower(name); strings.HasPrefix(lower, "content") || strings.HasPrefix(lower, "mcp") {
 			for _, value := range values {
-				asked.Headers = append(asked.Headers, steps.Header{Name: name, Value: value})
+				question.Headers = append(question.Headers, steps.Header{Name: name, Value: value})
 			}
 		}
 	}
-	asked.UnixMS, _ = g.now()
-	return asked
+	question.UnixMS, _ = g.now()
+	return question
 }
 
 // Reads the whole body of a request, up to so many bytes, and lets the service read the same. All bodies that are read this

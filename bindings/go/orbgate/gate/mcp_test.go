@@ -87,11 +87,11 @@ func (s *mcpService) send(t *testing.T, method, scopes string, headers []string,
 		t.Fatal(err)
 	}
 	defer response.Body.Close()
-	got, err := io.ReadAll(response.Body)
+	content, err := io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response, got
+	return response, content
 }
 
 type mcpRow struct {

@@ -258,9 +258,9 @@ type HandlerFunc func(w http.ResponseWriter, r *http.Request, call Call)
 
 // ServeHTTP calls f if the gate has allowed the request.
 func (f HandlerFunc) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	call, found := From(r.Context())
+	call, ok := From(r.Context())
 	switch {
-	case !found:
+	case !ok:
 		slog.Error("no gate protects this handler", "pattern", r.Pattern)
 	case call.method != r.Method || call.target != r.RequestURI || isRewritten(r):
 		slog.Error("the request has been rewritten between the gate and this handler", "pattern", r.Pattern)
@@ -288,6 +288,6 @@ func With(ctx context.Context, answer Answer) context.Context {
 // From returns the gate's decision on the call that a handler serves; false if no gate has allowed it. [HandlerFunc]
 // responds with 500 in that case.
 func From(ctx context.Context) (Call, bool) {
-	call, found := ctx.Value(key{}).(Call)
-	return call, found
+	call, ok := ctx.Value(key{}).(Call)
+	return call, ok
 }

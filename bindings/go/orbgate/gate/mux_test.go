@@ -280,11 +280,11 @@ func TestADenialIsNotACall(t *testing.T) {
 		return protect.Ask(t.Context(), gate.Request{Method: "GET", Target: target, Authorization: []string{"Bearer " + token}})
 	}
 	allowed := gate.With(t.Context(), ask("/a"))
-	if call, found := gate.From(allowed); !found || call.Token.Subject != "me" {
+	if call, ok := gate.From(allowed); !ok || call.Token.Subject != "me" {
 		t.Errorf("%+v", call)
 	}
 	for _, denial := range []gate.Answer{ask("/more"), {}} {
-		if call, found := gate.From(gate.With(allowed, denial)); found {
+		if call, ok := gate.From(gate.With(allowed, denial)); ok {
 			t.Errorf("%+v", call)
 		}
 	}

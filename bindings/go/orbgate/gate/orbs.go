@@ -184,7 +184,7 @@ func (g *Gate) warnUncharged(engine *orbgate.Engine) {
 	if err := g.raw.Ask(engine, &steps.CheckEngine{}, step); err != nil || step.Done.Notices == "" {
 		return
 	}
-	if _, said := g.said.LoadOrStore("uncharged", true); !said {
+	if _, isLogged := g.logged.LoadOrStore("uncharged", true); !isLogged {
 		g.config.Logger.Warn(step.Done.Notices)
 	}
 }
@@ -216,20 +216,20 @@ func (o *orbs) ask(question steps.Question) (steps.Reply, error) {
 
 // The question of a request whose handler is about to run.
 func (o *orbs) charge(r *http.Request, answer Answer) steps.Ask {
-	asked := steps.Ask{Charges: true}
+	charge := steps.Ask{Charges: true}
 	amount, known := o.amounts[shapeOf(answer.Decision.Route())]
 	if !known {
-		return asked
+		return charge
 	}
 	err := o.gate.guarded("Amounts", func() (err error) {
-		asked.Amount, err = amount(r, answer.Token)
+		charge.Amount, err = amount(r, answer.Token)
 		return err
 	})
-	asked.HasAmount, asked.AmountFailed = err == nil, err != nil
+	charge.HasAmount, charge.AmountFailed = err == nil, err != nil
 	if err != nil {
 		o.gate.config.Logger.Error("a call is denied: its amount cannot be determined", "route", answer.Decision.Route(), "error", err)
 	}
-	return asked
+	return charge
 }
 
 // Holds the orbs of an allowed request. The answer denies it if they can't be held.
@@ -239,9 +239,9 @@ func (o *orbs) hold(r *http.Request, request Request, answer Answer, step *steps
 	}
 	id := make([]byte, 16)
 	rand.Read(id)
-	asked := o.charge(r, answer)
-	asked.Hold = string(id)
-	request.charge = &asked
+	charge := o.charge(r, answer)
+	charge.Hold = string(id)
+	request.charge = &charge
 	first, step := o.gate.ask(r.Context(), request, step)
 	if first.charge == nil {
 		return first, step
@@ -261,7 +261,7 @@ func (o *orbs) hold(r *http.Request, request Request, answer Answer, step *steps
 		}
 		return answer, step
 	}
-	asked.Unpaid, asked.RetryAfterMS = last.Unpaid, last.RetryAfterMS
+	charge.Unpaid, charge.RetryAfterMS = last.Unpaid, last.RetryAfterMS
 	return o.gate.ask(r.Context(), request, step)
 }
 
@@ -449,7 +449,7 @@ type held struct {
 	// Reads the response to a call at an MCP endpoint; nil if nothing of it needs to be read any more.
 	response *steps.Step
 	// What it has said.
-	said uint64
+	responded uint64
 }
 
 // A message has a bounded size.
@@ -467,7 +467,7 @@ func (h *held) ask(question steps.Question) {
 	}
 	err := h.orbs.gate.raw.Ask(nil, question, h.response)
 	if err == nil && h.response.Number == steps.KindResponded {
-		h.said = h.response.Responded.End
+		h.responded = h.response.Responded.End
 	}
 	if err != nil || !h.response.Responded.Reads {
 		h.orbs.gate.raw.Drop(h.response)
@@ -511,7 +511,7 @@ func (h *held) end(ended steps.Ended) {
 		return
 	}
 	h.isOver = true
-	ended.ID, ended.Response = h.id, h.said
+	ended.ID, ended.Response = h.id, h.responded
 	if h.response != nil {
 		h.orbs.gate.raw.Drop(h.response)
 		h.response = nil

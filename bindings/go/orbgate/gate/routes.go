@@ -53,25 +53,25 @@ func (e *RoutesError) Error() string {
 // CheckRoutes compares the routes of the service, in its router's syntax, with the routes of the policy. Call it at
 // startup, and in tests. The error is a [*RoutesError].
 func (g *Gate) CheckRoutes(routes []Route) error {
-	asked := new(steps.CheckRoutes)
+	question := new(steps.CheckRoutes)
 	for _, route := range routes {
-		asked.Routes = append(asked.Routes, steps.ServiceRoute{Method: route.Method, PathTemplate: route.Template})
+		question.Routes = append(question.Routes, steps.ServiceRoute{Method: route.Method, PathTemplate: route.Template})
 	}
 	engine := g.config.Policy.Load()
 	defer engine.Close()
 	step := new(steps.Step)
-	if err := g.raw.Ask(engine, asked, step); err != nil || len(step.RouteDifferences.Differences) == 0 {
+	if err := g.raw.Ask(engine, question, step); err != nil || len(step.RouteDifferences.Differences) == 0 {
 		return err
 	}
-	found := new(RoutesError)
+	differences := new(RoutesError)
 	for _, difference := range step.RouteDifferences.Differences {
 		if difference.Kind == steps.DifferenceUndeclared {
-			found.Undeclared = append(found.Undeclared, UndeclaredRoute{difference.Route, difference.DecidedAs})
+			differences.Undeclared = append(differences.Undeclared, UndeclaredRoute{difference.Route, difference.DecidedAs})
 		} else {
-			found.Unserved = append(found.Unserved, difference.Route)
+			differences.Unserved = append(differences.Unserved, difference.Route)
 		}
 	}
-	return found
+	return differences
 }
 
 // CheckMux compares a mux with the policy. Call it at startup, and in tests. A mux can't list its patterns, so this
@@ -114,8 +114,8 @@ func (g *Gate) CheckMux(mux *http.ServeMux) error {
 // without a token, and with 1 for each parameter. Protected handlers don't run.
 func (g *Gate) CheckHandler(handler http.Handler, routes []Route) error {
 	err := g.CheckRoutes(routes)
-	found := new(RoutesError)
-	if err != nil && !errors.As(err, &found) {
+	differences := new(RoutesError)
+	if err != nil && !errors.As(err, &differences) {
 		return err
 	}
 	for _, route := range routes {
@@ -125,13 +125,13 @@ func (g *Gate) CheckHandler(handler http.Handler, routes []Route) error {
 			Header: http.Header{}, Body: http.NoBody, Host: "localhost", RemoteAddr: "127.0.0.1:1"}
 		handler.ServeHTTP(discard{}, request.WithContext(context.WithValue(context.Background(), probeKey{}, probe)))
 		if probe.seenBy != g {
-			found.Ungated = append(found.Ungated, route.Method+" "+route.Template)
+			differences.Ungated = append(differences.Ungated, route.Method+" "+route.Template)
 		}
 	}
-	if err == nil && found.Ungated == nil {
+	if err == nil && differences.Ungated == nil {
 		return nil
 	}
-	return found
+	return differences
 }
 
 // The gate that has seen a request of CheckHandler.

@@ -85,8 +85,8 @@ func measure(method jwt.SigningMethod, private crypto.Signer, jwk map[string]str
 	}
 	parser := jwt.NewParser(jwt.WithIssuer(issuer.URL), jwt.WithAudience(audience), jwt.WithExpirationRequired(), jwt.WithValidMethods([]string{method.Alg()}))
 	byPeer := func(token string) bool {
-		found, err := parser.Parse(token, func(*jwt.Token) (any, error) { return private.Public(), nil })
-		return err == nil && found.Valid
+		parsed, err := parser.Parse(token, func(*jwt.Token) (any, error) { return private.Public(), nil })
+		return err == nil && parsed.Valid
 	}
 	compare(method.Alg(), signed[:], byGate, byPeer)
 	if method.Alg() != "ES256" {
@@ -104,8 +104,8 @@ func measure(method jwt.SigningMethod, private crypto.Signer, jwk map[string]str
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", server)
 	verify := func(_ context.Context, token string, _ *http.Request) (*auth.TokenInfo, error) {
-		found, err := parser.Parse(token, func(*jwt.Token) (any, error) { return private.Public(), nil })
-		if err != nil || !found.Valid {
+		parsed, err := parser.Parse(token, func(*jwt.Token) (any, error) { return private.Public(), nil })
+		if err != nil || !parsed.Valid {
 			return nil, auth.ErrInvalidToken
 		}
 		return &auth.TokenInfo{Expiration: time.Now().Add(time.Minute)}, nil
