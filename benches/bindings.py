@@ -27,8 +27,8 @@ def missed(ratios: dict[tuple[str, str], float]) -> list[str]:
     >>> missed({("c", "single"): 3.0, ("c", "batch"): 1.0, ("go-cgo", "batch"): 1.5, ("java", "batch"): 1.0})[:2]
     ['c single: 3.00, at most 1.3', 'node batch: inf, at most 1.5']
     """
-    found = {goal: ratios.get(goal, float("inf")) for goal in GOALS}
-    return [f"{' '.join(goal)}: {found[goal]:.2f}, at most {most}" for goal, most in GOALS.items() if found[goal] > most]
+    measured = {goal: ratios.get(goal, float("inf")) for goal in GOALS}
+    return [f"{' '.join(goal)}: {measured[goal]:.2f}, at most {most}" for goal, most in GOALS.items() if measured[goal] > most]
 
 
 def main(programs: dict[str, str]) -> None:

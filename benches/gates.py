@@ -53,7 +53,7 @@ def rows(printed: str) -> list[tuple[str, float, float, float]]:
         algorithm, *figures = line.split(" ")
         gate, peer = map(float, figures)
         turns[algorithm].append((gate, peer, gate / peer))
-    return [(name, *map(statistics.median, zip(*found))) for name, found in sorted(turns.items())]
+    return [(name, *map(statistics.median, zip(*triples))) for name, triples in sorted(turns.items())]
 
 
 def main(languages: list[str]) -> None:

@@ -44,8 +44,8 @@ def replaced(page: str, table: str) -> str:
     ValueError: docs/speed.md has no table | c |
     """
     head = table.partition("\n")[0]
-    before, found, after = page.partition(head)
-    if not found:
+    before, separator, after = page.partition(head)
+    if not separator:
         raise ValueError(f"{PAGE} has no table {head}")
     return before + table + "\n" + after.partition("\n\n")[2]
 

@@ -107,12 +107,12 @@ def environment(session: nox.Session) -> None:
 def memory(session: nox.Session) -> None:
     """Arrow data crosses to the native module and back under valgrind, which sees every access outside its bounds and every leak.
     What Python and pyarrow do among themselves is theirs, and what a module makes once, when it is imported, it keeps."""
-    found = Path(session.create_tmp()) / "valgrind.xml"
+    report = Path(session.create_tmp()) / "valgrind.xml"
     valgrind = "valgrind --quiet --fair-sched=yes --leak-check=full --show-leak-kinds=definite --num-callers=40 --xml=yes"
     plain = {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONMALLOC": "malloc", "ARROW_DEFAULT_MEMORY_POOL": "system"}
     python = Path(session.bin) / "python"
-    session.run(*valgrind.split(), f"--xml-file={found}", python, "tests/arrow_memory.py", env=plain, external=True)
-    for error in found.read_text().split("<error>")[1:]:
+    session.run(*valgrind.split(), f"--xml-file={report}", python, "tests/arrow_memory.py", env=plain, external=True)
+    for error in report.read_text().split("<error>")[1:]:
         is_kept = "<kind>Leak_" in error and "<fn>PyModule_ExecDef</fn>" in error
         if "/orbgate/_native." in error and not is_kept:
             session.error(error)

@@ -29,10 +29,10 @@ class Issuer(http.server.BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def do_POST(self):
-        asked = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode(), strict_parsing=True)
+        form = urllib.parse.parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode(), strict_parsing=True)
         assert self.headers["Content-Type"] == "application/x-www-form-urlencoded" and self.headers["Expect"] is None
         assert self.headers["Authorization"] == "Basic " + base64.b64encode(b"gate:s3cr3t").decode()
-        token, = asked["token"]
+        token, = form["token"]
         scopes = {"opaque": "read:orbs", "moved": "read:orbs", "poor": "read:account", "long" * 1000: "read:orbs"}
         answer = {"active": token in scopes, "aud": "api", "exp": int(time.time()) + 600, "scope": scopes.get(token, "")}
         self.send_response(307 if token == "moved" else 500 if token == "down" else 200)
@@ -187,8 +187,8 @@ if sys.argv[1] == "--guide":
         recipes = 0
         for service in sys.argv[4:]:
             address = started(service)
-            found = brief(exchange(address, *[request("GET /orders", bearer) for bearer in (None, wrong, right)]))
-            assert found == [(401, ""), (403, ""), (200, "hello, subject\n")], found
+            actual = brief(exchange(address, *[request("GET /orders", bearer) for bearer in (None, wrong, right)]))
+            assert actual == [(401, ""), (403, ""), (200, "hello, subject\n")], actual
             # The guide trusts tokens of both kinds.
             assert exchange(address, request("GET /orders", organisation))[0][0] == 200
             health = brief(exchange(address, request("GET /healthz")))
@@ -297,8 +297,8 @@ if sys.argv[1] == "--service":
     ]:
         table.append((f"chunks, {name}", [request("POST /orders", orders, "Transfer-Encoding: chunked") + body, inner], [(400, page), "closed"]))
     for name, requests, expected in table:
-        found = brief(exchange(protected, *requests))
-        assert found == expected, f"{name}: {found}, and not {expected}"
+        actual = brief(exchange(protected, *requests))
+        assert actual == expected, f"{name}: {actual}, and not {expected}"
     headers = exchange(protected, request("GET /throws", orders))[0][1]
     assert "secret" not in str(headers), headers
     assert exchange(protected, request("GET /files/a.txt", files))[0][1]["caller"] == "me"
@@ -306,8 +306,8 @@ if sys.argv[1] == "--service":
     assert denied == {"cache-control": "no-store", "www-authenticate": "bearer", "content-length": "0", "connection": "close"}, denied
     # Whatever the server does, a handler runs only if the gate has allowed its request for it. Without a gate, it learns of no caller.
     for address, bearer in [(forgetful, orders), (forgetful, None), (deaf, None), (careless, orders), (plain, orders), (plain, None)]:
-        found = exchange(address, request("GET /orders", bearer, "Connection: close"))
-        assert found[0][0] == 500 and "for" not in found[0][2], found
+        answers = exchange(address, request("GET /orders", bearer, "Connection: close"))
+        assert answers[0][0] == 500 and "for" not in answers[0][2], answers
     program.stdin.close()
     reported = sorted(program.stderr)
     assert program.wait(60) == 0, program.returncode
@@ -345,8 +345,8 @@ table = [
     (answer("GET", orbs, "poor"), (403, "Bearer", None, DENIED)),
     (answer("POST", "/api/v1/external/voxies", token("write:voxies"), X_HTTP_Method_Override="DELETE"), (400, None, None, DENIED)),
 ]
-for number, (found, expected) in enumerate(table):
-    assert found == expected, f"{number}: {found}, and not {expected}"
+for number, (actual, expected) in enumerate(table):
+    assert actual == expected, f"{number}: {actual}, and not {expected}"
 expected = {"method": "GET", "target": orbs + "?x=1", "route": "GET " + orbs, "scope": "read:orbs", "kind": "user", "consumes": True}
 bearers = good, "opaque", "long" * 1000
 for bearer in bearers:
@@ -354,7 +354,7 @@ for bearer in bearers:
     assert (status, json.loads(body)) == (200, expected), (status, body)
 
 program.terminate()
-said = program.stdout.read()
+output = program.stdout.read()
 assert program.wait(60) == 0, program.returncode
-served = [line for line in said.splitlines() if not line.startswith("audited ")]
-assert [json.loads(line) for line in served] == [expected] * len(bearers) and "Bearer" not in said, said
+served = [line for line in output.splitlines() if not line.startswith("audited ")]
+assert [json.loads(line) for line in served] == [expected] * len(bearers) and "Bearer" not in output, output

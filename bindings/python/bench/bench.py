@@ -78,8 +78,8 @@ def main(file: str, folder: str) -> None:
 
 
 def _allowed(table: object) -> int:
-    found = POLICY.decide_table(table, allow_bonus_orbs_use=False, threads=1).to_pyarrow()  # type: ignore[arg-type]
-    return int(sum(count["counts"] for count in found["decision"].value_counts().to_pylist() if count["values"] == "allow"))
+    decided = POLICY.decide_table(table, allow_bonus_orbs_use=False, threads=1).to_pyarrow()  # type: ignore[arg-type]
+    return int(sum(count["counts"] for count in decided["decision"].value_counts().to_pylist() if count["values"] == "allow"))
 
 
 if __name__ == "__main__":

@@ -83,8 +83,8 @@ def main(rows: int) -> None:
             log = made_up_log(policy, rows, targets)
             data, looped = table(log, dictionaries), loop(policy, log)
             for threads in (1, None):
-                found = ratio(looped, LOOPED, lambda: policy.decide_table(data, threads=threads), rows)
-                print(f"  {name}, {what}, {'one thread' if threads else 'all threads'}: {found:.1f}")
+                cost = ratio(looped, LOOPED, lambda: policy.decide_table(data, threads=threads), rows)
+                print(f"  {name}, {what}, {'one thread' if threads else 'all threads'}: {cost:.1f}")
     print("how many calls of `decide` cost as much as a call of `decide_table`")
     policy = Policy.external()
     log = made_up_log(policy, LOOPED, 5_000)

@@ -19,9 +19,9 @@ while header := sys.stdin.readline():
             decision = policy.decide_scope(by_scope, token, allow_bonus_orbs_use=bonus == "yes")
         else:
             decision = policy.decide(method, target, token, allow_bonus_orbs_use=bonus == "yes")
-        found, orbs = decision.to_dict(), decision.orbs
+        fields, orbs = decision.to_dict(), decision.orbs
         names = "decision", "status", "reason", "detail", "api", "route", "scope"
-        words = [number, "single", *("" if found[name] is None else found[name] for name in names)]
+        words = [number, "single", *("" if fields[name] is None else fields[name] for name in names)]
         amount = orbs and ("null" if orbs.amount is None else orbs.amount)
         words += [f"{orbs.consumes} {amount} {orbs.bonus_allowed}".lower() if orbs else "", decision.about or ""]
         print(*words, sep="\t")

@@ -145,9 +145,9 @@ Routes = list[tuple[str, str]]
 
 def templates(routes: Routes) -> list[str]:
     """Each template, those with fewer parameters first, because these routers take the first that fits."""
-    found = {template for _, template in routes}
+    distinct = {template for _, template in routes}
     # One name for all parameters at one place.
-    return sorted(found, key=lambda template: [segment.startswith("{") for segment in template.split("/")])
+    return sorted(distinct, key=lambda template: [segment.startswith("{") for segment in template.split("/")])
 
 
 def names(template: str, form: str) -> str:
@@ -168,8 +168,8 @@ async def handshake(websocket: Any) -> None:
     from starlette.responses import Response
 
     scope = websocket.scope
-    found = allowed(websocket) if "orbgate" in scope else None
-    status, text, _ = done("GET", raw_target(scope), found, websocket.headers.get("x-do", ""), b"")
+    decided = allowed(websocket) if "orbgate" in scope else None
+    status, text, _ = done("GET", raw_target(scope), decided, websocket.headers.get("x-do", ""), b"")
     await websocket.send_denial_response(Response(text, status, media_type="application/json" if text else None))
 
 

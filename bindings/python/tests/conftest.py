@@ -34,9 +34,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 @pytest.fixture
 def expected(request: pytest.FixtureRequest) -> Iterator[Expected]:
     """Messages that are compared with those in `expected.txt` after the test."""
-    found = Expected()
-    yield found
-    found.keep(f"{request.node.path.stem}::{request.node.name}")
+    messages = Expected()
+    yield messages
+    messages.keep(f"{request.node.path.stem}::{request.node.name}")
 
 
 @pytest.fixture(scope="session")

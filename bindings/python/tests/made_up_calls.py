@@ -32,12 +32,12 @@ def rows(count: int, seed: int = 3) -> list[dict[str, Any]]:
     choose = random.Random(seed)
     routes = POLICY.routes()
     names = [scope.scope for scope in POLICY.scopes()]
-    found = []
+    logged = []
     for _ in range(count):
         route = choose.choice(routes)
         path = "/".join("7" if part.startswith("{") else part for part in route.template.split("/"))
         scopes = " ".join(choose.sample([*names, "made:up"], choose.randrange(len(names))))
-        found.append(
+        logged.append(
             {
                 "method": choose.choice([*[route.method] * 8, "PUT", None]),
                 "target": choose.choice([*[path] * 8, f"{path}?access_token=hidden", f"{path}/", "/nowhere", None]),
@@ -48,7 +48,7 @@ def rows(count: int, seed: int = 3) -> list[dict[str, Any]]:
                 "caller": choose.choice([*[f"app-{choose.randrange(30)}"] * 8, None]),
             }
         )
-    return found
+    return logged
 
 
 def table(of: list[dict[str, Any]]) -> Any:
@@ -61,15 +61,15 @@ TABLE = table(ROWS)
 REQUESTS = [row for row in ROWS if row["method"] is not None and row["target"] is not None]
 
 
-def count(calls: Any, **said: Any) -> figures.Figures:
-    return counting.count(decided.Decided(logs.read(calls, **said), POLICY), POLICY)
+def count(calls: Any, **options: Any) -> figures.Figures:
+    return counting.count(decided.Decided(logs.read(calls, **options), POLICY), POLICY)
 
 
 def about(row: dict[str, Any], decision: Any) -> str | None:
     """What a call is about, as a report has it: with a token, the decision says which path it is where the method is another one."""
     if decision.about or decision.route or decision.reason not in ("no_token", "invalid_token"):
-        found: str | None = decision.about
-        return found
+        position: str | None = decision.about
+        return position
     return POLICY.decide(row["method"], row["target"], Token("user", "")).route
 
 

@@ -28,14 +28,14 @@ KNOWN = [scope.scope for scope in POLICY.scopes()]
 def calls(count: int, seed: int) -> list[dict[str, Any]]:
     choose = random.Random(seed)
     held = {f"app {at}": choose.sample([*KNOWN, "made:up"], 6) for at in range(25)}
-    found = []
+    made_up = []
     for _ in range(count):
         caller, route = choose.choice(list(held)), choose.choice(POLICY.routes())
         path = "/".join("7" if part.startswith("{") else part for part in route.template.split("/"))
         time = choose.choice([*[START + timedelta(minutes=choose.randrange(10_000))] * 4, None])
         kind, scopes = choose.choice(["user", "organisation", "service", None]), " ".join(choose.sample(held[caller], 4))
-        found.append({"method": route.method, "target": path, "kind": kind, "scopes": scopes, "caller": caller, "time": time})
-    return found
+        made_up.append({"method": route.method, "target": path, "kind": kind, "scopes": scopes, "caller": caller, "time": time})
+    return made_up
 
 
 def table(rows: list[dict[str, Any]]) -> Any:
@@ -60,16 +60,16 @@ def test_scopes_are_those_of_decide() -> None:
             last[row["caller"], decision.scope] = max(times, default=None)
         if decision.reason == "scope_missing" and decision.scope:
             missing[row["caller"]].add(decision.scope)
-    found = audit.privileges(table(ROWS), POLICY)
+    privileges = audit.privileges(table(ROWS), POLICY)
     unknown = len(ROWS) - len(VALID)
-    assert len(found.rows) == 25 and found.with_unknown_token == unknown and found.with_valid_token == len(VALID)
-    assert [said.partition(" ")[0] for said in found.not_counted] == [f"{unknown:,}"] and not found.is_complete
-    for one in found.rows:
+    assert len(privileges.rows) == 25 and privileges.with_unknown_token == unknown and privileges.with_valid_token == len(VALID)
+    assert [part.partition(" ")[0] for part in privileges.not_counted] == [f"{unknown:,}"] and not privileges.is_complete
+    for one in privileges.rows:
         assert set(one.held) == held[one.caller] & set(KNOWN) and set(one.unknown) == held[one.caller] - set(KNOWN)
         assert set(one.used) == used[one.caller] and set(one.unused) == set(one.held) - set(one.used) and set(one.missing) == missing[one.caller]
         assert one.last_used == {scope: last[one.caller, scope] for scope in one.used}
-    assert sum(row.calls for row in found.rows) == len(ROWS)
-    unused = [len(row.unused) for row in found.rows]
+    assert sum(row.calls for row in privileges.rows) == len(ROWS)
+    unused = [len(row.unused) for row in privileges.rows]
     assert unused == sorted(unused, reverse=True) and unused[0] > unused[-1]
 
 
@@ -87,25 +87,25 @@ def test_a_time_far_from_all_others_is_not_when_a_scope_was_last_used(tmp_path: 
     rng.shuffle(rows)
     log = pa.concat_tables(table(rows[at : at + size]) for at in range(0, len(rows), size))
     reader = pa.RecordBatchReader.from_batches(log.schema, log.to_batches())
-    found = audit.privileges(reader, POLICY, time_zone="UTC")
-    assert {row.caller: row.last_used for row in found.rows} == {
+    privileges = audit.privileges(reader, POLICY, time_zone="UTC")
+    assert {row.caller: row.last_used for row in privileges.rows} == {
         "app 0": {"read:account": last["app 0"]},
         "app 1": {"read:account": last["app 1"]},
         "app 2": {"read:account": last["app 2"], "read:keys": None},
     }
-    [said] = [said for said in found.warnings if said.startswith("6 calls ") and ": 1970-01-01 00:00:00 (row " in said]
-    assert said in found.proposal()["warnings"]
+    [warning] = [warning for warning in privileges.warnings if warning.startswith("6 calls ") and ": 1970-01-01 00:00:00 (row " in warning]
+    assert warning in privileges.proposal()["warnings"]
     path = tmp_path / "calls.parquet"
     parquet.write_table(log, path)
     assert main(["privileges", str(path)]) == 0
-    assert f"warning: {said}" in capsys.readouterr().out
+    assert f"warning: {warning}" in capsys.readouterr().out
 
 
 def test_a_token_of_an_unknown_kind_was_granted_nothing() -> None:
     row = {"method": "GET", "target": "/api/v1/external/orbs", "scopes": "read:orbs read:keys made:up", "caller": "ann"}
     refused = table([{**row, "kind": kind} for kind in ("service", "unknown", "", "USER")])
-    [found] = audit.privileges(refused, POLICY).rows
-    assert (found.calls, found.held, found.unused, found.unknown) == (4, (), (), ())
+    [privilege] = audit.privileges(refused, POLICY).rows
+    assert (privilege.calls, privilege.held, privilege.unused, privilege.unknown) == (4, (), (), ())
     assert not POLICY.scope_usage(refused) and not POLICY.scope_usage(refused, by="caller")
     figures = report(refused, POLICY).figures
     assert not figures.scopes.granted and not figures.scopes.by_caller and not figures.unknown.scopes and not figures.unknown.by_caller
@@ -159,18 +159,18 @@ def test_a_check_passes_where_nobody_holds_too_much() -> None:
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log, proposal = tmp_path / "calls.parquet", tmp_path / "less.json"
     parquet.write_table(table(VALID), log)
-    found = audit.privileges(log, POLICY)
-    most = len(found.rows[0].unused)
+    privileges = audit.privileges(log, POLICY)
+    most = len(privileges.rows[0].unused)
     assert main(["privileges", str(log), "--most-unused", str(most)]) == 0
     assert f"\n0 of 25 callers have more than {most} " in capsys.readouterr().out
     assert main(["privileges", str(log), "--proposal", str(proposal), "--top", "1"]) == 1
     out = capsys.readouterr().out
-    assert f"\n{sum(len(row.unused) > 0 for row in found.rows)} of 25 callers have unused " in out
-    assert f"\n{found.rows[0].caller}: {found.rows[0].calls:,} calls, " in out and "  never used: " in out and f"\nand {sum(len(row.unused) > 0 for row in found.rows) - 1} more callers\n" in out
+    assert f"\n{sum(len(row.unused) > 0 for row in privileges.rows)} of 25 callers have unused " in out
+    assert f"\n{privileges.rows[0].caller}: {privileges.rows[0].calls:,} calls, " in out and "  never used: " in out and f"\nand {sum(len(row.unused) > 0 for row in privileges.rows) - 1} more callers\n" in out
     written = json.loads(proposal.read_text())
-    assert written == json.loads(json.dumps(found.proposal())) and written["policy"] == POLICY.digest and written["is_complete"]
-    least = {row.caller: row for row in found.rows}
-    assert [client["client_id"] for client in written["clients"]] == sorted(row.caller for row in found.rows if row.unused)
+    assert written == json.loads(json.dumps(privileges.proposal())) and written["policy"] == POLICY.digest and written["is_complete"]
+    least = {row.caller: row for row in privileges.rows}
+    assert [client["client_id"] for client in written["clients"]] == sorted(row.caller for row in privileges.rows if row.unused)
     for client in written["clients"]:
         one = least[client["client_id"]]
         assert set(client["scope"].split()) == {*one.used, *one.unknown} and tuple(client["remove"].split()) == one.unused
@@ -234,7 +234,7 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str], text: st
     assert made.passed == (not made.why) == (code == 0)
     if "\nGET\n" in text:
         assert "  1  row 2: 1 value " in told.out and told.err.startswith("error: 1 of 2 rows ")
-        assert [said.startswith("1 row ") for said in made.found.proposal()["not_counted"]] == [True] and made.found.proposal()["unread"][0]["count"] == 1
+        assert [part.startswith("1 row ") for part in made.found.proposal()["not_counted"]] == [True] and made.found.proposal()["unread"][0]["count"] == 1
 
 
 def test_what_is_not_counted_can_be_tolerated_in_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -267,12 +267,12 @@ def test_what_is_not_counted_can_be_tolerated_in_numbers(tmp_path: Path, capsys:
 def test_nothing_is_said_of_columns_that_are_not_used() -> None:
     """A report compares the status with the decision; what callers hold does not depend on it."""
     served = table([{**row, "status": 200} for row in ROWS[:50]])
-    assert not any("status" in said for said in audit.privileges(served, POLICY).warnings)
-    assert any("`served_status=status`" in said for said in report(served, POLICY).figures.log.warnings)
+    assert not any("status" in warning for warning in audit.privileges(served, POLICY).warnings)
+    assert any("`served_status=status`" in warning for warning in report(served, POLICY).figures.log.warnings)
     # Also if a number in it is no status.
     wrong = table([{**row, "served_status": 7} for row in ROWS[:50]])
-    assert not any("status" in said for said in audit.privileges(wrong, POLICY).warnings)
-    assert any(said.startswith("50 values in `served_status` ") and "`7` (row 1)" in said for said in report(wrong, POLICY).figures.log.warnings)
+    assert not any("status" in warning for warning in audit.privileges(wrong, POLICY).warnings)
+    assert any(warning.startswith("50 values in `served_status` ") and "`7` (row 1)" in warning for warning in report(wrong, POLICY).figures.log.warnings)
     # The other columns matter.
     renamed = table([{"Kinds" if name == "kind" else name: value for name, value in row.items()} for row in ROWS[:50]])
-    assert any("`kind=Kinds`" in said for said in audit.privileges(renamed, POLICY).warnings)
+    assert any("`kind=Kinds`" in warning for warning in audit.privileges(renamed, POLICY).warnings)

@@ -44,9 +44,9 @@ class Made:
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    found = Made(tmp_path_factory.mktemp("made"))
-    assert main(found.arguments) == 0
-    return found
+    result = Made(tmp_path_factory.mktemp("made"))
+    assert main(result.arguments) == 0
+    return result
 
 
 def test_the_page_has_the_command_that_verifies_it(made: Made, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -63,8 +63,8 @@ def test_the_page_has_the_command_that_verifies_it(made: Made, monkeypatch: pyte
     assert main(shlex.split(command)[3:]) == 1
 
 
-def failed(found: Any) -> dict[str, str]:
-    return {row.what: row.about for row in found if row.is_same is False}
+def failed(rows: Any) -> dict[str, str]:
+    return {row.what: row.about for row in rows if row.is_same is False}
 
 
 def test_a_bundle_has_what_the_page_was_made_of(made: Made, capsys: pytest.CaptureFixture[str]) -> None:
@@ -102,8 +102,8 @@ def test_a_row_is_found_in_its_file(made: Made, tmp_path: Path) -> None:
         ("b.csv", 1, 3), ("a.csv", None, None), ("c.csv", 4, 4), *((f"d{at}.csv", 5 + at, 5 + at) for at in range(9))
     ]
     words = " ".join(Page(again.html).texts)
-    for said in ("b.csv, rows 1 to 3  sha", "a.csv, no rows  sha", "c.csv, row 4  sha", "and 2 more files, rows 12 to 13 ", "d7.csv, row 12  sha", "d8.csv, row 13  sha", "numbered across all files in this order"):
-        assert said in words
+    for phrase in ("b.csv, rows 1 to 3  sha", "a.csv, no rows  sha", "c.csv, row 4  sha", "and 2 more files, rows 12 to 13 ", "d7.csv, row 12  sha", "d8.csv, row 13  sha", "numbered across all files in this order"):
+        assert phrase in words
     assert "`b.csv`, row 3 of it: " in words and "first rows (across files)" in words
     (kind,) = again.figures.log.unread_by_reason
     assert kind.first == (3, 5, 6, 7, 8)
@@ -138,11 +138,11 @@ def test_no_order_of_options_is_seen(made: Made, name: str, tmp_path: Path, caps
     seen = set()
     for seed in range(4):
         options, path = random.Random(seed).sample(OPTIONS, len(OPTIONS)), tmp_path / f"{seed}.zip"
-        said = [word for option in options for word in option]
-        assert main(["report", str(log), *said, "--policy", str(made.policy), "--out", str(tmp_path / "page.html"), "--bundle", str(path)]) == 0
+        arguments = [word for option in options for word in option]
+        assert main(["report", str(log), *arguments, "--policy", str(made.policy), "--out", str(tmp_path / "page.html"), "--bundle", str(path)]) == 0
         assert not failed(audit.verify(path, [log])), options
         capsys.readouterr()
-        assert main(["replay", str(log), *said, "--policy", str(made.policy)]) == 0
+        assert main(["replay", str(log), *arguments, "--policy", str(made.policy)]) == 0
         seen.add((path.read_bytes(), capsys.readouterr().out))
     assert len(seen) == 1
     assert name not in ("none.jsonl", "bad.jsonl") or seen.pop()[1].count("No row could be read, so the log might not have") == len(NAMED)
@@ -162,16 +162,16 @@ def test_it_is_made_again_from_the_log_wherever_that_is(made: Made, tmp_path: Pa
     out = capsys.readouterr().out
     assert "same         report.html, made again: identical\n" in out and "not checked  signature: there is no signature" in out
     assert main(["verify", str(made.bundle)]) == 0
-    said = capsys.readouterr().out
-    assert "not checked  repetition: no log was given" in said
-    assert said.endswith("same; not checked: whether the log gives the same numbers (--log), who made it (--public-key)\n")
+    output = capsys.readouterr().out
+    assert "not checked  repetition: no log was given" in output
+    assert output.endswith("same; not checked: whether the log gives the same numbers (--log), who made it (--public-key)\n")
 
 
 def test_another_log_is_not_the_log(made: Made, tmp_path: Path) -> None:
     other = tmp_path / "calls.csv"
     other.write_text(made.log.read_text() + "GET,/,user,look,a,200\n")
-    found = failed(audit.verify(made.bundle, [other]))
-    assert found.keys() == {"log calls.csv", f"log {other}"} and main(["verify", str(made.bundle), "--log", str(other)]) == 1
+    failures = failed(audit.verify(made.bundle, [other]))
+    assert failures.keys() == {"log calls.csv", f"log {other}"} and main(["verify", str(made.bundle), "--log", str(other)]) == 1
     assert failed(audit.verify(made.bundle, [made.log, other])).keys() == {f"log {other}"}
 
 
@@ -239,7 +239,7 @@ def test_every_file_is_compared_with_the_one_that_is_made_again(made: Made, tmp_
         return sink.getvalue()
 
     differs = {"manifest.json, made again": "it differs"}
-    for change, found in (
+    for change, differences in (
         (lambda files, manifest: files.update(more=b""), {"more, made again": "it is only in the bundle"}),
         (lambda files, manifest: files.pop(routes), {f"{routes}, made again": "it is missing from the bundle"}),
         (table(lambda table: written(table.slice(1))), {f"{routes}, made again": "it differs"}),
@@ -247,9 +247,9 @@ def test_every_file_is_compared_with_the_one_that_is_made_again(made: Made, tmp_
         (table(written), {}),
     ):
         rows = audit.verify(resealed(made, path, change), [made.log])
-        said = failed(rows)
-        assert said.keys() == {**found, **differs}.keys()
-        assert all(said[what].startswith(about) for what, about in found.items())
+        failures = failed(rows)
+        assert failures.keys() == {**differences, **differs}.keys()
+        assert all(failures[what].startswith(about) for what, about in differences.items())
     (same,) = [row for row in rows if row.what == f"{routes}, made again"]
     assert (same.is_same, same.about) == (True, "the same rows, but different bytes")
 
@@ -265,10 +265,10 @@ def test_another_version_may_make_other_bytes_but_not_other_numbers(made: Made, 
         older(files, manifest)
         manifest["calls"]["denied"] += 1
 
-    found = {row.what: row for row in audit.verify(resealed(made, path, older), [made.log])}
-    manifest = found["manifest.json, made again"]
+    checks = {row.what: row for row in audit.verify(resealed(made, path, older), [made.log])}
+    manifest = checks["manifest.json, made again"]
     assert manifest.is_same and "made with pyarrow 0.0, but this is" in manifest.about
-    assert failed(found.values()).keys() == {"report.html, made again"}
+    assert failed(checks.values()).keys() == {"report.html, made again"}
     assert failed(audit.verify(resealed(made, path, other), [made.log])).keys() == {"report.html, made again", "manifest.json, made again"}
 
 
@@ -317,12 +317,12 @@ def test_what_is_no_bundle_is_refused(made: Made, tmp_path: Path) -> None:
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Made:
     """A bundle with all parts that there can be."""
     folder = tmp_path_factory.mktemp("whole")
-    found = Made(folder)
+    result = Made(folder)
     base, properties = folder / "base.yaml", folder / "policy.test.yaml"
     base.write_text(TEXT.replace("orbs: 3", "orbs: 4"))
     properties.write_text("orbgate_test: 1\nproperties: ['at most 3 orbs | any * | *']\n")
-    assert main([*found.arguments, "--base", str(base), "--properties", str(properties)]) == 0
-    return found
+    assert main([*result.arguments, "--base", str(base), "--properties", str(properties)]) == 0
+    return result
 
 
 def test_every_part_of_a_bundle_may_be_missing_or_something_else(whole: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -347,8 +347,8 @@ def test_every_part_of_a_bundle_may_be_missing_or_something_else(whole: Made, tm
     for what, inside in changed:
         path.write_bytes(bundle.pack(inside))
         assert main(["verify", str(path), "--log", str(whole.log)]) == 1, what
-        said = capsys.readouterr()
-        assert "DIFFERS" in said.out and not said.err, what
+        captured = capsys.readouterr()
+        assert "DIFFERS" in captured.out and not captured.err, what
 
 
 def test_what_was_not_checked_is_no_check(made: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

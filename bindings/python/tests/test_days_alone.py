@@ -50,11 +50,11 @@ LOGS: dict[str, tuple[Any, int, int]] = {
 @pytest.mark.parametrize("name", LOGS)
 def test_they_are_counted_and_nothing_rests_on_an_hour(name: str) -> None:
     table, calls, row = LOGS[name]
-    said = WARNING.format(calls, row).replace("1 calls have", "1 call has") if calls == 1 else WARNING.format(calls, row)
+    sentence = WARNING.format(calls, row).replace("1 calls have", "1 call has") if calls == 1 else WARNING.format(calls, row)
     made = report(table, POLICY)
-    assert [warning for warning in made.figures.log.warnings if "a date without a time of day" in warning] == [said] and said in made.html
-    assert said in logs.replay(logs.read(table), POLICY).to_dict()["warnings"]
-    assert said in audit.privileges(table, POLICY).warnings
+    assert [warning for warning in made.figures.log.warnings if "a date without a time of day" in warning] == [sentence] and sentence in made.html
+    assert sentence in logs.replay(logs.read(table), POLICY).to_dict()["warnings"]
+    assert sentence in audit.privileges(table, POLICY).warnings
     for group in made.figures.denials.groups:
         assert (group.paths_in_hour, group.calls) == (None, 51)
         # Most of its calls are to other paths only where nothing else is in the log.
@@ -63,9 +63,9 @@ def test_they_are_counted_and_nothing_rests_on_an_hour(name: str) -> None:
 
 
 def test_the_same_calls_at_times_of_day_are_a_probe() -> None:
-    found = report(log([f"{DAY}T00:00:00Z"] * 51), POLICY).figures
-    [group] = found.denials.groups
-    assert (group.looks_like, group.paths_in_hour) == ("probe", 20) and not found.log.warnings
+    figures = report(log([f"{DAY}T00:00:00Z"] * 51), POLICY).figures
+    [group] = figures.denials.groups
+    assert (group.looks_like, group.paths_in_hour) == ("probe", 20) and not figures.log.warnings
 
 
 @pytest.mark.parametrize("write", ["csv", "json", "parquet"])
@@ -83,8 +83,8 @@ def test_a_file_says_it_as_its_table_does(tmp_path: Path, write: str) -> None:
             row = lambda call: json.dumps({**call, "time": str(call["time"])})  # noqa: E731
         head = [",".join(table.column_names)] if write == "csv" else []
         path.write_text("\n".join([*head, *map(row, table.to_pylist())]) + "\n")
-    found = report(path, POLICY, format="json" if write == "json" else None).figures
-    assert WARNING.format(40, 1) in found.log.warnings and [group.paths_in_hour for group in found.denials.groups] == [None]
+    figures = report(path, POLICY, format="json" if write == "json" else None).figures
+    assert WARNING.format(40, 1) in figures.log.warnings and [group.paths_in_hour for group in figures.denials.groups] == [None]
 
 
 def test_a_row_that_cannot_be_read_has_no_part_in_it(tmp_path: Path) -> None:

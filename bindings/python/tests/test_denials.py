@@ -173,8 +173,8 @@ def test_a_caller_with_several_tokens_lacks_only_what_none_of_them_has(expected:
     }  # fmt: skip
     text = html.unescape(" ".join(Page(made.html).texts))
     # Of the others' calls with this scope, some were allowed all the time.
-    said = {(row.caller, row.outcome): (row.failed, row.calls, row.looks_like) for row in made.figures.denials.failures}
-    assert said == {(caller, outcome): (24, 24, "misconfigured client") for caller, outcome in (("poor", "user_token_required"), (None, "scope_missing"))}
+    failures = {(row.caller, row.outcome): (row.failed, row.calls, row.looks_like) for row in made.figures.denials.failures}
+    assert failures == {(caller, outcome): (24, 24, "misconfigured client") for caller, outcome in (("poor", "user_token_required"), (None, "scope_missing"))}
     expected(*sorted(re.findall(r"24 of 24 calls [^;]*write [^;]*", text)))
     expected.sentences(text, "24 calls with a token", "unknown kind")
 
@@ -337,10 +337,10 @@ def test_what_was_dropped_makes_a_lower_bound() -> None:
     [row] = made.figures.denials.groups
     # Of three calls 1,800 seconds apart, two are within an hour.
     assert (row.looks_like, row.paths_in_hour, row.paths_in_hour_is_exact) == (None, 2, False)
-    [said, *_] = re.findall(r"[^.<> ][^.<>]* 1 group, [^.<>]* lower bound[^.<>]*\.", html.unescape(made.html))
+    [sentence, *_] = re.findall(r"[^.<> ][^.<>]* 1 group, [^.<>]* lower bound[^.<>]*\.", html.unescape(made.html))
     # Where there is nothing to do, sections are folded in, so the verdict says it.
-    assert not made.figures.findings and said in html.unescape(made.html.partition('<dl class="tiles">')[0])
-    assert made.html.count(said) == 2
+    assert not made.figures.findings and sentence in html.unescape(made.html.partition('<dl class="tiles">')[0])
+    assert made.html.count(sentence) == 2
     [row] = report(pa.Table.from_pylist([*typos, *fill, *good]), NEW).figures.denials.groups
     assert (row.paths_in_hour, row.paths_in_hour_is_exact) == (2, True)
 

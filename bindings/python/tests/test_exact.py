@@ -29,9 +29,9 @@ HEADER = "method,target,kind,scopes,caller\n"
 ROW = "GET,/api/v1/external/orbs,user,read:orbs,{}\n"
 
 
-def rows_of(path: Path, **said: Any) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = pa.table(logs.read(path, **said)).to_pylist()
-    return found
+def rows_of(path: Path, **options: Any) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = pa.table(logs.read(path, **options)).to_pylist()
+    return rows
 
 
 def words_of(page: str) -> str:
@@ -83,8 +83,8 @@ def test_values_are_those_that_were_written(tmp_path: Path, seed: int) -> None:
     path = tmp_path / "calls.csv"
     path.write_bytes(text.encode())
     assert list(csv.reader(io.StringIO(text, newline="")))[1:] == table
-    found = [[row[name] or "" for name in HEADER.strip().split(",")] for row in rows_of(path)]
-    assert found == table
+    values = [[row[name] or "" for name in HEADER.strip().split(",")] for row in rows_of(path)]
+    assert values == table
     # With a stray quote in one line, every line that is not in a value of several is still there.
     plain = [ROW.format(at) for at in range(300)]
     at = choose.randrange(300)
@@ -160,8 +160,8 @@ FORMS = [
 def read_times(texts: list[str], zone: str | None = None) -> tuple[list[str | None], int, int]:
     calls = pa.table({"method": ["GET"] * len(texts), "target": ["/"] * len(texts), "time": texts})
     reader = logs.read(calls, time_zone=zone)
-    found = [row["time"] and row["time"].isoformat() for row in pa.table(reader).to_pylist()]
-    return found, reader.unread_times, reader.zoneless_times
+    instants = [row["time"] and row["time"].isoformat() for row in pa.table(reader).to_pylist()]
+    return instants, reader.unread_times, reader.zoneless_times
 
 
 def test_a_time_that_cannot_be_told_is_absent_and_counted() -> None:
@@ -169,8 +169,8 @@ def test_a_time_that_cannot_be_told_is_absent_and_counted() -> None:
     for written, expected in FORMS:
         for others in ([], [FORMS[0]], [("yesterday", None)], [("20/Nov/2026:13:05:00 +0000", INSTANT)]):
             chosen = [(written, expected), *others]
-            found, unread, _ = read_times([text for text, _ in chosen])
-            assert found == [time for _, time in chosen], chosen
+            instants, unread, _ = read_times([text for text, _ in chosen])
+            assert instants == [time for _, time in chosen], chosen
             assert unread == sum(time is None for _, time in chosen)
 
 
@@ -192,11 +192,11 @@ def test_arrow_reads_times_as_we_do(seed: int) -> None:
         text = choose.choice([iso, f"{iso}Z", f"{iso}{zone}:{two(60)}", f"{iso}{zone}{two(60)}"])
         text = choose.choice([text, f"{two(30)}/{choose.choice([*_times.MONTHS, 'Foo'])}/{year}:{clock} {zone}{two(60)}"])
         one, *_ = times._one(text)
-        found, unread, _ = read_times([text])
+        instants, unread, _ = read_times([text])
         if one is None or not _times.FIRST <= one <= _times.LAST:
-            assert (found, unread) == ([None], 1), text
+            assert (instants, unread) == ([None], 1), text
         else:
-            assert found == [(_times.EPOCH + timedelta(microseconds=one)).isoformat()], text
+            assert instants == [(_times.EPOCH + timedelta(microseconds=one)).isoformat()], text
 
 
 def test_products_of_dates_do_not_wrap_around() -> None:
@@ -210,8 +210,8 @@ def test_products_of_dates_do_not_wrap_around() -> None:
         reader = logs.read(pa.table({"method": ["GET"] * 3, "target": ["/"] * 3, "time": times}))
         assert [row["time"] for row in pa.table(reader).to_pylist()] == [None, None, _times.EPOCH] and reader.unread_times == 2
     early = pa.array([-1, -1_000, 999], pa.timestamp("ns", "UTC"))
-    found = pa.table(logs.read(pa.table({"method": ["GET"] * 3, "target": ["/"] * 3, "time": early})))["time"]
-    assert found.cast(pa.int64()).to_pylist() == [-1, -1, 0]
+    column = pa.table(logs.read(pa.table({"method": ["GET"] * 3, "target": ["/"] * 3, "time": early})))["time"]
+    assert column.cast(pa.int64()).to_pylist() == [-1, -1, 0]
 
 
 def test_the_zone_of_times_that_name_none_is_said() -> None:
@@ -265,9 +265,9 @@ def test_a_torn_quote_is_never_tolerated(tmp_path: Path, capsys: pytest.CaptureF
     for tolerated in ("50%", "1000"):
         assert main(["replay", str(path), "--json", "--tolerate", tolerated]) == 2
         captured = capsys.readouterr()
-        found = json.loads(captured.out)
-        assert found["arguments"]["tolerate"] == tolerated
-        expected(found["warnings"][0])
+        summary = json.loads(captured.out)
+        assert summary["arguments"]["tolerate"] == tolerated
+        expected(summary["warnings"][0])
         assert "--tolerate never allows" in captured.err
     path.write_text(HEADER + ROW.format("ann") * 500 + "GET\n")
     assert main(["replay", str(path), "--tolerate", "1"]) == 0 and "tolerate=1\n" in capsys.readouterr().out
@@ -285,18 +285,18 @@ def test_pieces_of_gzip_are_large(tmp_path: Path) -> None:
 def test_what_was_said_is_on_the_page_and_in_the_summary(tmp_path: Path, capsys: pytest.CaptureFixture[str], expected: Expected) -> None:
     path = tmp_path / "calls.csv"
     path.write_text(HEADER + ROW.format("ann"))
-    said = ["--kind", "organisation", "--scopes", "read:keys", "--column", "caller=scopes"]
-    assert main(["replay", str(path), "--json", *said]) == 0
-    found = json.loads(capsys.readouterr().out)
+    options = ["--kind", "organisation", "--scopes", "read:keys", "--column", "caller=scopes"]
+    assert main(["replay", str(path), "--json", *options]) == 0
+    summary = json.loads(capsys.readouterr().out)
     arguments = {"columns": {"caller": "scopes"}, "kind": "organisation", "scopes": "read:keys"}
-    assert {name: value for name, value in found["arguments"].items() if value is not None} == {**arguments, "top": 10, "examples": 3}
-    overruled = found["warnings"]
+    assert {name: value for name, value in summary["arguments"].items() if value is not None} == {**arguments, "top": 10, "examples": 3}
+    overruled = summary["warnings"]
     assert len(overruled) == 2
     expected(*overruled)
-    assert main(["replay", str(path), *said]) == 0
+    assert main(["replay", str(path), *options]) == 0
     assert f"warning: {overruled[0]}" in capsys.readouterr().out
     pytest.importorskip("vl_convert")
-    assert main(["report", str(path), *said, "--top", "7", "--out", str(tmp_path / "page.html")]) == 0
+    assert main(["report", str(path), *options, "--top", "7", "--out", str(tmp_path / "page.html")]) == 0
     page = words_of((tmp_path / "page.html").read_text())
     assert "caller=scopes , kind=organisation , scopes=read:keys , top=7" in page and overruled[1] in page
 
@@ -326,8 +326,8 @@ def test_a_column_that_was_named_and_that_no_row_has(
     [(column, theirs)] = columns.items()
     out = tmp_path / "out.parquet"
     assert main(["replay", str(path), "--column", f"{column}={theirs}", "--out", str(out)]) == 2
-    said = capsys.readouterr()
-    assert (said.out, said.err) == ("", f"error: {message}\n") and not out.exists()
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", f"error: {message}\n") and not out.exists()
 
 
 def test_a_column_that_some_row_has_is_there(tmp_path: Path) -> None:
@@ -349,15 +349,15 @@ def test_columns_that_are_misspelt_are_named(tmp_path: Path, change: dict[str, s
     table = pa.table(dict(zip(names, (["GET"], ["/api/v1/external/orbs"], ["user"], ["read:orbs"]))))
     (tmp_path / "a.csv").write_text(f"{','.join(names)}\nGET,/api/v1/external/orbs,user,read:orbs\n")
     (tmp_path / "a.json").write_text(json.dumps(table.to_pylist()[0]))
-    said = set()
+    messages = set()
     for log in (table, table.to_pandas(), logs.read(tmp_path / "a.csv"), logs.read(tmp_path / "a.json", format="json")):
         reader = log if isinstance(log, logs.Reader) else logs.read(log)
         summary = logs.replay(reader, POLICY)
         warnings = summary.to_dict()["warnings"]
         assert warnings and all(f"warning: {warning}" in str(summary) for warning in warnings)
-        said.add("\n".join(warnings))
-    expected(*said)
-    assert len(said) == 1
+        messages.add("\n".join(warnings))
+    expected(*messages)
+    assert len(messages) == 1
 
 
 SLIPS = {
@@ -384,15 +384,15 @@ def test_a_log_that_is_denied_for_how_it_is_written_says_so(slip: str, tmp_path:
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         return logs.replay(logs.read(path, columns={"method": "method"}), POLICY).to_dict()
 
-    found = summary(6, 4)
-    assert {row["reason"]: row["count"] for row in found["reasons"]} == {reason: 6, "scope_held": 4}
-    [said] = found["warnings"]
+    result = summary(6, 4)
+    assert {row["reason"]: row["count"] for row in result["reasons"]} == {reason: 6, "scope_held": 4}
+    [warning] = result["warnings"]
     # What helps is named, and it is an option.
-    assert said.startswith("6 calls " if slip == "empty" else "6 of 10 calls ") and "hidden" not in said
-    assert f"`{column}`" in said or slip in ("empty", "dash")
-    expected(said)
+    assert warning.startswith("6 calls " if slip == "empty" else "6 of 10 calls ") and "hidden" not in warning
+    assert f"`{column}`" in warning or slip in ("empty", "dash")
+    expected(warning)
     # A call of a client that is wrong is no slip of the log; a token is told of, because it may look like one that holds nothing.
-    fewer = [said.replace("6 ", "2 ", 1)] if column in ("kind", "scopes") else []
+    fewer = [warning.replace("6 ", "2 ", 1)] if column in ("kind", "scopes") else []
     assert summary(2, 8)["warnings"] == fewer and summary(0, 3)["warnings"] == []
 
 
@@ -402,29 +402,29 @@ def test_every_command_warns_of_the_same_tokens(tmp_path: Path, capsys: pytest.C
     path, page = tmp_path / "calls.jsonl", tmp_path / "page.html"
     row = {"method": "GET", "target": "/api/v1/external/orbs", "caller": "ann"}
     path.write_text("".join(json.dumps({**row, "kind": kind, "scopes": scopes}) + "\n" for kind, scopes in tokens))
-    said = []
+    printed = []
     for command in (["replay"], ["report", "--out", str(page)], ["privileges"]):
         main([*command, str(path), "--format", "json"])
-        said.append([line for line in capsys.readouterr().out.splitlines() if line.startswith("warning: ")])
-    assert said[0] == said[1] == said[2] and len(said[0]) == 4
-    expected(*said[0])
+        printed.append([line for line in capsys.readouterr().out.splitlines() if line.startswith("warning: ")])
+    assert printed[0] == printed[1] == printed[2] and len(printed[0]) == 4
+    expected(*printed[0])
     text = page.read_text()
     expected.sentences(words_of(text), "misspelt: 3")
     cells = re.findall("<td[^>]*>([^<]*)</td>", text.replace("<wbr>", ""))
     diagnostics = {scope: cells[cells.index(scope) + 1] for scope in ("reed:orbs", "openid", "https://id.example/read")}
     assert "read:orbs" in diagnostics["reed:orbs"] and diagnostics["openid"] == diagnostics["https://id.example/read"] != diagnostics["reed:orbs"]
     expected(*diagnostics.values())
-    assert all(line.removeprefix("warning: ") in text for line in said[0])
+    assert all(line.removeprefix("warning: ") in text for line in printed[0])
 
 
 def test_an_empty_kind_is_said(tmp_path: Path, expected: Expected) -> None:
     path = tmp_path / "calls.csv"
     path.write_text(HEADER + ROW.format("ann") + ROW.format("bob").replace("user", "") * 2 + "GET,/,,,ann\n")
     reader = logs.read(path)
-    found = logs.replay(reader, POLICY).to_dict()
-    assert {row["reason"]: row["count"] for row in found["reasons"]} == {"no_token": 3, "scope_held": 1}
-    assert len(found["warnings"]) == 1
-    expected(*found["warnings"])
+    summary = logs.replay(reader, POLICY).to_dict()
+    assert {row["reason"]: row["count"] for row in summary["reasons"]} == {"no_token": 3, "scope_held": 1}
+    assert len(summary["warnings"]) == 1
+    expected(*summary["warnings"])
 
 
 def test_an_empty_kind_is_absent_in_csv_and_a_value_elsewhere(tmp_path: Path) -> None:

@@ -39,16 +39,16 @@ def test_the_window_has_the_most_failures_that_other_calls_do_not_cancel(seed: i
     draw = random.Random(seed)
     of = [Piece(at * 10, at * 10 + draw.randrange(10), draw.choice([0, 0, 0, 1]), draw.choice([0, 1, 5, 20])) for at in range(draw.randrange(1, 25))]
     best = max(sum(piece.failed - 9 * piece.others for piece in of[start:end]) for start, end in combinations(range(len(of) + 1), 2))
-    found = window(of)
-    if found is None:
+    stretch = window(of)
+    if stretch is None:
         assert best < FEW * 10
         return
-    inside = [piece for piece in of if found.since <= piece.first and piece.last <= found.until]
-    assert sum(piece.failed - 9 * piece.others for piece in inside) == best and 10 * found.failed >= 9 * found.calls
-    assert found.calls + found.before + found.after == sum(piece.others + piece.failed for piece in of)
-    assert found.failed + found.before_failed + found.after_failed == sum(piece.failed for piece in of)
+    inside = [piece for piece in of if stretch.since <= piece.first and piece.last <= stretch.until]
+    assert sum(piece.failed - 9 * piece.others for piece in inside) == best and 10 * stretch.failed >= 9 * stretch.calls
+    assert stretch.calls + stretch.before + stretch.after == sum(piece.others + piece.failed for piece in of)
+    assert stretch.failed + stretch.before_failed + stretch.after_failed == sum(piece.failed for piece in of)
     hour = max(sum(other.failed for other in inside if piece.first <= other.first and other.last < piece.first + 3_600) for piece in inside)
-    assert most_in_hour(inside) == found.in_hour == hour
+    assert most_in_hour(inside) == stretch.in_hour == hour
 
 
 @pytest.mark.parametrize("failed", [FEW - 1, FEW])
@@ -59,25 +59,25 @@ def test_a_failure_needs_a_few_calls(failed: int) -> None:
 @pytest.mark.parametrize(("before", "failed", "is_found"), [(20, 0, True), (20, 1, False), (100, 4, True), (100, 5, False), (9, 0, False), (1, 0, True)])
 def test_before_it_the_calls_are_good_or_there_are_none(before: int, failed: int, is_found: bool) -> None:
     log = [*calls("cron", before - failed, 0, scopes="write"), *calls("cron", failed, 0, 20), *calls("cron", 40 if before > 1 else 12, 200, 30)]
-    found = failures(log if before != 9 else [*log[:9], *calls("cron", 40, 200, 30)])
-    assert bool(found) == is_found or (before, bool(found)) == (9, False)
-    if found:
-        assert (found[0].before, found[0].before_failed, found[0].scope, found[0].outcome) == (before, failed, "write", "scope_missing")
+    failing = failures(log if before != 9 else [*log[:9], *calls("cron", 40, 200, 30)])
+    assert bool(failing) == is_found or (before, bool(failing)) == (9, False)
+    if failing:
+        assert (failing[0].before, failing[0].before_failed, failing[0].scope, failing[0].outcome) == (before, failed, "write", "scope_missing")
 
 
 def test_the_time_is_that_of_the_first_failed_call_and_of_the_last() -> None:
     log = [*calls("cron", 30, 0, scopes="write"), *calls("cron", 15, 60.5, 10), *calls("cron", 30, 300, scopes="write")]
-    [found] = failures(log)
-    assert (found.since, found.until) == (START + timedelta(minutes=60.5), START + timedelta(minutes=60.5 + 140))
-    assert (found.failed, found.calls, found.before, found.after, found.after_failed, found.looks_like) == (15, 15, 30, 30, 0, "recovered client")
-    assert (found.counted, found.route, found.row, found.in_hour) == ("route", "POST /v/a", 31, 6)
+    [failure] = failures(log)
+    assert (failure.since, failure.until) == (START + timedelta(minutes=60.5), START + timedelta(minutes=60.5 + 140))
+    assert (failure.failed, failure.calls, failure.before, failure.after, failure.after_failed, failure.looks_like) == (15, 15, 30, 30, 0, "recovered client")
+    assert (failure.counted, failure.route, failure.row, failure.in_hour) == ("route", "POST /v/a", 31, 6)
 
 
 @pytest.mark.parametrize(("good", "failed", "looks_like"), [(4, 0, "misconfigured client"), (5, 0, "recovered client"), (5, 6, "misconfigured client")])
 def test_a_few_good_calls_show_that_it_is_over(good: int, failed: int, looks_like: str) -> None:
     log = [*calls("cron", 30, 0, scopes="write"), *calls("cron", 15, 60, 10), *calls("cron", good, 300, scopes="write"), *calls("cron", failed, 320)]
-    [found] = failures(log)
-    assert (found.after, found.after_failed, found.looks_like) == (good + failed, failed, looks_like)
+    [failure] = failures(log)
+    assert (failure.after, failure.after_failed, failure.looks_like) == (good + failed, failed, looks_like)
 
 
 def test_who_tries_for_less_than_an_hour_and_stops_is_no_client_that_fails() -> None:
@@ -106,20 +106,20 @@ def test_without_times_there_is_no_since() -> None:
 def part(rows: list[tuple[str, str, int]]) -> Any:
     """Calls as a part of a log: caller, outcome and second."""
     decided = [{"decision": "allow" if outcome == "ok" else "deny", "reason": "scope_held" if outcome == "ok" else outcome, "scope": "write", "route": "POST /v/a", "about": None} for _, outcome, _ in rows]
-    said = pa.Table.from_pylist(decided, pa.schema([(name, pa.string()) for name in decided[0]]))
+    table = pa.Table.from_pylist(decided, pa.schema([(name, pa.string()) for name in decided[0]]))
     columns = {"caller": pa.array([caller.encode() for caller, *_ in rows]), "time": pa.array([second * 1_000_000 for *_, second in rows], pa.timestamp("us")), "served_status": pa.nulls(len(rows), pa.int64()), "row": pa.array(range(1, len(rows) + 1))}
-    return SimpleNamespace(calls=pa.table(columns), decided=said)
+    return SimpleNamespace(calls=pa.table(columns), decided=table)
 
 
 def counted(rows: list[tuple[str, str, int]], at_once: int, resumed: int = 0) -> dict[bytes | None, Any]:
-    found = Timelines()
+    kept = Timelines()
     for at in range(0, len(rows), at_once):
-        found.see(part(rows[at : at + at_once]))
+        kept.see(part(rows[at : at + at_once]))
         if at == resumed:
             again = Timelines()
-            again.restore(found.state())
-            found = again
-    return {caller: window(pieces(of, {"scope_missing"})) for caller, of in found.failing()}
+            again.restore(kept.state())
+            kept = again
+    return {caller: window(pieces(of, {"scope_missing"})) for caller, of in kept.failing()}
 
 
 @pytest.mark.parametrize("most", [1 << 19, 2_000, 200])
@@ -137,11 +137,11 @@ def test_neither_the_order_nor_the_batches_nor_an_interruption_matter(most: int,
 
 def test_memory_is_bounded_and_what_is_dropped_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(timelines, "MOST_ROWS", 400)
-    found = Timelines()
-    found.see(part([*((f"good{at}", "ok", at) for at in range(2_000)), *((f"bad{at % 40}", "scope_missing", at) for at in range(800))]))
-    found.fit()
-    assert not found.is_exact and found.settle(0) <= 400
-    assert {caller for caller, _ in found.failing()} == {f"bad{at}".encode() for at in range(40)}
+    kept = Timelines()
+    kept.see(part([*((f"good{at}", "ok", at) for at in range(2_000)), *((f"bad{at % 40}", "scope_missing", at) for at in range(800))]))
+    kept.fit()
+    assert not kept.is_exact and kept.settle(0) <= 400
+    assert {caller for caller, _ in kept.failing()} == {f"bad{at}".encode() for at in range(40)}
 
 
 def test_a_long_piece_has_at_least_its_part_in_some_hour() -> None:

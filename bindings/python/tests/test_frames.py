@@ -29,8 +29,8 @@ ask: Any = CALL
 
 @pytest.mark.parametrize("frame", [FRAME, FRAME.cast(pl.Categorical), pl.concat([FRAME[:7], FRAME[7:]], rechunk=False)])
 def test_polars_expressions(frame: Any) -> None:
-    found = frame.select(ask.orbgate.decide(POLICY).alias("decided")).unnest("decided")
-    assert found.to_dicts() == EXPECTED
+    decided = frame.select(ask.orbgate.decide(POLICY).alias("decided")).unnest("decided")
+    assert decided.to_dicts() == EXPECTED
     allowed = [row["decision"] == "allow" for row in EXPECTED]
     assert frame.select(ask.orbgate.allowed(POLICY)).to_series().to_list() == allowed
     lazy = frame.lazy().filter(ask.orbgate.allowed(POLICY)).collect()
@@ -41,8 +41,8 @@ def test_functions_are_what_namespaces_are() -> None:
     call = pl.struct("method", "target", "kind", "scopes")
     assert orbgate.polars.decide(FRAME, POLICY).to_dicts() == EXPECTED
     assert orbgate.polars.decide(FRAME.to_struct("calls"), POLICY).struct.unnest().to_dicts() == EXPECTED
-    found = FRAME.lazy().select(orbgate.polars.decide(call, POLICY).alias("decided")).collect().unnest("decided")
-    assert found.to_dicts() == EXPECTED
+    decided = FRAME.lazy().select(orbgate.polars.decide(call, POLICY).alias("decided")).collect().unnest("decided")
+    assert decided.to_dicts() == EXPECTED
     allowed = FRAME.select(orbgate.polars.allowed(call, POLICY)).to_series().to_list()
     assert allowed == [row["decision"] == "allow" for row in EXPECTED]
     frame = pd.DataFrame(COLUMNS, index=range(2_000, 0, -1))
@@ -71,10 +71,10 @@ def test_pandas_frames_keep_their_index() -> None:
     frame = pd.DataFrame(COLUMNS, index=range(2_000, 0, -1))
     if not hasattr(frame, "__arrow_c_stream__"):
         pytest.skip("this pandas has no Arrow C interface")
-    found = frame.orbgate.decide(POLICY)
-    assert found.index.equals(frame.index)
-    assert found["reason"].tolist() == [row["reason"] for row in EXPECTED]
-    assert frame.join(found)["decision"].iloc[0] == "allow"
+    decided = frame.orbgate.decide(POLICY)
+    assert decided.index.equals(frame.index)
+    assert decided["reason"].tolist() == [row["reason"] for row in EXPECTED]
+    assert frame.join(decided)["decision"].iloc[0] == "allow"
 
 
 def test_a_column_of_numbers_and_texts_is_an_error_of_the_table() -> None:

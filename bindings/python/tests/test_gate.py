@@ -94,8 +94,8 @@ def call(app: Any, target: str, headers: list[tuple[bytes, bytes]], **changes: A
 
 async def service(scope: Any, receive: Any, send: Any) -> None:
     """Says who called, and what it costs."""
-    found = asgi.allowed(scope)
-    body = f"{found.token.subject} {found.decision.route}".encode()
+    allowed = asgi.allowed(scope)
+    body = f"{allowed.token.subject} {allowed.decision.route}".encode()
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": body})
 
@@ -150,10 +150,10 @@ def test_a_denied_handshake_has_its_status_and_headers(ws: str) -> None:
         named = {name.decode(): value.decode() for name, value in headers}
         connection.request("GET", path, headers=handshake | named)
         response = connection.getresponse()
-        found = response.status, response.getheader("www-authenticate"), response.getheader("content-length")
+        answer = response.status, response.getheader("www-authenticate"), response.getheader("content-length")
         assert response.status == 101 or response.read() == b""
         connection.close()
-        return found
+        return answer
 
     try:
         assert opened([]) == (401, "Bearer", "0")
@@ -226,8 +226,8 @@ def test_a_server_without_the_target_gets_no_decision(flat: bool, status: int, c
             thread.join()
     assert not seen
     assert world.counted == {"orbgate_decisions_total deny malformed_request ": 2}
-    said = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
-    assert len(said) == 1 and "WSGIServer" in said[0] and "Serve with gunicorn" in said[0]
+    messages = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert len(messages) == 1 and "WSGIServer" in messages[0] and "Serve with gunicorn" in messages[0]
 
 
 def call_wsgi(app: Any, target: str, headers: list[tuple[bytes, bytes]], **changes: str) -> int:
@@ -308,13 +308,13 @@ def test_a_service_learns_what_a_call_consumes() -> None:
     world = World()
     target = "/api/v1/external/voxies"
     answer = world.gate.answer("POST", target, world.headers("write:voxies"))
-    found = world.gate.allowed(answer, "POST", target)
+    allowed = world.gate.allowed(answer, "POST", target)
     raw, parsed = b'{"allowBonusOrbsUse":true}', {"allowBonusOrbsUse": True}
     for body in (raw, raw.decode(), bytearray(raw), memoryview(raw), parsed):
-        charge = found.charge(body)
+        charge = allowed.charge(body)
         assert charge and charge.bonus_allowed
     for other in (b"{}", raw + raw, {}, {"allowBonusOrbsUse": 1}, {"allowBonusOrbsUse": "true"}, [parsed], None, True, "\ud800"):
-        charge = found.charge(other)
+        charge = allowed.charge(other)
         assert charge and not charge.bonus_allowed
     assert json.loads(world.audit[0])["orbs"] == {"consumes": True, "amount": None, "bonus_allowed": None}
     with pytest.raises(ValueError, match="denied"):
@@ -384,8 +384,8 @@ def test_opentelemetry_counts_under_the_same_names() -> None:
     issuer = Issuer()
     Gate(Policy.external(), issuer.tokens, fetch=issuer.fetch).answer("GET", ORBS, [])
     data: Any = reader.get_metrics_data()
-    found = {metric.name: metric.data.data_points for metric in data.resource_metrics[0].scope_metrics[0].metrics}
-    point = found["orbgate_decisions_total"][0]
+    points = {metric.name: metric.data.data_points for metric in data.resource_metrics[0].scope_metrics[0].metrics}
+    point = points["orbgate_decisions_total"][0]
     assert (point.value, dict(point.attributes)) == (1, {"decision": "deny", "reason": "no_token", "route": ""})
 
 
@@ -399,11 +399,11 @@ def test_a_hook_that_fails_changes_no_answer(tmp_path: Path, monkeypatch: pytest
     def audit(line: str) -> None:
         raise OSError("no room")
 
-    said: list[str] = []
+    messages: list[str] = []
 
     class Broken(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            said.append(record.getMessage())
+            messages.append(record.getMessage())
             raise OSError("no room")
 
     monkeypatch.setattr(logging.getLogger("orbgate.gate"), "handlers", [Broken()])
@@ -423,11 +423,11 @@ def test_a_hook_that_fails_changes_no_answer(tmp_path: Path, monkeypatch: pytest
     file.write_text(USERS[:-4])
     with pytest.raises(PolicyError, match="does not end in a line"):
         gate.reload(file)
-    assert len([text for text in said if "`count` raised" in text]) == len([text for text in said if "`audit` raised" in text]) == 1
+    assert len([text for text in messages if "`count` raised" in text]) == len([text for text in messages if "`audit` raised" in text]) == 1
     # An issuer that fails is logged, and denies.
     none = Gate(Policy.from_yaml(USERS), issuer.tokens, fetch=lambda *_: count("", {}))  # type: ignore[arg-type]
     assert none.answer("GET", "/users/7", bearer).refused == "no_keys"
-    assert "cannot be fetched" in said[-1]
+    assert "cannot be fetched" in messages[-1]
 
 
 def test_a_hook_that_nothing_would_await_is_refused() -> None:
@@ -472,13 +472,13 @@ def test_without_a_gate_no_handler_learns_of_a_caller() -> None:
             of(request)
     # Nor what was decided of another request.
     answer = world.gate.answer("GET", ORBS, world.headers())
-    found = world.gate.allowed(answer, "GET", ORBS)
-    assert asgi.allowed({**scope, "orbgate": found}) is wsgi.allowed({**environ, "orbgate": found}) is found
+    allowed = world.gate.allowed(answer, "GET", ORBS)
+    assert asgi.allowed({**scope, "orbgate": allowed}) is wsgi.allowed({**environ, "orbgate": allowed}) is allowed
     for of, request in [
-        (asgi.allowed, {**scope, "orbgate": found, "method": "DELETE"}),
-        (asgi.allowed, {**scope, "orbgate": found, "path": "/"}),
-        (wsgi.allowed, {**environ, "orbgate": found, "REQUEST_METHOD": "DELETE"}),
-        (wsgi.allowed, {**environ, "orbgate": found, "SCRIPT_NAME": "/a"}),
+        (asgi.allowed, {**scope, "orbgate": allowed, "method": "DELETE"}),
+        (asgi.allowed, {**scope, "orbgate": allowed, "path": "/"}),
+        (wsgi.allowed, {**environ, "orbgate": allowed, "REQUEST_METHOD": "DELETE"}),
+        (wsgi.allowed, {**environ, "orbgate": allowed, "SCRIPT_NAME": "/a"}),
     ]:
         with pytest.raises(RuntimeError, match="method or path"):
             of(request)
@@ -495,8 +495,8 @@ def test_any_framework_compares_where_it_dispatches() -> None:
         ("DELETE", "/users/7", "/users/{name}", False),
     ]
     for method, path, template, is_allowed in table:
-        found = world.gate.allowed(answer, "GET", "/users/7?a=b")
-        compared = [found.compare(method, path, template) for _ in range(2)]
+        allowed = world.gate.allowed(answer, "GET", "/users/7?a=b")
+        compared = [allowed.compare(method, path, template) for _ in range(2)]
         assert [(bool(one), one.status) for one in compared] == [(is_allowed, None if is_allowed else 404)] * 2
     # The allow is counted once, and each denial once, however often they are compared.
     decisions = {name: count for name, count in world.counted.items() if name.startswith("orbgate_decisions_total")}
@@ -594,25 +594,25 @@ def test_workers_of_gunicorn_follow_the_file(tmp_path: Path) -> None:
         log = (tmp_path / "log").open("wb")
         server = subprocess.Popen(command, cwd=tmp_path, stderr=log, pass_fds=[listener.fileno()])
 
-    def said(words: str) -> int:
+    def logged(words: str) -> int:
         return (tmp_path / "log").read_text().count(words)
 
     try:
         first = asks(200)
         write("orbgate: 2\n")
-        wait_until(lambda: said("the previous policy stays active") == 2)
+        wait_until(lambda: logged("the previous policy stays active") == 2)
         assert asks(200) == first
         write(USERS.replace("read:a", "read:b"))
-        wait_until(lambda: said("a policy is active") == 2)
+        wait_until(lambda: logged("a policy is active") == 2)
         assert asks(403) == first
         # A worker that dies is replaced by one with the new version.
         os.kill(min(first), signal.SIGKILL)
-        wait_until(lambda: said("Booting worker") == 3)
+        wait_until(lambda: logged("Booting worker") == 3)
         assert max(asks(403) - first)
         write("orbgate: 2\n")
         server.send_signal(signal.SIGHUP)
         # Its own choice, as it finds one worker's end or both.
-        assert server.wait(60) in (1, 3) and said("Worker failed to boot.")
+        assert server.wait(60) in (1, 3) and logged("Worker failed to boot.")
     finally:
         server.kill()
         server.wait(30)

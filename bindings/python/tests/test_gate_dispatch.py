@@ -175,10 +175,10 @@ def test_a_preflight_of_another_framework_is_compared_as_one() -> None:
     answer = world.gate.answer("OPTIONS", "/users/7", PREFLIGHT)
     assert answer and answer.preflight
     for only_options in (False, True):
-        found = world.gate.allowed(answer, "OPTIONS", "/users/7")
-        compared = found.compare("OPTIONS", "/users/7", "/users/{id}", only_options=only_options)
+        allowed = world.gate.allowed(answer, "OPTIONS", "/users/7")
+        compared = allowed.compare("OPTIONS", "/users/7", "/users/{id}", only_options=only_options)
         assert (bool(compared), compared.status) == ((True, None) if only_options else (False, 404))
-        assert not found.compare("OPTIONS", "/users/7", "", only_options=only_options)
+        assert not allowed.compare("OPTIONS", "/users/7", "", only_options=only_options)
     # A router that names only the template doesn't tell which methods the handler takes.
     assert world.gate.answer("OPTIONS", "/users/7", PREFLIGHT, lambda: "/users/{id}").status == 404
     assert world.gate.answer("GET", "/users/7", world.headers("read:a"), lambda: "/users/{id}")
@@ -410,10 +410,10 @@ def test_a_public_route_has_no_token_and_no_other_meaning() -> None:
     policy = Policy.from_yaml(USERS)
     world = World(policy, public=["GET /healthz"])
     answer = world.gate.answer("GET", "/healthz", [])
-    found = world.gate.allowed(answer, "GET", "/healthz")
-    assert (found.public_template, found.decision.route, found.decision.scope, found.charge(b'{"allowBonusOrbsUse":true}')) == ("/healthz", None, None, None)
+    allowed = world.gate.allowed(answer, "GET", "/healthz")
+    assert (allowed.public_template, allowed.decision.route, allowed.decision.scope, allowed.charge(b'{"allowBonusOrbsUse":true}')) == ("/healthz", None, None, None)
     with pytest.raises(RuntimeError, match="no token"):
-        found.token.kind
+        allowed.token.kind
     assert not world.gate.answer("GET", "/healthz", [], lambda: "/users/{id}")
     with pytest.raises(ValueError, match="same paths"):
         World(policy, public=["POST /users/{any}"])
@@ -518,8 +518,8 @@ def test_a_request_that_is_denied_late_is_audited_as_denied() -> None:
 
     # What is audited before the comparison, once.
     for template, expected in (("/users/{id}", ["allow"]), ("/users/export", ["allow", "deny"])):
-        found = world.gate.allowed(world.gate.answer("GET", "/users/7", headers), "GET", "/users/7")
-        assert [bool(found.compare("GET", "/users/7", template)) for _ in range(2)] == [expected == ["allow"]] * 2
+        allowed = world.gate.allowed(world.gate.answer("GET", "/users/7", headers), "GET", "/users/7")
+        assert [bool(allowed.compare("GET", "/users/7", template)) for _ in range(2)] == [expected == ["allow"]] * 2
         assert effects() == expected
 
     async def dispatch(scope: Any, receive: Any, send: Any) -> None:

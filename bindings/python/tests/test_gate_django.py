@@ -81,7 +81,7 @@ configure("middleware.Middleware")
 from django.core.asgi import get_asgi_application
 from django.core.wsgi import get_wsgi_application
 
-said = {"tables": {}, "rewrites": {}}
+results = {"tables": {}, "rewrites": {}}
 over = [(get_asgi_application, lambda *given, **changes: call(*given, **changes)[0]), (get_wsgi_application, call_wsgi)]
 tables = {
     "the route": [path("users/<str:id>", user)],
@@ -104,14 +104,14 @@ for name, urls.urlpatterns in tables.items():
             differ = error.undeclared
         statuses.append(of(around(application(), world.gate), "/users/export", world.headers("read:a")))
     misrouted = sum(count for one, count in world.counted.items() if one.startswith("orbgate_misrouted_total GET /users/{id}"))
-    said["tables"][name] = [differ, *statuses, misrouted]
+    results["tables"][name] = [differ, *statuses, misrouted]
 # The caller says what the prefix is.
 urls.urlpatterns = [path("<str:id>", user)]
 clear_url_caches()
 world = World(Policy.from_yaml(USERS))
 headers = world.headers("read:a")
 below = call(around(get_asgi_application(), world.gate), "/users/7", headers, root_path="/users")[0]
-said["a prefix"] = [below, call_wsgi(around(get_wsgi_application(), world.gate), "/users/7", headers, SCRIPT_NAME="/users", PATH_INFO="/7")]
+results["a prefix"] = [below, call_wsgi(around(get_wsgi_application(), world.gate), "/users/7", headers, SCRIPT_NAME="/users", PATH_INFO="/7")]
 urls.urlpatterns = [path("users/<id>", Users.as_view()), path("export", user)]
 others.urlpatterns = [path("users/<id>", user), path("users/<path:rest>", user)]
 for Middleware.where in ("before", "view"):
@@ -121,20 +121,20 @@ for Middleware.where in ("before", "view"):
             world = World(Policy.from_yaml(RULES))
             ran.clear()
             status = of(protect(application(), world.gate), "/users/7", world.headers("read:a"))
-            said["rewrites"].setdefault(f"{name}, {Middleware.where}", []).append([status, list(ran), sorted(world.counted.items()), len(world.audit)])
+            results["rewrites"].setdefault(f"{name}, {Middleware.where}", []).append([status, list(ran), sorted(world.counted.items()), len(world.audit)])
 Middleware.changes = {}
 # What `protect` has returned isn't what is served.
 application = get_wsgi_application()
 protect(application, world.gate)
-said["without the gate"] = call_wsgi(application, "/users/7", world.headers("read:a"))
-print(json.dumps(said))
+results["without the gate"] = call_wsgi(application, "/users/7", world.headers("read:a"))
+print(json.dumps(results))
 """
 
 
 def test_django_runs_the_decided_route() -> None:
-    said = said_by(DJANGO, "-W", "error")
+    results = said_by(DJANGO, "-W", "error")
     user = "GET /users/{id}"
-    assert said.pop("tables") == {
+    assert results.pop("tables") == {
         "the route": [[], 200, 200, 0],
         "a class": [[], 200, 200, 0],
         "included": [[], 200, 200, 0],
@@ -147,10 +147,10 @@ def test_django_runs_the_decided_route() -> None:
     }
     denied = [404, [], [["orbgate_decisions_total deny no_route ", 1], [MISROUTED, 1]], 1]
     allowed = [200, ["GET /users/7"], [[ALLOWED, 1]], 1]
-    for name, found in said.pop("rewrites").items():
+    for name, result in results.pop("rewrites").items():
         # Other URLs than those that were compared lead nowhere.
-        assert found == [allowed if name in ("nothing, before", "nothing, view") else denied] * 2, name
-    assert said == {"a prefix": [404, 404], "without the gate": 500}
+        assert result == [allowed if name in ("nothing, before", "nothing, view") else denied] * 2, name
+    assert results == {"a prefix": [404, 404], "without the gate": 500}
 
 
 REST = """
@@ -179,7 +179,7 @@ class Plain(DefaultRouter):
 
 get_wsgi_application()
 routers = {"simple": SimpleRouter(), "paths": SimpleRouter(use_regex_path=False), "default": DefaultRouter(), "without suffixes": Plain()}
-said = {}
+results = {}
 for name, router in routers.items():
     router.register("items", Items, basename="item")
     urls.urlpatterns = [path("api/", include(router.urls))]
@@ -188,13 +188,13 @@ for name, router in routers.items():
     try:
         application = protect(get_wsgi_application(), world.gate)
     except RoutesDiffer as error:
-        said[name] = str(error).splitlines()[-1]
+        results[name] = str(error).splitlines()[-1]
         continue
     headers = world.headers("read:a")
     targets = ["/api/", "/api/items/", "/api/items", "/api/items/7/", "/api/items/7/history/", "/api/items/7.json", "/api/items//"]
-    said[name] = [call_wsgi(application, target, headers) for target in targets]
-    said[name].append(call_wsgi(application, "/api/items/", headers, REQUEST_METHOD="POST"))
-print(json.dumps(said))
+    results[name] = [call_wsgi(application, target, headers) for target in targets]
+    results[name].append(call_wsgi(application, "/api/items/", headers, REQUEST_METHOD="POST"))
+print(json.dumps(results))
 """
 # Every path ends in a slash, as Django's do.
 ITEMS = """
@@ -281,7 +281,7 @@ views = {
     "a function of REST framework": of_rest,
     "a function of REST framework for two": all_of_rest,
 }
-said = {}
+results = {}
 preflight = {name.decode(): value.decode() for name, value in PREFLIGHT}
 environ = {"HTTP_" + name.upper().replace("-", "_"): value for name, value in preflight.items()}
 for name, view in {**views, "nothing": None}.items():
@@ -291,9 +291,9 @@ for name, view in {**views, "nothing": None}.items():
     over_asgi = call(around(get_asgi_application(), world.gate), "/users/7", PREFLIGHT, method="OPTIONS")[0]
     no_token = [(b"authorization", b"")]
     over_wsgi = call_wsgi(around(get_wsgi_application(), world.gate), "/users/7", no_token, REQUEST_METHOD="OPTIONS", **environ)
-    said[name] = [over_asgi, over_wsgi, len(ran), len(world.audit)]
+    results[name] = [over_asgi, over_wsgi, len(ran), len(world.audit)]
     ran.clear()
-print(json.dumps(said))
+print(json.dumps(results))
 """
 
 

@@ -70,8 +70,8 @@ def applications(changes: dict[str, Any], ran: list[str]) -> dict[str, Any]:
 
     async def handler(request: Request) -> PlainTextResponse:
         ran.append(f"{request.method} {request.url.path}")
-        found = asgi.allowed(request)
-        return PlainTextResponse(found.public_template or found.token.subject or "")
+        allowed = asgi.allowed(request)
+        return PlainTextResponse(allowed.public_template or allowed.token.subject or "")
 
     def routes(prefix: str = "") -> list[Any]:
         both = [Route("/users/{id}", handler, methods=["GET", "DELETE"]), Route("/export", handler)]
@@ -361,8 +361,8 @@ def test_routes_that_a_gate_does_not_see_are_reported(caplog: pytest.LogCaptureF
     outer.mount("", inner)
     for _ in range(2):
         assert call(outer, "/users/7", world.headers("read:a"))[0] == 200
-    (said,) = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
-    assert said.endswith("doesn't protect these routes: GET /open, POST /included")
+    (message,) = [record.getMessage() for record in caplog.records if record.levelno == logging.ERROR]
+    assert message.endswith("doesn't protect these routes: GET /open, POST /included")
 
 
 def test_a_middleware_that_hides_its_router_is_refused() -> None:
@@ -438,9 +438,9 @@ def test_below_a_root_path() -> None:
         with serving(app, lifespan="on", **config) as port:
             connection = HTTPConnection("127.0.0.1", port, timeout=10)
             connection.request("GET", "/users/7", headers={"Authorization": world.headers("read:a")[1][1].decode()})
-            found = connection.getresponse().status
+            code = connection.getresponse().status
             connection.close()
-        return found
+        return code
 
     world, app = World(policy), application()
     protect(app, world.gate, root_path="/api")
@@ -509,7 +509,7 @@ def test_flask_runs_the_decided_route(name: str) -> None:
 
     def around(app: Any) -> Any:
         """A middleware inside the gate, as those that obey `_method`."""
-        return lambda found, start: app({**found, **{environ[name]: value for name, value in changes.items()}}, start)
+        return lambda env, start: app({**env, **{environ[name]: value for name, value in changes.items()}}, start)
 
     def before() -> None:
         """A function of `before_request` that does the same."""

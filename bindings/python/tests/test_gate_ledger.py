@@ -91,10 +91,10 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def service() -> Iterator[Service]:
-    found = Service()
-    yield found
-    found.shutdown()
-    found.server_close()
+    server = Service()
+    yield server
+    server.shutdown()
+    server.server_close()
 
 
 def policy(amount: str = "10") -> Policy:
@@ -130,31 +130,31 @@ def test_wrong_settings_are_refused(service: Service) -> None:
 
 
 def test_a_reload_without_an_amount_keeps_the_policy(service: Service, tmp_path: Path) -> None:
-    found, _ = gate(service)
+    new_gate, _ = gate(service)
     file = tmp_path / "policy.yaml"
     file.write_text(RULES.replace("AMOUNT", "true"))
     with pytest.raises(ValueError, match="consumes orbs"):
-        found.reload(file)
-    assert found.policy == policy()
+        new_gate.reload(file)
+    assert new_gate.policy == policy()
     file.write_text(RULES.replace("AMOUNT", "11"))
-    assert found.reload(file) == found.policy
+    assert new_gate.reload(file) == new_gate.policy
 
 
 def test_only_a_middleware_can_charge(service: Service) -> None:
-    found, _ = gate(service)
+    new_gate, _ = gate(service)
     with pytest.raises(RuntimeError, match="GateMiddleware"):
-        found.answer("GET", "/run", [])
+        new_gate.answer("GET", "/run", [])
 
 
 def test_a_refused_secret_is_read_again(service: Service, tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text(f"{SECRET}\n")
     ledger = Ledger(service.url, on_cancelled="void", secret_file=file)
-    found = Gate(policy(), ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger)
+    new_gate = Gate(policy(), ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger)
     service.secrets = {"another-secret"}
-    assert call_wsgi(found, lambda environ, start: [b""])[0] == 503
+    assert call_wsgi(new_gate, lambda environ, start: [b""])[0] == 503
     file.write_text("another-secret")
-    assert call_wsgi(found, started)[0] == 200
+    assert call_wsgi(new_gate, started)[0] == 200
 
 
 def started(environ: Any, start: Any) -> list[bytes]:
@@ -162,16 +162,16 @@ def started(environ: Any, start: Any) -> list[bytes]:
     return [b"answer"]
 
 
-def call_wsgi(found: Gate, app: Any, around: Any = wsgi.GateMiddleware) -> tuple[int, Any]:
+def call_wsgi(gate: Gate, app: Any, around: Any = wsgi.GateMiddleware) -> tuple[int, Any]:
     statuses: list[int] = []
     environ = {"REQUEST_METHOD": "GET", "RAW_URI": "/run", "PATH_INFO": "/run", "HTTP_AUTHORIZATION": ISSUER.bearer("user", "run")}
-    response = around(app, found)(environ, lambda status, headers: statuses.append(int(status[:3])))
+    response = around(app, gate)(environ, lambda status, headers: statuses.append(int(status[:3])))
     return (statuses or [0])[-1], response
 
 
-async def call_asgi(found: Gate, app: Any, kind: str = "http") -> None:
+async def call_asgi(gate: Gate, app: Any, kind: str = "http") -> None:
     scope = {"type": kind, "path": "/run", "raw_path": b"/run", "query_string": b"", "headers": [(b"authorization", ISSUER.bearer("user", "run").encode())]}
-    await asgi.GateMiddleware(app, found)(scope, receive, send)
+    await asgi.GateMiddleware(app, gate)(scope, receive, send)
 
 
 async def receive() -> dict[str, Any]:
@@ -183,7 +183,7 @@ async def send(message: Any) -> None:
 
 
 def test_what_a_websocket_costs(service: Service) -> None:
-    found, ledger = gate(service)
+    new_gate, ledger = gate(service)
 
     async def accepts(scope: Any, receive: Any, send: Any) -> None:
         await send({"type": "websocket.accept"})
@@ -194,14 +194,14 @@ def test_what_a_websocket_costs(service: Service) -> None:
         await send({"type": "websocket.close"})
 
     with pytest.raises(ValueError, match="after"):
-        asyncio.run(call_asgi(found, accepts, "websocket"))
-    asyncio.run(call_asgi(found, closes, "websocket"))
+        asyncio.run(call_asgi(new_gate, accepts, "websocket"))
+    asyncio.run(call_asgi(new_gate, closes, "websocket"))
     assert ledger.flush(20)
     assert service.settled == [{"capture": 10}, "void"]
 
 
 def test_what_a_handler_costs_that_is_stopped(service: Service) -> None:
-    found, ledger = gate(service)
+    new_gate, ledger = gate(service)
 
     begun = asyncio.Event()
 
@@ -216,14 +216,14 @@ def test_what_a_handler_costs_that_is_stopped(service: Service) -> None:
         pass
 
     async def main() -> None:
-        task = asyncio.create_task(call_asgi(found, hangs))
+        task = asyncio.create_task(call_asgi(new_gate, hangs))
         await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        await call_asgi(found, leaves)
+        await call_asgi(new_gate, leaves)
         await asyncio.to_thread(ledger.flush, 20)
-        await call_asgi(found, forgets)
+        await call_asgi(new_gate, forgets)
 
     asyncio.run(main())
     assert ledger.flush(20)
@@ -231,7 +231,7 @@ def test_what_a_handler_costs_that_is_stopped(service: Service) -> None:
 
 
 def test_what_an_answer_over_wsgi_costs(service: Service) -> None:
-    found, ledger = gate(service)
+    new_gate, ledger = gate(service)
 
     def unread(environ: Any, start: Any) -> Iterator[bytes]:
         start("200 OK", [])
@@ -246,44 +246,44 @@ def test_what_an_answer_over_wsgi_costs(service: Service) -> None:
     def forgets(environ: Any, start: Any) -> list[bytes]:
         return [b""]
 
-    _, response = call_wsgi(found, unread)
+    _, response = call_wsgi(new_gate, unread)
     assert next(iter(response)) == b"first"
     response.close()
     assert ledger.flush(20)
-    _, response = call_wsgi(found, stated)
+    _, response = call_wsgi(new_gate, stated)
     assert next(iter(response)) == b"first"
     response.close()
     assert ledger.flush(20)
-    call_wsgi(found, forgets)
+    call_wsgi(new_gate, forgets)
     assert ledger.flush(20)
     assert service.settled == [{"capture": 10}, {"capture": 10}, "void"]
     assert ledger.counts()["captured"] == 2
 
 
 def test_the_same_gate_twice_holds_once(service: Service) -> None:
-    found, ledger = gate(service)
-    inner = wsgi.GateMiddleware(started, found)
-    assert call_wsgi(found, inner)[0] == 200
+    new_gate, ledger = gate(service)
+    inner = wsgi.GateMiddleware(started, new_gate)
+    assert call_wsgi(new_gate, inner)[0] == 200
     assert ledger.flush(20)
     assert (len(service.holds), service.settled) == (1, [{"capture": 10}])
 
 
 def test_a_handler_knows_its_hold(service: Service) -> None:
-    found, ledger = gate(service)
+    new_gate, ledger = gate(service)
     ids: list[str | None] = []
 
     def logs(environ: Any, start: Any) -> list[bytes]:
         ids.append(wsgi.allowed(environ).hold_id)
         return started(environ, start)
 
-    assert call_wsgi(found, logs)[0] == 200
+    assert call_wsgi(new_gate, logs)[0] == 200
     assert ledger.flush(20)
     assert ids == [service.holds[0]["id"]]
 
 
 def test_an_application_that_compares_itself_is_charged(service: Service) -> None:
     counts: list[str] = []
-    found, ledger = gate(service, count=lambda name, labels: counts.append(" ".join([name, *labels.values()])))
+    new_gate, ledger = gate(service, count=lambda name, labels: counts.append(" ".join([name, *labels.values()])))
 
     def compares(template: str) -> Any:
         def application(environ: Any, start: Any) -> list[bytes]:
@@ -293,8 +293,8 @@ def test_an_application_that_compares_itself_is_charged(service: Service) -> Non
 
         return lambda app, gate: wsgi.GateMiddleware(application, gate, is_compared=True)
 
-    assert call_wsgi(found, started, compares("/run"))[0] == 200
-    assert call_wsgi(found, started, compares("/walk"))[0] == 404
+    assert call_wsgi(new_gate, started, compares("/run"))[0] == 200
+    assert call_wsgi(new_gate, started, compares("/walk"))[0] == 404
     assert ledger.flush(20)
     assert service.settled == [{"capture": 10}, "void"]
     assert [count for count in counts if count.startswith("orbgate_decisions")] == [
@@ -335,7 +335,7 @@ def test_the_tutorial_runs_as_it_is_written(root: Path, tmp_path: Path, command:
         listeners = [stack.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(4)]
         ports: dict[str, str] = dict(zip(("9000", "9180", "9186", "8000"), (str(listener.getsockname()[1]) for listener in listeners)))
     page = (root / "docs/tutorial/charge-python.md").read_text(encoding="utf-8")
-    page = re.sub(r"\b(9000|9180|9186|8000)\b", lambda found: ports[found[0]], page)
+    page = re.sub(r"\b(9000|9180|9186|8000)\b", lambda match: ports[match[0]], page)
     blocks = re.findall(r"^```(?:yaml|sh|python)\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     _, policy, gateway, start, service, call, grant, show, other_db = blocks
     with postgres() if store == "postgres" else nullcontext("") as url:
@@ -364,7 +364,7 @@ CASES = Path(__file__).parents[3] / "policy" / "cases" / "mcp"
 RESPONSES = [json.loads(line) for line in (CASES / "responses.jsonl").read_text().splitlines()]
 
 
-async def call_mcp(found: Gate, row: dict[str, Any]) -> list[dict[str, Any]]:
+async def call_mcp(gate: Gate, row: dict[str, Any]) -> list[dict[str, Any]]:
     """A call of `refund`, which is answered as the row says, in pieces."""
 
     async def application(scope: Any, receive: Any, send: Any) -> None:
@@ -400,7 +400,7 @@ async def call_mcp(found: Gate, row: dict[str, Any]) -> list[dict[str, Any]]:
         await receive()
         await application(scope, receive, send)
 
-    await asgi.GateMiddleware(reads, found)(scope, receive, send)
+    await asgi.GateMiddleware(reads, gate)(scope, receive, send)
     return sent
 
 
@@ -412,10 +412,10 @@ def test_an_mcp_response_settles(service: Service) -> None:
     ]
     for settings in ledgers:
         ledger = Ledger(service.url, secret=SECRET, **settings)
-        found = Gate(policy, ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger, mcp="/mcp")
+        new_gate = Gate(policy, ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger, mcp="/mcp")
         for row in RESPONSES:
             service.settled.clear()
-            sent = asyncio.run(call_mcp(found, row))
+            sent = asyncio.run(call_mcp(new_gate, row))
             assert b"".join(message.get("body", b"") for message in sent) == row["body"].encode(), row["name"]
             assert ledger.flush(20)
             costs = settings.get(row["costs"], "capture" if row["costs"] == "captured" else "void")
@@ -441,13 +441,13 @@ def test_an_mcp_endpoint_needs_its_settings_and_denies_with_an_error(service: Se
 
 def test_a_heartbeat_extends_the_holds_of_calls_that_run(service: Service) -> None:
     ledger = Ledger(service.url, on_cancelled="void", secret=SECRET, ttl=6.0)
-    found = Gate(policy(), ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger)
+    new_gate = Gate(policy(), ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger)
 
     def waits(environ: Any, start: Any) -> list[bytes]:
         assert service.extended.wait(30)
         return started(environ, start)
 
-    assert call_wsgi(found, waits)[0] == 200
+    assert call_wsgi(new_gate, waits)[0] == 200
     assert ledger.flush(20)
     assert service.settled == [{"capture": 10}]
 
@@ -462,18 +462,18 @@ def test_a_full_queue_denies_and_lost_settlements_are_counted(service: Service) 
             lost.set()
 
     ledger = Ledger(service.url, on_cancelled="void", secret=SECRET, ttl=6.0, queue=1)
-    found = Gate(policy(), ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger, count=count)
+    new_gate = Gate(policy(), ISSUER.tokens, fetch=ISSUER.fetch, ledger=ledger, count=count)
     service.settles = False
-    assert call_wsgi(found, started)[0] == 200
-    assert call_wsgi(found, started)[0] == 503
+    assert call_wsgi(new_gate, started)[0] == 200
+    assert call_wsgi(new_gate, started)[0] == 503
     assert lost.wait(30)
     assert ledger.counts()["lost"] == 1
     assert [one for one in counts if one.startswith("orbgate_holds")] == ["orbgate_holds_total held", "orbgate_holds_total unavailable"]
 
 
 def test_flat_denials_hide_an_empty_account_but_not_a_ledger_that_is_down(service: Service) -> None:
-    found, _ = gate(service, flat_403=True)
+    new_gate, _ = gate(service, flat_403=True)
     service.answer = {"hold": "denied", "reason": "insufficient"}
-    assert call_wsgi(found, started)[0] == 403
+    assert call_wsgi(new_gate, started)[0] == 403
     service.secrets = set()
-    assert call_wsgi(found, started)[0] == 503
+    assert call_wsgi(new_gate, started)[0] == 503

@@ -41,11 +41,11 @@ def in_pieces(body: bytes, size: int = 5) -> list[dict[str, Any]]:
 class Service:
     """A handler that reads all that it receives, and the end of the connection."""
 
-    def __init__(self, found: Gate) -> None:
+    def __init__(self, gate: Gate) -> None:
         self.bodies: list[bytes] = []
         self.allowed: list[Allowed] = []
         self.after: list[str] = []
-        self.middleware = asgi.GateMiddleware(self.run, found)
+        self.middleware = asgi.GateMiddleware(self.run, gate)
 
     async def run(self, scope: Any, receive: Any, send: Any) -> None:
         body, more = b"", True
@@ -171,13 +171,13 @@ def test_bodies_have_a_limit_in_all() -> None:
 
 
 def test_the_policy_counts_that_is_active_when_the_body_has_arrived() -> None:
-    found = gate()
-    service = Service(found)
+    new_gate = gate()
+    service = Service(new_gate)
     newer = Policy.from_yaml((CASES / "policy.yaml").read_text().replace("call/list_orders", "call/list"))
 
     class Late(dict[str, Any]):
         def get(self, name: str, default: Any = None) -> Any:
-            found.policy = newer
+            new_gate.policy = newer
             return super().get(name, default)
 
     [message] = in_pieces(call("list_orders"), 1000)
@@ -188,8 +188,8 @@ def test_the_policy_counts_that_is_active_when_the_body_has_arrived() -> None:
 def test_origins_metadata_and_other_ways_in() -> None:
     service = Service(gate(metadata=ISSUER.audience))
     for origin, status in (("https://app.example", 200), ("https://evil.example", 403)):
-        found = service.send(in_pieces(call("list_orders")), [JSON, ("Origin", origin)])
-        assert found[0] == status
+        answer = service.send(in_pieces(call("list_orders")), [JSON, ("Origin", origin)])
+        assert answer[0] == status
     for path, method in (("/.well-known/oauth-protected-resource", "GET"), ("/.well-known/oauth-protected-resource", "HEAD")):
         status, headers, body = service.send([], [], None, method, path)
         assert (status, headers["access-control-allow-origin"], headers["cache-control"]) == (200, "*", "max-age=3600")
@@ -223,12 +223,12 @@ def test_wrong_settings_are_refused(tmp_path: Path) -> None:
         Gate(Policy.from_yaml(other), ISSUER.tokens, mcp="/mcp")
     file = tmp_path / "policy.yaml"
     file.write_text(other)
-    found = gate()
+    new_gate = gate()
     with pytest.raises(ValueError, match="only MCP operations"):
-        found.reload(file)
-    found.check_routes([("POST", "/mcp")])
+        new_gate.reload(file)
+    new_gate.check_routes([("POST", "/mcp")])
     with pytest.raises(ValueError, match="ASGI"):
-        wsgi.GateMiddleware(lambda environ, start: [], found)
+        wsgi.GateMiddleware(lambda environ, start: [], new_gate)
 
 
 def test_a_denied_operation_is_counted_audited_and_explained(caplog: pytest.LogCaptureFixture) -> None:

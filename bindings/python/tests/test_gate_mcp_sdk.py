@@ -47,7 +47,7 @@ class Authorizer(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Endpoints)
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         self.issuer = Issuer(self.url)
-        self.asked: list[str] = []
+        self.scopes: list[str] = []
         self.codes: dict[str, dict[str, str]] = {}
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -68,11 +68,11 @@ class Endpoints(BaseHTTPRequestHandler):
         elif url.path == "/jwks":
             self._say(200, json.loads(known.issuer.fetch("", 0, 0).body))
         elif url.path == "/authorize":
-            asked = {name: values[0] for name, values in parse_qs(url.query).items()}
-            known.asked.append(asked["scope"])
+            query = {name: values[0] for name, values in parse_qs(url.query).items()}
+            known.scopes.append(query["scope"])
             code = f"code-{len(known.codes)}"
-            known.codes[code] = asked
-            self._say(302, {}, f"{REDIRECT}?{urlencode({'code': code, 'state': asked['state']})}")
+            known.codes[code] = query
+            self._say(302, {}, f"{REDIRECT}?{urlencode({'code': code, 'state': query['state']})}")
         else:
             self._say(404, {})
 
@@ -82,11 +82,11 @@ class Endpoints(BaseHTTPRequestHandler):
             self._say(201, {**json.loads(body), "client_id": "client"})
             return
         given = {name: values[0] for name, values in parse_qs(body).items()}
-        asked = self.known.codes.pop(given["code"])
+        query = self.known.codes.pop(given["code"])
         challenge = base64.urlsafe_b64encode(hashlib.sha256(given["code_verifier"].encode()).digest()).rstrip(b"=").decode()
-        assert challenge == asked["code_challenge"]
-        token = self.known.issuer.bearer("user", asked["scope"], aud=asked["resource"]).removeprefix("Bearer ")
-        self._say(200, {"access_token": token, "token_type": "Bearer", "expires_in": 600, "scope": asked["scope"]})
+        assert challenge == query["code_challenge"]
+        token = self.known.issuer.bearer("user", query["scope"], aud=query["resource"]).removeprefix("Bearer ")
+        self._say(200, {"access_token": token, "token_type": "Bearer", "expires_in": 600, "scope": query["scope"]})
 
     def _say(self, status: int, told: Any, location: str | None = None) -> None:
         text = json.dumps(told).encode()
@@ -140,9 +140,9 @@ class User:
         at = urlsplit(url)
         connection = http.client.HTTPConnection(at.netloc)
         connection.request("GET", f"{at.path}?{at.query}")
-        found = parse_qs(urlsplit(connection.getresponse().headers["Location"]).query)
+        query = parse_qs(urlsplit(connection.getresponse().headers["Location"]).query)
         connection.close()
-        return AuthorizationCodeResult(code=found["code"][0], state=found["state"][0])
+        return AuthorizationCodeResult(code=query["code"][0], state=query["state"][0])
 
 
 def shop_server(ran: list[str]) -> MCPServer:
@@ -168,21 +168,21 @@ def shop(ran: list[str], **options: Any) -> Any:
 
 @contextmanager
 def listening() -> Iterator[socket.socket]:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        found.listen(64)
-        yield found
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(64)
+        yield listener
 
 
 @asynccontextmanager
-async def served(app: Any, found: socket.socket) -> AsyncIterator[str]:
+async def served(app: Any, listener: socket.socket) -> AsyncIterator[str]:
     server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
-    task = asyncio.ensure_future(server.serve([found]))
+    task = asyncio.ensure_future(server.serve([listener]))
     while not server.started:
         assert not task.done(), "the server didn't start"
         await asyncio.sleep(0.01)
     try:
-        yield f"http://127.0.0.1:{found.getsockname()[1]}"
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
         server.should_exit = True
         await task
@@ -194,8 +194,8 @@ def test_a_client_is_challenged_steps_up_twice_and_calls(mode: Any, tmp_path: Pa
     authorizer = Authorizer()
 
     async def run() -> None:
-        with listening() as found:
-            url = f"http://127.0.0.1:{found.getsockname()[1]}/mcp"
+        with listening() as listener:
+            url = f"http://127.0.0.1:{listener.getsockname()[1]}/mcp"
             authorizer.issuer.audience = url
             tokens = tmp_path / "tokens.yaml"
             tokens.write_text(authorizer.issuer.tokens)
@@ -203,11 +203,11 @@ def test_a_client_is_challenged_steps_up_twice_and_calls(mode: Any, tmp_path: Pa
             user = User()
             told = OAuthClientMetadata(redirect_uris=[REDIRECT], token_endpoint_auth_method="none", grant_types=["authorization_code"])  # type: ignore[list-item]
             auth = OAuthClientProvider(url, told, Kept(), user.redirect, user.callback)
-            async with served(app, found), httpx2.AsyncClient(auth=auth, timeout=30) as web:
+            async with served(app, listener), httpx2.AsyncClient(auth=auth, timeout=30) as web:
                 async with Client(streamable_http_client(url, http_client=web), mode=mode) as client:
                     tools = await client.list_tools()
                     assert {tool.name for tool in tools.tools} == {"list_orders", "refund"}
-                    assert authorizer.asked == ["mcp:connect"]
+                    assert authorizer.scopes == ["mcp:connect"]
                     for tool, result in (("list_orders", "none"), ("refund", "done"), ("list_orders", "none")):
                         called = await client.call_tool(tool, {})
                         assert (called.is_error, called.content[0].text) == (False, result)  # type: ignore[union-attr]
@@ -218,7 +218,7 @@ def test_a_client_is_challenged_steps_up_twice_and_calls(mode: Any, tmp_path: Pa
         authorizer.shutdown()
         authorizer.server_close()
     assert ran == ["list_orders", "refund", "list_orders"]
-    assert authorizer.asked == ["mcp:connect", "mcp:connect orders:read", "mcp:connect orders:read orders:write"]
+    assert authorizer.scopes == ["mcp:connect", "mcp:connect orders:read", "mcp:connect orders:read orders:write"]
 
 
 def test_the_server_runs_only_the_allowed_tool() -> None:
@@ -227,8 +227,8 @@ def test_the_server_runs_only_the_allowed_tool() -> None:
 
     async def send(app: Any, ran: list[str]) -> list[tuple[Any, int, list[str]]]:
         results = []
-        with listening() as found:
-            async with served(app, found) as url, httpx2.AsyncClient(timeout=30) as web:
+        with listening() as listener:
+            async with served(app, listener) as url, httpx2.AsyncClient(timeout=30) as web:
                 for row in ROWS:
                     headers = [("accept", "application/json, text/event-stream"), ("authorization", issuer.bearer("user", HELD)), *lines_of(row)]
                     raw = [(name.encode(), value.encode("latin-1")) for name, value in headers]
@@ -266,8 +266,8 @@ def test_a_client_connects_with_a_drafted_policy(command: str, language: str, mo
     protect(app, Gate(Policy.from_yaml(draft), issuer.tokens, fetch=issuer.fetch, mcp="/mcp"))
 
     async def run() -> None:
-        with listening() as found:
-            async with served(app, found) as url:
+        with listening() as listener:
+            async with served(app, listener) as url:
                 for scopes in ("mcp:connect", "mcp:connect tools:read tools:write"):
                     headers = {"Authorization": issuer.bearer("user", scopes)}
                     async with httpx2.AsyncClient(headers=headers, timeout=30) as web:
@@ -295,8 +295,8 @@ def test_a_session_belongs_to_its_caller() -> None:
     protect(app, Gate(POLICY, issuer.tokens, fetch=issuer.fetch, mcp="/mcp"))
 
     async def run() -> None:
-        with listening() as found:
-            async with served(app, found) as url, httpx2.AsyncClient(timeout=30) as web:
+        with listening() as listener:
+            async with served(app, listener) as url, httpx2.AsyncClient(timeout=30) as web:
 
                 async def send(subject: str, method: str, params: Any, **headers: str) -> httpx2.Response:
                     lines = {"Accept": "application/json, text/event-stream", "Authorization": issuer.bearer("user", HELD, sub=subject), **headers}
@@ -333,8 +333,8 @@ def test_the_server_s_responses_settle(mode: Any, is_json: bool) -> None:
     headers = {"Authorization": issuer.bearer("user", f"{HELD} orders:write")}
 
     async def run() -> None:
-        with listening() as found:
-            async with served(app, found) as url, httpx2.AsyncClient(timeout=30, headers=headers) as web:
+        with listening() as listener:
+            async with served(app, listener) as url, httpx2.AsyncClient(timeout=30, headers=headers) as web:
                 async with Client(streamable_http_client(f"{url}/mcp", http_client=web), mode=mode) as client:
                     for end, is_error in (("result", False), ("tool error", True)):
                         assert (await client.call_tool("refund", {"end": end})).is_error is is_error

@@ -52,8 +52,8 @@ def test_denials_by_servers_and_routers_are_explained(caplog: pytest.LogCaptureF
     allowed = gate.allowed(gate.answer("GET", "/items/7", right), "GET", "/items/7")
     assert not allowed.compare("GET", "/items/7", "/other")
     assert gate.answer("GET", "/items/7", right, lambda: "/other").misrouted == "/other"
-    found = [(row["path"], row["explanation"]["reason"]) for row in explained(caplog)]
-    assert found == [("/nowhere", "no_route"), ("/nobody", "no_route")]
+    reasons = [(row["path"], row["explanation"]["reason"]) for row in explained(caplog)]
+    assert reasons == [("/nowhere", "no_route"), ("/nobody", "no_route")]
     assert "secret" not in caplog.text
 
 

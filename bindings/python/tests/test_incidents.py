@@ -74,8 +74,8 @@ def verdict(name: str, is_long: bool, change: Callable[[Any], Any] = lambda tabl
     happened, _, _, _, options = INCIDENTS[name]
     log = Log(is_long)
     happened(log)
-    said = {"policy": BANK, **options}
-    return report(change(log.table()), said.pop("policy"), columns={"served_status": "status", **said.pop("columns", {})}, time_zone="UTC", public=PUBLIC, **said)
+    arguments = {"policy": BANK, **options}
+    return report(change(log.table()), arguments.pop("policy"), columns={"served_status": "status", **arguments.pop("columns", {})}, time_zone="UTC", public=PUBLIC, **arguments)
 
 
 @pytest.mark.parametrize("is_long", [False, True], ids=["day", "week"])
@@ -84,13 +84,13 @@ def test_the_verdict_is_what_happened(name: str, is_long: bool, expected: Expect
     _, above, kind, words, _ = INCIDENTS[name]
     made = verdict(name, is_long)
     # Times of this log have no zone, so the reader is told one.
-    found = made.figures.findings.where(lambda row: row.kind != "warnings")
-    assert [row.kind for row in found if row.level != "low"] == above
-    [finding] = [row for row in found if row.kind == kind]
+    findings = made.figures.findings.where(lambda row: row.kind != "warnings")
+    assert [row.kind for row in findings if row.level != "low"] == above
+    [finding] = [row for row in findings if row.kind == kind]
     assert all(word in finding.sentence for word in words), finding.sentence
     first_screen = html.unescape(made.html.partition('<dl class="tiles">')[0])
     assert finding.sentence in first_screen and finding.action in first_screen
-    assert found[0].kind == (above or [row.kind for row in found])[0]
+    assert findings[0].kind == (above or [row.kind for row in findings])[0]
     expected(finding.sentence, finding.action)
     # A tile with a zero beside an attack contradicted it.
     tile = re.search(r"<dt>Flagged callers</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", html.unescape(made.html))
@@ -114,13 +114,13 @@ def test_the_calls_of_an_attack_have_a_cause() -> None:
     log = Log(False)
     for at in range(300):
         log.add(log.part(0.4) + timedelta(seconds=2 * at), "GET", "/v1/rates", address=f"45.9.{at % 50}.1")
-    found = report(log.table(), BANK, columns={"served_status": "status", "address": "address"}, time_zone="UTC", public=PUBLIC).figures.findings
-    assert "attack" in {row.kind for row in found} and "not_judged" not in {row.kind for row in found}
+    findings = report(log.table(), BANK, columns={"served_status": "status", "address": "address"}, time_zone="UTC", public=PUBLIC).figures.findings
+    assert "attack" in {row.kind for row in findings} and "not_judged" not in {row.kind for row in findings}
 
 
 def test_calls_that_a_switch_explains_have_its_advice() -> None:
-    found = {row.kind: row.action for row in verdict("deployed policy", False).figures.findings}
-    assert found["served_though_denied"] == found["changes"]
+    actions = {row.kind: row.action for row in verdict("deployed policy", False).figures.findings}
+    assert actions["served_though_denied"] == actions["changes"]
 
 
 def test_a_job_of_each_night_is_not_new_in_the_first_night() -> None:
@@ -128,5 +128,5 @@ def test_a_job_of_each_night_is_not_new_in_the_first_night() -> None:
     log = Log(True)
     for at in range(4 * 30):
         log.call("rate-feed", START + timedelta(days=at // 30, hours=20, seconds=at % 30), "GET /v1/rates", scopes="accounts:read", caller="nightly")
-    found = report(log.table(), BANK, columns={"served_status": "status"}, time_zone="UTC", public=PUBLIC).figures.findings
-    assert "misconfigured_client" not in {row.kind for row in found} and "always_denied_client" in {row.kind for row in found}
+    findings = report(log.table(), BANK, columns={"served_status": "status"}, time_zone="UTC", public=PUBLIC).figures.findings
+    assert "misconfigured_client" not in {row.kind for row in findings} and "always_denied_client" in {row.kind for row in findings}

@@ -31,7 +31,7 @@ def cases() -> dict[str, list[Request]]:
     assert spec and spec.loader
     runner = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(runner)
-    found: dict[str, list[Request]] = {}
+    by_policy: dict[str, list[Request]] = {}
     for _, case in runner.cases():
         request: Request = {name: runner.plain(case[name]) for name in ("method", "target", "scopes", "by_scope")}
         request["kind"] = case["kind"].encode() or None
@@ -40,8 +40,8 @@ def cases() -> dict[str, list[Request]]:
             request["method"] = request["target"] = None
         else:
             request["by_scope"] = None
-        found.setdefault(case["policy"], []).append(request)
-    return found
+        by_policy.setdefault(case["policy"], []).append(request)
+    return by_policy
 
 
 CASES = cases()
@@ -155,10 +155,10 @@ def answer(policy: Policy, request: Request) -> dict[str, Any]:
         decision = policy.decide_scope(request["by_scope"], token, allow_bonus_orbs_use=request["bonus"])
     else:
         decision = policy.decide(request["method"], request["target"], token, allow_bonus_orbs_use=request["bonus"])
-    found = decision.to_dict()
-    orbs = found.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
-    needs = needs_of(found.pop("scopes", None))
-    return {**found, **orbs, "about": decision.about, "needs": needs}
+    fields = decision.to_dict()
+    orbs = fields.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
+    needs = needs_of(fields.pop("scopes", None))
+    return {**fields, **orbs, "about": decision.about, "needs": needs}
 
 
 def needs_of(scopes: list[list[str]] | None) -> str | None:
@@ -265,13 +265,13 @@ def test_a_log_that_breaks_off(tmp_path: Path, policy: Policy, format: str) -> N
     whole = gzip.compress(path.read_bytes())
     expected = read_rows(path, whole, **options)
     path.write_bytes(whole[: len(whole) * 2 // 3])
-    found, reader = [], logs.read(path, **options)
+    rows, reader = [], logs.read(path, **options)
     with pytest.raises(TableError, match="cannot read .*: .*end-of-stream"):
         for batch in reader:
-            found += batch.to_pylist()
-    assert 0 < len(found) < len(expected) and found == expected[: len(found)]
+            rows += batch.to_pylist()
+    assert 0 < len(rows) < len(expected) and rows == expected[: len(rows)]
     summary = logs.replay(logs.read(path, **options), policy)
-    assert summary.rows == len(found) and summary.broken and not summary.is_complete
+    assert summary.rows == len(rows) and summary.broken and not summary.is_complete
     damaged = bytearray(whole)
     damaged[len(whole) // 2] ^= 0xFF
     path.write_bytes(bytes(damaged))

@@ -66,8 +66,8 @@ def test_an_access_log_says_who_and_when(tmp_path: Path) -> None:
     [row] = read_rows(log, LINE)
     assert (row["caller"], row["kind"], row["time"].isoformat()) == ("10.0.0.1", None, "2026-11-20T12:05:00+00:00")
     [row] = read_rows(log, LINE, columns={"caller": "user"}, kind="organisation", scopes="a b", allow_bonus_orbs_use=True)
-    found = [row[name] for name in ("caller", "kind", "scopes", "allow_bonus_orbs_use")]
-    assert found == ["ann", "organisation", "a b", True]
+    values = [row[name] for name in ("caller", "kind", "scopes", "allow_bonus_orbs_use")]
+    assert values == ["ann", "organisation", "a b", True]
     names = "access.log.1 access.log-20261120 access.LOG.2 access_log ssl_access_log.3 access_log-20261120 calls.txt"
     names += " access.log-2026-11-20 access.log.2026-11-19 access.log.gz.1 access_log.bak access.log.2.old ssl_access_log-20261120.1"
     for name in names.split():
@@ -88,8 +88,8 @@ def test_a_line_of_an_access_log_is_a_call_whatever_its_time_says(tmp_path: Path
         "1 time has no zone, so it was read as +05:00.",
     ]
     rows = pa.table(logs.read(log, time_zone="+05:00")).to_pylist()
-    found = [row["time"] and row["time"].isoformat() for row in rows[:5]]
-    assert found == ["2026-11-20T12:05:00+00:00", "2026-11-20T08:05:00+00:00", "2026-11-20T13:05:00.500000+00:00", None, None]
+    instants = [row["time"] and row["time"].isoformat() for row in rows[:5]]
+    assert instants == ["2026-11-20T12:05:00+00:00", "2026-11-20T08:05:00+00:00", "2026-11-20T13:05:00.500000+00:00", None, None]
     assert [row["served_status"] for row in rows] == [200] * 5 + [404, None, None, None]
     assert {row["target"] for row in rows} == {"/a"}
     for name, text in (("a.jsonl", '{"method":"GET","target":"/a","time":"20/Nov/2026:13:05:00"}'), ("a.csv", "method,target,time\nGET,/a,20/Nov/2026:13:05:00")):
@@ -127,10 +127,10 @@ def test_several_files_are_one_log(tmp_path: Path, policy: Policy) -> None:
     (tmp_path / "access.log.1").write_bytes(lines[2] + b"-\n")
     (tmp_path / "access.log").write_bytes(b"".join(lines[3:5]))
     paths = [tmp_path / name for name in ("access.log.2.gz", "access.log.1", "access.log")]
-    found = pa.table(logs.read(paths)).to_pylist()
-    assert [row["target"] for row in found] == ["/0", "/1", "/2", None, "/3", "/4"]
-    assert [row["row"] for row in found] == [1, 2, 3, 4, 5, 6]
-    assert found[3]["error"].startswith(f"`{Path(paths[1]).name}`, row 2 ")
+    rows = pa.table(logs.read(paths)).to_pylist()
+    assert [row["target"] for row in rows] == ["/0", "/1", "/2", None, "/3", "/4"]
+    assert [row["row"] for row in rows] == [1, 2, 3, 4, 5, 6]
+    assert rows[3]["error"].startswith(f"`{Path(paths[1]).name}`, row 2 ")
     by_pattern = pa.table(logs.read(tmp_path / "access.log*"))["target"].to_pylist()
     assert by_pattern == ["/3", "/4", "/2", None, "/0", "/1"]
     assert pa.table(logs.read(tmp_path))["target"].to_pylist() == by_pattern
@@ -146,8 +146,8 @@ def test_a_folder_of_parquet_is_one_log(tmp_path: Path) -> None:
     for name in ("part-0.parquet", "day=2/part-1.snappy.parquet", "_temporary/part-9.parquet", "_SUCCESS"):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         pq.write_table(pa.table({"method": ["GET"], "target": [f"/{name}"]}), folder / name)
-    found = pa.table(logs.read(folder))["target"].to_pylist()
-    assert found == ["/day=2/part-1.snappy.parquet", "/part-0.parquet"]
+    targets = pa.table(logs.read(folder))["target"].to_pylist()
+    assert targets == ["/day=2/part-1.snappy.parquet", "/part-0.parquet"]
     (folder / "notes.md").write_text("what this is")
     with pytest.raises(ValueError, match="notes.md`.* `format`"):
         logs.read(folder)
@@ -196,8 +196,8 @@ def test_values_of_json_are_shown_as_json_has_them(tmp_path: Path, policy: Polic
     path.write_text(row("true"))
     summary = logs.replay(logs.read(path, format="json"), policy)
     assert "True" not in str(summary) and [row["caller"] for row in summary.to_dict()["top_denied_callers"]] == ["true"]
-    said = [line for line in str(summary).splitlines() if line.endswith(": `true` (row 1).")]
-    assert len(said) == 2, summary
+    lines = [line for line in str(summary).splitlines() if line.endswith(": `true` (row 1).")]
+    assert len(lines) == 2, summary
     # Of no other column a value is taken for text that is none.
     for member, value, kind in (("kind", "true", "a boolean"), ("scopes", "1.0", "a number"), ("target", "-0", "a number")):
         [error] = errors(path, f'{{"method":"GET","target":"/","{member}":{value}}}\n'.replace('"target":"/","target"', '"target"').encode(), format="json")
@@ -208,7 +208,7 @@ def test_values_of_tables_are_shown_as_arrow_has_them() -> None:
     calls = {"method": ["GET"], "target": ["/"]}
     reader = logs.read(pa.table({**calls, "caller": [2**53 + 1], "time": [True], "served_status": [False]}))
     assert pa.table(reader)["caller"].to_pylist() == [str(2**53 + 1)]
-    assert [said.rpartition(": ")[2] for said in reader.warnings if "(row 1)" in said] == ["`true` (row 1).", "`false` (row 1)."]
+    assert [warning.rpartition(": ")[2] for warning in reader.warnings if "(row 1)" in warning] == ["`true` (row 1).", "`false` (row 1)."]
     for wrong in ({"caller": [True]}, {"kind": [True]}, {"scopes": [1.0]}):
         with pytest.raises(TableError, match="(caller|kind|scopes)`.* strings.*, not "):
             list(logs.read(pa.table({**calls, **wrong})))
@@ -291,8 +291,8 @@ def test_two_columns_of_one_name(tmp_path: Path) -> None:
 def test_a_line_that_is_too_long(tmp_path: Path) -> None:
     vast = b"x" * (17 << 20)
     for name, options in (("a.log", {}), ("a.jsonl", {}), ("b.jsonl", {"format": "json"})):
-        found = errors(tmp_path / name, LINE + vast + b"\n" + LINE + vast, **options)
-        assert [found[1], found[3], len(found)] == ["longer than 16 MiB"] * 2 + [4], name
+        messages = errors(tmp_path / name, LINE + vast + b"\n" + LINE + vast, **options)
+        assert [messages[1], messages[3], len(messages)] == ["longer than 16 MiB"] * 2 + [4], name
 
 
 TIMES = [
@@ -319,8 +319,8 @@ def test_times(tmp_path: Path, written: str, unit: str | None, expected: str | N
     path = tmp_path / "a.csv"
     path.write_text(f"method,target,time\nGET,/,{written}\nGET,/,\n")
     reader = logs.read(path, time_unit=unit)
-    found = [row["time"] and row["time"].isoformat() for batch in reader for row in batch.to_pylist()]
-    assert found == [expected, None]
+    times = [row["time"] and row["time"].isoformat() for batch in reader for row in batch.to_pylist()]
+    assert times == [expected, None]
     assert reader.unread_times == (expected is None)
 
 
@@ -329,12 +329,12 @@ def test_times_of_every_kind_in_one_log(tmp_path: Path) -> None:
     read = [(written, expected) for written, unit, expected in TIMES if unit is None]
     for chosen in (read, read[:2], read[:1] * 3, read[2:3] * 3, read[3:4] * 3):
         rows = "".join(f"GET,/,{written}\n" for written, _ in chosen)
-        found = read_rows(tmp_path / "a.csv", f"method,target,time\n{rows}".encode())
-        assert [row["time"] and row["time"].isoformat() for row in found] == [expected for _, expected in chosen]
+        logged = read_rows(tmp_path / "a.csv", f"method,target,time\n{rows}".encode())
+        assert [row["time"] and row["time"].isoformat() for row in logged] == [expected for _, expected in chosen]
     lines = [{"method": "GET", "target": "/", "time": time} for time in (1_700_000_000, 1.7e9, "1700000000", 10**30, True)]
     text = "\n".join(map(json.dumps, lines)).encode()
-    found = read_rows(tmp_path / "a.json", text, format="json", time_unit="s")
-    assert [row["time"] and row["time"].isoformat() for row in found] == ["2023-11-14T22:13:20+00:00"] * 3 + [None] * 2
+    logged = read_rows(tmp_path / "a.json", text, format="json", time_unit="s")
+    assert [row["time"] and row["time"].isoformat() for row in logged] == ["2023-11-14T22:13:20+00:00"] * 3 + [None] * 2
 
 
 @pytest.mark.parametrize(
@@ -443,8 +443,8 @@ def test_arguments_that_do_not_fit(tmp_path: Path, expected: Expected, name: str
 def test_a_reader_is_a_table(tmp_path: Path, policy: Policy) -> None:
     path = tmp_path / "a.csv"
     path.write_text("method,target\nGET,/api/v1/external/orbs\nGET,/\n")
-    found = policy.decide_table(logs.read(path, kind="user", scopes="read:orbs")).to_pyarrow()
-    assert found["decision"].to_pylist() == ["allow", "deny"]
+    table = policy.decide_table(logs.read(path, kind="user", scopes="read:orbs")).to_pyarrow()
+    assert table["decision"].to_pylist() == ["allow", "deny"]
     reader = logs.read(path)
     assert next(reader).schema == reader.schema and reader.position == reader.size == path.stat().st_size
 
@@ -461,9 +461,9 @@ def test_broken_rows_of_a_table_keep_their_locations(tmp_path: Path, rows: int, 
     """Also where whole blocks are broken, and quotes have ends of lines in them."""
     filler = "x" * 2_000
     lines = ("oops" if row in broken else f'GET,"/{row}\n{filler}",u' for row in range(rows))
-    found = read_rows(tmp_path / "a.csv", "\n".join(["method,target,caller", *lines]).encode())
-    assert len(found) == rows
-    for row in found:
+    logged = read_rows(tmp_path / "a.csv", "\n".join(["method,target,caller", *lines]).encode())
+    assert len(logged) == rows
+    for row in logged:
         at = row["row"] - 1
         assert (row["target"] is None) == (at in broken) == (row["error"] is not None)
         assert row["target"] is None or row["target"].startswith(f"/{at}\n")
@@ -495,6 +495,6 @@ def test_a_time_that_cannot_be_read_is_shown(times: list[Any], unit: str | None,
 def test_what_is_no_json_is_said_once(tmp_path: Path, expected: Expected) -> None:
     path = tmp_path / "log.jsonl"
     path.write_text('{"a": "x\n{"a" 1}\n')
-    found = pa.table(logs.read(path, format="json"))["error"].to_pylist()
-    assert [error.rpartition(" ")[2] for error in found] == ["7", "6"]
-    expected(*found)
+    messages = pa.table(logs.read(path, format="json"))["error"].to_pylist()
+    assert [error.rpartition(" ")[2] for error in messages] == ["7", "6"]
+    expected(*messages)

@@ -34,8 +34,8 @@ CALL = {"method": "GET", "target": ORBS, "kind": "user", "scopes": "read:orbs", 
 
 @lru_cache(maxsize=None)
 def schema() -> dict[str, Any]:
-    found: dict[str, Any] = ocsf.get_ocsf_schema(version=SCHEMA)
-    return found
+    result: dict[str, Any] = ocsf.get_ocsf_schema(version=SCHEMA)
+    return result
 
 
 @lru_cache(maxsize=None)
@@ -59,10 +59,10 @@ def check(event: dict[str, Any]) -> None:
 def events(tmp_path: Path, log: Path, *options: str, code: int = 0) -> list[dict[str, Any]]:
     out = tmp_path / "events.jsonl"
     assert main(["report", str(log), "--out", str(tmp_path / "page.html"), "--ocsf", str(out), *options]) == code
-    found = [json.loads(line) for line in out.read_text("ascii").splitlines()]
-    for event in found:
+    written = [json.loads(line) for line in out.read_text("ascii").splitlines()]
+    for event in written:
         check(event)
-    return found
+    return written
 
 
 def of_calls(tmp_path: Path, *calls: dict[str, Any], code: int = 0) -> list[dict[str, Any]]:
@@ -76,8 +76,8 @@ def test_each_decision_of_a_log_is_a_valid_event(tmp_path: Path) -> None:
     log = tmp_path / "calls.parquet"
     statuses = pa.array([(200, 403, 404, 500, 302, None)[at % 6] for at in range(len(made_up))], pa.int64())
     pq.write_table(table(made_up).append_column("served_status", statuses), log)
-    found = events(tmp_path, log, "--tolerate", "100%")
-    decided = [event for event in found if event["class_uid"] != 2004]
+    written = events(tmp_path, log, "--tolerate", "100%")
+    decided = [event for event in written if event["class_uid"] != 2004]
     summary = logs.replay(logs.read(log), POLICY).to_dict()
     assert sum(event["action"] == "Allowed" for event in decided) == summary["allowed"] > 100
     assert sum(event["action"] == "Denied" for event in decided) == summary["denied"] > 100
@@ -97,18 +97,18 @@ def test_each_decision_of_a_log_is_a_valid_event(tmp_path: Path) -> None:
 
 
 def test_findings_are_events_after_the_decisions(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = of_calls(tmp_path, CALL, {**CALL, "target": KEYS}, {**CALL, "status": 403})
+    written = of_calls(tmp_path, CALL, {**CALL, "target": KEYS}, {**CALL, "status": 403})
     printed = capsys.readouterr().out
-    assert [event["class_uid"] for event in found[:4]] == [6003, 6003, 6003, 2004]
-    served, refused = found[3:5]
+    assert [event["class_uid"] for event in written[:4]] == [6003, 6003, 6003, 2004]
+    served, refused = written[3:5]
     assert (served["severity"], served["finding_info"]["types"], served["unmapped"]["affected"]) == ("High", ["served_though_denied"], 1)
     assert (refused["severity"], refused["finding_info"]["types"]) == ("Medium", ["refused_though_allowed"])
-    for event in found[3:]:
+    for event in written[3:]:
         assert f"{event['severity'].lower()}: {event['message']} {event['remediation']['desc']}\n" in printed
-    assert len({event["finding_info"]["uid"] for event in found[3:]}) == len(found) - 3
-    assert f"{tmp_path / 'events.jsonl'}: {len(found)} OCSF {SCHEMA} events\n" in printed
+    assert len({event["finding_info"]["uid"] for event in written[3:]}) == len(written) - 3
+    assert f"{tmp_path / 'events.jsonl'}: {len(written)} OCSF {SCHEMA} events\n" in printed
     again = of_calls(tmp_path, CALL, {**CALL, "target": KEYS}, {**CALL, "status": 403})
-    assert again == found
+    assert again == written
 
 
 def test_an_event_says_what_was_decided_and_what_the_server_did(tmp_path: Path) -> None:
@@ -128,15 +128,15 @@ def test_an_event_says_what_was_decided_and_what_the_server_did(tmp_path: Path) 
 
 
 def test_a_question_by_scope_is_an_authorized_session(tmp_path: Path) -> None:
-    asked = {"by_scope": "read:inference", "kind": "user", "scopes": "read:inference", "caller": "ann", "status": None}
-    allowed, denied = of_calls(tmp_path, asked, {**asked, "by_scope": JWT, "kind": "organisation"})[:2]
+    question = {"by_scope": "read:inference", "kind": "user", "scopes": "read:inference", "caller": "ann", "status": None}
+    allowed, denied = of_calls(tmp_path, question, {**question, "by_scope": JWT, "kind": "organisation"})[:2]
     assert (allowed["type_uid"], allowed["privileges"], allowed["action"]) == (300301, ["read:inference"], "Allowed")
     assert allowed["user"] == {"uid": "ann", "type_id": 1, "type": "User"} and allowed["time"] == 0
     assert denied["action"] == "Denied" and denied["user"]["type"] == "organisation" and denied["privileges"][0].startswith("(like a token)")
 
 
 def test_no_event_has_a_token(tmp_path: Path) -> None:
-    found = of_calls(
+    written = of_calls(
         tmp_path,
         {**CALL, "target": f"{ORBS}?access_token={JWT}", "caller": JWT},
         {**CALL, "target": f"/{JWT}/x", "method": f"GET {JWT}"},
@@ -144,7 +144,7 @@ def test_no_event_has_a_token(tmp_path: Path) -> None:
         {**CALL, "target": f"https://ann:{JWT}@host{ORBS}#{JWT}"},
         {"by_scope": JWT, "kind": "user", "scopes": JWT},
     )
-    assert len(found) > 5
+    assert len(written) > 5
     text = (tmp_path / "events.jsonl").read_text("ascii")
     assert not [part for part in JWT.split(".") if part in text]
 

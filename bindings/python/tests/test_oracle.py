@@ -128,56 +128,56 @@ class Expected:
                 self.count(call, row)
 
     def count(self, call: Call, row: int) -> None:
-        said = call.values
-        token = Token(said["kind"], said["scopes"]) if said["kind"] else None
-        found = POLICY.decide(said["method"], said["target"], token)
-        route, caller = found.route or found.about, said["caller"]
-        if route is None and found.reason in ("no_token", "invalid_token"):
+        values = call.values
+        token = Token(values["kind"], values["scopes"]) if values["kind"] else None
+        decision = POLICY.decide(values["method"], values["target"], token)
+        route, caller = decision.route or decision.about, values["caller"]
+        if route is None and decision.reason in ("no_token", "invalid_token"):
             # With a token, the decision says whether there is such a path.
-            route = POLICY.decide(said["method"], said["target"], Token("user", "")).route
-        self.reasons[found.reason] += 1
-        self.routes[route, bool(found)] += 1
-        before = BASE.decide(said["method"], said["target"], token)
-        for side, decided in (("", found), ("base_", before)):
+            route = POLICY.decide(values["method"], values["target"], Token("user", "")).route
+        self.reasons[decision.reason] += 1
+        self.routes[route, bool(decision)] += 1
+        before = BASE.decide(values["method"], values["target"], token)
+        for side, decided in (("", decision), ("base_", before)):
             if decided.orbs and decided.orbs.consumes:
                 charge = {"calls": 1, "orbs": decided.orbs.amount or 0, "unstated": int(decided.orbs.amount is None)}
                 for key in ("all", ("route", decided.route), ("scope", decided.scope), ("caller", caller or None), ("time", call.instant)):
                     for name, number in charge.items():
                         self.orbs[key, side + name] += number
                         if not side:
-                            self.orbs[key, f"{ANSWERS.get(said['status'], 'unknown')}_{name}"] += number
+                            self.orbs[key, f"{ANSWERS.get(values['status'], 'unknown')}_{name}"] += number
         self.all_calls[caller or None] += 1
-        if not found:
-            self.deny(call, row, found, before)
-        if caller and not found:
+        if not decision:
+            self.deny(call, row, decision, before)
+        if caller and not decision:
             self.denied[caller] += 1
-        for scope in set(said["scopes"].split()) if caller and said["kind"] in ("user", "organisation") else ():
+        for scope in set(values["scopes"].split()) if caller and values["kind"] in ("user", "organisation") else ():
             if scope != "odd:one":
                 self.granted[caller, scope] += 1
-        if found and found.reason == "scope_held" and caller:
-            self.used[caller, found.scope] += 1
-        if said["status"] in ("200", "201"):
-            self.served["served though denied"] += not found
-        if said["status"] == "403":
-            self.served["refused though allowed"] += bool(found)
+        if decision and decision.reason == "scope_held" and caller:
+            self.used[caller, decision.scope] += 1
+        if values["status"] in ("200", "201"):
+            self.served["served though denied"] += not decision
+        if values["status"] == "403":
+            self.served["refused though allowed"] += bool(decision)
         if call.instant is not None:
             self.by_hour[call.instant.replace(tzinfo=None, minute=0, second=0)] += 1
 
 
-    def deny(self, call: Call, row: int, found: Any, before: Any) -> None:
-        reason, scope = str(found.reason), None
+    def deny(self, call: Call, row: int, decision: Any, before: Any) -> None:
+        reason, scope = str(decision.reason), None
         pattern = {"scope_missing": "missing scope", "no_token": "no valid token", "invalid_token": "no valid token"}.get(reason, "unknown paths")
-        if pattern == "no valid token" and found.about is None:
+        if pattern == "no valid token" and decision.about is None:
             # With a token, the decision says whether there is a route.
-            said = call.values
-            with_token = POLICY.decide(said["method"], said["target"], Token("user", ""))
+            values = call.values
+            with_token = POLICY.decide(values["method"], values["target"], Token("user", ""))
             pattern = "unknown paths" if with_token.reason == "no_route" else pattern
             if pattern == "unknown paths" and before.about:
                 pattern = "older version"
         elif reason == "method_not_declared":
             pattern = "undeclared method"
         if pattern == "missing scope":
-            scope = found.scope
+            scope = decision.scope
         elif reason in ("no_route", "method_not_declared") and before.route and before.reason != "method_not_declared":
             pattern = "older version"
         self.denials.setdefault((call.values["caller"] or None, pattern, scope), []).append((row, call, reason, bool(before)))
@@ -190,41 +190,41 @@ def test_all_numbers_of_a_dirty_log(tmp_path: Path, seed: int) -> None:
     path.write_bytes(log)
     want = Expected(meant)
     named = {"served_status": "status"}
-    found = report(path, POLICY, base=BASE, columns=named).figures
-    assert (found.calls, found.log.unread) == (len(want.calls), meant.count(None)) and meant.count(None) > 10
-    assert {row.reason: row.calls for row in found.decisions.reasons} == want.reasons
+    figures = report(path, POLICY, base=BASE, columns=named).figures
+    assert (figures.calls, figures.log.unread) == (len(want.calls), meant.count(None)) and meant.count(None) > 10
+    assert {row.reason: row.calls for row in figures.decisions.reasons} == want.reasons
     routes: Counter[Any] = Counter()
-    for row in found.decisions.routes:
+    for row in figures.decisions.routes:
         routes[row.route, True] += row.allowed
         routes[row.route, False] += row.denied
     assert +routes == +want.routes
-    check_orbs(found, want)
-    check_denials(found, want)
-    assert {(use.caller, use.scope): (use.granted, use.used) for use in found.scopes.by_caller} == {
+    check_orbs(figures, want)
+    check_denials(figures, want)
+    assert {(use.caller, use.scope): (use.granted, use.used) for use in figures.scopes.by_caller} == {
         pair: (granted, want.used[pair]) for pair, granted in want.granted.items()
     }
-    assert {row.caller: row.denied for row in found.callers.counts if row.denied} == want.denied
+    assert {row.caller: row.denied for row in figures.callers.counts if row.denied} == want.denied
     all_the_same = Counter(caller for (caller, *_), of in want.denials.items() for _, call, *_ in of if call.values["status"] in ("200", "201"))
-    assert +Counter({row.caller: row.served_though_denied for row in found.callers.counts}) == +Counter({caller: calls for caller, calls in all_the_same.items() if caller})
-    assert {what: found.served.of(what) for what in want.served} == want.served
+    assert +Counter({row.caller: row.served_though_denied for row in figures.callers.counts}) == +Counter({caller: calls for caller, calls in all_the_same.items() if caller})
+    assert {what: figures.served.of(what) for what in want.served} == want.served
     hours: Counter[Any] = Counter()
-    assert found.times.unit is not None
+    assert figures.times.unit is not None
     for hour, calls in want.by_hour.items():
-        hours[found.times.unit.floor(hour)] += calls
-    assert {span.start: span.allowed + span.denied for span in found.times.spans if span.allowed + span.denied} == hours
-    assert found.log.unread_times == sum(call.is_unread_time for call in want.calls)
+        hours[figures.times.unit.floor(hour)] += calls
+    assert {span.start: span.allowed + span.denied for span in figures.times.spans if span.allowed + span.denied} == hours
+    assert figures.log.unread_times == sum(call.is_unread_time for call in want.calls)
     zoneless = sum(call.is_zoneless for call in want.calls)
-    assert f"{zoneless:,} times have no zone, so they were read as UTC, the default for `time_zone`." in found.log.warnings
+    assert f"{zoneless:,} times have no zone, so they were read as UTC, the default for `time_zone`." in figures.log.warnings
     alone = sum(not call.values["kind"] and bool(call.values["scopes"]) for call in want.calls)
-    assert f"{alone:,} calls have scopes but no token kind, so they were decided as calls without a token." in found.log.warnings
+    assert f"{alone:,} calls have scopes but no token kind, so they were decided as calls without a token." in figures.log.warnings
     denied = Counter((bool(call.values["kind"]), reason) for of in want.denials.values() for _, call, reason, _ in of)
     bad = {has: denied[has, "malformed_request"] for has in (False, True)}
-    assert (found.without_token, found.unauthenticated.malformed_without_token) == (denied[False, "no_token"] + bad[False], bad[False])
+    assert (figures.without_token, figures.unauthenticated.malformed_without_token) == (denied[False, "no_token"] + bad[False], bad[False])
     unknown = sum(
         call.values["kind"] not in ("", "user", "organisation") and reason == "malformed_request"
         for of in want.denials.values() for _, call, reason, _ in of
     )
-    assert (found.with_invalid_token, found.unauthenticated.malformed_with_invalid_token) == (denied[True, "invalid_token"] + unknown, unknown)
+    assert (figures.with_invalid_token, figures.unauthenticated.malformed_with_invalid_token) == (denied[True, "invalid_token"] + unknown, unknown)
     summary = logs.replay(logs.read(path, columns=named), POLICY).to_dict()
     assert (summary["rows"], summary["errors"]) == (len(meant), meant.count(None))
     assert summary["orbs"]["stated_amount"] == want.orbs["all", "orbs"] and summary["served"]["served_though_denied"] == want.served["served though denied"]
@@ -233,8 +233,8 @@ def test_all_numbers_of_a_dirty_log(tmp_path: Path, seed: int) -> None:
 CHARGED = tuple(f"{side}{name}" for side in ("", "served_", "refused_", "unknown_", "base_") for name in ("calls", "orbs", "unstated"))
 
 
-def check_orbs(found: Any, want: Expected) -> None:
-    for key, rows in (("route", found.orbs.routes), ("scope", found.orbs.scopes), ("caller", found.orbs.callers)):
+def check_orbs(figures: Any, want: Expected) -> None:
+    for key, rows in (("route", figures.orbs.routes), ("scope", figures.orbs.scopes), ("caller", figures.orbs.callers)):
         sums: Counter[Any] = Counter()
         for row in rows:
             for name in CHARGED:
@@ -243,21 +243,21 @@ def check_orbs(found: Any, want: Expected) -> None:
     times: Counter[Any] = Counter()
     for ((key, *of), name), number in want.orbs.items():
         if key == "time" and of[0] is not None:
-            times[found.times.unit.floor(of[0].replace(tzinfo=None)), name] += number
-    assert +Counter({(row.start, name): getattr(row, name) for row in found.orbs.times for name in CHARGED}) == +times
-    assert tuple(found.orbs.total) == tuple(want.orbs["all", name] for name in CHARGED)
-    assert (found.amount, found.without_amount) == (want.orbs["all", "orbs"], want.orbs["all", "unstated"])
+            times[figures.times.unit.floor(of[0].replace(tzinfo=None)), name] += number
+    assert +Counter({(row.start, name): getattr(row, name) for row in figures.orbs.times for name in CHARGED}) == +times
+    assert tuple(figures.orbs.total) == tuple(want.orbs["all", name] for name in CHARGED)
+    assert (figures.amount, figures.without_amount) == (want.orbs["all", "orbs"], want.orbs["all", "unstated"])
     # More than 64 bits, in Arrow, too.
-    assert found.orbs.total.base_orbs > 2**64 and found.orbs.routes.to_pyarrow().to_pylist() == found.orbs.routes.to_dicts()
+    assert figures.orbs.total.base_orbs > 2**64 and figures.orbs.routes.to_pyarrow().to_pylist() == figures.orbs.routes.to_dicts()
 
 
 PATTERNS = {"missing scope", "no valid token", "unknown paths", "undeclared method", "older version"}
 
 
-def check_denials(found: Any, want: Expected) -> None:
-    assert {(row.caller, row.pattern, row.scope): row.calls for row in found.denials.groups} == {key: len(of) for key, of in want.denials.items()}
-    assert {row.pattern for row in found.denials.groups} == PATTERNS
-    for row in found.denials.groups:
+def check_denials(figures: Any, want: Expected) -> None:
+    assert {(row.caller, row.pattern, row.scope): row.calls for row in figures.denials.groups} == {key: len(of) for key, of in want.denials.items()}
+    assert {row.pattern for row in figures.denials.groups} == PATTERNS
+    for row in figures.denials.groups:
         calls = want.denials[row.caller, row.pattern, row.scope]
         assert row.rows == tuple(number for number, *_ in calls[:5]) and row.base_allowed == sum(before for *_, before in calls)
         assert row.malformed == sum(reason == "malformed_request" for _, _, reason, _ in calls)

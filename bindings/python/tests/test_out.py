@@ -18,11 +18,11 @@ POLICY = Policy.external()
 ORBS = "/api/v1/external/orbs"
 
 
-def written(log: Any, folder: Path, **said: Any) -> Any:
-    reader = logs.read(log, **said)
-    found = logs.replay(reader, POLICY, out=folder / "out.parquet")
+def written(log: Any, folder: Path, **options: Any) -> Any:
+    reader = logs.read(log, **options)
+    summary = logs.replay(reader, POLICY, out=folder / "out.parquet")
     table = pq.read_table(folder / "out.parquet")
-    assert table.num_rows == found.rows
+    assert table.num_rows == summary.rows
     return [{name: row[name] for name in table.column_names if name.startswith("log_")} for row in table.to_pylist()], reader.warnings
 
 
@@ -54,7 +54,7 @@ def test_columns_of_tables_keep_their_types(tmp_path: Path) -> None:
     pq.write_table(pa.table({"method": ["GET"], "target": [ORBS], "bytes": ["many"], "more": [1]}), tmp_path / "b.parquet")
     rows, warnings = written([tmp_path / "a.parquet", tmp_path / "b.parquet"], tmp_path)
     assert rows[1] == {"log_token": None, "log_bytes": None, "log_tags": None}
-    assert [said.partition(",")[0] for said in warnings if "not written" in said] == [f"Values of `{name}` were not written" for name in ("more", "bytes")]
+    assert [warning.partition(",")[0] for warning in warnings if "not written" in warning] == [f"Values of `{name}` were not written" for name in ("more", "bytes")]
 
 
 def test_members_of_objects(tmp_path: Path) -> None:
@@ -80,4 +80,4 @@ def test_fields_of_an_access_log(tmp_path: Path) -> None:
     rows, warnings = written(tmp_path / "access.log", tmp_path, columns={"scopes": "extra1", "kind": "extra2"})
     fields = {"log_identity": None, "log_user": "ann", "log_size": "17", "log_vhost": None, "log_referer": "https://a.example/", "log_agent": 'curl "8"'}
     assert {**rows[0], **fields} == rows[0] and {name for name in rows[0] if name not in fields} == {"log_extra3", "log_extra4", "log_extra5"}
-    assert rows[1] == dict.fromkeys(rows[0]) and (rows[2]["log_extra3"], rows[2]["log_extra4"]) == ("3", "4") and not [said for said in warnings if "not written" in said]
+    assert rows[1] == dict.fromkeys(rows[0]) and (rows[2]["log_extra3"], rows[2]["log_extra4"]) == ("3", "4") and not [warning for warning in warnings if "not written" in warning]

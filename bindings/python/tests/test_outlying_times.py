@@ -42,27 +42,27 @@ def test_they_change_nothing_but_what_names_them(tmp_path: Path, odd: list[str])
     plain = report(log(tmp_path), POLICY).figures
     path = log(tmp_path, *times, name="odd.csv")
     made = report(path, POLICY)
-    found = made.figures
-    assert (found.times.unit, found.times.first, found.times.last, found.times.spans) == (plain.times.unit, plain.times.first, plain.times.last, plain.times.spans)
+    figures = made.figures
+    assert (figures.times.unit, figures.times.first, figures.times.last, figures.times.spans) == (plain.times.unit, plain.times.first, plain.times.last, plain.times.spans)
     # A failure needs more calls than these; they are of both callers alike.
     looks = {(row.caller, row.pattern): row.looks_like for row in plain.denials.groups}
-    assert {(row.caller, row.pattern): row.looks_like for row in found.denials.groups} == looks
+    assert {(row.caller, row.pattern): row.looks_like for row in figures.denials.groups} == looks
     assert looks["cron", "missing scope"] == "misconfigured client"
-    assert [row._replace(row=0) for row in found.denials.failures] == [row._replace(row=0) for row in plain.denials.failures]
+    assert [row._replace(row=0) for row in figures.denials.failures] == [row._replace(row=0) for row in plain.denials.failures]
     # Counted, named with the first row, and not taken for calls without a time.
     expected = Counter(times)
-    assert {row.time: row.calls for row in found.times.outlying} == expected and found.outlying_calls == len(times)
-    assert [row.row for row in found.times.outlying] == [361 + times.index(row.time) for row in found.times.outlying]
-    assert found.calls == plain.calls + len(times) and found.without_time == 0
-    said = f"{len(times)} calls were made far from all other times: {found.times.outlying[0].time.isoformat(' ')} (row {found.times.outlying[0].row})"
-    assert [warning.startswith(said) for warning in found.log.warnings] == [True]
+    assert {row.time: row.calls for row in figures.times.outlying} == expected and figures.outlying_calls == len(times)
+    assert [row.row for row in figures.times.outlying] == [361 + times.index(row.time) for row in figures.times.outlying]
+    assert figures.calls == plain.calls + len(times) and figures.without_time == 0
+    sentence = f"{len(times)} calls were made far from all other times: {figures.times.outlying[0].time.isoformat(' ')} (row {figures.times.outlying[0].row})"
+    assert [warning.startswith(sentence) for warning in figures.log.warnings] == [True]
     texts = " ".join(check_harmless(made.html).texts)
-    assert said in texts and "Times far from all others" in texts and f"{len(times)} calls far outside" in texts
+    assert sentence in texts and "Times far from all others" in texts and f"{len(times)} calls far outside" in texts
     summary = logs.replay(logs.read(path), POLICY).to_dict()
     assert (summary["first_time"], summary["last_time"]) == ("2026-11-01T00:00:00+00:00", "2026-11-30T23:00:00+00:00")
     assert summary["outlying_times"]["calls"] == len(times) and summary["outlying_times"]["different"] == len(expected)
     assert {(row["time"], row["count"]) for row in summary["outlying_times"]["first"]} == {(f"{time.isoformat()}+00:00", of) for time, of in expected.items()}
-    assert summary["warnings"] == list(found.log.warnings)
+    assert summary["warnings"] == list(figures.log.warnings)
 
 
 def test_of_several_files_it_is_said_in_which(tmp_path: Path) -> None:
@@ -84,11 +84,11 @@ def test_in_a_large_log_the_ends_and_the_outlying_times_are_exact() -> None:
         "method": ["GET"] * len(given), "target": ["/api/v1/external/account"] * len(given), "kind": ["user"] * len(given),
         "scopes": ["read:account"] * len(given), "time": pa.array(given, pa.timestamp("us")),
     })
-    found = report(log, POLICY, time_zone="UTC").figures
-    assert (found.times.first, found.times.last) == (times[0], times[-1])
-    assert [row[:3] for row in found.times.outlying] == [(odd[0], 1, 10), (odd[1], 2, 11)]
-    assert [row.until for row in found.times.outlying] == [odd[0], odd[2]]
-    assert sum(span.allowed for span in found.times.spans) == calls and found.outlying_calls == 3
+    figures = report(log, POLICY, time_zone="UTC").figures
+    assert (figures.times.first, figures.times.last) == (times[0], times[-1])
+    assert [row[:3] for row in figures.times.outlying] == [(odd[0], 1, 10), (odd[1], 2, 11)]
+    assert [row.until for row in figures.times.outlying] == [odd[0], odd[2]]
+    assert sum(span.allowed for span in figures.times.spans) == calls and figures.outlying_calls == 3
     summary = logs.replay(logs.read(log, time_zone="UTC"), POLICY).to_dict()
     assert (summary["first_time"], summary["last_time"]) == (f"{times[0].isoformat()}+00:00", f"{times[-1].isoformat()}+00:00")
     assert [(row["time"], row["until"]) for row in summary["outlying_times"]["first"]] == [
@@ -97,16 +97,16 @@ def test_in_a_large_log_the_ends_and_the_outlying_times_are_exact() -> None:
     assert "far from all other times: 1970-01-01 00:00:17.250000 (row 10), 9999-12-31 23:59:41 to 9999-12-31 23:59:59.000001 (row 11)." in summary["warnings"][-1]
 
 
-def same_times(log: Any, **said: Any) -> tuple[dict[str, Any], Any]:
+def same_times(log: Any, **options: Any) -> tuple[dict[str, Any], Any]:
     """What `replay` and the report say, which must be one and the same of when calls were made."""
-    summary, found = logs.replay(logs.read(log, **said), POLICY).to_dict(), report(log, POLICY, **said).figures
-    ends = [end and f"{end.isoformat()}+00:00" for end in (found.times.first, found.times.last)]
+    summary, figures = logs.replay(logs.read(log, **options), POLICY).to_dict(), report(log, POLICY, **options).figures
+    ends = [end and f"{end.isoformat()}+00:00" for end in (figures.times.first, figures.times.last)]
     assert [summary["first_time"], summary["last_time"]] == ends
-    far = [(f"{row.time.isoformat()}+00:00", f"{row.until.isoformat()}+00:00", row.calls, row.row, row.where) for row in found.times.outlying]
+    far = [(f"{row.time.isoformat()}+00:00", f"{row.until.isoformat()}+00:00", row.calls, row.row, row.where) for row in figures.times.outlying]
     assert [tuple(row.values()) for row in summary["outlying_times"]["first"]] == [(time, until, *of) for time, until, *of in far[:5]]
-    assert (summary["outlying_times"]["different"], summary["outlying_times"]["calls"]) == (len(far), found.outlying_calls)
-    assert (summary["unread_times"], summary["errors"], summary["warnings"]) == (found.log.unread_times, found.log.unread, list(found.log.warnings))
-    return summary, found
+    assert (summary["outlying_times"]["different"], summary["outlying_times"]["calls"]) == (len(far), figures.outlying_calls)
+    assert (summary["unread_times"], summary["errors"], summary["warnings"]) == (figures.log.unread_times, figures.log.unread, list(figures.log.warnings))
+    return summary, figures
 
 
 @pytest.mark.parametrize("calls", [0, 2, 40])
@@ -130,8 +130,8 @@ def test_a_large_log_has_the_same_outlying_times_in_replay_and_report() -> None:
         "method": ["GET"] * len(times), "target": ["/api/v1/external/account"] * len(times), "kind": ["user"] * len(times),
         "scopes": ["read:account", "read:keys"] * (len(times) // 2) + ["read:keys"] * (len(times) % 2), "time": pa.array(times, pa.timestamp("us", "UTC")),
     })
-    summary, found = same_times(log)
-    assert summary["outlying_times"]["calls"] == 3 and [(row.row, row.calls) for row in found.times.outlying] == [(103, 3)]
+    summary, figures = same_times(log)
+    assert summary["outlying_times"]["calls"] == 3 and [(row.row, row.calls) for row in figures.times.outlying] == [(103, 3)]
 
 
 def test_what_is_no_outlier_stays() -> None:

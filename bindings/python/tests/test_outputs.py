@@ -55,13 +55,13 @@ def test_no_output_is_an_input_or_another_output(tmp_path: Path, capsys: pytest.
     for outputs in OUTPUTS[command]:
         paths = {name: str(tmp_path / f"new{name}") for name in outputs} | ({"--bundle": str(tmp_path / "new-bundle")} if command == "report" else {})
 
-        def refuses(said: str, **changed: str) -> None:
+        def refuses(message: str, **changed: str) -> None:
             nonlocal tried
             tried += 1
             named = paths | {f"--{name}": path for name, path in changed.items()} | {name: str(file) for name, file in kept.items() if name in INPUTS[command]}
             with pytest.raises(SystemExit) as exit:
                 main([command, str(kept["log.jsonl"]), *(word for option in named.items() for word in option)])
-            assert exit.value.code == 2 and said in capsys.readouterr().err
+            assert exit.value.code == 2 and message in capsys.readouterr().err
             assert {name: file.read_bytes() for name, file in kept.items()} == before and not [*tmp_path.glob("new*")]
 
         for output in outputs:

@@ -38,23 +38,23 @@ def log(tmp_path: Path) -> Path:
 
 def replayed(log: Path, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
     assert main(["replay", str(log), "--format", "json", "--json", *more]) == 0
-    found: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return found
+    summary: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return summary
 
 
 def test_calls_to_public_routes_are_allowed(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     without = replayed(log, capsys)
     assert without["served"]["served_though_denied"] == 3
-    found = replayed(log, capsys, *(f"--public={route}" for route in PUBLIC))
-    assert found["arguments"]["public"] == PUBLIC
-    assert found["served"]["served_though_denied"] == found["served"]["refused_though_allowed"] == 0
-    assert {row["reason"]: row["count"] for row in found["reasons"]} == {
+    summary = replayed(log, capsys, *(f"--public={route}" for route in PUBLIC))
+    assert summary["arguments"]["public"] == PUBLIC
+    assert summary["served"]["served_though_denied"] == summary["served"]["refused_though_allowed"] == 0
+    assert {row["reason"]: row["count"] for row in summary["reasons"]} == {
         "malformed_request": 1, "no_token": 4, "scope_held": 1, "public_route": 3,
     }  # fmt: skip
-    assert {row["route"]: row["allowed"] for row in found["routes"]} == {
+    assert {row["route"]: row["allowed"] for row in summary["routes"]} == {
         "GET /healthz": 2, "GET /docs/{page}": 1, f"GET {KEYS}": 1, None: 0,
     }  # fmt: skip
-    assert found["orbs"]["calls"] == 0
+    assert summary["orbs"]["calls"] == 0
 
 
 def test_a_decided_table_names_no_route(log: Path, tmp_path: Path) -> None:
@@ -100,11 +100,11 @@ def test_a_run_goes_on_with_the_same_public_routes_only(log: Path, tmp_path: Pat
 
 
 def test_privileges_leave_them_out(log: Path) -> None:
-    found = audit.privileges(log, Policy.external(), format="json", public=PUBLIC)
-    [row] = found.rows
+    privileges = audit.privileges(log, Policy.external(), format="json", public=PUBLIC)
+    [row] = privileges.rows
     assert (row.caller, row.calls, row.used) == ("ann", 1, ("read:keys",))
     # Those that need a token, and have none.
-    assert (found.calls, found.without_caller, found.with_valid_token) == (6, 5, 1)
+    assert (privileges.calls, privileges.without_caller, privileges.with_valid_token) == (6, 5, 1)
 
 
 @pytest.mark.parametrize(

@@ -145,8 +145,8 @@ def test_who_may_call(policy: Policy) -> None:
     people = tokens(policy)
     for method, target in calls(policy):
         expected = {name: policy.decide(method, target, token) for name, token in people.items()}
-        found = policy.who_may(method, target, people)
-        assert found == {name: decision for name, decision in expected.items() if decision}
+        allowed = policy.who_may(method, target, people)
+        assert allowed == {name: decision for name, decision in expected.items() if decision}
 
 
 def test_the_table(policy: Policy) -> None:

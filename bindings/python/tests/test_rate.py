@@ -19,9 +19,9 @@ def of_a_table(targets: int, dictionaries: bool) -> float:
     log = made_up_log(POLICY, ROWS, targets)
     data = table(log, dictionaries)
     assert len(POLICY.decide_table(data)) == ROWS
-    found = ratio(loop(POLICY, log), LOOPED, lambda: POLICY.decide_table(data), ROWS)
-    print(f"a call costs {found:.1f} times what a row costs")
-    return found
+    cost = ratio(loop(POLICY, log), LOOPED, lambda: POLICY.decide_table(data), ROWS)
+    print(f"a call costs {cost:.1f} times what a row costs")
+    return cost
 
 
 def test_a_table_of_one_row_costs_less_than_sixty_calls() -> None:

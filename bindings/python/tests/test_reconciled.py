@@ -107,8 +107,8 @@ def test_each_difference_is_found() -> None:
     world.call("POST /run", "more", captured=31).call("POST /run", "never", captured=None).call("POST /walk", "error", 500).call("POST /run", "pending", captured=None, void="")
     made = world.report()
     assert ours(made) == [("held_without_call", "high", 2), ("called_without_hold", "high", 4), ("captured_otherwise", "medium", 4)]
-    found = {(row.what.split()[0], row.route): row[2:] for row in made.figures.reconciled.differences}
-    assert found == {
+    differences = {(row.what.split()[0], row.route): row[2:] for row in made.figures.reconciled.differences}
+    assert differences == {
         ("held", "POST /run"): (2, 0, 30, "unlogged", None),
         ("called", "POST /run"): (2, 60, 0, "run4", first + 2),
         ("called", "POST /walk"): (1, 30, 0, None, first),
@@ -123,7 +123,7 @@ def test_each_difference_is_found() -> None:
 def test_one_difference_is_one_finding(kind: str) -> None:
     world = clean()
     world.call("POST /run", None if kind == "called_without_hold" else "one", captured=29 if kind == "captured_otherwise" else 30, logged=kind != "held_without_call")
-    assert [found[0] for found in ours(world.report())] == [kind]
+    assert [finding[0] for finding in ours(world.report())] == [kind]
 
 
 def test_holds_outside_the_time_of_the_log_are_only_looked_up() -> None:

@@ -44,11 +44,11 @@ def requests(count: int) -> list[Request]:
     choose = random.Random(3)
     routes = Policy.external().routes()
     scopes = ["read:orbs", "read:keys read:account", " ".join(scope.scope for scope in Policy.external().scopes()), ""]
-    found: list[Request] = []
+    made_up: list[Request] = []
     for number in range(count):
         route = choose.choice(routes)
         target = route.template.replace("{", "").replace("}", "")
-        found.append(
+        made_up.append(
             {
                 "method": choose.choice([route.method] * 4 + ["PUT"]),
                 "target": choose.choice([target] * 4 + ["/nowhere", target + "/", f"/{number}"]),
@@ -58,7 +58,7 @@ def requests(count: int) -> list[Request]:
                 "caller": choose.choice(["ann", "bob", None]),
             }
         )
-    return found
+    return made_up
 
 
 REQUESTS = requests(3_000)
@@ -93,28 +93,28 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: object) -> tuple[int, st
 def summary(capsys: pytest.CaptureFixture[str], *arguments: object) -> dict[str, Any]:
     code, out, err = run(capsys, *arguments, "--json")
     assert (code, err) == (0, "")
-    found: dict[str, Any] = json.loads(out)
-    return found
+    result: dict[str, Any] = json.loads(out)
+    return result
 
 
 def test_what_is_counted(capsys: pytest.CaptureFixture[str], log: Path) -> None:
     policy = Policy.external()
     decisions = [decide(policy, request) for request in REQUESTS]
-    found = summary(capsys, log, "--top", 1_000)
-    assert found["rows"] == len(REQUESTS) and found["errors"] == 0 and found["policy"] == policy.digest
-    assert found["allowed"] == sum(map(bool, decisions)) and found["denied"] == len(REQUESTS) - found["allowed"]
-    reasons = {row["reason"]: row["count"] for row in found["reasons"]}
+    counted = summary(capsys, log, "--top", 1_000)
+    assert counted["rows"] == len(REQUESTS) and counted["errors"] == 0 and counted["policy"] == policy.digest
+    assert counted["allowed"] == sum(map(bool, decisions)) and counted["denied"] == len(REQUESTS) - counted["allowed"]
+    reasons = {row["reason"]: row["count"] for row in counted["reasons"]}
     assert reasons == Counter(str(decision.reason) for decision in decisions) and len(reasons) == 7
     calls = Counter(decision.route for decision in decisions)
     allowed = Counter(decision.route for decision in decisions if decision)
     consuming = Counter(decision.route for decision in decisions if decision.orbs and decision.orbs.consumes)
-    assert [row["route"] for row in found["routes"]] == sorted(calls, key=lambda route: (-calls[route], route or ""))
-    for row in found["routes"]:
+    assert [row["route"] for row in counted["routes"]] == sorted(calls, key=lambda route: (-calls[route], route or ""))
+    for row in counted["routes"]:
         route = row["route"]
         counts = {"calls": calls[route], "allowed": allowed[route], "denied": calls[route] - allowed[route]}
         amounts = {"stated_amount": 0, "calls_without_stated_amount": consuming[route]}
         assert row == {"route": route, **counts, "consuming": consuming[route], **amounts}
-    assert found["orbs"] == {
+    assert counted["orbs"] == {
         "calls": consuming.total(),
         "stated_amount": 0,
         "calls_without_stated_amount": consuming.total(),
@@ -125,12 +125,12 @@ def test_what_is_counted(capsys: pytest.CaptureFixture[str], log: Path) -> None:
         for decision, request in zip(decisions, REQUESTS)
         if not decision
     )
-    assert {(row["reason"], row["detail"], row["call"]): row["count"] for row in found["top_denied"]} == dict(denied.most_common(1_000))
+    assert {(row["reason"], row["detail"], row["call"]): row["count"] for row in counted["top_denied"]} == dict(denied.most_common(1_000))
     callers = Counter(r["caller"] for decision, r in zip(decisions, REQUESTS) if not decision and r["caller"])
-    assert {row["caller"]: row["count"] for row in found["top_denied_callers"]} == callers
+    assert {row["caller"]: row["count"] for row in counted["top_denied_callers"]} == callers
     unnamed = sum(not decision and r["caller"] is None for decision, r in zip(decisions, REQUESTS))
-    assert found["denied_without_caller"] == unnamed == found["denied"] - sum(callers.values()) > 0
-    assert found["top_denied_is_exact"] and found["top_denied_callers_is_exact"]
+    assert counted["denied_without_caller"] == unnamed == counted["denied"] - sum(callers.values()) > 0
+    assert counted["top_denied_is_exact"] and counted["top_denied_callers_is_exact"]
     assert len(summary(capsys, log, "--top", 2)["top_denied"]) == 2
 
 
@@ -151,14 +151,14 @@ def test_what_would_change(capsys: pytest.CaptureFixture[str], log: Path, new: P
         before, after = decide(old_policy, request), decide(new_policy, request)
         if outcome(before) != outcome(after):
             changes.setdefault((outcome(before), outcome(after), after.route or before.route), []).append(number)
-    found = summary(capsys, log, "--policy", new, "--examples", examples)["changes"]
-    assert found["base"] == old_policy.digest
-    assert found["changed"] == sum(map(len, changes.values())) == len(REQUESTS) - found["unchanged"]
+    compared = summary(capsys, log, "--policy", new, "--examples", examples)["changes"]
+    assert compared["base"] == old_policy.digest
+    assert compared["changed"] == sum(map(len, changes.values())) == len(REQUESTS) - compared["unchanged"]
     pairs = [(bool(decide(old_policy, request)), bool(decide(new_policy, request))) for request in REQUESTS]
     alike = [(before, outcome(decide(old_policy, request)) != outcome(decide(new_policy, request))) for (before, after), request in zip(pairs, REQUESTS) if before == after]
-    assert found["otherwise_charged"] == alike.count((True, True)) and found["otherwise_denied"] == alike.count((False, True))
-    assert found["newly_allowed"] == pairs.count((False, True)) and found["newly_denied"] == pairs.count((True, False)) > 0
-    rows = found["by_decision_and_route"]
+    assert compared["otherwise_charged"] == alike.count((True, True)) and compared["otherwise_denied"] == alike.count((False, True))
+    assert compared["newly_allowed"] == pairs.count((False, True)) and compared["newly_denied"] == pairs.count((True, False)) > 0
+    rows = compared["by_decision_and_route"]
     assert [row["count"] for row in rows] == sorted(map(len, changes.values()), reverse=True)
     for row in rows:
         numbers = changes.pop((row["old"], row["new"], row["route"]))
@@ -178,12 +178,12 @@ def test_what_would_change(capsys: pytest.CaptureFixture[str], log: Path, new: P
 
 def test_batches_change_nothing(capsys: pytest.CaptureFixture[str], tmp_path: Path, new: Path) -> None:
     """The same rows in other pieces have the same summary, and examples."""
-    found = []
+    summaries = []
     for size in (7, 3_000):
         path = tmp_path / "calls.parquet"
         pq.write_table(pa.Table.from_pylist(REQUESTS), path, row_group_size=size)
-        found.append(summary(capsys, path, "--policy", new))
-    assert found[0] == found[1]
+        summaries.append(summary(capsys, path, "--policy", new))
+    assert summaries[0] == summaries[1]
 
 
 def test_what_is_written(capsys: pytest.CaptureFixture[str], log: Path, new: Path, tmp_path: Path) -> None:
@@ -317,8 +317,8 @@ def test_many_rows_of_one_kind_do_not_hide_the_others(tmp_path: Path, capsys: py
                 "   2  row 10: `access.log`, row 10 of it: no host at the start; also row 22\n   2  row 12: `access.log`, row 12 of it: blank line; also row 24\n"
             )
         assert out.endswith(heading + rows)
-        found = json.loads(run(capsys, *names, "--json")[1])
-        assert [(kind["reason"], kind["count"], len(kind["first"])) for kind in found["errors_by_reason"]] == [
+        result = json.loads(run(capsys, *names, "--json")[1])
+        assert [(kind["reason"], kind["count"], len(kind["first"])) for kind in result["errors_by_reason"]] == [
             ("the request is `…`, no method and target", 8 * len(names), 5), ("no host at the start", len(names), len(names)), ("blank line", len(names), len(names)),
         ]
         pytest.importorskip("vl_convert")
@@ -344,22 +344,22 @@ def test_many_rows_of_one_kind_do_not_hide_the_others(tmp_path: Path, capsys: py
 def test_a_log_without_a_call_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A check in CI was green about a log that nothing was written to."""
     path, page = tmp_path / "access.log", tmp_path / "page.html"
-    for text, code, said in (("", 0, "the log has no rows"), ("oops\noops\n", 2, "none of its 2 rows could be read")):
+    for text, code, message in (("", 0, "the log has no rows"), ("oops\noops\n", 2, "none of its 2 rows could be read")):
         path.write_text(text)
-        said = f"No call was decided: {said}."
-        found, out, _ = run(capsys, path, "--column", "kind=extra1")
-        assert found == code and out.splitlines()[1:3] == [f"warning: {said}", "warning: No row could be read, so the log might not have `extra1`, which was named for `kind`."]
+        message = f"No call was decided: {message}."
+        exit_code, out, _ = run(capsys, path, "--column", "kind=extra1")
+        assert exit_code == code and out.splitlines()[1:3] == [f"warning: {message}", "warning: No row could be read, so the log might not have `extra1`, which was named for `kind`."]
         assert main(["report", str(path), "--out", str(page)]) == code
-        assert f"\nwarning: {said}\n" in capsys.readouterr().out and f"<li>{said}</li>" in page.read_text()
+        assert f"\nwarning: {message}\n" in capsys.readouterr().out and f"<li>{message}</li>" in page.read_text()
         for tolerate in ("0", "100%"):
             assert main(["privileges", str(path), "--tolerate", tolerate, "--most-unused", "99"]) == 2
             told = capsys.readouterr()
-            assert told.out.startswith(f"warning: {said}\n") and "error: no call was decided" in told.err
+            assert told.out.startswith(f"warning: {message}\n") and "error: no call was decided" in told.err
         checked = audit.check(path, Policy.external(), most_unused=99)
-        assert not checked.passed and checked.why[0] == said
+        assert not checked.passed and checked.why[0] == message
     assert audit.privileges(path, Policy.external()).not_counted == ("2 rows that could not be read",)
     path.write_text('::1 - - [20/Nov/2026:13:05:00 +0000] "GET / HTTP/1.1" 200 17\n')
-    assert not [said for said in logs.replay(logs.read(path), Policy.external()).to_dict()["warnings"] if "No call" in said]
+    assert not [warning for warning in logs.replay(logs.read(path), Policy.external()).to_dict()["warnings"] if "No call" in warning]
 
 
 def test_a_log_that_breaks_off_is_said_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -367,8 +367,8 @@ def test_a_log_that_breaks_off_is_said_first(tmp_path: Path, capsys: pytest.Capt
     rows = "".join(f"GET,/api/v1/external/orbs,user,read:orbs,app{at * 7919 % 10007}\n" for at in range(300_000))
     whole = gzip.compress(f"method,target,kind,scopes,caller\n{rows}".encode())
     path.write_bytes(whole[: len(whole) * 3 // 4])
-    found, out, err = run(capsys, path)
-    assert found == 2 and out.splitlines()[1].startswith("warning: The log breaks off after ") and "cannot read `calls.csv.gz`" in err
+    exit_code, out, err = run(capsys, path)
+    assert exit_code == 2 and out.splitlines()[1].startswith("warning: The log breaks off after ") and "cannot read `calls.csv.gz`" in err
     [first, *_] = json.loads(run(capsys, path, "--json")[1])["warnings"]
     assert out.splitlines()[1] == f"warning: {first}"
     assert main(["report", str(path), "--out", str(page)]) == 2 and f"\nwarning: {first}\n" in capsys.readouterr().out
@@ -390,13 +390,13 @@ def test_garbage_of_the_internet_may_be_tolerated(
     garbage = [line.format(r"\x16\x03\x01"), line.format("-"), "\n"]
     path = tmp_path / "access.log"
     path.write_text(line.format("GET / HTTP/1.1") * 997 + "".join(garbage))
-    found, out, err = run(capsys, path, "--tolerate", tolerated)
-    assert found == code and "  3  errors" in out and "  2  row 998: the request is" in out and "; similar: row 999\n  1  row 1,000: blank line\n" in out
-    said = f"3 of 1,000 rows could not be read, as allowed by --tolerate {tolerated}\n"
-    said = UNREAD.replace("1 of 5", "3 of 1,000") if code else said
-    assert err == said
+    exit_code, out, err = run(capsys, path, "--tolerate", tolerated)
+    assert exit_code == code and "  3  errors" in out and "  2  row 998: the request is" in out and "; similar: row 999\n  1  row 1,000: blank line\n" in out
+    message = f"3 of 1,000 rows could not be read, as allowed by --tolerate {tolerated}\n"
+    message = UNREAD.replace("1 of 5", "3 of 1,000") if code else message
+    assert err == message
     page = main(["report", str(path), "--out", str(tmp_path / "a.html"), "--tolerate", tolerated])
-    assert (page, capsys.readouterr().err) == (code, said)
+    assert (page, capsys.readouterr().err) == (code, message)
     whole = gzip.compress(path.read_bytes() * 100)
     (tmp_path / "broken.log.gz").write_bytes(whole[: len(whole) // 2])
     assert run(capsys, tmp_path / "broken.log.gz", "--tolerate", "100%")[0] == 2
@@ -447,34 +447,34 @@ def command(*arguments: object, **options: Any) -> subprocess.CompletedProcess[b
 
 
 def test_standard_input() -> None:
-    found = command("replay", "-", "--format", "csv", "--json", input=SHORT.encode())
-    assert (found.returncode, found.stderr) == (2, UNREAD.encode())
-    assert json.loads(found.stdout)["rows"] == 5 and json.loads(found.stdout)["log"] == "-"
+    ran = command("replay", "-", "--format", "csv", "--json", input=SHORT.encode())
+    assert (ran.returncode, ran.stderr) == (2, UNREAD.encode())
+    assert json.loads(ran.stdout)["rows"] == 5 and json.loads(ran.stdout)["log"] == "-"
 
 
 def test_names_that_are_no_text(tmp_path: Path) -> None:
     path = os.fsencode(tmp_path) + b"/\xff.csv"
     Path(os.fsdecode(path)).write_text(SHORT)
     for option in ("--json", "--top=3"):
-        found = command("replay", os.fsdecode(path), option, env={**os.environ, "PYTHONIOENCODING": "ascii"})
-        assert (found.returncode, found.stderr) == (2, UNREAD.encode()) and b"\\udcff.csv" in found.stdout
+        ran = command("replay", os.fsdecode(path), option, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+        assert (ran.returncode, ran.stderr) == (2, UNREAD.encode()) and b"\\udcff.csv" in ran.stdout
 
 
 def test_nobody_reads_the_summary(log: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     line = [sys.executable, "-m", "orbgate", "replay", str(log)]
-    found = subprocess.run(line, stdout=writer, stderr=subprocess.PIPE, check=False)
+    ran = subprocess.run(line, stdout=writer, stderr=subprocess.PIPE, check=False)
     os.close(writer)
-    assert (found.returncode, found.stderr) == (2, b"")
+    assert (ran.returncode, ran.stderr) == (2, b"")
 
 
 def test_what_is_not_installed_is_named(log: Path) -> None:
     script = "import sys; sys.modules['pyarrow'] = None; from orbgate.__main__ import main; sys.exit(main(sys.argv[1:]))"
     line = [sys.executable, "-c", script, "replay", str(log)]
-    found = subprocess.run(line, capture_output=True, text=True, check=False)
-    assert found.returncode == 2
-    assert found.stderr == "error: this needs pyarrow, which is not installed: pip install 'pyarrow>=16' tqdm\n"
+    ran = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert ran.returncode == 2
+    assert ran.stderr == "error: this needs pyarrow, which is not installed: pip install 'pyarrow>=16' tqdm\n"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="terminals of Unix")
@@ -487,7 +487,7 @@ def test_a_progress_bar_is_for_terminals(log: Path) -> None:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     line = [sys.executable, "-m", "orbgate", "replay", str(log)]
-    found = subprocess.run(line, stdout=subprocess.PIPE, stderr=theirs, check=False)
+    ran = subprocess.run(line, stdout=subprocess.PIPE, stderr=theirs, check=False)
     os.close(theirs)
     shown = b""
     try:
@@ -496,7 +496,7 @@ def test_a_progress_bar_is_for_terminals(log: Path) -> None:
     except OSError:
         pass  # how a terminal ends whose other side is closed
     os.close(ours)
-    assert found.returncode == 0 and b"%|" in shown and found.stdout.startswith(b"3,000 rows")
+    assert ran.returncode == 0 and b"%|" in shown and ran.stdout.startswith(b"3,000 rows")
     assert command("replay", log).stderr == b""
 
 
@@ -510,10 +510,10 @@ def test_counts_of_too_many_things_are_lower_bounds() -> None:
         heavy.add(f"again {number}", 1)
         heavy.add("late", 2)
         heavy.settle()
-    found = dict(heavy.first(2))
-    assert not heavy.is_exact and 20 < len(heavy) < 40 and list(found) == ["late", "first"]
-    assert (found["late"].count, found["late"].is_exact) == (2_000, False) and found["late"].missed <= 2_000 / 10
-    assert (found["first"].count, found["first"].is_exact) == (1_000, True)
+    entries = dict(heavy.first(2))
+    assert not heavy.is_exact and 20 < len(heavy) < 40 and list(entries) == ["late", "first"]
+    assert (entries["late"].count, entries["late"].is_exact) == (2_000, False) and entries["late"].missed <= 2_000 / 10
+    assert (entries["first"].count, entries["first"].is_exact) == (1_000, True)
     few = Heavy(distinct=10)
     for name in "baab":
         few.add(name, 1)
@@ -533,9 +533,9 @@ def test_heavy_hitters_are_there_with_bounds_that_hold(seed: int) -> None:
         if choose.random() < 0.1:
             heavy.settle()
     heavy.settle()
-    found = dict(heavy)
-    assert {thing for thing, count in true.items() if count > total / 8} <= found.keys() and len(heavy) <= len(true)
-    for thing, entry in found.items():
+    entries = dict(heavy)
+    assert {thing for thing, count in true.items() if count > total / 8} <= entries.keys() and len(heavy) <= len(true)
+    for thing, entry in entries.items():
         assert entry.count <= true[thing] <= entry.count + entry.missed <= entry.count + total / 8
         assert not entry.is_exact or entry.count == true[thing]
 
@@ -558,8 +558,8 @@ def test_memory_does_not_grow_with_the_log(tmp_path: Path) -> None:
             "print(*(line for line in open('/proc/self/status') if line.startswith('VmHWM')), file=sys.stderr)"
         )
         arguments = [sys.executable, "-c", script, "replay", str(tmp_path / "access.log"), "--kind", "user"]
-        found = subprocess.run(arguments, capture_output=True, check=True)
-        assert found.stdout.startswith(f"{20_000 * times:,} rows".encode())
-        peaks.append(int(found.stderr.split()[1]))
+        ran = subprocess.run(arguments, capture_output=True, check=True)
+        assert ran.stdout.startswith(f"{20_000 * times:,} rows".encode())
+        peaks.append(int(ran.stderr.split()[1]))
     # The longer log is 60 MB longer.
     assert peaks[1] - peaks[0] < 20_000, peaks

@@ -31,7 +31,7 @@ pytestmark = pytest.mark.once
 
 
 @pytest.fixture(scope="module")
-def found() -> figures.Figures:
+def table_figures() -> figures.Figures:
     return count(TABLE)
 
 
@@ -47,27 +47,27 @@ def decisions() -> list[tuple[dict[str, Any], Any]]:
     return answers
 
 
-def test_counts_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
-    assert found.calls == len(REQUESTS) == len(ROWS) - found.log.unread and found.allowed == sum(map(bool, (d for _, d in decisions)))
-    assert {row.reason: row.calls for row in found.decisions.reasons} == Counter(d.reason for _, d in decisions)
+def test_counts_are_those_of_decide(table_figures: figures.Figures, decisions: list[Any]) -> None:
+    assert table_figures.calls == len(REQUESTS) == len(ROWS) - table_figures.log.unread and table_figures.allowed == sum(map(bool, (d for _, d in decisions)))
+    assert {row.reason: row.calls for row in table_figures.decisions.reasons} == Counter(d.reason for _, d in decisions)
     scopes = {str(route): route.scope for route in POLICY.routes()}
     locations = [d.route or about(row, d) for row, d in decisions]
     routes = Counter((at, d.scope or scopes.get(at or ""), bool(d)) for at, (_, d) in zip(locations, decisions))
-    assert {(row.route, row.scope) for row in found.decisions.routes} == {key[:2] for key in routes}
-    for row in found.decisions.routes:
+    assert {(row.route, row.scope) for row in table_figures.decisions.routes} == {key[:2] for key in routes}
+    for row in table_figures.decisions.routes:
         assert (row.allowed, row.denied) == (routes[row.route, row.scope, True], routes[row.route, row.scope, False])
     details = Counter((d.reason, d.detail, d.route) for _, d in decisions if not d)
     counted: Counter[Any] = Counter()
-    for outcome in found.decisions.outcomes:
+    for outcome in table_figures.decisions.outcomes:
         counted[outcome.reason, outcome.detail, outcome.route] += 0 if outcome.decision == "allow" else outcome.calls
     assert +counted == details
 
 
-def test_orbs_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
+def test_orbs_are_those_of_decide(table_figures: figures.Figures, decisions: list[Any]) -> None:
     charges = [decision.orbs for _, decision in decisions if decision and decision.orbs.consumes]
-    assert found.consuming == len(charges) == found.without_amount > 0 == found.amount
-    assert found.bonus_allowed == sum(charge.bonus_allowed for charge in charges) > 0
-    assert sum(row.calls for row in found.orbs.routes) == found.consuming == found.orbs.total.calls
+    assert table_figures.consuming == len(charges) == table_figures.without_amount > 0 == table_figures.amount
+    assert table_figures.bonus_allowed == sum(charge.bonus_allowed for charge in charges) > 0
+    assert sum(row.calls for row in table_figures.orbs.routes) == table_figures.consuming == table_figures.orbs.total.calls
 
 
 BASE = Policy.from_yaml(
@@ -95,17 +95,17 @@ def test_another_policy_is_compared_with(decisions: list[Any]) -> None:
             allowed += bool(new) and not old
             denied += bool(old) and not new
     made = report(table(REQUESTS), POLICY, base=BASE, top=1_000)
-    found = made.figures.changes
-    assert found is not None and {row[:3]: row.calls for row in found.rows} == changes and found.base == BASE.digest
-    assert (found.newly_allowed, found.newly_denied, found.calls) == (allowed, denied, changes.total()) and allowed > 0 < denied
+    compared = made.figures.changes
+    assert compared is not None and {row[:3]: row.calls for row in compared.rows} == changes and compared.base == BASE.digest
+    assert (compared.newly_allowed, compared.newly_denied, compared.calls) == (allowed, denied, changes.total()) and allowed > 0 < denied
     charged = sum(calls for (before, after, _), calls in changes.items() if before.startswith("allow") and after.startswith("allow"))
     otherwise = sum(calls for (before, after, _), calls in changes.items() if before.startswith("deny") and after.startswith("deny"))
-    assert (found.otherwise_charged, found.otherwise_denied) == (charged, otherwise)
+    assert (compared.otherwise_charged, compared.otherwise_denied) == (charged, otherwise)
     text = html.unescape(" ".join(check_harmless(made.html).texts))
     # Once in the verdict, and once in the section.
     assert text.count(f"{allowed:,} allowed here that it denies, {denied:,} denied here that it allows") == 2
     assert "Changes against the other policy" in text
-    assert f"decided differently by the other policy ({BASE.name or 'a policy without a name'}, {BASE.digest}):" in text and found.base_name == BASE.name
+    assert f"decided differently by the other policy ({BASE.name or 'a policy without a name'}, {BASE.digest}):" in text and compared.base_name == BASE.name
     assert "hidden" not in text
     for base_name, name, heads in (
         ("shop 1", "shop 2", ("by the other policy, shop 1", "by this policy, shop 2")),
@@ -153,68 +153,68 @@ def words(decision: Any) -> str:
     return f"allow, {amount}{' or bonus orbs' if decision.orbs.bonus_allowed else ''}"
 
 
-def test_examples_are_the_first_of_their_kind(found: figures.Figures, decisions: list[Any]) -> None:
-    for outcome in found.decisions.outcomes:
+def test_examples_are_the_first_of_their_kind(table_figures: figures.Figures, decisions: list[Any]) -> None:
+    for outcome in table_figures.decisions.outcomes:
         row = next(row for row, d in decisions if (d.reason, d.detail, d.route, d.scope, about(row, d)) == (*outcome[1:5], outcome.about))
         if outcome.decision == "deny":
             assert outcome.method == row["method"]
             assert outcome.target == (row["target"] and row["target"].partition("?")[0])
 
 
-def test_missing_scopes_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
+def test_missing_scopes_are_those_of_decide(table_figures: figures.Figures, decisions: list[Any]) -> None:
     missing = [d for _, d in decisions if d.reason == "scope_missing"]
-    assert {row.scope: row.calls for row in found.scopes.missing} == Counter(d.scope for d in missing)
-    for row in found.scopes.missing:
+    assert {row.scope: row.calls for row in table_figures.scopes.missing} == Counter(d.scope for d in missing)
+    for row in table_figures.scopes.missing:
         assert set(row.routes) == {d.route for d in missing if d.scope == row.scope}
 
 
-def test_probed_routes_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
+def test_probed_routes_are_those_of_decide(table_figures: figures.Figures, decisions: list[Any]) -> None:
     tokenless = [(about(row, d), d) for row, d in decisions if d.reason in ("no_token", "invalid_token")]
     probes = [(route, d) for route, d in tokenless if route is not None]
-    assert {row.route: row.calls for row in found.unauthenticated.routes} == Counter(route for route, _ in probes)
-    assert any(row.route.startswith("/") for row in found.unauthenticated.routes)
-    assert {row.route: row.no_token for row in found.unauthenticated.routes} == {
-        row.route: sum(route == row.route and d.reason == "no_token" for route, d in probes) for row in found.unauthenticated.routes
+    assert {row.route: row.calls for row in table_figures.unauthenticated.routes} == Counter(route for route, _ in probes)
+    assert any(row.route.startswith("/") for row in table_figures.unauthenticated.routes)
+    assert {row.route: row.no_token for row in table_figures.unauthenticated.routes} == {
+        row.route: sum(route == row.route and d.reason == "no_token" for route, d in probes) for row in table_figures.unauthenticated.routes
     }
-    assert all(row.calls == row.no_token + row.invalid_token for row in found.unauthenticated.routes) and found.unauthenticated.routes
+    assert all(row.calls == row.no_token + row.invalid_token for row in table_figures.unauthenticated.routes) and table_figures.unauthenticated.routes
 
 
-def test_unused_scopes_are_those_of_the_audit(found: figures.Figures) -> None:
+def test_unused_scopes_are_those_of_the_audit(table_figures: figures.Figures) -> None:
     usage = {use.scope: use for use in POLICY.scope_usage(table(REQUESTS))}
     unknown = usage.pop("made:up")
-    assert {use.scope: use for use in found.scopes.granted} == usage
-    assert {use.scope for use in found.unused} == {"read:inference", "write:inference"}
-    assert found.unused.columns == found.scopes.granted.columns  # a table, too
-    assert found.unknown.scopes == [("made:up", unknown.granted, True)] and found.unknown.is_exact
+    assert {use.scope: use for use in table_figures.scopes.granted} == usage
+    assert {use.scope for use in table_figures.unused} == {"read:inference", "write:inference"}
+    assert table_figures.unused.columns == table_figures.scopes.granted.columns  # a table, too
+    assert table_figures.unknown.scopes == [("made:up", unknown.granted, True)] and table_figures.unknown.is_exact
 
 
-def test_callers_are_those_of_decide(found: figures.Figures, decisions: list[Any]) -> None:
+def test_callers_are_those_of_decide(table_figures: figures.Figures, decisions: list[Any]) -> None:
     allowed = Counter(row["caller"] for row, decision in decisions if decision)
     denied = Counter(row["caller"] for row, decision in decisions if not decision)
-    assert found.callers.without == allowed.pop(None) + denied.pop(None)
-    assert {row.caller: (row.allowed, row.denied) for row in found.callers.counts} == {
+    assert table_figures.callers.without == allowed.pop(None) + denied.pop(None)
+    assert {row.caller: (row.allowed, row.denied) for row in table_figures.callers.counts} == {
         caller: (allowed[caller], denied[caller]) for caller in allowed | denied
     }
-    for row in found.callers.counts:
+    for row in table_figures.callers.counts:
         reasons = Counter(d.reason for r, d in decisions if not d and r["caller"] == row.caller)
         assert row.denied_for is not None and reasons[row.denied_for] == max(reasons.values())
     by_route = Counter((r["caller"], d.route or about(r, d), d.scope, d.reason) for r, d in decisions if not d and r["caller"])
-    assert {row[:4]: row.denied for row in found.callers.denials} == by_route
-    assert [row.denied for row in found.callers.denials] == sorted(by_route.values(), reverse=True)
-    assert [row.denied for row in found.callers.counts] == sorted((row.denied for row in found.callers.counts), reverse=True)
+    assert {row[:4]: row.denied for row in table_figures.callers.denials} == by_route
+    assert [row.denied for row in table_figures.callers.denials] == sorted(by_route.values(), reverse=True)
+    assert [row.denied for row in table_figures.callers.counts] == sorted((row.denied for row in table_figures.callers.counts), reverse=True)
 
 
-def test_times_are_those_of_the_log(found: figures.Figures, decisions: list[Any]) -> None:
+def test_times_are_those_of_the_log(table_figures: figures.Figures, decisions: list[Any]) -> None:
     timed = [(row["time"].replace(tzinfo=None), d) for row, d in decisions if row["time"] is not None]
-    assert found.without_time == len(REQUESTS) - len(timed)
-    assert found.times.unit is not None and found.times.unit.name == "6 hours" and len(found.times.spans) <= spans.MOST_SPANS
-    assert (found.times.first, found.times.last) == (min(time for time, _ in timed), max(time for time, _ in timed))
-    for span in found.times.spans:
+    assert table_figures.without_time == len(REQUESTS) - len(timed)
+    assert table_figures.times.unit is not None and table_figures.times.unit.name == "6 hours" and len(table_figures.times.spans) <= spans.MOST_SPANS
+    assert (table_figures.times.first, table_figures.times.last) == (min(time for time, _ in timed), max(time for time, _ in timed))
+    for span in table_figures.times.spans:
         within = [decision for time, decision in timed if span.start <= time < span.end]
         assert (span.allowed, span.denied) == (sum(map(bool, within)), sum(not d for d in within))
-        [orbs] = [row for row in found.orbs.times if row.start == span.start]
+        [orbs] = [row for row in table_figures.orbs.times if row.start == span.start]
         assert orbs.calls == sum(bool(d) and d.orbs.consumes for d in within)
-    assert all(earlier.end == later.start for earlier, later in zip(found.times.spans, found.times.spans[1:]))
+    assert all(earlier.end == later.start for earlier, later in zip(table_figures.times.spans, table_figures.times.spans[1:]))
 
 
 def in_batches(rows_each: int) -> Iterator[Any]:
@@ -222,7 +222,7 @@ def in_batches(rows_each: int) -> Iterator[Any]:
         yield TABLE.slice(start, rows_each).combine_chunks().to_batches()[0]
 
 
-def test_figures_do_not_depend_on_the_batches(found: figures.Figures, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_figures_do_not_depend_on_the_batches(table_figures: figures.Figures, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = ("method", "target", "kind", "scopes", "caller")
     coded = TABLE
     for name in texts:
@@ -230,19 +230,19 @@ def test_figures_do_not_depend_on_the_batches(found: figures.Figures, monkeypatc
     seconds = TABLE["time"].cast(pa.timestamp("s", "Europe/Paris"))
     in_paris = coded.set_column(coded.column_names.index("time"), "time", seconds)
     for other in (in_batches(700), TABLE.to_reader(max_chunksize=999), coded, in_paris, TABLE.to_struct_array()):
-        assert count(other) == found
+        assert count(other) == table_figures
     monkeypatch.setattr(counts, "WAITING_BYTES", 1 << 12)
     monkeypatch.setattr(counts, "BYTES_OF_PYTHON", 1 << 12)
-    assert count(in_batches(700)) == found
+    assert count(in_batches(700)) == table_figures
     monkeypatch.setattr(counts, "WAITING_ROWS", 64)
-    assert count(TABLE) == found
+    assert count(TABLE) == table_figures
     renamed = TABLE.rename_columns([f"their {name}" for name in TABLE.column_names])
     same = count(renamed, columns=dict(zip(NAMES, renamed.column_names)))
     # What is wrong with a row is said in the log's own names.
     for name in ("first_unread", "unread_by_reason"):
-        assert [row.why.replace("their ", "") for row in getattr(same.log, name)] == [row.why for row in getattr(found.log, name)]
-    alike = same.log._replace(arguments=found.log.arguments, first_unread=found.log.first_unread, unread_by_reason=found.log.unread_by_reason)
-    assert same._replace(log=alike) == found and same.log.arguments["columns"] == dict(zip(NAMES, renamed.column_names))
+        assert [row.why.replace("their ", "") for row in getattr(same.log, name)] == [row.why for row in getattr(table_figures.log, name)]
+    alike = same.log._replace(arguments=table_figures.log.arguments, first_unread=table_figures.log.first_unread, unread_by_reason=table_figures.log.unread_by_reason)
+    assert same._replace(log=alike) == table_figures and same.log.arguments["columns"] == dict(zip(NAMES, renamed.column_names))
 
 
 def test_what_is_counted_does_not_grow_with_the_batches(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,8 +251,8 @@ def test_what_is_counted_does_not_grow_with_the_batches(monkeypatch: pytest.Monk
     batches = list(in_batches(100))
     sizes: list[int] = []
     log = Decided(logs.read(itertools.chain.from_iterable([batches] * 6)), POLICY, lambda: sizes.append(pa.total_allocated_bytes()))
-    found = counting.count(log, POLICY)
-    assert found.calls + found.log.unread == 6 * len(ROWS) and len(sizes) == 6 * len(batches)
+    counted = counting.count(log, POLICY)
+    assert counted.calls + counted.log.unread == 6 * len(ROWS) and len(sizes) == 6 * len(batches)
     first, last = max(sizes[:90]), max(sizes[90:])
     assert last - first < 500_000, (first, last)
 
@@ -279,14 +279,14 @@ def batches():
 
 log, policy = logs.read(batches()), Policy.external()
 if sys.argv[1] == "report":
-    found = report(log, policy).figures
-    assert found.callers.is_exact and len(found.callers.counts) == len(found.unknown.scopes) == 12_000 and found.callers.different == 12_000
+    figures = report(log, policy).figures
+    assert figures.callers.is_exact and len(figures.callers.counts) == len(figures.unknown.scopes) == 12_000 and figures.callers.different == 12_000
 elif sys.argv[1] == "replay":
-    found = logs.replay(log, policy).to_dict()
-    assert found["denied"] == 12_000 and found["top_denied_is_exact"] and found["top_denied_callers_is_exact"]
+    summary = logs.replay(log, policy).to_dict()
+    assert summary["denied"] == 12_000 and summary["top_denied_is_exact"] and summary["top_denied_callers_is_exact"]
 else:
-    found = audit.privileges(log, policy)
-    assert len(found.rows) == 12_000 and all(len(row.unknown) == 1 for row in found.rows)
+    privileges = audit.privileges(log, policy)
+    assert len(privileges.rows) == 12_000 and all(len(row.unknown) == 1 for row in privileges.rows)
 # Of this program alone: what `getrusage` says has the size of the one that started it.
 [line] = [line for line in open("/proc/self/status") if line.startswith("VmHWM:")]
 print(int(line.split()[1]) // 1_024)
@@ -306,17 +306,17 @@ def test_memory_does_not_grow_with_the_length_of_what_a_log_says(what: str, mega
 
 def test_long_names_stay_different() -> None:
     rows = [{"method": "GET", "target": "/", "kind": "user", "scopes": f"odd:{'s' * 300}{at % 2}", "caller": f"{'ü' * 300}{at % 3}"} for at in range(12)]
-    found = count(pa.Table.from_pylist(rows))
-    assert [(row.denied, len(row.caller.encode()) <= 256, row.caller[:100]) for row in found.callers.counts] == [(4, True, "ü" * 100)] * 3
-    assert [(row.granted, len(row.scope)) for row in found.unknown.scopes] == [(6, 39)] * 2
-    assert len({row.caller for row in found.callers.counts}) == 3
+    counted = count(pa.Table.from_pylist(rows))
+    assert [(row.denied, len(row.caller.encode()) <= 256, row.caller[:100]) for row in counted.callers.counts] == [(4, True, "ü" * 100)] * 3
+    assert [(row.granted, len(row.scope)) for row in counted.unknown.scopes] == [(6, 39)] * 2
+    assert len({row.caller for row in counted.callers.counts}) == 3
     privileges = audit.privileges(pa.Table.from_pylist(rows), POLICY).rows
-    assert {row.caller for row in privileges} == {row.caller for row in found.callers.counts}
-    assert {scope for row in privileges for scope in row.unknown} == {row.scope for row in found.unknown.scopes}
+    assert {row.caller for row in privileges} == {row.caller for row in counted.callers.counts}
+    assert {scope for row in privileges for scope in row.unknown} == {row.scope for row in counted.unknown.scopes}
 
 
 def test_many_different_times_are_counted_by_longer_units(
-    found: figures.Figures, monkeypatch: pytest.MonkeyPatch
+    table_figures: figures.Figures, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(counts, "MOST_TIMES", 2_000)
     units, floored = set[int](), counts.Times._floored
@@ -327,9 +327,9 @@ def test_many_different_times_are_counted_by_longer_units(
 
     monkeypatch.setattr(counts.Times, "_floored", watched)
     coarse = count(in_batches(100))
-    assert coarse.times.spans == found.times.spans and {0, 1} <= units
+    assert coarse.times.spans == table_figures.times.spans and {0, 1} <= units
     # Exact all the same.
-    assert (coarse.times.first, coarse.times.last) == (found.times.first, found.times.last)
+    assert (coarse.times.first, coarse.times.last) == (table_figures.times.first, table_figures.times.last)
 
 
 @pytest.mark.parametrize(

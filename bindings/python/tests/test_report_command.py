@@ -36,9 +36,9 @@ CALLS = [
 def requests(*lines: str) -> str:
     token = {"kind": "user", "scopes": "read:orbs read:inference write:inference"}
     called = {"method": "GET", "target": ORBS, "token": token}
-    asked = {"scope": "read:inference", "token": token}
+    by_scope = {"scope": "read:inference", "token": token}
     refused = {"scope": "read:inference", "token": {"kind": "organisation", "scopes": "read:inference"}}
-    return "".join(f"{line}\n" for line in [*map(json.dumps, (called, asked, asked, refused)), *lines])
+    return "".join(f"{line}\n" for line in [*map(json.dumps, (called, by_scope, by_scope, refused)), *lines])
 
 
 def texts(page: str) -> str:
@@ -57,14 +57,14 @@ def test_a_file_has_the_report_of_its_table(tmp_path: Path) -> None:
 def test_it_counts_what_a_replay_counts(tmp_path: Path) -> None:
     path = tmp_path / "requests.jsonl"
     path.write_text(requests("{}") * 7, encoding="utf-8")
-    found, summary = report(path, POLICY).figures, logs.replay(logs.read(path), POLICY).to_dict()
-    assert (found.allowed, found.denied, found.log.unread) == (summary["allowed"], summary["denied"], summary["errors"])
-    assert {row.reason: row.calls for row in found.decisions.reasons} == {
+    figures, summary = report(path, POLICY).figures, logs.replay(logs.read(path), POLICY).to_dict()
+    assert (figures.allowed, figures.denied, figures.log.unread) == (summary["allowed"], summary["denied"], summary["errors"])
+    assert {row.reason: row.calls for row in figures.decisions.reasons} == {
         row["reason"]: row["count"] for row in summary["reasons"]
     }
     assert (
-        found.consuming == summary["orbs"]["calls"]
-        and found.bonus_allowed == summary["orbs"]["calls_that_allow_bonus_orbs"]
+        figures.consuming == summary["orbs"]["calls"]
+        and figures.bonus_allowed == summary["orbs"]["calls_that_allow_bonus_orbs"]
     )
 
 
@@ -72,18 +72,18 @@ def test_what_is_asked_by_scope_is_counted(tmp_path: Path) -> None:
     path = tmp_path / "requests.jsonl"
     path.write_text(requests(), encoding="utf-8")
     made = report(path, POLICY)
-    found = made.figures
-    assert (found.calls, found.allowed, found.consuming) == (4, 3, 1)
-    used = {use.scope: (use.granted, use.used) for use in found.scopes.granted}
+    figures = made.figures
+    assert (figures.calls, figures.allowed, figures.consuming) == (4, 3, 1)
+    used = {use.scope: (use.granted, use.used) for use in figures.scopes.granted}
     assert used == {"read:orbs": (3, 1), "read:inference": (4, 2), "write:inference": (3, 0)}
-    assert {(row.route, row.scope): (row.allowed, row.denied) for row in found.decisions.routes} == {
+    assert {(row.route, row.scope): (row.allowed, row.denied) for row in figures.decisions.routes} == {
         (f"GET {ORBS}", "read:orbs"): (1, 0),
         (None, "read:inference"): (2, 1),
     }
-    said = texts(made.html)
+    page = texts(made.html)
     for sentence in ("1 of the policy's 37 routes was called. ", "read:inference (by scope)", "decided by scope"):
-        assert sentence in said
-    assert "Denied before a route was known" not in said
+        assert sentence in page
+    assert "Denied before a route was known" not in page
 
 
 def test_rows_that_cannot_be_read_are_told(tmp_path: Path) -> None:
@@ -92,9 +92,9 @@ def test_rows_that_cannot_be_read_are_told(tmp_path: Path) -> None:
     made = report(path, POLICY)
     assert (made.figures.calls, made.figures.log.unread) == (4, 10)
     assert [row.row for row in made.figures.log.first_unread] == [5, 6, 7, 8, 9]
-    said = texts(made.html)
+    page = texts(made.html)
     for sentence in ("10 rows could not be read, so they were not decided", "and 10 unread rows", "6, 7, 8, 9, 10, …"):
-        assert sentence in said
+        assert sentence in page
     assert [(row.rows, row.first) for row in made.figures.log.unread_by_reason] == [(9, (6, 7, 8, 9, 10)), (1, (5,))]
     path.write_text("<b>\n", encoding="utf-8")
     nothing = texts(report(path, POLICY).html)
@@ -137,8 +137,8 @@ def test_the_command_writes_the_page(capsys: pytest.CaptureFixture[str], tmp_pat
         "--top",
         "3",
     ]
-    code, said, errors = run(capsys, log, *options, "--out", out)
-    assert (code, said.partition("\n")[0], errors) == (0, f"{out}: 1,500 calls, 0 allowed, 1,500 denied", "")
+    code, output, errors = run(capsys, log, *options, "--out", out)
+    assert (code, output.partition("\n")[0], errors) == (0, f"{out}: 1,500 calls, 0 allowed, 1,500 denied", "")
     read = logs.read(log, columns={"caller": "user"}, kind="user", scopes="read:keys")
     same = report(read, POLICY, title="One <week>", top=3)
     assert out.read_text(encoding="utf-8") == same.html
@@ -158,9 +158,9 @@ def test_the_command_writes_the_page(capsys: pytest.CaptureFixture[str], tmp_pat
 def test_the_command_says_what_went_wrong(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     log, out = tmp_path / "requests.jsonl", tmp_path / "report.html"
     log.write_text(requests("{}"), encoding="utf-8")
-    code, said, _ = run(capsys, log, "--out", out)
-    assert (code, said.partition("\n")[0]) == (2, f"{out}: 4 calls, 3 allowed, 1 denied, 1 row unread") and out.exists()
-    assert "\nmedium: 1 of 5 rows could not be read, so the results might be incomplete. " in said
+    code, output, _ = run(capsys, log, "--out", out)
+    assert (code, output.partition("\n")[0]) == (2, f"{out}: 4 calls, 3 allowed, 1 denied, 1 row unread") and out.exists()
+    assert "\nmedium: 1 of 5 rows could not be read, so the results might be incomplete. " in output
     policy = tmp_path / "policy.yaml"
     policy.write_text("orbgate: 2\napis: {}\n", encoding="utf-8")
     code, _, errors = run(capsys, log, "--policy", policy, "--out", out)
@@ -178,5 +178,5 @@ def test_the_command_says_what_went_wrong(capsys: pytest.CaptureFixture[str], tm
 def test_the_help_has_examples(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["report", "--help"])
-    said: Any = capsys.readouterr().out
-    assert "python -m orbgate report access.log.gz" in said and "exit codes:" in said
+    output: Any = capsys.readouterr().out
+    assert "python -m orbgate report access.log.gz" in output and "exit codes:" in output

@@ -27,20 +27,20 @@ pytestmark = pytest.mark.once
 
 
 def test_the_page_has_charts_and_their_numbers(tmp_path: Path) -> None:
-    found = count(TABLE)
+    figures = count(TABLE)
     path = tmp_path / "report.html"
     made = report(TABLE, POLICY, path, title="Calls of <week> 45", top=30)
-    assert path.read_bytes() == made.html.encode() and made.figures._replace(findings=found.findings) == found
+    assert path.read_bytes() == made.html.encode() and made.figures._replace(findings=figures.findings) == figures
     read = check_harmless(made.html)
     text = html.unescape(" ".join(read.texts))
     assert read.texts.count("Calls of <week> 45") == 2 and POLICY.digest in text and "hidden" not in text
-    for number in (found.calls, found.allowed, found.denied, found.consuming):
+    for number in (figures.calls, figures.allowed, figures.denied, figures.consuming):
         assert f"{number:,}" in read.texts
-    for scope in [use.scope for use in found.unused] + [row.scope for row in found.scopes.missing]:
+    for scope in [use.scope for use in figures.unused] + [row.scope for row in figures.scopes.missing]:
         assert scope in read.texts
     assert [tag for tag, _ in read.tags].count("svg") == 2 * [tag for tag, _ in read.tags].count("figure") == 18
     assert len(made.html) < 300_000
-    assert f"{made!r}" == f"<orbgate report: {found.calls:,} calls, {found.allowed:,} allowed, {found.denied:,} denied>"
+    assert f"{made!r}" == f"<orbgate report: {figures.calls:,} calls, {figures.allowed:,} allowed, {figures.denied:,} denied>"
     framed = Page(made._repr_html_()).tags
     assert [(tag, attributes["sandbox"], attributes["srcdoc"]) for tag, attributes in framed] == [
         ("iframe", None, made.html)
@@ -69,10 +69,10 @@ def test_what_is_left_out_is_said() -> None:
         "Callers denied most: denied calls": ["and 23 more without a bar"],
     }
     listed = re.findall(r"<caption[^>]*>(.*?)</caption>(.*?)</div>", made.html, re.DOTALL)
-    said = {name: [re.sub("<.*?>", "", text).strip() for text in re.findall('class="more">(.*?)</p>', rows)] for name, rows in listed}
-    assert all(bool(said[name]) == (rows.count("<tr") - 1 > 8) for name, rows in listed)
-    assert said["Callers denied most"] == ["Show all 25 rows, and 6 more in the table callers_counts of a bundle (how to make one)"] and said["Calls by reason"] == []
-    assert said["Scopes that denied calls lacked"] == [f"Show all {len(made.figures.scopes.missing)} rows"]
+    notes = {name: [re.sub("<.*?>", "", text).strip() for text in re.findall('class="more">(.*?)</p>', rows)] for name, rows in listed}
+    assert all(bool(notes[name]) == (rows.count("<tr") - 1 > 8) for name, rows in listed)
+    assert notes["Callers denied most"] == ["Show all 25 rows, and 6 more in the table callers_counts of a bundle (how to make one)"] and notes["Calls by reason"] == []
+    assert notes["Scopes that denied calls lacked"] == [f"Show all {len(made.figures.scopes.missing)} rows"]
     # Each section has its figure at the top, and each word of a table is explained.
     tiles = {name: (figure, note) for name, figure, note in re.findall(r"<dt>(.*?)</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", made.html)}
     assert tiles["Unknown scopes"][0] == "30" and tiles["Without a token"][0] == "1" and tiles["Flagged callers"] == ("1", "1 probe")
@@ -230,9 +230,9 @@ def test_the_same_log_makes_the_same_page() -> None:
     ids=["empty", "no times", "no callers", "no tokens", "no kinds"],
 )
 def test_the_page_says_what_a_log_lacks(word: str, calls: Any, expected: Expected) -> None:
-    said = {text for text in check_harmless(report(calls, POLICY).html).texts if word in text}
-    assert said and not any(word in text for text in Page(report(TABLE, POLICY).html).texts)
-    expected(*sorted(said))
+    texts = {text for text in check_harmless(report(calls, POLICY).html).texts if word in text}
+    assert texts and not any(word in text for text in Page(report(TABLE, POLICY).html).texts)
+    expected(*sorted(texts))
 
 
 def test_the_page_says_that_all_is_well(expected: Expected) -> None:
@@ -246,14 +246,14 @@ def test_the_page_says_that_all_is_well(expected: Expected) -> None:
     texts = check_harmless(report(pa.table(calls), POLICY).html).texts
     expected(*(text for text in texts if text.startswith(("Every call was", "No call was", "No call of", "1 scope of the policy was granted"))))
     # There is nobody to be told apart, which is not the same as a log that names nobody.
-    assert expected.found.count("No call was denied.") == 2 and len(expected.found) == 6
+    assert expected.messages.count("No call was denied.") == 2 and len(expected.messages) == 6
 
 
 def test_the_policy_names_amounts() -> None:
     yaml = "{orbgate: 1, apis: {a: {base_path: '', scopes: {s: {orbs: 9223372036854775807, routes: ['GET /']}}}}}"
     calls = pa.table({"method": ["GET"] * 3, "target": ["/"] * 3, "kind": ["user"] * 3, "scopes": ["s"] * 3})
-    found = report(calls, Policy.from_yaml(yaml)).figures
-    assert found.amount == found.orbs.total.orbs == 3 * (2**63 - 1) and found.without_amount == 0
+    figures = report(calls, Policy.from_yaml(yaml)).figures
+    assert figures.amount == figures.orbs.total.orbs == 3 * (2**63 - 1) and figures.without_amount == 0
 
 
 def test_an_axis_has_one_unit() -> None:
@@ -271,10 +271,10 @@ def test_an_axis_has_one_unit() -> None:
 
 def test_every_denied_call_is_in_a_tile(expected: Expected) -> None:
     """Malformed calls without a token were in no number of those without one."""
-    asked = {"method": "GET", "target": "/api/v1/external/orbs", "kind": "user", "scopes": "read:orbs"}
+    usual = {"method": "GET", "target": "/api/v1/external/orbs", "kind": "user", "scopes": "read:orbs"}
     bad, nowhere = {"target": "/a//b"}, {"target": "/nowhere"}
     calls: list[dict[str, Any]] = [{}, bad, *({**bad, "kind": kind} for kind in (None, "", "USER")), {"kind": None}, {"kind": "USER"}, {**nowhere, "kind": None}, nowhere, {"scopes": ""}]
-    made = report(pa.Table.from_pylist([{**asked, **call} for call in calls]), POLICY)
+    made = report(pa.Table.from_pylist([{**usual, **call} for call in calls]), POLICY)
     tiles = {name: (figure, note) for name, figure, note in re.findall(r"<dt>(.*?)</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>", made.html)}
     # At 380 pixels, `malformed_reques` and `t` were in two lines.
     assert tiles["Denied"] == ("9", "90.0% of all: 4 malformed_<wbr>request, 5 for 4 other reasons")
@@ -282,15 +282,15 @@ def test_every_denied_call_is_in_a_tile(expected: Expected) -> None:
     assert figure == "3" and re.fullmatch(r"30\.0% [^;]*, 1 of them malformed; 3 \(30\.0%\) [^;]*, 2 of them malformed", note)
     assert (made.figures.without_token, made.figures.with_invalid_token, made.figures.unauthenticated.malformed_with_invalid_token) == (3, 3, 2)
     assert sum(row.calls for row in made.figures.denied_for) == made.figures.denied and made.figures.unauthenticated.malformed_without_token == 1
-    said = " ".join(Page(made.html).texts)
+    text = " ".join(Page(made.html).texts)
     for words in (("1 route was called", " 2 calls"), ("1 call without a valid token", " path "), ("1 call without a token and 2 calls", " malformed")):
-        expected.sentences(said, *words)
-    made = report(pa.Table.from_pylist([{**asked, **nowhere, "kind": None}, {**asked, **bad, "kind": None}]), POLICY)
-    said = " ".join(Page(made.html).texts)
-    expected.sentences(said, "No route was called")
+        expected.sentences(text, *words)
+    made = report(pa.Table.from_pylist([{**usual, **nowhere, "kind": None}, {**usual, **bad, "kind": None}]), POLICY)
+    text = " ".join(Page(made.html).texts)
+    expected.sentences(text, "No route was called")
     for words in (("1 call without a valid token", " path "), ("1 call without a token", " malformed")):
-        expected.sentences(said, *words)
-    allowed = report(pa.Table.from_pylist([asked]), POLICY).html
+        expected.sentences(text, *words)
+    allowed = report(pa.Table.from_pylist([usual]), POLICY).html
     assert "<dt>Denied</dt><dd><strong>0</strong> <span>0% of all</span>" in allowed and re.search("<dt>Without [^<]*</dt><dd><strong>0</strong> <span>0% of all</span>", allowed)
 
 
@@ -299,6 +299,6 @@ def test_numbers_on_the_page_agree_with_each_other(expected: Expected) -> None:
     calls = [("GET", "/api/v1/external/orbs", None)] * 3 + [("GET", "/nowhere", None)] * 2 + [("GET", "/api/v1/external/orbs", "user")]
     names = ("method", "target", "kind")
     texts = check_harmless(report(pa.table({name: list(column) for name, column in zip(names, zip(*calls))}), POLICY).html).texts
-    said = " ".join(texts)
+    text = " ".join(texts)
     for words in (("1 route was called", " 3 calls"), ("2 calls without a valid token", " path "), ("1 of the policy's 37 routes",), ("This includes 3 calls",), ("2 calls were denied", " route")):
-        expected.sentences(said, *words)
+        expected.sentences(text, *words)

@@ -39,15 +39,15 @@ def test_frequent_scopes_are_there_whatever_came_before() -> None:
     of_both = made_up(40_000, "", scopes="read:keys early")
     calls = pa.concat_tables([of_both, junk, frequent, of_both])
     made = report(calls, POLICY)
-    found = made.figures
-    assert {use.scope: (use.granted, use.used) for use in found.scopes.granted} == {
+    figures = made.figures
+    assert {use.scope: (use.granted, use.used) for use in figures.scopes.granted} == {
         "read:orbs": (40_000, 40_000),
         "read:keys": (80_000, 0),
     }
-    assert found.unknown.scopes[:2] == [("early", 80_000, True), ("admin:everything", 40_000, False)]
-    assert not found.unknown.is_exact and 10_000 < found.unknown.different <= 40_002
+    assert figures.unknown.scopes[:2] == [("early", 80_000, True), ("admin:everything", 40_000, False)]
+    assert not figures.unknown.is_exact and 10_000 < figures.unknown.different <= 40_002
     text = html.unescape(" ".join(Page(made.html).texts))
-    assert f"Valid tokens have at least {found.unknown.different:,} scopes that are not in the policy" in text
+    assert f"Valid tokens have at least {figures.unknown.different:,} scopes that are not in the policy" in text
     assert " admin:everything of another service, or misspelt at least 40,000 " in " ".join(text.split())
     # However the log is cut.
     for rows_each in (1_000, 33_333):
@@ -58,9 +58,9 @@ def test_unknown_scopes_have_their_callers() -> None:
     rows = [("user", "read:orbs made:up", "ann"), ("user", "made:up other", "bob"), ("organisation", "made:up", "ann"), ("user", "made:up", None)]
     calls = [{"method": "GET", "target": "/api/v1/external/orbs", "kind": kind, "scopes": scopes, "caller": caller} for kind, scopes, caller in rows]
     made = report(pa.Table.from_pylist(calls), POLICY)
-    found = made.figures
-    assert found.unknown.by_caller == [("ann", "made:up", 2, True), ("bob", "made:up", 1, True), ("bob", "other", 1, True)]
-    assert found.scopes.granted == [("read:orbs", 1, 1, 1, True)] and found.unknown.scopes == [("made:up", 4, True), ("other", 1, True)]
+    figures = made.figures
+    assert figures.unknown.by_caller == [("ann", "made:up", 2, True), ("bob", "made:up", 1, True), ("bob", "other", 1, True)]
+    assert figures.scopes.granted == [("read:orbs", 1, 1, 1, True)] and figures.unknown.scopes == [("made:up", 4, True), ("other", 1, True)]
     assert "in tokens of 2 callers." in made.html and "Callers with scopes that the policy does not have" in made.html
 
 
@@ -69,9 +69,9 @@ def test_unknown_scopes_of_callers_are_bounded(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("orbgate._count.decided.ROWS_AT_ONCE", 100)
     monkeypatch.setattr("orbgate._read.reader.ROWS_AT_ONCE", 100)
     calls = [{"method": "GET", "target": "/api/v1/external/orbs", "kind": "user", "scopes": f"often jti:{at}", "caller": "ann"} for at in range(2_000)]
-    found = report(pa.Table.from_pylist(calls), POLICY).figures
-    assert not found.unknown.by_caller_is_exact and len(found.unknown.by_caller) < 400
-    assert found.unknown.by_caller[0] == ("ann", "often", 2_000, True)
+    figures = report(pa.Table.from_pylist(calls), POLICY).figures
+    assert not figures.unknown.by_caller_is_exact and len(figures.unknown.by_caller) < 400
+    assert figures.unknown.by_caller[0] == ("ann", "often", 2_000, True)
 
 
 @pytest.mark.long
@@ -83,9 +83,9 @@ def test_many_callers_are_told_apart_as_far_as_memory_goes(monkeypatch: pytest.M
     often = made_up(500, "", caller="often")
     calls = pa.concat_tables([part for at in range(20) for part in (made_up(2_000, "caller", scopes="").slice(0, 1_500), often)])
     calls = pa.concat_tables([calls, made_up(100_000, "caller"), often])
-    found = report(calls, POLICY).figures
-    assert len(found.callers.counts) < 3_100 and found.callers.different >= 2_000 and not found.callers.is_exact
-    assert (found.callers.counts[0].caller, found.callers.counts[0].denied, found.callers.counts[0].is_exact) == ("often", 10_500, True)
+    figures = report(calls, POLICY).figures
+    assert len(figures.callers.counts) < 3_100 and figures.callers.different >= 2_000 and not figures.callers.is_exact
+    assert (figures.callers.counts[0].caller, figures.callers.counts[0].denied, figures.callers.counts[0].is_exact) == ("often", 10_500, True)
     late = pa.concat_tables([made_up(100_000, "caller"), often])
     made = report(late, POLICY)
     first = made.figures.callers.counts[0]
@@ -106,29 +106,29 @@ SAID: list[dict[str, Any]] = [
 FILE = r"<div><dt>Log</dt>.*?</div>\n"
 
 
-@pytest.mark.parametrize("said", SAID, ids=range(len(SAID)))
-def test_a_file_and_its_table_have_one_page(tmp_path: Path, said: dict[str, Any]) -> None:
+@pytest.mark.parametrize("options", SAID, ids=range(len(SAID)))
+def test_a_file_and_its_table_have_one_page(tmp_path: Path, options: dict[str, Any]) -> None:
     """The file's said otherwise, and what was said of its columns and values was not heard."""
     path = tmp_path / "calls.csv"
     path.write_text(CSV, encoding="utf-8")
-    of_file = report(path, POLICY, **said)
+    of_file = report(path, POLICY, **options)
     calls = texts_of_table(path)
     polars = pytest.importorskip("polars")
-    for of_table in (calls, calls.to_pandas(), polars.from_arrow(calls), calls.to_batches(), logs.read(path, **said)):
+    for of_table in (calls, calls.to_pandas(), polars.from_arrow(calls), calls.to_batches(), logs.read(path, **options)):
         is_file = isinstance(of_table, logs.Reader)
-        found = report(of_table, POLICY, **({} if is_file else said)).html
+        page = report(of_table, POLICY, **({} if is_file else options)).html
         # A table has no file.
-        assert found == (of_file.html if is_file else re.sub(FILE, "", of_file.html))
+        assert page == (of_file.html if is_file else re.sub(FILE, "", of_file.html))
     assert len(re.findall(FILE, of_file.html)) == 1
     changed = of_file.html != report(path, POLICY).html
-    assert changed == bool(said)
-    assert of_file.figures.log.unread_times == (12 if said.get("time_unit") else 24) * 2
+    assert changed == bool(options)
+    assert of_file.figures.log.unread_times == (12 if options.get("time_unit") else 24) * 2
     assert "could not be read as times" in of_file.html
 
 
 @pytest.mark.parametrize("form", ["file", "table"])
 @pytest.mark.parametrize(
-    ("said", "error", "message"),
+    ("options", "error", "message"),
     [
         ({"columns": {"path": "target"}}, ValueError, "`path`"),
         ({"columns": {"method": "verb"}}, TableError, "`verb` for `method` in .*; .* `method`, "),
@@ -140,12 +140,12 @@ def test_a_file_and_its_table_have_one_page(tmp_path: Path, said: dict[str, Any]
     ],
 )
 def test_what_is_said_and_is_not_there_is_an_error(
-    tmp_path: Path, form: str, said: dict[str, Any], error: type[Exception], message: str
+    tmp_path: Path, form: str, options: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     path = tmp_path / "calls.csv"
     path.write_text(CSV, encoding="utf-8")
     with pytest.raises(error, match=message):
-        report(path if form == "file" else texts_of_table(path), POLICY, **said)
+        report(path if form == "file" else texts_of_table(path), POLICY, **options)
 
 
 def test_a_log_that_was_read_before_is_an_error(tmp_path: Path) -> None:
@@ -184,11 +184,11 @@ def test_a_log_that_cannot_be_read_is_an_error(change: dict[str, Any], message: 
 def test_what_a_table_has_is_read_as_of_a_file() -> None:
     """Integers were taken for microseconds, one bad time ended it all, and lists of scopes were an error."""
     calls = {"method": ["GET", None], "target": ["/api/v1/external/orbs"] * 2, "kind": ["user"] * 2}
-    found = report(pa.table({**calls, "scopes": [["read:orbs", "a b"], []], "time": [1_700_000_000] * 2}), POLICY).figures
-    assert (found.allowed, found.log.unread, found.log.first_unread[0].why) == (1, 1, "no `method`")
+    figures = report(pa.table({**calls, "scopes": [["read:orbs", "a b"], []], "time": [1_700_000_000] * 2}), POLICY).figures
+    assert (figures.allowed, figures.log.unread, figures.log.first_unread[0].why) == (1, 1, "no `method`")
     # One of the two rows is decided.
-    assert (found.times.first, found.log.unread_times) == (None, 1)
-    assert [row.scope for row in found.unknown.scopes] == ["a\u2420b"]
+    assert (figures.times.first, figures.log.unread_times) == (None, 1)
+    assert [row.scope for row in figures.unknown.scopes] == ["a\u2420b"]
     seconds = report(pa.table({**calls, "time": [1_700_000_000] * 2}), POLICY, kind="user", time_unit="s").figures
     assert str(seconds.times.first) == "2023-11-14 22:13:20"
     mixed = pa.table({**calls, "time": ["yesterday", "2026-11-02"]})
@@ -203,7 +203,7 @@ def test_what_is_missing_is_named(module: str) -> None:
     command = (
         f"import sys; sys.modules[{module!r}] = None; from orbgate.__main__ import main; main(['report', 'log.jsonl', '--out', 'page.html'])"
     )
-    said = f"this needs {module}, which is not installed: pip install 'jinja2>=3.1' 'pyarrow>=16' 'vl-convert-python>=1.9,<2'"
-    for asked in (program, command):
-        failed = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True)
-        assert said in failed.stderr
+    message = f"this needs {module}, which is not installed: pip install 'jinja2>=3.1' 'pyarrow>=16' 'vl-convert-python>=1.9,<2'"
+    for script in (program, command):
+        failed = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+        assert message in failed.stderr

@@ -54,10 +54,10 @@ def page(markup: str = "") -> str:
 
 def only(font: str, folder: Path) -> dict[str, str]:
     """An environment in which these fonts are all that there is."""
-    found = [path for path in Path("/usr/share/fonts").rglob(f"{font}*.ttf")]
-    assert found, f"{font} is missing: apt-get install {FONTS[font]}"
+    paths = [path for path in Path("/usr/share/fonts").rglob(f"{font}*.ttf")]
+    assert paths, f"{font} is missing: apt-get install {FONTS[font]}"
     (folder / "fonts").mkdir(exist_ok=True)
-    for path in found:
+    for path in paths:
         shutil.copy(path, folder / "fonts")
     config = folder / "fonts.conf"
     # As on a desktop, the system's font is a sans serif.
@@ -106,30 +106,30 @@ def luminance(colour: str) -> float:
 
 def diagnostics(frame: dict[str, Any]) -> list[str]:
     """What is wrong with a frame."""
-    found = []
+    problems = []
     for pair in frame["colours"]:
         if contrast(pair) < (4.5 if pair.startswith("text") else 3):
-            found.append(f"contrast {contrast(pair):.1f}: {pair}")
+            problems.append(f"contrast {contrast(pair):.1f}: {pair}")
     for chart in frame["charts"]:
         if len(chart["drawings"]) != 1 or not chart["marks"]:
-            found.append(f"{len(chart['drawings'])} drawings with {chart['marks']} marks")
+            problems.append(f"{len(chart['drawings'])} drawings with {chart['marks']} marks")
         left, top, right, bottom = chart["room"]
         for at, (l, t, r, b) in enumerate(texts := chart["texts"]):
             if l < left or t < top or r > right or b > bottom or b - t < 10:
-                found.append(f"a chart's text is small or cut off: {texts[at]} in {chart['room']}")
+                problems.append(f"a chart's text is small or cut off: {texts[at]} in {chart['room']}")
             if any(l < other[2] and other[0] < r and t < other[3] and other[1] < b for other in texts[:at]):
-                found.append(f"a chart's text is over another: {texts[at]}")
+                problems.append(f"a chart's text is over another: {texts[at]}")
     # On a telephone or a tablet, rows are cards.
     if frame["scrolled"]:
-        found.append(f"{frame['scrolled']} tables are wider than their location")
+        problems.append(f"{frame['scrolled']} tables are wider than their location")
     if frame["unnamed"]:
-        found.append(f"{frame['unnamed']} values do not say what they are")
+        problems.append(f"{frame['unnamed']} values do not say what they are")
     if frame["silent"]:
-        found.append(f"{frame['silent']} tables hide rows and do not say how many")
+        problems.append(f"{frame['silent']} tables hide rows and do not say how many")
     if frame["sideways"]:
-        found.append(f"{frame['sideways']} pixels do not fit")
-    found += [f"loads {name}" for name in frame["loaded"]]
-    return found
+        problems.append(f"{frame['sideways']} pixels do not fit")
+    problems += [f"loads {name}" for name in frame["loaded"]]
+    return problems
 
 
 @pytest.mark.parametrize("font", FONTS)
@@ -164,9 +164,9 @@ def test_what_is_wrong_is_seen(tmp_path: Path) -> None:
     pale = pale.replace("td::before {", "td:not(:first-child)::before {")
     frames, _ = look(pale, tmp_path)
     assert {frame["title"] for frame in frames} == {"ran"}
-    found = " ".join(diagnostic for frame in frames for diagnostic in diagnostics(frame))
+    problems = " ".join(diagnostic for frame in frames for diagnostic in diagnostics(frame))
     for diagnostic in ("contrast 2.", "2 drawings with", "pixels do not fit", "tables hide rows", "values do not say what they are", "loads http://nowhere.invalid/missing.png"):
-        assert diagnostic in found
+        assert diagnostic in problems
 
 
 @pytest.mark.parametrize("font", FONTS)
@@ -254,5 +254,5 @@ def test_axe_finds_nothing(tmp_path: Path) -> None:
         frames, _ = look(open_page, tmp_path)
         assert [frame["violations"] for frame in frames] == [[]] * len(FRAMES) and min(frame["checks"] for frame in frames) > 50
     pale = open_page.replace("--quiet: #566270", "--quiet: #b0b0b0").replace('<html lang="en">', "<html>")
-    found = " ".join(look(pale, tmp_path)[0][0]["violations"])
-    assert "color-contrast" in found and "html-has-lang" in found
+    violations = " ".join(look(pale, tmp_path)[0][0]["violations"])
+    assert "color-contrast" in violations and "html-has-lang" in violations

@@ -40,7 +40,7 @@ def file_of(folder: Path, *properties: str) -> Path:
 
 def cells(page: str, caption: str) -> list[list[str]]:
     """The rows of a table on the page."""
-    [table] = [found for found in re.findall(r"<table>.*?</table>", page, re.DOTALL) if f">{caption}</caption>" in found]
+    [table] = [table for table in re.findall(r"<table>.*?</table>", page, re.DOTALL) if f">{caption}</caption>" in table]
     rows = re.findall(r"<tr[^>]*>(.*?)</tr>", table.partition("<tbody>")[2], re.DOTALL)
     return [[html.unescape(cell).replace("<wbr>", "") for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.DOTALL)] for row in rows]
 
@@ -48,8 +48,8 @@ def cells(page: str, caption: str) -> list[list[str]]:
 def test_the_page_says_which_properties_hold_and_who_is_against_the_others(tmp_path: Path) -> None:
     path = file_of(tmp_path, HOLDS, REFUTED, APART, ABOUT_NOTHING, HOLLOW)
     made = report(TABLE, Policy.external(), properties=path)
-    found = made.figures.properties
-    assert found is not None and found.rows == Policy.external().properties(path.read_bytes()) and len(found.failed) == 3
+    proved = made.figures.properties
+    assert proved is not None and proved.rows == Policy.external().properties(path.read_bytes()) and len(proved.failed) == 3
     texts = " ".join(check_harmless(made.html).texts)
     assert "2 of 5 properties hold for all requests, including requests that the log does not contain. 1 of them holds trivially; the table shows the reason." in texts and f"policy.test.yaml  sha256:{sha256(path.read_bytes()).hexdigest()}" in texts
     assert "Properties 2 of 5   hold for all requests" in texts.replace("\n", "")
@@ -57,8 +57,8 @@ def test_the_page_says_which_properties_hold_and_who_is_against_the_others(tmp_p
         [REFUTED, "4", "no", "1", "1 witness below"],
         [APART, "5", "no", "2", "1 witness below"],
         [ABOUT_NOTHING, "6", "no", "–", "the policy has no scope `nope`"],
-        [HOLLOW, "7", "yes", str(found.rows[4].rules), "warning: these callers may call nothing at all, so it says little"],
-        [HOLDS, "3", "yes", str(found.rows[0].rules), "no request violates it"],
+        [HOLLOW, "7", "yes", str(proved.rows[4].rules), "warning: these callers may call nothing at all, so it says little"],
+        [HOLDS, "3", "yes", str(proved.rows[0].rules), "no request violates it"],
     ]
     against = cells(made.html, "Allowed requests that violate properties")
     assert against[0][:3] == [REFUTED, "organisation read:account", ACCOUNT]
@@ -144,9 +144,9 @@ def test_ci_learns_of_it(tmp_path: Path, log: Path, capsys: pytest.CaptureFixtur
 def test_the_json_of_a_replay_has_it(tmp_path: Path, log: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = file_of(tmp_path, HOLDS, REFUTED)
     assert main(["replay", str(log), "--json", "--properties", str(path)]) == 1
-    said = json.loads(capsys.readouterr().out)["properties"]
-    assert (said["file"], said["sha256"], said["failed"]) == (str(path), sha256(path.read_bytes()).hexdigest(), 1)
-    held, refuted = said["properties"]
+    result = json.loads(capsys.readouterr().out)["properties"]
+    assert (result["file"], result["sha256"], result["failed"]) == (str(path), sha256(path.read_bytes()).hexdigest(), 1)
+    held, refuted = result["properties"]
     assert held == {"property": HOLDS, "location": {"line": 3, "column": 5}, "holds": True, "rules": held["rules"], "error": None, "warning": None, "witnesses": []}
     assert not refuted["holds"] and refuted["witnesses"][0].startswith("organisation with `read:account` may call")
     assert main(["replay", str(log), "--json"]) == 0 and "properties" not in json.loads(capsys.readouterr().out)
@@ -167,10 +167,10 @@ def test_evidence_has_the_file_and_verify_proves_it_again(tmp_path: Path, log: P
     def failed(change: Any = None, logs: list[Path] = []) -> set[str]:
         inside = bundle.unpack(zipped.read_bytes())
         if change:
-            change(inside, said := json.loads(inside["manifest.json"]))
+            change(inside, manifest := json.loads(inside["manifest.json"]))
             # One who changes a file can change its digest, too.
-            said["sha256"] = {name: sha256(data).hexdigest() for name, data in inside.items() if name != "manifest.json"}
-            inside["manifest.json"] = json.dumps(said).encode()
+            manifest["sha256"] = {name: sha256(data).hexdigest() for name, data in inside.items() if name != "manifest.json"}
+            inside["manifest.json"] = json.dumps(manifest).encode()
         changed = tmp_path / "changed.zip"
         changed.write_bytes(bundle.pack(inside))
         return {row.what for row in audit.verify(changed, logs) if row.is_same is False}
@@ -180,15 +180,15 @@ def test_evidence_has_the_file_and_verify_proves_it_again(tmp_path: Path, log: P
     def other_file(inside: dict[str, bytes], _: Any) -> None:
         inside["properties.test.yaml"] = file_of(tmp_path, HOLDS, HOLDS).read_bytes()
 
-    def other_answer(inside: dict[str, bytes], said: Any) -> None:
-        said["properties"]["failed"] = 0
+    def other_answer(inside: dict[str, bytes], manifest: Any) -> None:
+        manifest["properties"]["failed"] = 0
         inside["tables/properties_rows.parquet"] = bytes(inside["tables/decisions_reasons.parquet"])
 
-    def left_out(inside: dict[str, bytes], said: Any) -> None:
+    def left_out(inside: dict[str, bytes], manifest: Any) -> None:
         del inside["properties.test.yaml"]
 
-    def unsaid(inside: dict[str, bytes], said: Any) -> None:
-        said["properties"] = None
+    def unsaid(inside: dict[str, bytes], manifest: Any) -> None:
+        manifest["properties"] = None
 
     # For this the policy is enough: no log is needed.
     for change in (other_file, other_answer, left_out, unsaid):

@@ -52,8 +52,8 @@ def test_a_call_without_a_token_is_at_its_route_in_every_table() -> None:
 
 def test_preflights_are_at_their_paths(expected: Expected) -> None:
     """701 served preflights were one line, (no route), and no route was said to be called without a token."""
-    asked = [{**CALL, "kind": kind, "method": "OPTIONS", "target": target, "served_status": 204} for kind in (None, "USER") for target in ("/api/v1/external/voxies/7?x=1", "/api/v1/external/orbs", "/nowhere")]
-    made = page(*asked, asked[0], {**CALL, "method": "HEAD"})
+    preflights = [{**CALL, "kind": kind, "method": "OPTIONS", "target": target, "served_status": 204} for kind in (None, "USER") for target in ("/api/v1/external/voxies/7?x=1", "/api/v1/external/orbs", "/nowhere")]
+    made = page(*preflights, preflights[0], {**CALL, "method": "HEAD"})
     text = words(made)
     for of_policy in (("5 calls without a valid token", "OPTIONS"), ("2 calls without a valid token", " path "), ("This includes 5 calls",), ("2 calls were denied", " route")):
         expected.sentences(text, *of_policy)
@@ -63,8 +63,8 @@ def test_preflights_are_at_their_paths(expected: Expected) -> None:
         assert {"/api/v1/external/voxies/{voxieId}", "/api/v1/external/orbs"} <= {*rows}, caption
     # It is not said where a token is asked for first, or the target is none.
     assert "example OPTIONS" not in words(page({**CALL, "kind": None}, {**CALL, "kind": None, "method": "OPTIONS", "target": "/api/v1/external/../orbs"}))
-    found = report(pa.Table.from_pylist([*asked, {**CALL, "kind": None}]), POLICY).figures
-    assert {row.route for row in found.unauthenticated.routes} == {"GET /api/v1/external/orbs", "/api/v1/external/orbs", "/api/v1/external/voxies/{voxieId}"} and found.without_token == 4
+    figures = report(pa.Table.from_pylist([*preflights, {**CALL, "kind": None}]), POLICY).figures
+    assert {row.route for row in figures.unauthenticated.routes} == {"GET /api/v1/external/orbs", "/api/v1/external/orbs", "/api/v1/external/voxies/{voxieId}"} and figures.without_token == 4
 
 
 def test_calls_without_a_caller_are_in_every_table_under_one_name(expected: Expected) -> None:
@@ -113,14 +113,14 @@ def test_a_sign_says_when_its_calls_were_made(expected: Expected) -> None:
     others = [{**CALL, "caller": "bob", "time": START + timedelta(days=at)} for at in range(30)]
     because = re.compile(r'data-column="because">(.*?)</td>')
 
-    def said(*calls: dict[str, Any]) -> str:
-        [found] = because.findall(page(*calls, *others, base=old))
-        return html.unescape(found).partition(": GET /v1/items/{id}")[2].partition("; the server")[0]
+    def note(*calls: dict[str, Any]) -> str:
+        [cell] = because.findall(page(*calls, *others, base=old))
+        return html.unescape(cell).partition(": GET /v1/items/{id}")[2].partition("; the server")[0]
 
-    stopped = said(*aged)
+    stopped = note(*aged)
     assert re.findall(r"[\d-]+ [\d:]{8}", stopped) == ["2026-11-02 00:00:00", "2026-11-02 23:00:00"] and " 28 days 1 hour " in stopped
     never, far = {**aged[0], "time": None}, {**aged[0], "time": datetime(1970, 1, 1)}
-    unsure = said(*aged, never, far)
+    unsure = note(*aged, never, far)
     assert re.search(r" 1970-01-01 00:00:00, .* 2026-11-02 23:00:00 \(1 [^()]*\), 28 days 1 hour [^:]*$", unsure)
     expected(stopped, unsure)
     assert re.search(r"\{id\}; the server served 24 [^;:]*$", because.findall(page(*[{**call, "time": None} for call in aged], base=old))[0])
@@ -153,21 +153,21 @@ def test_the_clients_that_have_signs_are_counted(expected: Expected) -> None:
         return [{**CALL, "caller": caller, "scopes": "", "served_status": 403, "target": f"/api/v1/external/{target}", "time": START + timedelta(hours=at)} for target in targets for at in range(40)]
 
     tile = re.compile(r"<dt>Flagged callers</dt><dd><strong>(.*?)</strong> <span>(.*?)</span>")
-    for found, callers in (
+    for calls, callers in (
         (lacks("ann", "orbs", "keys"), "1"),
         (lacks(None, "orbs"), "unnamed"),
         (lacks(None, "orbs") + lacks("ann", "keys") + lacks("bob", "keys"), "2"),
     ):
-        [(number, said)] = tile.findall(page(*found))
-        assert (number, "(no caller)" in said) == (callers, found[0]["caller"] is None)
-        expected(said)
+        [(number, note)] = tile.findall(page(*calls))
+        assert (number, "(no caller)" in note) == (callers, calls[0]["caller"] is None)
+        expected(note)
 
 
 def test_what_tokens_of_no_known_kind_carry_is_left_out_and_counted(expected: Expected) -> None:
     odd = {**CALL, "kind": "USER", "scopes": "read:orbs foo:bar"}
     text = words(page(odd, odd, odd))
     nothing = re.findall(r"(No valid token [^.]*|Every scope in a valid token [^.]*)\. (3 calls [^.]* unknown kind [^.]*\.)", text)
-    assert len({said for said, _ in nothing}) == 2 == len(nothing) and len({left for _, left in nothing}) == 1
+    assert len({sentence for sentence, _ in nothing}) == 2 == len(nothing) and len({left for _, left in nothing}) == 1
     assert " No token of" not in text and " Every scope in a token" not in text
     expected(*nothing[0], *nothing[1])
     left = nothing[0][1]
@@ -188,10 +188,10 @@ def test_calls_that_are_in_no_span_of_time_are_counted(expected: Expected) -> No
 
 def test_what_several_have_alike_is_not_that_of_one() -> None:
     hours = [timedelta(hours=at) for at in range(3)]
-    for call, said in ((ASKED, "Most such calls"), (BOUGHT, "Most orbs would be charged")):
+    for call, phrase in ((ASKED, "Most such calls"), (BOUGHT, "Most orbs would be charged")):
         calls = [{**call, "time": START + hour} for hour in hours]
-        assert said not in words(page(*calls, policy=SHOP))
-        assert said in words(page(*calls, calls[1], policy=SHOP))
+        assert phrase not in words(page(*calls, policy=SHOP))
+        assert phrase in words(page(*calls, calls[1], policy=SHOP))
     denied = [{**CALL, "kind": None}, {**CALL, "scopes": ""}]
     assert "most often" not in words(page(*denied)) and "most often because no token" in words(page(*denied, denied[0]))
 
@@ -203,19 +203,19 @@ def test_orbs_are_those_of_decisions_and_the_page_says_so(expected: Expected) ->
     both = [*answered, *[{**BOUGHT, "served_status": status} for status in (200, 302, 302, 500)]]
     text = words(page(*both, policy=SHOP))
     [parts] = re.findall(r"served 2 3 1 refused 2 0 2 [^\d]*redirected 3 6 1 [^\d]* unclear status 3 3 2 [^\d]* status 1 0 1 total 11 12 7", text)
-    [said] = re.findall(r"[^.:;]* follow from the decisions[^.:;]*", text)
-    expected(said)
+    [sentence] = re.findall(r"[^.:;]* follow from the decisions[^.:;]*", text)
+    expected(sentence)
     assert f"{parts} " in text
     assert " status 1 3 total 1 3" in words(page({**BOUGHT, "served_status": None}, {**LOOKED, "served_status": 200}, policy=SHOP))
     # A call that the policy denies has no price, whatever the server did.
     text = words(page(*both, *[{**BOUGHT, "scopes": "", "served_status": 200}] * 2, policy=SHOP))
     expected.sentences(text, "2 calls served though denied")
     assert parts in text
-    assert f"{said}. The log has no statuses " in words(page({**ASKED, "served_status": None}, policy=SHOP))
-    assert said not in words(page(LOOKED, policy=SHOP))
-    found = report(pa.Table.from_pylist(answered), SHOP).figures.orbs
-    assert (found.total.calls, found.without_time) == (7, 0)
-    assert [tuple(row) for row in found.answered] == [("served", 1, 0, 1), ("redirected", 1, 0, 1), ("refused", 2, 0, 2), ("unclear", 2, 0, 2)]
+    assert f"{sentence}. The log has no statuses " in words(page({**ASKED, "served_status": None}, policy=SHOP))
+    assert sentence not in words(page(LOOKED, policy=SHOP))
+    orbs = report(pa.Table.from_pylist(answered), SHOP).figures.orbs
+    assert (orbs.total.calls, orbs.without_time) == (7, 0)
+    assert [tuple(row) for row in orbs.answered] == [("served", 1, 0, 1), ("redirected", 1, 0, 1), ("refused", 2, 0, 2), ("unclear", 2, 0, 2)]
 
 
 def test_a_policy_without_amounts_has_the_served_calls_in_its_tile() -> None:
@@ -242,7 +242,7 @@ def test_the_page_names_the_other_policy_and_how_to_get_what_is_cut(expected: Ex
     assert f"Other policy the older one {other.digest}" in words(made) and "Other policy" not in words(page(CALL))
     # Each table that is cut, and has all its rows in a bundle, links to the sentence about it.
     cut = re.findall(r'<p class="more">([^<]*)(.*?)</p>', made)
-    assert len(cut) > 3 and all(('<a href="#bundle">' in link) is ("of a bundle" in said) for said, link in cut)
+    assert len(cut) > 3 and all(('<a href="#bundle">' in link) is ("of a bundle" in note) for note, link in cut)
     assert '<p id="bundle">' in made
     expected.sentences(words(made), "To get one, ", " --bundle evidence.zip ", " bundle() ")
 
@@ -256,8 +256,8 @@ def test_every_table_that_is_cut_names_a_table_of_the_bundle(tmp_path: Path) -> 
     log += [{**LOOKED, "time": START + timedelta(hours=at)} for at in range(200)] + [{**LOOKED, "target": f"/{at:c}", "time": START} for at in range(97, 123)]
     other = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', scopes: {look: {orbs: 2, routes: [GET /, GET /no]}}}}}")
     made = report(pa.Table.from_pylist(log), SHOP, base=other, properties=properties, top=1)
-    cut = [html.unescape(re.sub("<[^>]*>", "", said)) for said in re.findall(r'class="more">(.*?)</p>', made.html, re.DOTALL) if "without a " not in said]
-    names = [name for said in cut if re.search(r"\d more", said) for name in re.findall(r"(\w+) of a bundle", said) or [said]]
+    cut = [html.unescape(re.sub("<[^>]*>", "", note)) for note in re.findall(r'class="more">(.*?)</p>', made.html, re.DOTALL) if "without a " not in note]
+    names = [name for note in cut if re.search(r"\d more", note) for name in re.findall(r"(\w+) of a bundle", note) or [note]]
     tables = {name for name, _ in bundle.tables(made.figures)}
     assert set(names) <= tables and len({*names}) > 12 and {"properties_rows", "log_unread_by_reason"} < {*names}
 
@@ -326,8 +326,8 @@ def test_a_malformed_call_is_shown_as_what_it_was() -> None:
     """`GET /#x` appeared as `GET /`, which is in order."""
     odd = [{**LOOKED, "target": target} for target in ("/#s3cr3t", "/?a#s3cr3t", "/look;v=s3cr3t")]
     text = words(page(*odd, LOOKED, policy=SHOP))
-    for said in ("malformed_request: fragment (no route) 2 GET /#…", "malformed_request: matrix_param (no route) 1 GET /look;…"):
-        assert said in text, said
+    for phrase in ("malformed_request: fragment (no route) 2 GET /#…", "malformed_request: matrix_param (no route) 1 GET /look;…"):
+        assert phrase in text, phrase
     assert "GET /?…#…" in words(page(odd[1], policy=SHOP)) and "s3cr3t" not in text
     assert "malformed_request: fragment" in str(logs.replay(logs.read(pa.Table.from_pylist(odd)), SHOP)) and "/#…" in str(logs.replay(logs.read(pa.Table.from_pylist(odd)), SHOP))
 
@@ -364,9 +364,9 @@ def test_rows_that_lack_different_things_are_told_apart(tmp_path: Path, expected
     columns = {"method": "verb", "target": "url", "kind": "auth.kind", "scopes": "auth.scopes", "caller": "client"}
     made = report(log, SHOP, columns=columns)
     reasons = {"`verb`": (2, 7), "`url`": (3,), "`client`": (4,), "`auth.scopes`": (5,), "`auth.kind`": (6,), "UTF-8": (8, 9)}
-    found = {row.reason: row.first for row in made.figures.log.unread_by_reason}
-    assert {word: first for word in reasons for reason, first in found.items() if word in reason} == reasons and made.figures.log.unread == 8
-    expected(*sorted(found))
+    first_rows = {row.reason: row.first for row in made.figures.log.unread_by_reason}
+    assert {word: first for word in reasons for reason, first in first_rows.items() if word in reason} == reasons and made.figures.log.unread == 8
+    expected(*sorted(first_rows))
     [table] = re.findall(r"Rows that could not be read, by reason</caption>(.*?)</table>", made.html, re.DOTALL)
     cells = [[html.unescape(cell) for cell in re.findall("<td[^>]*>(.*?)</td>", row)] for row in re.split("<tr[^>]*>", table)[2:]]
     assert [cells[0], cells[1]] == [["2", "no `verb`", "2, 7"], ["2", "not UTF-8 at byte 1", "8, 9"]] and len(cells) == len(reasons)
@@ -381,9 +381,9 @@ def test_what_is_wrong_with_one_row_is_not_said_of_another(tmp_path: Path, expec
     assert str(logs.replay(logs.read(log), SHOP)).endswith("; also row 2\n")
     values = [f'{{"method":"GET","target":"/","allow_bonus_orbs_use":"a`{at}`b"}}\n' for at in range(99)]
     log.with_suffix(".jsonl").write_text("".join(values))
-    found = logs.replay(logs.read(log.with_suffix(".jsonl"), format="json"), SHOP).to_dict()["errors_by_reason"]
-    assert [kind["count"] for kind in found] == [99]
-    expected(found[0]["reason"])
+    kinds = logs.replay(logs.read(log.with_suffix(".jsonl"), format="json"), SHOP).to_dict()["errors_by_reason"]
+    assert [kind["count"] for kind in kinds] == [99]
+    expected(kinds[0]["reason"])
 
 
 SECRET = "s3cret"
@@ -423,11 +423,11 @@ def test_scopes_that_are_digests_stay_different() -> None:
 
 
 def test_a_token_that_carries_nothing_is_not_taken_for_one_that_holds_little() -> None:
-    for wrong, said in (({"kind": "USER"}, "`USER`"), ({"scopes": "read:orbs,read:keys"}, "`read:orbs,read:keys`"), ({"scopes": '["read:orbs"]'}, '`["read:orbs"]`')):
+    for wrong, value in (({"kind": "USER"}, "`USER`"), ({"scopes": "read:orbs,read:keys"}, "`read:orbs,read:keys`"), ({"scopes": '["read:orbs"]'}, '`["read:orbs"]`')):
         calls = [{**CALL, **wrong, "caller": f"a{at}"} for at in range(4)] + [{**CALL, "caller": f"b{at}"} for at in range(96)]
         zone, warnings = " have no zone, ", audit.check(pa.Table.from_pylist(calls), POLICY).found.warnings
         [warning] = [warning for warning in warnings if zone not in warning]
-        assert said in warning and warning.startswith("4 of 100 calls ")
+        assert value in warning and warning.startswith("4 of 100 calls ")
         assert all(zone in warning for warning in audit.check(pa.Table.from_pylist(calls[4:]), POLICY).found.warnings)
 
 
@@ -436,9 +436,9 @@ def test_a_file_that_is_counted_twice_is_named(tmp_path: Path, expected: Expecte
     for name, text in (("a.log", line), ("b.log", line * 2), ("copy.log", line), ("empty.log", ""), ("empty2.log", "")):
         (tmp_path / name).write_text(text)
     (tmp_path / "link.log").hardlink_to(tmp_path / "b.log")
-    [said] = [warning for warning in report([tmp_path], SHOP, kind="user", scopes="look").figures.log.warnings if "`copy.log`" in warning]
-    expected(said)
-    assert said in logs.replay(logs.read(tmp_path, kind="user", scopes="look"), SHOP).to_dict()["warnings"]
+    [warning] = [warning for warning in report([tmp_path], SHOP, kind="user", scopes="look").figures.log.warnings if "`copy.log`" in warning]
+    expected(warning)
+    assert warning in logs.replay(logs.read(tmp_path, kind="user", scopes="look"), SHOP).to_dict()["warnings"]
     assert not [warning for warning in logs.replay(logs.read([tmp_path / "a.log", tmp_path / "b.log"], kind="user", scopes="look"), SHOP).to_dict()["warnings"] if "more than once" in warning]
     reader = logs.read(tmp_path, kind="user")
     assert list(reader) and any("`b.log` twice, also as `link.log`." in warning for warning in reader.warnings)
@@ -459,10 +459,10 @@ def test_a_file_that_is_another_one_compressed_is_named(tmp_path: Path) -> None:
 
     def warned(*names: str) -> list[str]:
         paths = [tmp_path / name for name in names]
-        found = [logs.replay(logs.read(paths, kind="user", scopes="look"), SHOP).to_dict()["warnings"], report(paths, SHOP, kind="user", scopes="look").figures.log.warnings]
-        [said, again] = [[warning.partition(" more than once: ")[2] for warning in each if " counted more than once: " in warning] for each in found]
-        assert said == again
-        return said
+        warnings = [logs.replay(logs.read(paths, kind="user", scopes="look"), SHOP).to_dict()["warnings"], report(paths, SHOP, kind="user", scopes="look").figures.log.warnings]
+        [repeated, again] = [[warning.partition(" more than once: ")[2] for warning in each if " counted more than once: " in warning] for each in warnings]
+        assert repeated == again
+        return repeated
 
     assert warned("a.log", "b.log.gz", "e.log.gz") == ["`a.log` twice, also as `b.log.gz`."]
     assert warned("b.log.gz", "a.log") == ["`b.log.gz` twice, also as `a.log`."]
@@ -483,8 +483,8 @@ def test_a_member_of_what_is_no_object_is_said(tmp_path: Path, expected: Expecte
     log = tmp_path / "calls.jsonl"
     calls: list[dict[str, Any]] = [{"auth": {"kind": "user", "scopes": []}}, {"auth": "user"}, {"auth": None}, {"auth": "user", "auth.kind": "user"}, {}]
     log.write_text("".join(json.dumps({"method": "GET", "target": "/", **call}) + "\n" for call in calls))
-    found = logs.replay(logs.read(log, columns={"kind": "auth.kind", "scopes": "auth.scopes"}), SHOP).to_dict()["warnings"]
-    members = [warning for warning in found if "`auth`" in warning]
+    warnings = logs.replay(logs.read(log, columns={"kind": "auth.kind", "scopes": "auth.scopes"}), SHOP).to_dict()["warnings"]
+    members = [warning for warning in warnings if "`auth`" in warning]
     assert [re.findall(r"^(\d) rows? .* `(auth\.\w+)`", warning) for warning in members] == [[("1", "auth.kind")], [("2", "auth.scopes")]]
     expected(*members)
 

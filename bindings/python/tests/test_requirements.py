@@ -24,15 +24,15 @@ ORDERS = (("read:orders",), ("admin",), ("audit:logs", "read:logs"))
 def calls(count: int, seed: int) -> list[dict[str, Any]]:
     """Calls of all routes with tokens of each alternative, or nearly, and other scopes."""
     choose = random.Random(seed)
-    found = []
+    made_up = []
     for _ in range(count):
         route = choose.choice(POLICY.routes())
         scopes = [*choose.choice(route.scopes), *choose.sample(SCOPES, choose.randrange(4))]
         choose.shuffle(scopes)
         target = route.template.replace("{id}", "7")
         kept = " ".join(scopes[choose.randrange(2) :])
-        found.append({"method": route.method, "target": target, "kind": choose.choice(["user", "user", "organisation", None]), "scopes": kept, "caller": f"app {choose.randrange(150)}"})
-    return found
+        made_up.append({"method": route.method, "target": target, "kind": choose.choice(["user", "user", "organisation", None]), "scopes": kept, "caller": f"app {choose.randrange(150)}"})
+    return made_up
 
 
 ROWS = calls(3_000, 57)
@@ -73,13 +73,13 @@ def test_tables_and_reach_list_the_alternatives() -> None:
 def test_a_table_has_the_alternatives_of_each_decision() -> None:
     decided = POLICY.decide_table(TABLE)
     needs = decided.to_pyarrow()["needs"].to_pylist()
-    found: Counter[bool] = Counter()
+    counts: Counter[bool] = Counter()
     for row, text, decision in zip(ROWS, needs, decided):
         token = None if row["kind"] is None else Token(row["kind"], row["scopes"])
         expected = POLICY.decide(row["method"], row["target"], token)
         assert decision == expected and (text and json.loads(text)) == expected.to_dict().get("scopes")
-        found[text is None] += 1
-    assert min(found.values()) > 100 and len(found) == 2
+        counts[text is None] += 1
+    assert min(counts.values()) > 100 and len(counts) == 2
     assert pickle.loads(pickle.dumps(decided))[:9].to_pyarrow() == decided[:9].to_pyarrow()
 
 
@@ -117,8 +117,8 @@ def test_the_report_names_the_scopes_that_tokens_lacked() -> None:
     by_caller: dict[tuple[str, str], set[str]] = {}
     denied = 0
     for row in ROWS:
-        if found := lacks(row):
-            route, scopes = found
+        if lacked := lacks(row):
+            route, scopes = lacked
             denied += 1
             for scope in scopes:
                 calls[scope] += 1
@@ -144,9 +144,9 @@ def test_a_failing_client_lacks_what_it_is_told_to_ask_for() -> None:
 
 
 def test_the_audit_keeps_what_alternatives_need() -> None:
-    found = audit.privileges(TABLE, POLICY)
+    privileges = audit.privileges(TABLE, POLICY)
     uses = POLICY.scope_usage(VALID, by="caller")
-    for row in found.rows:
+    for row in privileges.rows:
         assert set(row.used) == {use.scope for use in uses if use.by == row.caller and use.used}
         lacking: set[str] = set()
         for call in ROWS:
@@ -157,4 +157,4 @@ def test_the_audit_keeps_what_alternatives_need() -> None:
                 if before.reason == "scope_missing":
                     lacking |= set((before.scopes or ((before.scope or "",),))[0]) - set(call["scopes"].split())
         assert set(row.missing) == lacking
-    assert len(found.rows) == 150 and any(row.unused for row in found.rows)
+    assert len(privileges.rows) == 150 and any(row.unused for row in privileges.rows)

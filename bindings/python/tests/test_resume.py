@@ -103,8 +103,8 @@ def test_it_makes_the_same_page_and_bundle(tmp_path: Path, name: str) -> None:
         rows = json.loads(file.read_bytes().partition(b"\n")[0])["rows"]
         assert reached <= rows <= 3 * len(TABLE) and rows > stop - 1_000
         reached = rows
-    found = run(paths, file)
-    assert found.html == expected.html and found.bundle() == expected.bundle()
+    made = run(paths, file)
+    assert made.html == expected.html and made.bundle() == expected.bundle()
 
 
 @pytest.mark.parametrize("name", ["calls.csv", "calls.csv.gz", "calls.parquet", "calls.json", "two.csv"])
@@ -135,8 +135,8 @@ def test_the_command_replays_on(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(command) == 0
     expected = capsys.readouterr().out
     log = read([path])
-    said = {"tolerate": "1%"}
-    log.also.update(said)
+    arguments = {"tolerate": "1%"}
+    log.also.update(arguments)
     with pytest.raises(KeyboardInterrupt):
         replayed(log, POLICY, None, None, 10, 3, stop_at(log, 1_500), resume.Resume(file, log, POLICY, None, "replay with 3 examples"))
     before = file.read_bytes()
@@ -156,8 +156,8 @@ def test_a_head_of_another_form_is_a_clear_error(tmp_path: Path, about: Any) -> 
     (path,) = written(tmp_path, "calls.csv")
     file, body = tmp_path / "state", pickle.dumps([])
     head = {"format": resume.FORMAT, "rows": 1, "sha256": hashlib.sha256(body).hexdigest(), "about": about}
-    for said in (head, [head], {**head, "about": {}, "rows": "1"}):
-        file.write_bytes(json.dumps(said).encode() + b"\n" + body)
+    for content in (head, [head], {**head, "about": {}, "rows": "1"}):
+        file.write_bytes(json.dumps(content).encode() + b"\n" + body)
         with pytest.raises(TableError, match=" --resume, .* damaged"):
             run([path], file)
 
@@ -202,12 +202,12 @@ def empty(path: Path, file: Path) -> None:
 def code(path: Path, file: Path) -> None:
     head, _, _ = file.read_bytes().partition(b"\n")
     body = pickle.dumps(os.getcwd)
-    said = {**json.loads(head), "sha256": hashlib.sha256(body).hexdigest()}
-    file.write_bytes(json.dumps(said).encode() + b"\n" + body)
+    forged = {**json.loads(head), "sha256": hashlib.sha256(body).hexdigest()}
+    file.write_bytes(json.dumps(forged).encode() + b"\n" + body)
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         (earlier, "content has changed"),
         (shorter, "(shorter than|content has changed)"),
@@ -216,13 +216,13 @@ def code(path: Path, file: Path) -> None:
         (code, "`(posix|nt).getcwd`"),
     ],
 )
-def test_another_log_or_file_is_refused(tmp_path: Path, change: Callable[[Path, Path], None], said: str) -> None:
+def test_another_log_or_file_is_refused(tmp_path: Path, change: Callable[[Path, Path], None], message: str) -> None:
     (path,) = written(tmp_path, "calls.csv")
     file = tmp_path / "state"
     with pytest.raises(KeyboardInterrupt):
         run([path], file, 2_000)
     change(path, file)
-    with pytest.raises(TableError, match=said):
+    with pytest.raises(TableError, match=message):
         run([path], file)
 
 
@@ -263,18 +263,18 @@ def test_ctrl_c_leaves_nothing_half_written(tmp_path: Path, capsys: pytest.Captu
         while not file.exists() and running.poll() is None:
             time.sleep(0.01)
         running.send_signal(signal.SIGINT)
-        _, said = running.communicate()
-        return running.returncode, said
+        _, errors = running.communicate()
+        return running.returncode, errors
 
-    code, said = interrupted()
+    code, errors = interrupted()
     # A machine under load may see the file only when all is done: then with a longer log.
     for _ in range(4):
         if code == 0:
             out.unlink()
             bundle.unlink()
-            code, said = interrupted()
-    assert code == 130, said
-    assert "Traceback" not in said and re.search(rf"^interrupted after [\d,]+ rows; run the same command with --resume {re.escape(str(file))} to continue$", said, re.MULTILINE)
+            code, errors = interrupted()
+    assert code == 130, errors
+    assert "Traceback" not in errors and re.search(rf"^interrupted after [\d,]+ rows; run the same command with --resume {re.escape(str(file))} to continue$", errors, re.MULTILINE)
     assert sorted(os.listdir(tmp_path)) == ["calls.csv", "state"]
     assert main(arguments) == 0 and sorted(os.listdir(tmp_path)) == ["calls.csv", "evidence.zip", "page.html"]
     pages = out.read_bytes(), bundle.read_bytes()
@@ -314,11 +314,11 @@ def signalled(folder: Path, command: str, name: str, block: int = 3, times: int 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_what_was_counted_before_a_signal_is_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, name: str) -> None:
     (path,) = written(tmp_path, "calls.csv")
-    code, said, file = signalled(tmp_path, command, name)
-    assert code == 130 and sorted(os.listdir(tmp_path)) == ["calls.csv", "state"], said
+    code, errors, file = signalled(tmp_path, command, name)
+    assert code == 130 and sorted(os.listdir(tmp_path)) == ["calls.csv", "state"], errors
     rows = json.loads(file.read_bytes().partition(b"\n")[0])["rows"]
     # The block that was counted is kept, too.
-    assert 0 < rows < len(TABLE) and said == f"interrupted after {rows:,} rows; run the same command with --resume {file} to continue\n"
+    assert 0 < rows < len(TABLE) and errors == f"interrupted after {rows:,} rows; run the same command with --resume {file} to continue\n"
     out = ["--out", str(tmp_path / "page.html")] if command == "report" else []
     arguments = [command, str(path), "--tolerate", "1%", *out]
     capsys.readouterr()
@@ -331,9 +331,9 @@ def test_what_was_counted_before_a_signal_is_kept(tmp_path: Path, capsys: pytest
 @pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal there")
 def test_a_second_signal_does_not_wait(tmp_path: Path) -> None:
     written(tmp_path, "calls.csv")
-    code, said, file = signalled(tmp_path, "replay", "SIGINT", times=2)
-    assert code == 130 and not file.exists() and "Traceback" not in said
-    assert re.fullmatch(r"interrupted after [\d,]+ rows; nothing was written\n", said)
+    code, errors, file = signalled(tmp_path, "replay", "SIGINT", times=2)
+    assert code == 130 and not file.exists() and "Traceback" not in errors
+    assert re.fullmatch(r"interrupted after [\d,]+ rows; nothing was written\n", errors)
 
 
 def test_before_the_first_row_there_is_nothing_to_keep(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -385,7 +385,7 @@ def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
         log = tmp_path / f"{times}.csv"
         log.write_bytes(b"\n".join((head, lines * times)))
         arguments = [sys.executable, "-c", script, "report", str(log), "--tolerate", "1%", "--out", str(tmp_path / "page.html")]
-        found = subprocess.run(arguments, capture_output=True, check=True)
-        peaks.append(int(found.stderr.split()[-2]) // 1024)
+        ran = subprocess.run(arguments, capture_output=True, check=True)
+        peaks.append(int(ran.stderr.split()[-2]) // 1024)
     # The longer log is 120 MB longer.
     assert peaks[1] - peaks[0] < 60, peaks

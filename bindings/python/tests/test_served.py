@@ -31,7 +31,7 @@ NAMED = {"served_status": "status"}
 
 def expected() -> list[tuple[Any, ...]]:
     """For each call with a status: what it is, its status, its decision and its row."""
-    found = []
+    listed = []
     for number, (row, status) in enumerate(zip(CALLS, ANSWERED), start=1):
         token = None if row["kind"] is None else Token(row["kind"], row["scopes"] or "")
         decision = POLICY.decide(row["method"], row["target"], token, allow_bonus_orbs_use=bool(row["allow_bonus_orbs_use"]))
@@ -39,10 +39,10 @@ def expected() -> list[tuple[Any, ...]]:
             # An absent object and a wrong body are no refusals of a call that is allowed.
             refusals = (401, 403, 405) if decision else (400, 401, 403, 404, 405)
             below = "redirected" if status == 302 else "served"
-            said = below if status < 400 else "refused" if status in refusals else "unclear"
-            what = {("served", False): "served though denied", ("refused", True): "refused though allowed"}.get((said, bool(decision)))
-            found.append((what, said, status, decision, number, row))
-    return found
+            response = below if status < 400 else "refused" if status in refusals else "unclear"
+            what = {("served", False): "served though denied", ("refused", True): "refused though allowed"}.get((response, bool(decision)))
+            listed.append((what, response, status, decision, number, row))
+    return listed
 
 
 def test_statuses_that_refuse_are_those_of_the_reasons() -> None:
@@ -52,16 +52,16 @@ def test_statuses_that_refuse_are_those_of_the_reasons() -> None:
 def test_counts_are_those_of_decide() -> None:
     calls = expected()
     made = report(TABLE, POLICY, columns=NAMED, top=10_000)
-    found = made.figures.served
-    assert {row[:2]: row.calls for row in found.counts} == Counter((said, str(d.decision)) for _, said, _, d, _, _ in calls)
-    assert (found.calls, found.without_status) == (len(calls), len(CALLS) - len(calls))
-    assert found.redirected == sum(status == 302 for _, _, status, *_ in calls) > 0
+    compared = made.figures.served
+    assert {row[:2]: row.calls for row in compared.counts} == Counter((response, str(d.decision)) for _, response, _, d, _, _ in calls)
+    assert (compared.calls, compared.without_status) == (len(calls), len(CALLS) - len(calls))
+    assert compared.redirected == sum(status == 302 for _, _, status, *_ in calls) > 0
     groups: dict[Any, list[Any]] = {}
     for what, _, status, d, number, row in calls:
         if what is not None:
             groups.setdefault((what, status, d.reason, d.detail, d.route or about(row, d), d.scope), []).append((number, row))
-    assert {row[:6]: (row.calls, row.row) for row in found.mismatches} == {key: (len(of), of[0][0]) for key, of in groups.items()}
-    for one in found.mismatches:
+    assert {row[:6]: (row.calls, row.row) for row in compared.mismatches} == {key: (len(of), of[0][0]) for key, of in groups.items()}
+    for one in compared.mismatches:
         first = groups[one[:6]][0][1]
         assert (one.caller, one.method, one.target) == (first["caller"], first["method"], first["target"].partition("?")[0])
         names = [*dict.fromkeys(row["caller"] for _, row in groups[one[:6]] if row["caller"] is not None)]
@@ -69,18 +69,18 @@ def test_counts_are_those_of_decide() -> None:
         assert one.without_caller == sum(row["caller"] is None for _, row in groups[one[:6]])
         times = [row["time"].replace(tzinfo=None) for _, row in groups[one[:6]] if row["time"] is not None]
         assert (one.first, one.last) == (min(times, default=None), max(times, default=None))
-    assert max(one.callers for one in found.mismatches) > 1
+    assert max(one.callers for one in compared.mismatches) > 1
     wrong = Counter((row["caller"], what) for what, _, _, _, _, row in calls if what is not None)
-    callers = {(one.caller, what): calls for one in found.callers for what, calls in zip(("served though denied", "refused though allowed"), one[1:3])}
-    assert +Counter(callers) == wrong and any(caller is None for caller, _ in wrong) and all(one.is_exact for one in found.callers)
+    callers = {(one.caller, what): calls for one in compared.callers for what, calls in zip(("served though denied", "refused though allowed"), one[1:3])}
+    assert +Counter(callers) == wrong and any(caller is None for caller, _ in wrong) and all(one.is_exact for one in compared.callers)
     timed = [what for what, _, _, _, _, row in calls if what is not None and row["time"] is not None]
-    assert sum(span.served_though_denied for span in found.times) == timed.count("served though denied") > 0
-    assert sum(span.refused_though_allowed for span in found.times) == timed.count("refused though allowed") > 0
+    assert sum(span.served_though_denied for span in compared.times) == timed.count("served though denied") > 0
+    assert sum(span.refused_though_allowed for span in compared.times) == timed.count("refused though allowed") > 0
     page = check_harmless(made.html)
     texts = " ".join(html.unescape(" ".join(page.texts)).split())
     denied = sum(what == "served though denied" for what, *_ in calls)
     refused = sum(what == "refused though allowed" for what, *_ in calls)
-    redirected = f"{found.redirected:,}"
+    redirected = f"{compared.redirected:,}"
     assert re.search(rf"mismatches {denied + refused:,} {denied:,} served [^;]*; {refused:,} rejected [^;]*; {redirected} redirected, ", texts)
     assert re.search(rf" {len(calls):,} calls [^.]*\. [^.,]*, {denied:,} were served [^.,]*, {refused:,} were refused [^.,]*, and {redirected} were redirected\.", texts)
     assert " status below 300 " in texts
@@ -97,12 +97,12 @@ def test_a_malformed_call_stands_with_its_detail_in_every_table() -> None:
     odd = [("POST", "/v1/users#x"), ("GET", "/v1/users/a%20b"), *(("GET", f"/v1/{'abcdefghijklmnopqrstuvwxyz'[at]}#1") for at in range(25))]
     log = [{"method": method, "target": target, "kind": "user", "scopes": "users", "caller": "ann", "served_status": 200, "time": start + timedelta(seconds=at)} for at, (method, target) in enumerate(odd)]
     made = report(pa.Table.from_pylist(log), policy, base=base, top=100)
-    found = made.figures
-    served = {(row.detail, row.method, row.target): row.calls for row in found.served.mismatches}
+    figures = made.figures
+    served = {(row.detail, row.method, row.target): row.calls for row in figures.served.mismatches}
     assert served == {("fragment", "POST", "/v1/users#…"): 26, ("percent", "GET", "/v1/users/a%20b"): 1}
-    (probe,) = found.denials.groups
+    (probe,) = figures.denials.groups
     assert (probe.looks_like, probe.method, probe.target, probe.detail) == ("probe", "POST", "/v1/users#…", "fragment")
-    assert found.changes is not None and [(row.target, row.detail) for row in found.changes.rows] == [("/v1/users/a%20b", "percent")]
+    assert figures.changes is not None and [(row.target, row.detail) for row in figures.changes.rows] == [("/v1/users/a%20b", "percent")]
     cells = [" ".join(html.unescape(re.sub("<[^>]*>", " ", row)).split()) for row in re.findall(r"<tr.*?</tr>", made.html.replace("<wbr>", ""), re.DOTALL)]
     of_call = [cell for cell in cells if "/v1/users#…" in cell or "/v1/users/a%20b" in cell]
     # Served though denied, the probe, decided otherwise, denied by reason.
@@ -119,10 +119,10 @@ def test_the_summary_says_the_same(tmp_path: Path, capsys: pytest.CaptureFixture
     arguments = ["replay", str(path), "--column", "served_status=status"]
     out = tmp_path / "out.parquet"
     assert main([*arguments, "--json", "--out", str(out)]) == 0
-    found = json.loads(capsys.readouterr().out)["served"]
-    assert (found["served_though_denied"], found["refused_though_allowed"]) == (counted["served though denied"], counted["refused though allowed"])
+    summary = json.loads(capsys.readouterr().out)["served"]
+    assert (summary["served_though_denied"], summary["refused_though_allowed"]) == (counted["served though denied"], counted["refused though allowed"])
     parts = ("served_though_denied", "refused_though_allowed", "served_and_allowed", "refused_and_denied", "redirected", "unclear")
-    assert sum(found[name] for name in parts) == found["calls_with_status"] == len(expected())
+    assert sum(summary[name] for name in parts) == summary["calls_with_status"] == len(expected())
     assert main(arguments) == 0
     assert f"  {counted['served though denied']:,}  served though denied\n" in capsys.readouterr().out
     # The log's status is written next to the engine's.
@@ -150,9 +150,9 @@ def test_a_mismatch_says_who_and_when() -> None:
     # Not in the order of time.
     log = [{**call, "caller": caller, "time": start + timedelta(hours=at)} for at, caller in ((3, "ann"), (0, "bob"), (5, None), (1, "eve"))]
     made = report(pa.Table.from_pylist(log), POLICY)
-    [found] = made.figures.findings.where(lambda row: row.kind == "served_though_denied")
+    [finding] = made.figures.findings.where(lambda row: row.kind == "served_though_denied")
     pairs = ", ".join(f"1 to GET /api/v1/external/keys by {caller}" for caller in ("(no caller)", "ann", "bob"))
-    assert re.search(rf": {re.escape(pairs)}, [^;]* 1 more [^;]*; [^;]* 200 in row 1, from 2026-11-02 09:00 to 2026-11-02 14:00\.$", found.sentence)
+    assert re.search(rf": {re.escape(pairs)}, [^;]* 1 more [^;]*; [^;]* 200 in row 1, from 2026-11-02 09:00 to 2026-11-02 14:00\.$", finding.sentence)
     assert '<td class="words wide" data-column="when (UTC)">from 2026-11-02 09:00 to 2026-11-02 14:00</td>' in made.html
     # Without times, and with days alone, no more is said than the log has.
     untimed = report(pa.Table.from_pylist([{**call, "caller": "ann"}]), POLICY)
@@ -167,9 +167,9 @@ def test_a_redirect_is_neither_served_nor_refused(token: str | None) -> None:
     statuses = [101, 200, 299, 300, 301, 302, 303, 304, 305, 307, 308, 399]
     columns = {"method": "GET", "target": "/api/v1/external/orbs", "kind": token, "scopes": "read:orbs"}
     log = pa.table({**{name: [value] * len(statuses) for name, value in columns.items()}, "served_status": statuses})
-    found = report(log, POLICY).figures.served
-    assert {row.served: row.calls for row in found.counts} == {"redirected": 8, "served": 4} and found.redirected == 8
-    assert found.of("served though denied") == (0 if token else 4)
+    compared = report(log, POLICY).figures.served
+    assert {row.served: row.calls for row in compared.counts} == {"redirected": 8, "served": 4} and compared.redirected == 8
+    assert compared.of("served though denied") == (0 if token else 4)
     assert logs.replay(logs.read(log), POLICY).to_dict()["served"]["redirected"] == 8
 
 
@@ -178,18 +178,18 @@ def test_the_page_has_the_rule() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "token", "said"),
+    ("status", "token", "response"),
     [
         (status, token, "refused" if status in (401, 403, 405) or token is None and status in (400, 404) else "unclear")
         for status in (400, 401, 403, 404, 405, 409, 500)
         for token in ("user", None)
     ],
 )
-def test_an_absent_object_is_no_refusal(status: int, token: str | None, said: str) -> None:
+def test_an_absent_object_is_no_refusal(status: int, token: str | None, response: str) -> None:
     columns = {"method": ["GET"], "target": ["/api/v1/external/orbs"], "kind": [token], "scopes": ["read:orbs"], "served_status": [status]}
-    found = report(pa.table(columns), POLICY).figures.served
-    [row] = found.counts
-    assert row[:2] == (said, "allow" if token else "deny") and found.of("refused though allowed") == int(said == "refused" and token is not None)
+    compared = report(pa.table(columns), POLICY).figures.served
+    [row] = compared.counts
+    assert row[:2] == (response, "allow" if token else "deny") and compared.of("refused though allowed") == int(response == "refused" and token is not None)
 
 
 def test_a_row_of_many_callers_names_the_first_and_how_many_more() -> None:
@@ -224,7 +224,7 @@ def test_statuses_of_every_type() -> None:
     ):
         reader = logs.read(calls.append_column("status", column), columns=NAMED)
         assert pa.table(reader)["served_status"].to_pylist() == wanted
-        warnings = [said for said in reader.warnings if "status" in said]
+        warnings = [warning for warning in reader.warnings if "status" in warning]
         assert len(warnings) == bool(unread)
         if unread:
             assert warnings[0].startswith(f"{unread} value{'s' if unread > 1 else ''} in `status` ")
@@ -247,17 +247,17 @@ def keys(status: list[int | None], caller: str = "thief") -> Any:
 
 
 @pytest.mark.parametrize(
-    ("status", "served", "said"),
+    ("status", "served", "phrase"),
     [([200] * 200, 200, "200"), ([403, 200, 304, 302, 404, None] * 20, 40, "40"), ([403] * 100, 0, "none")],
 )
-def test_who_is_served_though_denied_does_not_look_harmless(status: list[int | None], served: int, said: str) -> None:
+def test_who_is_served_though_denied_does_not_look_harmless(status: list[int | None], served: int, phrase: str) -> None:
     made = report(keys(status), POLICY)
     [caller], [sign] = made.figures.callers.counts, made.figures.denials.groups
     # Calls that were served are one finding, which is not that the client fails.
     looks = None if served == len(status) else "misconfigured client"
     assert (sign.looks_like, sign.served_though_denied, caller.served_though_denied) == (looks, served, served)
     assert bool(served) == any(row.kind == "served_though_denied" for row in made.figures.findings)
-    assert bool(looks) == (f"the server served {said} of its denied calls" in made.html)
+    assert bool(looks) == (f"the server served {phrase} of its denied calls" in made.html)
     assert made.html.count(">served anyway<") == 2 and made.html.count("denied by this policy, ") == 2
     assert (caller.denied, caller.denied_for, sign.caller_calls) == (len(status), "scope_missing", len(status))
 

@@ -71,9 +71,9 @@ LOG = calls(12_000)
 
 def plain(policy: Policy, log: Any, prefix: str = "", **options: Any) -> Any:
     """The log with its decisions, by one process."""
-    found = policy.decide_table(log, **options).to_pyarrow()
-    for name in found.column_names:
-        column = found[name]
+    decided = policy.decide_table(log, **options).to_pyarrow()
+    for name in decided.column_names:
+        column = decided[name]
         column = column.cast(pa.string()) if pa.types.is_dictionary(column.type) else column
         log = log.append_column(prefix + name, column)
     return log
@@ -130,23 +130,23 @@ def written(frame: DataFrame, location: Path) -> Path:
 
 def rows(location: Path) -> Any:
     """A data set's rows, in the order of the log."""
-    found = pq.read_table(location).sort_by("row")
-    return found.cast(pa.schema([field.with_nullable(True) for field in found.schema]))
+    table = pq.read_table(location).sort_by("row")
+    return table.cast(pa.schema([field.with_nullable(True) for field in table.schema]))
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 7, "shuffled"])
 def test_a_cluster_answers_as_one_process_does(log: DataFrame, tmp_path: Path, partitions: int | str) -> None:
     laid = log.repartition(partitions) if isinstance(partitions, int) else log.orderBy(rand(5)).repartition(5)
-    found = rows(written(orbgate.spark.decide(laid, POLICY), tmp_path / "decided"))
-    assert found.num_rows == LOG.num_rows
-    assert found.equals(EXPECTED)
-    assert found["policy"].unique().to_pylist() == [POLICY.digest]
+    decided = rows(written(orbgate.spark.decide(laid, POLICY), tmp_path / "decided"))
+    assert decided.num_rows == LOG.num_rows
+    assert decided.equals(EXPECTED)
+    assert decided["policy"].unique().to_pylist() == [POLICY.digest]
 
 
 def test_bad_rows_are_kept_with_their_reason(log: DataFrame) -> None:
     bad = orbgate.spark.decide(log.filter(col("row").between(100, 99 + len(BAD))), POLICY).orderBy("row")
-    found = [(row["reason"], row["detail"]) for row in bad.collect()]
-    assert found == [
+    reasons = [(row["reason"], row["detail"]) for row in bad.collect()]
+    assert reasons == [
         ("malformed_request", "method"),
         ("malformed_request", "length"),
         ("no_token", None),
@@ -166,8 +166,8 @@ def test_the_columns_are_those_that_the_documentation_names(log: DataFrame) -> N
     documented: dict[str, tuple[str, bool]] = {}
     for names, kind, null in re.findall(r"^ *\| (`.*`) \| (\w+).*? \| (.*) \|$", str(orbgate.spark.decide.__doc__), re.MULTILINE):
         documented |= {name: (kind, null != "never") for name in re.findall(r"`(\w+)`", names)}
-    found = {field.name: (field.dataType.simpleString(), field.nullable) for field in decided.schema.fields[len(log.columns) :]}
-    assert found == documented
+    columns = {field.name: (field.dataType.simpleString(), field.nullable) for field in decided.schema.fields[len(log.columns) :]}
+    assert columns == documented
 
 
 def test_two_processes_work_at_once(log: DataFrame) -> None:
@@ -185,11 +185,11 @@ def test_two_processes_work_at_once(log: DataFrame) -> None:
         pytest.skip("asks Linux whose process it is in")
     two = log.select("row", "method", "target", "kind", "scopes").repartition(2)
     placed = two.mapInArrow(executor, "row long, method string, target string, kind string, scopes string, process string", True)
-    found = orbgate.spark.decide(placed, POLICY).select("process", "reason").toArrow().to_pylist()
-    processes = Counter(row["process"] for row in found)
+    decided = orbgate.spark.decide(placed, POLICY).select("process", "reason").toArrow().to_pylist()
+    processes = Counter(row["process"] for row in decided)
     assert len(processes) == 2 and sum(processes.values()) == len(LOG)
     assert all("CoarseGrainedExecutorBackend" in process for process in processes)
-    assert Counter(row["reason"] for row in found) == Counter(EXPECTED["reason"].to_pylist())
+    assert Counter(row["reason"] for row in decided) == Counter(EXPECTED["reason"].to_pylist())
 
 
 def parts(location: Path) -> dict[str, Any]:
@@ -219,8 +219,8 @@ def test_a_task_that_dies_is_run_again(log: DataFrame, tmp_path: Path) -> None:
             yield batch
 
     laid = log.repartition(2)
-    found = orbgate.spark.decide(laid.mapInArrow(dying, laid.schema), POLICY)
-    assert rows(written(found, tmp_path / "decided")).equals(EXPECTED)
+    decided = orbgate.spark.decide(laid.mapInArrow(dying, laid.schema), POLICY)
+    assert rows(written(decided, tmp_path / "decided")).equals(EXPECTED)
     assert death.exists()
 
 
@@ -229,20 +229,20 @@ def test_decisions_are_counted(log: DataFrame, partitions: int, by: str | list[s
     counted = orbgate.spark.count(log.repartition(partitions), POLICY, by=by)
     names = [*([by] if isinstance(by, str) else by), *DECISION]
     assert counted.columns == [*names, "calls"]
-    found = {tuple(row[:-1]): row[-1] for row in counted.collect()}
-    assert found == Counter(zip(*(EXPECTED[name].to_pylist() for name in names)))
-    assert counted.count() == len(found)
+    counts = {tuple(row[:-1]): row[-1] for row in counted.collect()}
+    assert counts == Counter(zip(*(EXPECTED[name].to_pylist() for name in names)))
+    assert counted.count() == len(counts)
 
 
 def test_only_what_is_asked_for_is_read(log: DataFrame, capsys: pytest.CaptureFixture[str]) -> None:
     texts = ["kind:string", "method:string", "scopes:string", "target:string"]
-    asked: list[tuple[dict[str, Any], list[str]]] = [
+    cases: list[tuple[dict[str, Any], list[str]]] = [
         ({}, ["allow_bonus_orbs_use:boolean", *texts]),
         ({"allow_bonus_orbs_use": False}, texts),
         ({"allow_bonus_orbs_use": True, "kind": "user", "columns": {"scopes": "caller"}}, ["caller:string", "method:string", "target:string"]),
         ({"allow_bonus_orbs_use": True, "token": Token("user", "")}, ["method:string", "target:string"]),
     ]
-    for options, columns in asked:
+    for options, columns in cases:
         orbgate.spark.count(log, POLICY, **options).explain()
         (read,) = re.findall(r"ReadSchema: struct<(.*)>", capsys.readouterr().out)
         assert sorted(read.split(",")) == columns
@@ -251,11 +251,11 @@ def test_only_what_is_asked_for_is_read(log: DataFrame, capsys: pytest.CaptureFi
 def test_what_changes_under_a_new_policy_is_counted(log: DataFrame) -> None:
     before = orbgate.spark.decide(log, POLICY, prefix="old_")
     changes = orbgate.spark.count(before, NEWER, by=["old_decision", "old_reason"]).filter("old_decision <> decision")
-    found = {(row["old_reason"], row["reason"], row["route"]): row["calls"] for row in changes.collect()}
+    counts = {(row["old_reason"], row["reason"], row["route"]): row["calls"] for row in changes.collect()}
     both = plain(NEWER, plain(POLICY, LOG, "old_"))
     changed = both.filter(pc.not_equal(both["old_decision"], both["decision"]))
-    assert found == Counter(zip(*(changed[name].to_pylist() for name in ("old_reason", "reason", "route"))))
-    assert {reason for reason, _, _ in found} == {"scope_held", "scope_missing"}
+    assert counts == Counter(zip(*(changed[name].to_pylist() for name in ("old_reason", "reason", "route"))))
+    assert {reason for reason, _, _ in counts} == {"scope_held", "scope_missing"}
 
 
 def test_columns_have_the_names_and_encodings_that_they_have(log: DataFrame) -> None:
@@ -269,20 +269,20 @@ def test_columns_have_the_names_and_encodings_that_they_have(log: DataFrame) -> 
     )
     names = {"method": "verb", "target": "the path", "kind": "who", "scopes": "scp", "allow_bonus_orbs_use": "bonus"}
     expected = plain(NEWER, LOG, "new_")
-    found = orbgate.spark.decide(other, NEWER, prefix="new_", columns=names).orderBy("row").toArrow()
-    assert all(found[f"new_{name}"].equals(expected[f"new_{name}"]) for name in DECISION)
+    decided = orbgate.spark.decide(other, NEWER, prefix="new_", columns=names).orderBy("row").toArrow()
+    assert all(decided[f"new_{name}"].equals(expected[f"new_{name}"]) for name in DECISION)
     counted = orbgate.spark.count(other, NEWER, prefix="new_", columns=names)
-    found = {tuple(row[:-1]): row["new_calls"] for row in counted.collect()}
-    assert found == Counter(zip(*(expected[f"new_{name}"].to_pylist() for name in DECISION)))
+    counts = {tuple(row[:-1]): row["new_calls"] for row in counted.collect()}
+    assert counts == Counter(zip(*(expected[f"new_{name}"].to_pylist() for name in DECISION)))
 
 
 def test_one_token_for_all_rows(log: DataFrame) -> None:
     token = Token("organisation", "read:orbs read:models")
     few = log.select("method", "target")
-    found = orbgate.spark.count(few, POLICY, token=token, allow_bonus_orbs_use=True)
+    counted = orbgate.spark.count(few, POLICY, token=token, allow_bonus_orbs_use=True)
     expected = plain(POLICY, LOG, token=token)
     expected = expected.filter(pc.equal(expected["decision"], "allow"))
-    assert {row["route"]: row["calls"] for row in found.filter("bonus_allowed").collect()} == Counter(expected["route"].to_pylist())
+    assert {row["route"]: row["calls"] for row in counted.filter("bonus_allowed").collect()} == Counter(expected["route"].to_pylist())
 
 
 def test_what_is_wrong_is_said_before_anything_runs(log: DataFrame) -> None:

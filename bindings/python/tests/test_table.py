@@ -36,7 +36,7 @@ def rows(count: int, seed: int = 7) -> list[Row]:
     routes = POLICY.routes()
     names = [scope.scope for scope in POLICY.scopes()]
     kinds = ["user", "user", "organisation", "robot", None]
-    found: list[Row] = []
+    made_up: list[Row] = []
     for _ in range(count):
         route = choose.choice(routes)
         parts = route.template.split("/")
@@ -44,8 +44,8 @@ def rows(count: int, seed: int = 7) -> list[Row]:
         path = choose.choice([target] * 6 + [target + "/", "/nowhere", target + "?q=ü", "", None])
         method = choose.choice([route.method] * 6 + ["PUT", "get", None])
         scopes = choose.choice([" ".join(choose.sample(names, 5)), route.scope, "", None])
-        found.append((method, path, choose.choice(kinds), scopes, choose.choice([True, False, None])))
-    return found
+        made_up.append((method, path, choose.choice(kinds), scopes, choose.choice([True, False, None])))
+    return made_up
 
 
 ROWS = rows(1_200)
@@ -53,11 +53,11 @@ TABLE = pa.table({name: [row[at] for row in ROWS] for at, name in enumerate(COLU
 
 
 def flat(decision: Decision) -> dict[str, Any]:
-    found = decision.to_dict()
-    orbs = found.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
-    scopes = found.pop("scopes", None)
+    fields = decision.to_dict()
+    orbs = fields.pop("orbs") or dict.fromkeys(["consumes", "amount", "bonus_allowed"])
+    scopes = fields.pop("scopes", None)
     needs = scopes and json.dumps(scopes, separators=(",", ":"))
-    return {**found, **orbs, "about": decision.about, "needs": needs}
+    return {**fields, **orbs, "about": decision.about, "needs": needs}
 
 
 def one_by_one(requests: list[Row], token: Token | None = None) -> list[dict[str, Any]]:
@@ -76,9 +76,9 @@ def answers(data: Any, **options: Any) -> list[dict[str, Any]]:
     if options.get("allow_bonus_orbs_use") is None:
         options["columns"] = {"allow_bonus_orbs_use": "bonus", **options.get("columns", {})}
     decided = POLICY.decide_table(data, **options)
-    found = decided.to_pyarrow().to_pylist()
-    assert len(decided) == len(found)
-    return found  # type: ignore[no-any-return]
+    result = decided.to_pyarrow().to_pylist()
+    assert len(decided) == len(result)
+    return result  # type: ignore[no-any-return]
 
 
 def text_columns(change: Callable[[Any], Any]) -> Any:
@@ -180,7 +180,7 @@ def test_a_scope_of_a_list_never_becomes_two() -> None:
     table = pa.Table.from_pylist([{**call, "scopes": scopes} for scopes in lists])
     assert POLICY.decide_table(table).to_pyarrow()["decision"].to_pylist() == ["deny", "allow", "deny", "deny"]
     pairs = pa.FixedSizeListArray.from_arrays(pa.array(["read:keys", "read:api", "read:keys", "read:orbs"]), 2)
-    fixed = pa.table({**{name: [said] * 2 for name, said in call.items()}, "scopes": pairs})
+    fixed = pa.table({**{name: [value] * 2 for name, value in call.items()}, "scopes": pairs})
     assert POLICY.decide_table(fixed).to_pyarrow()["decision"].to_pylist() == ["deny", "allow"]
     with pytest.raises(TableError, match=r"`scopes` .* lists of strings, not List\(Int64\)"):
         POLICY.decide_table(pa.Table.from_pylist([{**call, "scopes": [7]}]))
@@ -381,8 +381,8 @@ def test_a_row_that_is_null_as_a_whole_has_nothing() -> None:
         mask=pa.array([False, True]),
     )
     for data in (array, array.take(pa.array([0, 1])), array.take(pa.array([1, 1, 0, 1])).slice(2)):
-        found = answers(data, allow_bonus_orbs_use=False)
-        assert [row["reason"] for row in found] == ["scope_held", "malformed_request"]
+        decided = answers(data, allow_bonus_orbs_use=False)
+        assert [row["reason"] for row in decided] == ["scope_held", "malformed_request"]
 
 
 def test_a_dictionary_of_strangers() -> None:
@@ -407,9 +407,9 @@ def test_the_usage_of_scopes_in_a_table(encoding: str) -> None:
     calls = [
         (method or "", target or "", kind, scopes or "") for method, target, kind, scopes, _ in ROWS if kind is not None
     ]
-    found = POLICY.scope_usage(ENCODINGS[encoding]())
-    assert found == POLICY.scope_usage(calls) and any(use.used for use in found)
-    assert POLICY.scope_usage(TABLE.rename_columns([*"abcd", "e"]), columns=dict(zip(COLUMNS[:4], "abcd"))) == found
+    usage = POLICY.scope_usage(ENCODINGS[encoding]())
+    assert usage == POLICY.scope_usage(calls) and any(use.used for use in usage)
+    assert POLICY.scope_usage(TABLE.rename_columns([*"abcd", "e"]), columns=dict(zip(COLUMNS[:4], "abcd"))) == usage
 
 
 class Twice:
@@ -561,26 +561,26 @@ def by_caller() -> tuple[Any, dict[Any, list[Row]]]:
 @pytest.mark.parametrize("change", [lambda table: table, pl.from_arrow, lambda table: table.to_reader(max_chunksize=99)])
 def test_the_usage_of_scopes_by_caller(change: Callable[[Any], Any]) -> None:
     table, of = by_caller()
-    found = POLICY.scope_usage(change(table), by="who")
+    usage = POLICY.scope_usage(change(table), by="who")
     for who, requests in of.items():
         calls = [(method or "", target or "", kind, scopes or "") for method, target, kind, scopes, _ in requests if kind]
-        assert [row[1:] for row in found if row.by == who] == POLICY.scope_usage(calls)
-    assert {row.by for row in found if row.scope == "read:orbs" and row.granted} == set(of)
+        assert [row[1:] for row in usage if row.by == who] == POLICY.scope_usage(calls)
+    assert {row.by for row in usage if row.scope == "read:orbs" and row.granted} == set(of)
 
 
 @pytest.mark.parametrize("kind", ["user", "organisation", None])
 def test_the_least_scopes_by_caller(kind: str | None) -> None:
     table, of = by_caller()
-    found = POLICY.least_scopes(table, kind, by="who")
-    assert list(found) == [None, "", "ann", "bob"]
+    by_who = POLICY.least_scopes(table, kind, by="who")
+    assert list(by_who) == [None, "", "ann", "bob"]
     for who, requests in of.items():
         if kind is not None:
-            assert found[who] == POLICY.least_scopes([(row[0] or "", row[1] or "") for row in requests], kind)
-        assert any(need.scope for need in found[who].needs)
+            assert by_who[who] == POLICY.least_scopes([(row[0] or "", row[1] or "") for row in requests], kind)
+        assert any(need.scope for need in by_who[who].needs)
     everything = POLICY.least_scopes(pl.from_arrow(table), kind)
     assert {need.scope: need.calls for need in everything.needs} == {
-        scope: sum(need.calls for least in found.values() for need in least.needs if need.scope == scope)
-        for scope in {need.scope for least in found.values() for need in least.needs}
+        scope: sum(need.calls for least in by_who.values() for need in least.needs if need.scope == scope)
+        for scope in {need.scope for least in by_who.values() for need in least.needs}
     }
     names = table.rename_columns(["verb", *table.column_names[1:]])
     assert POLICY.least_scopes(names, kind, columns={"method": "verb"}) == everything

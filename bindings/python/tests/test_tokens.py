@@ -42,7 +42,7 @@ SHARED, NETWORKS, EXPIRED = "used by several clients", "used from two networks w
 
 
 @pytest.mark.parametrize(
-    ("calls", "found"),
+    ("calls", "suspicious"),
     [
         ([call(0), call(1), call(2, caller="eve")], {SHARED: (1, 3)}),
         ([call(0), call(0.9, ip="11.0.1.7")], {NETWORKS: (2, 1)}),
@@ -60,8 +60,8 @@ SHARED, NETWORKS, EXPIRED = "used by several clients", "used from two networks w
         ([call(0, token=None), call(0.1, token=None, caller="eve", ip="11.9.9.9")], {}),
     ],
 )
-def test_what_is_suspicious(calls: list[dict[str, Any]], found: dict[str, tuple[int, int]]) -> None:
-    assert uses(*calls) == {(ONE, what): of for what, of in found.items()}
+def test_what_is_suspicious(calls: list[dict[str, Any]], suspicious: dict[str, tuple[int, int]]) -> None:
+    assert uses(*calls) == {(ONE, what): of for what, of in suspicious.items()}
 
 
 def test_the_order_of_rows_does_not_matter() -> None:
@@ -84,10 +84,10 @@ def test_a_token_itself_is_hashed_before_it_is_shown(tmp_path: Path, expected: E
         assert secret not in text and name in text
     same = report(path, POLICY, format="json", columns=NAMED)
     assert same.figures.tokens == made.figures.tokens
-    found = made.figures.findings.where(lambda row: row.section == "Tokens")
-    assert [(row.kind, row.level) for row in found] == [("expired_token", "high"), ("shared_token", "medium")]
-    assert all(row.sentence in html.unescape(made.html) for row in found) and "<h2>Tokens</h2>" in made.html
-    expected(*(text for row in found for text in (row.sentence, row.action)))
+    rows = made.figures.findings.where(lambda row: row.section == "Tokens")
+    assert [(row.kind, row.level) for row in rows] == [("expired_token", "high"), ("shared_token", "medium")]
+    assert all(row.sentence in html.unescape(made.html) for row in rows) and "<h2>Tokens</h2>" in made.html
+    expected(*(text for row in rows for text in (row.sentence, row.action)))
 
 
 def findings(*calls: dict[str, Any]) -> Any:
@@ -97,16 +97,16 @@ def findings(*calls: dict[str, Any]) -> Any:
 @pytest.mark.parametrize(("minutes", "kind", "level"), [((0.9, 1), None, None), ((2, 9), "late_tokens", "medium"), ((2, 16), "expired_token", "high")])
 def test_tokens_that_are_late_by_minutes_may_show_a_clock(minutes: tuple[float, float], kind: str | None, level: str | None, expected: Expected) -> None:
     """One pod's clock was nine minutes ahead, and each token that it served was said to be stolen or unchecked. All are one finding."""
-    found = findings(*(call(at, f"{at:016x}", f"c{at % 7}", until=at - minutes[at % 2]) for at in range(60, 120)))
-    late = found.where(lambda row: row.section == "Tokens")
+    rows = findings(*(call(at, f"{at:016x}", f"c{at % 7}", until=at - minutes[at % 2]) for at in range(60, 120)))
+    late = rows.where(lambda row: row.section == "Tokens")
     assert [(row.kind, row.level, row.affected) for row in late] == ([] if kind is None else [(kind, level, 60)])
     expected("nothing", *(text for row in late for text in (row.sentence, row.action)))
 
 
 def test_one_token_has_its_expiry_and_several_have_theirs() -> None:
     for tokens, words in ((1, "1 token was served after its expiry: "), (2, "2 tokens were served after their expiry: ")):
-        [found] = findings(*(call(20 + at, f"{at:016x}", until=0) for at in range(tokens))).where(lambda row: row.kind == "expired_token")
-        assert found.sentence.startswith(words)
+        [finding] = findings(*(call(20 + at, f"{at:016x}", until=0) for at in range(tokens))).where(lambda row: row.kind == "expired_token")
+        assert finding.sentence.startswith(words)
 
 
 @pytest.mark.parametrize(("life", "before", "tokens", "is_clock"), [(60, 8, 60, True), (60, 40, 60, False), (10, 9, 60, False), (15, 5, 60, True), (60, 8, 4, True), (15, 5, 4, False), (60, 8, 1, False)])
@@ -114,8 +114,8 @@ def test_tokens_that_are_refused_in_their_last_minutes_show_a_clock(life: int, b
     """Only if they would hardly all be refused so late by chance."""
     served = [call(at, f"{at:016x}", until=at + life * (at % 10 + 1) / 10) for at in range(100)]
     refused = [call(at, f"{100 + at % tokens:016x}", until=at + 2 + (at % 7) * before / 7, status=401) for at in range(100, 160)]
-    [found] = findings(*served, *refused).where(lambda row: row.kind == "refused_though_allowed")
-    assert (" before their tokens expire, as if a clock of the server were ahead" in found.sentence) is is_clock
+    [finding] = findings(*served, *refused).where(lambda row: row.kind == "refused_though_allowed")
+    assert (" before their tokens expire, as if a clock of the server were ahead" in finding.sentence) is is_clock
 
 
 def hours(callers: int, devices: int, apart: float, gap: float, ahead: float) -> list[dict[str, Any]]:
@@ -139,9 +139,9 @@ def hours(callers: int, devices: int, apart: float, gap: float, ahead: float) ->
 )
 def test_tokens_that_are_refused_after_the_next_one_show_a_clock(callers: int, devices: int, apart: float, gap: float, ahead: float, is_clock: bool) -> None:
     """A pod whose clock was ahead stamped its rows itself, so the tokens that it refused had expired. Clients with several tokens look alike."""
-    found = findings(*hours(callers, devices, apart, gap, ahead))
-    clock = found.where(lambda row: row.kind == "early_expiry")
-    assert bool(clock) is is_clock and (is_clock or all(row.level == "low" for row in found))
+    rows = findings(*hours(callers, devices, apart, gap, ahead))
+    clock = rows.where(lambda row: row.kind == "early_expiry")
+    assert bool(clock) is is_clock and (is_clock or all(row.level == "low" for row in rows))
     assert all(re.fullmatch(r"\d+ tokens of \d+ callers were refused up to 1\d minutes after their expiry, when the next ones were already in use, as if .*", row.sentence) for row in clock)
 
 
@@ -160,5 +160,5 @@ def test_without_a_name_the_columns_are_not_read() -> None:
 
 
 def test_networks_of_addresses() -> None:
-    found = networks(pa.array([b"11.1.2.3", b"2001:db8::5", b"::1", b"fe80::1%eth0", b"proxy", None], pa.binary()))
-    assert found.to_pylist() == [b"11.1.2.0/24", b"2001:db8::/48", None, None, None, None]
+    prefixes = networks(pa.array([b"11.1.2.3", b"2001:db8::5", b"::1", b"fe80::1%eth0", b"proxy", None], pa.binary()))
+    assert prefixes.to_pylist() == [b"11.1.2.0/24", b"2001:db8::/48", None, None, None, None]

@@ -70,40 +70,40 @@ KINDS["scanner"] = ("low", 1, pa.concat_tables([calls((40, {})), calls((1, {})).
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_kind_of_finding_has_its_level_number_and_sentence(kind: str, expected: Expected) -> None:
-    level, count, log, said = KINDS[kind]
-    made = report(log, SHOP, **said)
-    [found] = [finding for finding in made.figures.findings if finding.kind == kind]
-    assert (found.level, found.affected, found.is_exact) == (level, count, True)
-    sentence = found.sentence
-    expected(sentence, found.action)
+    level, count, log, options = KINDS[kind]
+    made = report(log, SHOP, **options)
+    [finding] = [finding for finding in made.figures.findings if finding.kind == kind]
+    assert (finding.level, finding.affected, finding.is_exact) == (level, count, True)
+    sentence = finding.sentence
+    expected(sentence, finding.action)
     # The page shows it first, and its link goes to a section that is there.
     check_harmless(made.html)
     first_screen = made.html.partition('<dl class="tiles">')[0]
-    assert html.escape(sentence, quote=False) in first_screen.replace("&#39;", "'") and f">{found.section}</a>" in first_screen
-    assert f"<h2>{found.section}</h2>" in made.html and found.action in html.unescape(first_screen)
+    assert html.escape(sentence, quote=False) in first_screen.replace("&#39;", "'") and f">{finding.section}</a>" in first_screen
+    assert f"<h2>{finding.section}</h2>" in made.html and finding.action in html.unescape(first_screen)
 
 
 def test_a_client_without_a_user_s_token_does_not_lack_a_scope(expected: Expected) -> None:
     """The advice was to grant the scope that it holds."""
     policy = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', token: user, organisation: deny, scopes: {look: {orbs: false, routes: [GET /items]}}}}}")
-    [found] = report(calls((40, {}), (12, {"kind": "organisation", "caller": "lab", "served_status": 403, "time": 0.5})), policy).figures.findings.where(lambda row: row.kind == "misconfigured_client")
-    expected(found.sentence, found.action)
+    [finding] = report(calls((40, {}), (12, {"kind": "organisation", "caller": "lab", "served_status": 403, "time": 0.5})), policy).figures.findings.where(lambda row: row.kind == "misconfigured_client")
+    expected(finding.sentence, finding.action)
 
 
 def test_a_warning_in_the_verdict_is_a_whole_sentence(expected: Expected) -> None:
     """It was cut in its middle, between the value and the remedy."""
     made = report(calls((40, {}), (2, {"kind": "a. very. long. kind, of which there is none in any policy."})), SHOP)
-    [found] = made.figures.findings.where(lambda row: row.kind == "warnings")
-    assert found.sentence.endswith("`a. very. long. kind, of which there is none in any policy.`.")
+    [finding] = made.figures.findings.where(lambda row: row.kind == "warnings")
+    assert finding.sentence.endswith("`a. very. long. kind, of which there is none in any policy.`.")
     assert "`user` or `organisation`" in made.html.partition('<section class="warnings"')[2]
-    expected(found.sentence)
+    expected(finding.sentence)
 
 
 @pytest.mark.parametrize(("good", "status", "count", "level"), [(900, 500, 99, None), (900, 500, 100, "low"), (895, 500, 100, "low"), (9_900, 500, 99, None), (9_900, 500, 100, "low"), (9_901, 500, 100, None), (40, 500, 360, "medium"), (900, 404, 900, None), (900, 400, 900, None)])
 def test_calls_that_could_not_be_judged_are_a_finding_from_a_part_on(good: int, status: int, count: int, level: str | None) -> None:
     """100 and 1% of the calls; 10% in a log of under 1,000. An absent object or a wrong body shows nothing wrong."""
-    found = report(calls((good, {}), (count, {"served_status": status})), SHOP).figures.findings.where(lambda row: row.kind == "not_judged")
-    assert [(row.level, row.affected) for row in found] == ([] if level is None else [(level, count)])
+    rows = report(calls((good, {}), (count, {"served_status": status})), SHOP).figures.findings.where(lambda row: row.kind == "not_judged")
+    assert [(row.level, row.affected) for row in rows] == ([] if level is None else [(level, count)])
 
 
 @pytest.mark.parametrize(("before", "after", "against", "is_switch"), [(10, 10, 0, True), (9, 10, 0, False), (10, 9, 0, False), (500, 490, 10, True), (500, 489, 10, False)])
@@ -112,15 +112,15 @@ def test_a_switch_has_ten_calls_on_each_side_and_few_against_it(before: int, aft
     times = [START + timedelta(minutes=at) for at in range(len(sides))]
     rows = [{"time": time, "is_this": side, "calls": 1, "earliest": time, "latest": time} for time, side in zip(times, sides)]
     for given in (rows, rows[::-1]):
-        found = switch_in(given)
-        assert found == (Switch(True, times[before + against - 1], times[before + against], before, after, against) if is_switch else None)
+        switch = switch_in(given)
+        assert switch == (Switch(True, times[before + against - 1], times[before + against], before, after, against) if is_switch else None)
 
 
 @pytest.mark.parametrize(("guesses", "is_attack"), [(115, False), (122, True)])
 def test_an_attack_has_a_hundred_calls_within_an_hour(guesses: int, is_attack: bool) -> None:
     """They are spread over 72 minutes."""
-    found = report(calls((40, {}), (guesses, {**GUESSED, "time": 0.5})), SHOP, public=["POST /login"]).figures.findings
-    assert ("attack" in {row.kind for row in found}) is is_attack
+    listed = report(calls((40, {}), (guesses, {**GUESSED, "time": 0.5})), SHOP, public=["POST /login"]).figures.findings
+    assert ("attack" in {row.kind for row in listed}) is is_attack
 
 
 def test_every_command_warns_of_a_policy_that_does_not_belong_to_the_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,10 +137,10 @@ def test_every_command_warns_of_a_policy_that_does_not_belong_to_the_log(tmp_pat
 def test_an_outage_names_no_attacker() -> None:
     """The page said that an attacker made the calls that a broken server refused."""
     made = report(KINDS["outage"][2], SHOP)
-    [found] = made.figures.findings.where(lambda row: row.kind == "outage")
-    assert "It concerns 1 of 2 callers: cron." in found.sentence and "attacker" not in made.html
+    [finding] = made.figures.findings.where(lambda row: row.kind == "outage")
+    assert "It concerns 1 of 2 callers: cron." in finding.sentence and "attacker" not in made.html
     assert "all callers: 60 of " in html.unescape(made.html)
-    assert ", nearly all to GET /items;" in found.sentence
+    assert ", nearly all to GET /items;" in finding.sentence
 
 
 TOKENLESS = {"kind": None, "scopes": None, "served_status": 401}
@@ -152,16 +152,16 @@ def test_refused_tokens_of_a_few_callers_are_no_outage(named: int, refused: int,
     often = 480 // named
     usual = [(often, {"caller": f"c{at}"}) for at in range(named)]
     broken = [(120 // refused, {**TOKENLESS, "caller": f"c{at}", "time": 0.5}) for at in range(refused)]
-    found = report(calls(*usual, *broken), SHOP).figures.findings
-    assert ("outage" in {row.kind for row in found}) is is_outage
+    listed = report(calls(*usual, *broken), SHOP).figures.findings
+    assert ("outage" in {row.kind for row in listed}) is is_outage
 
 
 @pytest.mark.parametrize("addresses", [1, 12])
 def test_addresses_show_whom_an_outage_concerns_if_refused_calls_name_no_caller(addresses: int) -> None:
     log = calls((480, {}), (120, {**TOKENLESS, "caller": None, "time": 0.5}))
     places = [f"11.0.{at % addresses}.1" if row["caller"] is None else f"11.0.{at % 12}.1" for at, row in enumerate(log.to_pylist())]
-    found = report(log.append_column("address", pa.array(places)), SHOP, columns={"address": "address"}).figures.findings
-    assert ("outage" in {row.kind for row in found}) is (addresses > 1)
+    listed = report(log.append_column("address", pa.array(places)), SHOP, columns={"address": "address"}).figures.findings
+    assert ("outage" in {row.kind for row in listed}) is (addresses > 1)
 
 
 def test_a_preflight_of_any_path_is_no_breach() -> None:
@@ -174,8 +174,8 @@ def test_a_preflight_of_any_path_is_no_breach() -> None:
 @pytest.mark.parametrize(("kind", "status", "warns"), [("expired", 200, True), ("expired", None, False), ("USER", None, True), ("expired", 401, False)])
 def test_a_kind_that_marks_refused_tokens_is_no_mistake_of_the_log(kind: str, status: int | None, warns: bool) -> None:
     """Calls that broke off have no status, and nothing shows that the server served them."""
-    found = report(calls((40, {}), (2, {"kind": kind, "served_status": status})), SHOP).figures.findings
-    assert ("warnings" in {row.kind for row in found}) is warns
+    listed = report(calls((40, {}), (2, {"kind": kind, "served_status": status})), SHOP).figures.findings
+    assert ("warnings" in {row.kind for row in listed}) is warns
     # Without any status, only a word that says so can tell of it.
     for word, is_odd in (("expired", False), ("service", True), (kind, kind != "expired")):
         bare = calls((40, {}), (2, {"kind": word})).drop_columns(["served_status"])
@@ -193,24 +193,24 @@ def test_every_kind_of_finding_is_tested() -> None:
 def test_the_most_severe_is_first_and_no_finding_is_lost() -> None:
     log = pa.concat_tables([calls((40, {"scopes": "look buy openid"}), (3, {**LACKING, "served_status": 200}), (12, LACKING), (1, {"served_status": 403}), (2, {"method": None})), calls().from_pylist(PROBING, calls().schema)])
     made = report(log, SHOP)
-    found = made.figures.findings
-    assert {finding.kind for finding in found} <= {*findings.KINDS}
-    assert [finding.level for finding in found] == sorted((finding.level for finding in found), key=["high", "medium", "low"].index)
-    assert [finding.kind for finding in found][:2] == ["served_though_denied", "probe"] and len(found) == 7
+    listed = made.figures.findings
+    assert {finding.kind for finding in listed} <= {*findings.KINDS}
+    assert [finding.level for finding in listed] == sorted((finding.level for finding in listed), key=["high", "medium", "low"].index)
+    assert [finding.kind for finding in listed][:2] == ["served_though_denied", "probe"] and len(listed) == 7
     seen, _, folded = made.html.partition('<dl class="tiles">')[0].partition("<details>")
     assert seen.count("<li") == 5 and folded.count("<li") == 2 and " 2 more findings " in folded
     # A bundle has them as a table.
     files = dict(bundle.table_files(made.figures))
-    assert pq.read_table(io.BytesIO(files["tables/findings.parquet"]))["sentence"].to_pylist() == [finding.sentence for finding in found]
+    assert pq.read_table(io.BytesIO(files["tables/findings.parquet"]))["sentence"].to_pylist() == [finding.sentence for finding in listed]
 
 
 def test_the_verdict_names_a_route_before_paths_that_the_policy_does_not_have(expected: Expected) -> None:
     """159 pages without a route hid 22 deletions without the scope."""
     served = {**LACKING, "served_status": 200}
-    [found] = report(calls((40, {}), (9, {"target": "/logo.png"}), (3, served)), SHOP).figures.findings.where(lambda row: row.kind == "served_though_denied")
-    expected(found.sentence)
-    [found] = report(calls((40, {}), (9, {"target": "/logo.png"})), SHOP).figures.findings.where(lambda row: row.kind == "served_though_denied")
-    expected(found.sentence)
+    [finding] = report(calls((40, {}), (9, {"target": "/logo.png"}), (3, served)), SHOP).figures.findings.where(lambda row: row.kind == "served_though_denied")
+    expected(finding.sentence)
+    [finding] = report(calls((40, {}), (9, {"target": "/logo.png"})), SHOP).figures.findings.where(lambda row: row.kind == "served_though_denied")
+    expected(finding.sentence)
 
 
 def test_a_log_that_is_all_good_has_nothing_to_do(expected: Expected) -> None:
@@ -230,7 +230,7 @@ def test_a_log_that_is_all_good_has_nothing_to_do(expected: Expected) -> None:
 def test_the_command_prints_the_findings_and_can_fail_on_them(kind: str | None, codes: tuple[int, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log, policy = tmp_path / "calls.parquet", tmp_path / "policy.yaml"
     pq.write_table(calls((40, {})) if kind is None else KINDS[kind][2], log)
-    sentence = next((found.sentence for found in report(log, SHOP).figures.findings if found.kind == kind), "")
+    sentence = next((finding.sentence for finding in report(log, SHOP).figures.findings if finding.kind == kind), "")
     policy.write_bytes(SHOP.text)
     for options, code in zip(([], ["--fail-on", "high"], ["--fail-on", "medium"], ["--fail-on", "low"]), codes):
         assert main(["report", str(log), "--policy", str(policy), "--out", str(tmp_path / "page.html"), *options]) == code
@@ -243,14 +243,14 @@ def test_a_grant_that_denied_calls_needed_is_not_to_be_revoked(expected: Expecte
     policy = Policy.from_yaml("{orbgate: 1, apis: {shop: {base_path: '', token: user, organisation: deny, scopes: {look: {orbs: false, routes: [GET /items]}, buy: {orbs: 5, routes: [POST /items]}}}}}")
     log = calls((40, {}), (12, {"kind": "organisation", "scopes": "buy look", "caller": "lab", "served_status": 403}))
     made = report(log, policy)
-    [found] = made.figures.findings.where(lambda row: row.kind == "unused_grants")
+    [finding] = made.figures.findings.where(lambda row: row.kind == "unused_grants")
     assert "Revoke" not in made.html
-    expected(found.sentence, found.action)
+    expected(finding.sentence, finding.action)
     which = re.findall(r'data-column="which">(.*?)</td>', made.html, re.DOTALL)
     assert re.fullmatch(r"look \([^()]* 12 [^()]*\)\nbuy", *which) and made.figures.needed == {("lab", "look"): 12}
     # Without callers, of all calls together.
-    [found] = report(log.drop_columns(["caller"]).slice(40), policy).figures.findings.where(lambda row: row.kind == "unused_grants")
-    expected(found.sentence)
+    [finding] = report(log.drop_columns(["caller"]).slice(40), policy).figures.findings.where(lambda row: row.kind == "unused_grants")
+    expected(finding.sentence)
 
 
 def test_a_client_that_has_stopped_may_be_fixed(expected: Expected) -> None:
@@ -258,20 +258,20 @@ def test_a_client_that_has_stopped_may_be_fixed(expected: Expected) -> None:
     gone = [{**GOOD, **LACKING, "caller": "gone", "time": START + timedelta(hours=6 + at / 4)} for at in range(52)]
     day = calls((40, {}))
 
-    def found(*rows: Any) -> tuple[str, str]:
+    def described(*rows: Any) -> tuple[str, str]:
         made = report(pa.concat_tables([day, *rows]), SHOP)
         [one] = made.figures.findings.where(lambda row: row.kind == "misconfigured_client")
         assert ("; it has stopped)" in made.html) is ("stopped" in one.action)
         return one.sentence, one.action
 
     stopped, going = (day.from_pylist(rows, day.schema) for rows in (gone, [{**GOOD, **LACKING, "time": START + timedelta(hours=8 + at / 3)} for at in range(48)]))
-    sentence, action = found(stopped)
-    advice, both = found(going)[1], found(stopped, going)[1]
+    sentence, action = described(stopped)
+    advice, both = described(going)[1], described(stopped, going)[1]
     assert "stopped" in action and "stopped" not in advice and both.startswith(f"{advice} 1 ") and "stopped" in both
     expected(sentence, action, advice, both)
     # Less than ten of its gaps is no sign that it stopped.
     slow = [{**GOOD, **BOUGHT, "caller": "cron", "time": START}] * 12 + [{**GOOD, **LACKING, "time": START + timedelta(hours=1 + at)} for at in range(14)]
-    assert found(day.from_pylist(slow, day.schema))[1] == advice
+    assert described(day.from_pylist(slow, day.schema))[1] == advice
 
 
 def test_the_verdict_names_every_probe(expected: Expected) -> None:
@@ -279,6 +279,6 @@ def test_the_verdict_names_every_probe(expected: Expected) -> None:
     for count, names in ((1, ""), (2, ". The other: 10.0.0.1"), (8, ". The others: 10.0.0.1, 10.0.0.2, 10.0.0.3, 10.0.0.4, 10.0.0.5, 2 more")):
         probing = [{**row, "caller": f"10.0.0.{at}"} for at in range(count) for row in PROBING]
         made = report(pa.concat_tables([calls((40, {})), calls().from_pylist(probing, calls().schema)]), SHOP)
-        [found] = made.figures.findings.where(lambda row: row.kind == "probe")
-        assert found.sentence.endswith(f" 2026-11-02 00:00{names}.") and found.affected == count
-        expected(found.sentence)
+        [finding] = made.figures.findings.where(lambda row: row.kind == "probe")
+        assert finding.sentence.endswith(f" 2026-11-02 00:00{names}.") and finding.affected == count
+        expected(finding.sentence)

@@ -42,13 +42,13 @@ def test_a_diff_is_that_of_the_command(tmp_path: Path) -> None:
     old, new = tmp_path / "old.yaml", tmp_path / "new.yaml"
     old.write_text(SHOP)
     new.write_text(NEXT)
-    found = Policy.from_yaml(SHOP).diff(Policy.from_yaml(NEXT))
-    said = json.loads(command("diff", str(old), str(new), "--json").stdout)
-    assert (found.verdict, found.widens, found.complete) == (said["verdict"], said["widens"], said["complete"])
-    asked = [{k: v for k, v in (("method", c.method), ("target", c.target), ("scope", c.scope)) if v is not None} for c in found.changes]
-    by_text = sorted(map(str, asked))
-    assert by_text == sorted(str(change["asked"]) for change in said["changes"]) and len(by_text) == 4
-    [wider] = [change for change in found.changes if change.wider is not None]
+    diff = Policy.from_yaml(SHOP).diff(Policy.from_yaml(NEXT))
+    answer = json.loads(command("diff", str(old), str(new), "--json").stdout)
+    assert (diff.verdict, diff.widens, diff.complete) == (answer["verdict"], answer["widens"], answer["complete"])
+    questions = [{k: v for k, v in (("method", c.method), ("target", c.target), ("scope", c.scope)) if v is not None} for c in diff.changes]
+    by_text = sorted(map(str, questions))
+    assert by_text == sorted(str(change["asked"]) for change in answer["changes"]) and len(by_text) == 4
+    [wider] = [change for change in diff.changes if change.wider is not None]
     assert (wider.method, wider.target, wider.before) == ("DELETE", "/v1/items", None) and "wider" in wider.labels
     assert wider.method is not None and wider.target is not None
     assert Policy.from_yaml(NEXT).decide(wider.method, wider.target, wider.wider).is_allow
@@ -61,11 +61,11 @@ def test_a_diff_is_that_of_the_command(tmp_path: Path) -> None:
 def test_findings_are_those_of_the_command(tmp_path: Path) -> None:
     file = tmp_path / "policy.yaml"
     file.write_text(SHOP)
-    said = json.loads(command("lint", str(file), "--json").stdout)["files"][0]["findings"]
-    found = Policy.from_yaml(SHOP).lint()
-    locations = [(row.code, row.level, row.line, row.column) for row in found]
-    assert locations == [(row["code"], row["level"], row["location"]["line"], row["location"]["column"]) for row in said] and locations
-    assert str(found[0]) == f"{found[0].line}:{found[0].column}: {found[0].level}[{found[0].code}]: {found[0].message}"
+    answer = json.loads(command("lint", str(file), "--json").stdout)["files"][0]["findings"]
+    findings = Policy.from_yaml(SHOP).lint()
+    locations = [(row.code, row.level, row.line, row.column) for row in findings]
+    assert locations == [(row["code"], row["level"], row["location"]["line"], row["location"]["column"]) for row in answer] and locations
+    assert str(findings[0]) == f"{findings[0].line}:{findings[0].column}: {findings[0].level}[{findings[0].code}]: {findings[0].message}"
     assert {row.suppressed is None for row in Policy.external().lint()} <= {False}
 
 
@@ -109,12 +109,12 @@ properties:
 """
     file = tmp_path / "policy.test.yaml"
     file.write_text(text)
-    [said] = json.loads(command("test", str(file), "--json").stdout)["files"]
-    found = Policy.from_yaml(SHOP).properties(text)
-    assert [row.holds for row in found] == [False, True, False, False, True]
+    [answer] = json.loads(command("test", str(file), "--json").stdout)["files"]
+    rows = Policy.from_yaml(SHOP).properties(text)
+    assert [row.holds for row in rows] == [False, True, False, False, True]
     # A kind alone is everybody of that kind, and without scopes there is nothing to hold.
-    assert found[3].witnesses[0].token.scopes and [row.text for row in found if row.warning is not None] == [found[4].text]
-    for row, theirs in zip(found, said["properties"]):
+    assert rows[3].witnesses[0].token.scopes and [row.text for row in rows if row.warning is not None] == [rows[4].text]
+    for row, theirs in zip(rows, answer["properties"]):
         assert (row.text, row.holds, row.rules, row.error, row.warning) == tuple(theirs[name] for name in ("property", "holds", "rules", "error", "warning"))
         assert {"line": row.line, "column": row.column} == theirs["location"]
         for witness, their in zip(row.witnesses, theirs["witnesses"], strict=True):
@@ -125,8 +125,8 @@ properties:
             assert Policy.from_yaml(SHOP).allowed(request.method or "", request.target or "", witness.token)
     # They are among the cases that a caller of `test` asks for.
     tested = Policy.from_yaml(SHOP).test(text)
-    assert [case.passed for case in tested] == [row.holds for row in found] and tested[0].decision is None
-    assert tested[0].differences == tuple(map(str, found[0].witnesses)) and tested[2].differences == (found[2].error,)
+    assert [case.passed for case in tested] == [row.holds for row in rows] and tested[0].decision is None
+    assert tested[0].differences == tuple(map(str, rows[0].witnesses)) and tested[2].differences == (rows[2].error,)
 
 
 def test_what_is_asserted_holds_or_has_its_witnesses() -> None:
@@ -190,13 +190,13 @@ def test_coverage_is_that_of_the_command(tmp_path: Path) -> None:
     for number, case in enumerate(("GET /v1/items/7 | user read:items | allow", "POST /v1/items/7 | user | deny", "GET /no | user | deny")):
         files.append(tmp_path / f"{number}.test.yaml")
         files[-1].write_text(f"orbgate_test: 1\npolicy: policy.yaml\ncases: [{case}]\n")
-    found = Policy.from_yaml(SHOP).coverage(*(file.read_text() for file in files))
-    [said] = json.loads(command("test", *map(str, files), "--json").stdout)["coverage"]
-    lacking = [{"row": r.name, "location": {"line": r.line, "column": r.column}, "outcomes": list(r.lacking)} for r in found.rows if r.lacking]
-    whole = [name for name, times in found.outcomes.items() if not times]
-    assert said["lacking"] == [*lacking, {"row": None, "location": None, "outcomes": whole}]
-    assert said["rows"] == {"covered": sum(any(r.outcomes.values()) for r in found.rows), "total": len(found.rows)}
-    assert found.share == said["outcomes"]["covered"] / said["outcomes"]["total"] > 0
+    coverage = Policy.from_yaml(SHOP).coverage(*(file.read_text() for file in files))
+    [answer] = json.loads(command("test", *map(str, files), "--json").stdout)["coverage"]
+    lacking = [{"row": r.name, "location": {"line": r.line, "column": r.column}, "outcomes": list(r.lacking)} for r in coverage.rows if r.lacking]
+    whole = [name for name, times in coverage.outcomes.items() if not times]
+    assert answer["lacking"] == [*lacking, {"row": None, "location": None, "outcomes": whole}]
+    assert answer["rows"] == {"covered": sum(any(r.outcomes.values()) for r in coverage.rows), "total": len(coverage.rows)}
+    assert coverage.share == answer["outcomes"]["covered"] / answer["outcomes"]["total"] > 0
     assert Policy.from_yaml(SHOP).coverage().share == 0
     with pytest.raises(PolicyError, match="1:1"):
         Policy.external().coverage(b"cases: []")
@@ -215,28 +215,28 @@ def test_an_explanation_is_that_of_the_command(tmp_path: Path) -> None:
         ("GET", "/V1/items/\N{SNOWMAN}", "", {}),
     ):
         steps = [word for name, text in grant.items() for word in (f"--{name}", text)]
-        asked = ("--token", "user", "--scopes", scopes, *steps, "--policy", str(file), "--json")
-        said = json.loads(command("explain", method, target, *asked).stdout)
+        arguments = ("--token", "user", "--scopes", scopes, *steps, "--policy", str(file), "--json")
+        answer = json.loads(command("explain", method, target, *arguments).stdout)
         declared, requested = grant.get("declared"), grant.get("requested")
-        check_explanation(policy.explain(method, target, Token("user", scopes), declared=declared, requested=requested), said)
-    said = json.loads(command("explain", "--scope", "later", "--token", "user", "--policy", str(file), "--json").stdout)
-    found = policy.explain_scope("later", Token("user", ""))
-    check_explanation(found, said)
-    assert found.rules == [] and found.decision == policy.decide_scope("later", Token("user", ""))
+        check_explanation(policy.explain(method, target, Token("user", scopes), declared=declared, requested=requested), answer)
+    answer = json.loads(command("explain", "--scope", "later", "--token", "user", "--policy", str(file), "--json").stdout)
+    explanation = policy.explain_scope("later", Token("user", ""))
+    check_explanation(explanation, answer)
+    assert explanation.rules == [] and explanation.decision == policy.decide_scope("later", Token("user", ""))
     assert {rule.state for rule in policy.explain("GET", "/v1/items").rules} == {"pass", "not_reached"}
 
 
-def check_explanation(found: orbgate.Explanation, said: dict[str, Any]) -> None:
-    orbs = found.orbs_if_allowed
-    near = [{"route": n.route, "location": {"line": n.line, "column": n.column}, "why": n.why, "meant": n.meant} for n in found.near]
+def check_explanation(explanation: orbgate.Explanation, answer: dict[str, Any]) -> None:
+    orbs = explanation.orbs_if_allowed
+    near = [{"route": n.route, "location": {"line": n.line, "column": n.column}, "why": n.why, "meant": n.meant} for n in explanation.near]
     more = {
         "orbs_if_allowed": orbs and orbs.to_dict(),
-        "in_order": found.in_order,
-        "rules": [rule._asdict() for rule in found.rules] or None,
+        "in_order": explanation.in_order,
+        "rules": [rule._asdict() for rule in explanation.rules] or None,
         "near": near or None,
     }
     more = {name: value for name, value in more.items() if value is not None}
-    assert {**found.decision.to_dict(), "missing_step": found.missing_step, **more} == said
+    assert {**explanation.decision.to_dict(), "missing_step": explanation.missing_step, **more} == answer
 
 
 DOCUMENT = """\
@@ -256,15 +256,15 @@ def test_documents_are_read_as_by_the_command(tmp_path: Path) -> None:
     document.write_text(DOCUMENT)
     file.write_text(SHOP)
     for orbs in (False, True, 5):
-        said = json.loads(command("openapi", "import", str(document), "--orbs", str(orbs).lower(), "--json").stdout)
-        found = openapi.import_policy(DOCUMENT, orbs=orbs)
-        counts = [[found.operations, found.with_scopes, found.with_scopes_imported], [2, 3, 2]]
-        assert counts == [[said[name] for name in ("operations", "with_scopes", "with_scopes_imported")], [2, 3, 2]]
-        assert found.policy == said["policy"]
-        assert list(map(placed, found.left_out)) == said["left_out"] and found.left_out
-    said = json.loads(command("openapi", "check", str(document), str(file), "--json").stdout)["drift"]
+        answer = json.loads(command("openapi", "import", str(document), "--orbs", str(orbs).lower(), "--json").stdout)
+        imported = openapi.import_policy(DOCUMENT, orbs=orbs)
+        counts = [[imported.operations, imported.with_scopes, imported.with_scopes_imported], [2, 3, 2]]
+        assert counts == [[answer[name] for name in ("operations", "with_scopes", "with_scopes_imported")], [2, 3, 2]]
+        assert imported.policy == answer["policy"]
+        assert list(map(placed, imported.left_out)) == answer["left_out"] and imported.left_out
+    answer = json.loads(command("openapi", "check", str(document), str(file), "--json").stdout)["drift"]
     drift = openapi.check(DOCUMENT.encode(), Policy.from_yaml(SHOP))
-    assert [{**row._asdict(), "document": location(row.document), "policy": location(row.policy)} for row in drift] == said and said
+    assert [{**row._asdict(), "document": location(row.document), "policy": location(row.policy)} for row in drift] == answer and answer
     for as_json in (False, True):
         exported = openapi.export_policy(Policy.from_yaml(SHOP), json=as_json)
         assert exported == command("openapi", "export", str(file), *["--json"] * as_json).stdout
@@ -291,18 +291,18 @@ def test_optional_security_and_notes_are_those_of_the_command(tmp_path: Path) ->
     document.write_text(OPTIONAL)
     for require, left_out in ((False, ["optional", "open"]), (True, ["open"])):
         options = ["--orbs", "false", *["--optional", "require"] * require]
-        said = json.loads(command("openapi", "import", str(document), *options, "--json").stdout)
-        found = openapi.import_policy(OPTIONAL, orbs=False, require_optional=require)
-        assert (found.policy, [left.kind for left in found.left_out]) == (said["policy"], left_out)
-        assert list(map(placed, found.notes)) == said["notes"]
-        file.write_text(found.policy)
-        drift = openapi.check(OPTIONAL, Policy.from_yaml(found.policy), orbs=False, require_optional=require)
+        answer = json.loads(command("openapi", "import", str(document), *options, "--json").stdout)
+        imported = openapi.import_policy(OPTIONAL, orbs=False, require_optional=require)
+        assert (imported.policy, [left.kind for left in imported.left_out]) == (answer["policy"], left_out)
+        assert list(map(placed, imported.notes)) == answer["notes"]
+        file.write_text(imported.policy)
+        drift = openapi.check(OPTIONAL, Policy.from_yaml(imported.policy), orbs=False, require_optional=require)
         assert [row.kind for row in drift] == ["unclear"] * len(left_out)
-        said = json.loads(command("openapi", "check", str(document), str(file), *options, "--json").stdout)["drift"]
-        assert [row.kind for row in drift] == [row["kind"] for row in said]
-    kinds = {note.kind for note in found.notes}
+        answer = json.loads(command("openapi", "check", str(document), str(file), *options, "--json").stdout)["drift"]
+        assert [row.kind for row in drift] == [row["kind"] for row in answer]
+    kinds = {note.kind for note in imported.notes}
     assert kinds == {"required_optional", "undeclared_scope", "dropped_alternative", "redundant_alternative", "closed"}
-    policy = Policy.from_yaml(found.policy)
+    policy = Policy.from_yaml(imported.policy)
     assert (policy.decide("GET", "/a", None).reason, policy.decide("GET", "/b/c", Token("user", "r")).status) == ("no_token", 405)
 
 

@@ -125,8 +125,8 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module 'orbgate' has no attribute {name!r}")
     from . import _answers, _report, _rows
 
-    found = next(module for module in (_report, _rows, _answers) if hasattr(module, name))
-    return getattr(found, name)
+    module = next(module for module in (_report, _rows, _answers) if hasattr(module, name))
+    return getattr(module, name)
 
 
 def __dir__() -> list[str]:

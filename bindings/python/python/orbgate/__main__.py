@@ -32,9 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # For terminals that can't show a character, and file names that aren't valid text.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        found: int = options.run(options)
+        code: int = options.run(options)
         sys.stdout.flush()
-        return found
+        return code
     except BrokenPipeError:
         # The output was closed, as in `… | head`. The interpreter must not write again when it exits.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -209,11 +209,11 @@ class Explanation(NamedTuple):
     near: Rows[NearMiss]
 
 
-def explanation(found: dict[str, Any]) -> Explanation:
+def explanation(result: dict[str, Any]) -> Explanation:
     """Converts the native module's result to named tuples."""
-    rules = (TargetRule(f"P{number}", Detail(detail), state) for number, detail, state in found["rules"])
-    near = (NearMiss(**row) for row in found["near"])
-    return Explanation(**{**found, "rules": Rows(TargetRule, rules), "near": Rows(NearMiss, near)})
+    rules = (TargetRule(f"P{number}", Detail(detail), state) for number, detail, state in result["rules"])
+    near = (NearMiss(**row) for row in result["near"])
+    return Explanation(**{**result, "rules": Rows(TargetRule, rules), "near": Rows(NearMiss, near)})
 
 
 class Change(NamedTuple):
@@ -235,8 +235,8 @@ class Change(NamedTuple):
     payer: Token | None
 
     def __str__(self) -> str:
-        asked = f"scope {self.scope}" if self.method is None else f"{self.method} {self.target}"
-        return f"{', '.join(self.labels)}: {asked}: {self.before or 'denied'} -> {self.after or 'denied'}"
+        question = f"scope {self.scope}" if self.method is None else f"{self.method} {self.target}"
+        return f"{', '.join(self.labels)}: {question}: {self.before or 'denied'} -> {self.after or 'denied'}"
 
 
 class Diff(NamedTuple):

@@ -87,8 +87,8 @@ def to_pandas(rows: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> pandas
     """Converts named tuples to a DataFrame."""
     import pandas
 
-    found = zip(*rows) if rows else ((),) * len(columns)
-    return pandas.DataFrame({name: _series(pandas, values) for name, values in zip(columns, found)}, columns=list(columns))
+    transposed = zip(*rows) if rows else ((),) * len(columns)
+    return pandas.DataFrame({name: _series(pandas, values) for name, values in zip(columns, transposed)}, columns=list(columns))
 
 
 def _series(pandas: Any, values: Sequence[Any]) -> Any:

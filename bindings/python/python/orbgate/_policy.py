@@ -215,18 +215,18 @@ class Policy(_native.Policy):
         if is_table(calls):
             values = {"kind": kind_of(kind), "scopes": "", "allow_bonus_orbs_use": False}
             data, names = of_table(calls, columns, values, by)
-            found = _native.least_scopes_of_table(self, data, names, values, by)
-            least = {of: least_of(needs, is_smallest, refusals) for of, needs, is_smallest, refusals in found}
+            answers = _native.least_scopes_of_table(self, data, names, values, by)
+            least = {of: least_of(needs, is_smallest, refusals) for of, needs, is_smallest, refusals in answers}
             return least[None] if by is None else least
         if columns is not None or by is not None:
             raise ValueError("`columns` and `by` can be used only with a table")
         listed = list(calls)
-        asked = [(_shown(method), _shown(target)) for method, target in listed]
+        shown = [(_shown(method), _shown(target)) for method, target in listed]
         needs, is_smallest, refusals = _native.least_scopes(self, kind_of(kind) or TokenKind.USER, listed)
         return least_of(
-            [(scope, *asked[at], count) for scope, at, count in needs],
+            [(scope, *shown[at], count) for scope, at, count in needs],
             is_smallest,
-            [(*asked[at], denial, count) for at, denial, count in refusals],
+            [(*shown[at], denial, count) for at, denial, count in refusals],
         )
 
     @overload
@@ -274,10 +274,10 @@ class Policy(_native.Policy):
         from ._rows import Rows
 
         if is_table(calls):
-            found = self._usage(calls, by, columns, kind_of(kind), scopes)
+            usage = self._usage(calls, by, columns, kind_of(kind), scopes)
             if by is not None:
-                return Rows(ScopeUseBy, (ScopeUseBy(of, **row) for of, rows in found for row in rows))
-            return Rows(ScopeUse, (ScopeUse(**row) for _, rows in found for row in rows))
+                return Rows(ScopeUseBy, (ScopeUseBy(of, **row) for of, rows in usage for row in rows))
+            return Rows(ScopeUse, (ScopeUse(**row) for _, rows in usage for row in rows))
         if columns is not None or kind is not None or scopes is not None or by is not None:
             raise ValueError("`columns`, `kind`, `scopes` and `by` can be used only with a table")
         counted = (call if len(call) == 5 else (*call, 1) for call in calls)
@@ -301,8 +301,8 @@ class Policy(_native.Policy):
         ['ann']
         """
         names = list(tokens)
-        found = _native.who_may(self, method, target, list(tokens.values()))
-        return {names[at]: decision for at, decision in found}
+        answers = _native.who_may(self, method, target, list(tokens.values()))
+        return {names[at]: decision for at, decision in answers}
 
     def explain(
         self,
@@ -368,12 +368,12 @@ class Policy(_native.Policy):
         from ._answers import Change, Diff
         from ._rows import Rows
 
-        found = _native.diff(self, new)
+        diff = _native.diff(self, new)
         rows = []
-        for row in found["changes"]:
+        for row in diff["changes"]:
             holders = {name: row[name] and Token(*row[name]) for name in ("wider", "narrower", "payer")}
             rows.append(Change(**{**row, **holders, "labels": tuple(row["labels"])}))
-        return Diff(found["verdict"], found["widens"], found["complete"], Rows(Change, rows), found["left_out"])
+        return Diff(diff["verdict"], diff["widens"], diff["complete"], Rows(Change, rows), diff["left_out"])
 
     def lint(self) -> Rows[Finding]:
         """Finds likely mistakes in the policy. The codes are those of `orbgate lint`.
@@ -383,10 +383,10 @@ class Policy(_native.Policy):
         from ._answers import Finding
         from ._rows import Rows
 
-        found, is_complete = _native.lint(self.text)
+        findings, is_complete = _native.lint(self.text)
         if not is_complete:
             raise OrbgateError("the policy has too many findings or overlapping templates to list all findings")
-        return Rows(Finding, (Finding(**row) for row in found))
+        return Rows(Finding, (Finding(**row) for row in findings))
 
     def laid_out(self) -> str:
         """The policy, formatted by `orbgate fmt`."""

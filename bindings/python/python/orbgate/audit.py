@@ -100,14 +100,14 @@ class Privileges(NamedTuple):
         """The parts of the log that weren't counted for a caller; empty if everything was."""
         from ._number import number
 
-        said = [
+        parts = [
             number(self.unread, "row that could not be read", "rows that could not be read") if self.unread else "",
             f"{number(self.without_caller, 'call')} without a caller" if self.without_caller else "",
             f"{number(self.left_out, 'call')} by callers beyond the limit" if self.left_out else "",
             f"{number(self.with_unknown_token, 'call')} with a token of unknown kind, whose scopes are not known" if self.with_unknown_token else "",
             f"the rows after the log breaks off: {self.broken}" if self.broken else "",
         ]
-        return tuple(filter(None, said))
+        return tuple(filter(None, parts))
 
     @property
     def uncounted(self) -> int:
@@ -167,7 +167,7 @@ class Check(NamedTuple):
         nothing = () if self.found.calls else (nothing_decided(self.found.unread),)
         if self.found.calls and not self.found.with_valid_token:
             nothing = ("No call has a valid token, so no caller was checked.",)
-        return () if self.passed else (*nothing, *over, *(f"not counted: {said}" for said in self.found.not_counted))
+        return () if self.passed else (*nothing, *over, *(f"not counted: {part}" for part in self.found.not_counted))
 
 
 def privileges(
@@ -195,27 +195,27 @@ def privileges(
     from ._count.decided import Decided
     from ._count.unread import by_reason
 
-    said = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone, "public": public}
+    settings = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone, "public": public}
     if not isinstance(log, logs.Reader):
-        options: Any = said
+        options: Any = settings
         log = logs.read(log, **options)
-    elif given := [name for name, value in said.items() if value is not None]:
+    elif given := [name for name, value in settings.items() if value is not None]:
         raise ValueError(f"set `{given[0]}` when you create the reader, not here")
     decided, callers = Decided(log, policy, watch, unused=("served_status",)), _Callers(policy)
     for part in decided.parts():
         # A call that needs no token is no evidence about scopes.
         needs_token = pc.not_equal(part.decided["reason"], Reason.PUBLIC_ROUTE.value)
         callers.add(part.calls.filter(needs_token), part.decided.filter(needs_token))
-    found = apart(callers.times.rows(), decided.where)
-    warnings = (*decided.lacks, *([warned.sentence] if (warned := decided.other_policy) else []), *decided.warnings, *([f"{outlying(found.outlying)} These times do not count as last uses of scopes."] if found.outlying else []))
+    period = apart(callers.times.rows(), decided.where)
+    warnings = (*decided.lacks, *([warned.sentence] if (warned := decided.other_policy) else []), *decided.warnings, *([f"{outlying(period.outlying)} These times do not count as last uses of scopes."] if period.outlying else []))
     return Privileges(
-        callers.rows(found), policy.digest, callers.left_out, callers.without_caller, callers.with_unknown_token, callers.with_valid_token,
+        callers.rows(period), policy.digest, callers.left_out, callers.without_caller, callers.with_unknown_token, callers.with_valid_token,
         decided.unread, decided.broken,
         tuple(decided.files()), warnings, decided.arguments, tuple(by_reason(decided.unread_kinds)),
     )
 
 
-def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, most_uncounted: int = 0, **said: Any) -> Check:
+def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, most_uncounted: int = 0, **options: Any) -> Check:
     """Checks that no caller has more than `most_unused` unused scopes of the policy. The other arguments are those of
     `privileges`.
 
@@ -227,10 +227,10 @@ def check(log: Log | logs.Reader, policy: Policy, *, most_unused: int = 0, most_
     for name, most in (("most_unused", most_unused), ("most_uncounted", most_uncounted)):
         if most < 0:
             raise ValueError(f"`{name}` must not be negative, but is {most}")
-    found = privileges(log, policy, **said)
-    over = found.over(most_unused)
-    is_whole = found.is_complete or (not found.unread and found.broken is None and found.uncounted <= most_uncounted)
-    return Check(not over and is_whole and found.with_valid_token > 0, over, found)
+    counted = privileges(log, policy, **options)
+    over = counted.over(most_unused)
+    is_whole = counted.is_complete or (not counted.unread and counted.broken is None and counted.uncounted <= most_uncounted)
+    return Check(not over and is_whole and counted.with_valid_token > 0, over, counted)
 
 
 def verify(
@@ -276,7 +276,7 @@ class _Callers:
         self.times = Times(first=("row",), ends=True)
         self.left_out = self.without_caller = self.with_unknown_token = self.with_valid_token = 0
         self._policy = policy
-        self._found: dict[str, _Caller] = {}
+        self._callers: dict[str, _Caller] = {}
 
     def add(self, calls: Any, decided: Any) -> None:
         """Counts calls with their decisions, row by row."""
@@ -288,8 +288,8 @@ class _Callers:
         pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
         calls = calls.set_column(calls.column_names.index("caller"), "caller", texts(calls["caller"]))
         self.with_valid_token += pc.sum(pc.is_in(calls["kind"], KINDS)).as_py() or 0
-        found = used(self._policy, calls, decided)
-        table = pa.table({**{name: calls[name] for name in ("caller", "time")}, "decision": decided["decision"], "used": found.used, "missing": found.missing})
+        scopes = used(self._policy, calls, decided)
+        table = pa.table({**{name: calls[name] for name in ("caller", "time")}, "decision": decided["decision"], "used": scopes.used, "missing": scopes.missing})
         self.without_caller += table["caller"].null_count
         table = table.filter(pc.is_valid(table["caller"]))
         calls = calls.filter(pc.is_valid(calls["caller"]))
@@ -297,29 +297,29 @@ class _Callers:
         groups = table.group_by(["caller", "decision", "used", "missing"]).aggregate([([], "count_all")])
         # Callers that come first have room, however the log is split.
         for caller in pc.unique(table["caller"]).to_pylist():
-            if len(self._found) < MOST_CALLERS:
-                self._found.setdefault(caller, _Caller())
+            if len(self._callers) < MOST_CALLERS:
+                self._callers.setdefault(caller, _Caller())
         for row in groups.to_pylist():
             self._count(row)
         has_scopes = pc.greater(pc.binary_length(calls["scopes"]), 0).fill_null(False)
         is_unknown = pc.and_not(pc.or_(pc.is_valid(calls["kind"]), has_scopes), pc.is_in(calls["kind"], KINDS))
         for caller, count in Counter(calls["caller"].filter(is_unknown).to_pylist()).items():
-            self.with_unknown_token += count if caller in self._found else 0
+            self.with_unknown_token += count if caller in self._callers else 0
         self._see_times(table.filter(pc.and_(pc.is_valid(table["time"]), pc.is_valid(table["used"]))))
         for use in self._policy.scope_usage(calls, by="caller"):
-            if use.by is not None and (of := self._found.get(use.by)) is not None:
+            if use.by is not None and (of := self._callers.get(use.by)) is not None:
                 (of.held if use.in_policy else of.unknown).add(use.scope if use.in_policy else private.scope(use.scope))
 
     def _count(self, row: dict[str, Any]) -> None:
-        found = self._found.get(row["caller"])
-        if found is None:
+        caller = self._callers.get(row["caller"])
+        if caller is None:
             self.left_out += row["count_all"]
             return
-        found.calls += row["count_all"]
-        found.allowed += row["count_all"] if row["decision"] == "allow" else 0
-        found.missing.update((row["missing"] or "").split())
+        caller.calls += row["count_all"]
+        caller.allowed += row["count_all"] if row["decision"] == "allow" else 0
+        caller.missing.update((row["missing"] or "").split())
         for scope in (row["used"] or "").split():
-            found.used.setdefault(scope, [])
+            caller.used.setdefault(scope, [])
 
     def _see_times(self, table: Any) -> None:
         """Keeps the last use of each scope by each caller in each stretch of time."""
@@ -333,14 +333,14 @@ class _Callers:
         stretch = pa.array(stretches, pa.int64()).take(pc.index_in(hours, pa.array(order, pa.int64())))
         keys = ["caller", "used", "stretch"]
         for row in table.append_column("stretch", stretch).group_by(keys).aggregate([("time", "max")]).to_pylist():
-            if (found := self._found.get(row["caller"])) is not None:
+            if (caller := self._callers.get(row["caller"])) is not None:
                 for scope in row["used"].split():
-                    _keep(found.used[scope], row["time_max"])
+                    _keep(caller.used[scope], row["time_max"])
 
     def rows(self, log: Apart) -> Rows[Privilege]:
         """The callers. Those with the most unused scopes come first."""
         rows = []
-        for caller, of in self._found.items():
+        for caller, of in self._callers.items():
             used = tuple(sorted(of.used))
             unused = tuple(sorted(of.held - of.used.keys()))
             last_used = {scope: next(filter(log.reaches, of.used[scope]), None) for scope in used}

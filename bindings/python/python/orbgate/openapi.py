@@ -106,10 +106,10 @@ def import_policy(
 
     Raises `PolicyError` with all errors in the document, or in the options for it.
     """
-    found = _native.openapi_import(document, _open(scheme, base_path, default_scope, orbs, require_optional))
-    left_out = Rows(LeftOut, (LeftOut(**row) for row in found.pop("left_out")))
-    notes = Rows(Note, (Note(**row) for row in found.pop("notes")))
-    return Imported(left_out=left_out, notes=notes, **found)
+    imported = _native.openapi_import(document, _open(scheme, base_path, default_scope, orbs, require_optional))
+    left_out = Rows(LeftOut, (LeftOut(**row) for row in imported.pop("left_out")))
+    notes = Rows(Note, (Note(**row) for row in imported.pop("notes")))
+    return Imported(left_out=left_out, notes=notes, **imported)
 
 
 def export_policy(policy: Policy, *, json: bool = False) -> str:
@@ -131,8 +131,8 @@ def check(
 
     Raises `PolicyError` with all errors in the document.
     """
-    found = _native.openapi_check(document, policy.text, _open(scheme, base_path, default_scope, orbs, require_optional))
-    return Rows(Drift, (Drift(**row) for row in found))
+    drift = _native.openapi_check(document, policy.text, _open(scheme, base_path, default_scope, orbs, require_optional))
+    return Rows(Drift, (Drift(**row) for row in drift))
 
 
 def _open(scheme: str | None, base_path: str | None, default_scope: str | None, orbs: bool | int | None, require_optional: bool) -> dict[str, Any]:

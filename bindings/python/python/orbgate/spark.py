@@ -109,13 +109,13 @@ def _decided(rows: Any, policy: Policy, kept: list[str], prefix: str, options: d
     """The rows, or some columns of them, with their decisions."""
     pa = needs("pyarrow", "spark")
     # A stream without rows has no batches to read, but an array always has its columns.
-    found = policy.decide_table(rows.to_struct_array(), **{"threads": 1, **options}).to_pyarrow()
+    decisions = policy.decide_table(rows.to_struct_array(), **{"threads": 1, **options}).to_pyarrow()
     there = rows.schema.names
     if missing := [name for name in kept if name not in there]:
         raise TableError(f"there is no column `{missing[0]}`; the columns are `{'`, `'.join(there)}`")
-    _all_different([*kept, *(prefix + name for name in found.column_names)])
-    fields = [*map(rows.schema.field, kept), *(field.with_name(prefix + field.name) for field in found.schema)]
-    return pa.table([*map(rows.column, kept), *found.columns], schema=pa.schema(fields))
+    _all_different([*kept, *(prefix + name for name in decisions.column_names)])
+    fields = [*map(rows.schema.field, kept), *(field.with_name(prefix + field.name) for field in decisions.schema)]
+    return pa.table([*map(rows.column, kept), *decisions.columns], schema=pa.schema(fields))
 
 
 def _counted(rows: Any, decided: _Kernel, name: str) -> Any:

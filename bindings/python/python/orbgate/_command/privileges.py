@@ -59,41 +59,41 @@ def run(options: argparse.Namespace) -> int:
     log = open_log(options)
     with progress(log) as watch:
         made = audit.check(log, policy, most_unused=options.most_unused, watch=watch)
-    found = made.found
+    privileges = made.found
     if options.proposal:
         with whole(options.proposal) as part, open(part, "w", encoding="utf-8", newline="\n") as file:
-            json.dump(found.proposal(options.most_unused), file, indent=2, ensure_ascii=False)
+            json.dump(privileges.proposal(options.most_unused), file, indent=2, ensure_ascii=False)
             file.write("\n")
     print(_json(made, options) if options.json else _text(made, options.most_unused, options.top), end="")
-    unread = exit_code(options, log, found.unread, found.calls + found.unread, found.broken)
-    if not found.calls:
+    unread = exit_code(options, log, privileges.unread, privileges.calls + privileges.unread, privileges.broken)
+    if not privileges.calls:
         print("error: no call was decided, so no caller was checked", file=sys.stderr)
-    elif not found.with_valid_token:
+    elif not privileges.with_valid_token:
         print("error: no call has a valid token, so no caller was checked", file=sys.stderr)
-    said, tolerated = options.tolerate_uncounted
-    is_tolerated = found.uncounted <= tolerated(found.calls)
+    limit, tolerated = options.tolerate_uncounted
+    is_tolerated = privileges.uncounted <= tolerated(privileges.calls)
     level = "tolerated" if is_tolerated else "error"
-    if uncounted := found.left_out + found.without_caller:
+    if uncounted := privileges.left_out + privileges.without_caller:
         print(f"{level}: {number(uncounted, 'call')} not counted for a caller", file=sys.stderr)
-    if found.with_unknown_token:
-        print(f"{level}: {number(found.with_unknown_token, 'call')} with a token of unknown kind, whose scopes are not known", file=sys.stderr)
-    if found.uncounted:
-        of_all = f"{number(found.uncounted)} of {number(found.calls, 'call')} not counted"
-        allowed = f"{of_all}, as allowed by --tolerate-uncounted {said}"
+    if privileges.with_unknown_token:
+        print(f"{level}: {number(privileges.with_unknown_token, 'call')} with a token of unknown kind, whose scopes are not known", file=sys.stderr)
+    if privileges.uncounted:
+        of_all = f"{number(privileges.uncounted)} of {number(privileges.calls, 'call')} not counted"
+        allowed = f"{of_all}, as allowed by --tolerate-uncounted {limit}"
         print(allowed if is_tolerated else f"error: {of_all}, so callers might have more unused scopes (allow this with --tolerate-uncounted)", file=sys.stderr)
-    if unread or not is_tolerated or not found.with_valid_token:
+    if unread or not is_tolerated or not privileges.with_valid_token:
         return 2
     return 1 if made.over else 0
 
 
 def _text(made: audit.Check, most: int, top: int) -> str:
-    found = made.found
-    lines = [f"warning: {shown(said)}" for said in found.warnings]
+    privileges = made.found
+    lines = [f"warning: {shown(warning)}" for warning in privileges.warnings]
     unused = f"more than {number(most, 'unused scope')}" if most else "unused scopes"
-    lines.append(f"{len(made.over):,} of {number(len(found.rows), 'caller')} {'has' if len(made.over) == 1 else 'have'} {unused}")
-    if unknown := sum(bool(row.unknown) for row in found.rows):
-        lines.append(f"{unknown:,} of {number(len(found.rows), 'caller')} {'has' if unknown == 1 else 'have'} scopes that the policy does not have")
-    lines += [f"not counted: {shown(said)}" for said in found.not_counted]
+    lines.append(f"{len(made.over):,} of {number(len(privileges.rows), 'caller')} {'has' if len(made.over) == 1 else 'have'} {unused}")
+    if unknown := sum(bool(row.unknown) for row in privileges.rows):
+        lines.append(f"{unknown:,} of {number(len(privileges.rows), 'caller')} {'has' if unknown == 1 else 'have'} scopes that the policy does not have")
+    lines += [f"not counted: {shown(part)}" for part in privileges.not_counted]
     for row in made.over[:top]:
         lines += ["", f"{shown(row.caller)}: {number(row.calls, 'call')}, {row.allowed:,} allowed"]
         lines += [f"  never used: {shown(scope)}" for scope in row.unused]
@@ -102,14 +102,14 @@ def _text(made: audit.Check, most: int, top: int) -> str:
             lines.append(f"  used:       {shown(scope)}" + ("" if last is None else f", last at {last.isoformat()}Z"))
     if len(made.over) > top:
         lines += ["", f"and {number(len(made.over) - top, 'more caller')}"]
-    lines += unread_rows(to_dicts(list(found.unread_by_reason)))
+    lines += unread_rows(to_dicts(list(privileges.unread_by_reason)))
     return "\n".join(lines) + "\n"
 
 
 def _json(made: audit.Check, options: argparse.Namespace) -> str:
-    found = made.found
-    said = {
-        "policy": found.policy, "most_unused": options.most_unused, "tolerate": options.tolerate[0], "tolerate_uncounted": options.tolerate_uncounted[0], "calls": found.calls, "callers": len(found.rows), "over": made.over.to_dicts(),
-        "uncounted": found.uncounted, "unread": found.unread, "not_counted": list(found.not_counted), "warnings": list(found.warnings),
+    privileges = made.found
+    result = {
+        "policy": privileges.policy, "most_unused": options.most_unused, "tolerate": options.tolerate[0], "tolerate_uncounted": options.tolerate_uncounted[0], "calls": privileges.calls, "callers": len(privileges.rows), "over": made.over.to_dicts(),
+        "uncounted": privileges.uncounted, "unread": privileges.unread, "not_counted": list(privileges.not_counted), "warnings": list(privileges.warnings),
     }  # fmt: skip
-    return json.dumps(said, indent=2, ensure_ascii=False, default=lambda time: f"{time.isoformat()}Z") + "\n"
+    return json.dumps(result, indent=2, ensure_ascii=False, default=lambda time: f"{time.isoformat()}Z") + "\n"

@@ -27,26 +27,26 @@ def prove(options: argparse.Namespace, policy: Policy) -> Properties | None:
     return properties_of(policy, options.properties)
 
 
-def code(found: Properties | None, code: int) -> int:
+def code(proved: Properties | None, code: int) -> int:
     """The exit code of a command that would exit with `code`: 1 instead of 0 if a property doesn't hold."""
-    return 1 if found is not None and found.failed and not code else code
+    return 1 if proved is not None and proved.failed and not code else code
 
 
-def text(found: Properties, path: str) -> str:
+def text(proved: Properties, path: str) -> str:
     """The results for a file, in the format of `orbgate test`."""
     lines = []
-    for row in found.failed:
+    for row in proved.failed:
         lines.append(f"FAIL {shown(path)}:{row.line}:{row.column}: {shown(row.text)}")
         lines += [f"  {shown(why)}" for why in ([row.error] if row.error is not None else map(str, row.witnesses))]
-    for row in found.rows:
+    for row in proved.rows:
         if row.warning is not None:
             lines.append(f"{shown(path)}:{row.line}:{row.column}: warning: {shown(row.text)}: {row.warning}")
-    properties = number(len(found.rows), "property", "properties")
-    result = f"{len(found.failed):,} of {properties} failed" if found.failed else f"ok: {properties}"
+    properties = number(len(proved.rows), "property", "properties")
+    result = f"{len(proved.failed):,} of {properties} failed" if proved.failed else f"ok: {properties}"
     return "\n".join([*lines, f"{shown(path)}: {result}"]) + "\n"
 
 
-def to_dict(found: Properties, path: str) -> dict[str, Any]:
+def to_dict(proved: Properties, path: str) -> dict[str, Any]:
     """The results in the form of JSON. The members are those of `orbgate test --json`, with witnesses as sentences."""
     rows = [
         {
@@ -58,6 +58,6 @@ def to_dict(found: Properties, path: str) -> dict[str, Any]:
             "warning": row.warning,
             "witnesses": list(map(str, row.witnesses)),
         }
-        for row in found.rows
+        for row in proved.rows
     ]
-    return {"file": path, "sha256": found.sha256, "failed": len(found.failed), "properties": rows}
+    return {"file": path, "sha256": proved.sha256, "failed": len(proved.failed), "properties": rows}

@@ -129,8 +129,8 @@ def open_log(options: argparse.Namespace) -> Reader:
         time_zone=options.time_zone,
         public=options.public,
     )
-    if (said := options.tolerate[0]) != "0":
-        log.also["tolerate"] = said
+    if (limit := options.tolerate[0]) != "0":
+        log.also["tolerate"] = limit
     return log
 
 
@@ -139,15 +139,15 @@ def exit_code(options: argparse.Namespace, log: Reader, unread: int, rows: int, 
     if broken is not None:
         print(f"error: {broken}", file=sys.stderr)
         return 2
-    said, tolerated = options.tolerate
-    if log.torn_rows and said != "0":
+    limit, tolerated = options.tolerate
+    if log.torn_rows and limit != "0":
         print("error: a quote is not closed correctly, so the rows after it might be forged; --tolerate never allows this", file=sys.stderr)
         return 2
     if unread > tolerated(rows):
         print(f"error: {unread:,} of {number(rows, 'row')} could not be read, so results might be incomplete (allow this with --tolerate)", file=sys.stderr)
         return 2
     if unread:
-        print(f"{unread:,} of {rows:,} rows could not be read, as allowed by --tolerate {said}", file=sys.stderr)
+        print(f"{unread:,} of {rows:,} rows could not be read, as allowed by --tolerate {limit}", file=sys.stderr)
     return 0
 
 
@@ -166,8 +166,8 @@ def run(options: argparse.Namespace) -> int:
     with progress(log, resume) as watch:
         summary = replayed(log, policy, base, options.out, options.top, options.examples, watch, resume)
     if options.json:
-        said = summary.to_dict()
-        print(json.dumps(said if proved is None else {**said, "properties": to_dict(proved, options.properties)}, indent=2, ensure_ascii=False))
+        result = summary.to_dict()
+        print(json.dumps(result if proved is None else {**result, "properties": to_dict(proved, options.properties)}, indent=2, ensure_ascii=False))
     else:
         print(summary, end="" if proved is None else f"\n{text(proved, options.properties)}")
     if resume is not None:

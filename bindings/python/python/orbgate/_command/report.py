@@ -90,17 +90,17 @@ def run(options: argparse.Namespace) -> int:
     with progress(log, resume) as watch, contextlib.nullcontext() if options.ocsf is None else writing(options.ocsf, policy) as events:
         made = make(log, policy, options.title, options.top, watch, base, proved, resume, events, ledger)
     made.save(options.out)
-    found = made.figures
-    said = f"{number(found.calls, 'call')}, {number(found.allowed)} allowed, {number(found.denied)} denied"
-    unread = f", {number(found.log.unread, 'row')} unread" if found.log.unread else ""
-    print(f"{options.out}: {said}{unread}")
-    for warning in found.log.warnings:
+    figures = made.figures
+    counts = f"{number(figures.calls, 'call')}, {number(figures.allowed)} allowed, {number(figures.denied)} denied"
+    unread = f", {number(figures.log.unread, 'row')} unread" if figures.log.unread else ""
+    print(f"{options.out}: {counts}{unread}")
+    for warning in figures.log.warnings:
         print(f"warning: {shown(warning)}")
-    for finding in found.findings:
+    for finding in figures.findings:
         print(f"{finding.level}: {shown(finding.sentence)} {finding.action}")
-    if not found.findings:
-        said = nothing(found)
-        print(f"{said[0].lower()}{said[1:].rstrip('.')}")
+    if not figures.findings:
+        verdict = nothing(figures)
+        print(f"{verdict[0].lower()}{verdict[1:].rstrip('.')}")
     if proved is not None:
         print(text(proved, options.properties), end="")
     if events is not None:
@@ -115,9 +115,9 @@ def run(options: argparse.Namespace) -> int:
         print(f"{sign(options.bundle, options.sign)}: minisign signature")
     if resume is not None:
         resume.remove()
-    exits = code(proved, exit_code(options, log, found.log.unread, found.calls + found.log.unread, found.log.broken))
+    exits = code(proved, exit_code(options, log, figures.log.unread, figures.calls + figures.log.unread, figures.log.broken))
     fails = LEVELS[: LEVELS.index(options.fail_on) + 1] if options.fail_on else ()
-    return exits or int(any(finding.level in fails for finding in found.findings))
+    return exits or int(any(finding.level in fails for finding in figures.findings))
 
 
 def _top(text: str) -> int:

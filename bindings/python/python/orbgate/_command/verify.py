@@ -45,12 +45,12 @@ def run(options: argparse.Namespace) -> int:
     if options.signature and not options.public_key:
         options.parser.error("--signature requires --public-key")
     check_needs()
-    found = audit.verify(options.bundle, options.log, public_key=options.public_key, signature=options.signature)
-    for row in found:
+    rows = audit.verify(options.bundle, options.log, public_key=options.public_key, signature=options.signature)
+    for row in rows:
         print(f"{WORDS[row.is_same]:11}  {shown(row.what)}: {shown(row.about)}")
-    differ = sum(row.is_same is False for row in found)
-    checked = sum(row.is_same is not None for row in found)
-    said = f"{differ} of {number(checked, 'check')} failed" if differ else "everything that was checked is the same"
+    differ = sum(row.is_same is False for row in rows)
+    checked = sum(row.is_same is not None for row in rows)
+    result = f"{differ} of {number(checked, 'check')} failed" if differ else "everything that was checked is the same"
     left = [*([] if options.log else ["whether the log gives the same numbers (--log)"]), *([] if options.public_key else ["who made it (--public-key)"])]
-    print(f"{options.bundle}: {said}{'; not checked: ' + ', '.join(left) if left else ''}")
+    print(f"{options.bundle}: {result}{'; not checked: ' + ', '.join(left) if left else ''}")
     return 1 if differ else 0

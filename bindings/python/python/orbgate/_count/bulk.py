@@ -35,8 +35,8 @@ class OutlyingTime(NamedTuple):
     @property
     def named(self) -> str:
         """The time, or the earliest and the latest time."""
-        said = self.time.isoformat(" ")
-        return said if self.until == self.time else f"{said} to {self.until.isoformat(' ')}"
+        first = self.time.isoformat(" ")
+        return first if self.until == self.time else f"{first} to {self.until.isoformat(' ')}"
 
 
 class Apart(NamedTuple):
@@ -92,43 +92,43 @@ def most_far(calls: int) -> int:
 
 def _after(times: Sequence[datetime], calls: Counter[datetime], most: int) -> int:
     """The number of first times that have at most `most` calls in total."""
-    found = 0
+    count = 0
     for time in times:
         most -= calls[time]
         if most < 0:
             break
-        found += 1
-    return found
+        count += 1
+    return count
 
 
 def apart(rows: Iterable[dict[str, Any]], where: Callable[[int], str]) -> Apart:
     """Separates the outlying times in counts of `Times` that have their ends."""
     calls: Counter[datetime] = Counter()
-    found: dict[datetime, tuple[int, datetime, datetime]] = {}
+    by_time: dict[datetime, tuple[int, datetime, datetime]] = {}
     for row in rows:
         if (time := row["time"]) is not None:
             calls[time] += row["calls"]
-            first, earliest, latest = found.get(time, (row["row"], row["earliest"], row["latest"]))
-            found[time] = min(row["row"], first), min(row["earliest"], earliest), max(row["latest"], latest)
+            first, earliest, latest = by_time.get(time, (row["row"], row["earliest"], row["latest"]))
+            by_time[time] = min(row["row"], first), min(row["earliest"], earliest), max(row["latest"], latest)
     period = bulk(calls)
     if period is None:
         return Apart(None, None, [])
     far = []
     for time in sorted(time for time in calls if not period[0] <= time <= period[1]):
-        first, earliest, latest = found[time]
+        first, earliest, latest = by_time[time]
         far.append(OutlyingTime(earliest, calls[time], first, where(first), latest))
-    return Apart(found[period[0]][1], found[period[1]][2], far)
+    return Apart(by_time[period[0]][1], by_time[period[1]][2], far)
 
 
-def warning(found: Sequence[OutlyingTime]) -> str:
+def warning(outlying: Sequence[OutlyingTime]) -> str:
     """A warning about outlying times."""
-    they = "It is counted, but is" if sum(row.calls for row in found) == 1 else "They are counted, but are"
-    return f"{named(found)} {they} not in the period or in charts over time."
+    they = "It is counted, but is" if sum(row.calls for row in outlying) == 1 else "They are counted, but are"
+    return f"{named(outlying)} {they} not in the period or in charts over time."
 
 
-def named(found: Sequence[OutlyingTime]) -> str:
+def named(outlying: Sequence[OutlyingTime]) -> str:
     """A sentence that names outlying times."""
-    named = ", ".join(f"{row.named} ({row.where})" for row in found[:NAMED])
-    more = f" and {number(len(found) - NAMED, 'more time')}" if len(found) > NAMED else ""
-    calls = sum(row.calls for row in found)
+    named = ", ".join(f"{row.named} ({row.where})" for row in outlying[:NAMED])
+    more = f" and {number(len(outlying) - NAMED, 'more time')}" if len(outlying) > NAMED else ""
+    calls = sum(row.calls for row in outlying)
     return f"{number(calls, 'call')} {'was' if calls == 1 else 'were'} made far from all other times: {named}{more}."

@@ -36,8 +36,8 @@ class Counts:
     def __init__(self, keys: Sequence[str], first: Sequence[str] = (), least: Sequence[str] = (), greatest: Sequence[str] = ()) -> None:
         self._keys = list(keys)
         self._first = list(first)
-        found = [*((name, "first", FIRST) for name in first), *((name, "min") for name in least), *((name, "max") for name in greatest)]
-        self._found: list[tuple[Any, ...]] = found
+        aggregations = [*((name, "first", FIRST) for name in first), *((name, "min") for name in least), *((name, "max") for name in greatest)]
+        self._aggregations: list[tuple[Any, ...]] = aggregations
         self._parts: list[Any] = []
         self._settled = 0
 
@@ -89,9 +89,9 @@ class Counts:
     def _grouped(self, table: Any) -> Any:
         # The first row is known only with one thread, which keeps the order.
         groups = table.group_by(self._keys, use_threads=not self._first)
-        found = groups.aggregate([("calls", "sum"), *self._found])
-        found = found.select([*self._keys, *(f"{name}_{what}" for name, what, *_ in self._found), "calls_sum"])
-        return found.rename_columns([*self._keys, *(name for name, *_ in self._found), "calls"])
+        grouped = groups.aggregate([("calls", "sum"), *self._aggregations])
+        grouped = grouped.select([*self._keys, *(f"{name}_{what}" for name, what, *_ in self._aggregations), "calls_sum"])
+        return grouped.rename_columns([*self._keys, *(name for name, *_ in self._aggregations), "calls"])
 
 
 class HeavyCounts(Counts):
@@ -133,8 +133,8 @@ class HeavyCounts(Counts):
 
     def different(self, key: str) -> list[Any]:
         """The distinct waiting values of a key."""
-        found: list[Any] = pc.unique(pa.chunked_array([chunk for part in self._parts for chunk in part[key].chunks])).to_pylist()
-        return found
+        values: list[Any] = pc.unique(pa.chunked_array([chunk for part in self._parts for chunk in part[key].chunks])).to_pylist()
+        return values
 
 
 class Times(Counts):

@@ -172,12 +172,12 @@ class Decided:
         is_asked = pc.and_(pc.and_(pc.is_in(reason, TOKENLESS), pc.is_null(decided["about"])), is_path).fill_null(False).combine_chunks()
         if not pc.any(is_asked).as_py():
             return decided.append_column("sought", reason)
-        asked = calls.filter(is_asked)
-        kind = pa.repeat(pa.scalar(b"user", pa.binary()), asked.num_rows).cast(asked.schema.field("kind").type)
-        found = self._decider.plain(self._policy.decide_table(asked.set_column(asked.column_names.index("kind"), "kind", kind)).to_pyarrow())
-        is_nowhere, is_method = (pc.equal(found["reason"], of.value) for of in (Reason.NO_ROUTE, Reason.METHOD_NOT_DECLARED))
+        tokenless = calls.filter(is_asked)
+        kind = pa.repeat(pa.scalar(b"user", pa.binary()), tokenless.num_rows).cast(tokenless.schema.field("kind").type)
+        decisions = self._decider.plain(self._policy.decide_table(tokenless.set_column(tokenless.column_names.index("kind"), "kind", kind)).to_pyarrow())
+        is_nowhere, is_method = (pc.equal(decisions["reason"], of.value) for of in (Reason.NO_ROUTE, Reason.METHOD_NOT_DECLARED))
         sought = pc.if_else(is_nowhere, Reason.NO_ROUTE.value, reason.filter(is_asked))
-        about = pc.replace_with_mask(decided["about"].combine_chunks(), is_asked, pc.if_else(is_method, found["route"], None).combine_chunks())
+        about = pc.replace_with_mask(decided["about"].combine_chunks(), is_asked, pc.if_else(is_method, decisions["route"], None).combine_chunks())
         decided = decided.append_column("sought", pc.replace_with_mask(reason, is_asked, sought.combine_chunks()))
         return decided.set_column(decided.column_names.index("about"), "about", about)
 

@@ -102,8 +102,8 @@ class Matches:
         starts: Counter[bytes] = Counter()
         for _, path, calls in self.sample.values():
             for start in STARTS:
-                if (found := start.match(path)) is not None:
-                    starts[found[0]] += calls
+                if (match := start.match(path)) is not None:
+                    starts[match[0]] += calls
         cut = [start for start in sorted(starts) if 10 * starts[start] >= NEARLY_ALL * whole]
         swapped = [*((start, "") for start in cut), *((start, base) for start in cut for base in bases)]
         for base in bases:
@@ -123,5 +123,5 @@ class Matches:
         table = pa.table({name: pa.array([row[at] for row in kept], pa.binary()) for at, name in enumerate(("method", "target"))})
         decided = policy.decide_table(table, kind="user", scopes="").to_pyarrow()
         is_found = pc.or_(pc.is_valid(decided["route"]), pc.is_valid(decided["about"]))
-        found: int = sum(calls for (_, _, calls), is_such in zip(kept, is_found.to_pylist()) if is_such)
-        return 10 * found >= NEARLY_ALL * whole
+        matched: int = sum(calls for (_, _, calls), is_such in zip(kept, is_found.to_pylist()) if is_such)
+        return 10 * matched >= NEARLY_ALL * whole

@@ -134,15 +134,15 @@ class Summary:
 
     def _served(self) -> dict[str, Any]:
         """The log's statuses compared with the decisions."""
-        found = self._tally.served
+        served = self._tally.served
         return {
-            "calls_with_status": found.total(),
-            "served_though_denied": found[SERVED, False],
-            "refused_though_allowed": found[REFUSED, True],
-            "served_and_allowed": found[SERVED, True],
-            "refused_and_denied": found[REFUSED, False],
-            "redirected": found[REDIRECTED, True] + found[REDIRECTED, False],
-            "unclear": found[UNCLEAR, True] + found[UNCLEAR, False],
+            "calls_with_status": served.total(),
+            "served_though_denied": served[SERVED, False],
+            "refused_though_allowed": served[REFUSED, True],
+            "served_and_allowed": served[SERVED, True],
+            "refused_and_denied": served[REFUSED, False],
+            "redirected": served[REDIRECTED, True] + served[REDIRECTED, False],
+            "unclear": served[UNCLEAR, True] + served[UNCLEAR, False],
         }
 
     def _reasons(self, rows: list[tuple[dict[str, Any], int]]) -> list[dict[str, Any]]:

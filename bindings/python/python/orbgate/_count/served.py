@@ -41,8 +41,8 @@ def served(status: Any, is_allowed: Any, reason: Any) -> Any:
     is_refused = pc.and_not(pc.and_not(is_refused, is_error), is_own)
     is_redirected = pc.and_(pc.greater_equal(status, 300), pc.not_equal(status, NOT_MODIFIED))
     below = pc.if_else(is_redirected, REDIRECTED, SERVED)
-    said = pc.if_else(pc.less(status, 400), below, pc.if_else(is_refused, REFUSED, UNCLEAR))
-    return pc.if_else(pc.is_valid(status), said, None)
+    response = pc.if_else(pc.less(status, 400), below, pc.if_else(is_refused, REFUSED, UNCLEAR))
+    return pc.if_else(pc.is_valid(status), response, None)
 
 
 def past_expiry(calls: Any, by: timedelta) -> Any:
@@ -69,11 +69,11 @@ def is_preflight(calls: Any, position: Any) -> Any:
     return pc.and_(is_options, pc.or_(pc.is_null(position), pc.starts_with(position, "/").fill_null(False))).fill_null(False)
 
 
-def mismatch(said: Any, is_allowed: Any) -> Any:
+def mismatch(response: Any, is_allowed: Any) -> Any:
     """The kind of mismatch between server and policy for each call; null if they agree."""
     pc = needs("pyarrow.compute", "logs")
-    denied = pc.and_(pc.equal(said, SERVED), pc.invert(is_allowed))
-    allowed = pc.and_(pc.equal(said, REFUSED), is_allowed)
+    denied = pc.and_(pc.equal(response, SERVED), pc.invert(is_allowed))
+    allowed = pc.and_(pc.equal(response, REFUSED), is_allowed)
     return pc.if_else(denied.fill_null(False), SERVED_THOUGH_DENIED, pc.if_else(allowed.fill_null(False), REFUSED_THOUGH_ALLOWED, None))
 
 

@@ -79,16 +79,16 @@ class Tally:
 
     def period(self, where: Callable[[int], str]) -> tuple[datetime | None, datetime | None, list[OutlyingTime]]:
         """The first and the last time without outlying times, and the outlying times."""
-        found = apart(self.times.rows(), where)
-        first, last = (end and end.replace(tzinfo=timezone.utc) for end in (found.first, found.last))
-        return first, last, found.outlying
+        period = apart(self.times.rows(), where)
+        first, last = (end and end.replace(tzinfo=timezone.utc) for end in (period.first, period.last))
+        return first, last, period.outlying
 
     def _count_served(self, status: Any, decided: Any) -> None:
         pc = self._pc
         is_judged = pc.and_(pc.is_valid(status), pc.is_valid(decided["reason"]))
         is_allowed = pc.is_null(decided["status"])
-        found = self._pa.table({"said": served(status, is_allowed, decided["reason"]), "is_allowed": is_allowed}).filter(is_judged)
-        for row in found.group_by(["said", "is_allowed"]).aggregate([([], "count_all")]).to_pylist():
+        responses = self._pa.table({"said": served(status, is_allowed, decided["reason"]), "is_allowed": is_allowed}).filter(is_judged)
+        for row in responses.group_by(["said", "is_allowed"]).aggregate([([], "count_all")]).to_pylist():
             self.served[row["said"], row["is_allowed"]] += row["count_all"]
 
     def _count_denied(self, batch: Any, decided: Any) -> None:
@@ -127,8 +127,8 @@ def _call(row: dict[str, Any]) -> tuple[str, str | None, str]:
     return *why, location if location.startswith(f"{method} ") else f"{method} {location}"
 
 
-def _text(found: bytes) -> str:
-    return found.decode("utf-8", "replace")
+def _text(value: bytes) -> str:
+    return value.decode("utf-8", "replace")
 
 
 class Changes:

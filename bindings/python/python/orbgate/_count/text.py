@@ -35,10 +35,10 @@ def _lines(summary: dict[str, Any]) -> list[str]:
     lines = [f"{number(rows, 'row')} of {log}, under policy {summary['policy'][:19]}"]
     if summary["first_time"]:
         lines.append(f"from {summary['first_time']} to {summary['last_time']}")
-    lines += [f"warning: {shown(said)}" for said in summary["warnings"]]
-    said = {name: value for name, value in summary["arguments"].items() if value is not None and name not in ("top", "examples")}
-    if said:
-        lines.append(f"read with {', '.join(shown(f'{name}={argument(value)}') for name, value in said.items())}")
+    lines += [f"warning: {shown(warning)}" for warning in summary["warnings"]]
+    given = {name: value for name, value in summary["arguments"].items() if value is not None and name not in ("top", "examples")}
+    if given:
+        lines.append(f"read with {', '.join(shown(f'{name}={argument(value)}') for name, value in given.items())}")
     lines += _table([[number(summary[name]), name] for name in ("allowed", "denied", "errors")])
     lines += _served(summary["served"])
     lines += _section("by reason", [[number(row["count"]), row["reason"]] for row in summary["reasons"]])
@@ -111,24 +111,24 @@ def _orbs(orbs: dict[str, Any]) -> list[str]:
 
 
 def _changes(changes: dict[str, Any]) -> list[str]:
-    found = changes["by_decision_and_route"]
+    rows = changes["by_decision_and_route"]
     lines = ["", f"{number(changes['changed'])} would change from policy {changes['base'][:19]}, {number(changes['unchanged'])} not"]
     lines.append(f"{number(changes['newly_allowed'])} newly allowed, {number(changes['newly_denied'])} newly denied,")
     lines.append(f"{number(changes['otherwise_charged'])} allowed with other orbs, {number(changes['otherwise_denied'])} denied for another reason:")
-    for change in found[:SHOWN_CHANGES]:
+    for change in rows[:SHOWN_CHANGES]:
         route = _route(change["route"])
         lines.append(f"  {number(change['count'])}  {change['old']} → {change['new']}  {route}")
         lines += [f"    row {_example(example)}" for example in change["examples"]]
-    return lines + _more(len(found) - SHOWN_CHANGES, "changes")
+    return lines + _more(len(rows) - SHOWN_CHANGES, "changes")
 
 
 def _example(example: dict[str, Any]) -> str:
-    said = {name: shown(str(value or "")) for name, value in example.items()}
-    asked = f"scope {said['by_scope']}" if example["by_scope"] is not None else f"{said['method']} {said['target']}"
-    token = "no token" if example["kind"] is None else f"{said['kind']}: {said['scopes']}"
-    caller = "" if example["caller"] is None else f", {said['caller']}"
-    malformed = "" if example["detail"] is None else f", malformed: {said['detail']}"
-    return f"{said['row']}: {asked} ({token}{caller}{malformed})"
+    texts = {name: shown(str(value or "")) for name, value in example.items()}
+    question = f"scope {texts['by_scope']}" if example["by_scope"] is not None else f"{texts['method']} {texts['target']}"
+    token = "no token" if example["kind"] is None else f"{texts['kind']}: {texts['scopes']}"
+    caller = "" if example["caller"] is None else f", {texts['caller']}"
+    malformed = "" if example["detail"] is None else f", malformed: {texts['detail']}"
+    return f"{texts['row']}: {question} ({token}{caller}{malformed})"
 
 
 def _more(count: int, what: str) -> list[str]:
@@ -164,7 +164,7 @@ def shown(text: str) -> str:
     """
     if text in NOTHING:
         return f"{_escape(text[0])}{text[1:]}"
-    spaces = {at for found in SPACES.finditer(text) for at in range(*found.span())}
+    spaces = {at for match in SPACES.finditer(text) for at in range(*match.span())}
     is_composed = unicodedata.is_normalized("NFC", text)
     # Checked per word, because a name can contain words in two scripts.
     mixed = {at for word in WORD.finditer(text) for at in _of_two_scripts(word)}

@@ -65,8 +65,8 @@ def count(kinds: Kinds, rows: Any, errors: Any) -> None:
 
 def by_reason(kinds: Kinds) -> list[UnreadReason]:
     """The reasons. Those with the most rows come first."""
-    found = (UnreadReason(reason, rows, tuple((row, private.message(why)) for row, why in first)) for reason, (rows, first) in kinds.items())
-    return sorted(found, key=lambda kind: (-kind.rows, kind.first))
+    reasons = (UnreadReason(reason, rows, tuple((row, private.message(why)) for row, why in first)) for reason, (rows, first) in kinds.items())
+    return sorted(reasons, key=lambda kind: (-kind.rows, kind.first))
 
 
 def first_rows(kinds: Kinds, most: int) -> list[tuple[int, str]]:
@@ -81,9 +81,9 @@ def alike(kind: dict[str, Any]) -> bool:
     return len({re.sub(LOCATION, "", first["message"]) for first in kind["first"]}) == 1
 
 
-def to_dicts(found: list[UnreadReason]) -> list[dict[str, Any]]:
+def to_dicts(reasons: list[UnreadReason]) -> list[dict[str, Any]]:
     """The reasons in the form of JSON."""
     return [
         {"reason": kind.reason, "count": kind.rows, "first": [{"row": row, "message": why} for row, why in kind.first]}
-        for kind in found
+        for kind in reasons
     ]

@@ -29,7 +29,7 @@ def used(policy: Policy, calls: Any, decided: Any) -> Used:
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
     scope = _whole(decided["scope"]).cast(pa.string())
     reason = _whole(decided["reason"])
-    is_held, is_missing = (pc.equal(reason, found.value) for found in (Reason.SCOPE_HELD, Reason.SCOPE_MISSING))
+    is_held, is_missing = (pc.equal(reason, outcome.value) for outcome in (Reason.SCOPE_HELD, Reason.SCOPE_MISSING))
     held, missing = (pc.if_else(which, scope, None) for which in (is_held, is_missing))
     is_more = pc.and_(pc.or_(is_held, is_missing), pc.is_valid(_whole(decided["needs"])))
     rows = pc.indices_nonzero(is_more)
@@ -37,12 +37,12 @@ def used(policy: Policy, calls: Any, decided: Any) -> Used:
         return Used(held, held, missing)
     pairs = zip(*(_whole(column).take(rows).to_pylist() for column in (decided["route"], calls["scopes"])))
     known: dict[tuple[str, bytes | None], tuple[str, ...]] = {}
-    found = []
+    triples = []
     for route, scopes in pairs:
         if (route, scopes) not in known:
             known[route, scopes] = _native.scopes_on_route(policy, route, scopes or b"") or ("", "", "")
-        found.append([text or None for text in known[route, scopes]])
-    whole = (pc.replace_with_mask(plain, is_more, pa.array(texts, pa.string())) for plain, texts in zip((held, held, missing), zip(*found)))
+        triples.append([text or None for text in known[route, scopes]])
+    whole = (pc.replace_with_mask(plain, is_more, pa.array(texts, pa.string())) for plain, texts in zip((held, held, missing), zip(*triples)))
     # An allowed call was missing nothing, even if its token lacks the owner's alternative.
     return Used(*(pc.if_else(counts, column, None) for counts, column in zip((is_held, is_held, is_missing), whole)))
 

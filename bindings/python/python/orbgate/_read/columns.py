@@ -82,7 +82,7 @@ class Layout:
         Raises `TableError` if one is missing.
         """
         known = list(known)
-        found = {}
+        columns = {}
         for column in (*NAMES, *self.named_only):
             name = self.name(column)
             # A path into structures starts with a column.
@@ -90,17 +90,17 @@ class Layout:
             if there and not self.has_constant(column):
                 if known.count(name) > 1:
                     raise TableError(f"there are two columns `{name}` in {log}")
-                found[column] = name
+                columns[column] = name
             elif column in self.columns or (column in ("method", "target") and "by_scope" not in self.columns):
                 message = f"there is no column `{name}` for `{column}` in {log}; {_listed(known)}"
                 raise TableError(message) if column in self.columns else UnnamedColumnError(message, column)
-        self.notes.has(known, found)
-        return found
+        self.notes.has(known, columns)
+        return columns
 
 
-    def others(self, known: Iterable[str], found: Mapping[str, str]) -> dict[str, str]:
+    def others(self, known: Iterable[str], columns: Mapping[str, str]) -> dict[str, str]:
         """The log's other columns by their names in a batch; empty if they aren't kept."""
-        return {OTHER + name: name for name in known if name not in found.values()} if self.keeps_others else {}
+        return {OTHER + name: name for name in known if name not in columns.values()} if self.keeps_others else {}
 
 
 def _listed(known: list[str]) -> str:
@@ -154,36 +154,36 @@ class Normaliser:
     def counted(self, counted: list[list[Any]]) -> None:
         (self.rows, self.unread_statuses, self.first_status), self.times.counted, self.expiries.counted, self.layout.notes.counted = counted
 
-    def batch(self, found: Mapping[str, Any], rows: int) -> Any:
+    def batch(self, source: Mapping[str, Any], rows: int) -> Any:
         """A batch with these columns. Missing columns are null."""
         pa = self._pa
         nothing = pa.nulls(rows)
-        texts = {name: self._text(name, found.get(name, nothing), rows) for name in TEXTS}
-        error = found.get("error", nothing).cast(pa.string())
-        bonus, error = self._flags(found.get("allow_bonus_orbs_use", nothing), error)
+        texts = {name: self._text(name, source.get(name, nothing), rows) for name in TEXTS}
+        error = source.get("error", nothing).cast(pa.string())
+        bonus, error = self._flags(source.get("allow_bonus_orbs_use", nothing), error)
         error = self._missing(texts, error)
         is_decided = self._pc.is_null(error)
         first = self.rows + 1
         self.rows += rows
-        statuses = self._statuses(found.get("served_status", nothing), is_decided, first)
+        statuses = self._statuses(source.get("served_status", nothing), is_decided, first)
         self.layout.notes.count(texts, is_decided, statuses)
         columns = {
             **texts,
             "allow_bonus_orbs_use": bonus,
-            "time": self.times.column(found.get("time", nothing), is_decided, first),
+            "time": self.times.column(source.get("time", nothing), is_decided, first),
             "served_status": statuses,
             "row": self._pc.cumulative_sum(pa.repeat(pa.scalar(1, pa.int64()), rows), first - 1),
             "error": error,
         }
         for name in self.layout.named_only:
-            column = found.get(name, nothing)
+            column = source.get(name, nothing)
             if name == "token_expires":
                 columns[name] = self.expiries.column(column, is_decided, first)
             else:
                 column = self._text(name, column, rows)
                 columns[name] = fingerprints(column) if name == "token" else column
         schema = self.schema(pa.binary())
-        for name, column in self._kept(found, rows).items():
+        for name, column in self._kept(source, rows).items():
             columns[name] = column
             schema = schema.append(pa.field(name, column.type))
         return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
@@ -196,11 +196,11 @@ class Normaliser:
         columns = (self._shown(column, kind) for column, kind in zip(batch.columns, schema.types))
         return self._pa.RecordBatch.from_arrays(list(columns), schema=schema)
 
-    def _kept(self, found: Mapping[str, Any], rows: int) -> dict[str, Any]:
+    def _kept(self, source: Mapping[str, Any], rows: int) -> dict[str, Any]:
         """The other columns, the same in every batch. A warning names those that only later files have."""
         if not self.layout.keeps_others:
             return {}
-        there = {name: column for name, column in found.items() if name.startswith(OTHER)}
+        there = {name: column for name, column in source.items() if name.startswith(OTHER)}
         if self._others is None:
             self._others = {name: column.type for name, column in there.items()}
         kept = {}
@@ -215,72 +215,72 @@ class Normaliser:
         self.layout.notes.left_out.update(dict.fromkeys(name.removeprefix(OTHER) for name in there))
         return kept
 
-    def _text(self, name: str, found: Any, rows: int) -> Any:
+    def _text(self, name: str, column: Any, rows: int) -> Any:
         """A column of bytes, or of the one given value."""
         pa = self._pa
         if (value := getattr(self.layout, name, None)) is not None:
             return pa.repeat(pa.scalar(value.encode(), pa.binary()), rows)
         types = pa.types
-        if types.is_dictionary(found.type):
+        if types.is_dictionary(column.type):
             # `dictionary_decode` doesn't support views.
-            values = found.dictionary
+            values = column.dictionary
             values = values.cast(pa.string()) if types.is_string_view(values.type) else values
-            found = values.take(found.indices)
-        if name == "scopes" and types.is_nested(found.type):
-            found = self._joined(found)
+            column = values.take(column.indices)
+        if name == "scopes" and types.is_nested(column.type):
+            column = self._joined(column)
         try:
-            if name == "caller" and types.is_floating(found.type):
+            if name == "caller" and types.is_floating(column.type):
                 # pandas converts integers to floats if one is missing.
-                found = found.cast(pa.int64())
-            if types.is_string_view(found.type) or (types.is_integer(found.type) and name == "caller"):
-                found = found.cast(pa.string())
-            found = found.cast(pa.binary())
+                column = column.cast(pa.int64())
+            if types.is_string_view(column.type) or (types.is_integer(column.type) and name == "caller"):
+                column = column.cast(pa.string())
+            column = column.cast(pa.binary())
         except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-            raise TableError(f"column `{self.layout.name(name)}` must contain {'strings or lists of strings' if name == 'scopes' else 'strings'}, not {found.type}") from None
+            raise TableError(f"column `{self.layout.name(name)}` must contain {'strings or lists of strings' if name == 'scopes' else 'strings'}, not {column.type}") from None
         if name != "caller":
-            return found
+            return column
         # In every format, an empty name means no caller.
-        return self._pc.if_else(self._pc.equal(self._pc.binary_length(found), 0), None, found)
+        return self._pc.if_else(self._pc.equal(self._pc.binary_length(column), 0), None, column)
 
-    def _statuses(self, found: Any, is_decided: Any, first: int) -> Any:
+    def _statuses(self, column: Any, is_decided: Any, first: int) -> Any:
         """The statuses of the log. Counts invalid statuses in decided rows."""
         pc = self._pc
-        read = _statuses_of(found)
-        is_unread = pc.and_(pc.and_(pc.is_valid(found), pc.is_null(read)), is_decided)
+        read = _statuses_of(column)
+        is_unread = pc.and_(pc.and_(pc.is_valid(column), pc.is_null(read)), is_decided)
         unread = pc.sum(is_unread).as_py() or 0
         self.unread_statuses += unread
         if unread and self.first_status is None:
             at = pc.index(is_unread, True).as_py()
-            self.first_status = first + at, said_in(found[at])
+            self.first_status = first + at, said_in(column[at])
         return read
 
-    def _joined(self, found: Any) -> Any:
+    def _joined(self, column: Any) -> Any:
         """Lists of scopes as strings; other columns stay unchanged."""
         pa = self._pa
-        inner = getattr(found.type, "value_type", pa.null())
+        inner = getattr(column.type, "value_type", pa.null())
         inner = inner.value_type if pa.types.is_dictionary(inner) else inner
         is_text = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
         if not any(is_such(inner) for is_such in is_text):
-            return found
-        return pa.array([None if scopes is None else joined(scopes) for scopes in found.to_pylist()], pa.string())
+            return column
+        return pa.array([None if scopes is None else joined(scopes) for scopes in column.to_pylist()], pa.string())
 
-    def _flags(self, found: Any, error: Any) -> tuple[Any, Any]:
+    def _flags(self, column: Any, error: Any) -> tuple[Any, Any]:
         """A column of flags. Null is false, and any value that is neither true nor false is an error."""
         pa, pc = self._pa, self._pc
         if (value := self.layout.allow_bonus_orbs_use) is not None:
-            return pa.repeat(pa.scalar(value), len(found)), error
-        if pa.types.is_boolean(found.type) or pa.types.is_null(found.type):
-            return found.cast(pa.bool_()).fill_null(False), error
-        if not pa.types.is_integer(found.type):
-            found = self._shown(self._text("allow_bonus_orbs_use", found, len(found)), pa.string())
-        words = pc.utf8_lower(pc.utf8_trim_whitespace(found.cast(pa.string())))
+            return pa.repeat(pa.scalar(value), len(column)), error
+        if pa.types.is_boolean(column.type) or pa.types.is_null(column.type):
+            return column.cast(pa.bool_()).fill_null(False), error
+        if not pa.types.is_integer(column.type):
+            column = self._shown(self._text("allow_bonus_orbs_use", column, len(column)), pa.string())
+        words = pc.utf8_lower(pc.utf8_trim_whitespace(column.cast(pa.string())))
         yes = pc.is_in(words, pa.array(_native.TRUE))
         known = pc.or_(yes, pc.is_in(words, pa.array([*_native.FALSE, None], pa.string())))
         if pc.all(known, min_count=0).as_py():
             return yes, error
         name = self.layout.name("allow_bonus_orbs_use")
-        said = pc.binary_join_element_wise(f"`{name}` is `", found.cast(pa.string()), "`, neither true nor false", "")
-        return yes, pc.if_else(known, error, pc.coalesce(error, said))
+        message = pc.binary_join_element_wise(f"`{name}` is `", column.cast(pa.string()), "`, neither true nor false", "")
+        return yes, pc.if_else(known, error, pc.coalesce(error, message))
 
     def _missing(self, texts: Mapping[str, Any], error: Any) -> Any:
         """Adds errors to rows that aren't requests because they lack columns."""
@@ -320,8 +320,8 @@ def fingerprints(tokens: Any) -> Any:
     """A column of fingerprints. Anything else is replaced by its fingerprint, the first 8 bytes of its SHA-256, as gates do."""
     pa = needs("pyarrow", "logs")
     coded = tokens.dictionary_encode()
-    found = [None if not token else token if FINGERPRINT.fullmatch(token) else sha256(token).hexdigest()[:16].encode() for token in coded.dictionary.to_pylist()]
-    return pa.array(found, pa.binary()).take(coded.indices)
+    values = [None if not token else token if FINGERPRINT.fullmatch(token) else sha256(token).hexdigest()[:16].encode() for token in coded.dictionary.to_pylist()]
+    return pa.array(values, pa.binary()).take(coded.indices)
 
 
 def joined(scopes: Iterable[Any]) -> str:
@@ -329,24 +329,24 @@ def joined(scopes: Iterable[Any]) -> str:
     return " ".join(scope.replace(" ", SPACE) for scope in scopes if scope is not None)
 
 
-def _statuses_of(found: Any) -> Any:
+def _statuses_of(column: Any) -> Any:
     """A column of HTTP statuses as numbers. Invalid statuses are null."""
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
-    if pa.types.is_dictionary(found.type):
-        found = found.dictionary.take(found.indices)
-    if pa.types.is_null(found.type):
-        return pa.nulls(len(found), pa.int64())
-    if pa.types.is_integer(found.type) or pa.types.is_floating(found.type):
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary.take(column.indices)
+    if pa.types.is_null(column.type):
+        return pa.nulls(len(column), pa.int64())
+    if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         # pandas converts integers to floats if one is missing.
-        found = found.cast(pa.float64(), safe=False)
-        whole = pc.equal(pc.floor(found), found)
-        found = pc.if_else(whole, found, None)
-        found = pc.if_else(pc.and_(pc.greater_equal(found, 100), pc.less(found, 600)), found, None)
-        return found.cast(pa.int64())
+        column = column.cast(pa.float64(), safe=False)
+        whole = pc.equal(pc.floor(column), column)
+        column = pc.if_else(whole, column, None)
+        column = pc.if_else(pc.and_(pc.greater_equal(column, 100), pc.less(column, 600)), column, None)
+        return column.cast(pa.int64())
     try:
-        text = found.cast(pa.string())
+        text = column.cast(pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        texts = (value.decode("latin-1") if isinstance(value, bytes) else None for value in found.to_pylist())
+        texts = (value.decode("latin-1") if isinstance(value, bytes) else None for value in column.to_pylist())
         text = pa.array(texts, pa.string())
     # pandas writes `200.0` if one is missing, and other programs add spaces.
     is_status = pc.match_substring_regex(text, r"\A *[1-5]\d\d(\.0+)? *\z")

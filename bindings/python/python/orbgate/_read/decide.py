@@ -60,9 +60,9 @@ class Decider:
         """Inserts the decisions by scope in their rows."""
         pa, pc = self._pa, self._pc
         decided = self.plain(decided)
-        asked = batch.filter(pc.is_valid(batch["by_scope"]))
+        questions = batch.filter(pc.is_valid(batch["by_scope"]))
         columns = ("by_scope", "kind", "scopes", "allow_bonus_orbs_use")
-        answers = [self._scope(*question) for question in zip(*(asked[name].to_pylist() for name in columns))]
+        answers = [self._scope(*question) for question in zip(*(questions[name].to_pylist() for name in columns))]
         answers_table = pa.Table.from_pylist(answers, schema=decided.schema)
         # The answers are appended after the other rows, in the order of their rows.
         is_asked = pc.is_valid(batch["by_scope"])
@@ -80,12 +80,12 @@ class Decider:
         is_asked = pc.and_not(has_path, pc.or_(is_route, pc.equal(decided["reason"], Reason.MALFORMED_REQUEST.value)))
         rows = pc.indices_nonzero(is_asked.combine_chunks())
         calls = zip(*(batch[name].take(rows).to_pylist() for name in ("method", "target")))
-        found = {row: route for row, route in zip(rows.to_pylist(), (self._public_route(public, *call) for call in calls)) if route is not None}
-        if not found:
+        routes = {row: route for row, route in zip(rows.to_pylist(), (self._public_route(public, *call) for call in calls)) if route is not None}
+        if not routes:
             return decided
         allowed = {"decision": Effect.ALLOW.value, "reason": Reason.PUBLIC_ROUTE.value, "policy": self.policy.digest}
-        allows = pa.Table.from_pylist([{**allowed, "about": route} for route in found.values()], schema=decided.schema)
-        behind = dict(zip(found, range(batch.num_rows, batch.num_rows + len(found))))
+        allows = pa.Table.from_pylist([{**allowed, "about": route} for route in routes.values()], schema=decided.schema)
+        behind = dict(zip(routes, range(batch.num_rows, batch.num_rows + len(routes))))
         locations = pa.array([behind.get(row, row) for row in range(batch.num_rows)], pa.int64())
         return pa.concat_tables([decided, allows]).take(locations).combine_chunks()
 

@@ -55,7 +55,7 @@ def balance(entries: Any) -> Any:
     """
     pa, pc = needs("pyarrow", "logs"), needs("pyarrow.compute", "logs")
     last = entries.group_by("account").aggregate([("seq", "max")])
-    found = entries.select(["account", "seq", "paid", "bonus", "held", "at"]).join(last, ["account", "seq"], ["account", "seq_max"], "inner").sort_by("account")
-    available = pc.add(found["paid"], found["bonus"])
-    columns = {"account": found["account"], "posted": pc.add(available, found["held"]), "held": found["held"], "available": available}
-    return pa.table({**columns, "paid": found["paid"], "bonus": found["bonus"], "at": found["at"]})
+    latest = entries.select(["account", "seq", "paid", "bonus", "held", "at"]).join(last, ["account", "seq"], ["account", "seq_max"], "inner").sort_by("account")
+    available = pc.add(latest["paid"], latest["bonus"])
+    columns = {"account": latest["account"], "posted": pc.add(available, latest["held"]), "held": latest["held"], "available": available}
+    return pa.table({**columns, "paid": latest["paid"], "bonus": latest["bonus"], "at": latest["at"]})

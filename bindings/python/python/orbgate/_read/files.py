@@ -36,14 +36,14 @@ def files(log: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> lis
 
     Raises `OSError` if there are none.
     """
-    found: list[str] = []
+    paths: list[str] = []
     for path in [log] if isinstance(log, (str, os.PathLike)) else log:
-        found += _of_path(os.fspath(path))
-    if not found:
+        paths += _of_path(os.fspath(path))
+    if not paths:
         raise ValueError("a log needs at least one file")
-    if STANDARD_INPUT in found and len(found) > 1:
+    if STANDARD_INPUT in paths and len(paths) > 1:
         raise ValueError("standard input cannot be combined with other files")
-    return found
+    return paths
 
 
 def labels(paths: list[str]) -> list[str]:
@@ -63,16 +63,16 @@ def _of_path(path: str) -> list[str]:
     if path == STANDARD_INPUT or os.path.isfile(path):
         return [path]
     if os.path.isdir(path):
-        found = list(_inside(path))
+        paths = list(_inside(path))
     elif glob.has_magic(path):
-        found = glob.glob(path, recursive=True)
+        paths = glob.glob(path, recursive=True)
     else:
         # Opening the file raises the error.
         return [path]
-    found = sorted(filter(os.path.isfile, found))
-    if not found:
+    paths = sorted(filter(os.path.isfile, paths))
+    if not paths:
         raise FileNotFoundError(errno.ENOENT, "no log files found", path)
-    return found
+    return paths
 
 
 def _inside(folder: str) -> Iterator[str]:

@@ -71,15 +71,15 @@ class Input(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         assert self._file is not None
-        found = self._start or self._file.read1(len(buffer))  # type: ignore[attr-defined]
-        found, self._start = found[: len(buffer)], self._start[len(buffer) :]
-        buffer[: len(found)] = found
+        data = self._start or self._file.read1(len(buffer))  # type: ignore[attr-defined]
+        data, self._start = data[: len(buffer)], self._start[len(buffer) :]
+        buffer[: len(data)] = data
         # pyarrow reads the needed parts of Parquet files, and this method only computes the digest.
-        self.position += 0 if self.format == "parquet" else len(found)
-        self._is_whole = not found
+        self.position += 0 if self.format == "parquet" else len(data)
+        self._is_whole = not data
         if self.sha256 is not None:
-            self.sha256.update(found)
-        return len(found)
+            self.sha256.update(data)
+        return len(data)
 
     def read_on(self) -> None:
         """Reads to the end of the file if a digest was requested, because the digest must cover the whole file."""
@@ -177,5 +177,5 @@ class _Arrow:
         self._stream = stream
 
     def read1(self, size: int) -> bytes:
-        found: bytes = self._stream.read(size)
-        return found
+        data: bytes = self._stream.read(size)
+        return data

@@ -39,8 +39,8 @@ def _with_hint(errors: Any) -> Any:
     if errors.null_count == len(errors):
         return errors
     hint = "; for flat objects with other members, use the format `json`"
-    said = (why + hint if why and why.startswith("unknown field ") else why for why in errors.to_pylist())
-    return needs("pyarrow", "logs").array(said, errors.type)
+    messages = (why + hint if why and why.startswith("unknown field ") else why for why in errors.to_pylist())
+    return needs("pyarrow", "logs").array(messages, errors.type)
 
 
 def access(log: Input, layout: Layout) -> Iterator[Columns]:
@@ -158,11 +158,11 @@ def _member(record: dict[str, Any], name: str, member: str) -> Any:
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Makes an object, and raises `ValueError` if a member occurs twice."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    members = dict(pairs)
+    if len(members) < len(pairs):
         names = [name for name, _ in pairs]
         raise ValueError(f"duplicate field `{next(name for name in names if names.count(name) > 1)}`")
-    return found
+    return members
 
 
 def _find(record: dict[str, Any], path: str) -> Any:

@@ -59,18 +59,18 @@ class Notes:
         """Notes that a column exists."""
         self._unseen.pop(column, None)
 
-    def has(self, known: Iterable[str], found: Mapping[str, str]) -> None:
+    def has(self, known: Iterable[str], columns: Mapping[str, str]) -> None:
         """Notes which columns the log has, and which of them are read."""
         known = list(known)
         self._members = self._members or known
-        for name in found:
+        for name in columns:
             self.see(name)
         for name in self._values:
             if name in known:
                 self._overruled[name] = name
-        used = {name.partition(".")[0] for name in found.values()} | {*found.values(), *self._values}
+        used = {name.partition(".")[0] for name in columns.values()} | {*columns.values(), *self._values}
         for name in NAMES:
-            if name not in found and name not in self._values:
+            if name not in columns and name not in self._values:
                 # A `status` might be the server's response or an engine's decision, so the user has to choose.
                 plain = "status" if name == "served_status" else _plain(name)
                 alike = (other for other in known if other not in used and plain in (other, _plain(other)))
@@ -107,32 +107,32 @@ class Notes:
 
     def warnings(self, rows: int, without: Collection[str]) -> list[str]:
         """Warnings about the `rows` that were read so far, one sentence or more each, without those about these columns. The most severe come first."""
-        said = []
+        warnings = []
         if not self._rows:
-            said.append(nothing_decided(rows))
-            said += [f"No row could be read, so the log might not have `{name}`, which was named for `{column}`." for column, name in self._unseen.items()]
+            warnings.append(nothing_decided(rows))
+            warnings += [f"No row could be read, so the log might not have `{name}`, which was named for `{column}`." for column, name in self._unseen.items()]
         elif 2 * (unread := rows - self._rows) >= rows:
-            said.append(f"{number(unread)} of {number(rows, 'row')} could not be read. No number includes them.")
+            warnings.append(f"{number(unread)} of {number(rows, 'row')} could not be read. No number includes them.")
         if self.torn:
-            said.append(f"{number(self.torn, 'row')} {_have(self.torn)} a quote that is not closed correctly. The rows after {'it' if self.torn == 1 else 'each'} might be part of a value instead of calls.")
+            warnings.append(f"{number(self.torn, 'row')} {_have(self.torn)} a quote that is not closed correctly. The rows after {'it' if self.torn == 1 else 'each'} might be part of a value instead of calls.")
         if self._rows and not self._kinds:
-            said.append("No row has a token kind, so every call was decided as a call without a token. Set `kind`, or name the column that contains it.")
+            warnings.append("No row has a token kind, so every call was decided as a call without a token. Set `kind`, or name the column that contains it.")
         elif self._scopes_alone:
             decided = "it was decided as a call" if self._scopes_alone == 1 else "they were decided as calls"
-            said.append(f"{number(self._scopes_alone, 'call')} {_have(self._scopes_alone)} scopes but no token kind, so {decided} without a token.")
+            warnings.append(f"{number(self._scopes_alone, 'call')} {_have(self._scopes_alone)} scopes but no token kind, so {decided} without a token.")
         if self._kinds and not self._scopes:
-            said.append("No row has scopes, so every token was decided as a token without scopes. Set `scopes`, or name the column that contains them.")
-        said += self._slips.warnings()
+            warnings.append("No row has scopes, so every token was decided as a token without scopes. Set `scopes`, or name the column that contains them.")
+        warnings += self._slips.warnings()
         for member, calls in sorted(self.bare.items()):
-            said.append(f"{number(calls, 'row')} {_have(calls)} no `{member}`, because `{member.rpartition('.')[0]}` is not an object.")
+            warnings.append(f"{number(calls, 'row')} {_have(calls)} no `{member}`, because `{member.rpartition('.')[0]}` is not an object.")
         for name, other in self._alike.items():
             if name not in without:
-                said.append(f"The log's column `{other}` was not read. If it contains `{name}`, map it with `{name}={other}`.")
+                warnings.append(f"The log's column `{other}` was not read. If it contains `{name}`, map it with `{name}={other}`.")
         for name in self.left_out:
-            said.append(f"Values of `{name}` were not written, because the log's first rows do not have this column, or have it with another type.")
+            warnings.append(f"Values of `{name}` were not written, because the log's first rows do not have this column, or have it with another type.")
         for name in self._overruled:
-            said.append(f"The log's column `{name}` was not read, because `{name}` is set to {_quoted(self._values[name])} for all calls.")
-        return said
+            warnings.append(f"The log's column `{name}` was not read, because `{name}` is set to {_quoted(self._values[name])} for all calls.")
+        return warnings
 
 
 def nothing_decided(unread: int) -> str:

@@ -77,7 +77,7 @@ def message(text: str) -> str:
     >>> message("the request is `GET /orbs?token=1`, no method and target")
     'the request is `GET /orbs?…`, no method and target'
     """
-    return token(re.sub(r"//[^`/]*@", "//", re.sub(r"[?#][^`]*", lambda found: f"{found[0][0]}…", text)))
+    return token(re.sub(r"//[^`/]*@", "//", re.sub(r"[?#][^`]*", lambda match: f"{match[0][0]}…", text)))
 
 
 def token(text: str) -> str:

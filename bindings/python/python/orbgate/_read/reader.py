@@ -111,9 +111,9 @@ class Reader(Iterator["_pa.RecordBatch"]):
             self._batches = self._read(self._of_tables(log, layout))
             return
         paths: Any = log
-        found = files(paths)
+        file_paths = files(paths)
         # A log that is read again keeps its names.
-        named = zip(found, labels(found) if names is None else names)
+        named = zip(file_paths, labels(file_paths) if names is None else names)
         self._inputs = [Input(path, _format(path if names is None else name, format, layout), name) for path, name in named]
         self.format = ", ".join(dict.fromkeys(log.format for log in self._inputs))
         self._batches = self._read(self._of_files(layout))
@@ -193,46 +193,46 @@ class Reader(Iterator["_pa.RecordBatch"]):
 
     def warnings_without(self, columns: Collection[str]) -> list[str]:
         """The same, without warnings about columns that don't matter for your numbers."""
-        said = self._layout.notes.warnings(self.rows, columns) if self._is_read else []
+        warnings = self._layout.notes.warnings(self.rows, columns) if self._is_read else []
         if self.unread_times:
             values = f"{number(self.unread_times, 'value')} in `{self._layout.name('time')}` could not be read as {'a time' if self.unread_times == 1 else 'times'}."
             advice = " Set `time_unit` to the unit of numeric times." if self._normaliser.times.any_number and not self._layout.time_unit else ""
             if self._normaliser.times.any_changed:
                 advice += f" Some local times in {self._layout.time_zone} occurred twice or never, because clocks were changed."
-            said.append(f"{values}{self._first(self._normaliser.times.first_unread)}{advice}")
+            warnings.append(f"{values}{self._first(self._normaliser.times.first_unread)}{advice}")
         latest = self._normaliser.times.latest_number
         if latest is not None and abs(latest) < FIRST_MONTH:
-            said.append(f"All numeric times are in January 1970, so their unit might be larger than `{self._layout.time_unit}`, the given `time_unit`.")
+            warnings.append(f"All numeric times are in January 1970, so their unit might be larger than `{self._layout.time_unit}`, the given `time_unit`.")
         if (first := self._normaliser.times.first_day) is not None:
-            said.append(
+            warnings.append(
                 f"{number(self.days_alone, 'call')} {'has' if self.days_alone == 1 else 'have'} a date without a time of day. First: {self.where(first)}. "
                 "Numbers within an hour are therefore not reported."
             )
         if (unread := self._normaliser.unread_statuses) and "served_status" not in columns:
             wrong = "is not an HTTP status" if unread == 1 else "are not HTTP statuses"
-            said.append(f"{number(unread, 'value')} in `{self._layout.name('served_status')}` {wrong}.{self._first(self._normaliser.first_status)}")
+            warnings.append(f"{number(unread, 'value')} in `{self._layout.name('served_status')}` {wrong}.{self._first(self._normaliser.first_status)}")
         if unread := self._normaliser.expiries.unread:
-            said.append(f"{number(unread, 'value')} in `{self._layout.name('token_expires')}` could not be read as {'a time' if unread == 1 else 'times'}.{self._first(self._normaliser.expiries.first_unread)}")
+            warnings.append(f"{number(unread, 'value')} in `{self._layout.name('token_expires')}` could not be read as {'a time' if unread == 1 else 'times'}.{self._first(self._normaliser.expiries.first_unread)}")
         if repeated := self._repeated():
             copies = [f"`{first}` {_times(1 + len(again))}, also as {_some([f'`{name}`' for name in again])}" for first, *again in repeated]
-            said.append(f"Files with the same content are counted more than once: {_some(copies, '; ')}.")
+            warnings.append(f"Files with the same content are counted more than once: {_some(copies, '; ')}.")
         if self.zoneless_times:
             zone, were = self._layout.time_zone, "has no zone, so it was" if self.zoneless_times == 1 else "have no zone, so they were"
-            said.append(f"{number(self.zoneless_times, 'time')} {were} read as {zone or 'UTC, the default for `time_zone`'}.")
-        return said
+            warnings.append(f"{number(self.zoneless_times, 'time')} {were} read as {zone or 'UTC, the default for `time_zone`'}.")
+        return warnings
 
     def _repeated(self) -> list[list[str]]:
         """The names of files that have the same content, for each such content. Empty files are equal but harmless."""
-        found: dict[object, list[str]] = {}
+        by_content: dict[object, list[str]] = {}
         for log in self._inputs:
             if (same := log.identity) is not None:
-                found.setdefault(same, []).append(log.label)
-        return [names for names in found.values() if len(names) > 1]
+                by_content.setdefault(same, []).append(log.label)
+        return [names for names in by_content.values() if len(names) > 1]
 
-    def _first(self, found: tuple[int, str] | None) -> str:
-        if found is None:
+    def _first(self, example: tuple[int, str] | None) -> str:
+        if example is None:
             return ""
-        row, text = found[0], private.token(found[1])
+        row, text = example[0], private.token(example[1])
         return f" First: `{text if len(text) <= MOST_OF_A_VALUE else f'{text[:MOST_OF_A_VALUE]}…'}` ({self.where(row)})."
 
     def where(self, row: int) -> str:
@@ -245,8 +245,8 @@ class Reader(Iterator["_pa.RecordBatch"]):
     def file_rows(self) -> list[tuple[int | None, int | None]]:
         """The first and the last row of each file so far, numbered across all files; None for a file without rows."""
         ends = [before for before, _ in self._begun[1:]]
-        found = [(before + 1, end) if end > before else (None, None) for (before, _), end in zip(self._begun, [*ends, self.rows])]
-        return [*found, *[(None, None)] * (len(self._inputs) - len(found))]
+        ranges = [(before + 1, end) if end > before else (None, None) for (before, _), end in zip(self._begun, [*ends, self.rows])]
+        return [*ranges, *[(None, None)] * (len(self._inputs) - len(ranges))]
 
     def keep_others(self) -> None:
         """Includes the log's other columns in the batches, each named `log_` and its name. `schema` doesn't include
@@ -396,18 +396,18 @@ def _placed(columns: lines.Columns, log: Input, before: int) -> lines.Columns:
 
 def _format(path: str, format: str | None, layout: Layout) -> str:
     """The format of a file. JSON Lines are flat objects if columns or values are given."""
-    found = format or format_of(path)
-    if found is None:
+    chosen = format or format_of(path)
+    if chosen is None:
         raise ValueError(f"the name of `{path}` does not show its format; set `format` to one of {', '.join(FORMATS)}")
-    if found not in FORMATS:
-        raise ValueError(f"`{found}` is not a log format; use one of {', '.join(FORMATS)}")
-    if found == "requests" and layout.is_given:
+    if chosen not in FORMATS:
+        raise ValueError(f"`{chosen}` is not a log format; use one of {', '.join(FORMATS)}")
+    if chosen == "requests" and layout.is_given:
         if format is not None:
             raise ValueError("the format `requests` takes no columns or values; use `json` for flat objects")
         return "json"
-    if found == "parquet" and path == STANDARD_INPUT:
+    if chosen == "parquet" and path == STANDARD_INPUT:
         raise ValueError("Parquet cannot be read from standard input, because its metadata is at the end of the file")
-    return found
+    return chosen
 
 
 def _are_paths(log: object) -> bool:

@@ -65,7 +65,7 @@ class Slips:
     def __init__(self) -> None:
         # The number of values in each column, and the count and first value of each slip.
         self._values = dict.fromkeys(COLUMNS, 0)
-        self._found = [(0, "")] * len(SLIPS)
+        self._slips = [(0, "")] * len(SLIPS)
         # Whether the log has a status, and the slips in kinds of rows without one.
         self._has_status = False
         self._unknown = [(0, "")] * len(SLIPS)
@@ -86,20 +86,20 @@ class Slips:
             is_empty = pc.equal(pc.binary_length(values), 0)
             self._values[column] += len(values) - (pc.sum(is_empty).as_py() or 0)
             if column == "kind":
-                for flags, found in ((is_served, self._found), (is_unknown, self._unknown)):
-                    self._see(column, texts[column].filter(pc.and_(pc.and_(is_decided, pc.is_valid(texts[column])), flags)), found)
+                for flags, slips in ((is_served, self._slips), (is_unknown, self._unknown)):
+                    self._see(column, texts[column].filter(pc.and_(pc.and_(is_decided, pc.is_valid(texts[column])), flags)), slips)
             else:
-                self._see(column, values.filter(pc.invert(is_empty)), self._found)
+                self._see(column, values.filter(pc.invert(is_empty)), self._slips)
 
-    def _see(self, column: str, values: Any, found: list[tuple[int, str]]) -> None:
+    def _see(self, column: str, values: Any, slips: list[tuple[int, str]]) -> None:
         """Counts the slips in these values. Each distinct value is checked once."""
         pc = self._pc
         values, calls = values.filter(pc.invert(self._usual(column, values))).value_counts().flatten()
         for at, slip in enumerate(SLIPS):
             if slip.column == column:
                 is_slip = pc.match_substring_regex(values, slip.pattern)
-                so_far, example = found[at]
-                found[at] = (
+                so_far, example = slips[at]
+                slips[at] = (
                     so_far + (pc.sum(calls.filter(is_slip)).as_py() or 0),
                     example or next((_shown(value.as_py()) for value in values.filter(is_slip)), ""),
                 )
@@ -116,11 +116,11 @@ class Slips:
     @property
     def counted(self) -> list[Any]:
         """The counts."""
-        return [self._values, self._found, self._has_status, self._unknown]
+        return [self._values, self._slips, self._has_status, self._unknown]
 
     @counted.setter
     def counted(self, counted: list[Any]) -> None:
-        self._values, self._found, self._has_status, self._unknown = counted
+        self._values, self._slips, self._has_status, self._unknown = counted
 
     def warnings(self) -> list[str]:
         """A warning for each slip in kinds or scopes, because such a token would look as if it had few scopes. Slips in other
@@ -128,7 +128,7 @@ class Slips:
         """
         return [
             f"{self._found_in(slip, calls, example)} {slip.result[calls > 1]}{slip.remedy}"
-            for slip, known, unknown in zip(SLIPS, self._found, self._unknown)
+            for slip, known, unknown in zip(SLIPS, self._slips, self._unknown)
             # In a log with statuses, a word that is no misspelling can mark invalid tokens of calls that broke off.
             for calls, example in [known if slip is OTHER and self._has_status else (known[0] + unknown[0], known[1] or unknown[1])]
             if calls and (slip.column in OF_TOKENS or 2 * calls >= self._values[slip.column])

@@ -30,15 +30,15 @@ def delimited(log: Input, layout: Layout, delimiter: str) -> Iterator[Columns]:
         raise TableError(f"cannot read {log.name}: it looks like UTF-16 but must be UTF-8")
     header = _header(first, delimiter)
     try:
-        found = layout.find(header, log.name)
+        chosen = layout.find(header, log.name)
     except TableError as error:
         if len(header) == 1 and ";" in header[0]:
             raise TableError(f"{error}: it seems to be separated by `;`, but only commas and tabs are supported") from None
         raise
-    for name, column in found.items():
+    for name, column in chosen.items():
         if column not in header:
             raise TableError(f"there is no column `{column}` for `{name}` in {log.name}: a delimited file has no nested columns")
-    fields = [(name, header.index(column)) for name, column in {**found, **layout.others(header, found)}.items()]
+    fields = [(name, header.index(column)) for name, column in {**chosen, **layout.others(header, chosen)}.items()]
     line, kept, broken = 2, first.partition(b"\n")[2], None
     while True:
         # A quoted value can span several lines.
@@ -95,10 +95,10 @@ def of_tables(log: Any, layout: Layout) -> Iterator[Columns]:
     empty, any_table = True, False
     for schema, batches in _arrow(log, layout):
         any_table = True
-        found = layout.find(schema.names)
+        chosen = layout.find(schema.names)
         try:
             # A table without rows also has columns.
-            read = {**found, **layout.others(schema.names, found)}
+            read = {**chosen, **layout.others(schema.names, chosen)}
             needed = {name if name in schema.names else name.partition(".")[0] for name in read.values()}
             needed_schema = pa.schema([schema.field(name) for name in sorted(needed)])
             nothing = pa.RecordBatch.from_arrays([pa.nulls(0, type) for type in needed_schema.types], schema=needed_schema)
@@ -143,8 +143,8 @@ def parquet(log: Input, layout: Layout) -> Iterator[Columns]:
     try:
         file = pq.ParquetFile(log.path)
         names = file.schema_arrow.names
-        found = layout.find(names, log.name)
-        read = {**found, **layout.others(names, found)}
+        chosen = layout.find(names, log.name)
+        read = {**chosen, **layout.others(names, chosen)}
         columns = sorted({name if name in names else name.partition(".")[0] for name in read.values()})
         for batch in file.iter_batches(batch_size=ROWS_AT_ONCE, columns=columns):
             log.position += round(batch.num_rows / file.metadata.num_rows * (log.size or 0))

@@ -68,18 +68,18 @@ class Times:
         self._pa = needs("pyarrow", "logs")
         self._pc = needs("pyarrow.compute", "logs")
 
-    def column(self, found: Any, is_decided: Any, first: int = 1) -> Any:
+    def column(self, column: Any, is_decided: Any, first: int = 1) -> Any:
         """A column of times; `first` is the number of its first row. Counts unreadable times, times without a zone, and dates
         without a time of day, in decided rows.
         """
         pa, pc = self._pa, self._pc
-        if pa.types.is_dictionary(found.type):
-            found = _decoded(pa, found)
-        counts, is_local, is_day = self._read(found)
+        if pa.types.is_dictionary(column.type):
+            column = _decoded(pa, column)
+        counts, is_local, is_day = self._read(column)
         is_known = pc.and_(pc.greater_equal(counts, FIRST), pc.less_equal(counts, LAST))
         counts = pc.if_else(is_known, counts, None)
-        is_unread = pc.and_(pc.is_valid(found), pc.is_null(counts))
-        self._count_unread(found, pc.and_(is_unread, is_decided), first)
+        is_unread = pc.and_(pc.is_valid(column), pc.is_null(counts))
+        self._count_unread(column, pc.and_(is_unread, is_decided), first)
         is_timed = pc.and_(pc.is_valid(counts), is_decided)
         self.zoneless += _count(pc, pc.and_(is_timed, is_local))
         is_day = pc.and_(is_timed, is_day)
@@ -97,7 +97,7 @@ class Times:
     def counted(self, counted: list[Any]) -> None:
         self.unread, self.zoneless, self.first_unread, self.any_number, self.any_changed, self.days, self.first_day, self.latest_number = counted
 
-    def _count_unread(self, found: Any, is_unread: Any, first: int) -> None:
+    def _count_unread(self, column: Any, is_unread: Any, first: int) -> None:
         pc, types = self._pc, self._pa.types
         unread = _count(pc, is_unread)
         if not unread:
@@ -105,36 +105,36 @@ class Times:
         self.unread += unread
         if self.first_unread is None:
             at = pc.index(is_unread, True).as_py()
-            self.first_unread = first + at, said_in(found[at])
-        if types.is_integer(found.type) or types.is_floating(found.type):
+            self.first_unread = first + at, said_in(column[at])
+        if types.is_integer(column.type) or types.is_floating(column.type):
             self.any_number = True
-        elif not self.any_number and any(is_text(found.type) for is_text in (types.is_string, types.is_large_string, types.is_string_view, types.is_binary)):
+        elif not self.any_number and any(is_text(column.type) for is_text in (types.is_string, types.is_large_string, types.is_string_view, types.is_binary)):
             # `filter` doesn't support views.
-            texts = found.cast(self._pa.binary()).filter(is_unread).unique()
+            texts = column.cast(self._pa.binary()).filter(is_unread).unique()
             self.any_number = any(_number(said_in(value)) is not None for value in texts)
 
-    def _read(self, found: Any) -> tuple[Any, Any, Any]:
+    def _read(self, column: Any) -> tuple[Any, Any, Any]:
         """Microseconds since 1970, which times had no zone, and which are dates without a time of day."""
         pa, types = self._pa, self._pa.types
-        if types.is_timestamp(found.type) or types.is_date(found.type):
-            counts = self._of_calendar(found)
-            is_local = types.is_date(found.type) or found.type.tz is None
-            return self._instants(counts) if is_local else counts, pa.scalar(is_local), pa.scalar(types.is_date(found.type))
-        if types.is_null(found.type) or types.is_boolean(found.type):
+        if types.is_timestamp(column.type) or types.is_date(column.type):
+            counts = self._of_calendar(column)
+            is_local = types.is_date(column.type) or column.type.tz is None
+            return self._instants(counts) if is_local else counts, pa.scalar(is_local), pa.scalar(types.is_date(column.type))
+        if types.is_null(column.type) or types.is_boolean(column.type):
             # Python would treat booleans as numbers.
-            return pa.nulls(len(found), pa.int64()), pa.scalar(False), pa.scalar(False)
-        coded = found.dictionary_encode()
+            return pa.nulls(len(column), pa.int64()), pa.scalar(False), pa.scalar(False)
+        coded = column.dictionary_encode()
         counts, is_local, is_day = (of.take(coded.indices) for of in self._different(coded.dictionary))
         return counts, is_local, is_day
 
-    def _of_calendar(self, found: Any) -> Any:
+    def _of_calendar(self, column: Any) -> Any:
         """Microseconds of Arrow's dates and times. Out-of-range values are null, because they would overflow. Nanoseconds are
         dropped.
         """
         pa, pc = self._pa, self._pc
-        is_days = pa.types.is_date32(found.type)
-        counts = (found.cast(pa.int32()) if is_days else found).cast(pa.int64())
-        unit = "day" if is_days else "ms" if pa.types.is_date64(found.type) else found.type.unit
+        is_days = pa.types.is_date32(column.type)
+        counts = (column.cast(pa.int32()) if is_days else column).cast(pa.int64())
+        unit = "day" if is_days else "ms" if pa.types.is_date64(column.type) else column.type.unit
         if unit == "ns":
             # Rounded down, like all other times.
             return pc.divide(pc.subtract(counts, pc.if_else(pc.less(counts, 0), 999, 0)), 1_000)
@@ -142,12 +142,12 @@ class Times:
         fits = pc.and_(pc.greater_equal(counts, FIRST // factor), pc.less_equal(counts, LAST // factor))
         return pc.multiply(pc.if_else(fits, counts, None), factor)
 
-    def _different(self, found: Any) -> tuple[Any, Any, Any]:
+    def _different(self, values: Any) -> tuple[Any, Any, Any]:
         """Reads distinct times: those of the most common form together, the others one by one."""
         pa, pc = self._pa, self._pc
-        if pa.types.is_string(found.type) or pa.types.is_binary(found.type):
+        if pa.types.is_string(values.type) or pa.types.is_binary(values.type):
             try:
-                text = found.cast(pa.string())
+                text = values.cast(pa.string())
                 for form, read in ((_ZONED, _zoned), (_LOCAL, _local), (_ACCESS, _access)):
                     fits = pc.match_substring_regex(text, form)
                     if 2 * _count(pc, fits) >= len(text):
@@ -160,10 +160,10 @@ class Times:
             except pa.ArrowInvalid:
                 # A day that doesn't exist in its month, or bytes that aren't text.
                 pass
-        return self._one_by_one(found)
+        return self._one_by_one(values)
 
-    def _one_by_one(self, found: Any) -> tuple[Any, Any, Any]:
-        pa, read = self._pa, [self._one(value) for value in found.to_pylist()]
+    def _one_by_one(self, values: Any) -> tuple[Any, Any, Any]:
+        pa, read = self._pa, [self._one(value) for value in values.to_pylist()]
         return (
             pa.array([count for count, _, _ in read], pa.int64()),
             pa.array([is_local for _, is_local, _ in read], pa.bool_()),
@@ -235,10 +235,10 @@ def _text(text: str) -> tuple[int, bool, bool]:
     """Microseconds since 1970 of a time in ISO 8601 or in the form of access logs, whether it has no zone, and whether it is a
     date without a time of day.
     """
-    found = next((found for form in FORMS if (found := form.fullmatch(text))), None)
-    if found is None:
+    match = next((match for form in FORMS if (match := form.fullmatch(text))), None)
+    if match is None:
         raise ValueError(text)
-    parts = found.groupdict()
+    parts = match.groupdict()
     month = MONTHS[parts["name"]] if parts.get("name") in MONTHS else int(parts.get("month") or 0)
     hour, minute, second = (int(parts[name] or 0) for name in ("hour", "minute", "second"))
     when = datetime(int(parts["year"]), month, int(parts["day"]), hour, minute, second)
@@ -249,10 +249,10 @@ def _text(text: str) -> tuple[int, bool, bool]:
 
 def _offset(zone: str) -> int:
     """The offset of a zone in microseconds."""
-    found = _OFFSET.fullmatch(zone)
-    if found is None:
+    match = _OFFSET.fullmatch(zone)
+    if match is None:
         return 0
-    sign, hours, minutes = found.groups("0")
+    sign, hours, minutes = match.groups("0")
     if int(hours) > 23 or int(minutes) > 59:
         raise ValueError(zone)
     return (int(hours) * 60 + int(minutes)) * (60_000_000 if sign == "+" else -60_000_000)
@@ -279,14 +279,14 @@ def _access(pa: Any, pc: Any, text: Any) -> Any:
 def said_in(value: Any) -> str:
     """A value of a column as a string."""
     try:
-        found = value.as_py()
+        plain = value.as_py()
     except (OverflowError, ValueError):
         # A time that Python does not support, as a number. Days have 32 bits.
-        found = value.cast("int32" if value.type == "date32[day]" else "int64").as_py()
-    if isinstance(found, bool):
+        plain = value.cast("int32" if value.type == "date32[day]" else "int64").as_py()
+    if isinstance(plain, bool):
         # The spelling of Arrow, JSON and CSV.
-        return str(found).lower()
-    return found.decode("utf-8", "backslashreplace") if isinstance(found, bytes) else str(found)
+        return str(plain).lower()
+    return plain.decode("utf-8", "backslashreplace") if isinstance(plain, bytes) else str(plain)
 
 
 def _number(text: str) -> float | None:
@@ -298,10 +298,10 @@ def _number(text: str) -> float | None:
     return None
 
 
-def _decoded(pa: Any, found: Any) -> Any:
+def _decoded(pa: Any, column: Any) -> Any:
     # `dictionary_decode` doesn't support views.
-    values = found.dictionary
-    return (values.cast(pa.string()) if pa.types.is_string_view(values.type) else values).take(found.indices)
+    values = column.dictionary
+    return (values.cast(pa.string()) if pa.types.is_string_view(values.type) else values).take(column.indices)
 
 
 def _count(pc: Any, flags: Any) -> int:

@@ -53,8 +53,8 @@ class Report:
         return pack(entries(self.html, self.figures, *self._made_with))
 
     def __repr__(self) -> str:
-        found = self.figures
-        return f"<orbgate report: {found.calls:,} calls, {found.allowed:,} allowed, {found.denied:,} denied>"
+        figures = self.figures
+        return f"<orbgate report: {figures.calls:,} calls, {figures.allowed:,} allowed, {figures.denied:,} denied>"
 
     def _repr_html_(self) -> str:
         # A frame keeps the page's style out of the notebook. The empty `sandbox` lets the page run nothing.
@@ -108,11 +108,11 @@ def report(
     from .proved import properties_of
 
     proved = None if properties is None else properties_of(policy, properties)
-    said: dict[str, Any] = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone}
-    said |= {"allow_bonus_orbs_use": allow_bonus_orbs_use, "public": public}
+    options: dict[str, Any] = {"format": format, "columns": columns, "kind": kind, "scopes": scopes, "time_unit": time_unit, "time_zone": time_zone}
+    options |= {"allow_bonus_orbs_use": allow_bonus_orbs_use, "public": public}
     if not isinstance(log, Reader):
-        made = make(read(log, **said), policy, title, top, base=base, properties=proved, entries=entries)
-    elif given := [name for name, value in said.items() if value is not None]:
+        made = make(read(log, **options), policy, title, top, base=base, properties=proved, entries=entries)
+    elif given := [name for name, value in options.items() if value is not None]:
         raise ValueError(f"set `{given[0]}` when you create the reader, not here")
     else:
         made = make(log, policy, title, top, base=base, properties=proved, entries=entries)
@@ -144,11 +144,11 @@ def make(
     from .._count.decided import Decided
     from . import counting, findings, page
 
-    found = counting.count(Decided(log, policy, watch, base), policy, base, resume, events, entries)._replace(properties=properties)
-    found = found._replace(findings=findings.findings(found))
+    figures = counting.count(Decided(log, policy, watch, base), policy, base, resume, events, entries)._replace(properties=properties)
+    figures = figures._replace(findings=findings.findings(figures))
     if events is not None:
-        events.end(found)
-    return Report(page.render(found, policy, title, top), found, None if entries is not None else (policy, base, title, top))
+        events.end(figures)
+    return Report(page.render(figures, policy, title, top), figures, None if entries is not None else (policy, base, title, top))
 
 
 def check_needs() -> None:

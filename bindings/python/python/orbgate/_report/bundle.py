@@ -30,27 +30,27 @@ LIBRARIES = ("jinja2", "pyarrow", "vl-convert-python")
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
-def entries(html: str, found: Figures, policy: Policy, base: Policy | None, title: str, top: int) -> dict[str, bytes]:
+def entries(html: str, figures: Figures, policy: Policy, base: Policy | None, title: str, top: int) -> dict[str, bytes]:
     """The files of the archive by name. The manifest is the last."""
     files = {PAGE: html.encode(), POLICY: policy.text}
     if base is not None:
         files[BASE] = base.text
-    proved = found.properties
+    proved = figures.properties
     if proved is not None:
         files[PROPERTIES] = proved.text
-    files |= dict(table_files(found))
+    files |= dict(table_files(figures))
     manifest = {
         "orbgate_evidence": FORMAT,
         "made_by": {"orbgate": VERSION, **{name: version(name) for name in LIBRARIES}},
         "title": title,
         "top": top,
-        "log": {"format": found.log.format, "arguments": found.log.arguments, "files": [file._asdict() for file in found.log.files]},
+        "log": {"format": figures.log.format, "arguments": figures.log.arguments, "files": [file._asdict() for file in figures.log.files]},
         "policy": policy.digest,
         "base": base and base.digest,
         "properties": summary(proved),
-        "calls": {"allowed": found.allowed, "denied": found.denied, "unread": found.log.unread},
-        "broken": found.log.broken,
-        "warnings": list(found.log.warnings),
+        "calls": {"allowed": figures.allowed, "denied": figures.denied, "unread": figures.log.unread},
+        "broken": figures.log.broken,
+        "warnings": list(figures.log.warnings),
         "sha256": {name: sha256(data).hexdigest() for name, data in files.items()},
     }
     return {**files, MANIFEST: (json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True) + "\n").encode()}
@@ -61,15 +61,15 @@ def summary(proved: Properties | None) -> dict[str, Any] | None:
     return proved and {"file": proved.file, "sha256": proved.sha256, "properties": len(proved.rows), "failed": len(proved.failed)}
 
 
-def table_files(found: Any, prefix: str = "") -> Iterator[tuple[str, bytes]]:
+def table_files(figures: Any, prefix: str = "") -> Iterator[tuple[str, bytes]]:
     """All tables of the figures as Parquet, with their names in the archive."""
-    for name, rows in tables(found, prefix):
+    for name, rows in tables(figures, prefix):
         yield f"tables/{name}.parquet", _parquet(rows)
 
 
-def tables(found: Any, prefix: str = "") -> Iterator[tuple[str, Rows[Any]]]:
+def tables(figures: Any, prefix: str = "") -> Iterator[tuple[str, Rows[Any]]]:
     """All tables of the figures, including nested ones, with their names."""
-    for name, value in zip(found._fields, found):
+    for name, value in zip(figures._fields, figures):
         if isinstance(value, Rows):
             yield prefix + name, value
         elif hasattr(value, "_fields"):

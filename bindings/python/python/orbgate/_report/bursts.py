@@ -29,12 +29,12 @@ def bursts(timelines: Timelines, period: Period | None) -> Rows[Burst]:
     """The bursts. Those with the most calls come first."""
     if period is None or not period.has_hours or period.last - period.first < HALF_A_DAY:
         return Rows(Burst)
-    found = []
+    listed = []
     for (caller, route), rows in groupby(timelines.by_hour(IN_HOUR), key=lambda row: (row["caller"], row["location"])):
         hours = [*rows]
         pairs = [[row for row in hours[at : at + 2] if row["hour"] <= hours[at]["hour"] + 1] for at in range(len(hours))]
         most = max(pairs, key=lambda pair: sum(row["calls"] for row in pair))
         calls, of = (sum(row["calls"] for row in some) for some in (most, hours))
         if calls >= IN_HOUR and 2 * calls >= of and period.first <= most[0]["first"] and most[-1]["last"] <= period.last:
-            found.append(Burst(caller.decode("utf-8", "backslashreplace"), route, calls, of, time_of(most[0]["first"]), time_of(most[-1]["last"])))
-    return Rows(Burst, sorted(found, key=lambda row: (-row.calls, row.caller, row.route)))
+            listed.append(Burst(caller.decode("utf-8", "backslashreplace"), route, calls, of, time_of(most[0]["first"]), time_of(most[-1]["last"])))
+    return Rows(Burst, sorted(listed, key=lambda row: (-row.calls, row.caller, row.route)))

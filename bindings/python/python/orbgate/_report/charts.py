@@ -176,7 +176,7 @@ def lanes(rows: Sequence[Bar], spans: Sequence[Spanning], series: Series, ticks:
 
 def matrix(rows: Sequence[str], columns: Sequence[str], cells: Sequence[tuple[int, int, Series]], series: Sequence[Series]) -> list[str]:
     """Draws cells at rows and columns, in the colours of their series, as SVG in each of `WIDTHS`."""
-    found = [{"row": row, "column": column, "series": of.name} for row, column, of in cells]
+    values = [{"row": row, "column": column, "series": of.name} for row, column, of in cells]
 
     def axis(names: Sequence[str], limit: int, angle: int) -> dict[str, Any]:
         # By number, because two names can be equal once they are cut. Names are JSON strings in the expression, so they can't be code.
@@ -189,7 +189,7 @@ def matrix(rows: Sequence[str], columns: Sequence[str], cells: Sequence[tuple[in
             "height": {"step": CELL},
             # If neither font is installed, another one might be wider.
             "padding": {"left": 24, "right": 8, "top": 1, "bottom": 20},
-            "data": {"values": found},
+            "data": {"values": values},
             "mark": {"type": "rect"},
             "encoding": {"y": {"field": "row", **axis(rows, LABEL, 0)}, "x": {"field": "column", **axis(columns, LABEL, -90)}, "color": _colours(series)},
         }

@@ -145,7 +145,7 @@ def count(
             events.add(part)
     counted.end()
     served, orbs, denials, usage, callers, timelines = counted.served, counted.orbs, counted.denials, counted.usage, counted.callers, counted.timelines
-    found = _outcomes(counted.outcomes)
+    outcomes = _outcomes(counted.outcomes)
     timed = [row for row in counted.times.rows() if row["time"] is not None]
     first, last, outlying = period = apart(timed, log.where)
     by_time, unit = spans([row for row in timed if period.has(row)])
@@ -154,14 +154,14 @@ def count(
     times = None if first is None or last is None else Period(second_of(first), second_of(last), not log.has_days_alone)
     failed, looks = _looks(counted, log, policy, times)
     return Figures(
-        decisions=Decisions(found, _reasons(found), _routes(found, policy)),
+        decisions=Decisions(outcomes, _reasons(outcomes), _routes(outcomes, policy)),
         served=against,
         changes=None if base is None else _changes(log, base, counted.sides.sides()),
         times=CallTimes(by_time, unit, first, last, Rows(OutlyingTime, outlying), log.has_days_alone),
         orbs=orbs.figures(by_time, unit),
         scopes=Scopes(usage.rows(), usage.caller_rows(), usage.callers.is_exact, usage.missing_rows()),
         unknown=Unknown(usage.unknown_rows(), usage.unknown_by_caller(), usage.unknown_held.is_exact, len(usage.unknown), usage.unknown.is_exact),
-        unauthenticated=Unauthenticated(_probed(found), counted.malformed_without_token, counted.malformed_with_invalid_token),
+        unauthenticated=Unauthenticated(_probed(outcomes), counted.malformed_without_token, counted.malformed_with_invalid_token),
         callers=Callers(callers.rows(has_statuses), callers.denial_rows(), len(callers.denials), callers.denials.is_exact, callers.without),
         denials=Denials(
             denials.rows(looks, callers.calls_of, usage.carried, log.has_days_alone, has_statuses), denials.groups.is_exact,
@@ -322,22 +322,22 @@ def _probed(outcomes: Rows[Outcome]) -> Rows[ProbedRoute]:
 
 
 def _changes(log: Decided, base: Policy, sides: Sides) -> Changes | None:
-    found = log.changes
-    if found is None:
+    changes = log.changes
+    if changes is None:
         return None
     rows = []
-    for (before, after, route), calls in found.counts.items():
-        first = found.examples[before, after, route][0]
+    for (before, after, route), calls in changes.counts.items():
+        first = changes.examples[before, after, route][0]
         detail = None if first["detail"] is None else Detail(first["detail"])
         rows.append(Change(before, after, route, calls, private.method(first["method"]), private.target(first["target"]), detail))
     rows.sort(key=lambda row: (-row.calls, row.route or "", row.before, row.after))
-    return Changes(base.digest, base.name, found.newly_allowed, found.newly_denied, found.otherwise_charged, found.otherwise_denied, Rows(Change, rows), sides)
+    return Changes(base.digest, base.name, changes.newly_allowed, changes.newly_denied, changes.otherwise_charged, changes.otherwise_denied, Rows(Change, rows), sides)
 
 
 def _most(reasons: Counter[Reason]) -> Reason | None:
     """The reason with the most calls; if several have the most, the one that is tried first."""
-    found = {reason: calls for reason, calls in reasons.items() if calls}
-    return min(found, key=lambda reason: (-found[reason], reason.number), default=None)
+    counted = {reason: calls for reason, calls in reasons.items() if calls}
+    return min(counted, key=lambda reason: (-counted[reason], reason.number), default=None)
 
 
 def texts(names: Any) -> Any:

@@ -247,11 +247,11 @@ class DenialCounts:
 
     def add(self, part: Part, lacked: Any) -> None:
         """Counts calls with their decisions and the scopes that they lacked, row by row."""
-        found = self._denied(part, lacked)
-        if found.num_rows:
-            self._count(found)
-            self._see_targets(found)
-            self._see_paths(found)
+        denied = self._denied(part, lacked)
+        if denied.num_rows:
+            self._count(denied)
+            self._see_targets(denied)
+            self._see_paths(denied)
 
     def settle(self) -> None:
         """Drops the rare groups if there are too many."""
@@ -262,12 +262,12 @@ class DenialCounts:
 
     def details(self, is_probe: Callable[[Group], bool]) -> dict[bytes | None, Details]:
         """The details of each caller's denied calls."""
-        found: dict[bytes | None, Details] = {}
+        details: dict[bytes | None, Details] = {}
         for group, evidence in self._evidence.items():
-            of = found.get(group[0], Details(0, 0, False, ""))
+            of = details.get(group[0], Details(0, 0, False, ""))
             example = private.target(_text(evidence.target)) or "" if group[1] == UNKNOWN_PATHS else of.example
-            found[group[0]] = Details(of.targets + len(evidence.targets), of.shapes + len(evidence.paths), of.is_probe or is_probe(group), example)
-        return found
+            details[group[0]] = Details(of.targets + len(evidence.targets), of.shapes + len(evidence.paths), of.is_probe or is_probe(group), example)
+        return details
 
     def is_probe(self, group: Group, calls_of: Callable[[bytes | None], int | None], has_hours: bool) -> bool:
         """Whether a group looks like a probe."""
@@ -305,7 +305,7 @@ class DenialCounts:
         for (caller, _, _), entry in self.groups:
             counts[caller] += entry.count
         callers = sorted(counts, key=lambda caller: (-counts[caller], caller or b"", caller is not None))[:TIMED_CALLERS]
-        found: dict[bytes | None, Counter[datetime]] = {caller: Counter() for caller in callers}
+        by_caller: dict[bytes | None, Counter[datetime]] = {caller: Counter() for caller in callers}
         exact = {caller: self.groups.is_exact and timelines.is_exact for caller in callers}
         for row in timelines.denials(callers, [reason.value for reason in Reason if reason.status is not None]):
             caller, (start, end) = row["caller"], (EPOCH + timedelta(seconds=row[name]) for name in ("first", "last"))
@@ -314,8 +314,8 @@ class DenialCounts:
             # A second can contain both ends of the period and calls out of it.
             is_inside = unit.floor(start) == unit.floor(end)
             exact[caller] = exact[caller] and is_inside
-            found[caller][unit.floor(max(start, first))] += row["calls"] if is_inside else 0
-        rows = (DeniedSpan(_text(caller), start, found[caller][start], exact[caller]) for caller in callers for start in sorted(found[caller]) if found[caller][start])
+            by_caller[caller][unit.floor(max(start, first))] += row["calls"] if is_inside else 0
+        rows = (DeniedSpan(_text(caller), start, by_caller[caller][start], exact[caller]) for caller in callers for start in sorted(by_caller[caller]) if by_caller[caller][start])
         return Rows(DeniedSpan, rows)
 
     def _denied(self, part: Part, lacked: Any) -> Any:
@@ -355,10 +355,10 @@ class DenialCounts:
         }
         return pa.table(columns).filter(pc.equal(decided["decision"], Effect.DENY.value))
 
-    def _count(self, found: Any) -> None:
+    def _count(self, denied: Any) -> None:
         keys = ["caller", "pattern", "scope", "location", "lacked"]
         what = [([], "count_all"), ("row", "list"), ("is_malformed", "sum"), ("base_allowed", "sum"), ("is_served", "sum"), ("is_unclear", "sum"), ("with_token", "sum"), ("without_time", "sum"), *((name, "first", FIRST) for name in ("method", "target", "detail")), ("time", "min"), ("time", "max")]
-        groups = found.group_by(keys, use_threads=False).aggregate(what)
+        groups = denied.group_by(keys, use_threads=False).aggregate(what)
         rows = groups["row_list"].combine_chunks()
         groups = groups.set_column(groups.column_names.index("row_list"), "row_list", pc.list_slice(rows, 0, ROWS))
         for row in groups.to_pylist():
@@ -384,9 +384,9 @@ class DenialCounts:
                 evidence.first = min(evidence.first or row["time_min"], row["time_min"])
                 evidence.last = max(evidence.last or row["time_max"], row["time_max"])
 
-    def _see_targets(self, found: Any) -> None:
+    def _see_targets(self, denied: Any) -> None:
         """Notes the first distinct paths of each group. Only their number matters."""
-        named = found.filter(pc.is_valid(found["target"]))
+        named = denied.filter(pc.is_valid(denied["target"]))
         path = pc.list_element(pc.split_pattern(named["target"], "?", max_splits=1), 0)
         paths = pa.table({**{name: named[name] for name in ("caller", "pattern", "scope")}, "path": path})
         for caller, pattern, scope, path in zip(*paths.group_by(["caller", "pattern", "scope", "path"]).aggregate([]).to_pydict().values()):
@@ -394,8 +394,8 @@ class DenialCounts:
             if len(targets) < PATHS:
                 targets.add(blake2b(path, digest_size=12).digest())
 
-    def _see_paths(self, found: Any) -> None:
-        unknown = found.filter(pc.equal(found["pattern"], UNKNOWN_PATHS))
+    def _see_paths(self, denied: Any) -> None:
+        unknown = denied.filter(pc.equal(denied["pattern"], UNKNOWN_PATHS))
         unknown = unknown.filter(pc.is_valid(unknown["target"]))
         path = pc.list_element(pc.split_pattern(unknown["target"], "?", max_splits=1), 0)
         second = pc.divide(pc.floor_temporal(unknown["time"], unit="second").cast(pa.int64()), 1_000_000)

@@ -91,9 +91,9 @@ def failures(timelines: Timelines, period: Period | None, scope_of: dict[str, st
     """The failures in a log, by caller. `scope_of` has the scope of each route."""
     if period is None:
         return Rows(Failure)
-    found = [failure for caller, rows in timelines.failing() for failure in _of_caller(caller, _of_log(rows, period, scope_of), period, details.get(caller))]
+    failing = [failure for caller, rows in timelines.failing() for failure in _of_caller(caller, _of_log(rows, period, scope_of), period, details.get(caller))]
     order = {ATTACK: 0, MISCONFIGURED: 1, BROKEN: 2, RECOVERED: 3, RETRIES: 4}
-    return Rows(Failure, sorted(found, key=lambda row: (order[row.looks_like], -row.failed, row.caller or "", row.caller is not None, row.scope or "", row.route or "")))
+    return Rows(Failure, sorted(failing, key=lambda row: (order[row.looks_like], -row.failed, row.caller or "", row.caller is not None, row.scope or "", row.route or "")))
 
 
 def _of_log(rows: Iterable[dict[str, Any]], period: Period, scope_of: dict[str, str]) -> list[dict[str, Any]]:
@@ -109,10 +109,10 @@ def _of_caller(caller: bytes | None, rows: list[dict[str, Any]], period: Period,
     if attack is not None and attack.looks_like == ATTACK:
         yield attack
         return
-    found = [_walk(row, rows, period, details) for row in _changes(caller, rows, period)]
+    failing = [_walk(row, rows, period, details) for row in _changes(caller, rows, period)]
     # A client with other work walks ids for less than an hour, which is no failure of this client.
-    found = found or [walk for row in _by_route(caller, rows, period) if (walk := _walk(row, rows, period, details)).looks_like == ATTACK]
-    yield from found or ([attack] if attack is not None else [])
+    failing = failing or [walk for row in _by_route(caller, rows, period) if (walk := _walk(row, rows, period, details)).looks_like == ATTACK]
+    yield from failing or ([attack] if attack is not None else [])
 
 
 def _changes(caller: bytes | None, rows: list[dict[str, Any]], period: Period) -> Iterator[Failure]:
@@ -125,42 +125,42 @@ def _changes(caller: bytes | None, rows: list[dict[str, Any]], period: Period) -
     # A client can lack several scopes, and each is to be granted.
     seen = set()
     for scope in sorted({row["scope"] for row in rows if row["scope"] is not None}):
-        if found := _first(caller, of := [row for row in rows if row["scope"] == scope], period, SCOPE):
+        if first := _first(caller, of := [row for row in rows if row["scope"] == scope], period, SCOPE):
             seen.add(scope)
-            yield _narrowest(found, caller, of, period)
+            yield _narrowest(first, caller, of, period)
     for location in sorted({row["location"] for row in rows if row["location"] is not None and row["scope"] not in seen}):
-        if found := _first(caller, [row for row in rows if row["location"] == location], period, ROUTE):
-            yield found
+        if first := _first(caller, [row for row in rows if row["location"] == location], period, ROUTE):
+            yield first
 
 
 def _by_route(caller: bytes | None, rows: list[dict[str, Any]], period: Period) -> Iterator[Failure]:
     """The calls of each route that lack its scope, however few others there are."""
     for location in sorted({row["location"] for row in rows if row["location"] is not None and row["outcome"] in LACKS}):
         of = [row for row in rows if row["location"] == location]
-        if (found := window(pieces(of, LACKS))) is not None:
-            yield failure(caller, ROUTE, found, failed_in(of, found, LACKS), MISCONFIGURED, None, period)
+        if (stretch := window(pieces(of, LACKS))) is not None:
+            yield failure(caller, ROUTE, stretch, failed_in(of, stretch, LACKS), MISCONFIGURED, None, period)
 
 
-def _walk(found: Failure, rows: list[dict[str, Any]], period: Period, details: Details | None) -> Failure:
+def _walk(walk: Failure, rows: list[dict[str, Any]], period: Period, details: Details | None) -> Failure:
     """The failure; an attack if it is that of one of many users of a client: far more calls of a route within an hour than usual."""
-    is_walk = found.outcome in LACKS and found.route is not None and found.in_hour is not None and found.in_hour >= IN_HOUR and details is not None and details.targets >= MANY
+    is_walk = walk.outcome in LACKS and walk.route is not None and walk.in_hour is not None and walk.in_hour >= IN_HOUR and details is not None and details.targets >= MANY
     if not is_walk:
-        return found
-    usual = sum(row["calls"] for row in rows if row["location"] == found.route) - found.failed
-    hours = (period.last - period.first) / HOUR - (found.until - found.since).total_seconds() / HOUR
-    if (found.in_hour or 0) * hours < OUTSTANDING * usual or hours < 3:
-        return found
-    return found._replace(looks_like=ATTACK, pattern=f"walks ids of {found.route} without its scope")
+        return walk
+    usual = sum(row["calls"] for row in rows if row["location"] == walk.route) - walk.failed
+    hours = (period.last - period.first) / HOUR - (walk.until - walk.since).total_seconds() / HOUR
+    if (walk.in_hour or 0) * hours < OUTSTANDING * usual or hours < 3:
+        return walk
+    return walk._replace(looks_like=ATTACK, pattern=f"walks ids of {walk.route} without its scope")
 
 
-def _narrowest(found: Failure, caller: bytes | None, rows: list[dict[str, Any]], period: Period) -> Failure:
+def _narrowest(wide: Failure, caller: bytes | None, rows: list[dict[str, Any]], period: Period) -> Failure:
     """The same failed calls among fewer others, if they have a scope or a route in common."""
-    for counted, name, value in ((ROUTE, "location", found.route), (SCOPE, "scope", found.scope)):
-        if value is not None and counted != found.counted:
+    for counted, name, value in ((ROUTE, "location", wide.route), (SCOPE, "scope", wide.scope)):
+        if value is not None and counted != wide.counted:
             narrow = _first(caller, [row for row in rows if row[name] == value], period, counted)
-            if narrow is not None and narrow.outcome == found.outcome and narrow.failed >= found.failed:
+            if narrow is not None and narrow.outcome == wide.outcome and narrow.failed >= wide.failed:
                 return narrow
-    return found
+    return wide
 
 
 def _first(caller: bytes | None, rows: list[dict[str, Any]], period: Period, counted: str) -> Failure | None:
@@ -169,24 +169,24 @@ def _first(caller: bytes | None, rows: list[dict[str, Any]], period: Period, cou
     alike = [*(group for group in (LACKS, WITHOUT, NOWHERE) if group & outcomes), *(frozenset({one}) for one in sorted(outcomes - LACKS - WITHOUT - NOWHERE))]
     for group in [*alike, *([frozenset(outcomes)] if len(alike) > 1 else [])]:
         of = pieces(rows, group)
-        found = window(of)
-        if counted == CALLER and group == NOWHERE and (found is None or not found.is_change):
-            found = step(of) or found
-        if found is None or not (found.is_change or (found.is_new and (group == LACKS or (counted == CALLER and group == NOWHERE)))):
+        stretch = window(of)
+        if counted == CALLER and group == NOWHERE and (stretch is None or not stretch.is_change):
+            stretch = step(of) or stretch
+        if stretch is None or not (stretch.is_change or (stretch.is_new and (group == LACKS or (counted == CALLER and group == NOWHERE)))):
             continue
         if caller is None and group != LACKS:
             continue
-        failed = failed_in(rows, found, group)
+        failed = failed_in(rows, stretch, group)
         # At night, a client might make only the calls that fail.
-        if counted == CALLER and 10 * found.failed < 9 * sum(row["calls"] for row in rows if row["outcome"] in group):
+        if counted == CALLER and 10 * stretch.failed < 9 * sum(row["calls"] for row in rows if row["outcome"] in group):
             continue
-        if group == {ERROR} and found.is_over and found.until - found.since < SHORT:
+        if group == {ERROR} and stretch.is_over and stretch.until - stretch.since < SHORT:
             continue
         # A single attempt shows no client that fails.
-        if not found.is_change and found.until - found.since < HOUR < period.last - found.until:
+        if not stretch.is_change and stretch.until - stretch.since < HOUR < period.last - stretch.until:
             continue
-        looks_like = RECOVERED if found.is_over else MISCONFIGURED if group == LACKS else BROKEN
-        return failure(caller, counted, found, failed, looks_like, None, period)
+        looks_like = RECOVERED if stretch.is_over else MISCONFIGURED if group == LACKS else BROKEN
+        return failure(caller, counted, stretch, failed, looks_like, None, period)
     return None
 
 
@@ -194,25 +194,25 @@ def _attack(caller: bytes | None, rows: list[dict[str, Any]], period: Period, de
     """A caller nearly all of whose calls are refused, very many within an hour."""
     for group in (WITHOUT, LACKS, NOWHERE):
         of = pieces(rows, group)
-        found = window(of)
-        if found is None or found.in_hour < IN_HOUR or found.is_change:
+        stretch = window(of)
+        if stretch is None or stretch.in_hour < IN_HOUR or stretch.is_change:
             continue
-        failed = failed_in(rows, found, group)
-        is_own = sum(row["calls"] for row in failed if row["outcome"] == OWN) * 2 > found.failed
-        if not is_own and 10 * found.failed < 9 * sum(row["calls"] for row in rows):
+        failed = failed_in(rows, stretch, group)
+        is_own = sum(row["calls"] for row in failed if row["outcome"] == OWN) * 2 > stretch.failed
+        if not is_own and 10 * stretch.failed < 9 * sum(row["calls"] for row in rows):
             continue
-        if caller is None and not stands_out(of, found):
+        if caller is None and not stands_out(of, stretch):
             continue
         if pattern := _pattern(group, failed, details or Details(0, 0, False, ""), is_own):
-            return failure(caller, CALLER, found, failed, RETRIES if pattern == RETRIES else ATTACK, pattern, period)
+            return failure(caller, CALLER, stretch, failed, RETRIES if pattern == RETRIES else ATTACK, pattern, period)
     return None
 
 
-def stands_out(of: Sequence[Piece], found: Window) -> bool:
+def stands_out(of: Sequence[Piece], stretch: Window) -> bool:
     """Whether the hour with the most failures has many times those of an average hour."""
     hours = (of[-1].last - of[0].first) // HOUR
-    rest = sum(piece.failed for piece in of) - found.in_hour
-    return hours >= 3 and found.in_hour * (hours - 1) >= OUTSTANDING * rest
+    rest = sum(piece.failed for piece in of) - stretch.in_hour
+    return hours >= 3 and stretch.in_hour * (hours - 1) >= OUTSTANDING * rest
 
 
 def _pattern(group: frozenset[str], failed: list[dict[str, Any]], details: Details, is_own: bool) -> str | None:
@@ -237,11 +237,11 @@ def _pattern(group: frozenset[str], failed: list[dict[str, Any]], details: Detai
     return None
 
 
-def failed_in(rows: Iterable[dict[str, Any]], found: Window, group: Collection[str]) -> list[dict[str, Any]]:
-    return [row for row in rows if row["outcome"] in group and found.since <= row["first"] and row["last"] <= found.until]
+def failed_in(rows: Iterable[dict[str, Any]], stretch: Window, group: Collection[str]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["outcome"] in group and stretch.since <= row["first"] and row["last"] <= stretch.until]
 
 
-def failure(caller: bytes | None, counted: str, found: Window, failed: list[dict[str, Any]], looks_like: str, pattern: str | None, period: Period) -> Failure:
+def failure(caller: bytes | None, counted: str, stretch: Window, failed: list[dict[str, Any]], looks_like: str, pattern: str | None, period: Period) -> Failure:
     calls: Counter[str] = Counter()
     for row in failed:
         calls[row["outcome"]] += row["calls"]
@@ -251,7 +251,7 @@ def failure(caller: bytes | None, counted: str, found: Window, failed: list[dict
     route = next(iter(routes)) if len(routes) == 1 else None
     name = None if caller is None else caller.decode("utf-8", "backslashreplace")
     return Failure(
-        name, counted, scope, route, outcome, found.failed, found.calls, time_of(found.since), time_of(found.until), found.in_hour if period.has_hours else None,
-        found.before, found.before_failed, found.after, found.after_failed, min(row["row"] for row in failed), looks_like, pattern,
+        name, counted, scope, route, outcome, stretch.failed, stretch.calls, time_of(stretch.since), time_of(stretch.until), stretch.in_hour if period.has_hours else None,
+        stretch.before, stretch.before_failed, stretch.after, stretch.after_failed, min(row["row"] for row in failed), looks_like, pattern,
     )  # fmt: skip
 

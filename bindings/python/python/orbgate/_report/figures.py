@@ -433,8 +433,8 @@ class Figures(NamedTuple):
         """The number of denied calls in groups in which each caller lacked each scope, or a user's token for it; lower bounds if
         groups of denials aren't exact.
         """
-        found: Counter[tuple[str | None, str]] = Counter()
+        calls: Counter[tuple[str | None, str]] = Counter()
         for row in self.denials.groups:
             for scope in row.lacked:
-                found[row.caller, scope] += row.calls
-        return found
+                calls[row.caller, scope] += row.calls
+        return calls

@@ -84,11 +84,11 @@ def before(last: int, end: int) -> str:
 
 def length(seconds: int) -> str:
     """A length of time, in its two longest units, rounded down."""
-    said = []
+    parts = []
     for name, unit in UNITS:
         count, seconds = divmod(seconds, unit)
-        said += [number(count, name)] if count else []
-    return " ".join(said[:2])
+        parts += [number(count, name)] if count else []
+    return " ".join(parts[:2])
 
 
 def when(first: datetime | None, last: datetime | None, is_of_days: bool) -> str:

@@ -69,15 +69,15 @@ class Events:
         calls, decided = part.calls, part.decided
         self.without_time += calls["time"].null_count
         is_allowed = pc.equal(decided["decision"], Effect.ALLOW.value)
-        said = served(calls["served_status"], is_allowed, decided["reason"])
-        columns = [*(calls[name] for name in CALLED), pc.cast(calls["time"], pa.int64()), said, mismatch(said, is_allowed)]
+        response = served(calls["served_status"], is_allowed, decided["reason"])
+        columns = [*(calls[name] for name in CALLED), pc.cast(calls["time"], pa.int64()), response, mismatch(response, is_allowed)]
         for call, of in zip(zip(*(column.to_pylist() for column in columns)), zip(*(decided[name].to_pylist() for name in DECIDED))):
             self._write(self._decision(call, dict(zip(DECIDED, of))))
 
-    def end(self, found: Figures) -> None:
+    def end(self, figures: Figures) -> None:
         """Writes the findings."""
-        for finding in found.findings:
-            self._write(self._finding(finding, found))
+        for finding in figures.findings:
+            self._write(self._finding(finding, figures))
 
     def _write(self, event: dict[str, Any]) -> None:
         self._file.write(f"{self._encode(event)}\n")
@@ -94,7 +94,7 @@ class Events:
         }  # fmt: skip
 
     def _decision(self, call: tuple[Any, ...], of: dict[str, Any]) -> dict[str, Any]:
-        row, method, target, by_scope, kind, caller, status, time, said, what = call
+        row, method, target, by_scope, kind, caller, status, time, response, what = call
         verb = private.method(_text(method)) if by_scope is None else None
         is_session = by_scope is not None
         activity = (1, "Assign Privileges") if is_session else ACTIVITIES.get(verb or "", (OTHER, verb or UNKNOWN[1]))
@@ -105,8 +105,8 @@ class Events:
         user = {"name" if caller is None else "uid": who} | dict(zip(("type_id", "type"), KINDS.get(_text(kind) or "", UNKNOWN)))
         event |= {
             **dict(zip(("action_id", "action"), ACTIONS[of["decision"]])),
-            **dict(zip(("disposition_id", "disposition"), DISPOSITIONS.get(said or "", UNKNOWN))),
-            **dict(zip(("status_id", "status"), STATUSES.get(said or "", UNKNOWN))),
+            **dict(zip(("disposition_id", "disposition"), DISPOSITIONS.get(response or "", UNKNOWN))),
+            **dict(zip(("status_id", "status"), STATUSES.get(response or "", UNKNOWN))),
             "is_alert": what is not None,
             "status_code": str(reason),
             "status_detail": reason.explanation if detail is None else f"{reason.explanation}: {detail.explanation}",
@@ -124,11 +124,11 @@ class Events:
         event |= {"actor": {"user": user}, "api": {"operation": operation} | ({} if of["api"] is None else {"service": {"name": of["api"]}})}
         return event | ({"http_request": request} if request else {})
 
-    def _finding(self, finding: Finding, found: Figures) -> dict[str, Any]:
-        event = self._event(DETECTION_FINDING, (1, "Create"), SEVERITIES[finding.level], _milliseconds(found.times.last))
+    def _finding(self, finding: Finding, figures: Figures) -> dict[str, Any]:
+        event = self._event(DETECTION_FINDING, (1, "Create"), SEVERITIES[finding.level], _milliseconds(figures.times.last))
         # The same finding for the same log and policy has the same id.
-        named = "\0".join([finding.kind, self._policy["uid"], *(file.sha256 or file.name for file in found.log.files)])
-        seen = {"first_seen_time": _milliseconds(found.times.first), "last_seen_time": _milliseconds(found.times.last)} if found.times.first is not None else {}
+        named = "\0".join([finding.kind, self._policy["uid"], *(file.sha256 or file.name for file in figures.log.files)])
+        seen = {"first_seen_time": _milliseconds(figures.times.first), "last_seen_time": _milliseconds(figures.times.last)} if figures.times.first is not None else {}
         event |= {
             "status_id": 1, "status": "New", "is_alert": finding.level == HIGH, "message": finding.sentence,
             "finding_info": {"uid": blake2b(named.encode("utf-8", "backslashreplace"), digest_size=16).hexdigest(), "title": finding.sentence, "types": [finding.kind], **seen},

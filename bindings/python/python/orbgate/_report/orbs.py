@@ -207,14 +207,14 @@ class OrbCounts:
             # The server's responses apply only to this policy.
             status = part.calls["served_status"]
             columns["answer"] = pa.nulls(len(status), pa.string()) if is_base else served(status, pa.repeat(True, len(status)), decided["reason"])
-            found = pa.table(columns).filter(decided["consumes"])
-            if not found.num_rows:
+            charged = pa.table(columns).filter(decided["consumes"])
+            if not charged.num_rows:
                 continue
-            self._locations.add(found)
-            self._times.add(found)
-            self.by_caller.add(found)
+            self._locations.add(charged)
+            self._times.add(charged)
+            self.by_caller.add(charged)
             if not is_base:
-                self._failed.add(found.filter(pc.greater_equal(found["served_status"], FAILED)))
+                self._failed.add(charged.filter(pc.greater_equal(charged["served_status"], FAILED)))
 
     def figures(self, times: Iterable[Span], unit: Unit | None) -> Orbs:
         """The figures, with times in the spans of the page."""
@@ -248,11 +248,11 @@ class OrbCounts:
         )
 
     def _failures(self) -> Iterable[FailedOrbs]:
-        found: dict[tuple[Any, ...], list[int]] = {}
+        sums: dict[tuple[Any, ...], list[int]] = {}
         for row in self._failed.rows():
-            of = found.setdefault((row["route"], row["scope"], row["served_status"]), [0, 0, 0, row["row"]])
+            of = sums.setdefault((row["route"], row["scope"], row["served_status"]), [0, 0, 0, row["row"]])
             of[:] = [of[0] + row["calls"], of[1] + row["calls"] * (row["amount"] or 0), of[2] + (row["calls"] if row["amount"] is None else 0), min(of[3], row["row"])]
-        rows = [FailedOrbs(*key, *of) for key, of in found.items()]
+        rows = [FailedOrbs(*key, *of) for key, of in sums.items()]
         return sorted(rows, key=lambda row: (-row.orbs, -row.calls, row.route or "", row.scope or "", row.status))
 
     def _answered(self, locations: Sequence[dict[str, Any]]) -> Iterable[AnsweredOrbs]:

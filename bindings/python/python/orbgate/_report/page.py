@@ -56,7 +56,7 @@ class Tile(NamedTuple):
     note: str
 
 
-def render(found: Figures, policy: Policy, title: str, top: int) -> str:
+def render(figures: Figures, policy: Policy, title: str, top: int) -> str:
     """The page, which is complete in itself: no scripts, no other files, no network."""
     environment = Environment(
         loader=PackageLoader("orbgate._report", "."),
@@ -77,29 +77,29 @@ def render(found: Figures, policy: Policy, title: str, top: int) -> str:
         policy=policy,
         policy_name=shown(policy.name or "without a name"),
         routes=number(len(policy.routes()), "route"),
-        period=period(found.times.first, found.times.last) + (f", and {number(found.outlying_calls, 'call')} far outside" if found.times.outlying else ""),
-        files=_files(found.log.files[:FIRST_FILES]),
-        folded=_files(found.log.files[FIRST_FILES:MOST_FILES]),
-        folded_rows=_row_range(found.log.files[FIRST_FILES:MOST_FILES]),
-        more_files=max(0, len(found.log.files) - MOST_FILES),
-        more_rows=_row_range(found.log.files[MOST_FILES:]),
-        options=_options(found, top),
-        changes=found.changes,
-        base_name=shown(found.changes.base_name or "without a name") if found.changes else "",
-        findings=found.findings[:FIRST_FINDINGS],
-        more_findings=found.findings[FIRST_FINDINGS:],
-        nothing=nothing(found),
-        checked=[] if found.findings else checked(found),
-        lacks=responses(found) if found.calls and not found.served.calls else "",
-        calls=number(found.calls, "call"),
+        period=period(figures.times.first, figures.times.last) + (f", and {number(figures.outlying_calls, 'call')} far outside" if figures.times.outlying else ""),
+        files=_files(figures.log.files[:FIRST_FILES]),
+        folded=_files(figures.log.files[FIRST_FILES:MOST_FILES]),
+        folded_rows=_row_range(figures.log.files[FIRST_FILES:MOST_FILES]),
+        more_files=max(0, len(figures.log.files) - MOST_FILES),
+        more_rows=_row_range(figures.log.files[MOST_FILES:]),
+        options=_options(figures, top),
+        changes=figures.changes,
+        base_name=shown(figures.changes.base_name or "without a name") if figures.changes else "",
+        findings=figures.findings[:FIRST_FINDINGS],
+        more_findings=figures.findings[FIRST_FINDINGS:],
+        nothing=nothing(figures),
+        checked=[] if figures.findings else checked(figures),
+        lacks=responses(figures) if figures.calls and not figures.served.calls else "",
+        calls=number(figures.calls, "call"),
         anchor=anchor,
-        properties=found.properties,
-        properties_name=shown(found.properties.file) if found.properties else "",
-        warnings=[shown(said, MOST_OF_A_WARNING) for said in found.log.warnings],
+        properties=figures.properties,
+        properties_name=shown(figures.properties.file) if figures.properties else "",
+        warnings=[shown(warning, MOST_OF_A_WARNING) for warning in figures.log.warnings],
         version=VERSION,
         private=RULE,
-        tiles=[tile._replace(figure=_breakable(tile.figure), note=_breakable(tile.note)) for tile in _tiles(found)],
-        sections=sections(found, policy, top),
+        tiles=[tile._replace(figure=_breakable(tile.figure), note=_breakable(tile.note)) for tile in _tiles(figures)],
+        sections=sections(figures, policy, top),
     )
 
 
@@ -116,16 +116,16 @@ def _row_range(files: Sequence[LogFile]) -> str:
     return f"row {number(rows[0])}" if rows[0] == rows[-1] else f"rows {number(rows[0])} to {number(rows[-1])}"
 
 
-def _options(found: Figures, top: int) -> list[str]:
+def _options(figures: Figures, top: int) -> list[str]:
     """The options of the report, complete, so that they can be used again."""
-    given = {**found.log.arguments, "top": None if top == TOP else top}
-    said = []
+    given = {**figures.log.arguments, "top": None if top == TOP else top}
+    options = []
     for name, value in given.items():
         if isinstance(value, dict):
-            said += [f"column {column}={of_log}" for column, of_log in value.items()]
+            options += [f"column {column}={of_log}" for column, of_log in value.items()]
         elif value is not None:
-            said.append(f"{name}={argument(value)}")
-    return [shown(option, MOST_OF_AN_OPTION) for option in said]
+            options.append(f"{name}={argument(value)}")
+    return [shown(option, MOST_OF_AN_OPTION) for option in options]
 
 
 def _parts(code: str) -> Markup:
@@ -139,68 +139,68 @@ def _breakable(text: str) -> Markup:
     return Markup(LONG_WORD.sub(lambda word: word[0].replace("_", "_<wbr>"), whole))
 
 
-def _tiles(found: Figures) -> Sequence[Tile]:
-    of_rows = f"and {number(found.log.unread, 'unread row')}" if found.log.unread else "in the log"
-    calls = Tile("Calls", number(found.calls), of_rows)
-    if not found.calls:
-        return (calls, *_proved(found.properties))
-    orbs = f"{share(found.consuming, found.calls)} of all"
-    if found.served.calls and found.consuming:
-        orbs += f", of which the server served {number(found.orbs.total.served_calls)}"
-    if found.amount:
-        served = f", of which served {number(found.orbs.total.served_orbs)}" if found.served.calls else ""
-        orbs = f"would be charged {number(found.amount, 'orb')}{served}"
-        orbs += f", {number(found.without_amount, 'call')} with no price stated" if found.without_amount else ""
-    unused, about = len(found.unused), f"scopes of the {number(len(found.scopes.granted))} granted"
-    if found.callers.counts:
-        unused, about = len(found.unused_by_caller), f"pairs of caller and scope; {number(unused, 'scope')} {'is' if unused == 1 else 'are'} never used"
-    denied = sum(caller.denied > 0 for caller in found.callers.counts)
+def _tiles(figures: Figures) -> Sequence[Tile]:
+    of_rows = f"and {number(figures.log.unread, 'unread row')}" if figures.log.unread else "in the log"
+    calls = Tile("Calls", number(figures.calls), of_rows)
+    if not figures.calls:
+        return (calls, *_proved(figures.properties))
+    orbs = f"{share(figures.consuming, figures.calls)} of all"
+    if figures.served.calls and figures.consuming:
+        orbs += f", of which the server served {number(figures.orbs.total.served_calls)}"
+    if figures.amount:
+        served = f", of which served {number(figures.orbs.total.served_orbs)}" if figures.served.calls else ""
+        orbs = f"would be charged {number(figures.amount, 'orb')}{served}"
+        orbs += f", {number(figures.without_amount, 'call')} with no price stated" if figures.without_amount else ""
+    unused, about = len(figures.unused), f"scopes of the {number(len(figures.scopes.granted))} granted"
+    if figures.callers.counts:
+        unused, about = len(figures.unused_by_caller), f"pairs of caller and scope; {number(unused, 'scope')} {'is' if unused == 1 else 'are'} never used"
+    denied = sum(caller.denied > 0 for caller in figures.callers.counts)
     callers = "the log names no callers"
-    if found.callers.counts:
-        callers = f"{bound(denied, found.callers.is_exact)} with denied calls"
+    if figures.callers.counts:
+        callers = f"{bound(denied, figures.callers.is_exact)} with denied calls"
     # Unreadable rows have no decision.
-    whole = "readable calls" if found.log.unread else "all"
-    first, *others = [f"{number(row.calls)} {row.reason}" for row in found.denied_for] or [""]
+    whole = "readable calls" if figures.log.unread else "all"
+    first, *others = [f"{number(row.calls)} {row.reason}" for row in figures.denied_for] or [""]
     # A tile's note makes its whole row as high.
-    reasons = f"{first}, {number(found.denied - found.denied_for[0].calls)} for {number(len(others), 'other reason')}" if len(others) > 1 else ", ".join([first, *others])
+    reasons = f"{first}, {number(figures.denied - figures.denied_for[0].calls)} for {number(len(others), 'other reason')}" if len(others) > 1 else ", ".join([first, *others])
     return (
         calls,
-        Tile("Allowed", number(found.allowed), f"{share(found.allowed, found.calls)} of {whole}"),
-        Tile("Denied", number(found.denied), f"{share(found.denied, found.calls)} of {whole}{': ' if found.denied else ''}{reasons}"),
-        *_otherwise(found),
-        *_changed(found),
-        Tile("Consume orbs", number(found.consuming), orbs),
-        Tile("Unused grants", bound(unused, found.scopes.by_caller_is_exact), about),
-        Tile("Missing scopes", number(len(found.scopes.missing)), "in denied calls"),
-        Tile("Unknown scopes", bound(found.unknown.different, found.unknown.is_exact), "in valid tokens, not in the policy"),
-        _without_token(found),
-        Tile("Callers", bound(found.callers.different, found.callers.is_exact), callers),
-        *_flagged(found),
-        *_proved(found.properties),
+        Tile("Allowed", number(figures.allowed), f"{share(figures.allowed, figures.calls)} of {whole}"),
+        Tile("Denied", number(figures.denied), f"{share(figures.denied, figures.calls)} of {whole}{': ' if figures.denied else ''}{reasons}"),
+        *_otherwise(figures),
+        *_changed(figures),
+        Tile("Consume orbs", number(figures.consuming), orbs),
+        Tile("Unused grants", bound(unused, figures.scopes.by_caller_is_exact), about),
+        Tile("Missing scopes", number(len(figures.scopes.missing)), "in denied calls"),
+        Tile("Unknown scopes", bound(figures.unknown.different, figures.unknown.is_exact), "in valid tokens, not in the policy"),
+        _without_token(figures),
+        Tile("Callers", bound(figures.callers.different, figures.callers.is_exact), callers),
+        *_flagged(figures),
+        *_proved(figures.properties),
     )
 
 
-def _without_token(found: Figures) -> Tile:
+def _without_token(figures: Figures) -> Tile:
     """Calls without a token, and calls with a token of unknown kind."""
-    malformed, invalid = found.unauthenticated.malformed_without_token, found.unauthenticated.malformed_with_invalid_token
-    note = f"{share(found.without_token, found.calls)} of all{f', {number(malformed)} of them malformed' if malformed else ''}"
-    if found.with_invalid_token:
-        note += f"; {number(found.with_invalid_token)} ({share(found.with_invalid_token, found.calls)}) with a token of unknown kind"
+    malformed, invalid = figures.unauthenticated.malformed_without_token, figures.unauthenticated.malformed_with_invalid_token
+    note = f"{share(figures.without_token, figures.calls)} of all{f', {number(malformed)} of them malformed' if malformed else ''}"
+    if figures.with_invalid_token:
+        note += f"; {number(figures.with_invalid_token)} ({share(figures.with_invalid_token, figures.calls)}) with a token of unknown kind"
         note += f", {number(invalid)} of them malformed" if invalid else ""
-    return Tile("Without a token", number(found.without_token), note)
+    return Tile("Without a token", number(figures.without_token), note)
 
 
-def _otherwise(found: Figures) -> Sequence[Tile]:
+def _otherwise(figures: Figures) -> Sequence[Tile]:
     """Mismatches between server and policy, if the log has statuses."""
-    if not found.served.calls:
+    if not figures.served.calls:
         return []
-    served, refused = found.served.of(SERVED_THOUGH_DENIED), found.served.of(REFUSED_THOUGH_ALLOWED)
-    apart = f"; {number(found.served.redirected)} redirected, not counted here" if found.served.redirected else ""
+    served, refused = figures.served.of(SERVED_THOUGH_DENIED), figures.served.of(REFUSED_THOUGH_ALLOWED)
+    apart = f"; {number(figures.served.redirected)} redirected, not counted here" if figures.served.redirected else ""
     return [Tile("Server/policy mismatches", number(served + refused), f"{number(served)} served but denied by the policy; {number(refused)} rejected but allowed{apart}")]
 
 
-def _changed(found: Figures) -> Sequence[Tile]:
-    changes = found.changes
+def _changed(figures: Figures) -> Sequence[Tile]:
+    changes = figures.changes
     if changes is None:
         return []
     others = f", {number(changes.otherwise_charged)} with other orbs" if changes.otherwise_charged else ""
@@ -208,25 +208,25 @@ def _changed(found: Figures) -> Sequence[Tile]:
     return [Tile("Changed decisions", number(changes.calls), f"against the other policy: {number(changes.newly_allowed)} only allowed here, {number(changes.newly_denied)} only denied here{others}")]
 
 
-def _flagged(found: Figures) -> Sequence[Tile]:
+def _flagged(figures: Figures) -> Sequence[Tile]:
     """The callers whose denied calls look like those of a probe or of a misconfigured or stale client."""
-    if not found.denied and not found.denials.failures:
+    if not figures.denied and not figures.denials.failures:
         return []
-    failures = found.denials.failures
-    signs = {(row.looks_like, row.caller) for rows in (found.denials.groups, failures.where(lambda row: row.counted != ALL)) for row in rows if row.looks_like is not None}
+    failures = figures.denials.failures
+    signs = {(row.looks_like, row.caller) for rows in (figures.denials.groups, failures.where(lambda row: row.counted != ALL)) for row in rows if row.looks_like is not None}
     # A client has a group for each scope that it lacks. Calls without a caller are not counted, because they might come from many callers.
     clients = Counter(what for what, caller in signs if caller is not None)
-    said = [number(clients[what], what, SEVERAL[what]) for what in RULES if clients[what]]
-    said += [f"{one(what)}, {NO_CALLER}" for what in RULES if (what, None) in signs]
+    notes = [number(clients[what], what, SEVERAL[what]) for what in RULES if clients[what]]
+    notes += [f"{one(what)}, {NO_CALLER}" for what in RULES if (what, None) in signs]
     # No single one of their callers stands out.
-    said += [f"{one(row.looks_like)} of many callers" for row in failures if row.counted == ALL]
+    notes += [f"{one(row.looks_like)} of many callers" for row in failures if row.counted == ALL]
     named = len({caller for _, caller in signs if caller is not None})
-    figure = "unnamed" if said and not named else bound(named, found.denials.is_exact)
-    return [Tile("Flagged callers", figure, ", ".join(said) or "no group of denied calls looks like a probe or a misconfigured client")]
+    figure = "unnamed" if notes and not named else bound(named, figures.denials.is_exact)
+    return [Tile("Flagged callers", figure, ", ".join(notes) or "no group of denied calls looks like a probe or a misconfigured client")]
 
 
-def _proved(found: Properties | None) -> Sequence[Tile]:
-    if found is None:
+def _proved(proved: Properties | None) -> Sequence[Tile]:
+    if proved is None:
         return []
-    held = len(found.rows) - len(found.failed)
-    return [Tile("Properties", f"{number(held)} of {number(len(found.rows))}", "hold for all requests")]
+    held = len(proved.rows) - len(proved.failed)
+    return [Tile("Properties", f"{number(held)} of {number(len(proved.rows))}", "hold for all requests")]

@@ -98,10 +98,10 @@ _CALLS = pa.schema([("hold", pa.binary()), ("amount", pa.int64()), ("status", pa
 
 def _holds(entries: Any) -> Any:
     """The holds with what became of them, until their last entry."""
-    found = entries.filter(pc.equal(entries["cause"], "hold"))
-    end = pc.find_substring(found["note"], DIGEST).to_pylist()
-    route = [note if at < 0 else note[:at] for note, at in zip(found["note"].to_pylist(), end)]
-    held = pa.table({"id": found["id"], "at": found["at"], "route": pa.array(route, pa.string())})
+    holds = entries.filter(pc.equal(entries["cause"], "hold"))
+    end = pc.find_substring(holds["note"], DIGEST).to_pylist()
+    route = [note if at < 0 else note[:at] for note, at in zip(holds["note"].to_pylist(), end)]
+    held = pa.table({"id": holds["id"], "at": holds["at"], "route": pa.array(route, pa.string())})
     is_of_hold = pc.is_in(entries["cause"], pa.array(["hold", "capture", "void", "hold_expired"]))
     ends = entries.filter(is_of_hold).group_by("id").aggregate([("captured", "sum"), ("at", "max")]).rename_columns(["id", "captured", "ended"])
     joined = held.join(ends, "id", join_type="inner")
@@ -110,10 +110,10 @@ def _holds(entries: Any) -> Any:
     )
 
 
-def _sums(what: str, found: Any) -> list[Difference]:
+def _sums(what: str, table: Any) -> list[Difference]:
     """The differences of one kind by route, those with the most calls first."""
     sums: dict[str | None, list[Any]] = {}
-    for row in found.select(["route", "amount", "captured", "hold", "row"]).to_pylist():
+    for row in table.select(["route", "amount", "captured", "hold", "row"]).to_pylist():
         of = sums.setdefault(row["route"] or None, [0, 0, 0, row["hold"] and row["hold"].decode("utf-8", "backslashreplace"), row["row"]])
         of[:3] = [of[0] + 1, of[1] + (row["amount"] or 0), of[2] + (row["captured"] or 0)]
     rows = [Difference(what, route, *of) for route, of in sums.items()]

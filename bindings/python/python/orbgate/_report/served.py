@@ -152,27 +152,27 @@ class ServedCounts:
         if status.null_count == len(status):
             return
         is_allowed = pc.equal(decided["decision"], Effect.ALLOW.value)
-        said = pc.if_else(is_expired_token(calls), UNCLEAR, served(status, is_allowed, decided["reason"]))
+        response = pc.if_else(is_expired_token(calls), UNCLEAR, served(status, is_allowed, decided["reason"]))
         position = pc.coalesce(decided["route"], decided["about"])
         is_error, is_unmatched = unclear(calls, decided)
         self.server_errors += pc.sum(is_error).as_py() or 0
         self.unmatched += pc.sum(is_unmatched).as_py() or 0
-        rows = pa.table({"said": said, "decision": decided["decision"]}).filter(pc.is_valid(said))
+        rows = pa.table({"said": response, "decision": decided["decision"]}).filter(pc.is_valid(response))
         for row in rows.group_by(["said", "decision"]).aggregate([([], "count_all")]).to_pylist():
             self._counts[row["said"], row["decision"]] += row["count_all"]
-        what = mismatch(said, is_allowed)
+        what = mismatch(response, is_allowed)
         columns = {name: calls[name] for name in ("served_status", "row", "caller", "method", "target", "time")}
         columns |= {"what": what, "reason": decided["reason"], "detail": decided["detail"], "scope": decided["scope"]}
         columns |= {"position": position, "is_preflight": is_preflight(calls, position), "earliest": calls["time"], "latest": calls["time"]}
-        found = pa.table(columns).filter(pc.is_valid(what))
-        if not found.num_rows:
+        mismatches = pa.table(columns).filter(pc.is_valid(what))
+        if not mismatches.num_rows:
             return
-        self._positions.add(found)
-        self._times.add(found)
-        self.by_caller.add(found)
-        is_named = pc.is_valid(found["caller"])
-        named = found.filter(is_named)
-        for row in found.filter(pc.invert(is_named)).group_by(list(LOCATION)).aggregate([([], "count_all")]).to_pylist():
+        self._positions.add(mismatches)
+        self._times.add(mismatches)
+        self.by_caller.add(mismatches)
+        is_named = pc.is_valid(mismatches["caller"])
+        named = mismatches.filter(is_named)
+        for row in mismatches.filter(pc.invert(is_named)).group_by(list(LOCATION)).aggregate([([], "count_all")]).to_pylist():
             self._unnamed[tuple(row[name] for name in LOCATION)] += row["count_all"]
         groups = named.group_by(list(LOCATION), use_threads=False).aggregate([("caller", "list")])
         for *position, callers in zip(*(groups[name] for name in (*LOCATION, "caller_list"))):
@@ -182,7 +182,7 @@ class ServedCounts:
 
     def figures(self, unit: Unit | None) -> Served:
         """The figures, with times in the spans of the page."""
-        counts = (ServedCount(said, Effect(decision), calls) for (said, decision), calls in self._counts.items())
+        counts = (ServedCount(response, Effect(decision), calls) for (response, decision), calls in self._counts.items())
         positions = ((tuple(row[name] for name in LOCATION), row) for row in self._positions.rows())
         mismatches = Rows(Mismatch, (_mismatch(row, self._callers.get(position, {}), self._unnamed[position]) for position, row in positions))
         callers = (
@@ -209,23 +209,23 @@ class ServedCounts:
                 self.pairs.add((row["what"], row["position"], row["caller"]), row["calls"])
 
     def _spans(self, unit: Unit | None) -> Rows[MismatchedSpan]:
-        found: dict[datetime, Counter[str]] = {}
+        counts: dict[datetime, Counter[str]] = {}
         for row in self._times.rows():
             if row["time"] is not None and unit is not None:
-                found.setdefault(unit.floor(row["time"]), Counter())[row["what"]] += row["calls"]
+                counts.setdefault(unit.floor(row["time"]), Counter())[row["what"]] += row["calls"]
         return Rows(
             MismatchedSpan,
-            (MismatchedSpan(start, found[start][SERVED_THOUGH_DENIED], found[start][REFUSED_THOUGH_ALLOWED]) for start in sorted(found)),
+            (MismatchedSpan(start, counts[start][SERVED_THOUGH_DENIED], counts[start][REFUSED_THOUGH_ALLOWED]) for start in sorted(counts)),
         )
 
 
 def unclear(calls: Any, decided: Any) -> tuple[Any, Any]:
     """Which calls were answered with an error of the server, and which others match no route and were neither served nor refused."""
     status = calls["served_status"]
-    said = served(status, pc.equal(decided["decision"], Effect.ALLOW.value), decided["reason"])
+    response = served(status, pc.equal(decided["decision"], Effect.ALLOW.value), decided["reason"])
     is_error = pc.greater_equal(status, 500).fill_null(False)
     is_nowhere = pc.and_(pc.is_null(pc.coalesce(decided["route"], decided["about"])), pc.is_null(calls["by_scope"]))
-    is_open = pc.and_not(pc.and_not(pc.is_valid(said), pc.is_in(said, PROVED)), is_error)
+    is_open = pc.and_not(pc.and_not(pc.is_valid(response), pc.is_in(response, PROVED)), is_error)
     return is_error, pc.and_(is_nowhere, is_open)
 
 

@@ -84,7 +84,7 @@ def spans(counts: Sequence[dict[str, Any]]) -> tuple[Rows[Span], Unit | None]:
     calls = {start: [0, 0] for start in _starts(chosen, min(times), max(times), MOST_SPANS)}
     for count in counts:
         calls[chosen.floor(count["time"])][count["decision"] != "allow"] += count["calls"]
-    return Rows(Span, (Span(start, chosen.after(start), *found) for start, found in calls.items())), chosen
+    return Rows(Span, (Span(start, chosen.after(start), *pair) for start, pair in calls.items())), chosen
 
 
 def _starts(unit: Unit, first: datetime, last: datetime, most: int) -> Iterator[datetime]:

@@ -18,19 +18,19 @@ CONCERNED = 5
 MOST_NAMED = 5
 
 
-def with_spread(found: Rows[Failure], timelines: Timelines, addresses: Timelines, period: Period | None, scope_of: dict[str, str]) -> Rows[Failure]:
+def with_spread(failures: Rows[Failure], timelines: Timelines, addresses: Timelines, period: Period | None, scope_of: dict[str, str]) -> Rows[Failure]:
     """The failures, with those of all callers first: attacks from many addresses, which replace the attack of calls without a caller, and
     outages.
     """
     if period is None or not period.has_hours:
-        return found
-    spread = [*_spread(found, timelines, addresses, period, scope_of)]
+        return failures
+    spread = [*_spread(failures, timelines, addresses, period, scope_of)]
     most = max((row.failed for row in spread), default=0)
-    rest = [row for row in found if row.caller is not None or row.looks_like != ATTACK or row.failed > 2 * most]
+    rest = [row for row in failures if row.caller is not None or row.looks_like != ATTACK or row.failed > 2 * most]
     return Rows(Failure, [*spread, *_outages([*spread, *rest], timelines, addresses, period), *rest])
 
 
-def _outages(found: Sequence[Failure], timelines: Timelines, addresses: Timelines, period: Period) -> Iterator[Failure]:
+def _outages(failures: Sequence[Failure], timelines: Timelines, addresses: Timelines, period: Period) -> Iterator[Failure]:
     """Times in which far more calls failed than otherwise: with errors of the server, or because no token was accepted. Refusals of an attack
     or of a client that retries count as none.
     """
@@ -43,7 +43,7 @@ def _outages(found: Sequence[Failure], timelines: Timelines, addresses: Timeline
         if pattern is None:
             continue
         since, until = time_of(outage.since), time_of(outage.until)
-        if 2 * sum(row.failed for row in found if row.looks_like in (ATTACK, RETRIES) and row.since <= until and since <= row.until) <= outage.failed:
+        if 2 * sum(row.failed for row in failures if row.looks_like in (ATTACK, RETRIES) and row.since <= until and since <= row.until) <= outage.failed:
             [(route, most), *_] = timelines.spread(group, outage.since, outage.until, by="location")
             made = failure(None, ALL, outage, failed_in(every, outage, group), OUTAGE, pattern, period)
             yield made._replace(route=route if 10 * most >= 9 * outage.failed else None)
@@ -72,7 +72,7 @@ def _part_of(timelines: Timelines, outage: Window, outcomes: Collection[str] | N
     return timelines.spread(outcomes, outage.since, outage.until)
 
 
-def _spread(found: Sequence[Failure], timelines: Timelines, addresses: Timelines, period: Period, scope_of: dict[str, str]) -> Iterator[Failure]:
+def _spread(failures: Sequence[Failure], timelines: Timelines, addresses: Timelines, period: Period, scope_of: dict[str, str]) -> Iterator[Failure]:
     for route, rows in timelines.by_route(IN_HOUR, WITHOUT):
         inside = [{**row, "scope": scope_of.get(route)} for row in rows if period.first <= row["first"] and row["last"] <= period.last]
         of = pieces(inside, WITHOUT)
@@ -80,7 +80,7 @@ def _spread(found: Sequence[Failure], timelines: Timelines, addresses: Timelines
         # Many clients refresh an expired token now and then.
         if attack is None or attack.in_hour < IN_HOUR or not stands_out(of, attack):
             continue
-        known = sum(row.failed for row in found if row.looks_like == ATTACK and row.caller is not None and row.route == route)
+        known = sum(row.failed for row in failures if row.looks_like == ATTACK and row.caller is not None and row.route == route)
         places = addresses.spread(WITHOUT, attack.since, attack.until, location=route)
         count = len(places)
         if count < MANY or 2 * max(places[0][1], known) > attack.failed:

@@ -67,17 +67,17 @@ class SideCounts:
         status = part.calls["served_status"]
         this, other = (pc.equal(decided["decision"], Effect.ALLOW.value) for decided in (part.decided, part.before))
         # 400 and 404 count as refused only if a policy denies the call, so they show nothing here.
-        said = served(status, pa.repeat(True, len(status)), part.decided["reason"])
-        is_served = pc.equal(said, SERVED)
-        is_shown = pc.and_(pc.not_equal(this, other), pc.or_(is_served, pc.equal(said, REFUSED))).fill_null(False)
-        found = pa.table({"time": part.calls["time"], "is_served": is_served, "is_this": pc.equal(is_served, this)}).filter(is_shown)
-        if not found.num_rows:
+        response = served(status, pa.repeat(True, len(status)), part.decided["reason"])
+        is_served = pc.equal(response, SERVED)
+        is_shown = pc.and_(pc.not_equal(this, other), pc.or_(is_served, pc.equal(response, REFUSED))).fill_null(False)
+        shown = pa.table({"time": part.calls["time"], "is_served": is_served, "is_this": pc.equal(is_served, this)}).filter(is_shown)
+        if not shown.num_rows:
             return
-        is_other = pc.invert(found["is_this"])
-        self.as_this += found.num_rows - (pc.sum(is_other).as_py() or 0)
-        self.served_as_other += pc.sum(pc.and_(is_other, found["is_served"])).as_py() or 0
-        self.refused_as_other += pc.sum(pc.and_not(is_other, found["is_served"])).as_py() or 0
-        self._times.add(found.select(["time", "is_this"]).filter(pc.is_valid(found["time"])))
+        is_other = pc.invert(shown["is_this"])
+        self.as_this += shown.num_rows - (pc.sum(is_other).as_py() or 0)
+        self.served_as_other += pc.sum(pc.and_(is_other, shown["is_served"])).as_py() or 0
+        self.refused_as_other += pc.sum(pc.and_not(is_other, shown["is_served"])).as_py() or 0
+        self._times.add(shown.select(["time", "is_this"]).filter(pc.is_valid(shown["time"])))
 
     def sides(self) -> Sides:
         """The counts, and the switch if there is one."""

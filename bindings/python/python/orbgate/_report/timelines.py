@@ -161,8 +161,8 @@ class Timelines(Counts):
         whole = part.group_by(["caller", "location"]).aggregate([("calls", "sum")])
         part = part.join(whole.filter(pc.greater_equal(whole["calls_sum"], calls)).select(["caller", "location"]), ["caller", "location"], join_type="left semi")
         hour = pc.floor(pc.divide(part["first"].cast(pa.float64()), HOUR)).cast(pa.int64())
-        found = part.append_column("hour", hour).group_by(["caller", "location", "hour"]).aggregate([("calls", "sum"), ("first", "min"), ("last", "max")])
-        rows: list[dict[str, Any]] = _plain(found).sort_by([(name, "ascending") for name in ("caller", "location", "hour")]).to_pylist()
+        hourly = part.append_column("hour", hour).group_by(["caller", "location", "hour"]).aggregate([("calls", "sum"), ("first", "min"), ("last", "max")])
+        rows: list[dict[str, Any]] = _plain(hourly).sort_by([(name, "ascending") for name in ("caller", "location", "hour")]).to_pylist()
         return rows
 
     def _in_bins(self, table: Any) -> Any:
@@ -181,14 +181,14 @@ def _plain(table: Any) -> Any:
 def outcomes(status: Any, decided: Any) -> Any:
     """The outcome of each call: `OK`, `LET_IN`, the reason of a denial, or the way in which an allowed call failed."""
     is_allowed = pc.equal(decided["decision"], Effect.ALLOW.value)
-    said = served(status, is_allowed, decided["reason"])
+    response = served(status, is_allowed, decided["reason"])
     is_public = pc.equal(decided["reason"], Reason.PUBLIC_ROUTE.value)
     is_own = pc.and_(is_public, pc.is_in(status, pa.array([401, 403], pa.int64())))
     failed = pc.if_else(
-        is_own, OWN, pc.if_else(pc.equal(said, REFUSED), REJECTED, pc.if_else(pc.greater_equal(status, 500), ERROR, pc.if_else(pc.greater_equal(status, 400), status.cast(pa.string()), OK)))
+        is_own, OWN, pc.if_else(pc.equal(response, REFUSED), REJECTED, pc.if_else(pc.greater_equal(status, 500), ERROR, pc.if_else(pc.greater_equal(status, 400), status.cast(pa.string()), OK)))
     )
     allowed = pc.fill_null(failed, OK)
-    denied = pc.if_else(pc.equal(said, SERVED).fill_null(False), LET_IN, decided["reason"])
+    denied = pc.if_else(pc.equal(response, SERVED).fill_null(False), LET_IN, decided["reason"])
     return pc.if_else(is_allowed, allowed, denied)
 
 
@@ -233,13 +233,13 @@ class Window(NamedTuple):
 
 def pieces(rows: Iterable[dict[str, Any]], failures: Collection[str]) -> list[Piece]:
     """The calls of rows in the order of time. Those with an outcome in `failures` are apart from the others wherever their times are."""
-    found: dict[int, list[list[int]]] = {}
+    bins: dict[int, list[list[int]]] = {}
     for row in rows:
         if row["outcome"] != LET_IN:
-            of = found.setdefault(row["bin"], [[], []])[row["outcome"] in failures]
+            of = bins.setdefault(row["bin"], [[], []])[row["outcome"] in failures]
             of[:] = [min(of[0], row["first"]), max(of[1], row["last"]), of[2] + row["calls"]] if of else [row["first"], row["last"], row["calls"]]
     made = []
-    for others, failed in found.values():
+    for others, failed in bins.values():
         if others and failed and others[1] >= failed[0] and failed[1] >= others[0]:
             made.append(Piece(min(others[0], failed[0]), max(others[1], failed[1]), others[2], failed[2]))
         else:
@@ -281,12 +281,12 @@ def outlying(of: Sequence[Piece]) -> Window | None:
     """
     failed, calls = sum(piece.failed for piece in of), sum(piece.failed + piece.others for piece in of)
     usual = OUTLYING / 2 * failed / max(1, calls)
-    found = _best(of, lambda piece: piece.failed - usual * (piece.failed + piece.others))
-    if found is None:
+    stretch = _best(of, lambda piece: piece.failed - usual * (piece.failed + piece.others))
+    if stretch is None:
         return None
-    rest, rest_failed = found.before + found.after, found.before_failed + found.after_failed
-    is_such = 10 * found.failed >= found.calls and found.failed * rest >= OUTLYING * rest_failed * found.calls and rest >= ENOUGH
-    return found if is_such else None
+    rest, rest_failed = stretch.before + stretch.after, stretch.before_failed + stretch.after_failed
+    is_such = 10 * stretch.failed >= stretch.calls and stretch.failed * rest >= OUTLYING * rest_failed * stretch.calls and rest >= ENOUGH
+    return stretch if is_such else None
 
 
 def step(of: Sequence[Piece]) -> Window | None:

@@ -142,9 +142,9 @@ class TokenCounts:
         is_early = pc.and_(pc.and_(is_refused, past_expiry(calls, -timedelta(seconds=CLOCK))), pc.invert(past_expiry(calls, -SKEW))).fill_null(False)
         if pc.any(is_early).as_py():
             count, longest, names = self._early
-            found = left.filter(is_early)
+            early = left.filter(is_early)
             names = sorted({*names, *calls["token"].filter(is_early).drop_null().unique().to_pylist()})[:ENOUGH_TOKENS]
-            self._early = [count + len(found), max(longest, pc.max(found).as_py()), names]
+            self._early = [count + len(early), max(longest, pc.max(early).as_py()), names]
 
     def _see_turns(self, calls: Any, is_served: Any, expires: Any) -> None:
         """Sees when tokens were served, and refused after their expiry."""
@@ -164,7 +164,7 @@ class TokenCounts:
     @property
     def turned(self) -> Turned:
         """The tokens that were refused as expired after the next ones of their callers were used. With very many tokens, none are known."""
-        refused, found = 0, []
+        refused, delays = 0, []
         rows = sorted(self._turns.rows(), key=lambda row: (row["caller"], row["expires"], row["token"], row["is_late"]))
         for caller, of in groupby(rows, key=lambda row: row["caller"]):
             # From the last token on, the first use of any later one.
@@ -178,8 +178,8 @@ class TokenCounts:
                     refused += 1
                     # A client with several tokens at a time uses another one before.
                     if next_use is not None and expires - SKEW <= next_use < row["latest"] - SKEW:
-                        found.append((caller, (row["latest"] - expires) // timedelta(seconds=1)))
-        return Turned(len(found), len({caller for caller, _ in found}), max((late for _, late in found), default=0), refused)
+                        delays.append((caller, (row["latest"] - expires) // timedelta(seconds=1)))
+        return Turned(len(delays), len({caller for caller, _ in delays}), max((late for _, late in delays), default=0), refused)
 
     def fit(self) -> None:
         """Drops tokens if there are too many rows. Those that might be suspicious later are lost, so it isn't exact any more."""
@@ -196,12 +196,12 @@ class TokenCounts:
         by_token = {token: [*of] for token, of in groupby(uses, key=lambda row: row["token"])}
         # The number of tokens of each client in each network.
         homes = Counter(home for of in by_token.values() for home in {(row["caller"], row["network"]) for row in of})
-        found = [use for token, of in by_token.items() for use in _of_token(token.decode(), of, homes)]
-        roaming = sum(row.what == TWO_NETWORKS for row in found)
+        suspicious = [use for token, of in by_token.items() for use in _of_token(token.decode(), of, homes)]
+        roaming = sum(row.what == TWO_NETWORKS for row in suspicious)
         if roaming > FEW_TOKENS and TOKENS_PART * roaming > len(by_token):
-            found = [row._replace(is_usual=row.is_usual or row.what == TWO_NETWORKS) for row in found]
+            suspicious = [row._replace(is_usual=row.is_usual or row.what == TWO_NETWORKS) for row in suspicious]
         order = (EXPIRED, SHARED, TWO_NETWORKS)
-        return Rows(TokenUse, sorted(found, key=lambda row: (order.index(row.what), -row.calls, row.token)))
+        return Rows(TokenUse, sorted(suspicious, key=lambda row: (order.index(row.what), -row.calls, row.token)))
 
 
 def _of_token(token: str, uses: list[dict[str, Any]], homes: Counter[tuple[bytes | None, bytes | None]]) -> Iterator[TokenUse]:

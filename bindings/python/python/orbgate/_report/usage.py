@@ -53,12 +53,12 @@ class Usage:
 
     def add(self, calls: Any, decided: Any) -> Any:
         """Counts calls with their decisions. Returns the scopes that each denied call lacked."""
-        found = used(self._policy, calls, decided)
-        lacked = pa.table({"missing": found.missing, "route": decided["route"]}).filter(pc.is_valid(found.missing))
+        scopes = used(self._policy, calls, decided)
+        lacked = pa.table({"missing": scopes.missing, "route": decided["route"]}).filter(pc.is_valid(scopes.missing))
         for row in lacked.group_by(["missing", "route"]).aggregate([([], "count_all")]).to_pylist():
             for scope in row["missing"].split():
                 self._missing[scope, row["route"]] += row["count_all"]
-        columns = {"caller": calls["caller"], "scopes": calls["scopes"].fill_null(b""), "used": found.used, "needed": found.needed, "is_user": pc.is_in(calls["kind"], USER)}
+        columns = {"caller": calls["caller"], "scopes": calls["scopes"].fill_null(b""), "used": scopes.used, "needed": scopes.needed, "is_user": pc.is_in(calls["kind"], USER)}
         held = pa.table(columns).filter(pc.is_in(calls["kind"], KINDS))
         self.texts.add(held)
         for name, counts in (("used", self._used), ("needed", self._needed)):
@@ -66,7 +66,7 @@ class Usage:
                 for scope in (row[name] or "").split():
                     counts[scope] += row["count_all"]
         self.held.add(held.filter(pc.is_valid(held["caller"])))
-        return found.missing
+        return scopes.missing
 
     def rows(self) -> Rows[ScopeUse]:
         """The scopes of the policy. The most granted come first."""
@@ -86,8 +86,8 @@ class Usage:
 
     def unknown_rows(self) -> Rows[UnknownScope]:
         """The other scopes. The most granted come first."""
-        found = self.unknown.first(len(self.unknown))
-        return Rows(UnknownScope, (UnknownScope(scope, entry.count, entry.is_exact) for scope, entry in found))
+        entries = self.unknown.first(len(self.unknown))
+        return Rows(UnknownScope, (UnknownScope(scope, entry.count, entry.is_exact) for scope, entry in entries))
 
     def unknown_by_caller(self) -> Rows[UnknownScopeBy]:
         """The other scopes by caller. The most granted come first."""
@@ -120,8 +120,8 @@ class Usage:
                 self.unknown.add(scope, row["calls"])
 
     def _new_scopes(self) -> int:
-        found = {scope for text in self.texts.different("scopes") for scope in self._scopes_of(text)[1]}
-        return sum(scope not in self.unknown for scope in found)
+        scopes = {scope for text in self.texts.different("scopes") for scope in self._scopes_of(text)[1]}
+        return sum(scope not in self.unknown for scope in scopes)
 
     def _new_held(self) -> int:
         """The new callers, and unknown scopes, which any caller might have."""
@@ -144,18 +144,18 @@ class Usage:
 
     def _scopes_of(self, text: bytes) -> tuple[list[str], list[str]]:
         """The scopes in a scope string: scopes of the policy, and other scopes."""
-        found = self._carried.get(text)
-        if found is None:
+        scopes = self._carried.get(text)
+        if scopes is None:
             uses = self._policy.scope_usage([(b"GET", b"/", "user", text)])
             known, unknown = ([use.scope for use in uses if use.in_policy is there] for there in (True, False))
             known = list(map(intern, known))
-            found = known, [intern(_kept(scope)) for scope in unknown]
+            scopes = known, [intern(_kept(scope)) for scope in unknown]
             self._carried_bytes += len(text)
             if len(self._carried) >= TEXTS or self._carried_bytes > TEXTS_BYTES:
                 self._carried.clear()
                 self._carried_bytes = len(text)
-            self._carried[text] = found
-        return found
+            self._carried[text] = scopes
+        return scopes
 
 
 def _kept(scope: str) -> str:

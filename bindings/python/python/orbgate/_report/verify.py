@@ -56,46 +56,46 @@ def verify(
     """Checks a bundle; see `orbgate.audit.verify`."""
     with open(path, "rb") as file:
         data = file.read()
-    found = [_signature(os.fspath(path), data, public_key, signature)]
+    checks = [_signature(os.fspath(path), data, public_key, signature)]
     try:
         inside = unpack(data)
         manifest = _manifest(inside)
     except BrokenBundleError as error:
-        return Rows(Checked, [*found, Checked("bundle", False, str(error))])
+        return Rows(Checked, [*checks, Checked("bundle", False, str(error))])
     wrong = [*_members(manifest, MEMBERS, "manifest"), *_members(manifest.get("log"), OF_LOG, "manifest: log")]
     proved, why = _proved(inside, manifest)
-    found += [*wrong, *_whole(inside, manifest), *_proved_again(inside, manifest, proved, why)]
+    checks += [*wrong, *_whole(inside, manifest), *_proved_again(inside, manifest, proved, why)]
     if not log:
         again: Iterable[Checked] = [Checked("repetition", None, "no log was given")]
     elif wrong or _policy(inside, POLICY) is None:
         again = [Checked("repetition", False, "the bundle lacks parts that are needed to make it again: see above")]
     else:
         again = _repeated(inside, manifest, proved, [os.fspath(file) for file in log])
-    return Rows(Checked, [*found, *again])
+    return Rows(Checked, [*checks, *again])
 
 
 def _manifest(inside: dict[str, bytes]) -> dict[str, Any]:
     if MANIFEST not in inside:
         raise BrokenBundleError(f"it contains no `{MANIFEST}`")
     try:
-        found = json.loads(inside[MANIFEST], object_pairs_hook=once)
+        manifest = json.loads(inside[MANIFEST], object_pairs_hook=once)
         # JSON can escape half of a surrogate pair, which is not valid text.
-        json.dumps(found, ensure_ascii=False).encode()
+        json.dumps(manifest, ensure_ascii=False).encode()
     except (RecursionError, ValueError) as error:
         raise BrokenBundleError(f"`{MANIFEST}` cannot be read: {error}") from None
-    if not isinstance(found, dict) or "orbgate_evidence" not in found:
+    if not isinstance(manifest, dict) or "orbgate_evidence" not in manifest:
         raise BrokenBundleError(f"`{MANIFEST}` is not the manifest of a bundle")
-    if type(found["orbgate_evidence"]) is not int:
-        raise BrokenBundleError(f"`orbgate_evidence` of `{MANIFEST}` is {JSON[type(found['orbgate_evidence'])]}, not {JSON[int]}")
-    if found["orbgate_evidence"] != FORMAT:
-        raise TableError(f"the bundle has format {found['orbgate_evidence']!r}, but this package supports only {FORMAT}")
-    return found
+    if type(manifest["orbgate_evidence"]) is not int:
+        raise BrokenBundleError(f"`orbgate_evidence` of `{MANIFEST}` is {JSON[type(manifest['orbgate_evidence'])]}, not {JSON[int]}")
+    if manifest["orbgate_evidence"] != FORMAT:
+        raise TableError(f"the bundle has format {manifest['orbgate_evidence']!r}, but this package supports only {FORMAT}")
+    return manifest
 
 
-def _members(found: Any, members: dict[str, tuple[type, ...]], where: str) -> Iterable[Checked]:
+def _members(part: Any, members: dict[str, tuple[type, ...]], where: str) -> Iterable[Checked]:
     """Checks for members of the manifest that are missing or have the wrong type."""
     for name, types in members.items():
-        value = found.get(name, MISSING) if isinstance(found, dict) else MISSING
+        value = part.get(name, MISSING) if isinstance(part, dict) else MISSING
         if value is MISSING:
             yield Checked(f"{where}: {name}", False, "it is missing")
         elif type(value) not in types:
@@ -129,13 +129,13 @@ def _whole(inside: dict[str, bytes], manifest: dict[str, Any]) -> Iterable[Check
 
 def _proved(inside: dict[str, bytes], manifest: dict[str, Any]) -> tuple[Properties | None, str]:
     """The properties, proved again from the policy; or the reason why that isn't possible."""
-    policy, said = _policy(inside, POLICY), manifest.get("properties")
+    policy, stated = _policy(inside, POLICY), manifest.get("properties")
     if PROPERTIES not in inside:
         return None, "they are missing"
     if policy is None:
         return None, "there is no policy to prove them for"
     try:
-        return prove(policy, str(said.get("file")) if isinstance(said, dict) else PROPERTIES, inside[PROPERTIES]), ""
+        return prove(policy, str(stated.get("file")) if isinstance(stated, dict) else PROPERTIES, inside[PROPERTIES]), ""
     except PolicyError as error:
         return None, f"they cannot be read: {error}"
 
@@ -156,8 +156,8 @@ def _repeated(inside: dict[str, bytes], manifest: dict[str, Any], proved: Proper
         files = [(str(file["name"]), file["sha256"]) for file in manifest["log"]["files"]]
         arguments, title, top = manifest["log"]["arguments"], manifest["title"], manifest["top"]
         layout = Layout(arguments["columns"] or {}, **{name: arguments[name] for name in READ[1:]}, public=arguments.get("public"))
-        ordered, found = _matched(files, paths)
-        yield from found
+        ordered, checks = _matched(files, paths)
+        yield from checks
         if not ordered:
             return
         reader = Reader(ordered, arguments["format"], layout, [name for name, _ in files])
@@ -196,34 +196,34 @@ def _compared(name: str, before: bytes | None, now: bytes | None, note: str) -> 
 
 def _essence(manifest: bytes) -> dict[str, Any]:
     """The parts of a manifest that don't depend on versions."""
-    found: dict[str, Any] = json.loads(manifest)
-    return {name: value for name, value in found.items() if name not in ("made_by", "sha256")}
+    members: dict[str, Any] = json.loads(manifest)
+    return {name: value for name, value in members.items() if name not in ("made_by", "sha256")}
 
 
 def _matched(files: list[tuple[str, Any]], paths: list[str]) -> tuple[list[str], list[Checked]]:
     """The given files in the order of the bundle; empty if one is missing. Files are matched by content, not by name."""
     given = [(_digest(path), path) for path in files_of(paths)]
-    ordered, found = [], []
+    ordered, checks = [], []
     for name, digest in files:
         at = next((at for at, (of, _) in enumerate(given) if of == digest), None)
         if at is None:
             about = "the bundle has no digest of it, because it was not read to its end" if digest is None else f"no given file has its SHA-256, {digest}"
-            found.append(Checked(f"log {name}", False, about))
+            checks.append(Checked(f"log {name}", False, about))
         else:
             ordered.append(given.pop(at)[1])
-            found.append(Checked(f"log {name}", True, f"sha256:{digest}"))
-    found += [Checked(f"log {path}", False, "it is not a file of the bundle's log") for _, path in given]
+            checks.append(Checked(f"log {name}", True, f"sha256:{digest}"))
+    checks += [Checked(f"log {path}", False, "it is not a file of the bundle's log") for _, path in given]
     if not files:
-        found.append(Checked("log", False, "the page was made from a table, not from files"))
-    return (ordered if all(one.is_same for one in found) else []), found
+        checks.append(Checked("log", False, "the page was made from a table, not from files"))
+    return (ordered if all(one.is_same for one in checks) else []), checks
 
 
 def _digest(path: str) -> str:
-    found = sha256()
+    digest = sha256()
     with open(path, "rb") as file:
         while piece := file.read(PIECE):
-            found.update(piece)
-    return found.hexdigest()
+            digest.update(piece)
+    return digest.hexdigest()
 
 
 def sign(path: str, key: str) -> str:
@@ -253,12 +253,12 @@ def _signature(path: str, data: bytes, public_key: str | None, signature: str | 
         ran = subprocess.run([_minisign(), "-V", "-q", *key, "-m", copy.name, "-x", file], capture_output=True, text=True)
     finally:
         os.unlink(copy.name)
-    said = (ran.stderr or ran.stdout).strip().partition("\n")[0]
-    return Checked("signature", not ran.returncode, "made with this key" if not ran.returncode else said or "not made with this key")
+    message = (ran.stderr or ran.stdout).strip().partition("\n")[0]
+    return Checked("signature", not ran.returncode, "made with this key" if not ran.returncode else message or "not made with this key")
 
 
 def _minisign() -> str:
-    found = shutil.which("minisign")
-    if found is None:
+    program = shutil.which("minisign")
+    if program is None:
         raise TableError("signatures require the program minisign, which is not installed: https://jedisct1.github.io/minisign")
-    return found
+    return program

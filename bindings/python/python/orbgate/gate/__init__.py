@@ -264,15 +264,15 @@ def _shape(route: str) -> str:
     return "/".join("{}" if segment.startswith("{") else segment for segment in route.split("/"))
 
 
-def decided(found: object, method: str, path: str) -> Allowed:
+def decided(allowed: object, method: str, path: str) -> Allowed:
     """The decision in a request, if a gate allowed exactly this request. Otherwise raises RuntimeError, so that the
     request gets a 500.
     """
-    if not isinstance(found, Allowed):
+    if not isinstance(allowed, Allowed):
         raise RuntimeError("no gate has decided this request: `protect` this application, outside everything that serves requests")
-    if not found._is_for(method, path):
+    if not allowed._is_for(method, path):
         raise RuntimeError("the request isn't the one that the gate decided: something inside the gate has changed its method or path")
-    return found
+    return allowed
 
 
 class RoutesDiffer(OrbgateError):
@@ -325,7 +325,7 @@ class Gate(_native.Gate):
     _keys: Keys
     _count: Callable[[str, Mapping[str, str]], object]
     _audit: Callable[[str], object] | None
-    _said: set[str]
+    _logged: set[str]
     _loading: threading.Lock
     _watch: Watch | None
     _rules: tuple[bool, bool]
@@ -390,7 +390,7 @@ class Gate(_native.Gate):
         gate._keys = Keys(gate, checked("fetch", fetch))
         gate._count = counter() if count is None else checked("count", count)
         gate._audit = None if audit is None else checked("audit", audit)
-        gate._said = set()
+        gate._logged = set()
         gate._loading = threading.Lock()
         gate._watch = None
         gate._rules = refuse_wider, require_seal
@@ -496,10 +496,10 @@ class Gate(_native.Gate):
         """The decision of an allowed request, for the service."""
         if not answer or (answer.token is None and answer.public_template is None):
             raise ValueError("the request is denied")
-        found = Allowed(self, answer, method, target)
+        allowed = Allowed(self, answer, method, target)
         # `answer` has counted it.
-        found._noted = True
-        return found
+        allowed._noted = True
+        return allowed
 
     def check_routes(self, routes: Iterable[tuple[str, str]]) -> None:
         """Compares the routes of a service, each a method and a template such as `/users/{id}`, with the routes of the
@@ -514,8 +514,8 @@ class Gate(_native.Gate):
 
     def warn(self, text: str, *values: object, exc_info: bool = False) -> None:
         """Logs an error once, for example why every request is denied."""
-        if text not in self._said:
-            self._said.add(text)
+        if text not in self._logged:
+            self._logged.add(text)
             logger.error(text, *values, exc_info=exc_info)
 
     def _ask(self, method: str | bytes, target: str | bytes, headers: _Headers) -> Answer:
@@ -624,8 +624,8 @@ def _explained(answer: Answer, method: str, path: str) -> str:
         request["token"] = {"kind": "unknown", "scopes": ""}
     explanation = _native.ask(answer.policy, "explain", json.dumps({"request": request}))
     decision = answer.decision.to_dict()
-    found = json.loads(explanation)
-    if (found["reason"], found["detail"]) != (decision["reason"], decision["detail"]):
+    explained = json.loads(explanation)
+    if (explained["reason"], explained["detail"]) != (decision["reason"], decision["detail"]):
         # A header or the query, which the explanation doesn't get, is the cause.
         explanation = json.dumps(decision, separators=(",", ":"))
     return f'{{"method":{json.dumps(method)},"path":{json.dumps(path)},"explanation":{explanation}}}'

@@ -32,28 +32,28 @@ class _Compared:
 
     async def __call__(self, scope: _Scope, receive: Any, send: Send) -> None:
         if scope["type"] in ("http", "websocket"):
-            found = scope.get("orbgate")
-            if not isinstance(found, Allowed):
+            allowed = scope.get("orbgate")
+            if not isinstance(allowed, Allowed):
                 raise RuntimeError("these routes are protected, but the gate hasn't decided this request: is it installed around all of them?")
-            template, only_options, is_last = self._chosen(found, scope)
-            answer = found.compare(scope.get("method", "GET"), scope["path"], template, only_options=only_options, is_last=False)
+            template, only_options, is_last = self._chosen(allowed, scope)
+            answer = allowed.compare(scope.get("method", "GET"), scope["path"], template, only_options=only_options, is_last=False)
             if answer and is_last:
-                answer = await found._hold_async()
+                answer = await allowed._hold_async()
             if not answer:
                 await deny(answer, answer.status, scope, send)
                 return
         await self.app(scope, receive, send)
 
-    def _chosen(self, found: Allowed, scope: _Scope) -> tuple[str, bool, bool]:
+    def _chosen(self, allowed: Allowed, scope: _Scope) -> tuple[str, bool, bool]:
         """The whole template of the route that this router chooses, whether a preflight can run it, and whether no other
         router chooses after it.
         """
-        prefix, root_path = found._routers.get(id(self.router), ("", None))
+        prefix, root_path = allowed._routers.get(id(self.router), ("", None))
         if root_path != scope.get("root_path", ""):
             # Something changed which part of the path is compared with the routes, or called this router in an unknown
             # way.
             return _UNKNOWN
-        return _taken(self.router.routes, {**scope}, prefix, found)
+        return _taken(self.router.routes, {**scope}, prefix, allowed)
 
 
 class _Same:
@@ -65,15 +65,15 @@ class _Same:
         self.app = app
 
     async def __call__(self, scope: _Scope, receive: Any, send: Send) -> None:
-        found = scope.get("orbgate")
-        if not isinstance(found, Allowed):
+        allowed = scope.get("orbgate")
+        if not isinstance(allowed, Allowed):
             raise RuntimeError("this route is protected, but the gate hasn't decided this request: has a middleware of the route replaced the scope?")
         method, path = scope.get("method", "GET"), scope["path"]
-        if not found._is_for(method, path):
-            answer = found.compare(method, path, "")
+        if not allowed._is_for(method, path):
+            answer = allowed.compare(method, path, "")
             await deny(answer, answer.status, scope, send)
             return
-        answer = await found._hold_async()
+        answer = await allowed._hold_async()
         if not answer:
             await deny(answer, answer.status, scope, send)
             return
@@ -127,7 +127,7 @@ def _guard_endpoint(route: Any) -> bool:
 _UNKNOWN = "", False, True
 
 
-def _taken(routes: Iterable[Any], scope: _Scope, prefix: str, found: Allowed) -> tuple[str, bool, bool]:
+def _taken(routes: Iterable[Any], scope: _Scope, prefix: str, allowed: Allowed) -> tuple[str, bool, bool]:
     """The template of the chosen route, "" without one or if it is unknown, whether a preflight can run it, and whether
     that is the last choice.
     """
@@ -147,12 +147,12 @@ def _taken(routes: Iterable[Any], scope: _Scope, prefix: str, found: Allowed) ->
         if inner is None:
             if not is_endpoint:
                 return _UNKNOWN
-            return template, found._answer.preflight and _is_for_options(route), not _guard_endpoint(route)
+            return template, allowed._answer.preflight and _is_for_options(route), not _guard_endpoint(route)
         guard(inner)
         scope = {**scope, **child}
         prefix = prefix if is_endpoint else template
-        found._routers[id(inner)] = prefix, scope.get("root_path", "")
-        return (*_taken(inner.routes, scope, prefix, found)[:2], False)
+        allowed._routers[id(inner)] = prefix, scope.get("root_path", "")
+        return (*_taken(inner.routes, scope, prefix, allowed)[:2], False)
     return _UNKNOWN
 
 

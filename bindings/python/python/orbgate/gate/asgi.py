@@ -88,8 +88,8 @@ class GateMiddleware:
         if limit is not None and scope["type"] == "http":
             body, receive = await whole(receive, limit)
             bonus = isinstance(body, bytes) and _native.allows_bonus_orbs(body)
-        found = Allowed(self.gate, answer, method, target or b"", scope["headers"], bonus=bonus)._within(scope.get("orbgate"))
-        scope["orbgate"] = found
+        allowed = Allowed(self.gate, answer, method, target or b"", scope["headers"], bonus=bonus)._within(scope.get("orbgate"))
+        scope["orbgate"] = allowed
         app, router = find(self.app)
         if router is None:
             app, router = find(scope.get("app"))
@@ -98,15 +98,15 @@ class GateMiddleware:
         root_path: str = own or scope.get("root_path", "")
         if root_path != (own or self.root_path):
             self.gate.warn("requests are denied because the server's root path is `%s`, but the gate's `root_path` is `%s`", root_path, self.root_path)
-            answer = found.compare(method, scope["path"], "")
+            answer = allowed.compare(method, scope["path"], "")
             await deny(answer, answer.status, scope, send)
             return
         if router is not None:
             guard(router)
             is_part = root_path and f"{scope['path']}/".startswith(f"{root_path}/")
-            found._routers[id(router)] = root_path if is_part else "", root_path
+            allowed._routers[id(router)] = root_path if is_part else "", root_path
         elif not self._holds_later:
-            answer = await found._hold_async(is_last=not self.is_compared)
+            answer = await allowed._hold_async(is_last=not self.is_compared)
             if not answer:
                 await deny(answer, answer.status, scope, send)
                 return
@@ -114,10 +114,10 @@ class GateMiddleware:
             if self.gate._ledger is None:
                 await self.app(scope, receive, send)
             else:
-                await _Charged(found, receive, send).run(self.app, scope)
+                await _Charged(allowed, receive, send).run(self.app, scope)
         finally:
             # Something other than a route has responded.
-            found._note()
+            allowed._note()
 
     def _report_unseen(self, outer: Any) -> None:
         """A Starlette router called this middleware, so nothing protects the router's own routes."""
@@ -173,8 +173,8 @@ class _Charged:
     answer is complete, even if nobody reads it.
     """
 
-    def __init__(self, found: Allowed, receive: _Receive, send: Send) -> None:
-        self._found = found
+    def __init__(self, allowed: Allowed, receive: _Receive, send: Send) -> None:
+        self._allowed = allowed
         self._receive = receive
         self._send = send
         self._status: int | None = None
@@ -187,10 +187,10 @@ class _Charged:
             await app(scope, self._received, self._sent)
         except BaseException as error:
             is_stopped = self._has_begun or self._has_left or isinstance(error, asyncio.CancelledError)
-            self._found._settle("cancelled" if is_stopped else "failed")
+            self._allowed._settle("cancelled" if is_stopped else "failed")
             raise
         # An answer that isn't complete was dropped.
-        self._found._settle("cancelled" if self._status is not None or self._has_left else "failed")
+        self._allowed._settle("cancelled" if self._status is not None or self._has_left else "failed")
 
     async def _received(self) -> MutableMapping[str, Any]:
         message = await self._receive()
@@ -202,21 +202,21 @@ class _Charged:
         if kind == "http.response.start":
             self._status = message["status"]
             if self._status >= 400:
-                self._found._settle("status", self._status)
+                self._allowed._settle("status", self._status)
             else:
-                self._is_read = self._found._begins(message.get("headers", ()))
+                self._is_read = self._allowed._begins(message.get("headers", ()))
         elif kind in ("http.response.body", "http.response.zerocopysend", "http.response.pathsend"):
             self._has_begun |= kind != "http.response.body" or bool(message.get("body"))
             if self._is_read:
                 piece = message.get("body", b"") if kind == "http.response.body" else None
-                self._is_read = self._found._reads(None if piece is None else bytes(piece))
+                self._is_read = self._allowed._reads(None if piece is None else bytes(piece))
             if not message.get("more_body", False):
-                self._found._settle("status", self._status or 500)
+                self._allowed._settle("status", self._status or 500)
         elif kind == "accept":
             # A WebSocket is charged at its handshake.
-            self._found._settle("status", 101)
+            self._allowed._settle("status", 101)
         elif kind == "close":
-            self._found._settle("status", 403)
+            self._allowed._settle("status", 403)
         try:
             await self._send(message)
         except OSError:

@@ -67,28 +67,28 @@ def around(app: Any, gate: Gate) -> Any:
 
 def _process_view(request: Any, *_: Any) -> Any:
     """None if the view that is about to run is the decided one, and its orbs are held; otherwise the denial."""
-    found, answer = _compare(request)
-    return _denial(found._hold() if answer else answer)
+    allowed, answer = _compare(request)
+    return _denial(allowed._hold() if answer else answer)
 
 
 async def _process_view_async(request: Any, *_: Any) -> Any:
-    found, answer = _compare(request)
-    return _denial(await found._hold_async() if answer else answer)
+    allowed, answer = _compare(request)
+    return _denial(await allowed._hold_async() if answer else answer)
 
 
 def _compare(request: Any) -> tuple[Allowed, Answer]:
     from django.conf import settings  # type: ignore[import-untyped]
 
-    found = getattr(request, "scope", request.META).get("orbgate")
-    if not isinstance(found, Allowed):
+    allowed = getattr(request, "scope", request.META).get("orbgate")
+    if not isinstance(allowed, Allowed):
         raise RuntimeError("this application is protected, but the gate hasn't decided this request: serve what `protect` returns")
     # Below a prefix, which can come from a header, `path_info` is only a part of the path.
     match = request.resolver_match
     # Other URLs, such as those of one host, weren't decided, even if a template is the same.
     is_known = match is not None and getattr(request, "urlconf", None) in (None, settings.ROOT_URLCONF)
     template = f"/{_template(match.route)}" if is_known else ""
-    only_options = is_known and found._answer.preflight and _is_for_options(match.func)
-    return found, found.compare(request.method, request.path_info, template, only_options=only_options, is_last=False)
+    only_options = is_known and allowed._answer.preflight and _is_for_options(match.func)
+    return allowed, allowed.compare(request.method, request.path_info, template, only_options=only_options, is_last=False)
 
 
 def _denial(answer: Answer) -> Any:

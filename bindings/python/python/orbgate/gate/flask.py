@@ -52,15 +52,15 @@ def _compare(*, is_last: bool = True) -> Any:
     """None if the view that is about to run is the decided one; otherwise the denial."""
     from flask import Response, request
 
-    found = request.environ.get("orbgate")
-    if not isinstance(found, Allowed):
+    allowed = request.environ.get("orbgate")
+    if not isinstance(allowed, Allowed):
         raise RuntimeError("this application is protected, but the gate hasn't decided this request: has `wsgi_app` been replaced?")
     rule = request.url_rule
     template = "" if rule is None else _template(rule)
-    only_options = found._answer.preflight and rule is not None and _is_for_options(rule)
-    answer = found.compare(request.method, request.path, template, only_options=only_options, is_last=False)
+    only_options = allowed._answer.preflight and rule is not None and _is_for_options(rule)
+    answer = allowed.compare(request.method, request.path, template, only_options=only_options, is_last=False)
     if answer and is_last:
-        answer = found._hold()
+        answer = allowed._hold()
     if answer:
         return None
     response = Response(b"", answer.status, answer.headers)

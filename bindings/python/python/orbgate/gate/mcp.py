@@ -35,9 +35,9 @@ class _Caller:
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http":
-            found = allowed(scope)
-            if found.public_template is None:
-                scope = {**scope, "user": _user(found.token)}
+            decided = allowed(scope)
+            if decided.public_template is None:
+                scope = {**scope, "user": _user(decided.token)}
         await self.app(scope, receive, send)
 
 

@@ -96,11 +96,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         issuer, url = self.server.issuer, urlsplit(self.path)
-        asked = {name: values[0] for name, values in parse_qs(url.query).items()}
+        query = {name: values[0] for name, values in parse_qs(url.query).items()}
         answers = {
             "/tokens.yaml": lambda: issuer.tokens + "\n",
             "/jwks": lambda: issuer.fetch(issuer.name, 0, 0).body.decode(),
-            "/token": lambda: issuer.bearer(asked.get("kind", "user"), asked.get("scope", "")).removeprefix("Bearer "),
+            "/token": lambda: issuer.bearer(query.get("kind", "user"), query.get("scope", "")).removeprefix("Bearer "),
         }
         answer = answers.get(url.path)
         body = b"" if answer is None else answer().encode()

@@ -71,17 +71,17 @@ class GateMiddleware:
         limit = self.gate._bonus_limit(answer)
         body = None if limit is None else whole_of_wsgi(environ, limit)
         bonus = body is not None and _native.allows_bonus_orbs(body)
-        found = Allowed(self.gate, answer, method, target or "", headers, bonus=bonus)._within(environ.get("orbgate"))
-        environ["orbgate"] = found
+        allowed = Allowed(self.gate, answer, method, target or "", headers, bonus=bonus)._within(environ.get("orbgate"))
+        environ["orbgate"] = allowed
         script_name: str = environ.get("SCRIPT_NAME", "")
         if script_name != self.script_name:
             self.gate.warn(
                 "requests are denied because their `SCRIPT_NAME` is `%s`, but the gate's `script_name` is `%s`", script_name, self.script_name
             )
-            answer = found.compare(method, _path(environ), "")
+            answer = allowed.compare(method, _path(environ), "")
             return _deny(answer, answer.status, start_response)
         if not self._holds_later:
-            answer = found._hold(is_last=not self.is_compared)
+            answer = allowed._hold(is_last=not self.is_compared)
             if not answer:
                 return _deny(answer, answer.status, start_response)
         response: Iterable[bytes] | None = None
@@ -89,13 +89,13 @@ class GateMiddleware:
             if self.gate._ledger is None:
                 response = self.app(environ, start_response)
             else:
-                response = _Charged(found, method, start_response).run(self.app, environ)
+                response = _Charged(allowed, method, start_response).run(self.app, environ)
         finally:
             is_over = response is None or isinstance(response, (list, tuple))
             if is_over:
                 # Something other than a route has responded.
-                found._note()
-        return response if is_over or found._noted is not None else _Later(response, found)
+                allowed._note()
+        return response if is_over or allowed._noted is not None else _Later(response, allowed)
 
     def _target(self, environ: dict[str, Any]) -> str | None:
         """The target of the request line; None if the server doesn't provide it, and "" if something has changed it.
@@ -117,9 +117,9 @@ class GateMiddleware:
 class _Later:
     """A response of an application that might compare only when the response is read, as a generator does."""
 
-    def __init__(self, response: Iterable[bytes], found: Allowed) -> None:
+    def __init__(self, response: Iterable[bytes], allowed: Allowed) -> None:
         self._response = response
-        self._found = found
+        self._allowed = allowed
 
     def __iter__(self) -> Iterator[bytes]:
         return iter(self._response)
@@ -130,7 +130,7 @@ class _Later:
             if close is not None:
                 close()
         finally:
-            self._found._note()
+            self._allowed._note()
 
 
 class _Charged:
@@ -138,8 +138,8 @@ class _Charged:
     nobody reads it.
     """
 
-    def __init__(self, found: Allowed, method: str, start_response: Callable[..., Any]) -> None:
-        self._found = found
+    def __init__(self, allowed: Allowed, method: str, start_response: Callable[..., Any]) -> None:
+        self._allowed = allowed
         self._method = method
         self._start_response = start_response
         self._status: int | None = None
@@ -151,10 +151,10 @@ class _Charged:
         try:
             self._response = app(environ, self._started)
         except BaseException:
-            self._found._settle("cancelled" if self._sent else "failed")
+            self._allowed._settle("cancelled" if self._sent else "failed")
             raise
         if self._is_whole() or self._status in (204, 304) or (self._method == "HEAD" and self._status is not None):
-            self._found._settle("status", self._status or 500)
+            self._allowed._settle("status", self._status or 500)
         return self._response if isinstance(self._response, (list, tuple)) else self
 
     def _is_whole(self) -> bool:
@@ -166,7 +166,7 @@ class _Charged:
         lengths = [value for name, value in headers if name.lower() == "content-length" and value.isdigit()]
         self._length = int(lengths[0]) if lengths else None
         if self._status >= 400:
-            self._found._settle("status", self._status)
+            self._allowed._settle("status", self._status)
         write: Callable[[bytes], Any] = self._start_response(status, headers, *rest)
 
         def written(data: bytes) -> Any:
@@ -180,15 +180,15 @@ class _Charged:
             for piece in self._response:
                 self._sent += len(piece)
                 if self._length is not None and self._sent >= self._length:
-                    self._found._settle("status", self._status or 500)
+                    self._allowed._settle("status", self._status or 500)
                 yield piece
         except GeneratorExit:
-            self._found._settle("cancelled")
+            self._allowed._settle("cancelled")
             raise
         except BaseException:
-            self._found._settle("cancelled" if self._sent else "failed")
+            self._allowed._settle("cancelled" if self._sent else "failed")
             raise
-        self._found._settle("status", self._status or 500)
+        self._allowed._settle("status", self._status or 500)
 
     def close(self) -> None:
         try:
@@ -197,10 +197,10 @@ class _Charged:
                 close()
         finally:
             # It wasn't read to its end.
-            self._found._settle("cancelled")
+            self._allowed._settle("cancelled")
 
     def __del__(self) -> None:
-        self._found._settle("cancelled")
+        self._allowed._settle("cancelled")
 
 
 def _deny(answer: Answer, status: int | None, start_response: Callable[..., Any], method: str = "") -> list[bytes]:

@@ -26,27 +26,27 @@ KINDS = (
 )  # fmt: skip
 
 
-def findings(found: Figures) -> Rows[Finding]:
+def findings(figures: Figures) -> Rows[Finding]:
     """The findings, the most severe first. In each level, findings about wrongly served calls come first."""
-    every = (*of_log(found), *of_server(found), *of_properties(found), *of_tokens(found), *of_clients(found), *of_changes(found), *of_unjudged(found), *of_bursts(found), *of_ledger(found), *of_orbs(found), *of_scopes(found))
+    every = (*of_log(figures), *of_server(figures), *of_properties(figures), *of_tokens(figures), *of_clients(figures), *of_changes(figures), *of_unjudged(figures), *of_bursts(figures), *of_ledger(figures), *of_orbs(figures), *of_scopes(figures))
     # With the policy of another service, nothing else on the page holds.
     return Rows(Finding, sorted(every, key=lambda row: (row.kind != OTHER_POLICY, LEVELS.index(row.level))))
 
 
-def checked(found: Figures) -> list[str]:
+def checked(figures: Figures) -> list[str]:
     """The checks that found nothing, and those that the log doesn't allow, a sentence each."""
-    said = [*(responses(found),), f"{were(found.denied)} denied, and no caller looks like a probe or a misconfigured client." if found.denied else "No call was denied."]
-    if bounds := hour_is_bound(found.denials.groups):
-        said.append(bounds)
-    if found.times.first is None:
-        said.append("The log has no times, so clients whose calls fail from a time on can't be recognised.")
-    if not found.callers.counts:
-        said.append("The log names no callers, so grants were compared for all calls together.")
-    said.append("Every row could be read, every granted scope was used, and every scope in a valid token is in the policy.")
-    return [*said, *(["Every property holds."] if found.properties is not None else [])]
+    sentences = [*(responses(figures),), f"{were(figures.denied)} denied, and no caller looks like a probe or a misconfigured client." if figures.denied else "No call was denied."]
+    if bounds := hour_is_bound(figures.denials.groups):
+        sentences.append(bounds)
+    if figures.times.first is None:
+        sentences.append("The log has no times, so clients whose calls fail from a time on can't be recognised.")
+    if not figures.callers.counts:
+        sentences.append("The log names no callers, so grants were compared for all calls together.")
+    sentences.append("Every row could be read, every granted scope was used, and every scope in a valid token is in the policy.")
+    return [*sentences, *(["Every property holds."] if figures.properties is not None else [])]
 
 
-def nothing(found: Figures) -> str:
+def nothing(figures: Figures) -> str:
     """The verdict without findings. A log whose responses prove nothing has none, but is not fine."""
-    calls = number(found.calls, "call")
-    return f"Nothing to do: {calls} checked." if found.served.proved else f"No finding in {calls}, but no response shows what the server did."
+    calls = number(figures.calls, "call")
+    return f"Nothing to do: {calls} checked." if figures.served.proved else f"No finding in {calls}, but no response shows what the server did."

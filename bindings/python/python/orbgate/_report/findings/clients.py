@@ -39,31 +39,31 @@ FAILING: dict[str, tuple[str, str, Callable[[Sequence[Failure]], str]]] = {
 OLD = ("always_denied_client",)
 
 
-def of_clients(found: Figures) -> Iterator[Finding]:
-    yield from _probes(found)
-    yield from _attacks(found)
-    yield from _outages(found)
+def of_clients(figures: Figures) -> Iterator[Finding]:
+    yield from _probes(figures)
+    yield from _attacks(figures)
+    yield from _outages(figures)
     for kind, (level, what, advice) in FAILING.items():
         # The finding about refused calls has those that the server refused.
-        rows = found.denials.failures.where(lambda row: row.looks_like == what and row.outcome != REJECTED and is_old(row, found) == (kind in OLD))
+        rows = figures.denials.failures.where(lambda row: row.looks_like == what and row.outcome != REJECTED and is_old(row, figures) == (kind in OLD))
         if rows:
             callers = [*dict.fromkeys(row.caller for row in rows)]
-            said = "; ".join(described(row, found) for row in rows[:MOST_PAIRS])
+            details = "; ".join(described(row, figures) for row in rows[:MOST_PAIRS])
             others = [caller for caller in callers if caller not in {row.caller for row in rows[:MOST_PAIRS]}]
             names = f". The {'other' if len(others) == 1 else 'others'}: {named(others)}" if others else ""
-            sentence = f"{look_like(callers, found.denials.failures_is_exact, what)}: {said}{names}."
-            yield Finding(level, kind, len(callers), found.denials.failures_is_exact, sentence, _action(rows, found, advice(rows)), CAUSES)
-    stale = found.denials.groups.where(lambda row: row.looks_like == STALE)
+            sentence = f"{look_like(callers, figures.denials.failures_is_exact, what)}: {details}{names}."
+            yield Finding(level, kind, len(callers), figures.denials.failures_is_exact, sentence, _action(rows, figures, advice(rows)), CAUSES)
+    stale = figures.denials.groups.where(lambda row: row.looks_like == STALE)
     if stale:
         first, clients = stale[0], _callers(stale)
-        sentence = f"{look_like(clients, found.denials.is_exact, STALE)}: {who(first.caller)} makes {bound(first.calls, first.is_exact, 'call')} to routes that only the other policy has{when_seen(first)}{since_last(first, found)}."
+        sentence = f"{look_like(clients, figures.denials.is_exact, STALE)}: {who(first.caller)} makes {bound(first.calls, first.is_exact, 'call')} to routes that only the other policy has{when_seen(first)}{since_last(first, figures)}."
         action = "If the other policy is older, update the client to the routes of this policy; if it is newer, deploy it first."
-        yield Finding(MEDIUM, "other_policy_client", len(clients), found.denials.is_exact, sentence, action, CAUSES)
+        yield Finding(MEDIUM, "other_policy_client", len(clients), figures.denials.is_exact, sentence, action, CAUSES)
 
 
-def _probes(found: Figures) -> Iterator[Finding]:
+def _probes(figures: Figures) -> Iterator[Finding]:
     """Probes. One that has no valid token and is always refused is what every server on the internet sees."""
-    rows = found.denials.groups.where(lambda row: row.looks_like == PROBE)
+    rows = figures.denials.groups.where(lambda row: row.looks_like == PROBE)
     for level, probes in ((HIGH, rows.where(lambda row: not is_harmless(row))), (LOW, rows.where(is_harmless))):
         if probes:
             first = max(probes, key=lambda row: (row.served_though_denied or 0, row.paths, row.calls))
@@ -73,8 +73,8 @@ def _probes(found: Figures) -> Iterator[Finding]:
             others = [row.caller for row in probes if row is not first]
             names = f". The {'other' if len(others) == 1 else 'others'}: {named(others)}" if others else ""
             action = "Find out who this is; block the caller unless it only uses a wrong base path." if level == HIGH else "Every public server gets such calls; make sure that it refuses them."
-            sentence = f"{look_like(probes, found.denials.is_exact, PROBE)}: {tried}{names}."
-            yield Finding(level, PROBE if level == HIGH else "scanner", len(probes), found.denials.is_exact, sentence, action, CAUSES)
+            sentence = f"{look_like(probes, figures.denials.is_exact, PROBE)}: {tried}{names}."
+            yield Finding(level, PROBE if level == HIGH else "scanner", len(probes), figures.denials.is_exact, sentence, action, CAUSES)
 
 
 def is_harmless(row: Denied) -> bool:
@@ -83,11 +83,11 @@ def is_harmless(row: Denied) -> bool:
     return not has_token and not row.served_though_denied
 
 
-def _outages(found: Figures) -> Iterator[Finding]:
+def _outages(figures: Figures) -> Iterator[Finding]:
     """Times in which far more calls failed than otherwise."""
     # The finding about refused calls has those that the server refused.
-    for row in found.denials.failures.where(lambda row: row.looks_like == OUTAGE and row.outcome != REJECTED):
-        times = when(row.since, row.until, found.times.has_days_alone)
+    for row in figures.denials.failures.where(lambda row: row.looks_like == OUTAGE and row.outcome != REJECTED):
+        times = when(row.since, row.until, figures.times.has_days_alone)
         how = "were answered with 5xx" if row.outcome == ERROR else "were refused for their tokens"
         route = f", nearly all to {row.route}" if row.route is not None else ""
         callers = f" It concerns {shown(row.pattern, MOST_OF_NAMES)}." if row.pattern else ""
@@ -96,34 +96,34 @@ def _outages(found: Figures) -> Iterator[Finding]:
         yield Finding(MEDIUM, "outage", row.failed, True, sentence, action, CAUSES)
 
 
-def _attacks(found: Figures) -> Iterator[Finding]:
+def _attacks(figures: Figures) -> Iterator[Finding]:
     """Attacks on known routes, of which those that succeeded in the end are the most severe."""
-    rows = found.denials.failures.where(lambda row: row.looks_like == ATTACK)
+    rows = figures.denials.failures.where(lambda row: row.looks_like == ATTACK)
     for level, attacks in ((HIGH, rows.where(lambda row: row.succeeded > 0)), (MEDIUM, rows.where(lambda row: not row.succeeded))):
         if attacks:
-            said = "; ".join(described(row, found) for row in attacks[:MOST_PAIRS])
+            details = "; ".join(described(row, figures) for row in attacks[:MOST_PAIRS])
             others = [row.caller for row in attacks[MOST_PAIRS:]]
             names = f". The {'other' if len(others) == 1 else 'others'}: {named(others)}" if others else ""
             is_spread = all(row.counted == ALL for row in attacks)
             action = "Find out what the calls after the refused ones did, and revoke their token." if level == HIGH else "Limit the calls to this route, whoever makes them." if is_spread and len(attacks) == 1 else "Limit the calls to these routes, whoever makes them." if is_spread else "Find out who this is, and block or limit the caller."
-            sentence = f"{look_like(attacks, found.denials.failures_is_exact, ATTACK)}: {said}{names}."
-            yield Finding(level, "attack" if level == MEDIUM else "successful_attack", len(attacks), found.denials.failures_is_exact, sentence, action, CAUSES)
+            sentence = f"{look_like(attacks, figures.denials.failures_is_exact, ATTACK)}: {details}{names}."
+            yield Finding(level, "attack" if level == MEDIUM else "successful_attack", len(attacks), figures.denials.failures_is_exact, sentence, action, CAUSES)
 
 
-def of_bursts(found: Figures) -> Iterator[Finding]:
+def of_bursts(figures: Figures) -> Iterator[Finding]:
     """Many allowed calls at once. Healthy jobs make such calls, too."""
-    if rows := found.bursts:
-        said = "; ".join(f"{who(row.caller)} made {number(row.calls)} of its {number(row.of, 'call')} to {row.route} {when(row.first, row.last, False)}" for row in rows[:MOST_PAIRS])
+    if rows := figures.bursts:
+        details = "; ".join(f"{who(row.caller)} made {number(row.calls)} of its {number(row.of, 'call')} to {row.route} {when(row.first, row.last, False)}" for row in rows[:MOST_PAIRS])
         more = f"; and {number(len(rows) - MOST_PAIRS, 'more pair')} of caller and route" if len(rows) > MOST_PAIRS else ""
-        sentence = f"Many allowed calls within two hours, at least as many as in the rest of the log: {said}{more}."
-        yield Finding(LOW, "burst", sum(row.calls for row in rows), found.denials.failures_is_exact, sentence, "Ask whose job this was, if you do not know it: the policy allows these calls, whatever they are for.", ROUTES)
+        sentence = f"Many allowed calls within two hours, at least as many as in the rest of the log: {details}{more}."
+        yield Finding(LOW, "burst", sum(row.calls for row in rows), figures.denials.failures_is_exact, sentence, "Ask whose job this was, if you do not know it: the policy allows these calls, whatever they are for.", ROUTES)
 
 
-def _action(rows: Sequence[Failure], found: Figures, advice: str) -> str:
+def _action(rows: Sequence[Failure], figures: Figures, advice: str) -> str:
     """The advice for callers that still make such calls, and for those that have stopped."""
     if rows[0].looks_like in (RECOVERED, RETRIES):
         return advice
-    going = {row.caller for row in rows if row.after >= AFTER or not is_gone(row, found)}
+    going = {row.caller for row in rows if row.after >= AFTER or not is_gone(row, figures)}
     stopped = len({row.caller for row in rows} - going)
     if not stopped:
         return advice

@@ -23,20 +23,20 @@ ACTIONS = {
 }
 
 
-def of_ledger(found: Figures) -> Iterator[Finding]:
+def of_ledger(figures: Figures) -> Iterator[Finding]:
     """One finding for each way to differ."""
     for what, kind in KINDS.items():
-        rows = () if found.reconciled is None else found.reconciled.of(what)
+        rows = () if figures.reconciled is None else figures.reconciled.of(what)
         if rows:
             calls, orbs, captured = sum(row.calls for row in rows), sum(row.orbs for row in rows), sum(row.captured for row in rows)
-            said = {
+            difference = {
                 HELD: f"{number(calls, 'hold')} {'has' if calls == 1 else 'have'} no call in the log, and {number(captured, 'orb')} of {'it' if calls == 1 else 'them'} {'was' if captured == 1 else 'were'} captured",
                 CALLED: f"{number(calls, 'served call')} that {'consumes' if calls == 1 else 'consume'} orbs {'has' if calls == 1 else 'have'} no hold in the ledger",
                 CAPTURED: f"{number(captured, 'orb')} {'was' if captured == 1 else 'were'} captured for {number(calls, 'call')}, for which the policy states {number(orbs)}",
             }[what]
             more = f", and {number(len(rows) - MOST_PAIRS, 'more route')}" if len(rows) > MOST_PAIRS else ""
             level = {HELD: HIGH if captured else LOW, CALLED: HIGH, CAPTURED: MEDIUM}[what]
-            yield Finding(level, kind, calls, True, f"{said}: {', '.join(map(_of_route, rows[:MOST_PAIRS]))}{more}.", ACTIONS[what], ORBS)
+            yield Finding(level, kind, calls, True, f"{difference}: {', '.join(map(_of_route, rows[:MOST_PAIRS]))}{more}.", ACTIONS[what], ORBS)
 
 
 def _of_route(row: Difference) -> str:

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 OTHER_POLICY = "other_policy"
 
 
-def of_log(found: Figures) -> Iterator[Finding]:
-    log = found.log
+def of_log(figures: Figures) -> Iterator[Finding]:
+    log = figures.log
     if log.broken is not None:
         yield Finding(HIGH, "broken_log", 1, True, f"The log breaks off: {shown(log.broken)}.", "Read the whole log; the numbers cover only the rows before.", UNREAD)
-    elif not found.calls:
+    elif not figures.calls:
         yield Finding(HIGH, "no_calls", 1, True, "The log has no readable calls, so nothing was checked.", "Check that this is the right file, and that its format and columns are right.", UNREAD if log.unread else NO_CALLS)
     if log.other_policy is not None:
         action = "Write each path as the client sent it, or correct the policy's base path. Until then, no number on this page holds." if log.has_other_base else "Give the policy that decided this log with --policy. Until then, no number on this page holds."
-        yield Finding(MEDIUM, OTHER_POLICY, found.calls, True, log.other_policy, action, ROUTES)
+        yield Finding(MEDIUM, OTHER_POLICY, figures.calls, True, log.other_policy, action, ROUTES)
     if log.unread:
-        of_all = f"{number(log.unread)} of {number(found.calls + log.unread, 'row')} could not be read"
+        of_all = f"{number(log.unread)} of {number(figures.calls + log.unread, 'row')} could not be read"
         yield Finding(MEDIUM, "unread_rows", log.unread, True, f"{of_all}, so the results might be incomplete.", "Find out why these rows are unreadable: correct them and read the log again, or accept them with --tolerate.", UNREAD)
     # The first one is that the log breaks off.
     if warnings := log.warnings[log.broken is not None :]:
@@ -45,35 +45,35 @@ FIRST_SENTENCE = re.compile(r"((?:`[^`]*`|[^`])+?)(?:\. |\.?$)")
 UNJUDGED, UNJUDGED_PART, SMALL = 100, 100, 1_000
 
 
-def of_unjudged(found: Figures) -> Iterator[Finding]:
+def of_unjudged(figures: Figures) -> Iterator[Finding]:
     """Calls about which the log shows too little."""
-    parts = unjudged(found)
-    count, calls = sum(parts.values()), found.calls
+    parts = unjudged(figures)
+    count, calls = sum(parts.values()), figures.calls
     is_much = count >= UNJUDGED and UNJUDGED_PART * count >= calls if calls >= SMALL else count and 10 * count >= calls
     if not is_much:
         return
     is_down = 10 * parts[WITH_ERROR] >= 9 * calls
-    said = ", ".join(f"{number(of)} {what}" for what, of in parts.items() if of)
-    sentence = f"{number(count)} of {number(calls, 'call')} ({share(count, calls)}) could not be judged: {said}."
+    details = ", ".join(f"{number(of)} {what}" for what, of in parts.items() if of)
+    sentence = f"{number(count)} of {number(calls, 'call')} ({share(count, calls)}) could not be judged: {details}."
     action = "Find out why the server fails: its responses show nothing of the policy." if is_down else "Look at these calls: neither a cause nor a response shows that they are right."
-    yield Finding(MEDIUM if is_down else LOW, "not_judged", count, True, sentence, action, SERVER if found.served.calls and parts[WITH_ERROR] else CAUSES)
+    yield Finding(MEDIUM if is_down else LOW, "not_judged", count, True, sentence, action, SERVER if figures.served.calls and parts[WITH_ERROR] else CAUSES)
 
 
 WITH_ERROR = "were answered with an error of the server (5xx)"
 
 
-def unjudged(found: Figures) -> dict[str, int]:
+def unjudged(figures: Figures) -> dict[str, int]:
     """The calls that have no cause, and whose response proves nothing, by why."""
-    every = found.denials.groups
+    every = figures.denials.groups
     # Groups that aren't counted might have a cause.
     rows = [row for row in every if row.looks_like is None]
     denied = sum(row.calls - row.unclear - (row.served_though_denied or 0) for row in rows)
-    for attack in found.denials.failures.where(lambda row: row.counted == ALL and row.looks_like == ATTACK):
+    for attack in figures.denials.failures.where(lambda row: row.counted == ALL and row.looks_like == ATTACK):
         # Its calls are in groups of callers that do not look like anything.
-        of = found.denials.failures.where(lambda row: row.counted != ALL and row.looks_like == ATTACK and row.route == attack.route)
+        of = figures.denials.failures.where(lambda row: row.counted != ALL and row.looks_like == ATTACK and row.route == attack.route)
         denied -= min(denied, max(0, attack.failed - sum(row.failed for row in of)), sum(row.calls for row in rows if attack.route in row.routes))
     return {
-        WITH_ERROR: found.served.server_errors,
+        WITH_ERROR: figures.served.server_errors,
         "were denied without a likely cause": denied,
-        "match no route and were not refused": found.served.unmatched,
+        "match no route and were not refused": figures.served.unmatched,
     }

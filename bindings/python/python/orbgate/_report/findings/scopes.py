@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from ..tokens import TokenUse
 
 
-def of_properties(found: Figures) -> Iterator[Finding]:
-    if found.properties is not None and (failed := len(found.properties.failed)):
-        of_all = f"{number(failed)} of {number(len(found.properties.rows), 'property', 'properties')}"
-        sentence = f"{of_all} in {shown(found.properties.file)} {'does' if failed == 1 else 'do'} not hold for all requests."
+def of_properties(figures: Figures) -> Iterator[Finding]:
+    if figures.properties is not None and (failed := len(figures.properties.failed)):
+        of_all = f"{number(failed)} of {number(len(figures.properties.rows), 'property', 'properties')}"
+        sentence = f"{of_all} in {shown(figures.properties.file)} {'does' if failed == 1 else 'do'} not hold for all requests."
         yield Finding(HIGH, "properties", failed, True, sentence, "Change the policy or the property; the section lists the requests that violate it.", PROPERTIES)
 
 
@@ -36,37 +36,37 @@ OF_TOKENS = {
 }
 
 
-def of_tokens(found: Figures) -> Iterator[Finding]:
+def of_tokens(figures: Figures) -> Iterator[Finding]:
     """Tokens that are used in a suspicious way, one finding for each way."""
     # Tokens of one server that verifies no expiry can be late by any time, so the longest one counts for all.
-    is_late = max((row.late for row in found.tokens.uses if row.late is not None), default=CLOCK) < CLOCK
+    is_late = max((row.late for row in figures.tokens.uses if row.late is not None), default=CLOCK) < CLOCK
     for what, (kind, level, action) in OF_TOKENS.items():
-        rows = found.tokens.uses.where(lambda row: (ROAMING if row.is_usual else LATE if row.what == EXPIRED and is_late else row.what) == what)
+        rows = figures.tokens.uses.where(lambda row: (ROAMING if row.is_usual else LATE if row.what == EXPIRED and is_late else row.what) == what)
         if rows:
             how = rows[0].what if len(rows) == 1 else rows[0].what.replace("its", "their")
             if what == LATE:
                 how = how.replace("after", f"up to {length(max(row.late for row in rows if row.late is not None))} after")
-            said = "; ".join(of_token(row, found) for row in rows[:MOST_PAIRS])
+            details = "; ".join(of_token(row, figures) for row in rows[:MOST_PAIRS])
             more = f"; and {number(len(rows) - MOST_PAIRS, 'more token')}" if len(rows) > MOST_PAIRS else ""
-            sentence = f"{bound(len(rows), found.tokens.is_exact, 'token')} {'was' if len(rows) == 1 else 'were'} {how}: {said}{more}."
-            yield Finding(level, kind, len(rows), found.tokens.is_exact, sentence, action, TOKENS)
-    if (turned := found.tokens.turned).is_clock:
+            sentence = f"{bound(len(rows), figures.tokens.is_exact, 'token')} {'was' if len(rows) == 1 else 'were'} {how}: {details}{more}."
+            yield Finding(level, kind, len(rows), figures.tokens.is_exact, sentence, action, TOKENS)
+    if (turned := figures.tokens.turned).is_clock:
         sentence = f"{number(turned.tokens, 'token')} of {number(turned.callers, 'caller')} were refused up to {length(turned.longest)} after their expiry, when the next ones were already in use, as if a clock of the server were ahead."
         yield Finding(MEDIUM, "early_expiry", turned.tokens, True, sentence, OF_CLOCK, CAUSES)
 
 
-def of_token(row: TokenUse, found: Figures) -> str:
+def of_token(row: TokenUse, figures: Figures) -> str:
     """The calls of a token that are suspicious."""
-    times = when(row.first, row.last, found.times.has_days_alone)
+    times = when(row.first, row.last, figures.times.has_days_alone)
     by = f" by {', '.join(map(shown, row.clients))}" if row.clients and row.what != TWO_NETWORKS else ""
     of = f"{by} from {', '.join(map(shown, row.networks))}" if len(row.networks) > 1 else by
     count = f"{number(row.calls, 'call')} by others than its most frequent client" if row.what == SHARED else number(row.calls, "call")
     return f"{row.token}{of}, {count}, the first in row {number(row.row)}{f', {times}' if times else ''}"
 
 
-def of_orbs(found: Figures) -> Iterator[Finding]:
+def of_orbs(figures: Figures) -> Iterator[Finding]:
     """Charged calls that might have failed."""
-    rows = found.orbs.failed
+    rows = figures.orbs.failed
     if not rows:
         return
     calls, orbs = sum(row.calls for row in rows), sum(row.orbs for row in rows)
@@ -86,19 +86,19 @@ def _needed(count: int) -> str:
     return f", but denied calls needed {number(count)} of them" if count else ""
 
 
-def of_scopes(found: Figures) -> Iterator[Finding]:
-    unused, pairs, needed = len(found.unused), len(found.unused_by_caller), found.needed
+def of_scopes(figures: Figures) -> Iterator[Finding]:
+    unused, pairs, needed = len(figures.unused), len(figures.unused_by_caller), figures.needed
     if pairs:
-        kept = sum((use.caller, use.scope) in needed for use in found.unused_by_caller)
+        kept = sum((use.caller, use.scope) in needed for use in figures.unused_by_caller)
         never = f"; {number(unused, 'scope')} {'is' if unused == 1 else 'are'} never used" if unused else ""
-        sentence = f"{bound(pairs, found.scopes.by_caller_is_exact, 'grant')} of a scope to a caller {'was' if pairs == 1 else 'were'} never used{_needed(kept)}{never}."
-        yield Finding(LOW, "unused_grants", pairs, found.scopes.by_caller_is_exact, sentence, REVIEW, UNUSED)
+        sentence = f"{bound(pairs, figures.scopes.by_caller_is_exact, 'grant')} of a scope to a caller {'was' if pairs == 1 else 'were'} never used{_needed(kept)}{never}."
+        yield Finding(LOW, "unused_grants", pairs, figures.scopes.by_caller_is_exact, sentence, REVIEW, UNUSED)
     elif unused:
         lacked = {scope for _, scope in needed}
-        kept = sum(use.scope in lacked for use in found.unused)
+        kept = sum(use.scope in lacked for use in figures.unused)
         sentence = f"{number(unused, 'scope')} {'was' if unused == 1 else 'were'} granted and never used{_needed(kept)}."
         yield Finding(LOW, "unused_grants", unused, True, sentence, REVIEW, UNUSED)
-    if found.unknown.scopes:
-        scopes = bound(found.unknown.different, found.unknown.is_exact, "scope")
-        sentence = f"{scopes} in valid tokens {'is' if found.unknown.different == 1 else 'are'} not in the policy."
-        yield Finding(LOW, "unknown_scopes", found.unknown.different, found.unknown.is_exact, sentence, "Correct misspelt scopes; ignore those of other services.", UNKNOWN)
+    if figures.unknown.scopes:
+        scopes = bound(figures.unknown.different, figures.unknown.is_exact, "scope")
+        sentence = f"{scopes} in valid tokens {'is' if figures.unknown.different == 1 else 'are'} not in the policy."
+        yield Finding(LOW, "unknown_scopes", figures.unknown.different, figures.unknown.is_exact, sentence, "Correct misspelt scopes; ignore those of other services.", UNKNOWN)

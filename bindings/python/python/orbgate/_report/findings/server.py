@@ -25,26 +25,26 @@ if TYPE_CHECKING:
     from ..switch import Switch
 
 
-def of_server(found: Figures) -> Iterator[Finding]:
-    served, refused = (sum(row.calls for row in _mismatches(found, what)) for what in (SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED))
+def of_server(figures: Figures) -> Iterator[Finding]:
+    served, refused = (sum(row.calls for row in _mismatches(figures, what)) for what in (SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED))
     if served:
-        other = _by_other(found, served, "served_as_other", "allowed")
+        other = _by_other(figures, served, "served_as_other", "allowed")
         action = "Find out why the server lets these calls in: it might lack the check, or use another policy."
-        if found.changes is not None and found.changes.sides.switch is not None and found.changes.sides.served_as_other == served:
-            action = _advice(found.changes)
-        yield Finding(HIGH, "served_though_denied", served, True, f"{were(served)} served although the policy denies {them(served)}{_most(found, SERVED_THOUGH_DENIED)}.{other}", action, SERVER)
+        if figures.changes is not None and figures.changes.sides.switch is not None and figures.changes.sides.served_as_other == served:
+            action = _advice(figures.changes)
+        yield Finding(HIGH, "served_though_denied", served, True, f"{were(served)} served although the policy denies {them(served)}{_most(figures, SERVED_THOUGH_DENIED)}.{other}", action, SERVER)
     if refused:
-        changed = found.denials.failures.where(lambda row: row.outcome == REJECTED)
-        since = f"; {described(changed[0], found)}" if changed and changed[0].looks_like != OUTAGE else ""
+        changed = figures.denials.failures.where(lambda row: row.outcome == REJECTED)
+        since = f"; {described(changed[0], figures)}" if changed and changed[0].looks_like != OUTAGE else ""
         action = "Check whether the server runs another version of the policy, or has its own rules."
         if changed and changed[0].looks_like == OUTAGE:
             row = changed[0]
-            since += f"; {number(row.failed)} of {number(row.calls, 'call')} were refused {when(row.since, row.until, found.times.has_days_alone)}{f', of {shown(row.pattern, MOST_OF_NAMES)}' if row.pattern else ''}"
+            since += f"; {number(row.failed)} of {number(row.calls, 'call')} were refused {when(row.since, row.until, figures.times.has_days_alone)}{f', of {shown(row.pattern, MOST_OF_NAMES)}' if row.pattern else ''}"
             action = KEYS
-        if early := _early(found, refused):
+        if early := _early(figures, refused):
             since, action = f"{since}{early}", OF_CLOCK
-        yield Finding(MEDIUM, "refused_though_allowed", refused, True, f"{were(refused)} rejected although the policy allows {them(refused)}{_most(found, REFUSED_THOUGH_ALLOWED)}{since}.{_by_other(found, refused, 'refused_as_other', 'denied')}", action, SERVER)
-    if preflights := found.served.of(SERVED_THOUGH_DENIED, is_preflight=True):
+        yield Finding(MEDIUM, "refused_though_allowed", refused, True, f"{were(refused)} rejected although the policy allows {them(refused)}{_most(figures, REFUSED_THOUGH_ALLOWED)}{since}.{_by_other(figures, refused, 'refused_as_other', 'denied')}", action, SERVER)
+    if preflights := figures.served.of(SERVED_THOUGH_DENIED, is_preflight=True):
         sentence = f"{number(preflights, 'preflight')} (OPTIONS without a token) {'was' if preflights == 1 else 'were'} served, which the policy does not allow."
         yield Finding(LOW, "preflights", preflights, True, sentence, "Name the OPTIONS routes with --public if the server answers preflights.", SERVER)
 
@@ -54,39 +54,39 @@ KEYS = "Find out what failed at that time, for example whether the gate could fe
 OF_CLOCK = "Compare the clocks of the servers: one of them may refuse tokens that are still valid."
 
 
-def _early(found: Figures, refused: int) -> str:
+def _early(figures: Figures, refused: int) -> str:
     """Whether nearly all refused calls have tokens that soon expire, as far as the log has their expiry."""
-    early = found.tokens.early
+    early = figures.tokens.early
     if early.is_by_chance or 10 * early.calls < 9 * refused:
         return ""
     return f"; {number(early.calls)} of them in the last {length(early.longest)} before their tokens expire, as if a clock of the server were ahead"
 
 
-def _mismatches(found: Figures, what: str) -> Rows[Mismatch]:
+def _mismatches(figures: Figures, what: str) -> Rows[Mismatch]:
     """The mismatches without preflights. If the log lacks a base path, calls without a route show only that."""
-    return found.served.mismatches.where(lambda row: row.what == what and not row.is_preflight and (row.route is not None or not found.log.has_other_base))
+    return figures.served.mismatches.where(lambda row: row.what == what and not row.is_preflight and (row.route is not None or not figures.log.has_other_base))
 
 
-def _most(found: Figures, what: str) -> str:
+def _most(figures: Figures, what: str) -> str:
     """The pairs of route and caller with the most of these calls, and the first call. Calls with a route come first."""
-    rows = _mismatches(found, what)
+    rows = _mismatches(figures, what)
     routes = {row.route for row in rows}
-    pairs = found.served.pairs.where(lambda row: row.what == what and row.route in routes)
+    pairs = figures.served.pairs.where(lambda row: row.what == what and row.route in routes)
     named = [f"{bound(row.calls, row.is_exact)} {'to ' + row.route if row.route else 'without a route'} by {NO_CALLER if row.caller is None else shown(row.caller)}" for row in pairs[:MOST_PAIRS]]
     # Of the routes in the sentence, the first call in the log.
     first = min((row for row in rows if row.route == pairs[0].route), key=lambda row: row.row)
     more = f", and others of {number(len(pairs) - MOST_PAIRS, 'more pair')} of route and caller" if len(pairs) > MOST_PAIRS else ""
-    times = when(*_ends(rows), found.times.has_days_alone)
+    times = when(*_ends(rows), figures.times.has_days_alone)
     # If some are served and some not, one of several servers might differ.
-    denied = sum(row.denied for row in found.decisions.routes if row.route == first.route is not None)
+    denied = sum(row.denied for row in figures.decisions.routes if row.route == first.route is not None)
     others = denied - sum(row.calls for row in rows if row.route == first.route) if what == SERVED_THOUGH_DENIED else 0
     rest = f"; {number(others, 'other denied call')} to {first.route} {'was' if others == 1 else 'were'} not served" if others > 0 else ""
     return f": {', '.join(named)}{more}; the first with status {first.status} in row {number(first.row)}{f', {times}' if times else ''}{rest}"
 
 
-def _by_other(found: Figures, calls: int, field: str, decided: str) -> str:
+def _by_other(figures: Figures, calls: int, field: str, decided: str) -> str:
     """How many of these calls the other policy decides as the server did, and when the server switched."""
-    changes = found.changes
+    changes = figures.changes
     count = 0 if changes is None else getattr(changes.sides, field)
     if changes is None or not count:
         return ""
@@ -99,8 +99,8 @@ def _ends(rows: Sequence[Mismatch]) -> tuple[datetime | None, datetime | None]:
     return min((row.first for row in rows if row.first is not None), default=None), max((row.last for row in rows if row.last is not None), default=None)
 
 
-def of_changes(found: Figures) -> Iterator[Finding]:
-    changes = found.changes
+def of_changes(figures: Figures) -> Iterator[Finding]:
+    changes = figures.changes
     if changes is None or not changes.calls:
         return
     sentence = f"The other policy decides {number(changes.calls, 'call')} differently: {directions(changes)}.{evidence(changes)}"
@@ -138,16 +138,16 @@ def _advice(changes: Changes) -> str:
     return "If the other policy is to replace this one, check that each change is intended."
 
 
-def directions(found: Changes) -> str:
+def directions(changes: Changes) -> str:
     """The numbers of calls for each kind of change."""
-    said = f"{number(found.newly_allowed)} allowed here that it denies, {number(found.newly_denied)} denied here that it allows"
-    said += f", {number(found.otherwise_charged)} allowed by both with other orbs" if found.otherwise_charged else ""
-    return f"{said}, {number(found.otherwise_denied)} denied by both for another reason" if found.otherwise_denied else said
+    text = f"{number(changes.newly_allowed)} allowed here that it denies, {number(changes.newly_denied)} denied here that it allows"
+    text += f", {number(changes.otherwise_charged)} allowed by both with other orbs" if changes.otherwise_charged else ""
+    return f"{text}, {number(changes.otherwise_denied)} denied by both for another reason" if changes.otherwise_denied else text
 
 
-def responses(found: Figures) -> str:
+def responses(figures: Figures) -> str:
     """What the server's responses prove: only those that served or refused a call."""
-    served = found.served
+    served = figures.served
     if not served.calls:
         return "The log has no statuses, so the server's responses were not compared with the policy."
     rest = [f"{number(served.server_errors)} answered with 5xx"] if served.server_errors else []

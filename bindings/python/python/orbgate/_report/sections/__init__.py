@@ -16,60 +16,60 @@ if TYPE_CHECKING:
     from ..figures import Figures
 
 
-def sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
+def sections(figures: Figures, policy: Policy, top: int) -> Sequence[Section]:
     """The sections, in their order; each table has at most `top` rows."""
-    unread = [_unread(found, top)] if found.log.unread or found.log.broken else []
-    if not found.calls:
+    unread = [_unread(figures, top)] if figures.log.unread or figures.log.broken else []
+    if not figures.calls:
         nothing = "The log has no calls, so the report has no charts or tables."
-        return [*unread, Section(NO_CALLS, nothing, [], []), *_proved(found, top)]
+        return [*unread, Section(NO_CALLS, nothing, [], []), *_proved(figures, top)]
     # Sections without tables are combined.
-    made = _sections(found, policy, top)
+    made = _sections(figures, policy, top)
     rest = [(section.name, section.finding) for section in made if not section.tables]
     return [*unread, *(section for section in made if section.tables), *([Section("No findings", "", [], [], rest)] if rest else [])]
 
 
-def _sections(found: Figures, policy: Policy, top: int) -> Sequence[Section]:
+def _sections(figures: Figures, policy: Policy, top: int) -> Sequence[Section]:
     return [
-        *([calls.served(found, top)] if found.served.calls else []),
-        *([] if found.changes is None else [calls.changes(found.changes, found.calls, policy.name, top)]),
-        *_proved(found, top),
-        calls.reasons(found, top),
-        calls.routes(found, policy, top),
-        calls.times(found, top),
-        orbs.orbs(found, top),
-        scopes.unused(found, policy, top),
-        scopes.unknown(found, policy, top),
-        scopes.missing(found, top),
-        scopes.probed(found, top),
-        callers.callers(found, top),
-        *_tokens(found, top),
-        denials.told_apart(found, top),
+        *([calls.served(figures, top)] if figures.served.calls else []),
+        *([] if figures.changes is None else [calls.changes(figures.changes, figures.calls, policy.name, top)]),
+        *_proved(figures, top),
+        calls.reasons(figures, top),
+        calls.routes(figures, policy, top),
+        calls.times(figures, top),
+        orbs.orbs(figures, top),
+        scopes.unused(figures, policy, top),
+        scopes.unknown(figures, policy, top),
+        scopes.missing(figures, top),
+        scopes.probed(figures, top),
+        callers.callers(figures, top),
+        *_tokens(figures, top),
+        denials.told_apart(figures, top),
     ]
 
 
-def _proved(found: Figures, top: int) -> Sequence[Section]:
-    return [] if found.properties is None else [properties.properties(found.properties, top)]
+def _proved(figures: Figures, top: int) -> Sequence[Section]:
+    return [] if figures.properties is None else [properties.properties(figures.properties, top)]
 
 
-def _tokens(found: Figures, top: int) -> Sequence[Section]:
-    uses = found.tokens.uses
+def _tokens(figures: Figures, top: int) -> Sequence[Section]:
+    uses = figures.tokens.uses
     if not uses:
         return []
     rows = [(row.token, row.what, parts.some([*map(shown, row.clients)]), parts.some([*map(shown, row.networks)]), number(row.calls), number(row.row)) for row in uses[:top]]
     columns = {"token": CODE, "what": WORDS, "clients": CODE, "networks": CODE, "calls": NUMBER, "first row": NUMBER}
-    finding = f"{bound(len({row.token for row in uses}), found.tokens.is_exact, 'token')} {'is' if len(uses) == 1 else 'are'} used in a suspicious way. Only fingerprints are shown."
+    finding = f"{bound(len({row.token for row in uses}), figures.tokens.is_exact, 'token')} {'is' if len(uses) == 1 else 'are'} used in a suspicious way. Only fingerprints are shown."
     return [Section(TOKENS, finding, [], [parts.table("Tokens used in a suspicious way", columns, rows, top, len(uses), "tokens_uses")])]
 
 
-def _unread(found: Figures, top: int) -> Section:
-    finding = f"{number(found.log.unread, 'row')} could not be read, so {'it was' if found.log.unread == 1 else 'they were'} not decided and not counted below."
-    if found.log.broken:
-        finding += f" After the rows that were read, the log breaks off: {shown(found.log.broken)}."
+def _unread(figures: Figures, top: int) -> Section:
+    finding = f"{number(figures.log.unread, 'row')} could not be read, so {'it was' if figures.log.unread == 1 else 'they were'} not decided and not counted below."
+    if figures.log.broken:
+        finding += f" After the rows that were read, the log breaks off: {shown(figures.log.broken)}."
     rows = [
         (number(kind.rows), shown(kind.why), ", ".join([*map(number, kind.first), *(["…"] if kind.rows > len(kind.first) else [])]))
-        for kind in found.log.unread_by_reason
+        for kind in figures.log.unread_by_reason
     ]
-    first = "first rows (across files)" if len(found.log.files) > 1 else "first rows"
+    first = "first rows (across files)" if len(figures.log.files) > 1 else "first rows"
     columns = {"rows": NUMBER, "error in the first row": WORDS, first: WORDS}
     table = parts.table("Rows that could not be read, by reason", columns, rows, top, source="log_unread_by_reason")
     return Section(UNREAD, finding, [], [table] if rows else [])

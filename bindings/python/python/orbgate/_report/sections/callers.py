@@ -16,23 +16,23 @@ if TYPE_CHECKING:
     from ..figures import CallerCount, Figures
 
 
-def callers(found: Figures, top: int) -> Section:
+def callers(figures: Figures, top: int) -> Section:
     name = "Denied callers"
-    if not found.callers.counts:
+    if not figures.callers.counts:
         return Section(name, "The log names no callers.", [], [])
-    denied = [row for row in found.callers.counts if row.denied]
-    callers = bound(found.callers.different, found.callers.is_exact, "caller")
+    denied = [row for row in figures.callers.counts if row.denied]
+    callers = bound(figures.callers.different, figures.callers.is_exact, "caller")
     if not denied:
         return Section(name, f"No call of a named caller was denied. The log names {callers}.", [], [])
-    finding = f"{bound(len(denied), found.callers.is_exact)} of {callers} had denied calls. {parts.BY_POLICY}"
-    if len(denied) > MOST_BARS and found.callers.is_exact:
+    finding = f"{bound(len(denied), figures.callers.is_exact)} of {callers} had denied calls. {parts.BY_POLICY}"
+    if len(denied) > MOST_BARS and figures.callers.is_exact:
         first = sum(row.denied for row in denied[:MOST_BARS])
         finding += f" The first {MOST_BARS} account for {share(first, sum(row.denied for row in denied))} of these denials."
-    if not found.callers.is_exact:
+    if not figures.callers.is_exact:
         finding += " There are too many callers to count each, so only those with the most denials are listed."
-    if found.callers.without:
-        lost = sum(row.calls for row in found.denials.groups if row.caller is None)
-        finding += f" {number(found.callers.without, 'call')} without a caller {'is' if found.callers.without == 1 else 'are'} left out; {bound(lost, found.denials.is_exact)} of them {'was' if lost == 1 else 'were'} denied."
+    if figures.callers.without:
+        lost = sum(row.calls for row in figures.denials.groups if row.caller is None)
+        finding += f" {number(figures.callers.without, 'call')} without a caller {'is' if figures.callers.without == 1 else 'are'} left out; {bound(lost, figures.denials.is_exact)} of them {'was' if lost == 1 else 'were'} denied."
     drawn = [Bar(shown(row.caller), " of ".join(_counts(row)), (row.denied,)) for row in denied[:MOST_BARS]]
     rows = [
         (
@@ -44,29 +44,29 @@ def callers(found: Figures, top: int) -> Section:
         )
         for row in denied[:top]
     ]
-    columns = {"caller": CODE, "denied": NUMBER, "calls": NUMBER, "share denied": NUMBER, **parts.served_column(found), "main reason": NAME}
+    columns = {"caller": CODE, "denied": NUMBER, "calls": NUMBER, "share denied": NUMBER, **parts.served_column(figures), "main reason": NAME}
     by_route = [
         (shown(row.caller), row.route or NO_ROUTE, row.scope or "–", bound(row.denied, row.is_exact), str(row.reason))
-        for row in found.callers.denials[:top]
+        for row in figures.callers.denials[:top]
     ]
     what = {"caller": CODE, "route": CODE, "scope": CODE, "denied": NUMBER, "reason": NAME}
     tables = [
         parts.table("Callers denied most", columns, rows, top, len(denied), "callers_counts"),
-        parts.table("Callers denied most, by route and scope", what, by_route, top, len(found.callers.denials), "callers_denials")._replace(is_folded=True),
+        parts.table("Callers denied most, by route and scope", what, by_route, top, len(figures.callers.denials), "callers_denials")._replace(is_folded=True),
     ]
-    charts = _over_time(found) or parts.bars("Callers denied most: denied calls", drawn, DENIED, count=len(denied))
+    charts = _over_time(figures) or parts.bars("Callers denied most: denied calls", drawn, DENIED, count=len(denied))
     return Section(name, finding, charts, tables)
 
 
-def _over_time(found: Figures) -> list[Chart]:
+def _over_time(figures: Figures) -> list[Chart]:
     """A chart of the denials of the most denied callers over time."""
-    unit, spans = found.times.unit, found.times.spans
+    unit, spans = figures.times.unit, figures.times.spans
     of_caller: dict[str | None, dict[datetime, int]] = {}
-    for row in found.denials.times:
+    for row in figures.denials.times:
         of_caller.setdefault(row.caller, {})[row.start] = row.denied
     if unit is None or len(spans) < 2 or len(of_caller) < 2:
         return []
-    exact = {row.caller for row in found.denials.times if row.is_exact}
+    exact = {row.caller for row in figures.denials.times if row.is_exact}
     rows = [
         Bar(parts.caller(caller), f"{bound(sum(denied.values()), caller in exact)} denied", [denied.get(span.start, 0) for span in spans])
         for caller, denied in of_caller.items()

@@ -31,19 +31,19 @@ MOST_OF_A_NAME = 31
 
 
 def served(every: Figures, top: int) -> Section:
-    name, found, unit = SERVER, every.served, every.times.unit
-    denied, allowed = found.of(SERVED_THOUGH_DENIED), found.of(REFUSED_THOUGH_ALLOWED)
+    name, responses, unit = SERVER, every.served, every.times.unit
+    denied, allowed = responses.of(SERVED_THOUGH_DENIED), responses.of(REFUSED_THOUGH_ALLOWED)
     finding = (
-        f"{number(found.calls, 'call')} {_have(found.calls)} a status. Of these, {number(denied)} {_were(denied)} served although the policy denies {_them(denied)}, {number(allowed)} {_were(allowed)} refused "
-        f"although it allows {_them(allowed)}, and {number(found.redirected)} {_were(found.redirected)} redirected."
+        f"{number(responses.calls, 'call')} {_have(responses.calls)} a status. Of these, {number(denied)} {_were(denied)} served although the policy denies {_them(denied)}, {number(allowed)} {_were(allowed)} refused "
+        f"although it allows {_them(allowed)}, and {number(responses.redirected)} {_were(responses.redirected)} redirected."
     )
-    if found.without_status:
-        finding += f" {number(found.without_status, 'call')} {_have(found.without_status)} no status."
-    grid = [(SAID.get(row.served, row.served), str(row.decision), number(row.calls), share(row.calls, found.calls)) for row in found.counts]
+    if responses.without_status:
+        finding += f" {number(responses.without_status, 'call')} {_have(responses.without_status)} no status."
+    grid = [(SAID.get(row.served, row.served), str(row.decision), number(row.calls), share(row.calls, responses.calls)) for row in responses.counts]
     columns = {"server": NAME, "policy": NAME, "calls": NUMBER, "share": NUMBER}
     tables = [parts.table("Server responses by policy decision", columns, grid, len(grid))]
     for what in (SERVED_THOUGH_DENIED, REFUSED_THOUGH_ALLOWED):
-        of_kind = found.mismatches.where(lambda row: row.what == what)
+        of_kind = responses.mismatches.where(lambda row: row.what == what)
         rows = [
             (
                 str(row.status), parts.reason(row.reason, row.detail), row.route or NO_ROUTE, number(row.calls), bound(row.callers, row.callers < CALLERS),
@@ -56,20 +56,20 @@ def served(every: Figures, top: int) -> Section:
             tables.append(parts.table(f"Calls {what}, by route", columns, rows, top, len(of_kind), "served_mismatches"))
     callers = [
         (parts.caller(row.caller), bound(row.served_though_denied, row.is_exact), bound(row.refused_though_allowed, row.is_exact))
-        for row in found.callers[:top]
+        for row in responses.callers[:top]
     ]
     both = {SERVED_THOUGH_DENIED: NUMBER, REFUSED_THOUGH_ALLOWED: NUMBER}
     times = [
-        (unit.label(row.start), number(row.served_though_denied), number(row.refused_though_allowed)) for row in found.times if unit
+        (unit.label(row.start), number(row.served_though_denied), number(row.refused_though_allowed)) for row in responses.times if unit
     ]
     if callers:
-        tables.append(parts.table("Calls served or refused against the policy, by caller", {"caller": CODE, **both}, callers, top, len(found.callers), "served_callers"))
+        tables.append(parts.table("Calls served or refused against the policy, by caller", {"caller": CODE, **both}, callers, top, len(responses.callers), "served_callers"))
     if times:
         tables.append(parts.table("Calls served or refused against the policy, over time", {"from (UTC)": NAME, **both}, times, len(times))._replace(is_folded=len(times) > 1))
     charts = []
-    if unit is not None and len(found.times) > 1:
-        numbers = [(row.served_though_denied, row.refused_though_allowed) for row in found.times]
-        drawn = timeline([Span(row.start, unit.after(row.start), 0, 0) for row in found.times], numbers, MISMATCHES, unit.ticks)
+    if unit is not None and len(responses.times) > 1:
+        numbers = [(row.served_though_denied, row.refused_though_allowed) for row in responses.times]
+        drawn = timeline([Span(row.start, unit.after(row.start), 0, 0) for row in responses.times], numbers, MISMATCHES, unit.ticks)
         charts.append(parts.chart("Calls served or refused against the policy, over time", drawn, *MISMATCHES))
     return Section(name, finding, charts, tables, definitions=f"{RULE}.")
 
@@ -81,57 +81,57 @@ def _first(row: Mismatch) -> str:
     return "\n".join([*names, *([NO_CALLER] if row.without_caller else [])])
 
 
-def changes(found: Changes, calls: int, policy_name: str | None, top: int) -> Section:
-    name, base = CHANGED, f"{shown(found.base_name or 'a policy without a name')}, {found.base}"
-    if not found.rows:
+def changes(changes: Changes, calls: int, policy_name: str | None, top: int) -> Section:
+    name, base = CHANGED, f"{shown(changes.base_name or 'a policy without a name')}, {changes.base}"
+    if not changes.rows:
         same = "the call" if calls == 1 else f"all {number(calls, 'call')}"
         return Section(name, f"The other policy ({base}) decides {same} in the same way.", [], [])
     finding = (
-        f"{number(found.calls)} of {number(calls, 'call')} ({share(found.calls, calls)}) {'is' if found.calls == 1 else 'are'} decided differently by "
-        f"the other policy ({base}): {directions(found)}."
+        f"{number(changes.calls)} of {number(calls, 'call')} ({share(changes.calls, calls)}) {'is' if changes.calls == 1 else 'are'} decided differently by "
+        f"the other policy ({base}): {directions(changes)}."
     )
     rows = [
         (row.before, row.after, row.route or NO_ROUTE, number(row.calls), parts.call(row.method, row.target, row.detail))
-        for row in found.rows
+        for row in changes.rows
     ]
     # Versions of a policy often have the same name.
-    other, this = (f", {shown(of, MOST_OF_A_NAME)}" if of and found.base_name != policy_name else "" for of in (found.base_name, policy_name))
+    other, this = (f", {shown(of, MOST_OF_A_NAME)}" if of and changes.base_name != policy_name else "" for of in (changes.base_name, policy_name))
     columns = {f"by the other policy{other}": NAME, f"by this policy{this}": NAME, "route": CODE, "calls": NUMBER, "for example": CODE}
     return Section(name, finding, [], [parts.table("Calls decided differently", columns, rows, top, source="changes_rows")])
 
 
-def reasons(found: Figures, top: int) -> Section:
-    denials = [row for row in found.decisions.reasons if row.decision == Effect.DENY]
+def reasons(figures: Figures, top: int) -> Section:
+    denials = [row for row in figures.decisions.reasons if row.decision == Effect.DENY]
     finding = "Every call was allowed."
     if denials:
-        of_all = f"{number(found.denied)} of {number(found.calls, 'call')} ({share(found.denied, found.calls)}) {_were(found.denied)} denied"
+        of_all = f"{number(figures.denied)} of {number(figures.calls, 'call')} ({share(figures.denied, figures.calls)}) {_were(figures.denied)} denied"
         is_tie = len(denials) > 1 and denials[1].calls == denials[0].calls
         finding = of_all + ("." if is_tie else f", most often because {denials[0].reason.explanation}.")
     drawn = []
     rows = []
-    for row in found.decisions.reasons:
-        calls, part = number(row.calls), share(row.calls, found.calls)
+    for row in figures.decisions.reasons:
+        calls, part = number(row.calls), share(row.calls, figures.calls)
         numbers = (row.calls, 0) if row.decision == Effect.ALLOW else (0, row.calls)
         drawn.append(Bar(str(row.reason), f"{calls} · {part}", numbers))
         rows.append((str(row.reason), row.reason.explanation, str(row.decision), calls, part))
     columns = {"reason": NAME, "meaning": WORDS, "decision": NAME, "calls": NUMBER, "share": NUMBER}
     name = "Calls by reason"
     tables = [parts.table(name, columns, rows, len(rows))]
-    if denied := [row for row in found.decisions.outcomes if row.decision == Effect.DENY]:
+    if denied := [row for row in figures.decisions.outcomes if row.decision == Effect.DENY]:
         tables.append(_denials(denied, top))
     return Section("Allowed and denied", finding, parts.bars(name, drawn, ALLOWED, DENIED), tables)
 
 
-def routes(found: Figures, policy: Policy, top: int) -> Section:
-    called = {row.route for row in found.decisions.routes if row.route is not None and row.scope is not None}
+def routes(figures: Figures, policy: Policy, top: int) -> Section:
+    called = {row.route for row in figures.decisions.routes if row.route is not None and row.scope is not None}
     finding = f"{number(len(called))} of the policy's {number(len(policy.routes()), 'route')} {_were(len(called))} called."
-    nowhere = sum(row.denied for row in found.decisions.routes if row.route is None and row.scope is None)
-    if tokenless := sum(row.calls for row in found.unauthenticated.routes):
+    nowhere = sum(row.denied for row in figures.decisions.routes if row.route is None and row.scope is None)
+    if tokenless := sum(row.calls for row in figures.unauthenticated.routes):
         finding += f" This includes {number(tokenless, 'call')} without a valid token, counted at the route or path of the request."
     if nowhere:
         finding += f" {number(nowhere, 'call')} {_were(nowhere)} denied without reaching a route."
     # Scanners send many calls that reach no route. A bar for these would make the bars of the routes too short to compare.
-    reached = [row for row in found.decisions.routes if row.route is not None or row.scope is not None]
+    reached = [row for row in figures.decisions.routes if row.route is not None or row.scope is not None]
     also = f"{NO_ROUTE}, with {number(nowhere, 'call')}," if nowhere else ""
     names = short_routes([parts.location(row) for row in reached[:MOST_BARS]])
     drawn = [Bar(name, parts.denied(row.allowed, row.denied), (row.allowed, row.denied)) for name, row in zip(names, reached)]
@@ -146,7 +146,7 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
             share(row.denied, row.allowed + row.denied),
             str(row.denied_for or "–"),
         )
-        for row in found.decisions.routes
+        for row in figures.decisions.routes
     ]
     columns = {"route": CODE, "scope": CODE, "policy line": NUMBER, "allowed": NUMBER, "denied": NUMBER, "share denied": NUMBER}
     columns |= {"main reason": NAME}
@@ -155,29 +155,29 @@ def routes(found: Figures, policy: Policy, top: int) -> Section:
     return Section("Routes", finding, charts, [parts.table(name, columns, rows, top, source="decisions_routes")._replace(is_folded=bool(charts))])
 
 
-def times(found: Figures, top: int) -> Section:
+def times(figures: Figures, top: int) -> Section:
     name = "Over time"
-    if found.times.unit is None:
+    if figures.times.unit is None:
         nothing = "The log has no times, so calls cannot be shown over time."
         return Section(name, nothing, [], [])
-    length = found.times.unit.name if found.times.unit.name[0].isdigit() else f"1 {found.times.unit.name}"
-    finding = f"Each bar is {length}, in UTC." if len(found.times.spans) > 1 else f"All calls shown were made within {length}."
-    if found.without_time:
-        finding += f" {number(found.without_time, 'call')} without a time {'is' if found.without_time == 1 else 'are'} left out."
-    if found.times.outlying:
-        finding += f" {number(found.outlying_calls, 'call')} far from all other times {'is' if found.outlying_calls == 1 else 'are'} left out and listed below."
+    length = figures.times.unit.name if figures.times.unit.name[0].isdigit() else f"1 {figures.times.unit.name}"
+    finding = f"Each bar is {length}, in UTC." if len(figures.times.spans) > 1 else f"All calls shown were made within {length}."
+    if figures.without_time:
+        finding += f" {number(figures.without_time, 'call')} without a time {'is' if figures.without_time == 1 else 'are'} left out."
+    if figures.times.outlying:
+        finding += f" {number(figures.outlying_calls, 'call')} far from all other times {'is' if figures.outlying_calls == 1 else 'are'} left out and listed below."
     charts = []
     # A single bar adds nothing to its number.
-    if len(found.times.spans) > 1:
-        drawn = timeline(found.times.spans, [(span.allowed, span.denied) for span in found.times.spans], [ALLOWED, DENIED], found.times.unit.ticks)
+    if len(figures.times.spans) > 1:
+        drawn = timeline(figures.times.spans, [(span.allowed, span.denied) for span in figures.times.spans], [ALLOWED, DENIED], figures.times.unit.ticks)
         charts.append(parts.chart("Calls allowed and denied, over time", drawn, ALLOWED, DENIED))
-    rows = [(found.times.unit.label(span.start), number(span.allowed), number(span.denied)) for span in found.times.spans]
+    rows = [(figures.times.unit.label(span.start), number(span.allowed), number(span.denied)) for span in figures.times.spans]
     columns = {"from (UTC)": NAME, "allowed": NUMBER, "denied": NUMBER}
     tables = [parts.table("Calls over time", columns, rows, len(rows))]
-    if found.times.outlying:
-        far = [(row.named, number(row.calls), shown(row.where)) for row in found.times.outlying[:top]]
+    if figures.times.outlying:
+        far = [(row.named, number(row.calls), shown(row.where)) for row in figures.times.outlying[:top]]
         columns = {"time (UTC)": NAME, "calls": NUMBER, "first at": CODE}
-        tables.append(parts.table("Times far from all others", columns, far, top, len(found.times.outlying), "times_outlying"))
+        tables.append(parts.table("Times far from all others", columns, far, top, len(figures.times.outlying), "times_outlying"))
     return Section(name, finding, charts, tables)
 
 

@@ -30,17 +30,17 @@ MOST_ROWS = 3
 MOST_CALLERS = 3
 
 
-def told_apart(found: Figures, top: int) -> Section:
-    name, rows = CAUSES, found.denials.groups
-    if not found.denied and not found.denials.failures:
+def told_apart(figures: Figures, top: int) -> Section:
+    name, rows = CAUSES, figures.denials.groups
+    if not figures.denied and not figures.denials.failures:
         return Section(name, "No call was denied.", [], [])
     told = rows.where(lambda row: row.looks_like is not None)
     calls = sum(row.calls for row in told)
-    finding = f"{number(found.denied, 'call')} {'was' if found.denied == 1 else 'were'} denied, but no caller looks like a probe or a misconfigured client."
+    finding = f"{number(figures.denied, 'call')} {'was' if figures.denied == 1 else 'were'} denied, but no caller looks like a probe or a misconfigured client."
     if calls:
-        finding = f"{bound(calls, found.denials.is_exact)} of {number(found.denied, 'denied call')} {'has' if calls == 1 and found.denials.is_exact else 'have'} a likely cause."
-    if calls < found.denied:
-        finding += f" {_rest(found, found.denied - calls)}."
+        finding = f"{bound(calls, figures.denials.is_exact)} of {number(figures.denied, 'denied call')} {'has' if calls == 1 and figures.denials.is_exact else 'have'} a likely cause."
+    if calls < figures.denied:
+        finding += f" {_rest(figures, figures.denied - calls)}."
     definitions = (
         f"{parts.BY_POLICY} {'. '.join(f'{one(what).capitalize()} {rule}' for what, rule in RULES.items())}. "
         "These are signs, not proof. Each lists its first rows, counted from 1"
@@ -49,76 +49,76 @@ def told_apart(found: Figures, top: int) -> Section:
         finding += f" Calls without a caller are grouped as {NO_CALLER}, and might come from many callers."
     if bounds := hour_is_bound(rows):
         finding += f" {bounds}"
-    if not found.denials.failures_is_exact:
+    if not figures.denials.failures_is_exact:
         finding += " There are too many callers to count each over time, so more of them might fail from a time on."
-    if found.changes is None:
+    if figures.changes is None:
         finding += " Recognising clients of another policy requires `base`."
-    tables = [table for what in CAPTIONS if (table := _look_alike(rows.where(lambda row: row.looks_like == what), what, found, top)) is not None]
-    if found.denials.failures:
-        tables.append(_failures(found, top))
+    tables = [table for what in CAPTIONS if (table := _look_alike(rows.where(lambda row: row.looks_like == what), what, figures, top)) is not None]
+    if figures.denials.failures:
+        tables.append(_failures(figures, top))
     listed = [
         (parts.caller(row.caller), _common(row), parts.some([shown(scope) for scope in row.lacked], 3) or shown(None), bound(row.calls, row.is_exact), *parts.served(row), str(row.looks_like or "–"), _rows(row))
         for row in rows[:top]
     ]
-    what = {"caller": CODE, "pattern": NAME, "scope": CODE, "calls": NUMBER, **parts.served_column(found), "likely cause": NAME, "first rows": WORDS}
+    what = {"caller": CODE, "pattern": NAME, "scope": CODE, "calls": NUMBER, **parts.served_column(figures), "likely cause": NAME, "first rows": WORDS}
     groups = [parts.table("Denied calls by caller and pattern", what, listed, top, len(rows), "denials_groups")] if rows else []
     # Its first rows are the flagged callers.
     return Section(name, finding, [], [*tables, *(table._replace(is_folded=bool(tables)) for table in groups)], definitions=f"{definitions}.")
 
 
-def _failures(found: Figures, top: int) -> Table:
+def _failures(figures: Figures, top: int) -> Table:
     """The callers whose calls failed from a time on, one row for each scope or route."""
     rows = [
-        ("many" if row.counted == ALL else parts.caller(row.caller), row.looks_like, described(row, found), number(row.row), _also(row, found))
-        for row in found.denials.failures[:top]
+        ("many" if row.counted == ALL else parts.caller(row.caller), row.looks_like, described(row, figures), number(row.row), _also(row, figures))
+        for row in figures.denials.failures[:top]
     ]
     columns = {"caller": CODE, "looks like": NAME, "because": WORDS, "first row": NUMBER, "also": WORDS}
-    return parts.table("Callers whose calls fail", columns, rows, top, len(found.denials.failures), "denials_failures")
+    return parts.table("Callers whose calls fail", columns, rows, top, len(figures.denials.failures), "denials_failures")
 
 
-def _also(row: Failure, found: Figures) -> str:
+def _also(row: Failure, figures: Figures) -> str:
     """What the groups of a misconfigured client's denied calls add."""
-    of = found.denials.groups.where(lambda group: group.caller == row.caller and group.scope == row.scope)
+    of = figures.denials.groups.where(lambda group: group.caller == row.caller and group.scope == row.scope)
     if row.scope is None or not of or row.looks_like != MISCONFIGURED:
         return "–"
-    return "; ".join([said for said in (_carried(of[0]), _allowed(of[0]), _served(of[0]), _lacked(of[0], found)) if said]) or "–"
+    return "; ".join([note for note in (_carried(of[0]), _allowed(of[0]), _served(of[0]), _lacked(of[0], figures)) if note]) or "–"
 
 
-def _rest(found: Figures, count: int) -> str:
+def _rest(figures: Figures, count: int) -> str:
     """The denials without a likely cause, by caller: calls without a caller, the callers with the most, and the others."""
     of: Counter[str | None] = Counter()
-    for row in found.denials.groups:
+    for row in figures.denials.groups:
         of[row.caller] += row.calls if row.looks_like is None else 0
     unnamed = of.pop(None, 0)
     many = sorted(((caller, calls) for caller, calls in of.items() if calls >= FEW), key=lambda pair: (-pair[1], pair[0] or ""))
     few = [calls for calls in of.values() if 0 < calls < FEW]
-    said = [f"{number(unnamed)} without a caller"] if unnamed else []
-    said += [f"{number(calls)} by {shown(caller)}" for caller, calls in many[:MOST_CALLERS]]
+    counts = [f"{number(unnamed)} without a caller"] if unnamed else []
+    counts += [f"{number(calls)} by {shown(caller)}" for caller, calls in many[:MOST_CALLERS]]
     if more := many[MOST_CALLERS:]:
-        said.append(f"{number(sum(calls for _, calls in more))} by {number(len(more), 'more caller')} with {FEW} or more each")
+        counts.append(f"{number(sum(calls for _, calls in more))} by {number(len(more), 'more caller')} with {FEW} or more each")
     if few:
-        said.append(f"{number(sum(few))} by {number(len(few), 'caller')} with under {FEW}{' each' if len(few) > 1 else ''}")
+        counts.append(f"{number(sum(few))} by {number(len(few), 'caller')} with under {FEW}{' each' if len(few) > 1 else ''}")
     if other := count - unnamed - sum(of.values()):
-        said.append(f"{number(other)} that were not counted by caller")
-    return f"{number(count, 'denial')} {'has' if count == 1 else 'have'} no likely cause{f': {joined}' if (joined := ', '.join(said)) else ''}"
+        counts.append(f"{number(other)} that were not counted by caller")
+    return f"{number(count, 'denial')} {'has' if count == 1 else 'have'} no likely cause{f': {joined}' if (joined := ', '.join(counts)) else ''}"
 
 
-def _look_alike(rows: Sequence[Denied], what: str, found: Figures, top: int) -> Table | None:
+def _look_alike(rows: Sequence[Denied], what: str, figures: Figures, top: int) -> Table | None:
     """The callers that look like `what`, one row for each."""
-    listed = [(parts.caller(row.caller), _because(row, found), _rows(row), parts.call(row.method, row.target, row.detail)) for row in rows[:top]]
+    listed = [(parts.caller(row.caller), _because(row, figures), _rows(row), parts.call(row.method, row.target, row.detail)) for row in rows[:top]]
     columns = {"caller": CODE, "because": WORDS, "first rows": WORDS, "for example": CODE}
     return parts.table(CAPTIONS[what], columns, listed, top, len(rows), "denials_groups") if listed else None
 
 
-def _because(row: Denied, found: Figures) -> str:
+def _because(row: Denied, figures: Figures) -> str:
     """The reason why a group was flagged."""
     calls, count = bound(row.calls, row.is_exact, "call"), row.served_though_denied
     served = "" if count is None else f"; the server served {bound(count, row.is_exact) if count else 'none'} of these calls"
     if row.looks_like == STALE:
-        return f"makes {calls} to {number(len(row.routes), 'route')} that only the other policy has: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}{_when(row, found)}{_end(row, found)}{served}"
+        return f"makes {calls} to {number(len(row.routes), 'route')} that only the other policy has: {', '.join(map(shown, row.routes[:4]))}{', …' if len(row.routes) > 4 else ''}{_when(row, figures)}{_end(row, figures)}{served}"
     rapid = f", {bound(row.paths_in_hour, False)} of these paths within an hour" if row.paths_in_hour is not None and row.paths_in_hour >= PROBED_PATHS else ""
     most = f", {share(row.calls, row.caller_calls)} of all its calls" if row.caller_calls else ""
-    return f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, {number(row.malformed) if row.malformed else 'none'} of them malformed{rapid}{most}{_when(row, found)}{served}"
+    return f"tries {bound(row.paths, row.paths < PATHS)} different paths in {calls}, {number(row.malformed) if row.malformed else 'none'} of them malformed{rapid}{most}{_when(row, figures)}{served}"
 
 
 def _allowed(row: Denied) -> str:
@@ -131,9 +131,9 @@ def _served(row: Denied) -> str:
     return "" if count is None else f"the server served {bound(count, row.is_exact) if count else 'none'} of its denied calls"
 
 
-def _lacked(row: Denied, found: Figures) -> str:
+def _lacked(row: Denied, figures: Figures) -> str:
     """The number of scopes that a caller lacked in all, if it is more than one."""
-    is_exact = found.denials.is_exact
+    is_exact = figures.denials.is_exact
     if row.caller_lacks == 1 and is_exact:
         return ""
     who, them = "calls without a caller" if row.caller is None else "this caller", "it" if row.caller_lacks == 1 else "them"
@@ -155,18 +155,18 @@ def _common(row: Denied) -> str:
     return "malformed" if row.malformed == row.calls else f"{row.pattern}, {number(row.malformed)} malformed"
 
 
-def _end(row: Denied, found: Figures) -> str:
+def _end(row: Denied, figures: Figures) -> str:
     """The time from the last call to the log's end. The client might have been fixed since."""
-    first, last = found.times.first, found.times.last
+    first, last = figures.times.first, figures.times.last
     if row.last is None or last is None or row.paths_in_hour is None or row.last > last:
         return ""
     stopped = " (it has stopped, so check whether it was fixed)" if has_stopped(row, first, last) else ""
     return f", {before(second_of(row.last), second_of(last))}{stopped}"
 
 
-def _when(row: Denied, found: Figures) -> str:
+def _when(row: Denied, figures: Figures) -> str:
     """The times of the first and the last call."""
-    start, end = found.times.first, found.times.last
+    start, end = figures.times.first, figures.times.last
     if row.first is None or row.last is None or start is None or end is None:
         return ""
     # If some times are dates without a time of day, only days are shown.
@@ -174,9 +174,9 @@ def _when(row: Denied, found: Figures) -> str:
     notes = [f"{bound(row.without_time, row.is_exact)} without a time"] if row.without_time else []
     if row.first < start or row.last > end:
         notes.append("some far from all other times")
-    said = f" ({'; '.join(notes)})" if notes else ""
+    note = f" ({'; '.join(notes)})" if notes else ""
     counted = "" if row.is_exact else " that was counted"
-    return f"; the first{counted} at {first}, the last at {last}{said}"
+    return f"; the first{counted} at {first}, the last at {last}{note}"
 
 
 def _time(time: object) -> str:

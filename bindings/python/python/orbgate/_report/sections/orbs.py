@@ -37,24 +37,24 @@ RESPONSES = {SERVED: "served", REFUSED: "refused", REDIRECTED: "unknown: redirec
 ALWAYS = "orbs", "served_orbs", "base_orbs"
 
 
-def orbs(found: Figures, top: int) -> Section:
-    name, of, unit = "Orbs", found.orbs, found.times.unit
-    finding = f"{_sum(of.total, found.served.calls > 0)} {_most(of, unit)}".strip() if of.total.calls else "No call consumed orbs."
+def orbs(figures: Figures, top: int) -> Section:
+    name, of, unit = "Orbs", figures.orbs, figures.times.unit
+    finding = f"{_sum(of.total, figures.served.calls > 0)} {_most(of, unit)}".strip() if of.total.calls else "No call consumed orbs."
     if of.total.base_calls is not None:
         finding += f" {_base(of.total)}"
-    if found.bonus_allowed:
-        finding += f" {number(found.bonus_allowed, 'call')} might use bonus orbs."
+    if figures.bonus_allowed:
+        finding += f" {number(figures.bonus_allowed, 'call')} might use bonus orbs."
     if of.total.calls:
-        finding += f" {_answered(found)}"
+        finding += f" {_answered(figures)}"
     if unit is not None:
         finding += _left_out(of)
-    compared = _compared(found, top)
-    if found.reconciled is not None:
-        finding += f" {_reconciled(found.reconciled)}"
+    compared = _compared(figures, top)
+    if figures.reconciled is not None:
+        finding += f" {_reconciled(figures.reconciled)}"
     if not (of.total.calls or of.total.base_calls):
         return Section(name, finding, [], compared)
-    definitions = f"{STATED}{f' {BY_RESPONSE}' if found.served.calls else ''}"
-    return Section(name, finding, _charts(of, unit), [*compared, *_tables(of, unit, found.served.calls > 0, top)], definitions=definitions)
+    definitions = f"{STATED}{f' {BY_RESPONSE}' if figures.served.calls else ''}"
+    return Section(name, finding, _charts(of, unit), [*compared, *_tables(of, unit, figures.served.calls > 0, top)], definitions=definitions)
 
 
 def _reconciled(of: Reconciled) -> str:
@@ -63,10 +63,10 @@ def _reconciled(of: Reconciled) -> str:
     return f"The ledger has {number(of.holds, 'hold')} in the time of the log, of which {number(of.matched)} {'has its' if of.matched == 1 else 'have their'} call in it.{outside}{same}"
 
 
-def _compared(found: Figures, top: int) -> list[Table]:
-    if found.reconciled is None or not found.reconciled.differences:
+def _compared(figures: Figures, top: int) -> list[Table]:
+    if figures.reconciled is None or not figures.reconciled.differences:
         return []
-    every = found.reconciled.differences
+    every = figures.reconciled.differences
     rows = [
         (row.what, shown(row.route) if row.route else parts.NO_ROUTE, number(row.calls), number(row.orbs), number(row.captured), shown(row.hold) if row.hold else "–", "–" if row.row is None else number(row.row))
         for row in every[:top]
@@ -96,14 +96,14 @@ def _base(of: Charged) -> str:
     return f"The other policy would have charged {number(orbs, 'orb')} for {number(calls - unstated, 'call')}{rest}."
 
 
-def _answered(found: Figures) -> str:
+def _answered(figures: Figures) -> str:
     """A note that orbs follow from decisions, although the server might have refused allowed calls."""
-    said = "Orbs follow from the decisions, even if the server did not serve a call"
-    if not found.served.calls:
-        return f"{said}. The log has no statuses that show this."
-    denied = found.served.of(SERVED_THOUGH_DENIED)
+    sentence = "Orbs follow from the decisions, even if the server did not serve a call"
+    if not figures.served.calls:
+        return f"{sentence}. The log has no statuses that show this."
+    denied = figures.served.of(SERVED_THOUGH_DENIED)
     apart = f" {number(denied, 'call')} served though denied {'is' if denied == 1 else 'are'} not counted." if denied else ""
-    return f"{said}. The table “Orbs by server response” shows the difference.{apart}"
+    return f"{sentence}. The table “Orbs by server response” shows the difference.{apart}"
 
 
 def _by_response(of: Orbs) -> Table:

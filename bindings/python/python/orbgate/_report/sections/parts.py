@@ -137,8 +137,8 @@ def caller(name: str | None) -> str:
 
 def call(method: str | None, target: str | None, detail: Detail | None = None) -> str:
     """A call as an example. Pass `detail` if no column shows the rule that the call breaks."""
-    said = "decided by scope" if method is None and target is None and detail is None else f"{shown(method)} {shown(target)}"
-    return said if detail is None else f"{said} (malformed: {detail})"
+    text = "decided by scope" if method is None and target is None and detail is None else f"{shown(method)} {shown(target)}"
+    return text if detail is None else f"{text} (malformed: {detail})"
 
 
 def reason(reason: Reason, detail: Detail | None) -> str:
@@ -172,9 +172,9 @@ def denied(allowed: int, denied: int) -> str:
     return f"{number(allowed + denied)} · {share(denied, allowed + denied)} denied"
 
 
-def served_column(found: Figures) -> dict[str, str]:
+def served_column(figures: Figures) -> dict[str, str]:
     """The column with the number of denied calls that the server served, in a log with statuses."""
-    return {"served anyway": NUMBER} if found.served.calls else {}
+    return {"served anyway": NUMBER} if figures.served.calls else {}
 
 
 def served(row: CallerCount | Denied) -> list[str]:

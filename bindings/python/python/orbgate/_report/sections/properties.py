@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 MOST_OF_A_PROPERTY = 400
 
 
-def properties(found: Properties, top: int) -> Section:
-    failed, count = len(found.failed), number(len(found.rows), "property", "properties")
-    held = len(found.rows) - failed
+def properties(proved: Properties, top: int) -> Section:
+    failed, count = len(proved.failed), number(len(proved.rows), "property", "properties")
+    held = len(proved.rows) - failed
     finding = f"{number(held)} of {count}" if failed else count
     finding += f" {'holds' if held == 1 else 'hold'} for all requests, including requests that the log does not contain. "
-    if little := len(found.rows.where(lambda row: row.warning is not None)):
+    if little := len(proved.rows.where(lambda row: row.warning is not None)):
         finding += f"{number(little)} of them {'holds' if little == 1 else 'hold'} trivially; the table shows the reason. "
     finding += "A proof decides a request for each rule of the policy that the property applies to."
-    if any(_is_of_one_scope(row) for row in found.rows):
+    if any(_is_of_one_scope(row) for row in proved.rows):
         finding += " If `apart` names no scopes, it is checked for tokens with one scope each, because a token with every scope may call everything."
     rows = [
         (_text(row), number(row.line), "yes" if row.holds else "no", "–" if row.rules is None else number(row.rules), _because(row))
-        for row in sorted(found.rows, key=lambda row: (row.holds, row.warning is None))
+        for row in sorted(proved.rows, key=lambda row: (row.holds, row.warning is None))
     ]
     columns = {"property": CODE, "line": NUMBER, "holds": NAME, "rules checked": NUMBER, "because": WORDS}
-    tables = [parts.table(f"Properties of {shown(found.file)}", columns, rows, top, source="properties_rows")]
+    tables = [parts.table(f"Properties of {shown(proved.file)}", columns, rows, top, source="properties_rows")]
     against = [
         (_text(row), _token(witness), parts.call(allowed.method, allowed.target) if allowed.scope is None else f"scope {shown(allowed.scope)}", shown(allowed.rule), number(allowed.line))
-        for row in found.failed
+        for row in proved.failed
         for witness in row.witnesses
         for allowed in witness.requests
     ]

@@ -29,45 +29,45 @@ ANOTHER = "of another service, or misspelt"
 NEAR = 0.85
 
 
-def unused(found: Figures, policy: Policy, top: int) -> Section:
+def unused(figures: Figures, policy: Policy, top: int) -> Section:
     name = UNUSED_GRANTS
-    if not found.scopes.granted:
-        return Section(name, f"No valid token in the log has a scope of the policy.{_invalid(found)}", [], [])
-    held_by = _holders(found)
-    needed = found.needed
+    if not figures.scopes.granted:
+        return Section(name, f"No valid token in the log has a scope of the policy.{_invalid(figures)}", [], [])
+    held_by = _holders(figures)
+    needed = figures.needed
     tables = _unused_by_caller(held_by, needed, top)
-    pairs = found.unused_by_caller
+    pairs = figures.unused_by_caller
     by_caller = ""
-    if found.callers.counts:
+    if figures.callers.counts:
         holders = len({use.caller for use in pairs})
-        held = bound(len(pairs), found.scopes.by_caller_is_exact, "pair")
-        of_all = bound(found.callers.different, found.callers.is_exact, "caller")
+        held = bound(len(pairs), figures.scopes.by_caller_is_exact, "pair")
+        of_all = bound(figures.callers.different, figures.callers.is_exact, "caller")
         by_caller = f" {number(holders)} of {of_all} {'has' if holders == 1 else 'have'} unused scopes, {held} of caller and scope in total."
-        if not pairs and found.scopes.by_caller_is_exact:
+        if not pairs and figures.scopes.by_caller_is_exact:
             by_caller = " No caller has a scope that it never uses."
-        by_caller += _unnamed(found)
-    if not found.unused:
-        granted = len(found.scopes.granted)
-        finding = f"{number(granted, 'scope')} of the policy {'was' if granted == 1 else 'were'} granted, and {'it was' if granted == 1 else 'each was'} used.{by_caller}{_invalid(found)}"
+        by_caller += _unnamed(figures)
+    if not figures.unused:
+        granted = len(figures.scopes.granted)
+        finding = f"{number(granted, 'scope')} of the policy {'was' if granted == 1 else 'were'} granted, and {'it was' if granted == 1 else 'each was'} used.{by_caller}{_invalid(figures)}"
         return Section(name, finding, _held(held_by), tables)
-    unused = len(found.unused)
-    of_all = f"{number(unused)} of {number(len(found.scopes.granted), 'granted scope')} of the policy {'was' if unused == 1 else 'were'}"
-    finding = f"{of_all} never used. Without {'it' if unused == 1 else 'them'}, every call in this log would have been decided in the same way.{by_caller}{_invalid(found)}"
+    unused = len(figures.unused)
+    of_all = f"{number(unused)} of {number(len(figures.scopes.granted), 'granted scope')} of the policy {'was' if unused == 1 else 'were'}"
+    finding = f"{of_all} never used. Without {'it' if unused == 1 else 'them'}, every call in this log would have been decided in the same way.{by_caller}{_invalid(figures)}"
     permits = {scope.scope: scope.permits or "–" for scope in policy.scopes()}
-    drawn = [Bar(shown(use.scope), f"in {number(use.granted, 'call')}", (use.granted,)) for use in found.unused]
+    drawn = [Bar(shown(use.scope), f"in {number(use.granted, 'call')}", (use.granted,)) for use in figures.unused]
     lacked: Counter[str] = Counter()
     for (_, scope), calls in needed.items():
         lacked[scope] += calls
-    rows = [(f"{shown(use.scope)}{_denied(lacked[use.scope])}", permits[use.scope], number(use.granted)) for use in found.unused]
+    rows = [(f"{shown(use.scope)}{_denied(lacked[use.scope])}", permits[use.scope], number(use.granted)) for use in figures.unused]
     columns = {"scope": CODE, "permits": WORDS, "granted in calls": NUMBER}
     charts = _held(held_by) or parts.bars("Calls whose token has an unused scope", drawn, UNUSED)
     return Section(name, finding, charts, [parts.table("Scopes granted and never used", columns, rows, top, source="scopes_granted"), *tables])
 
 
-def _holders(found: Figures) -> dict[str, dict[str, bool]]:
+def _holders(figures: Figures) -> dict[str, dict[str, bool]]:
     """The scopes of callers that never use some of theirs, and whether each is used. Callers with the most unused scopes come first."""
     held: defaultdict[str, dict[str, bool]] = defaultdict(dict)
-    for use in found.scopes.by_caller:
+    for use in figures.scopes.by_caller:
         held[use.caller][use.scope] = use.used > 0
     unused = {caller: sum(not is_used for is_used in scopes.values()) for caller, scopes in held.items()}
     callers = sorted((caller for caller in held if unused[caller]), key=lambda caller: (-unused[caller], caller))
@@ -95,8 +95,8 @@ def _unused_by_caller(holders: dict[str, dict[str, bool]], needed: dict[tuple[st
     rows = []
     for caller in [*holders][:top]:
         which = sorted((scope for scope, is_used in holders[caller].items() if not is_used), key=lambda scope: ((caller, scope) not in needed, scope))
-        said = [f"{shown(scope)}{_denied(needed.get((caller, scope), 0))}" for scope in which]
-        rows.append((shown(caller), number(len(holders[caller])), number(len(which)), parts.some(said)))
+        texts = [f"{shown(scope)}{_denied(needed.get((caller, scope), 0))}" for scope in which]
+        rows.append((shown(caller), number(len(holders[caller])), number(len(which)), parts.some(texts)))
     columns = {"caller": CODE, "scopes held": NUMBER, "never used": NUMBER, "which": CODE}
     return [parts.table("Unused scopes of callers", columns, rows, top, len(holders), "scopes_by_caller")] if rows else []
 
@@ -106,42 +106,42 @@ def _denied(calls: int) -> str:
     return f" (needed by {number(calls, 'denied call')})" if calls else ""
 
 
-def unknown(found: Figures, policy: Policy, top: int) -> Section:
+def unknown(figures: Figures, policy: Policy, top: int) -> Section:
     name = UNKNOWN_SCOPES
-    if not found.unknown.scopes:
-        return Section(name, f"Every scope in a valid token is in the policy.{_invalid(found)}", [], [])
-    scopes = bound(found.unknown.different, found.unknown.is_exact, "scope")
-    errors = Counter(_error(row.scope) for row in found.unknown.scopes)
-    one = found.unknown.different == 1 and found.unknown.is_exact
+    if not figures.unknown.scopes:
+        return Section(name, f"Every scope in a valid token is in the policy.{_invalid(figures)}", [], [])
+    scopes = bound(figures.unknown.different, figures.unknown.is_exact, "scope")
+    errors = Counter(_error(row.scope) for row in figures.unknown.scopes)
+    one = figures.unknown.different == 1 and figures.unknown.is_exact
     start = f"Valid tokens have {scopes} that {'is' if one else 'are'} not in the policy and {'allows' if one else 'allow'} nothing."
     finding = f"{start} {'It' if one else 'They'} might belong to another service, or be misspelt."
     if errors.keys() != {ANOTHER}:
-        said = ", ".join(f"{error}: {bound(errors[error], found.unknown.is_exact)}" for error in (*ERRORS, ANOTHER) if errors[error])
-        finding = f"{start} Likely errors: {said}."
-    first = found.unknown.scopes[: max(top, MOST_BARS)]
+        details = ", ".join(f"{error}: {bound(errors[error], figures.unknown.is_exact)}" for error in (*ERRORS, ANOTHER) if errors[error])
+        finding = f"{start} Likely errors: {details}."
+    first = figures.unknown.scopes[: max(top, MOST_BARS)]
     names = [scope.scope for scope in policy.scopes()]
     rows = [(shown(row.scope), _meant(row.scope, names), bound(row.granted, row.is_exact)) for row in first]
     drawn = [Bar(scope, f"{calls} calls", (row.granted,)) for row, (scope, _, calls) in zip(first, rows)]
-    charts = parts.bars("Calls whose token has an unknown scope", drawn, UNKNOWN, count=found.unknown.different)
-    tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "likely error": WORDS, "granted in calls": NUMBER}, rows, top, found.unknown.different, "unknown_scopes")]
-    if found.unknown.by_caller:
-        holders = bound(len({row.caller for row in found.unknown.by_caller}), found.unknown.by_caller_is_exact, "caller")
-        finding += f" {'It is' if one else 'They are'} in tokens of {holders}.{_unnamed(found)}"
-        held = [(shown(row.caller), shown(row.scope), bound(row.granted, row.is_exact)) for row in found.unknown.by_caller[:top]]
+    charts = parts.bars("Calls whose token has an unknown scope", drawn, UNKNOWN, count=figures.unknown.different)
+    tables = [parts.table("Scopes that the policy does not have", {"scope": CODE, "likely error": WORDS, "granted in calls": NUMBER}, rows, top, figures.unknown.different, "unknown_scopes")]
+    if figures.unknown.by_caller:
+        holders = bound(len({row.caller for row in figures.unknown.by_caller}), figures.unknown.by_caller_is_exact, "caller")
+        finding += f" {'It is' if one else 'They are'} in tokens of {holders}.{_unnamed(figures)}"
+        held = [(shown(row.caller), shown(row.scope), bound(row.granted, row.is_exact)) for row in figures.unknown.by_caller[:top]]
         columns = {"caller": CODE, "scope": CODE, "granted in calls": NUMBER}
-        tables.append(parts.table("Callers with scopes that the policy does not have", columns, held, top, len(found.unknown.by_caller), "unknown_by_caller"))
-    return Section(name, f"{finding}{_invalid(found)}", charts, tables)
+        tables.append(parts.table("Callers with scopes that the policy does not have", columns, held, top, len(figures.unknown.by_caller), "unknown_by_caller"))
+    return Section(name, f"{finding}{_invalid(figures)}", charts, tables)
 
 
-def _invalid(found: Figures) -> str:
+def _invalid(figures: Figures) -> str:
     """A note about tokens whose scopes aren't counted."""
-    count = found.with_invalid_token
+    count = figures.with_invalid_token
     return f" {number(count, 'call')} with a token of unknown kind {'is' if count == 1 else 'are'} left out." if count else ""
 
 
-def _unnamed(found: Figures) -> str:
+def _unnamed(figures: Figures) -> str:
     """A note about calls without a caller."""
-    count = found.callers.without
+    count = figures.callers.without
     return f" {number(count, 'call')} without a caller {'is' if count == 1 else 'are'} not counted by caller." if count else ""
 
 
@@ -156,42 +156,42 @@ def _meant(scope: str, names: list[str]) -> str:
     return f"misspelt for {near[0]}?" if near else _error(scope)
 
 
-def missing(found: Figures, top: int) -> Section:
+def missing(figures: Figures, top: int) -> Section:
     name = "Missing scopes"
-    if not found.scopes.missing:
+    if not figures.scopes.missing:
         return Section(name, "No call was denied because it lacked a scope.", [], [])
-    calls = sum(row.calls for row in found.decisions.reasons if row.reason == Reason.SCOPE_MISSING)
-    lacked = number(len(found.scopes.missing), "scope")
+    calls = sum(row.calls for row in figures.decisions.reasons if row.reason == Reason.SCOPE_MISSING)
+    lacked = number(len(figures.scopes.missing), "scope")
     finding = f"{number(calls, 'call')} {'was' if calls == 1 else 'were'} denied only because a scope was missing, {lacked} in total."
-    drawn = [Bar(row.scope, number(row.calls, "denied call"), (row.calls,)) for row in found.scopes.missing]
-    short = iter(short_routes([route for row in found.scopes.missing for route in row.routes]))
-    rows = [(row.scope, number(row.calls), parts.some([next(short) for _ in row.routes], 2)) for row in found.scopes.missing]
+    drawn = [Bar(row.scope, number(row.calls, "denied call"), (row.calls,)) for row in figures.scopes.missing]
+    short = iter(short_routes([route for row in figures.scopes.missing for route in row.routes]))
+    rows = [(row.scope, number(row.calls), parts.some([next(short) for _ in row.routes], 2)) for row in figures.scopes.missing]
     columns = {"scope": CODE, "denied calls": NUMBER, "called routes": CODE}
     charts = parts.bars("Denied calls by the scope that they lacked", drawn, DENIED)
     return Section(name, finding, charts, [parts.table("Scopes that denied calls lacked", columns, rows, top, source="scopes_missing")])
 
 
-def probed(found: Figures, top: int) -> Section:
+def probed(figures: Figures, top: int) -> Section:
     name = "Without a token"
     # A path without a method is one that the policy has only with other methods.
-    routes = [row for row in found.unauthenticated.routes if not row.route.startswith("/")]
-    calls, all_calls = (sum(row.calls for row in rows) for rows in (routes, found.unauthenticated.routes))
+    routes = [row for row in figures.unauthenticated.routes if not row.route.startswith("/")]
+    calls, all_calls = (sum(row.calls for row in rows) for rows in (routes, figures.unauthenticated.routes))
     finding = f"{number(len(routes), 'route')} {'was' if len(routes) == 1 else 'were'} called without a valid token, in {number(calls, 'call')}."
     if not routes:
         finding = "No route was called without a valid token."
     if all_calls > calls:
         finding += f" {number(all_calls - calls, 'call')} without a valid token used a method that the policy does not declare for the path, for example OPTIONS in a preflight."
-    if found.tokenless > all_calls:
-        finding += f" {number(found.tokenless - all_calls, 'call')} without a valid token had a path that is not in the policy."
-    malformed = ((found.unauthenticated.malformed_without_token, "without a token"), (found.unauthenticated.malformed_with_invalid_token, "with a token of unknown kind"))
+    if figures.tokenless > all_calls:
+        finding += f" {number(figures.tokenless - all_calls, 'call')} without a valid token had a path that is not in the policy."
+    malformed = ((figures.unauthenticated.malformed_without_token, "without a token"), (figures.unauthenticated.malformed_with_invalid_token, "with a token of unknown kind"))
     malformed_calls = sum(count for count, _ in malformed)
     if more := " and ".join(f"{number(count, 'call')} {which}" for count, which in malformed if count):
         finding += f" {more} {'was' if malformed_calls == 1 else 'were'} malformed, and therefore denied before the token was checked."
-    if not found.unauthenticated.routes:
+    if not figures.unauthenticated.routes:
         return Section(name, finding, [], [])
-    names = short_routes([row.route for row in found.unauthenticated.routes[:MOST_BARS]])
-    drawn = [Bar(name, number(row.calls, "call"), (row.calls,)) for name, row in zip(names, found.unauthenticated.routes)]
-    rows = [(row.route, number(row.calls), number(row.no_token), number(row.invalid_token)) for row in found.unauthenticated.routes]
+    names = short_routes([row.route for row in figures.unauthenticated.routes[:MOST_BARS]])
+    drawn = [Bar(name, number(row.calls, "call"), (row.calls,)) for name, row in zip(names, figures.unauthenticated.routes)]
+    rows = [(row.route, number(row.calls), number(row.no_token), number(row.invalid_token)) for row in figures.unauthenticated.routes]
     columns = {"route": CODE, "calls": NUMBER, "no token": NUMBER, "invalid token": NUMBER}
-    charts = parts.bars("Calls without a valid token, by route or path", drawn, DENIED, count=len(found.unauthenticated.routes))
+    charts = parts.bars("Calls without a valid token, by route or path", drawn, DENIED, count=len(figures.unauthenticated.routes))
     return Section(name, finding, charts, [parts.table("Routes and paths called without a valid token", columns, rows, top, source="unauthenticated_routes")])
