@@ -36,14 +36,14 @@ function answers(engine, lines, first) {
       const route = row.verb === "" ? null : engine.findRoute(row.verb, row.template);
       return route === null ? [single] : [single, { ...single, form: `route${way}`, decision: engine.decideRoute(route, token(row), options) }];
     });
-    const asked = rows.filter(({ scope }) => scope?.length === 0);
+    const byPath = rows.filter(({ scope }) => scope?.length === 0);
     const decisions = engine.decideBatch({
-      methods: asked.map(({ method }) => method ?? ""),
-      targets: asked.map(({ target }) => target ?? ""),
-      tokens: asked.map(token),
-      allowBonusOrbs: asked.map(({ bonus }) => bonus),
+      methods: byPath.map(({ method }) => method ?? ""),
+      targets: byPath.map(({ target }) => target ?? ""),
+      tokens: byPath.map(token),
+      allowBonusOrbs: byPath.map(({ bonus }) => bonus),
     });
-    return [...singles, ...asked.map(({ number }, at) => ({ number, form: `batch${way}`, decision: decisions.at(at) }))];
+    return [...singles, ...byPath.map(({ number }, at) => ({ number, form: `batch${way}`, decision: decisions.at(at) }))];
   });
 }
 

@@ -48,12 +48,12 @@ async function serve(listen, { host, port }) {
  */
 const answering = ({ saw }) => (request, response, next = () => response.writeHead(500).end()) => {
   const told = request.headers["x-do"] ?? "";
-  const said = (/** @type {object} */ more) => saw(request.method, request.originalUrl ?? request.url, request, more);
+  const seen = (/** @type {object} */ more) => saw(request.method, request.originalUrl ?? request.url, request, more);
   if (told === "") {
-    response.writeHead(200, JSON_HEADERS).end(said({}));
+    response.writeHead(200, JSON_HEADERS).end(seen({}));
     return;
   }
-  done(told, said, request, () => textOf(request)).then(({ status, headers = JSON_HEADERS, text, stream }) => {
+  done(told, seen, request, () => textOf(request)).then(({ status, headers = JSON_HEADERS, text, stream }) => {
     response.writeHead(status, headers);
     return stream === undefined ? response.end(text) : pipeline(stream, response, () => {});
   }).catch(next);
@@ -107,8 +107,8 @@ exports.fastify = async ({ gate, templates, saw, host, port }) => {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, parsed) => parsed(null));
   const answer = async (/** @type {any} */ request, /** @type {any} */ reply) => {
-    const said = (/** @type {object} */ more) => saw(request.method, request.originalUrl, request, more);
-    const { status, headers = JSON_HEADERS, text, stream } = await done(request.headers["x-do"] ?? "", said, request, () => textOf(request.raw));
+    const seen = (/** @type {object} */ more) => saw(request.method, request.originalUrl, request, more);
+    const { status, headers = JSON_HEADERS, text, stream } = await done(request.headers["x-do"] ?? "", seen, request, () => textOf(request.raw));
     return reply.code(status).headers(headers).send(stream ?? text);
   };
   const urls = templates.filter((template) => !template.includes("*")).map(asFastify);
@@ -131,8 +131,8 @@ exports.hono = async ({ gate, templates, saw, host, port }) => {
   }
   const answer = async (/** @type {any} */ context) => {
     const { method, url } = context.req.raw;
-    const said = (/** @type {object} */ more) => saw(method, url.slice(url.indexOf("/", 8)), context.req.raw, more);
-    const { status, headers = JSON_HEADERS, text, stream } = await done(context.req.header("x-do") ?? "", said, context.req.raw, () => context.req.text());
+    const seen = (/** @type {object} */ more) => saw(method, url.slice(url.indexOf("/", 8)), context.req.raw, more);
+    const { status, headers = JSON_HEADERS, text, stream } = await done(context.req.header("x-do") ?? "", seen, context.req.raw, () => context.req.text());
     return context.body(stream === undefined ? text : Readable.toWeb(stream), status, headers);
   };
   templates.forEach((template) => app.all(template, answer));

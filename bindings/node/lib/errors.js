@@ -85,9 +85,9 @@ function policyError(status, error, cause) {
  * @returns {import("../index.js").Diagnostic}
  */
 function diagnostic(error, at) {
-  const found = { struct_size: sizes.Diagnostic };
-  check(functions.errorDiagnostic(error, at, found), "cannot read an error");
-  const { line, column, message } = /** @type {any} */ (found);
+  const raw = { struct_size: sizes.Diagnostic };
+  check(functions.errorDiagnostic(error, at, raw), "cannot read an error");
+  const { line, column, message } = /** @type {any} */ (raw);
   return Object.freeze({ line, column, message: text(message) ?? "" });
 }
 

@@ -104,7 +104,7 @@ function call({ exports }, name, input, values) {
   if (code !== "invalid_policy") {
     throw new OrbgateError(code, message);
   }
-  const list = diagnostics.map((/** @type {any} */ found) => Object.freeze({ ...found.location, message: found.message }));
+  const list = diagnostics.map((/** @type {any} */ diagnostic) => Object.freeze({ ...diagnostic.location, message: diagnostic.message }));
   throw new PolicyError(code, message, undefined, { line: list[0].line, column: list[0].column, path: null, diagnostics: list });
 }
 

@@ -155,9 +155,9 @@ class Table {
  * @returns {Scope}
  */
 function readScope(engine, number) {
-  const found = /** @type {any} */ ({ struct_size: sizes.Scope });
-  check(functions.scope(engine, number, found), "cannot read a scope");
-  return { name: text(found.name) ?? "", api: text(found.api) ?? "", amount: found.amount };
+  const raw = /** @type {any} */ ({ struct_size: sizes.Scope });
+  check(functions.scope(engine, number, raw), "cannot read a scope");
+  return { name: text(raw.name) ?? "", api: text(raw.api) ?? "", amount: raw.amount };
 }
 
 /**

@@ -27,9 +27,9 @@ if (cluster.isPrimary) {
     cluster.setupPrimary({ exec: __filename, args: [folder], silent: true });
     const fork = () => {
       const worker = cluster.fork();
-      const said = /** @type {string[]} */ ([]);
-      worker.on("message", (line) => void said.push(line));
-      return { worker, said };
+      const lines = /** @type {string[]} */ ([]);
+      worker.on("message", (line) => void lines.push(line));
+      return { worker, lines };
     };
     const workers = [fork(), fork()];
     context.after(() => {
@@ -44,11 +44,11 @@ if (cluster.isPrimary) {
       return response.statusCode;
     };
     /** The statuses of all workers, once each has said these words. */
-    const statuses = (/** @type {string} */ words) => Promise.all(workers.map(async ({ said }) => {
-      while (!said.some((line) => line.includes(words))) {
+    const statuses = (/** @type {string} */ words) => Promise.all(workers.map(async ({ lines }) => {
+      while (!lines.some((line) => line.includes(words))) {
         await new Promise((resolve) => setTimeout(resolve, 5));
       }
-      return status(said[0]?.split(" ")[1] ?? "");
+      return status(lines[0]?.split(" ")[1] ?? "");
     }));
     const told = (/** @type {string} */ text) => {
       write(text);

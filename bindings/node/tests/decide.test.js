@@ -170,12 +170,12 @@ test("an engine knows its policy", () => {
 test("what is closed throws, and closing twice is fine", () => {
   const closed = Engine.external();
   const scopes = closed.scopeSet("read:orbs");
-  const asked = () => closed.decide("GET", "/api/v1/external/orbs", { kind: "user", scopes });
-  const decision = asked();
+  const decide = () => closed.decide("GET", "/api/v1/external/orbs", { kind: "user", scopes });
+  const decision = decide();
   const decisions = closed.decideBatch({ methods: ["POST", "GET"], targets: [RUN, "/nowhere"], token: user });
   scopes.close();
   scopes[Symbol.dispose]();
-  assert.throws(asked, { name: "OrbgateError", code: "closed", message: /scope set/ });
+  assert.throws(decide, { name: "OrbgateError", code: "closed", message: /scope set/ });
   closed.close();
   closed[Symbol.dispose]();
   for (const ask of [

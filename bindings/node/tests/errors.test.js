@@ -81,21 +81,21 @@ test("the library of the platform's package is taken, and one that does not load
   fs.mkdirSync(folder, { recursive: true });
   const file = path.join(folder, "liborbgate.so");
   const load = "try { console.log(require('orbgate').version) } catch (error) { console.log(error.message) }";
-  const said = () => {
+  const output = () => {
     const { ORBGATE_LIBRARY, ...env } = process.env;
     return execFileSync(process.execPath, ["-e", load], { env, encoding: "utf8", cwd: __dirname });
   };
   fs.symlinkSync(path.resolve(process.env.ORBGATE_LIBRARY ?? ""), file);
-  assert.match(said(), /^\d+\.\d+\.\d+\n$/);
+  assert.match(output(), /^\d+\.\d+\.\d+\n$/);
   fs.rmSync(file);
   fs.writeFileSync(file, "no library");
-  const message = said();
+  const message = output();
   assert.ok(message.includes(`\`${file}\` or `) || /^\d/.test(message), message);
 });
 
 test("a missing library says what to do", () => {
   const env = { ...process.env, ORBGATE_LIBRARY: "/no/such/liborbgate.so" };
   const load = "try { require('orbgate') } catch (error) { console.log(error.message) }";
-  const said = execFileSync(process.execPath, ["-e", load], { env, encoding: "utf8", cwd: __dirname });
-  assert.match(said, /`\/no\/such\/liborbgate\.so`.* ORBGATE_LIBRARY /);
+  const output = execFileSync(process.execPath, ["-e", load], { env, encoding: "utf8", cwd: __dirname });
+  assert.match(output, /`\/no\/such\/liborbgate\.so`.* ORBGATE_LIBRARY /);
 });

@@ -37,10 +37,10 @@ test("a body counts that a framework has parsed, or left as it came", async (con
   context.after(() => app.close());
   const headers = { ...bearer("write:voxies"), "content-type": "application/json" };
   for (const port of ports) {
-    const asked = async (/** @type {string | undefined} */ body) => (await fetch(`http://127.0.0.1:${port}${RUN}`, { method: "POST", headers, body })).text();
-    assert.equal(await asked(BONUS), "true");
+    const bodyOf = async (/** @type {string | undefined} */ body) => (await fetch(`http://127.0.0.1:${port}${RUN}`, { method: "POST", headers, body })).text();
+    assert.equal(await bodyOf(BONUS), "true");
     for (const body of [...NO_BONUS, "1", "true", "null"]) {
-      assert.equal(await asked(body), "false", body);
+      assert.equal(await bodyOf(body), "false", body);
     }
   }
 });
@@ -150,18 +150,18 @@ apis: { a: { base_path: /api/v1/external, scopes: {
     app.post("/api/v1/external/rows/:id", methodOverride("_verb"), handler("post row"));
     app.post(keys, handler("post key"));
     const port = await served(context, app);
-    const asked = async (/** @type {string} */ method, /** @type {string} */ path, /** @type {string} */ scope) => (
+    const statusOf = async (/** @type {string} */ method, /** @type {string} */ path, /** @type {string} */ scope) => (
       (await ask(port, method, `/api/v1/external/keys${path}`, bearer(scope))).status
     );
     // The same path and route are allowed for one method, and remembered.
     for (let round = 1; round <= 2; round++) {
-      assert.equal(await asked("POST", "/7", "write"), 200);
-      assert.equal(await asked("POST", "/7?_method=DELETE", "write"), 404);
-      assert.equal(await asked("POST", "/7?_method=GET", "read write"), 404);
-      assert.equal(await asked("GET", "/7", "read"), 200);
-      assert.equal(await asked("GET", "/7.csv", "read"), 404);
-      assert.equal(await asked("POST", "/me", "write"), 404);
-      assert.equal(await asked("GET", "/7/export", "read"), 200);
+      assert.equal(await statusOf("POST", "/7", "write"), 200);
+      assert.equal(await statusOf("POST", "/7?_method=DELETE", "write"), 404);
+      assert.equal(await statusOf("POST", "/7?_method=GET", "read write"), 404);
+      assert.equal(await statusOf("GET", "/7", "read"), 200);
+      assert.equal(await statusOf("GET", "/7.csv", "read"), 404);
+      assert.equal(await statusOf("POST", "/me", "write"), 404);
+      assert.equal(await statusOf("GET", "/7/export", "read"), 200);
     }
     assert.deepEqual(reached, ["post key", "get key", "export", "post key", "get key", "export"]);
     assert.equal(counted.filter((one) => one.startsWith("orbgate_misrouted_total")).length, 8);
@@ -177,9 +177,9 @@ apis: { a: { base_path: /keys, scopes: { read: { orbs: false, routes: ['POST /{i
     const handler = (/** @type {any} */ request, /** @type {any} */ response) => void response.send(`${request.method} ${allowed(request).decision.route}`);
     const app = express().use(methodOverride("_method")).use(middleware(gate)).post("/keys/:id", handler).delete("/keys/:id", handler);
     const port = await served(context, app);
-    const asked = async (/** @type {string} */ scope) => (await ask(port, "POST", "/keys/7?_method=DELETE", bearer(scope)));
-    assert.equal((await asked("read")).status, 403);
-    assert.equal((await asked("write")).body, "DELETE DELETE /keys/{id}");
+    const answerOf = async (/** @type {string} */ scope) => (await ask(port, "POST", "/keys/7?_method=DELETE", bearer(scope)));
+    assert.equal((await answerOf("read")).status, 403);
+    assert.equal((await answerOf("write")).body, "DELETE DELETE /keys/{id}");
   });
 
   test(`${name}: a handler without a route gets no rewritten path from before its gate`, async (context) => {
@@ -208,11 +208,11 @@ apis: { a: { base_path: /keys, scopes: { read: { orbs: false, routes: ['POST /{i
     app.get([/models/, "/api/v1/external/models"], (_, response) => void response.send("models"));
     const port = await served(context, app);
     const all = bearer("read:orbs read:account read:keys write:voxies read:models");
-    const asked = async (/** @type {string} */ method, /** @type {string} */ path) => (await ask(port, method, `/api/v1/external/${path}`, all)).status;
-    assert.deepEqual(await Promise.all(["orbs", "account", "keys"].map((path) => asked("GET", path))), [200, 200, 200]);
-    assert.equal(await asked("POST", "voxies/7/run"), 200);
-    assert.equal(await asked("POST", "voxies/prompt/run"), 404);
-    assert.equal(await asked("GET", "models"), 404);
+    const statusOf = async (/** @type {string} */ method, /** @type {string} */ path) => (await ask(port, method, `/api/v1/external/${path}`, all)).status;
+    assert.deepEqual(await Promise.all(["orbs", "account", "keys"].map((path) => statusOf("GET", path))), [200, 200, 200]);
+    assert.equal(await statusOf("POST", "voxies/7/run"), 200);
+    assert.equal(await statusOf("POST", "voxies/prompt/run"), 404);
+    assert.equal(await statusOf("GET", "models"), 404);
     const ungated = gate.checkRoutes(routesOf(app)).filter(({ kind }) => kind !== "unserved");
     assert.deepEqual(ungated.map(({ route }) => route), ["GET /{*}", "GET /{*}"]);
   });
@@ -233,9 +233,9 @@ apis: { a: { base_path: /keys, scopes: { read: { orbs: false, routes: ['POST /{i
     app.use("/api/v1/external", after).use("/api/sub", sub);
     const routes = () => [...routesOf(own, "/early/own"), ...routesOf(below, "/early/router"), ...routesOf(after, "/api/v1/external"), ...routesOf(sub, "/api/sub"), ...routesOf(app)];
     const ungated = () => gate.checkRoutes(routes()).filter(({ kind }) => kind === "ungated").map(({ route }) => route);
-    const found = ["GET /early/own/out", "POST /early/own/both", "GET /early/router/keys", "GET /early", "GET /late", "GET /:any/else", "GET /else"];
-    assert.deepEqual(ungated(), found);
-    assert.deepEqual(ungated(), found);
+    const expected = ["GET /early/own/out", "POST /early/own/both", "GET /early/router/keys", "GET /early", "GET /late", "GET /:any/else", "GET /else"];
+    assert.deepEqual(ungated(), expected);
+    assert.deepEqual(ungated(), expected);
     const whole = express().use(express.Router().use(middleware(gate))).get("/any", handler).use(after);
     assert.deepEqual(gate.checkRoutes(routesOf(whole)).filter(({ kind }) => kind === "ungated"), []);
     assert.equal(gate.checkRoutes(routesOf(express().get("/any", handler).use(middleware(gate)))).filter(({ kind }) => kind === "ungated").length, 1);
@@ -252,11 +252,11 @@ apis: { a: { base_path: /keys, scopes: { read: { orbs: false, routes: ['POST /{i
     const { gate } = await gated(context);
     const below = express.Router().get("/orbs", () => {}).post("/voxies/:id/export", () => {});
     const app = express().use(middleware(gate)).get("/api/v1/external/account", () => {}).use("/api/v1/external", below);
-    const found = gate.checkRoutes([...routesOf(app), ...routesOf(below, "/api/v1/external")]);
-    assert.deepEqual(found.filter(({ kind }) => kind === "undeclared").map(({ route, decidedAs }) => [route, decidedAs]), [
+    const differences = gate.checkRoutes([...routesOf(app), ...routesOf(below, "/api/v1/external")]);
+    assert.deepEqual(differences.filter(({ kind }) => kind === "undeclared").map(({ route, decidedAs }) => [route, decidedAs]), [
       ["POST /api/v1/external/voxies/{id}/export", null],
     ]);
-    const unserved = found.filter(({ kind }) => kind === "unserved").map(({ route }) => route);
+    const unserved = differences.filter(({ kind }) => kind === "unserved").map(({ route }) => route);
     assert.ok(unserved.includes(`POST ${RUN}`) && !unserved.includes("GET /api/v1/external/orbs"));
   });
 }
@@ -300,14 +300,14 @@ test("a hook or a rewritten URL of Fastify cannot have another route handle a re
   app.post("/api/v1/external/orbs", async () => "reached");
   app.get("/api/v1/external/voxies/:id", async () => "reached");
   const all = bearer("read:orbs read:account read:voxies");
-  const asked = async (/** @type {"GET" | "POST"} */ method, /** @type {string} */ name, headers = {}) => (
+  const statusOf = async (/** @type {"GET" | "POST"} */ method, /** @type {string} */ name, headers = {}) => (
     (await app.inject({ method, url: `/api/v1/external/${name}`, headers: { ...all, ...headers } })).statusCode
   );
-  assert.equal(await asked("GET", "orbs"), 200);
-  assert.equal(await asked("GET", "voxies/7?x=me"), 200);
-  assert.equal(await asked("GET", "account"), 404);
-  assert.equal(await asked("GET", "voxies/me"), 404);
-  assert.equal(await asked("POST", "orbs", { "x-method": "GET" }), 404);
+  assert.equal(await statusOf("GET", "orbs"), 200);
+  assert.equal(await statusOf("GET", "voxies/7?x=me"), 200);
+  assert.equal(await statusOf("GET", "account"), 404);
+  assert.equal(await statusOf("GET", "voxies/me"), 404);
+  assert.equal(await statusOf("POST", "orbs", { "x-method": "GET" }), 404);
   assert.equal(counted.filter((one) => one.startsWith("orbgate_misrouted_total")).length, 3);
 });
 
@@ -352,8 +352,8 @@ test("an application of Fastify that was made before the package was loaded has 
     const { Engine } = require("orbgate");
     app.register(fastify(new Gate(Engine.external(), "orbgate_token: 1\\nissuers: [{ issuer: 'https://a.example', audience: b, kind: user }]\\n")));
     app.ready().then(() => console.log("started"), ({ message }) => console.log(message));`;
-  const said = execFileSync(process.execPath, ["-e", program], { cwd: __dirname, encoding: "utf8" });
-  assert.match(said, /before `orbgate\/gate` /);
+  const output = execFileSync(process.execPath, ["-e", program], { cwd: __dirname, encoding: "utf8" });
+  assert.match(output, /before `orbgate\/gate` /);
 });
 
 test("middleware of Hono cannot have another route handle a request", async (context) => {
@@ -366,17 +366,17 @@ test("middleware of Hono cannot have another route handle a request", async (con
     c.req.raw = new Request(c.req.url, { method, headers: c.req.raw.headers });
     await next();
   };
-  const asked = async (/** @type {any} */ app, /** @type {string} */ method, headers = {}) => {
+  const answerOf = async (/** @type {any} */ app, /** @type {string} */ method, headers = {}) => {
     const response = await app.request(orbs, { method, headers: { ...bearer("read:orbs"), ...headers } });
     return [response.status, response.status === 200 ? await response.text() : ""];
   };
   // It is decided as a `GET`, and its handler is that of a `POST`.
   const before = new Hono().use(as("GET")).use(hono(gate)).post(orbs, answer);
-  assert.deepEqual(await asked(before, "POST"), [404, ""]);
+  assert.deepEqual(await answerOf(before, "POST"), [404, ""]);
   assert.equal(counted.filter((one) => one.startsWith("orbgate_misrouted_total")).length, 1);
   // What has let one request through knows nothing of another.
   const inside = new Hono().use(hono(gate)).use(as("DELETE")).get(orbs, answer);
-  assert.deepEqual(await asked(inside, "GET"), [500, ""]);
+  assert.deepEqual(await answerOf(inside, "GET"), [500, ""]);
   // Hono's own has the application handle another request, which is decided anew; one without the gate has handlers that fail.
   const engine = Engine.fromYaml("orbgate: 1\napis: { a: { base_path: /api/v1/external, scopes: { 'read:orbs': { orbs: false, routes: [POST /orbs] }, other: { orbs: false, routes: [DELETE /orbs] } } } }");
   gate.policy.store(engine);
@@ -496,15 +496,15 @@ test("every literal of a policy is a route in every framework that can have it",
 
 test("a request of the Fetch API gets a response, or goes on", async (context) => {
   const { gate, bearer } = await gated(context);
-  const asked = async (/** @type {string} */ url, /** @type {RequestInit} */ init) => {
+  const answerOf = async (/** @type {string} */ url, /** @type {RequestInit} */ init) => {
     const request = new Request(url, init);
     const response = await refusal(gate, request);
     return [response?.status, response && await response.text(), response?.headers.get("content-type") ?? null, findAllowed(request)?.decision.scope];
   };
-  assert.deepEqual(await asked("https://api.example.com/api/v1/external/orbs?x=1", { headers: bearer("read:orbs") }), [undefined, undefined, null, "read:orbs"]);
-  assert.deepEqual(await asked("https://api.example.com/api/v1/external/orbs", {}), [401, "", null, undefined]);
-  assert.deepEqual(await asked("https://api.example.com/api/v1/external/orbs", { method: "PUT", headers: bearer("read:orbs") }), [405, "", null, undefined]);
-  assert.deepEqual(await asked("https://api.example.com/api/v1/external/orbs#x", { headers: bearer("read:orbs") }), [400, "", null, undefined]);
+  assert.deepEqual(await answerOf("https://api.example.com/api/v1/external/orbs?x=1", { headers: bearer("read:orbs") }), [undefined, undefined, null, "read:orbs"]);
+  assert.deepEqual(await answerOf("https://api.example.com/api/v1/external/orbs", {}), [401, "", null, undefined]);
+  assert.deepEqual(await answerOf("https://api.example.com/api/v1/external/orbs", { method: "PUT", headers: bearer("read:orbs") }), [405, "", null, undefined]);
+  assert.deepEqual(await answerOf("https://api.example.com/api/v1/external/orbs#x", { headers: bearer("read:orbs") }), [400, "", null, undefined]);
   const broken = { method: "GET", url: "https://a/api/v1/external/orbs", headers: { get: () => assert.fail(), keys: () => [] } };
   assert.equal((await refusal(gate, broken))?.status, 403);
 });

@@ -199,12 +199,12 @@ test("a test issuer's tokens are verified", async (context) => {
   const issuing = await startIssuer();
   context.after(() => issuing.close());
   const gate = new Gate(Engine.external(), issuing.tokens, { log: QUIET });
-  const asked = async (/** @type {string} */ bearer) => gate.answer({ ...orbs(), authorization: [bearer] });
-  const allowed = await asked(issuing.bearer("organisation", "read:orbs"));
+  const answerOf = async (/** @type {string} */ bearer) => gate.answer({ ...orbs(), authorization: [bearer] });
+  const allowed = await answerOf(issuing.bearer("organisation", "read:orbs"));
   assert.deepEqual([allowed.isAllow, allowed.token?.kind, allowed.token?.subject], [true, "organisation", "subject"]);
-  assert.equal((await asked(issuing.bearer("user", "read:keys"))).httpStatus, 403);
-  assert.equal((await asked(issuing.bearer("user", "read:orbs", { exp: 1 }))).refused, "expired");
-  assert.equal((await asked(issuing.bearer("user", "read:orbs", { exp: undefined }))).isAllow, false);
+  assert.equal((await answerOf(issuing.bearer("user", "read:keys"))).httpStatus, 403);
+  assert.equal((await answerOf(issuing.bearer("user", "read:orbs", { exp: 1 }))).refused, "expired");
+  assert.equal((await answerOf(issuing.bearer("user", "read:orbs", { exp: undefined }))).isAllow, false);
 });
 
 test("a public route needs no token, and no route of the policy is one", async (context) => {
@@ -213,15 +213,15 @@ test("a public route needs no token, and no route of the policy is one", async (
   const count = (/** @type {string} */ _, /** @type {object} */ labels) => void counted.push(Object.values(labels).join(" "));
   const options = /** @type {const} */ ({ log: QUIET, count, public: ["GET /healthz", "GET /docs/{page}"], corsPreflight: "pass" });
   const gate = new Gate(new Handle(Engine.external()), tokens, options);
-  const asked = async (/** @type {object} */ more) => gate.answer({ ...orbs(), target: "/healthz", ...more });
-  const open = await asked({ authorization: ["Bearer nonsense"] });
+  const answerOf = async (/** @type {object} */ more) => gate.answer({ ...orbs(), target: "/healthz", ...more });
+  const open = await answerOf({ authorization: ["Bearer nonsense"] });
   assert.deepEqual([open.isAllow, open.token, open.publicTemplate, open.decision.reason, open.decision.charge], [true, null, "/healthz", "public_route", null]);
-  assert.equal((await asked({ target: "/docs/a", template: "/docs/:any" })).publicTemplate, "/docs/{page}");
-  assert.deepEqual([await asked({ template: "/docs/:page" }), await asked({ method: "HEAD" })].map(({ httpStatus }) => httpStatus), [404, 401]);
+  assert.equal((await answerOf({ target: "/docs/a", template: "/docs/:any" })).publicTemplate, "/docs/{page}");
+  assert.deepEqual([await answerOf({ template: "/docs/:page" }), await answerOf({ method: "HEAD" })].map(({ httpStatus }) => httpStatus), [404, 401]);
   const preflight = { method: "OPTIONS", target: orbs().target, origin: ["https://a.example"] };
-  assert.equal((await asked({ ...preflight, accessControlRequestMethod: ["GET"] })).isAllow, true);
-  assert.equal((await asked({ ...preflight, accessControlRequestMethod: ["DELETE"] })).httpStatus, 401);
-  assert.equal((await asked({ target: orbs().target, authorization: [`Bearer ${token("read:orbs")}`] })).publicTemplate, null);
+  assert.equal((await answerOf({ ...preflight, accessControlRequestMethod: ["GET"] })).isAllow, true);
+  assert.equal((await answerOf({ ...preflight, accessControlRequestMethod: ["DELETE"] })).httpStatus, 401);
+  assert.equal((await answerOf({ target: orbs().target, authorization: [`Bearer ${token("read:orbs")}`] })).publicTemplate, null);
   assert.deepEqual(counted.slice(0, 2), ["allow public_route ", "allow public_route "]);
   const routes = [...gate.policy.load().routes, { method: "GET", template: "/healthz" }, { method: "GET", template: "/docs/:a" }];
   assert.deepEqual(gate.checkRoutes(routes.map(({ method, template }) => ({ method, template: template.replace(/\{(\w+)\}/g, ":$1") }))), []);
@@ -246,8 +246,8 @@ test("a closed gate answers nothing, and who waits is not let through", async (c
 test("after a trap the gate has no keys, and fetches them again", { skip: !process.env.ORBGATE_LIBRARY?.endsWith(".wasm") }, async (context) => {
   const { functions } = require("../lib/library.js");
   const from = await issuer(context);
-  const said = /** @type {string[]} */ ([]);
-  const gate = new Gate(Engine.external(), from.tokens, { log: { ...QUIET, error: (line) => void said.push(line) } });
+  const logged = /** @type {string[]} */ ([]);
+  const gate = new Gate(Engine.external(), from.tokens, { log: { ...QUIET, error: (line) => void logged.push(line) } });
   const trap = () => {
     const made = [0];
     functions.external(made);
@@ -255,12 +255,12 @@ test("after a trap the gate has no keys, and fetches them again", { skip: !proce
   };
   for (let round = 1; round <= 2; round++) {
     assert.equal((await gate.answer(orbs(from.token("read:orbs")))).isAllow, true);
-    assert.equal(from.asked, round);
+    assert.equal(from.fetches, round);
     trap();
   }
   const waiting = gate.answer(orbs(from.token("read:orbs")));
   trap(); // What waits, and what is being fetched, is lost with the instance.
   await assert.rejects(Promise.resolve(waiting), /lost/);
   // Another attempt may have its number by now, so its keys could be taken for those of another issuer.
-  assert.match(said.join("\n"), /^orbgate: cannot take keys: .* lost /);
+  assert.match(logged.join("\n"), /^orbgate: cannot take keys: .* lost /);
 });

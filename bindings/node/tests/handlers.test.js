@@ -41,22 +41,22 @@ for (const [name, express] of EXPRESSES) {
     const { gate, counted } = await gated(context, orders(), { corsPreflight: "pass", public: ["OPTIONS /open", "GET /shared"] });
     const handler = (/** @type {any} */ request, /** @type {any} */ response) => void response.send(`${request.method} handled`);
     const cors = require("cors")({ origin: (/** @type {unknown} */ _, /** @type {Function} */ done) => done(null, false) });
-    const asked = async (/** @type {(app: import("express").Express) => unknown} */ add, target = "/orders/7") => {
+    const statusOf = async (/** @type {(app: import("express").Express) => unknown} */ add, target = "/orders/7") => {
       const app = express().use(middleware(gate));
       add(app);
       return (await ask(await served(context, app), "OPTIONS", target, PREFLIGHT)).status;
     };
-    assert.equal(await asked((app) => app.use(cors).all("/orders/:id", handler)), 404);
+    assert.equal(await statusOf((app) => app.use(cors).all("/orders/:id", handler)), 404);
     assert.deepEqual(effects(counted), ["deny no_route", "misrouted"]);
-    assert.equal(await asked((app) => app.route("/orders/:id").all(handler)), 404);
-    assert.equal(await asked((app) => app.route("/orders/:id").get(handler).options(handler)), 404);
-    assert.equal(await asked((app) => app.all("/orders/:id", middleware(gate), handler)), 404);
-    assert.equal(await asked((app) => app.all("/shared", handler), "/shared"), 404);
-    assert.equal(await asked((app) => app.options("/orders/:id", handler)), 200);
-    assert.equal(await asked((app) => app.get("/orders/:id", handler).options("/orders/:id", middleware(gate), (_, response) => void response.send())), 200);
-    assert.equal(await asked((app) => app.route("/orders/:id").all(middleware(gate)).get(() => {}).options(handler)), 200);
+    assert.equal(await statusOf((app) => app.route("/orders/:id").all(handler)), 404);
+    assert.equal(await statusOf((app) => app.route("/orders/:id").get(handler).options(handler)), 404);
+    assert.equal(await statusOf((app) => app.all("/orders/:id", middleware(gate), handler)), 404);
+    assert.equal(await statusOf((app) => app.all("/shared", handler), "/shared"), 404);
+    assert.equal(await statusOf((app) => app.options("/orders/:id", handler)), 200);
+    assert.equal(await statusOf((app) => app.get("/orders/:id", handler).options("/orders/:id", middleware(gate), (_, response) => void response.send())), 200);
+    assert.equal(await statusOf((app) => app.route("/orders/:id").all(middleware(gate)).get(() => {}).options(handler)), 200);
     // It is public for `OPTIONS`, so it needs no preflight.
-    assert.equal(await asked((app) => app.all("/open", handler), "/open"), 200);
+    assert.equal(await statusOf((app) => app.all("/open", handler), "/open"), 200);
   });
 
   test(`${name}: "allowed" fails after the method or the path has changed`, async (context) => {
@@ -70,13 +70,13 @@ for (const [name, express] of EXPRESSES) {
     /** @type {import("express").ErrorRequestHandler} */
     const failed = ({ message }, request, response, _next) => void response.status(500).send(`${message} ${findAllowed(request)}`);
     const port = await served(context, app.use(failed));
-    const asked = async (/** @type {string} */ target) => {
+    const answerOf = async (/** @type {string} */ target) => {
       const { status, body } = await ask(port, "POST", target, bearer("post"));
       return [status, body];
     };
-    assert.deepEqual(await asked("/orders/7?x=1"), [200, "POST POST /orders/{id} true"]);
+    assert.deepEqual(await answerOf("/orders/7?x=1"), [200, "POST POST /orders/{id} true"]);
     for (const target of ["/orders/7?_method=DELETE", "/orders/me"]) {
-      const [status, body] = await asked(target);
+      const [status, body] = await answerOf(target);
       assert.equal(status, 500);
       assert.match(String(body), / another request .* undefined$/);
     }
@@ -148,8 +148,8 @@ for (const [name, express] of EXPRESSES) {
       const before = JSON.stringify(routesOf(app));
       const port = await served(context, app);
       for (let round = 1; round <= 2; round++) {
-        const found = await ask(port, "GET", "/orders/secret", bearer("read"));
-        assert.deepEqual([how, found.status, found.body], [how, body === null ? 404 : 200, body ?? ""]);
+        const answer = await ask(port, "GET", "/orders/secret", bearer("read"));
+        assert.deepEqual([how, answer.status, answer.body], [how, body === null ? 404 : 200, body ?? ""]);
         while (lines.length === 0) {
           await new Promise(setImmediate);
         }
@@ -279,14 +279,14 @@ test("a hook of Fastify cannot change a request on its way to its handler", asyn
       Object.assign(raw, { method, url });
     });
     app.route({ method: ["POST", "DELETE"], url: "/orders/:id", handler: async (request) => `${request.method} as ${allowed(request).decision.route}` });
-    const asked = async (/** @type {string} */ url) => {
+    const answerOf = async (/** @type {string} */ url) => {
       const { statusCode, body } = await app.inject({ method: "POST", url, headers: bearer("post") });
       return [statusCode, body];
     };
-    assert.deepEqual(await asked("/orders/7"), [200, "POST as POST /orders/{id}"]);
+    assert.deepEqual(await answerOf("/orders/7"), [200, "POST as POST /orders/{id}"]);
     assert.deepEqual([effects(counted), audited(lines)], [["allow scope_held"], ["allow"]]);
     for (const query of ["_method=DELETE", "url=/orders/8"]) {
-      assert.deepEqual(await asked(`/orders/7?${query}`), [404, ""]);
+      assert.deepEqual(await answerOf(`/orders/7?${query}`), [404, ""]);
       assert.deepEqual([effects(counted), audited(lines)], [["deny no_route", "misrouted"], ["deny"]]);
     }
   }
@@ -325,14 +325,14 @@ test("a handler that another package adds to Fastify gets only requests whose de
       ["a route of Express", (app) => app.use(express5().get("/orders/:id", secret)), "secret"],
     ];
     for (const [how, add, body] of table) {
-      const asked = await started(async (app) => {
+      const send = await started(async (app) => {
         await inside(app);
         add(app);
       });
-      const found = await asked(bearer("read"));
-      assert.deepEqual([name, how, found.status, found.body], [name, how, body === null ? 404 : 200, body ?? ""]);
+      const answer = await send(bearer("read"));
+      assert.deepEqual([name, how, answer.status, answer.body], [name, how, body === null ? 404 : 200, body ?? ""]);
       assert.equal(effects(counted).includes("misrouted"), body === null);
-      assert.equal((await asked({})).status, 401);
+      assert.equal((await send({})).status, 401);
       counted.splice(0);
     }
     const below = await started(inside, "/orders");
@@ -350,14 +350,14 @@ test("a handler that another package adds to Fastify gets only requests whose de
 
 test("a CORS preflight reaches only routes of Fastify that take just OPTIONS", async (context) => {
   const { gate } = await gated(context, orders(), { corsPreflight: "pass" });
-  const asked = async (/** @type {any} */ method) => {
+  const statusOf = async (/** @type {any} */ method) => {
     const app = require("fastify").fastify();
     context.after(() => app.close());
     await app.register(fastify(gate, { check: false }));
     app.route({ method, url: "/orders/:id", handler: async ({ method }) => `${method} handled` });
     return (await app.inject({ method: "OPTIONS", url: "/orders/7", headers: PREFLIGHT })).statusCode;
   };
-  assert.deepEqual([await asked("OPTIONS"), await asked(["GET", "OPTIONS"]), await asked("GET")], [200, 404, 404]);
+  assert.deepEqual([await statusOf("OPTIONS"), await statusOf(["GET", "OPTIONS"]), await statusOf("GET")], [200, 404, 404]);
 });
 
 test("a route of Fastify with constraints is unknown", async (context) => {
@@ -371,8 +371,8 @@ test("a route of Fastify with constraints is unknown", async (context) => {
     return app;
   };
   const app = await made(false);
-  const asked = async (/** @type {string} */ host) => (await app.inject({ url: "/orders/7", headers: { ...bearer("read"), host } })).statusCode;
-  assert.deepEqual([await asked("shop.example"), await asked("admin.example")], [200, 404]);
+  const statusOf = async (/** @type {string} */ host) => (await app.inject({ url: "/orders/7", headers: { ...bearer("read"), host } })).statusCode;
+  assert.deepEqual([await statusOf("shop.example"), await statusOf("admin.example")], [200, 404]);
   await assert.rejects(async () => (await made(true)).ready(), / constraints .*: GET \/orders\/:id$/);
 });
 
@@ -434,21 +434,21 @@ test("a CORS preflight reaches only handlers of Hono that take just OPTIONS", as
   const { gate, counted } = await gated(context, orders(), { corsPreflight: "pass" });
   const { Hono } = await import(/** @type {string} */ ("hono"));
   const handler = (/** @type {any} */ c) => c.text("handled");
-  const asked = async (/** @type {(app: any) => unknown} */ add) => {
+  const statusOf = async (/** @type {(app: any) => unknown} */ add) => {
     const app = new Hono().use(hono(gate));
     add(app);
     return (await app.request("/orders/7", { method: "OPTIONS", headers: PREFLIGHT })).status;
   };
-  assert.equal(await asked((app) => app.all("/orders/:id", handler)), 404);
+  assert.equal(await statusOf((app) => app.all("/orders/:id", handler)), 404);
   assert.deepEqual(effects(counted), ["deny no_route", "misrouted"]);
-  assert.equal(await asked((app) => app.options("/orders/:id", handler)), 200);
+  assert.equal(await statusOf((app) => app.options("/orders/:id", handler)), 200);
   // Hono's own support has no route. Before the gate, it answers; after it, nothing tells that it will.
   const { cors } = await import(/** @type {string} */ ("hono/cors"));
   const outside = new Hono().use(cors({ origin: PREFLIGHT.origin })).use(hono(gate)).get("/orders/:id", handler);
   const { status, headers } = await outside.request("/orders/7", { method: "OPTIONS", headers: PREFLIGHT });
   assert.deepEqual([status, headers.get("access-control-allow-origin")], [204, PREFLIGHT.origin]);
-  assert.equal(await asked((app) => app.use(cors()).get("/orders/:id", handler)), 404);
-  assert.equal(await asked((app) => app.all("/orders/:id", async (/** @type {any} */ _, /** @type {any} */ next) => next()).options("/orders/:id", handler)), 404);
+  assert.equal(await statusOf((app) => app.use(cors()).get("/orders/:id", handler)), 404);
+  assert.equal(await statusOf((app) => app.all("/orders/:id", async (/** @type {any} */ _, /** @type {any} */ next) => next()).options("/orders/:id", handler)), 404);
   // The Fetch API has no routes: the answer says it, and the service looks.
   const answer = await gate.answer({
     method: "OPTIONS", target: "/orders/7", authorization: [], upgrade: [], origin: ["https://a.example"], accessControlRequestMethod: ["GET"], headerNames: [],
@@ -462,9 +462,9 @@ test("a route with a pattern in a parameter is reported if another route has its
   const { Hono } = await import(/** @type {string} */ ("hono"));
   const handler = (/** @type {any} */ c) => c.text("handled");
   const undeclared = (/** @type {any} */ app) => gate.checkRoutes(routesOf(app)).filter(({ kind }) => kind === "undeclared").map(({ route, decidedAs }) => [route, decidedAs]);
-  const found = [["GET /orders/:z(export|a)", "GET /orders/{id}"]];
-  assert.deepEqual(undeclared(new Hono().use(hono(gate)).get("/orders/:z{export|a}", handler).get("/orders/:id", handler)), found);
-  assert.deepEqual(undeclared(express4().use(middleware(gate)).get("/orders/:z(export|a)", handler).get("/orders/:id", handler)), found);
+  const expected = [["GET /orders/:z(export|a)", "GET /orders/{id}"]];
+  assert.deepEqual(undeclared(new Hono().use(hono(gate)).get("/orders/:z{export|a}", handler).get("/orders/:id", handler)), expected);
+  assert.deepEqual(undeclared(express4().use(middleware(gate)).get("/orders/:z(export|a)", handler).get("/orders/:id", handler)), expected);
   // Alone, it is how the service writes the policy's route.
   assert.deepEqual(undeclared(new Hono().use(hono(gate)).get("/orders/:id{[0-9]+}", handler).post("/orders/:id", handler).get("/orders", handler)), [
     ["POST /orders/{id}", null], ["GET /orders", null],

@@ -160,12 +160,12 @@ test("Hono's answers are charged by their streams", async (context) => {
     const started = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }, () => resolve(started));
   });
   context.after(() => void server.close());
-  const asked = (/** @type {string} */ method, /** @type {Record<string, string>} */ headers = {}) => ask(portOf(server), method, "/run", { ...bearer, ...headers });
-  const { body, headers } = await asked("GET");
+  const answerOf = (/** @type {string} */ method, /** @type {Record<string, string>} */ headers = {}) => ask(portOf(server), method, "/run", { ...bearer, ...headers });
+  const { body, headers } = await answerOf("GET");
   assert.deepEqual([body, headers["content-length"]], ["answer", "6"]);
-  assert.equal((await asked("HEAD")).status, 200);
-  assert.equal((await asked("GET", { "x-do": "whole" })).body, "first");
-  await asked("GET", { "x-do": "fails without an error" }).catch(() => {});
+  assert.equal((await answerOf("HEAD")).status, 200);
+  assert.equal((await answerOf("GET", { "x-do": "whole" })).body, "first");
+  await answerOf("GET", { "x-do": "fails without an error" }).catch(() => {});
   await ledger.flush();
   assert.deepEqual(of.settled, [{ capture: 10 }, { capture: 10 }, { capture: 10 }, "void"]);
 });

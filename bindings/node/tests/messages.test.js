@@ -38,9 +38,9 @@ test("answers of the library of any release are read or refused", () => {
   const cases = rows.filter((row) => row !== "" && !row.startsWith("#")).map((row) => row.split("\t"));
   for (const [title, hex = "", number, status] of cases) {
     const reply = readAll(Buffer.from(hex, "hex"));
-    const found = reply === null ? "refused" : String(reply.number);
+    const actual = reply === null ? "refused" : String(reply.number);
     const httpStatus = reply?.number === MESSAGES.ANSWER ? reply.httpStatus : 0;
-    assert.deepEqual([found, String(httpStatus)], [number, status], title);
+    assert.deepEqual([actual, String(httpStatus)], [number, status], title);
   }
   assert.ok(cases.length > 50);
 });
@@ -107,8 +107,8 @@ test("questions and answers that are longer than the room are carried", async (c
     assert.equal((await gate.answer(orbs({ authorization: bearer }))).token?.subject, "ada");
   }
   const served = Array.from({ length: 5_000 }, (_, at) => ({ method: "GET", template: `/undeclared/${at}/:id` }));
-  const found = gate.checkRoutes(served).filter(({ kind }) => kind === "undeclared");
-  assert.deepEqual([found.length, found.at(-1)?.route], [5_000, "GET /undeclared/4999/{id}"]);
+  const undeclared = gate.checkRoutes(served).filter(({ kind }) => kind === "undeclared");
+  assert.deepEqual([undeclared.length, undeclared.at(-1)?.route], [5_000, "GET /undeclared/4999/{id}"]);
   assert.throws(() => gate.answer(orbs({ target: "x".repeat(3 << 20) })), { code: "invalid_argument" });
   assert.equal((await gate.answer(orbs({ authorization: bearer }))).isAllow, true);
 });
@@ -158,8 +158,8 @@ const LATER = [
 for (const [what, change] of LATER) {
   test(`${what} of a later release is a denial`, async (context) => {
     const { tokens, token } = await issuer(context);
-    const said = /** @type {string[]} */ ([]);
-    const gate = new Gate(Engine.external(), tokens, { log: { ...QUIET, error: (line) => void said.push(line) }, public: ["GET /healthz"] });
+    const logged = /** @type {string[]} */ ([]);
+    const gate = new Gate(Engine.external(), tokens, { log: { ...QUIET, error: (line) => void logged.push(line) }, public: ["GET /healthz"] });
     await gate.answer(orbs({ authorization: [`Bearer ${token("read:orbs")}`] }));
     const server = http.createServer(listener(gate, (_, /** @type {any} */ response) => response.end("in")));
     server.listen(0, "127.0.0.1");
@@ -178,7 +178,7 @@ for (const [what, change] of LATER) {
       return result;
     };
     assert.equal(await status(), 403);
-    assert.match(said.join("\n"), what.startsWith("an allow") ? /^$/ : /^orbgate: a request is denied: /);
+    assert.match(logged.join("\n"), what.startsWith("an allow") ? /^$/ : /^orbgate: a request is denied: /);
     carrier.send = send;
     assert.equal(await status(), 200);
   });

@@ -12,7 +12,7 @@ const cases = path.join(__dirname, "../../../policy/cases");
 const rows = fs.readFileSync(path.join(cases, "questions.jsonl"), "utf8").trimEnd().split("\n");
 
 test("questions are answered as by the command", () => {
-  const asked = new Set();
+  const covered = new Set();
   for (const line of rows) {
     const { question, engine: name, arguments: given, answer } = JSON.parse(line);
     const engine = /** @type {any} */ (name ? Engine.fromFile(path.join(cases, "policies", `${name}.yaml`)) : Engine.external());
@@ -23,10 +23,10 @@ test("questions are answered as by the command", () => {
     // The order of the fields is the command's, too.
     const json = JSON.stringify(typed, (_, value) => (typeof value === "bigint" ? Number(value) : value));
     assert.equal(json, JSON.stringify(answer));
-    asked.add(question);
+    covered.add(question);
     engine.close();
   }
-  assert.equal(asked.size, 9);
+  assert.equal(covered.size, 9);
 });
 
 test("an amount that a number cannot hold is exact", () => {

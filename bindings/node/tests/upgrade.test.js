@@ -129,8 +129,8 @@ for (const [name, service] of Object.entries(services)) {
     const port = await listening(context, server);
     assert.equal(await shake(port, bearer("read:orbs")), 403);
     assert.equal(await shake(port), 403);
-    const said = name === "Hono" ? /upgrade is denied.* Hono's .*`guard\(gate, server\)`/ : /request is denied.*`upgrade`.*`guard\(gate, server\)`/;
-    assert.deepEqual([upgrades, logged.map((line) => said.test(line))], [0, [true]]);
+    const pattern = name === "Hono" ? /upgrade is denied.* Hono's .*`guard\(gate, server\)`/ : /request is denied.*`upgrade`.*`guard\(gate, server\)`/;
+    assert.deepEqual([upgrades, logged.map((line) => pattern.test(line))], [0, [true]]);
     // A request tells which server it is, and handshakes stay denied.
     assert.equal((await ask(port, "GET", ORBS, bearer("read:orbs"))).status, 403);
     assert.deepEqual([await shake(port, bearer("read:orbs")), upgrades], [403, 0]);
@@ -196,8 +196,8 @@ test("a handshake that waits for keys outlives its client, and is not handed ove
       this.write(`GET ${ORBS} HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: websocket\r\nAuthorization: ${authorization}\r\n\r\n`);
     })
   );
-  const asked = () => new Promise((resolve) => void server.once("connection", (socket) => socket.once("close", resolve)));
-  const closed = asked();
+  const closing = () => new Promise((resolve) => void server.once("connection", (socket) => socket.once("close", resolve)));
+  const closed = closing();
   const client = shaking(`Bearer ${token("read:orbs")}`);
   while (fetches.length === 0) {
     await new Promise(setImmediate);

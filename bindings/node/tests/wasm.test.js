@@ -83,8 +83,8 @@ test("a library of another ABI is refused with both numbers", (context) => {
   fs.writeFileSync(file, module.join("\x41\x81\x80\x08\x0b"), "latin1");
   const load = "try { require('orbgate') } catch (error) { console.log(error.message) }";
   const env = { ...process.env, ORBGATE_LIBRARY: file };
-  const said = execFileSync(process.execPath, ["-e", load], { env, encoding: "utf8", cwd: __dirname });
-  assert.match(said, new RegExp(`\`${file}\` .* 2\\.1, .* 1\\.0\\n$`));
+  const output = execFileSync(process.execPath, ["-e", load], { env, encoding: "utf8", cwd: __dirname });
+  assert.match(output, new RegExp(`\`${file}\` .* 2\\.1, .* 1\\.0\\n$`));
 });
 
 test("a trap is an error, and the next call has another instance", { skip: !isWasm }, () => {
@@ -97,14 +97,14 @@ test("a trap is an error, and the next call has another instance", { skip: !isWa
   bytes.fill(0); // What makes it again is not what a caller can change.
   const scopes = engine.scopeSet(["read:orbs", "write:voxies"]);
   const tokens = Tokens.from([{ kind: "user", scopes }]);
-  const asked = [0];
-  functions.external(asked);
+  const address = [0];
+  functions.external(address);
   const closed = Engine.external();
   const orphan = closed.scopeSet("read:orbs");
   closed.close();
   for (let round = 0; round < 3; round++) {
     // A struct after the end of the memory.
-    assert.equal(functions.route(/** @type {number} */ (asked[0]), 1, 0xfffffff0), CODES.STATUS_PANIC);
+    assert.equal(functions.route(/** @type {number} */ (address[0]), 1, 0xfffffff0), CODES.STATUS_PANIC);
     assert.equal(other.decide("GET", "/a", { kind: "user", scopes: "s" }).scope, "s");
     assert.equal(engine.decide("GET", TARGET, token).scope, "read:orbs");
     assert.equal(engine.decide("GET", TARGET, { kind: "user", scopes }).scope, "read:orbs");

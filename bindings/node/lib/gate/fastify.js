@@ -188,8 +188,8 @@ function refuseDifferent(gate, instance, routes, open) {
     ["undeclared", "the policy lacks routes that the service has"],
     ["ungated", "the gate does not see routes that were added before it"],
   ]).flatMap(([kind, problem]) => {
-    const found = differences.filter((one) => one.kind === kind);
-    const list = found.map(({ route, decidedAs }) => (decidedAs === null ? route : `${route} (decided as ${decidedAs})`));
+    const ofKind = differences.filter((one) => one.kind === kind);
+    const list = ofKind.map(({ route, decidedAs }) => (decidedAs === null ? route : `${route} (decided as ${decidedAs})`));
     return list.length === 0 ? [] : [`${problem}: ${list.join(", ")}`];
   });
   const constrained = within.filter(({ options }) => isConstrained(options)).flatMap(servedOf);

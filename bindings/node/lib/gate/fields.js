@@ -112,21 +112,21 @@ function messages(questions, answers) {
   const all = { ...questions, ...answers };
   const numbers = Object.entries(all).map(([name, { number }]) => [name, number]);
   const numbered = (/** @type {Q | A} */ some) => new Map(Object.values(some).map((message) => [message.number, message]));
-  const [asked, answered] = [numbered(questions), numbered(answers)];
+  const [numberedQuestions, numberedAnswers] = [numbered(questions), numbered(answers)];
   return {
     /** The numbers of questions and answers. */
     MESSAGES: /** @type {{ readonly [Name in keyof (Q & A)]: (Q & A)[Name]["number"] }} */ (Object.freeze(Object.fromEntries(numbers))),
     /** Writes a question. @param {Writer} to @param {Given<Q[keyof Q]>} question */
     write: (to, question) => {
       const start = to.open(question.number);
-      asked.get(question.number)?.put(to, question);
+      numberedQuestions.get(question.number)?.put(to, question);
       to.close(start);
     },
     /** Reads an answer; `null` if it isn't one, or if it has something unknown and critical. @type {Read<Made<A[keyof A]>>} */
     read: (bytes, view, start, end) => {
       const size = sizeAt(view, start, end);
       const from = start + HEAD;
-      return size < 0 || from + size !== end ? null : (answered.get(view.getInt32(start, true))?.read(bytes, view, from, end) ?? null);
+      return size < 0 || from + size !== end ? null : (numberedAnswers.get(view.getInt32(start, true))?.read(bytes, view, from, end) ?? null);
     },
   };
 }

@@ -48,7 +48,7 @@ let logOf;
 /** Of a request that may be charged. @typedef {{ headers: any, hasLeft: () => boolean }} Caller */
 
 /** Gets an answer, and the function that counts and audits it. @typedef {(answer: Answer, note: () => void) => void} Observe */
-/** @typedef {{ question: Question, observe: Observe, more?: Partial<import("./messages.js").Ask>, step?: unknown }} Asked */
+/** @typedef {{ question: Question, observe: Observe, more?: Partial<import("./messages.js").Ask>, step?: unknown }} Pending */
 
 /** Frees the step of an allow that nothing has asked about again. */
 const forgotten = new FinalizationRegistry((/** @type {{ steps: InstanceType<typeof Steps>, step: unknown }} */ { steps, step }) => steps.drop(step));
@@ -290,38 +290,38 @@ class Gate {
     }
   }
 
-  /** @param {Asked} asked */
-  #ask(asked) {
+  /** @param {Pending} pending */
+  #ask(pending) {
     const keeps = this.#ledger !== undefined;
-    const question = { ...askOfQuestion(asked.question, this.#observer.hasAudit), keeps, ...asked.more };
+    const question = { ...askOfQuestion(pending.question, this.#observer.hasAudit), keeps, ...pending.more };
     const engine = this.#policy.load();
-    return this.#take(engine, this.#steps.ask(engine, question, asked.step, keeps), asked);
+    return this.#take(engine, this.#steps.ask(engine, question, pending.step, keeps), pending);
   }
 
   /**
    * Takes a step, and those that come of it, until there is the answer.
    * @param {OneEngine} engine that has made it
    * @param {Replied} first
-   * @param {Asked} asked
+   * @param {Pending} pending
    * @returns {Answer | Promise<Answer>}
    */
-  #take(engine, first, asked) {
+  #take(engine, first, pending) {
     for (let reply = first;;) {
       this.#call(reply);
       switch (reply.number) {
         case MESSAGES.ANSWER:
-          return this.#observed(engine, this.#keep(answerOf(engine, reply), reply.step), reply.audit, asked);
+          return this.#observed(engine, this.#keep(answerOf(engine, reply), reply.step), reply.audit, pending);
         case MESSAGES.CHARGE: // The library's memory changes.
           return this.#keep(/** @type {any} */ ({ ...reply, account: reply.account.slice(), note: reply.note.slice(), mcpId: reply.mcpId.slice() }), reply.step);
         case MESSAGES.WAIT:
-          return this.#waited(reply.step, reply.untilMs, asked);
+          return this.#waited(reply.step, reply.untilMs, pending);
         case MESSAGES.READ_BODY:
-          return this.#body(reply, asked);
+          return this.#body(reply, pending);
         case MESSAGES.CHECK_SIGNATURE: {
           const { algorithm, key, token, signed, signature, step } = reply;
           const isRight = checkSignature(algorithm, key, token.subarray(0, signed), signature);
           if (typeof isRight !== "boolean") {
-            return isRight.then((later) => this.#take(engine, this.#checked(engine, step, later), asked));
+            return isRight.then((later) => this.#take(engine, this.#checked(engine, step, later), pending));
           }
           reply = this.#checked(engine, step, isRight);
           break;
@@ -377,7 +377,7 @@ class Gate {
    * @param {OneEngine} engine
    * @param {Answer} answer
    * @param {string | null} line
-   * @param {Asked} asked
+   * @param {Pending} pending
    */
   #observed(engine, answer, line, { question: { method, target }, observe }) {
     // A misrouted request was allowed by the route that it is about.
@@ -401,10 +401,10 @@ class Gate {
   /**
    * Decides a request by its body.
    * @param {import("./messages.js").ReadBody & { step?: unknown }} reply
-   * @param {Asked} asked
+   * @param {Pending} pending
    * @returns {Promise<Answer>}
    */
-  async #body({ step, mostBytes, mostHeld }, asked) {
+  async #body({ step, mostBytes, mostHeld }, pending) {
     const take = (/** @type {number} */ bytes) => {
       if (this.#held + bytes > mostHeld) {
         return null;
@@ -418,7 +418,7 @@ class Gate {
     };
     let message;
     try {
-      message = await asked.question.message?.({ mostBytes, take }) ?? { headers: [], fault: "unreadable" };
+      message = await pending.question.message?.({ mostBytes, take }) ?? { headers: [], fault: "unreadable" };
     } catch (error) {
       this.#steps.drop(step);
       throw error;
@@ -430,7 +430,7 @@ class Gate {
         number: MESSAGES.BODY, body, headers: headers.map(([name, value]) => ({ name, value })), unixMs: Date.now(),
         tooLarge: fault === "tooLarge", busy: fault === "busy", unreadable: fault === "unreadable" || (fault === undefined && body === undefined),
       });
-      return await this.#take(engine, this.#steps.ask(engine, question, step), asked);
+      return await this.#take(engine, this.#steps.ask(engine, question, step), pending);
     } finally {
       release?.();
     }
@@ -439,14 +439,14 @@ class Gate {
   /**
    * @param {unknown} step
    * @param {number} untilMs
-   * @param {Asked} asked
+   * @param {Pending} pending
    * @returns {Promise<Answer>}
    */
-  async #waited(step, untilMs, asked) {
+  async #waited(step, untilMs, pending) {
     await this.#keys.wait(step, untilMs);
     const engine = this.#policy.load(); // The policy may be another by now.
     const resume = /** @type {const} */ ({ number: MESSAGES.RESUME, unixMs: Date.now(), monotonicMs: monotonicMs() });
-    return this.#take(engine, this.#steps.ask(engine, resume, step, this.#ledger !== undefined), asked);
+    return this.#take(engine, this.#steps.ask(engine, resume, step, this.#ledger !== undefined), pending);
   }
 }
 

@@ -43,8 +43,8 @@ function questionOf(request, template) {
   const [authorization = [], upgrade = [], origin, accessControlRequestMethod] = values;
   const headerNames = namesOf(Object.keys(headers));
   const message = async (/** @type {import("../../gate.js").Room} */ room) => ({ headers: linesOf(rawHeaders), ...await bodyOf(request, room) });
-  const asked = { method, target: wire(originalUrl), authorization, upgrade, origin, accessControlRequestMethod, headerNames, message };
-  return template === undefined ? asked : { ...asked, template };
+  const question = { method, target: wire(originalUrl), authorization, upgrade, origin, accessControlRequestMethod, headerNames, message };
+  return template === undefined ? question : { ...question, template };
 }
 
 /**

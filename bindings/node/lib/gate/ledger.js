@@ -104,7 +104,7 @@ class Ledger {
    */
   ended(id, { stated, ...outcome }) {
     try {
-      this.#asked({ number: MESSAGES.ENDED, id, ...outcome, isStated: stated !== undefined, stated: stated ?? 0, monotonicMs: monotonicMs() });
+      this.#replyTo({ number: MESSAGES.ENDED, id, ...outcome, isStated: stated !== undefined, stated: stated ?? 0, monotonicMs: monotonicMs() });
     } catch (error) {
       this.observer.log.error(`orbgate: a call is not charged: ${error instanceof Error ? error.message : error}`);
     }
@@ -122,7 +122,7 @@ class Ledger {
    * @param {any} question
    * @returns {any}
    */
-  #asked(question) {
+  #replyTo(question) {
     const reply = this.#step.ask(question);
     if (reply.number === MESSAGES.LEDGERED) {
       this.#waiting = reply.waiting;
@@ -135,7 +135,7 @@ class Ledger {
    * @returns {HoldStep}
    */
   #ask(question) {
-    const reply = this.#asked(question);
+    const reply = this.#replyTo(question);
     if (reply.number !== MESSAGES.HOLD_STEP) {
       throw new Error("a ledger's step has answered another question");
     }
@@ -154,13 +154,13 @@ class Ledger {
     clearTimeout(this.#timer);
     try {
       for (;;) {
-        const reply = this.#asked({ number: MESSAGES.NEXT_LEDGER_CALL, monotonicMs: monotonicMs() });
+        const reply = this.#replyTo({ number: MESSAGES.NEXT_LEDGER_CALL, monotonicMs: monotonicMs() });
         if (reply.number !== MESSAGES.LEDGER_CALL) {
           this.#report(reply);
           return;
         }
         const { status, body } = await this.#post(reply);
-        this.#asked({ number: MESSAGES.LEDGER_CALLED, call: reply.call, status, body, monotonicMs: monotonicMs() });
+        this.#replyTo({ number: MESSAGES.LEDGER_CALLED, call: reply.call, status, body, monotonicMs: monotonicMs() });
       }
     } finally {
       this.#isSending = false; // At once, so that nothing that ends now is left for later.

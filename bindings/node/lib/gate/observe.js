@@ -12,7 +12,7 @@ class Observer {
   #audit;
   #debug;
   /** What was logged once. @type {Set<string>} */
-  #said = new Set();
+  #logged = new Set();
 
   /** @param {Options} options */
   constructor({ count, audit, debug, log = console }) {
@@ -115,8 +115,8 @@ class Observer {
    * @param {unknown} why
    */
   once(message, why) {
-    if (!this.#said.has(message)) {
-      this.#said.add(message);
+    if (!this.#logged.has(message)) {
+      this.#logged.add(message);
       this.log.error(`orbgate: ${message}: ${reasonOf(why)}`);
     }
   }

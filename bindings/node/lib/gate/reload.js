@@ -70,7 +70,7 @@ class Reloads {
     if (!Number.isInteger(intervalMs) || intervalMs < 1 || intervalMs > MOST_MS) {
       throw new RangeError(`\`intervalMs\` is from 1 to ${MOST_MS}`);
     }
-    const asked = { intervalMs, requireSeal: requireSeal === true };
+    const settings = { intervalMs, requireSeal: requireSeal === true };
     const drop = (/** @type {Watch} */ watch, /** @type {unknown} */ step) => {
       this.#watches.delete(watch);
       this.#steps.drop(step);
@@ -80,7 +80,7 @@ class Reloads {
       throw closed("gate");
     }
     const path = pathOf(file);
-    const watch = new Watch(intervalMs, (isTold, step) => this.look(path, { ...asked, isTold }, step), drop, fail);
+    const watch = new Watch(intervalMs, (isTold, step) => this.look(path, { ...settings, isTold }, step), drop, fail);
     this.#watches.add(watch);
     return watch;
   }
@@ -88,10 +88,10 @@ class Reloads {
   /**
    * Reads the file, and activates what the library takes.
    * @param {string | Uint8Array} file
-   * @param {Pick<Reload, "isTold" | "intervalMs" | "requireSeal">} asked
+   * @param {Pick<Reload, "isTold" | "intervalMs" | "requireSeal">} settings
    * @param {unknown} [step] that follows the file
    */
-  look(file, asked, step) {
+  look(file, settings, step) {
     const path = typeof file === "string" ? file : new TextDecoder().decode(file);
     const read = readFile(file);
     const { secrets, failure } = readSecrets(this.#sources);
@@ -99,7 +99,7 @@ class Reloads {
     const question = {
       number: MESSAGES.RELOAD, policy: read.policy, failure: read.failure, refuseWider: this.#refuseWider, secrets,
       secretsFailure: failure || charging.failure, hasLedger: charging.hasLedger, amounts: charging.amounts,
-      monotonicMs: monotonicMs(), file: path, ...asked,
+      monotonicMs: monotonicMs(), file: path, ...settings,
     };
     const active = this.#policy.load();
     const reply = this.#steps.answered(MESSAGES.LOADED, this.#steps.ask(active, /** @type {Reload} */ (question), step));
@@ -219,8 +219,8 @@ function readFile(file) {
 function errorOf({ result, reason, status, diagnostics }, path, cause) {
   const code = OWN.has(result) ? result : text(functions.statusName(status)) ?? `status_${status}`;
   const [{ line, column } = { line: 0, column: 0 }] = diagnostics;
-  const found = diagnostics.map((one) => Object.freeze(one));
-  return new PolicyError(code, reason, cause, { line, column, path, diagnostics: found });
+  const frozen = diagnostics.map((one) => Object.freeze(one));
+  return new PolicyError(code, reason, cause, { line, column, path, diagnostics: frozen });
 }
 
 /** Results that are codes of errors, too. */

@@ -16,10 +16,10 @@ const { MESSAGES } = require("./messages.js");
  */
 function differences(steps, engine, routes) {
   const served = [...routes];
-  const asked = served.map(({ method, template }) => ({ method: given(method.toUpperCase()), pathTemplate: given(template) }));
-  const reply = steps.ask(engine, { number: MESSAGES.CHECK_ROUTES, routes: asked });
-  const found = steps.answered(MESSAGES.ROUTE_DIFFERENCES, reply).differences.map(difference);
-  return [...found, ...patterns(engine, served), ...served.filter(({ gated }) => gated === false).map(ungated)];
+  const listed = served.map(({ method, template }) => ({ method: given(method.toUpperCase()), pathTemplate: given(template) }));
+  const reply = steps.ask(engine, { number: MESSAGES.CHECK_ROUTES, routes: listed });
+  const reported = steps.answered(MESSAGES.ROUTE_DIFFERENCES, reply).differences.map(difference);
+  return [...reported, ...patterns(engine, served), ...served.filter(({ gated }) => gated === false).map(ungated)];
 }
 
 /**

@@ -67,19 +67,19 @@ class Steps {
    */
   static keep(first) {
     let step = newStep();
-    const asked = (/** @type {Question} */ question) => {
+    const send = (/** @type {Question} */ question) => {
       check(carrier.sendLong(0, 0, step, longMessage(question)), "cannot ask a ledger");
       return replied();
     };
     return {
-      first: asked(first),
+      first: send(first),
       close: () => carrier.freeStep(step),
       ask: (/** @type {Question} */ question) => {
         if (carrier.isLost(step)) {
           step = newStep();
-          asked(first);
+          send(first);
         }
-        return asked(question);
+        return send(question);
       },
     };
   }
@@ -95,19 +95,19 @@ class Steps {
   ask(engine, question, step, keeps = false) {
     /** @type {Replied | null} */
     let reply = null;
-    let asked = step;
+    let current = step;
     try {
       carrier.begin(writer);
       write(writer, question);
       const [gate, decides] = [this.pointer, engine === null ? 0 : openOf(engine)];
-      asked ??= this.#spare() ?? newStep();
-      check(carrier.send(gate, decides, asked, writer), "cannot ask a gate");
+      current ??= this.#spare() ?? newStep();
+      check(carrier.send(gate, decides, current, writer), "cannot ask a gate");
       reply = replied();
     } finally {
       if (reply !== null && (keeps || KEPT.has(reply.number) || (reply.number === MESSAGES.LOADED && reply.pauseMs > 0))) {
-        reply.step = asked;
-      } else if (asked !== undefined) {
-        this.over(asked, reply !== null);
+        reply.step = current;
+      } else if (current !== undefined) {
+        this.over(current, reply !== null);
       }
     }
     return /** @type {Replied} */ (reply);

@@ -59,14 +59,14 @@ async function refused(gate, request, { templates: [first, ...others], isForOpti
     if (incoming !== undefined && isOpen(gate, incoming)) {
       return responseOf(FAILURE);
     }
-    const asked = questionOf(request);
-    const question = first === undefined ? asked : { ...asked, template: first };
+    const plain = questionOf(request);
+    const question = first === undefined ? plain : { ...plain, template: first };
     const server = incoming ?? request;
     answer = await askOnce(gate, server, question);
     const decided = templateOf(answer);
     const isOther = (answer.preflight && !isForOptions) || !mounts.every((path) => covers(path, decided));
     for (const template of isOther ? [null] : others) {
-      answer = answer.isAllow ? await again(gate, server, { ...asked, template: template ?? null }) : answer;
+      answer = answer.isAllow ? await again(gate, server, { ...plain, template: template ?? null }) : answer;
     }
     if (answer.isAllow) {
       /** @type {any} */

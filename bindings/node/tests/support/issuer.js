@@ -52,9 +52,9 @@ const signed = (algorithm, text, key) => crypto.sign(WAYS[algorithm].hash, Buffe
 async function issuer(context, algorithm = "ES256") {
   const { publicKey, privateKey } = keyPair(algorithm);
   const jwk = { ...publicKey.export({ format: "jwk" }), kid: "one", alg: algorithm, use: "sig" };
-  let asked = 0;
+  let fetches = 0;
   const server = http.createServer((_, response) => {
-    asked += 1;
+    fetches += 1;
     response.end(JSON.stringify({ keys: [jwk] }));
   }).listen(0, "127.0.0.1");
   context.after(() => void server.close().closeAllConnections());
@@ -72,8 +72,8 @@ issuers:
     jwks_uri: ${name}/keys
     kind: { ${rule("user")}, ${rule("organisation")} }
 `,
-    get asked() {
-      return asked;
+    get fetches() {
+      return fetches;
     },
     /**
      * @param {string} scope
