@@ -295,14 +295,14 @@ public final class Gate implements Guard, AutoCloseable {
     private static String explained(GateRequest request, Answer answer, Engine engine) {
         int query = request.target().indexOf('?');
         String path = query < 0 ? request.target() : request.target().substring(0, query);
-        Questions.Request asked = new Questions.Request().withMethod(request.method()).withTarget(path);
+        Questions.Request question = new Questions.Request().withMethod(request.method()).withTarget(path);
         if (answer.token().isPresent()) {
             BearerToken token = answer.token().get();
-            asked = asked.withToken(new Questions.RequestToken(token.kind().toString(), token.scopes()));
+            question = question.withToken(new Questions.RequestToken(token.kind().toString(), token.scopes()));
         } else if (answer.decision().reason() == Reason.INVALID_TOKEN) {
-            asked = asked.withToken(new Questions.RequestToken(TokenKind.UNKNOWN.toString(), ""));
+            question = question.withToken(new Questions.RequestToken(TokenKind.UNKNOWN.toString(), ""));
         }
-        Questions.Explanation explanation = engine.explain(new Questions.ExplainArguments(asked));
+        Questions.Explanation explanation = engine.explain(new Questions.ExplainArguments(question));
         Decision made = answer.decision();
         String reason = made.reason().toString();
         Optional<String> detail = made.detail().map(Detail::toString);

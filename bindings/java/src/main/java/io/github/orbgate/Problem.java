@@ -44,8 +44,8 @@ final class Problem {
         return of(rejected.status, rejected.reason, rejected.diagnostics);
     }
 
-    private static OrbgateException of(long status, String message, List<Messages.Diagnostic> found) {
-        List<Diagnostic> all = found.stream()
+    private static OrbgateException of(long status, String message, List<Messages.Diagnostic> diagnostics) {
+        List<Diagnostic> all = diagnostics.stream()
                 .map(one -> new Diagnostic(Math.toIntExact(one.line), Math.toIntExact(one.column), one.message))
                 .toList();
         Diagnostic first = all.isEmpty() ? new Diagnostic(0, 0, "") : all.get(0);

@@ -48,15 +48,15 @@ final class Routes {
 
     /** Throws if there are differences. */
     static void check(Messages.Reply reply) {
-        if (!(reply instanceof Messages.RouteDifferences found)) {
+        if (!(reply instanceof Messages.RouteDifferences compared)) {
             throw Wire.refused();
         }
-        if (found.differences.isEmpty()) {
+        if (compared.differences.isEmpty()) {
             return;
         }
         List<RoutesException.Undeclared> undeclared = new ArrayList<>();
         List<String> unserved = new ArrayList<>();
-        for (Messages.RouteDifference difference : found.differences) {
+        for (Messages.RouteDifference difference : compared.differences) {
             if (difference.kind == Layout.DIFFERENCE_UNDECLARED) {
                 undeclared.add(new RoutesException.Undeclared(difference.route, Text.unlessEmpty(difference.decidedAs)));
             } else {

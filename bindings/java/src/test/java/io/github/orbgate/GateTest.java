@@ -421,11 +421,11 @@ class GateTest extends WithIssuer {
                 .replaceAll("127\\.0\\.0\\.1:\\d+/jwks", "127.0.0.1:" + slow.getAddress().getPort() + "/jwks");
         try (Gate waits = Gate.of(policy, tokens)) {
             FutureTask<Answer> asks = new FutureTask<>(() -> waits.ask(get(ORBS, reader)));
-            long asked = System.nanoTime();
+            long start = System.nanoTime();
             new Thread(asks).start();
             isAsked.await();
             // A thread waits for keys during the first second of a fetch. A busy machine might need longer for what follows.
-            BooleanSupplier isLate = () -> System.nanoTime() - asked >= TimeUnit.SECONDS.toNanos(1);
+            BooleanSupplier isLate = () -> System.nanoTime() - start >= TimeUnit.SECONDS.toNanos(1);
             // Callers that go away make room: as many as ever may wait.
             for (int gone = 0; gone < 1_100; gone++) {
                 Thread.currentThread().interrupt();

@@ -25,12 +25,12 @@ class QuestionsTest {
         List<String> rows = Files.readAllLines(CASES.resolve("questions.jsonl"));
         for (String row : rows) {
             String name = row.contains("\"engine\":\"") ? between(row, "\"engine\":\"", "\"") : null;
-            try (Engine asked = name == null ? Engine.external() : Engine.fromFile(CASES.resolve("policies/" + name + ".yaml"))) {
+            try (Engine engine = name == null ? Engine.external() : Engine.fromFile(CASES.resolve("policies/" + name + ".yaml"))) {
                 String question = between(row, "{\"question\":\"", "\"");
                 String arguments = between(row, "\"arguments\":", ",\"command\":");
                 String answer = row.substring(row.indexOf(",\"answer\":") + 10, row.length() - 1);
-                assertEquals(answer, asked.ask(question, arguments), row);
-                assertEquals(answer, typed(asked, question, arguments), row);
+                assertEquals(answer, engine.ask(question, arguments), row);
+                assertEquals(answer, typed(engine, question, arguments), row);
             }
         }
         assertEquals(38, rows.size());

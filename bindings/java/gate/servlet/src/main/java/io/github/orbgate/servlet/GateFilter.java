@@ -134,19 +134,19 @@ public final class GateFilter implements Filter {
             return;
         }
         HttpServletRequest own = own(request);
-        GateRequest asked = asked(own);
+        GateRequest question = asked(own);
         AtomicReference<HttpServletRequest> passed = new AtomicReference<>((HttpServletRequest) request);
-        Answer answer = gate.ask(asked, () -> limit > 0 ? peek(passed) : bonus.apply(own));
+        Answer answer = gate.ask(question, () -> limit > 0 ? peek(passed) : bonus.apply(own));
         Optional<Call> call = answer.call();
         if (call.isEmpty()) {
             deny(http, answer);
             return;
         }
         if (!call.get().template().map(template -> serves(own, template)).orElse(true)) {
-            refuse(http, gate.askAgain(asked.matched(own.getHttpServletMapping().getPattern()), call.get()));
+            refuse(http, gate.askAgain(question.matched(own.getHttpServletMapping().getPattern()), call.get()));
             return;
         }
-        new Decided(gate, asked, own);
+        new Decided(gate, question, own);
         own.setAttribute(ATTRIBUTE, call.get());
         chain.doFilter(passed.get(), response);
     }

@@ -36,7 +36,7 @@ class BonusFromBodyTest {
     private static final String ALLOWS = "{\"allowBonusOrbsUse\": true}";
 
     private final Server server = new Server();
-    private final List<GateRequest> asked = new ArrayList<>();
+    private final List<GateRequest> requests = new ArrayList<>();
     private int port;
 
     /** Answers with what it reads. */
@@ -59,7 +59,7 @@ class BonusFromBodyTest {
     @BeforeEach
     void start() throws Exception {
         Guard fake = request -> {
-            asked.add(request);
+            requests.add(request);
             Reason reason = request.target().equals("/denied") ? Reason.SCOPE_MISSING : Reason.SCOPE_HELD;
             return Answer.of(reason, BearerToken.of(TokenKind.USER, ""));
         };
@@ -82,14 +82,14 @@ class BonusFromBodyTest {
 
     /** The body that the service read, and whether the gate was asked for bonus orbs. */
     private String post(String path, String type, HttpRequest.BodyPublisher body) throws Exception {
-        asked.clear();
+        requests.clear();
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
                 .header("Content-Type", type)
                 .POST(body)
                 .build();
         HttpClient client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
         String read = client.send(request, HttpResponse.BodyHandlers.ofString()).body();
-        return read + asked.stream().map(GateRequest::bonus).toList();
+        return read + requests.stream().map(GateRequest::bonus).toList();
     }
 
     @Test

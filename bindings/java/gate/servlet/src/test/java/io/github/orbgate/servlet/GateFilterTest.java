@@ -141,9 +141,9 @@ class GateFilterTest {
     }
 
     /** A gate that allows all but `/inside`, and says what it was asked. */
-    private static Guard fake(List<GateRequest> asked) {
+    private static Guard fake(List<GateRequest> requests) {
         return request -> {
-            asked.add(request);
+            requests.add(request);
             Reason reason = request.target().startsWith("/inside") ? Reason.SCOPE_MISSING : Reason.SCOPE_HELD;
             return Answer.of(reason, BearerToken.of(TokenKind.USER, ""));
         };
@@ -151,11 +151,11 @@ class GateFilterTest {
 
     @Test
     void onlyAnAllowedRequestIsReadForBonusOrbs() throws Exception {
-        List<GateRequest> asked = new ArrayList<>();
+        List<GateRequest> requests = new ArrayList<>();
         List<String> read = new ArrayList<>();
         for (String target : List.of("/inside", "/a")) {
             for (BonusOrbs bonus : BonusOrbs.values()) {
-                Filter filter = new GateFilter(fake(asked), request -> {
+                Filter filter = new GateFilter(fake(requests), request -> {
                     read.add(request.getRequestURI());
                     return bonus;
                 });
@@ -163,18 +163,18 @@ class GateFilterTest {
             }
         }
         assertEquals(List.of("/a", "/a", "/a"), read);
-        assertEquals(List.of(BonusOrbs.ALLOW), asked.stream().map(GateRequest::bonus).filter(BonusOrbs.ALLOW::equals).toList());
-        assertEquals(7, asked.size());
+        assertEquals(List.of(BonusOrbs.ALLOW), requests.stream().map(GateRequest::bonus).filter(BonusOrbs.ALLOW::equals).toList());
+        assertEquals(7, requests.size());
     }
 
     @Test
     void whatTheServiceDispatchesIsItsOwn() throws Exception {
         for (String how : List.of("forward", "async")) {
             seen.clear();
-            List<GateRequest> asked = new ArrayList<>();
-            assertEquals(200, get(fake(asked), "/a?" + how, Optional.empty()).statusCode());
+            List<GateRequest> requests = new ArrayList<>();
+            assertEquals(200, get(fake(requests), "/a?" + how, Optional.empty()).statusCode());
             assertEquals(how.toUpperCase() + " /inside nobody", seen.get(1));
-            assertEquals(1, asked.size());
+            assertEquals(1, requests.size());
         }
     }
 
@@ -211,11 +211,11 @@ class GateFilterTest {
     @Test
     void aFilterBeforeTheGateDoesNotChangeWhatItDecides() throws Exception {
         before = rewriting("GET", "/outside", "");
-        List<GateRequest> asked = new ArrayList<>();
-        HttpResponse<String> denied = get(fake(asked), "/inside", Optional.empty());
+        List<GateRequest> requests = new ArrayList<>();
+        HttpResponse<String> denied = get(fake(requests), "/inside", Optional.empty());
         assertEquals(403, denied.statusCode());
-        assertEquals("GET /inside", asked.get(0).toString());
-        HttpResponse<String> misrouted = get(fake(asked), "/other", Optional.empty());
+        assertEquals("GET /inside", requests.get(0).toString());
+        HttpResponse<String> misrouted = get(fake(requests), "/other", Optional.empty());
         assertEquals(404, misrouted.statusCode());
         for (HttpResponse<String> kept : List.of(denied, misrouted)) {
             assertEquals(Optional.of("no-store"), kept.headers().firstValue("Cache-Control"));
@@ -233,9 +233,9 @@ class GateFilterTest {
                 (request, response, chain) -> request.startAsync().dispatch("/b"));
         for (Filter rewrite : rewrites) {
             inside = rewrite;
-            List<GateRequest> asked = new ArrayList<>();
-            assertEquals(404, get(fake(asked), "/a", Optional.empty()).statusCode());
-            assertEquals(List.of(Optional.empty(), Optional.of("")), asked.stream().map(GateRequest::matched).toList());
+            List<GateRequest> requests = new ArrayList<>();
+            assertEquals(404, get(fake(requests), "/a", Optional.empty()).statusCode());
+            assertEquals(List.of(Optional.empty(), Optional.of("")), requests.stream().map(GateRequest::matched).toList());
         }
         // The response is the filter's own, and gets nothing of the servlet.
         inside = (request, response, chain) -> request.getRequestDispatcher("/b").include(request, response);
@@ -325,12 +325,12 @@ class GateFilterTest {
                 "/*", List.of(), "/api/*", List.of("/", "/apis", "/me"), "/me", List.of("/", "/api/v1/*", "/apis"),
                 "servlet /apis", List.of("/", "/api/v1/*", "/me"));
         for (Map.Entry<String, List<String>> each : unseen.entrySet()) {
-            List<String> said = new ArrayList<>();
+            List<String> messages = new ArrayList<>();
             Logger logger = Logger.getLogger(GateFilter.class.getName());
             Handler collects = new StreamHandler() {
                 @Override
                 public void publish(LogRecord line) {
-                    said.add(line.getMessage());
+                    messages.add(line.getMessage());
                 }
             };
             logger.addHandler(collects);
@@ -352,7 +352,7 @@ class GateFilterTest {
             server.start();
             server.stop();
             logger.removeHandler(collects);
-            assertEquals(each.getValue(), said.stream().map(line -> line.split("`")[1]).sorted().toList());
+            assertEquals(each.getValue(), messages.stream().map(line -> line.split("`")[1]).sorted().toList());
         }
     }
 

@@ -44,20 +44,20 @@ class WebSocketTest {
 
     /** What an endpoint answers to a message, or the status of the answer to the handshake. */
     private static String talk(int port, String path) throws Exception {
-        CompletableFuture<String> said = new CompletableFuture<>();
+        CompletableFuture<String> answer = new CompletableFuture<>();
         try {
             WebSocket socket = HttpClient.newHttpClient()
                     .newWebSocketBuilder()
                     .buildAsync(URI.create("ws://127.0.0.1:" + port + path), new WebSocket.Listener() {
                         @Override
                         public CompletionStage<?> onText(WebSocket from, CharSequence text, boolean isLast) {
-                            said.complete(text.toString());
+                            answer.complete(text.toString());
                             return null;
                         }
                     })
                     .join();
             socket.sendText("seen", true).join();
-            return said.get();
+            return answer.get();
         } catch (CompletionException refused) {
             return "" + ((WebSocketHandshakeException) refused.getCause()).getResponse().statusCode();
         }

@@ -613,7 +613,7 @@ class StarterTest {
     /** What a WebSocket answers to two messages; or the status of the answer to its handshake. */
     private Object talk(String path, String... headers) throws Exception {
         String port = context.getEnvironment().getRequiredProperty("local.server.port");
-        BlockingQueue<String> said = new LinkedBlockingQueue<>();
+        BlockingQueue<String> answers = new LinkedBlockingQueue<>();
         WebSocket.Builder builder = CLIENT.newWebSocketBuilder();
         for (int at = 0; at < headers.length; at += 2) {
             builder.header(headers[at], headers[at + 1]);
@@ -622,7 +622,7 @@ class StarterTest {
             WebSocket socket = builder.buildAsync(URI.create("ws://127.0.0.1:" + port + path), new WebSocket.Listener() {
                         @Override
                         public CompletionStage<?> onText(WebSocket from, CharSequence text, boolean isLast) {
-                            said.add(text.toString());
+                            answers.add(text.toString());
                             from.request(1);
                             return null;
                         }
@@ -630,7 +630,7 @@ class StarterTest {
                     .join();
             socket.sendText("one", true).join();
             socket.sendText("two", true).join();
-            List<String> both = List.of(said.take(), said.take());
+            List<String> both = List.of(answers.take(), answers.take());
             socket.abort();
             return both;
         } catch (CompletionException refused) {
