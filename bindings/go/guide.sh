@@ -59,8 +59,8 @@ for program in [0-9]*; do
                 status=$(call none; call "$(token write:orders)"; call "$(token read:orders)")
                 [ "$status" != "$shown" ] || status=401
                 if grep -q "GET /healthz" "$program/main.go"; then
-                    found="$(curl --silent "http://127.0.0.1:$port/healthz"), $(preflight /orders), $(preflight /nowhere)"
-                    [ "$found" = "fine, 204 https://app.example.com, 401 https://app.example.com" ] || status=$found
+                    actual="$(curl --silent "http://127.0.0.1:$port/healthz"), $(preflight /orders), $(preflight /nowhere)"
+                    [ "$actual" = "fine, 204 https://app.example.com, 401 https://app.example.com" ] || status=$actual
                     recipes=run
                 fi
             fi

@@ -7,9 +7,9 @@ answers() { # STATUS HEADERS METHOD [KIND SCOPES]
     expected="HTTP/1.1 $1\r\nContent-Length: 0\r\n$2\r\n"
     method=$3
     shift 3
-    said=$("$program" "$method" /api/v1/external/orbs "$@" && echo fine)
-    [ "$said" = "$(printf "$expected" && echo fine)" ] || {
-        echo "$method $*: $said" >&2
+    actual=$("$program" "$method" /api/v1/external/orbs "$@" && echo fine)
+    [ "$actual" = "$(printf "$expected" && echo fine)" ] || {
+        echo "$method $*: $actual" >&2
         exit 1
     }
 }

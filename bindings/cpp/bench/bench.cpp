@@ -20,7 +20,7 @@
 
 namespace {
 
-constexpr int rounds = 25, asked = 200;
+constexpr int rounds = 25, repeats = 200;
 constexpr std::size_t most = 256;
 
 struct Request {
@@ -41,11 +41,11 @@ Requests read(const orbgate::Engine &engine, const char *path)
     std::ifstream file(path);
     std::string method, target, scopes;
     while (std::getline(file, method, '\t') && std::getline(file, target, '\t') && std::getline(file, scopes)) {
-        auto found = requests.sets.find(scopes);
-        if (found == requests.sets.end()) {
-            found = requests.sets.emplace(scopes, engine.scopes(scopes).value()).first;
+        auto set = requests.sets.find(scopes);
+        if (set == requests.sets.end()) {
+            set = requests.sets.emplace(scopes, engine.scopes(scopes).value()).first;
         }
-        const orbgate::Token token(orbgate::TokenKind::user, found->second);
+        const orbgate::Token token(orbgate::TokenKind::user, set->second);
         if (requests.all.size() % most == 0) {
             requests.batches.emplace_back();
         }
@@ -83,7 +83,7 @@ template <class Ask, class IsRight>
 void least(const std::string &name, const Ask &ask, const IsRight &is_right)
 {
     double best = 1e300;
-    for (int times = 0; times < asked; times++) {
+    for (int times = 0; times < repeats; times++) {
         const auto start = std::chrono::steady_clock::now();
         const auto answer = ask();
         const std::chrono::duration<double, std::nano> taken = std::chrono::steady_clock::now() - start;

@@ -197,7 +197,7 @@ int main(int count, char **arguments)
         every.report = [](const orbgate::Reloaded &reloaded) { counters.count(reloaded); };
         watch.emplace(gate.watch(policy, given["--policy"], every));
     }
-    std::thread([path = given["--policy"], asked = gate.share(), shared = policy.share()] { obey(path, asked, shared, counters); }).detach();
+    std::thread([path = given["--policy"], shared_gate = gate.share(), shared = policy.share()] { obey(path, shared_gate, shared, counters); }).detach();
     if (!gated) {
         httplib::Server server;
         server.set_pre_routing_handler([](const httplib::Request &request, httplib::Response &response) {

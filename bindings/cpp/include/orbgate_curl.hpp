@@ -101,15 +101,15 @@ inline std::variant<Response, FetchFailure> fetch_by_curl(const Fetch &fetch)
     curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, &reading);
     curl_easy_setopt(curl.get(), CURLOPT_HEADERFUNCTION, detail::read_header);
     curl_easy_setopt(curl.get(), CURLOPT_HEADERDATA, &reading);
-    char said[CURL_ERROR_SIZE] = "";
-    curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, said);
+    char message[CURL_ERROR_SIZE] = "";
+    curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, message);
     const CURLcode code = curl_easy_perform(curl.get());
     if (reading.is_too_large) {
         return FetchFailure::too_large("the response has more than " + std::to_string(fetch.max_bytes) + " bytes");
     }
     if (code != CURLE_OK) {
         // Its own words could quote what was sent.
-        const std::string cause = fetch.body || said[0] == '\0' ? curl_easy_strerror(code) : said;
+        const std::string cause = fetch.body || message[0] == '\0' ? curl_easy_strerror(code) : message;
         return code == CURLE_OPERATION_TIMEDOUT ? FetchFailure::timeout(cause) : FetchFailure::unreachable(cause);
     }
     long status = 0;

@@ -833,22 +833,22 @@ private:
             }
         }
 
-        std::variant<Response, FetchFailure> fetched(const OrbgateMessage &asked) noexcept
+        std::variant<Response, FetchFailure> fetched(const OrbgateMessage &message) noexcept
         {
             const auto call = [&] {
                 Fetch fetch;
-                fetch.method = detail::view(orbgate_call_get_method(&asked));
-                fetch.url = detail::view(orbgate_call_get_url(&asked));
+                fetch.method = detail::view(orbgate_call_get_method(&message));
+                fetch.url = detail::view(orbgate_call_get_url(&message));
                 OrbgateMessage header = orbgate_message_init();
-                while (orbgate_call_next_header(&asked, &header)) {
+                while (orbgate_call_next_header(&message, &header)) {
                     fetch.headers.emplace_back(detail::view(orbgate_call_header_get_name(&header)),
                                                detail::view(orbgate_call_header_get_value(&header)));
                 }
-                if (const auto body = detail::maybe(orbgate_call_get_body(&asked))) {
+                if (const auto body = detail::maybe(orbgate_call_get_body(&message))) {
                     fetch.body = *body;
                 }
-                fetch.max_bytes = static_cast<std::size_t>(orbgate_call_get_max_bytes(&asked));
-                fetch.timeout = detail::milliseconds(orbgate_call_get_timeout_ms(&asked));
+                fetch.max_bytes = static_cast<std::size_t>(orbgate_call_get_max_bytes(&message));
+                fetch.timeout = detail::milliseconds(orbgate_call_get_timeout_ms(&message));
                 return fetcher(fetch);
             };
 #if defined(__cpp_exceptions)
@@ -939,15 +939,15 @@ private:
     void explain(const Answer &answer, const GateRequest &request) const
     {
         questions::ExplainArguments arguments;
-        questions::Request &asked = arguments.request;
-        asked.method = in_utf8(request.method);
-        asked.target = in_utf8(request.target.substr(0, request.target.find('?')));
+        questions::Request &question = arguments.request;
+        question.method = in_utf8(request.method);
+        question.target = in_utf8(request.target.substr(0, request.target.find('?')));
         switch (answer.kind()) {
-        case TokenKind::user: asked.token = questions::RequestToken{"user", std::string(answer.scopes())}; break;
-        case TokenKind::organisation: asked.token = questions::RequestToken{"organisation", std::string(answer.scopes())}; break;
+        case TokenKind::user: question.token = questions::RequestToken{"user", std::string(answer.scopes())}; break;
+        case TokenKind::organisation: question.token = questions::RequestToken{"organisation", std::string(answer.scopes())}; break;
         default:
             if (answer.decision().reason() == Reason::invalid_token) {
-                asked.token = questions::RequestToken{"unknown", ""};
+                question.token = questions::RequestToken{"unknown", ""};
             }
         }
         const auto explanation = questions::explain(answer.engine_, arguments);
@@ -955,7 +955,7 @@ private:
         if (explanation && made) {
             // Otherwise a header or the query, which the explanation doesn't get, is the cause.
             const bool is_cause = explanation->reason == made->reason && explanation->detail == made->detail;
-            state_->debug("{\"method\":" + questions::to_json(asked.method) + ",\"path\":" + questions::to_json(asked.target) +
+            state_->debug("{\"method\":" + questions::to_json(question.method) + ",\"path\":" + questions::to_json(question.target) +
                           ",\"explanation\":" + (is_cause ? questions::to_json(*explanation) : in_json(*made, answer.decision())) + "}");
         }
     }

@@ -18,11 +18,11 @@ namespace orbgate {
 // `request`.
 inline GateRequest request_of(const httplib::Request &request)
 {
-    GateRequest asked;
-    asked.method = request.method;
-    asked.target = request.target;
+    GateRequest question;
+    question.method = request.method;
+    question.target = request.target;
     for (const auto &header : request.headers) {
-        asked.header_names.push_back(header.first);
+        question.header_names.push_back(header.first);
     }
     const auto values = [&request](const char *name) {
         std::vector<std::string_view> values;
@@ -32,11 +32,11 @@ inline GateRequest request_of(const httplib::Request &request)
         }
         return values;
     };
-    asked.authorization = values("Authorization");
-    asked.upgrade = values("Upgrade");
-    asked.origin = values("Origin");
-    asked.access_control_request_method = values("Access-Control-Request-Method");
-    return asked;
+    question.authorization = values("Authorization");
+    question.upgrade = values("Upgrade");
+    question.origin = values("Origin");
+    question.access_control_request_method = values("Access-Control-Request-Method");
+    return question;
 }
 
 // Answers with a denial: its status, `no-store` because caches can keep a 404 or a 405, at most two other headers, and no body.
@@ -642,12 +642,12 @@ private:
             own.headers.emplace("Content-Length", "0");
         }
         const Route *route = route_of(request);
-        GateRequest asked = request_of(request);
-        asked.audit = static_cast<bool>(audit_);
+        GateRequest question = request_of(request);
+        question.audit = static_cast<bool>(audit_);
         if (route != nullptr) {
-            asked.matched = route->path_template;
+            question.matched = route->path_template;
         }
-        detail::call.answer = std::visit([&](const auto &policy) { return gate_.ask(policy, asked); }, policy_);
+        detail::call.answer = std::visit([&](const auto &policy) { return gate_.ask(policy, question); }, policy_);
         detail::call.server = this;
         detail::call.route = route;
         const Answer &answer = detail::call.answer;

@@ -70,11 +70,11 @@ void a_token_waits_for_its_keys(const orbgate::Engine &engine)
     std::vector<std::thread> threads;
     for (int at = 0; at < 8; at++) {
         threads.emplace_back([&] {
-            const std::string found = refused(gate, engine);
+            const std::string refusal = refused(gate, engine);
             // One thread waits for the whole fetch, and the others only for its first second. A busy machine might need longer.
             const bool gave_up = std::chrono::steady_clock::now() - start >= 1s;
-            CHECK(found == "not_yet_valid" || (gave_up && found == "no_keys"));
-            got_keys += found == "not_yet_valid";
+            CHECK(refusal == "not_yet_valid" || (gave_up && refusal == "no_keys"));
+            got_keys += refusal == "not_yet_valid";
         });
     }
     for (std::thread &thread : threads) {
@@ -347,9 +347,9 @@ void the_engine_that_decided_explains()
 #endif
     };
     options.public_routes = {"GET /healthz"};
-    const auto fetch = [&](const orbgate::Fetch &asked) {
+    const auto fetch = [&](const orbgate::Fetch &request) {
         CHECK(policy.store(later));
-        return serve(asked);
+        return serve(request);
     };
     const auto gate = std::move(*orbgate::Gate::make(verifier(), fetch, options));
     const std::string bearer = "Bearer " + file("token.jwt"), bytes = "/a\xff\n?secret";
