@@ -73,13 +73,13 @@ const SHORTEST = 8;
 export function codes() {
   const typed = rows().filter((row) => !row.bytes && /^[ -~]*$/.test(row.method + row.target) && (row.by_scope !== "" || row.method !== ""));
   const size = ({ file, by_scope: scope, target }) => (file === "reasons.tsv" ? 0 : scope === "" && target.length >= SHORTEST ? target.length : Infinity);
-  const found = {};
+  const links = {};
   for (const row of typed.sort((one, two) => size(one) - size(two))) {
-    for (const code of [row.reason, row.detail].filter((name) => name !== "" && found[name] === undefined)) {
-      found[code] = fragment({ policy: policyOf(row), call: callOf(row) });
+    for (const code of [row.reason, row.detail].filter((name) => name !== "" && links[name] === undefined)) {
+      links[code] = fragment({ policy: policyOf(row), call: callOf(row) });
     }
   }
-  return found;
+  return links;
 }
 
 /** Links by code of lint: its first policy in policy/lint.md. */

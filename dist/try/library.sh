@@ -4,8 +4,8 @@
 # there is no shared library, or in programs that are all static.
 . dist/try/common.sh
 prefix=$(realpath "$1") lib=$2 home=$(realpath "$3")
-found=-DCMAKE_PREFIX_PATH=$prefix
-[ "$lib" = lib64 ] && found=-Dorbgate_DIR=$prefix/$lib/cmake/orbgate # Debian's CMake does not look there
+location=-DCMAKE_PREFIX_PATH=$prefix
+[ "$lib" = lib64 ] && location=-Dorbgate_DIR=$prefix/$lib/cmake/orbgate # Debian's CMake does not look there
 export PKG_CONFIG_PATH=$prefix/$lib/pkgconfig
 
 # Fails where a program has the other library: has LINKING PROGRAM.
@@ -44,7 +44,7 @@ for linking in ${LINKINGS:-shared static}; do
         if [ -z "${CC:-}" ]; then # CMake, for this machine
             folder=$home/cmake-$linking-$language static=OFF
             [ "$linking" = shared ] || static=ON
-            cmake -S "bindings/$language/example" -B "$folder" "$found" -DSTATIC=$static
+            cmake -S "bindings/$language/example" -B "$folder" "$location" -DSTATIC=$static
             cmake --build "$folder"
             has "$linking" "$folder/authorize"
             mv "$folder/authorize" "$folder-authorize"

@@ -33,9 +33,9 @@ let printed = "";
 const service = spawn(program[0], program.slice(1), { stdio: ["ignore", "pipe", "inherit"] });
 service.stdout.setEncoding("utf8").on("data", (text) => (printed += text));
 try {
-  const found = [await status({})];
-  for (const authorization of await tokens()) found.push(await status({ authorization }));
-  console.log(found.join(" "));
+  const statuses = [await status({})];
+  for (const authorization of await tokens()) statuses.push(await status({ authorization }));
+  console.log(statuses.join(" "));
 } finally {
   service.kill();
   issuer.close();

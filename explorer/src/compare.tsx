@@ -23,13 +23,13 @@ export function Changes({ compared, ask }: { compared: Answered["compare"]; ask(
     return <p role="status">{compared.refused}</p>;
   }
   const groups = KINDS.map(([name, about, of]) => {
-    const found = compared.changes.flatMap((change) => {
+    const matches = compared.changes.flatMap((change) => {
       const request = of(change);
       return request == null ? [] : [{ change, request }];
     });
-    return { name, about, found };
+    return { name, about, matches };
   });
-  const none = groups.every((group) => group.found.length === 0);
+  const none = groups.every((group) => group.matches.length === 0);
   return (
     <>
       <p class="lead" role="status">
@@ -39,14 +39,14 @@ export function Changes({ compared, ask }: { compared: Answered["compare"]; ask(
       </p>
       {!none && (
         <ul class="tallies">
-          {groups.map(({ name, found }) => <li class={found.length > 0 ? name.toLowerCase().replace(" ", "-") : "none"}><strong>{found.length}</strong> {name.toLowerCase()}</li>)}
+          {groups.map(({ name, matches }) => <li class={matches.length > 0 ? name.toLowerCase().replace(" ", "-") : "none"}><strong>{matches.length}</strong> {name.toLowerCase()}</li>)}
         </ul>
       )}
-      {groups.filter((group) => group.found.length > 0).map(({ name, about, found }) => (
+      {groups.filter((group) => group.matches.length > 0).map(({ name, about, matches }) => (
         <section class="changes" aria-labelledby={`changes-${name}`}>
           <h3 id={`changes-${name}`}>{name} <span class="quiet">{about}</span></h3>
           <ul>
-            {found.slice(0, MOST).map(({ change, request }) => (
+            {matches.slice(0, MOST).map(({ change, request }) => (
               <li>
                 <button onClick={() => ask(request)}>Try</button>
                 <div>
@@ -56,7 +56,7 @@ export function Changes({ compared, ask }: { compared: Answered["compare"]; ask(
               </li>
             ))}
           </ul>
-          {found.length > MOST && <p class="quiet">and {found.length - MOST} more</p>}
+          {matches.length > MOST && <p class="quiet">and {matches.length - MOST} more</p>}
         </section>
       ))}
       {compared.left_out > 0 && <p class="quiet">{count(compared.left_out, "more change")} not listed.</p>}

@@ -139,7 +139,7 @@ export function edit(parent: HTMLElement, label: string, text: string, changed: 
       const errors = diagnostics.map(({ location, message }): Mark => ({
         ...word(doc, location.line, location.column), severity: "error", message, actions: actions(fixOf(list, { code: "", location })),
       }));
-      const found = findings.filter((finding) => finding.suppressed === null).map((finding): Mark => {
+      const marks = findings.filter((finding) => finding.suppressed === null).map((finding): Mark => {
         const { location, message, level, code } = finding;
         return {
           ...word(doc, location.line, location.column),
@@ -150,7 +150,7 @@ export function edit(parent: HTMLElement, label: string, text: string, changed: 
         };
       });
       // CodeMirror draws each of them.
-      view.dispatch(setDiagnostics(view.state, [...errors, ...found].slice(0, 200)));
+      view.dispatch(setDiagnostics(view.state, [...errors, ...marks].slice(0, 200)));
     },
     fix: apply,
     light(line) {
@@ -200,11 +200,11 @@ export function meant(text: string, diagnostics: readonly PolicyDiagnostic[]): F
 
 /** Only lines that a change touches are searched, so a key stroke costs one line. */
 function bringsToken(changes: { iterChangedRanges(f: (fromA: number, toA: number, fromB: number, toB: number) => void): void }, doc: Text): boolean {
-  let found = false;
+  let hasOne = false;
   changes.iterChangedRanges((_fromA, _toA, from, to) => {
-    found ||= to > from && hasToken(doc.sliceString(doc.lineAt(from).from, doc.lineAt(to).to));
+    hasOne ||= to > from && hasToken(doc.sliceString(doc.lineAt(from).from, doc.lineAt(to).to));
   });
-  return found;
+  return hasOne;
 }
 
 /** The word at a location; the engine counts characters, and CodeMirror UTF-16. */

@@ -8,7 +8,7 @@ export class Engine {
   #worker: Worker;
   #numbers = 0;
   /** What is being answered, and what is asked next, by kind and slot. */
-  #asked = new Map<string, { number: number; current: Waiting; next: Waiting | null }>();
+  #pending = new Map<string, { number: number; current: Waiting; next: Waiting | null }>();
 
   constructor(failed: (message: string) => void) {
     const code = document.getElementById("worker")?.textContent ?? "";
@@ -23,7 +23,7 @@ export class Engine {
         told(data.about);
       } else if ("failed" in data) {
         // Whatever was asked has no answer.
-        this.#asked.clear();
+        this.#pending.clear();
         failed(data.failed);
       } else {
         this.#answered(data.number, data.answer);
@@ -39,29 +39,29 @@ export class Engine {
     const key = "slot" in given ? `${kind} ${given.slot}` : kind;
     return new Promise((resolve) => {
       const waiting = { given, resolve: resolve as Waiting["resolve"] };
-      const asked = this.#asked.get(key);
-      if (asked === undefined) {
+      const entry = this.#pending.get(key);
+      if (entry === undefined) {
         this.#start(key, kind, waiting);
       } else {
-        asked.next = waiting;
+        entry.next = waiting;
       }
     });
   }
 
   #start(key: string, kind: Kind, current: Waiting) {
     this.#numbers += 1;
-    this.#asked.set(key, { number: this.#numbers, current, next: null });
+    this.#pending.set(key, { number: this.#numbers, current, next: null });
     this.#send({ kind, number: this.#numbers, given: current.given } as ToWorker);
   }
 
   #answered(number: number, answer: unknown) {
-    for (const [key, asked] of this.#asked) {
-      if (asked.number === number) {
-        this.#asked.delete(key);
-        if (asked.next === null) {
-          asked.current.resolve(answer);
+    for (const [key, entry] of this.#pending) {
+      if (entry.number === number) {
+        this.#pending.delete(key);
+        if (entry.next === null) {
+          entry.current.resolve(answer);
         } else {
-          this.#start(key, key.split(" ")[0] as Kind, asked.next);
+          this.#start(key, key.split(" ")[0] as Kind, entry.next);
         }
         return;
       }

@@ -92,10 +92,10 @@ function App({ engine, about, start, notice: first }: { engine: Engine; about: A
         editors.current[slot]?.mark(text, read, words);
         if (!isOld && read.findings.some(({ suppressed }) => suppressed === null)) {
           timer = setTimeout(async () => {
-            const found = await engine.ask("fixes", { slot });
+            const answer = await engine.ask("fixes", { slot });
             if (!isOld) {
-              setFixes((old) => ({ ...old, [slot]: found }));
-              editors.current[slot]?.mark(text, read, found);
+              setFixes((old) => ({ ...old, [slot]: answer }));
+              editors.current[slot]?.mark(text, read, answer);
             }
           }, FIXES_PAUSE);
         }
@@ -310,7 +310,7 @@ function Source({ label, text, read, fixes, page, change, refuse, made }: {
   }, []);
   const errors = read?.diagnostics ?? [];
   const findings = (read?.findings ?? []).filter((finding) => finding.suppressed === null);
-  const found = [
+  const messages = [
     ...errors.map(({ location: at, message }) => ({ at, level: "error", message, code: "", fix: fixOf(fixes, { code: "", location: at }) })),
     ...findings.map((finding) => ({ ...finding, at: finding.location, fix: fixOf(fixes, finding) })),
   ];
@@ -318,13 +318,13 @@ function Source({ label, text, read, fixes, page, change, refuse, made }: {
     <>
       <div class="editor" ref={box} />
       <p class={read !== null && read.diagnostics.length > 0 ? "broken" : "quiet"} role="status">
-        {read === null ? "" : found.length === 0 ? "No errors, and lint finds nothing." : summary(found)}
+        {read === null ? "" : messages.length === 0 ? "No errors, and lint finds nothing." : summary(messages)}
       </p>
-      {read !== null && found.length > 0 && (
+      {read !== null && messages.length > 0 && (
         <details class="found" open={read.diagnostics.length > 0}>
           <summary>List</summary>
           <ul>
-            {found.slice(0, 50).map(({ at, level, code, message, fix }) => (
+            {messages.slice(0, 50).map(({ at, level, code, message, fix }) => (
               <li class={level}>
                 <button class="link" onClick={() => own.current?.reveal(at.line, at.column)}>{level}, line {at.line}</button> <Ticked text={message} />
                 {code !== "" && <> <Documented code={code} page={`${page}#${code}`} /></>}
@@ -332,15 +332,15 @@ function Source({ label, text, read, fixes, page, change, refuse, made }: {
               </li>
             ))}
           </ul>
-          {found.length > 50 && <p class="quiet">and {found.length - 50} more</p>}
+          {messages.length > 50 && <p class="quiet">and {messages.length - 50} more</p>}
         </details>
       )}
     </>
   );
 }
 
-function summary(found: readonly { level: string }[]): string {
-  const levels = ["error", "warning", "note"].map((level) => [level, found.filter((one) => one.level === level).length] as const);
+function summary(messages: readonly { level: string }[]): string {
+  const levels = ["error", "warning", "note"].map((level) => [level, messages.filter((one) => one.level === level).length] as const);
   return levels.filter(([, number]) => number > 0).map(([level, number]) => count(number, level)).join(", ");
 }
 

@@ -35,7 +35,7 @@ export function Routes({ places, reach, route, ask, reveal }: Properties) {
     }),
   }))).filter((group) => words.length === 0 || group.routes.length > 0);
   const closed = places.table.apis.flatMap((api) => api.closed?.map(({ template }) => template) ?? []);
-  const found = groups.reduce((sum, group) => sum + group.routes.length, 0);
+  const shown = groups.reduce((sum, group) => sum + group.routes.length, 0);
   return (
     <>
       <p class="lead">
@@ -52,13 +52,13 @@ export function Routes({ places, reach, route, ask, reveal }: Properties) {
         <label for="search">Search routes</label>
         <input id="search" type="search" value={search} onInput={(event) => setSearch(event.currentTarget.value)} spellcheck={false} autocomplete="off" />
       </div>
-      <p class="quiet" role="status">{words.length === 0 ? "" : `${count(found, "route")} found`}</p>
+      <p class="quiet" role="status">{words.length === 0 ? "" : `${count(shown, "route")} found`}</p>
       {closed.length > 0 && <p class="quiet">Closed in the policy, with no method: {closed.join(", ")}</p>}
       <div class="groups">
         {groups.map(({ api, scope, routes }) => (
           <Group
             key={`${api} ${scope.scope}`} api={api} scope={scope} routes={routes} open={open} route={route} ask={ask} reveal={reveal}
-            unfolded={words.length > 0 && found <= MOST}
+            unfolded={words.length > 0 && shown <= MOST}
           />
         ))}
       </div>

@@ -101,10 +101,10 @@ export async function read(fragment: string): Promise<{ state: State; version: s
     const text = atob(packed.slice(FORMAT.length).replaceAll("-", "+").replaceAll("_", "/"));
     const bytes = Uint8Array.from(text, (character) => character.charCodeAt(0));
     const unpacked = await through(new DecompressionStream("deflate-raw"), bytes);
-    const found: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(unpacked));
-    const state = checked(found);
+    const parsed: unknown = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(unpacked));
+    const state = checked(parsed);
     // Anyone can make a link.
-    return hasTokenWithin(state) ? null : { state, version: textOf(found, "version") };
+    return hasTokenWithin(state) ? null : { state, version: textOf(parsed, "version") };
   } catch {
     return null;
   }

@@ -60,8 +60,8 @@ function Status({ tested }: { tested: Answered["test"] | undefined }) {
   }
   const { cases, properties } = tested;
   const good = (name: string, all: typeof cases) => (all.length === 0 ? [] : [`${name}: ${all.filter((one) => !isWrong(one)).length} of ${all.length}.`]);
-  const said = [...good("Cases that pass", cases), ...good("Properties that hold", properties)].join(" ");
-  return <p role="status" class={[...cases, ...properties].some(isWrong) ? "broken" : "quiet"}>{said}</p>;
+  const text = [...good("Cases that pass", cases), ...good("Properties that hold", properties)].join(" ");
+  return <p role="status" class={[...cases, ...properties].some(isWrong) ? "broken" : "quiet"}>{text}</p>;
 }
 
 function Results({ name: file, tested: { cases, properties, uncovered }, reveal }: { name: string; tested: Tested; reveal(line: number, column: number): void }) {

@@ -63,10 +63,10 @@ export class Places {
   }
 
   of({ route, api, scope }: { route: string | null; api: string | null; scope: string | null }) {
-    const found = route === null
+    const row = route === null
       ? this.#scopes.get(`${api} ${scope}`)
       : this.routes.get(route) ?? this.#templates.get(route) ?? this.#closed.get(route);
-    return found?.location ?? null;
+    return row?.location ?? null;
   }
 }
 

@@ -45,8 +45,8 @@ for (const colorScheme of ["light", "dark"]) {
         await decided(page);
         await page.evaluate(axe);
         const { violations } = await page.evaluate(() => axe.run({ resultTypes: ["violations"] }));
-        const found = violations.map(({ id, nodes }) => `${name}: ${id}: ${nodes.slice(0, 3).map((node) => node.target.join(" ") + " " + node.any.map((any) => any.message).join(" ")).join(", ")}`);
-        all.push(...found);
+        const problems = violations.map(({ id, nodes }) => `${name}: ${id}: ${nodes.slice(0, 3).map((node) => node.target.join(" ") + " " + node.any.map((any) => any.message).join(" ")).join(", ")}`);
+        all.push(...problems);
         const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
         all.push(...(wider > 0 ? [`${name}: ${wider} pixels stick out`] : []));
         if (process.env.SCREENSHOTS !== undefined) {

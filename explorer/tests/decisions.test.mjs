@@ -19,9 +19,9 @@ test("the page decides all rows of the cases", async () => {
     await page.evaluate((to) => (location.hash = to), link);
     await page.waitForFunction((mark) => document.querySelector(".cases li span")?.textContent.endsWith(mark)
       && document.querySelector(".decision").getAttribute("aria-busy") === "false", `: row ${at}`, { polling: 5 });
-    const { charge, ...found } = await page.evaluate(shown);
+    const { charge, ...actual } = await page.evaluate(shown);
     try {
-      assert.deepEqual(found, expected(row));
+      assert.deepEqual(actual, expected(row));
       if (row.decision === "allow") {
         assert.equal(charge, charged(row));
       }
@@ -67,11 +67,11 @@ test("hostile targets are typed in", async () => {
     await page.goto("about:blank");
     await page.goto(PAGE + fragment({ policy: policyOf(group[0]), call: { ...call, method: "", target: "" } }));
     await decided(page);
-    const found = await page.evaluate(typeEach, group.map(({ method, target }) => ({ method, target })));
+    const answers = await page.evaluate(typeEach, group.map(({ method, target }) => ({ method, target })));
     for (const [at, row] of group.entries()) {
-      const { target, ...said } = found[at];
+      const { target, ...actual } = answers[at];
       assert.equal(target, row.target, row.name);
-      assert.deepEqual(said, expected(row), row.name);
+      assert.deepEqual(actual, expected(row), row.name);
     }
   }
   assert.deepEqual(seen.violations, []);
@@ -97,7 +97,7 @@ async function typeEach(calls) {
     field.dispatchEvent(new InputEvent("input", { bubbles: true }));
     return pause();
   };
-  const found = [];
+  const answers = [];
   for (const { method, target } of calls) {
     await type(document.querySelector("#method"), method);
     await type(document.querySelector("#target"), target);
@@ -109,7 +109,7 @@ async function typeEach(calls) {
     ]));
     const [reason, detail = ""] = facts.Reason.split(" · ");
     const status = /Denied with (\d+)/.exec(document.querySelector(".verdict").textContent)?.[1] ?? "";
-    found.push({
+    answers.push({
       target: document.querySelector("#target").value,
       decision: status === "" ? "allow" : "deny",
       status,
@@ -120,5 +120,5 @@ async function typeEach(calls) {
       scope: facts.Scope ?? "",
     });
   }
-  return found;
+  return answers;
 }

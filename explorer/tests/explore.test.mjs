@@ -24,12 +24,12 @@ async function explore(...given) {
 }
 
 const ask = (url, options = {}) => new Promise((resolve, reject) => {
-  const asked = request(url, options, (answer) => {
+  const sent = request(url, options, (answer) => {
     answer.resume();
     answer.on("end", () => resolve(answer));
   });
-  asked.on("error", reject);
-  asked.end();
+  sent.on("error", reject);
+  sent.end();
 });
 
 test("the page follows the file, and asks no other server", async () => {
@@ -59,9 +59,9 @@ test("what is being typed is kept when the file changes", async () => {
   const { page } = await open({ url: (await explore(file)).href });
   // The answer with the file comes when the test says so.
   await page.evaluate(() => {
-    const asked = window.fetch;
+    const original = window.fetch;
     window.fetch = async (...given) => {
-      const answer = await asked(...given);
+      const answer = await original(...given);
       const text = await answer.text();
       if (answer.status === 200) {
         await new Promise((release) => { window.release = release; });

@@ -30,8 +30,8 @@ test("each code of lint has an example, and links to its description", async () 
   assert.deepEqual(Object.keys(links).sort(), headings.sort());
   await each(links, async (page, code) => {
     await page.click(".found summary");
-    const found = page.locator(".found a", { hasText: new RegExp(`^${code}$`) }).first();
-    assert.equal(await found.getAttribute("href"), `${about.pages.lint}#${code}`);
+    const link = page.locator(".found a", { hasText: new RegExp(`^${code}$`) }).first();
+    assert.equal(await link.getAttribute("href"), `${about.pages.lint}#${code}`);
   });
 });
 
@@ -44,7 +44,7 @@ test("each reason and each detail that an engine gives has an example", async ()
   await each(links, async (page, code) => {
     const { reason, detail } = await page.evaluate(shown);
     assert.ok([reason, detail].includes(code), `${code}: ${reason} ${detail}`);
-    const hrefs = await page.locator(".facts a").evaluateAll((found) => found.map((link) => link.href));
+    const hrefs = await page.locator(".facts a").evaluateAll((links) => links.map((link) => link.href));
     assert.deepEqual(hrefs, [`${about.pages.codes}#reasons`, `${about.pages.codes}#details`].slice(0, detail === "" ? 1 : 2));
   });
 });

@@ -75,9 +75,9 @@ export function charged(row) {
     return "The policy doesn’t state it";
   }
   const [amount, bonus] = row.orbs.split(" ");
-  const said = amount === "free" ? "Free" : amount === "unstated" ? "Orbs, and the policy states no amount"
+  const text = amount === "free" ? "Free" : amount === "unstated" ? "Orbs, and the policy states no amount"
     : `${BigInt(amount).toLocaleString("en")} ${amount === "1" ? "orb" : "orbs"}`;
-  return bonus === undefined ? said : `${said}; bonus orbs may be used`;
+  return bonus === undefined ? text : `${text}; bonus orbs may be used`;
 }
 
 export const run = (...given) => execFileSync(COMMAND, given, { encoding: "utf8" });
