@@ -111,7 +111,7 @@ bench_bindings() {
         commands+=("$language=$line")
     done
     # As in a service, which keeps memory. In a program that has no other, glibc returns that of each large answer to the system.
-    MALLOC_TOP_PAD_=4194304 python3 benches/bindings.py "${commands[@]}"
+    MALLOC_MMAP_THRESHOLD_=4194304 MALLOC_TRIM_THRESHOLD_=8388608 python3 benches/bindings.py "${commands[@]}"
     python3 benches/gates.py
 }
 
