@@ -109,9 +109,9 @@ fn widens(old: &Engine, new: &Engine) -> bool {
     by_scope
         || calls().any(|(method, target)| {
             let call = (method, target.as_str());
-            let asked = request(call, ALL);
+            let request = request(call, ALL);
             let routes = [old, new].map(|engine| {
-                let decision = engine.decide(&asked);
+                let decision = engine.decide(&request);
                 (decision.reason(), decision.route_name())
             });
             if seen.contains(&routes) {

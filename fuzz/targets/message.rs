@@ -68,14 +68,14 @@ fn all(fields: &[Field<'_>]) -> Vec<u8> {
 
 /// The fields of these bytes, which are right.
 fn fields(mut bytes: &[u8]) -> Vec<(u32, &[u8])> {
-    let mut found = Vec::new();
+    let mut fields = Vec::new();
     while !bytes.is_empty() {
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         let (number, end) = (word(0), 8 + word(4) as usize);
-        found.push((number, &bytes[8..end]));
+        fields.push((number, &bytes[8..end]));
         bytes = &bytes[end..];
     }
-    found
+    fields
 }
 
 struct Host {
@@ -109,13 +109,13 @@ impl Host {
             Question::Ask { with_token, unix_s, monotonic_ms, more } => {
                 let bearer = format!("Bearer {}", TOKEN.trim());
                 let unix_ms = 1_800_000_000_000 + u64::from(*unix_s);
-                let mut asked = [put(1, b"GET"), put(2, b"/api/v1/external/account"), integer(13, unix_ms)].concat();
+                let mut request = [put(1, b"GET"), put(2, b"/api/v1/external/account"), integer(13, unix_ms)].concat();
                 if *with_token {
-                    asked.extend(put(3, bearer.as_bytes()));
+                    request.extend(put(3, bearer.as_bytes()));
                 }
-                asked.extend(integer(14, (*monotonic_ms).into()));
-                asked.extend(all(more));
-                drop(self.say(&put(3, &asked)));
+                request.extend(integer(14, (*monotonic_ms).into()));
+                request.extend(all(more));
+                drop(self.say(&put(3, &request)));
             }
             Question::Serve { monotonic_ms } => {
                 let now = u64::from(*monotonic_ms);

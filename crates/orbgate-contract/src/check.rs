@@ -16,7 +16,7 @@ use crate::contract::{Contract, Finding, Mode};
 pub(crate) fn check(contract: Contract, text: &str, value: &Value, mode: Mode, most: usize) -> Vec<Finding> {
     let schema = contract.parsed();
     let mut walk =
-        Walk { schema, text, mode, pointer: String::new(), locations: BTreeMap::new(), found: Vec::new(), most };
+        Walk { schema, text, mode, pointer: String::new(), locations: BTreeMap::new(), problems: Vec::new(), most };
     if let Some(raw) = walk.read(text, 0) {
         walk.value(schema, raw);
     }
@@ -26,14 +26,14 @@ pub(crate) fn check(contract: Contract, text: &str, value: &Value, mode: Mode, m
             walk.push(location, pointer, message);
         });
     }
-    in_order(text, walk.found)
+    in_order(text, walk.problems)
 }
 
 /// The findings in document order, with their locations converted to lines.
-fn in_order(text: &str, mut found: Vec<(usize, String, String)>) -> Vec<Finding> {
-    found.sort_by_key(|(location, ..)| *location);
+fn in_order(text: &str, mut problems: Vec<(usize, String, String)>) -> Vec<Finding> {
+    problems.sort_by_key(|(location, ..)| *location);
     let (mut line, mut counted) = (1_usize, 0);
-    let findings = found.into_iter().map(|(location, pointer, message)| {
+    let findings = problems.into_iter().map(|(location, pointer, message)| {
         let passed = text.as_bytes().get(counted..location).unwrap_or_default();
         let newlines = passed.iter().filter(|byte| **byte == b'\n').count();
         line = line.saturating_add(newlines);
@@ -54,7 +54,7 @@ struct Walk<'a> {
     /// The start of each visited value, in bytes from the start of the document, for the rules.
     locations: BTreeMap<String, usize>,
     /// The findings: location, pointer and message.
-    found: Vec<(usize, String, String)>,
+    problems: Vec<(usize, String, String)>,
     /// The maximum number of findings, because even a short document can have very many.
     most: usize,
 }
@@ -177,8 +177,8 @@ impl<'a> Walk<'a> {
     }
 
     fn push(&mut self, location: usize, pointer: String, message: String) {
-        if self.found.len() < self.most {
-            self.found.push((location, pointer, message));
+        if self.problems.len() < self.most {
+            self.problems.push((location, pointer, message));
         }
     }
 

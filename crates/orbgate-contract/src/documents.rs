@@ -365,14 +365,14 @@ mod tests {
             for cut in 0..=text.len() {
                 let mut checker = Checker::new(Contract::RunRequest, Mode::Strict);
                 let (one, other) = text.as_bytes().split_at(cut);
-                let mut found = checker.push(one);
-                found.extend(checker.push(other));
-                assert_eq!(found, whole.findings, "{text} cut at {cut}");
+                let mut findings = checker.push(one);
+                findings.extend(checker.push(other));
+                assert_eq!(findings, whole.findings, "{text} cut at {cut}");
             }
             let mut checker = Checker::new(Contract::RunRequest, Mode::Strict);
             let bytes = text.as_bytes().iter();
-            let found: Vec<_> = bytes.flat_map(|byte| checker.push(&[*byte])).collect();
-            assert_eq!(found, whole.findings, "{text} byte by byte");
+            let findings: Vec<_> = bytes.flat_map(|byte| checker.push(&[*byte])).collect();
+            assert_eq!(findings, whole.findings, "{text} byte by byte");
         }
     }
 
@@ -383,8 +383,8 @@ mod tests {
         for (line, text) in (1..).zip(documents) {
             let (last, before) = text.as_bytes().split_last().unwrap();
             assert_eq!(checker.push(before), [], "{text}");
-            let found = checker.push(&[*last]);
-            assert!(found.iter().all(|finding| finding.line == line) && !found.is_empty());
+            let findings = checker.push(&[*last]);
+            assert!(findings.iter().all(|finding| finding.line == line) && !findings.is_empty());
             assert_eq!(checker.push(b"\n"), []);
         }
     }
@@ -429,8 +429,8 @@ mod tests {
             ("é\n", 3),
         ] {
             let mut ends = Ends::Between;
-            let found = text.bytes().position(|byte| ends.scan(&[byte]));
-            assert_eq!(found.map(|position| position + 1), Some(at), "{text}");
+            let end = text.bytes().position(|byte| ends.scan(&[byte]));
+            assert_eq!(end.map(|position| position + 1), Some(at), "{text}");
         }
         for text in ["{", "12", "\"a", "[\"]\"", " ", "{\"a\": [}"] {
             assert!(!Ends::Between.scan(text.as_bytes()), "{text}");

@@ -15,9 +15,9 @@ fn every_document_gets_exactly_its_findings() {
         let count = documents.len();
         assert!(count >= least, "only {count} documents in {page}");
         for Document { name, text, expected } in documents {
-            let found = findings(contract, &text);
-            if found != expected {
-                wrong.push(format!("=== {page}, {name}\n--- expected\n{expected}+++ found\n{found}"));
+            let actual = findings(contract, &text);
+            if actual != expected {
+                wrong.push(format!("=== {page}, {name}\n--- expected\n{expected}+++ found\n{actual}"));
             }
         }
     }

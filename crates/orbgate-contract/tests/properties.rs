@@ -59,9 +59,9 @@ proptest! {
         let member = member.get(required).as_str().unwrap();
         let mut value = value;
         value.pointer_mut(at).unwrap().as_object_mut().unwrap().remove(member).unwrap();
-        let found = findings(Contract::RunRecord, &value, Mode::Strict);
-        let found: Vec<_> = found.iter().map(|finding| finding.pointer.clone()).collect();
-        prop_assert_eq!(found, [format!("{at}/{member}")]);
+        let findings = findings(Contract::RunRecord, &value, Mode::Strict);
+        let findings: Vec<_> = findings.iter().map(|finding| finding.pointer.clone()).collect();
+        prop_assert_eq!(findings, [format!("{at}/{member}")]);
     }
 
     #[test]
@@ -70,15 +70,15 @@ proptest! {
         edits in prop::collection::vec((any::<Index>(), any_json(), any::<bool>()), 1..4),
     ) {
         let value = edited(value, &edits);
-        let found = findings(contract, &value, Mode::Strict);
+        let findings = findings(contract, &value, Mode::Strict);
         // A schema takes `1.0` for an integer, and knows no limit of 64 bits.
-        prop_assume!(found.iter().all(|finding| !finding.message.contains("of 64 bits")));
-        let shapes = found.iter().filter(|finding| !is_rule(finding)).count();
+        prop_assume!(findings.iter().all(|finding| !finding.message.contains("of 64 bits")));
+        let shapes = findings.iter().filter(|finding| !is_rule(finding)).count();
         let judge = match contract {
             Contract::RunRequest => &JUDGES[0],
             Contract::RunRecord => &JUDGES[1],
         };
-        prop_assert_eq!(judge.is_valid(&value), shapes == 0, "{:?}", found);
+        prop_assert_eq!(judge.is_valid(&value), shapes == 0, "{:?}", findings);
     }
 
     #[test]
@@ -125,11 +125,11 @@ proptest! {
         for mode in [Mode::Lenient, Mode::Strict] {
             let mut checker = Checker::new(Contract::RunRecord, mode);
             let pieces = cuts.windows(2).map(|cut| &text[cut[0]..cut[1]]);
-            let mut found: Vec<_> = pieces.flat_map(|piece| checker.push(piece)).collect();
+            let mut findings: Vec<_> = pieces.flat_map(|piece| checker.push(piece)).collect();
             let end = checker.finish();
-            found.extend(end.findings);
+            findings.extend(end.findings);
             let whole = Contract::RunRecord.check(&text, mode);
-            prop_assert_eq!((found, end.documents), (whole.findings, whole.documents));
+            prop_assert_eq!((findings, end.documents), (whole.findings, whole.documents));
         }
     }
 

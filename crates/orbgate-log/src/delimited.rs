@@ -65,11 +65,11 @@ impl DelimitedRow {
         }
         let mut row = Scan { text, at: 0, lines: 1 };
         let diagnostic = loop {
-            let found = match row.rest().first() {
+            let piece = match row.rest().first() {
                 Some(b'"') => row.quoted(delimiter, is_end),
                 _ => row.bare(delimiter, is_end),
             };
-            match found {
+            match piece {
                 Ok((value, end)) => {
                     values.push(value);
                     if end == End::Row {
@@ -260,12 +260,12 @@ mod tests {
     #[test]
     fn a_row_that_is_too_long_is_an_error() {
         let vast = "x".repeat(LINE_LIMIT);
-        let found = rows(&format!("{vast}\n{vast}x\n\"{vast}\n"));
+        let parsed = rows(&format!("{vast}\n{vast}x\n\"{vast}\n"));
         let message = "longer than 16 MiB";
-        assert_eq!(found[0].len(), LINE_LIMIT);
-        assert_eq!(found[1], format!("line 2: {message}"));
+        assert_eq!(parsed[0].len(), LINE_LIMIT);
+        assert_eq!(parsed[1], format!("line 2: {message}"));
         let mut expected = Expected::default();
-        expected.add("an open quote after a row that is too long", &found[2..]);
+        expected.add("an open quote after a row that is too long", &parsed[2..]);
         expected.keep(env!("CARGO_MANIFEST_DIR"), "rows: too long");
         let mut values = Vec::new();
         let open = format!("\"{vast}\nrest\n");

@@ -286,7 +286,7 @@ mod tests {
     }
 
     /// A request for voxies with these fields, and with a token that has these fields.
-    fn asked(fields: &str, token: &str) -> Result<(&'static str, bool), String> {
+    fn decision(fields: &str, token: &str) -> Result<(&'static str, bool), String> {
         let line = format!(
             r#"{{"method":"POST","target":"/api/v1/external/voxies"{fields},"token":{{"kind":"user"{token}}}}}"#
         );
@@ -296,10 +296,10 @@ mod tests {
     #[test]
     fn bonus_orbs_are_used_only_where_the_line_says_so() {
         let held = r#","scopes":"write:voxies""#;
-        assert_eq!(asked("", held), Ok(("scope_held", false)));
+        assert_eq!(decision("", held), Ok(("scope_held", false)));
         for (value, bonus) in [("true", true), ("false", false)] {
             let fields = format!(r#","allow_bonus_orbs_use":{value}"#);
-            assert_eq!(asked(&fields, held), Ok(("scope_held", bonus)));
+            assert_eq!(decision(&fields, held), Ok(("scope_held", bonus)));
         }
     }
 
@@ -328,7 +328,7 @@ mod tests {
             ("", r#","kind":"user""#, "kind"),
             ("", r#","scopes":"","scopes":"write:voxies""#, "scopes"),
         ] {
-            let message = asked(fields, token).unwrap_err();
+            let message = decision(fields, token).unwrap_err();
             assert!(message.starts_with(&format!("duplicate field `{name}` at column ")), "{message}");
         }
         let message = decided(br#"{"scope":"a","scope":"read:inference"}"#).unwrap_err();
@@ -344,8 +344,8 @@ mod tests {
             (r#"[" write:voxies"]"#, "scope_missing"),
             ("[]", "scope_missing"),
         ] {
-            let found = asked("", &format!(r#","scopes":{scopes}"#));
-            assert_eq!(found, Ok((reason, false)), "{scopes}");
+            let result = decision("", &format!(r#","scopes":{scopes}"#));
+            assert_eq!(result, Ok((reason, false)), "{scopes}");
         }
     }
 

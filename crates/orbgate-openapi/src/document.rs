@@ -328,8 +328,8 @@ fn of_security(security: &Node<'_>, schemes: &Schemes, options: &Options) -> Sha
     shared(security::needed(security, schemes, options))
 }
 
-fn shared(found: Found) -> Shared {
-    found.map(|(needed, notes)| (Rc::new(needed), notes))
+fn shared(result: Found) -> Shared {
+    result.map(|(needed, notes)| (Rc::new(needed), notes))
 }
 
 /// The methods of OpenAPI 3.0 and 3.1, as written in a path item and in a request.
@@ -524,12 +524,12 @@ impl Reader<'_> {
         if let Some(elsewhere) = keys.iter().find(|entry| entry.key.text == REFERENCE) {
             return Err(reference(elsewhere));
         }
-        let found = match (get(operation, "security"), &self.security) {
+        let result = match (get(operation, "security"), &self.security) {
             (Some(own), _) => of_security(own, self.schemes, self.options),
             (None, Some(shared)) => shared.clone(),
             (None, None) => shared(security::default(key, self.schemes, self.options)),
         };
-        let (needed, of_security) = found?;
+        let (needed, of_security) = result?;
         notes.extend(of_security);
         let scheme = self.schemes.all.get(needed.scheme);
         let api = scheme.and_then(|scheme| scheme.api.as_ref());

@@ -67,15 +67,15 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
     let mut drift = Vec::new();
     // Operations of one call share a route, so one of them is compared.
     let operations = document.operations.iter().zip(needs).filter(|(operation, _)| !document.shares_a_route(operation));
-    for (operation, said) in operations {
+    for (operation, own_need) in operations {
         let key = (operation.method.as_deref().unwrap_or_default(), shape(&operation.path));
         let route = match &operation.method {
             Some(_) => routes.get_mut(&key),
             None => None,
         };
         let location = route.as_ref().map(|route| route.rule.location());
-        let found = compared(operation, said.as_ref(), route, &document);
-        drift.extend(found.into_iter().map(|(kind, message)| Drift {
+        let differences = compared(operation, own_need.as_ref(), route, &document);
+        drift.extend(differences.into_iter().map(|(kind, message)| Drift {
             kind,
             operation: operation.name(),
             document: Some(operation.location),
@@ -96,11 +96,11 @@ pub fn check(bytes: &[u8], options: &Options, policy: &Policy) -> Result<Vec<Dri
     Ok(drift)
 }
 
-/// The differences between an operation and the policy's route for it. `said` is the requirement that
+/// The differences between an operation and the policy's route for it. `own_need` is the requirement that
 /// the operation itself states.
 fn compared(
     operation: &Operation,
-    said: Option<&Need>,
+    own_need: Option<&Need>,
     route: Option<&mut Route<'_>>,
     document: &Document,
 ) -> Vec<(DriftKind, String)> {
@@ -117,7 +117,7 @@ fn compared(
                 problem.message, problem.kind
             );
             // Differences count even so, if the operation itself states only one requirement.
-            let differences = said.map(|need| route.differences(need, document));
+            let differences = own_need.map(|need| route.differences(need, document));
             let unequal = core::iter::once((DriftKind::Unequal, message));
             unequal.chain(differences.into_iter().flatten()).collect()
         }
@@ -128,7 +128,7 @@ fn compared(
         }
         (Ok(need), Some(route)) => {
             route.seen = true;
-            route.differences(said.unwrap_or(need), document)
+            route.differences(own_need.unwrap_or(need), document)
         }
     }
 }

@@ -104,11 +104,11 @@ pub(super) fn text(node: &Node<'_>, what: &str) -> Result<String, Problem> {
 
 /// The problem with a value of the wrong type, such as a mapping or a list.
 pub(super) fn malformed(node: &Node<'_>, must: &str) -> Problem {
-    let found = match node.kind {
+    let reason = match node.kind {
         Value::Refused => ", and an alias or a tag of YAML is not read",
         _ => "",
     };
-    Problem::new(Cause::Malformed, location(node), format!("{must}{found}"))
+    Problem::new(Cause::Malformed, location(node), format!("{must}{reason}"))
 }
 
 pub(super) fn orbs(node: &Node<'_>, what: &str) -> Result<Orbs, Problem> {

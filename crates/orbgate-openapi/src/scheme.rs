@@ -54,7 +54,7 @@ pub(super) struct ScopeFacts {
 pub(super) struct Schemes {
     pub(super) all: Vec<Scheme>,
     /// The scheme that was requested by name.
-    pub(super) asked: Option<String>,
+    pub(super) requested: Option<String>,
     /// The number of an added scheme that the document doesn't declare: the scheme of the default
     /// scope, if no scheme has scopes.
     implied: Option<usize>,
@@ -64,7 +64,7 @@ impl Schemes {
     /// Reads the schemes. If there is a default scope, adds a scheme for it if necessary.
     pub(super) fn read(
         node: Option<&Node<'_>>,
-        asked: Option<&str>,
+        requested: Option<&str>,
         default_scope: Option<&str>,
         diagnostics: &mut Diagnostics,
     ) -> Self {
@@ -73,7 +73,7 @@ impl Schemes {
             name: entry.key.text.clone().into_owned(),
             location: at(entry.key_location),
             flavour: match flavour(&entry.value) {
-                Flavour::Http { .. } if asked == Some(&entry.key.text) => Flavour::Scopes,
+                Flavour::Http { .. } if requested == Some(&entry.key.text) => Flavour::Scopes,
                 flavour => flavour,
             },
             declared: listed(&entry.value).map(|entry| entry.key.text.clone().into_owned()).collect(),
@@ -81,8 +81,8 @@ impl Schemes {
             api: get(&entry.value, "x-orbs-api").and_then(|node| api(node, diagnostics)),
         };
         let mut schemes =
-            Self { all: declared.iter().map(scheme).collect(), asked: asked.map(str::to_owned), implied: None };
-        let is_needed = default_scope.is_some() && asked.is_none();
+            Self { all: declared.iter().map(scheme).collect(), requested: requested.map(str::to_owned), implied: None };
+        let is_needed = default_scope.is_some() && requested.is_none();
         if is_needed && schemes.with_scopes().next().is_none() {
             schemes.implied = Some(schemes.all.len());
             schemes.all.push(Scheme {
@@ -103,14 +103,14 @@ impl Schemes {
         let names: Vec<_> = with_scopes.iter().map(|scheme| quoted(&scheme.name)).collect();
         let location = with_scopes.first().map(|scheme| scheme.location);
         let location = location.unwrap_or(Location { line: 1, column: 1 });
-        let message = match &self.asked {
-            Some(asked) if with_scopes.iter().any(|scheme| scheme.name == *asked) => return None,
-            Some(asked) => {
+        let message = match &self.requested {
+            Some(requested) if with_scopes.iter().any(|scheme| scheme.name == *requested) => return None,
+            Some(requested) => {
                 let known = match names.as_slice() {
                     [] => "there is none".to_owned(),
                     names => format!("there is {}", names.join(", ")),
                 };
-                format!("no scheme {} of the type `oauth2`, `openIdConnect` or `http`: {known}", quoted(asked))
+                format!("no scheme {} of the type `oauth2`, `openIdConnect` or `http`: {known}", quoted(requested))
             }
             None if with_scopes.len() < 2 => return None,
             None if with_scopes.iter().all(|scheme| scheme.api.is_some()) => return None,
@@ -129,8 +129,8 @@ impl Schemes {
 
     /// The schemes that become apis, with their numbers.
     pub(super) fn chosen(&self) -> impl Iterator<Item = (usize, &Scheme)> {
-        let asked = self.asked.as_deref();
-        self.with_scopes().filter(move |(_, scheme)| asked.is_none_or(|asked| scheme.name == asked))
+        let requested = self.requested.as_deref();
+        self.with_scopes().filter(move |(_, scheme)| requested.is_none_or(|requested| scheme.name == requested))
     }
 
     /// The scheme that becomes an api, if there is exactly one.

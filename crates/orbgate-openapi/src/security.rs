@@ -120,11 +120,11 @@ fn required(mut ways: Vec<Way>, schemes: &Schemes, options: &Options, notes: &mu
         let message = "callers without a token are denied, although one way to be allowed is `{}`";
         notes.push((NoteKind::RequiredOptional, message.to_owned()));
     }
-    if let Some(asked) = &schemes.asked {
+    if let Some(requested) = &schemes.requested {
         // The policy allows nothing to callers of other schemes.
-        ways.retain(|way| way.iter().any(|(name, _)| name == asked));
+        ways.retain(|way| way.iter().any(|(name, _)| name == requested));
         if ways.is_empty() {
-            return Err((Cause::OtherScheme, format!("no way to be allowed is by {}", quoted(asked))));
+            return Err((Cause::OtherScheme, format!("no way to be allowed is by {}", quoted(requested))));
         }
     }
     Ok(ways)

@@ -74,7 +74,7 @@ pub(super) fn resolve(document: &mut Document) -> bool {
             Some(length) => by_length.get_mut(&length).into_iter().collect(),
             None => by_length.values_mut().collect(),
         };
-        let (mut against, mut found) = (None, Vec::new());
+        let (mut against, mut overtaken) = (None, Vec::new());
         for alike in alike {
             let mut takes_over = |(kept, candidate): &mut (&Kept, Template<'_>)| {
                 if !candidate.meets(&template) {
@@ -92,7 +92,7 @@ pub(super) fn resolve(document: &mut Document) -> bool {
                 let is_asked = is_own || (!is_known && template.has_whole_segments() && template.is_within(candidate));
                 is_asked && !candidate.is_within(&template)
             };
-            found.extend(alike.extract_if(.., |candidate| takes_over(candidate)).map(|(kept, _)| kept));
+            overtaken.extend(alike.extract_if(.., |candidate| takes_over(candidate)).map(|(kept, _)| kept));
         }
         if let Some((scheme, below)) = place.filter(|_| path.is_empty || against.is_some())
             && taken.insert(own_shape)
@@ -106,8 +106,8 @@ pub(super) fn resolve(document: &mut Document) -> bool {
                 against: against.map(|operation| (operation.name(), operation.location.line)),
             });
         }
-        found.sort_unstable_by_key(|kept| kept.number);
-        for kept in found {
+        overtaken.sort_unstable_by_key(|kept| kept.number);
+        for kept in overtaken {
             left.push((kept.number, path.name.clone(), path.location.line));
             if let Some(count) = shapes.get_mut(&shape(&kept.path)) {
                 *count = count.saturating_sub(1);

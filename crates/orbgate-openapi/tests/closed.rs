@@ -58,8 +58,8 @@ fn a_path_that_is_left_out_is_closed() {
     let open = document(paths);
     let lacking = "orbgate: 1\napis: { o: { base_path: '', scopes: { s: { orbs: false, routes: ['GET /orders/{id}', 'PUT /orders/{id}'] } } } }";
     let drift = check(open.as_bytes(), &free(), &Policy::from_yaml(lacking).unwrap()).unwrap();
-    let found: Vec<_> = drift.iter().map(|drift| format!("{} {}", drift.kind, drift.operation)).collect();
-    assert_eq!(found, ["unclear POST /orders/calculate", "closed /orders/calculate"]);
+    let lines: Vec<_> = drift.iter().map(|drift| format!("{} {}", drift.kind, drift.operation)).collect();
+    assert_eq!(lines, ["unclear POST /orders/calculate", "closed /orders/calculate"]);
 }
 
 #[test]
@@ -101,8 +101,8 @@ fn only_paths_that_a_route_would_decide_are_closed() {
         // Its methods are unknown.
         ("  /a/b: { $ref: x }\n  /a/{y}: { get: {} }\n".to_owned(), "/a/b", "reference /a/b"),
     ] {
-        let (_, found, gone, _) = imported(&paths, &free());
-        assert_eq!((&*found.join(", "), &*gone.join(", ")), (closed, left), "{paths}");
+        let (_, templates, gone, _) = imported(&paths, &free());
+        assert_eq!((&*templates.join(", "), &*gone.join(", ")), (closed, left), "{paths}");
     }
 }
 
@@ -132,7 +132,7 @@ fn a_template_that_only_the_policy_closes_differs() {
     let document = document("  /a/{x}: { get: {} }\n");
     let policy = "orbgate: 1\napis: { o: { base_path: '', closed: [/a/b], scopes: { s: { orbs: false, routes: ['GET /a/{x}'] } } } }";
     let drift = check(document.as_bytes(), &free(), &Policy::from_yaml(policy).unwrap()).unwrap();
-    let found: Vec<_> =
+    let lines: Vec<_> =
         drift.iter().map(|drift| format!("{} {}: {}", drift.kind, drift.operation, drift.message)).collect();
-    assert_eq!(found, ["closed /a/b: the document has no such path; the policy closes it"]);
+    assert_eq!(lines, ["closed /a/b: the document has no such path; the policy closes it"]);
 }

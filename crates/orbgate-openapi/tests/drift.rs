@@ -41,14 +41,14 @@ fn lines(document: &str, options: &Options, policy: &str) -> Vec<String> {
 
 #[test]
 fn every_difference_is_found_both_ways() {
-    let found = lines(DOCUMENT, &nothing(), POLICY);
-    let kinds = found.iter().map(|line| line.split(": ").next().unwrap());
+    let differences = lines(DOCUMENT, &nothing(), POLICY);
+    let kinds = differences.iter().map(|line| line.split(": ").next().unwrap());
     assert_eq!(
         kinds.collect::<Vec<_>>(),
         ["5:45 7:49 unequal", "6:16 6:47 scope", "6:16 6:47 orbs", "7:11 - missing", "- 6:62 extra"]
     );
     let mut expected = Expected::default();
-    expected.add("a document and a policy", found);
+    expected.add("a document and a policy", differences);
     expected.keep(env!("CARGO_MANIFEST_DIR"), "drift: both ways");
 }
 

@@ -133,8 +133,8 @@ fn what_import_writes_passes_and_what_passes_allows_nothing_for_less() {
         passed.set(passed.get() + 1);
         let engine = Engine::new(&policy);
         for call in calls {
-            let found = for_less(&engine, &operations, &call);
-            prop_assert_eq!(found, None, "{}\n{}", text, edited);
+            let cheaper = for_less(&engine, &operations, &call);
+            prop_assert_eq!(cheaper, None, "{}\n{}", text, edited);
         }
         Ok(())
     });

@@ -140,13 +140,13 @@ fn the_roles_of_a_http_scheme_count_where_it_is_asked_for() {
     let message = &told.left_out[1].message;
     assert!(message.contains("`--scheme bearer --default-scope SCOPE` "), "{message}");
     let options = Options { scheme: Some("bearer".to_owned()), ..free() };
-    let asked = import(document.as_bytes(), &options).unwrap();
+    let result = import(document.as_bytes(), &options).unwrap();
     assert!(
-        asked.policy.contains("a:read:\n        orbs: false\n        routes:\n          - GET /a\n"),
+        result.policy.contains("a:read:\n        orbs: false\n        routes:\n          - GET /a\n"),
         "{}",
-        asked.policy
+        result.policy
     );
-    assert_eq!(asked.left_out[0].kind.as_str(), "no_scope");
+    assert_eq!(result.left_out[0].kind.as_str(), "no_scope");
     // The tip is true.
     let options = Options { default_scope: Some("api".to_owned()), ..options };
     let tried = import(document.as_bytes(), &options).unwrap();
@@ -264,16 +264,16 @@ fn variables_of_the_host_leave_the_path_known() {
         ("{root}/v2", "root: { default: 'https://a.example' }", None),
     ] {
         let server = format!("servers: [{{ url: '{url}', variables: {{ {variables} }} }}]\n{get}");
-        let found = imported(&with(LOGIN, &server), &free());
+        let result = imported(&with(LOGIN, &server), &free());
         match base_path {
             Some(path) => {
                 let path = if path.is_empty() { "\"\"" } else { path };
                 assert!(
-                    found.as_ref().is_ok_and(|policy| policy.contains(&format!("base_path: {path}\n"))),
-                    "{url} {found:?}"
+                    result.as_ref().is_ok_and(|policy| policy.contains(&format!("base_path: {path}\n"))),
+                    "{url} {result:?}"
                 );
             }
-            None => assert!(found.unwrap_err().contains("has a variable"), "{url} {variables}"),
+            None => assert!(result.unwrap_err().contains("has a variable"), "{url} {variables}"),
         }
     }
     // What is unknown is proposed.
@@ -294,10 +294,10 @@ fn servers_of_an_operation_that_are_the_documents_have_its_base_path() {
         ),
     );
     let options = Options { base_path: Some("/v1".to_owned()), ..free() };
-    let found = import(document.as_bytes(), &options).unwrap();
-    let left: Vec<_> = found.left_out.iter().map(|left| (left.kind.as_str(), &*left.operation)).collect();
-    assert_eq!(left, [("servers", "GET /z/c")], "{}", found.policy);
-    assert_eq!(found.operations, 3);
+    let result = import(document.as_bytes(), &options).unwrap();
+    let left: Vec<_> = result.left_out.iter().map(|left| (left.kind.as_str(), &*left.operation)).collect();
+    assert_eq!(left, [("servers", "GET /z/c")], "{}", result.policy);
+    assert_eq!(result.operations, 3);
 }
 
 #[test]

@@ -10,7 +10,7 @@ pub(super) fn name_markers(text: &str, diagnostics: &mut Diagnostics) {
         return;
     }
     let mut is_in_conflict = false;
-    let mut found = Diagnostics::default();
+    let mut markers = Diagnostics::default();
     let text = with_line_feeds(text.strip_prefix('\u{feff}').unwrap_or(text));
     for (line, text) in (1..).zip(text.lines()) {
         let starts =
@@ -21,12 +21,12 @@ pub(super) fn name_markers(text: &str, diagnostics: &mut Diagnostics) {
             let marker: String = text.chars().take(7).collect();
             let message =
                 format!("`{marker}` is a marker of a merge conflict: keep one version, and delete the markers");
-            found.push(Location { line, column: 1 }, message);
+            markers.push(Location { line, column: 1 }, message);
         }
         is_in_conflict = begins || (is_in_conflict && !starts(">>>>>>>"));
     }
-    if !found.is_empty() {
-        *diagnostics = found;
+    if !markers.is_empty() {
+        *diagnostics = markers;
     }
 }
 

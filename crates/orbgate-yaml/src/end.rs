@@ -151,8 +151,8 @@ impl<'t> Marker<'t> {
     /// The part of the comment after `sha256:`; `None` if it isn't intended as a seal. Any letter case
     /// and spacing counts.
     fn seal(&self) -> Option<&'t str> {
-        let said = self.comment().strip_prefix('#')?.trim_start();
-        let (name, digest) = said.split_once(':')?;
+        let comment = self.comment().strip_prefix('#')?.trim_start();
+        let (name, digest) = comment.split_once(':')?;
         let name = name.trim_end();
         name.eq_ignore_ascii_case("sha256").then_some(digest)
     }

@@ -42,8 +42,8 @@ impl Format {
             return None;
         }
         let value = value.lines().next().unwrap_or_default();
-        let (found, meant) = (format!("{key}:{value}"), format!("{key}: {value}"));
-        Some(format!("{} needs a space after the `:`: write {}", quoted(&found), quoted(&meant)))
+        let (joined, meant) = (format!("{key}:{value}"), format!("{key}: {value}"));
+        Some(format!("{} needs a space after the `:`: write {}", quoted(&joined), quoted(&meant)))
     }
 
     /// The message for a string with braces that isn't quoted in flow style.
@@ -67,15 +67,15 @@ pub(super) fn diagnosis(
 ) -> (Location, String) {
     let at = error.marker();
     let text = &with_line_feeds(text);
-    if let Some(found) = unclosed_quote(error, text) {
-        return found;
+    if let Some(problem) = unclosed_quote(error, text) {
+        return problem;
     }
     if let Some(start) = open_flow {
-        if let Some(found) = last_plain.and_then(|plain| unquoted_braces(text, format, &plain, at)) {
-            return found;
+        if let Some(problem) = last_plain.and_then(|plain| unquoted_braces(text, format, &plain, at)) {
+            return problem;
         }
-        if let Some(found) = unquoted_item(text, format, at) {
-            return found;
+        if let Some(problem) = unquoted_item(text, format, at) {
+            return problem;
         }
         let message = format!("{}, within the bracket opened on line {}", parser_words(error), start.line);
         return (location(at), message);

@@ -65,12 +65,12 @@ impl Values<'_> {
             self.wrong(node, &format!("{} must be a mapping", owner.what));
             return None;
         };
-        let mut found = [None; N];
+        let mut values = [None; N];
         for entry in entries {
             if self.diagnostics.is_full() {
                 break;
             }
-            let slot = keys.iter().zip(&mut found).find(|(key, _)| **key == entry.key.text);
+            let slot = keys.iter().zip(&mut values).find(|(key, _)| **key == entry.key.text);
             match slot {
                 // A duplicate key is already reported; the first one counts.
                 Some((_, slot)) => *slot = slot.or(Some(&entry.value)),
@@ -84,13 +84,13 @@ impl Values<'_> {
                 }
             }
         }
-        for (key, value) in keys.iter().zip(&found) {
+        for (key, value) in keys.iter().zip(&values) {
             if value.is_none() && required.contains(key) {
                 let message = format!("{} is missing the key `{key}`", owner.what);
                 self.diagnostics.lacking(owner.location, key, message);
             }
         }
-        Some(found)
+        Some(values)
     }
 
     /// The stand-in for a key that this owner lacks, which [`Self::fields`] has reported.
@@ -202,7 +202,7 @@ impl Values<'_> {
     }
 
     fn wrong_with_tip(&mut self, node: &Node<'_>, must: &str, tip: &str) {
-        let found = match &node.kind {
+        let kind = match &node.kind {
             Content::Refused => return,
             Content::Sequence(_) => "a list".into(),
             Content::Mapping(_) => "a mapping".into(),
@@ -212,7 +212,7 @@ impl Values<'_> {
             Content::Scalar(scalar) if scalar.text.is_empty() => "an empty value".into(),
             Content::Scalar(scalar) => quoted(&scalar.text),
         };
-        self.wrong_at(node.location, format!("{must}, not {found}{tip}"));
+        self.wrong_at(node.location, format!("{must}, not {kind}{tip}"));
     }
 
     /// Reports an error at a location, unless there is already one.

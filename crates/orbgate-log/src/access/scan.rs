@@ -97,24 +97,24 @@ pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
 impl<'a> Cursor<'a> {
     /// The next word, if it is like this.
     pub(super) fn word(&mut self, name: &str, is: impl Fn(&[u8]) -> bool) -> Result<&'a [u8], String> {
-        let (found, rest) = word(self.0).filter(|(found, _)| is(found)).ok_or_else(|| format!("no {name}"))?;
+        let (field, rest) = word(self.0).filter(|(field, _)| is(field)).ok_or_else(|| format!("no {name}"))?;
         self.0 = rest;
-        Ok(found)
+        Ok(field)
     }
 
     /// The string in the brackets or quotes that come next. Inside, none is escaped.
     pub(super) fn enclosed(&mut self, name: &str, brackets: &[u8; 2]) -> Result<&'a [u8], String> {
-        let (found, rest) = enclosed(self.0, *brackets).ok_or_else(|| format!("no {name}, or no end of it"))?;
+        let (field, rest) = enclosed(self.0, *brackets).ok_or_else(|| format!("no {name}, or no end of it"))?;
         self.0 = rest;
-        Ok(found)
+        Ok(field)
     }
 
     /// The string in quotes that comes next. Inside, quotes are escaped by backslashes.
     pub(super) fn quoted(&mut self, name: &str) -> Result<&'a [u8], String> {
         let quoted = field(self.0).filter(|_| self.0.starts_with(b"\""));
-        let (found, rest) = quoted.ok_or_else(|| format!("no {name} in quotes, or no end of it"))?;
+        let (field, rest) = quoted.ok_or_else(|| format!("no {name} in quotes, or no end of it"))?;
         self.0 = rest;
-        Ok(found)
+        Ok(field)
     }
 }
 

@@ -19,7 +19,7 @@ fn error(line: &str) -> String {
 #[test]
 fn every_field_has_a_name() {
     let line = parsed(COMBINED);
-    for (name, found) in [
+    for (name, expected) in [
         ("host", Some("10.0.0.1")),
         ("identity", None),
         ("user", Some("ann")),
@@ -34,7 +34,7 @@ fn every_field_has_a_name() {
         ("extra4", None),
         ("extra5", None),
     ] {
-        assert_eq!(text(&line, name).as_deref(), found, "{name}");
+        assert_eq!(text(&line, name).as_deref(), expected, "{name}");
     }
     for name in ["", "extra", "extra0", "extra-1", "scopes"] {
         assert_eq!(Field::from_name(name), None, "{name}");
@@ -90,7 +90,7 @@ fn a_call_is_one_whatever_its_time_and_status_say() {
     ] {
         let line = format!(r#"h - {user} [{time}] "GET /a HTTP/1.1" {status} 0 "[x] " "[y]""#);
         let line = parsed(&line);
-        let absent = |found: Option<String>| found.unwrap_or_else(|| "-".to_owned());
+        let absent = |value: Option<String>| value.unwrap_or_else(|| "-".to_owned());
         assert_eq!(absent(text(&line, "time")), time);
         assert_eq!(absent(text(&line, "status")), status);
         assert_eq!(&*line.call().unwrap().target, b"/a");
@@ -114,9 +114,9 @@ fn a_server_before_all_others_is_no_host() {
     ] {
         let line = format!("{start} {rest}");
         let line = parsed(&line);
-        let found = ["vhost", "host", "identity", "user"].map(|name| text(&line, name));
-        let found = found.each_ref().map(Option::as_deref);
-        assert_eq!(found, [vhost, Some(host), identity, user], "{start}");
+        let fields = ["vhost", "host", "identity", "user"].map(|name| text(&line, name));
+        let fields = fields.each_ref().map(Option::as_deref);
+        assert_eq!(fields, [vhost, Some(host), identity, user], "{start}");
         assert_eq!(&*line.call().unwrap().target, b"/a");
     }
 }

@@ -35,7 +35,7 @@ const DIRECTIVES: [&str; 7] = ["Version", "Fields", "Software", "Start-Date", "E
 impl Header {
     fn new(fields: &str) -> Self {
         let names: Vec<String> = fields.split_ascii_whitespace().map(str::to_owned).collect();
-        let at = |name: &str| names.iter().position(|found| found.eq_ignore_ascii_case(name));
+        let at = |name: &str| names.iter().position(|known| known.eq_ignore_ascii_case(name));
         Self {
             request: [at("cs-method"), at("cs-uri-stem").or_else(|| at("cs-uri")), at("cs-uri-query")],
             named: NAMES.map(|names| names.iter().find_map(|name| at(name))),
@@ -56,7 +56,7 @@ impl Header {
 
     /// The value of this name.
     pub(super) fn value<'a>(&self, name: &str, row: &'a [u8]) -> Option<&'a [u8]> {
-        let at = self.names.iter().position(|found| found.eq_ignore_ascii_case(name))?;
+        let at = self.names.iter().position(|known| known.eq_ignore_ascii_case(name))?;
         values(row).nth(at)
     }
 }
@@ -79,10 +79,10 @@ pub(super) fn is_directive(line: &[u8]) -> bool {
 /// Whether it begins with a date and a time in two values. No other format does.
 pub(super) fn is_row(line: &[u8]) -> bool {
     let is = |pattern: &[u8], text: &[u8]| {
-        pattern.iter().zip(text).all(|(wanted, found)| match wanted {
-            b'0' => found.is_ascii_digit(),
-            b' ' => matches!(found, b' ' | b'\t'),
-            other => found == other,
+        pattern.iter().zip(text).all(|(wanted, byte)| match wanted {
+            b'0' => byte.is_ascii_digit(),
+            b' ' => matches!(byte, b' ' | b'\t'),
+            other => byte == other,
         })
     };
     let pattern = b"0000-00-00 00:00:00 ";
