@@ -302,9 +302,9 @@ fn tidy(line: &str, start: &Start) -> (String, bool) {
         return (content + rest, false);
     };
     content.push(':');
-    let found = value.trim_start_matches(BLANK);
-    if found.is_empty() || found.starts_with('#') {
+    let after = value.trim_start_matches(BLANK);
+    if after.is_empty() || after.starts_with('#') {
         return (content + value, false);
     }
-    (format!("{content} {found}"), is_block(found))
+    (format!("{content} {after}"), is_block(after))
 }

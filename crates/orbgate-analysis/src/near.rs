@@ -82,7 +82,7 @@ pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<Ne
         Err(decision) => (decision_template(decision), decision.detail()),
     };
     let method = &*method.to_ascii_uppercase();
-    let found = Call {
+    let call = Call {
         segments: segments(target),
         slash: match target.split(['?', '#']).next() {
             Some(path) if engine.trailing_slash() => Some(path.ends_with('/')),
@@ -95,7 +95,7 @@ pub fn near_misses<'e>(engine: &'e Engine, method: &str, target: &str) -> Vec<Ne
     let mut near: Vec<_> = of_the_method
         .filter(|route| decides != Some(route.template()))
         .filter_map(|route| {
-            let (distance, why, meant) = found.miss(route.template())?;
+            let (distance, why, meant) = call.miss(route.template())?;
             // A target that the route doesn't decide is of no use.
             let meant = meant.filter(|meant| meant != target && route_of(engine, method, meant) == Ok(route));
             let near = NearMiss { route, why, meant };

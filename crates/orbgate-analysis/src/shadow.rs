@@ -48,8 +48,8 @@ impl Disagreement {
         if enforced.charge() != candidate.charge() {
             return Some(Self::Cost);
         }
-        let said = |decision: &Decision<'_>| (decision.reason(), decision.detail());
-        let is_same = said(enforced) == said(candidate)
+        let reasons = |decision: &Decision<'_>| (decision.reason(), decision.detail());
+        let is_same = reasons(enforced) == reasons(candidate)
             && enforced.route_name() == candidate.route_name()
             && enforced.api() == candidate.api()
             && enforced.scope().map(|scope| scope.name()) == candidate.scope().map(|scope| scope.name())

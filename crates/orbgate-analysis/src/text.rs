@@ -196,8 +196,8 @@ mod tests {
         for (text, line, column, byte) in
             [("ab", 1, 2, 1), ("\u{feff}ab", 1, 2, 4), ("a\n\u{feff}b", 2, 2, 5), ("a\n", 1, 3, 1), ("a\n", 3, 1, 2)]
         {
-            let found = Text::new(text.to_owned()).byte_at(Location { line, column });
-            assert_eq!(found, byte, "{text:?} {line}:{column}");
+            let at = Text::new(text.to_owned()).byte_at(Location { line, column });
+            assert_eq!(at, byte, "{text:?} {line}:{column}");
         }
     }
 

@@ -102,10 +102,10 @@ impl<'e> ScopeUsage<'e> {
     }
 
     fn scope(&self, scope: &[u8], granted: u64) -> ScopeUse {
-        let found = self.engine.find_scope(scope);
-        let counted = found.and_then(|found| self.used.get(found.name()));
+        let known = self.engine.find_scope(scope);
+        let counted = known.and_then(|known| self.used.get(known.name()));
         let (used, needed) = counted.copied().unwrap_or_default();
-        ScopeUse { scope: scope.to_vec(), granted, used, needed, in_policy: found.is_some() }
+        ScopeUse { scope: scope.to_vec(), granted, used, needed, in_policy: known.is_some() }
     }
 }
 

@@ -100,8 +100,8 @@ fn a_search_that_is_too_large_says_so() {
     };
     let old = routes(|number| format!("/{{a}}/x{number}"));
     let new = routes(|number| format!("/y{number}/{{b}}"));
-    let found = diff(&old, &new);
-    assert!(!found.complete && found.widens());
+    let result = diff(&old, &new);
+    assert!(!result.complete && result.widens());
     // One route fits all these paths, in both policies: no change that is found is wider, but one that was not
     // found may be.
     let routes = |template: fn(usize) -> String| {
@@ -112,9 +112,9 @@ fn a_search_that_is_too_large_says_so() {
     // Literals without letters have no other case that would be refused.
     let old = routes(|number| format!("/{{a}}/{number}"));
     let new = routes(|number| format!("/{number}/{{b}}"));
-    let found = diff(&old, &new);
-    assert!(!found.changes.iter().any(Change::widens));
-    assert!(!found.complete && found.widens() && found.verdict().is_none());
+    let result = diff(&old, &new);
+    assert!(!result.changes.iter().any(Change::widens));
+    assert!(!result.complete && result.widens() && result.verdict().is_none());
 }
 
 /// A short file, whose base path is in every change: the list is bounded, but the verdict is that of all
@@ -132,24 +132,24 @@ fn a_long_base_path_makes_no_list_without_bounds() {
         engine(&text)
     };
     let (old, new) = (policy(&["a", "c"]), policy(&["b", "c"]));
-    let found = diff(&old, &new);
-    assert_eq!(found.verdict(), Some(Verdict::Incomparable));
-    assert_eq!(found.changes.len() + found.left_out, 8_000);
+    let result = diff(&old, &new);
+    assert_eq!(result.verdict(), Some(Verdict::Incomparable));
+    assert_eq!(result.changes.len() + result.left_out, 8_000);
     let text = |widens: bool| -> usize {
-        let changes = found.changes.iter().filter(|change| change.widens() == widens);
+        let changes = result.changes.iter().filter(|change| change.widens() == widens);
         changes.map(|change| change.to_string().len()).sum()
     };
     for widens in [false, true] {
         assert!((4 << 20..16 << 20).contains(&text(widens)), "{}", text(widens));
     }
     // What is left out counts, too.
-    let counts = found.counts();
+    let counts = result.counts();
     let counted = [counts.widening, counts.narrowing, counts.removed];
     assert_eq!(counted, [4_000; 3]);
     let (old, new) = (policy(&["a", "b"]), policy(&["a"]));
-    let found = diff(&old, &new);
-    assert_eq!((found.verdict(), found.widens()), (Some(Verdict::Narrower), false));
-    assert!(found.left_out > 0);
+    let result = diff(&old, &new);
+    assert_eq!((result.verdict(), result.widens()), (Some(Verdict::Narrower), false));
+    assert!(result.left_out > 0);
 }
 
 /// Each template of one policy overlaps each of the other.
@@ -398,7 +398,7 @@ fn cost(old: &Decision<'_>, new: &Decision<'_>) -> Option<Cost> {
 
 /// What brute force finds: changes of calls, and of scopes that are asked for without a route.
 fn brute_force<'e>(old: &'e Engine, new: &'e Engine) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
+    let mut changes = BTreeSet::new();
     let (tokens, nobody) = (tokens(), (TokenKind::User, String::new()));
     let engines = [old, new];
     let mut note = |mut change: Found, answers: &dyn Fn(&(TokenKind, String)) -> [Decision<'e>; 2]| {
@@ -409,7 +409,7 @@ fn brute_force<'e>(old: &'e Engine, new: &'e Engine) -> BTreeSet<String> {
             change.4 = change.4.or(cost(&old, &new));
         }
         if change.2 || change.3 || change.4.is_some() {
-            found.insert(format!("{change:?}"));
+            changes.insert(format!("{change:?}"));
         }
     };
     let mut targets = targets();
@@ -433,7 +433,7 @@ fn brute_force<'e>(old: &'e Engine, new: &'e Engine) -> BTreeSet<String> {
         let asked = Some(scope.to_owned());
         note((asked, None, false, false, None), &|token| engines.map(|engine| decide_scope(engine, scope, token)));
     }
-    found
+    changes
 }
 
 pub fn decide_scope<'e>(engine: &'e Engine, scope: &str, token: &(TokenKind, String)) -> Decision<'e> {
@@ -445,7 +445,7 @@ pub fn decide_scope<'e>(engine: &'e Engine, scope: &str, token: &(TokenKind, Str
 fn judge(old: &Engine, new: &Engine) {
     let diff = diff(old, new);
     assert!(diff.complete);
-    let mut found = BTreeSet::new();
+    let mut shown_changes = BTreeSet::new();
     let (mut wider, mut narrower) = (false, false);
     for change in &diff.changes {
         let answers = |caller: &Caller| {
@@ -477,13 +477,13 @@ fn judge(old: &Engine, new: &Engine) {
         let shown: Found = (before, after, is.0, is.1, change.cost);
         // A route may be removed without a change for callers.
         if shown.2 || shown.3 || shown.4.is_some() {
-            let first = found.insert(format!("{shown:?}"));
+            let first = shown_changes.insert(format!("{shown:?}"));
             assert!(first, "two requests show one change");
         } else {
             assert!(change.removed);
         }
     }
-    assert_eq!(found, brute_force(old, new));
+    assert_eq!(shown_changes, brute_force(old, new));
     let verdict = match (wider, narrower) {
         (false, false) => Verdict::Equivalent,
         (true, false) => Verdict::Wider,
@@ -496,8 +496,8 @@ fn judge(old: &Engine, new: &Engine) {
 /// How many random pairs are compared. 10,000 take minutes:
 /// `ORBGATE_DIFF_PAIRS=10000 cargo test --release -p orbgate-analysis --test all diff::every_change`.
 fn pairs_to_compare() -> u32 {
-    let asked = std::env::var("ORBGATE_DIFF_PAIRS");
-    asked.map_or(300, |pairs| pairs.parse().unwrap())
+    let pairs = std::env::var("ORBGATE_DIFF_PAIRS");
+    pairs.map_or(300, |pairs| pairs.parse().unwrap())
 }
 
 proptest! {

@@ -11,16 +11,16 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-fn found(text: &str) -> Findings {
+fn findings_of(text: &str) -> Findings {
     let policy = Policy::from_yaml(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     lint(&policy, text)
 }
 
 /// The lines of what was found and is not suppressed.
 fn lines(text: &str) -> Vec<String> {
-    let found = found(text);
-    assert!(found.complete);
-    let open = found.list.iter().filter(|finding| finding.suppressed.is_none());
+    let findings = findings_of(text);
+    assert!(findings.complete);
+    let open = findings.list.iter().filter(|finding| finding.suppressed.is_none());
     open.map(ToString::to_string).collect()
 }
 
@@ -173,9 +173,9 @@ fn names_are_compared_as_people_read_them() {
         ("read:inference:files", None),
         (":inference", None),
     ] {
-        let found = scopes(name);
-        let codes: Vec<_> = found.iter().map(|line| line.split(['[', ']']).nth(1).unwrap()).collect();
-        assert_eq!(codes, code.into_iter().collect::<Vec<_>>(), "{name}: {found:?}");
+        let lines = scopes(name);
+        let codes: Vec<_> = lines.iter().map(|line| line.split(['[', ']']).nth(1).unwrap()).collect();
+        assert_eq!(codes, code.into_iter().collect::<Vec<_>>(), "{name}: {lines:?}");
     }
 }
 
@@ -187,8 +187,8 @@ fn hostile_names_take_no_time() {
         text.push_str(&format!("      'read:{}{number}': {{ permits: x, routes: [] }}\n", "x".repeat(number % 60)));
     }
     text.push_str(&format!("      '{}': {{ permits: x, routes: [] }}\n...\n", "y".repeat(1_000)));
-    let found = found(&text);
-    assert!(!found.complete, "more than 1,000 scopes have no route");
+    let findings = findings_of(&text);
+    assert!(!findings.complete, "more than 1,000 scopes have no route");
     assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
 }
 
@@ -209,9 +209,9 @@ fn a_suppression_says_what_and_why() {
         policy("", "# orbgate-lint: allow unstated_get: metered elsewhere\n\n          # more\n"),
         format!("# orbgate-lint: allow-file unstated_get: metered elsewhere\n{}", policy("", "")),
     ] {
-        let found = found(&text);
-        assert_eq!(found.list.len(), 1, "{:?}", found.list);
-        assert_eq!(found.list[0].suppressed.as_deref(), Some("metered elsewhere"), "{text}");
+        let findings = findings_of(&text);
+        assert_eq!(findings.list.len(), 1, "{:?}", findings.list);
+        assert_eq!(findings.list[0].suppressed.as_deref(), Some("metered elsewhere"), "{text}");
     }
     for comment in [
         "allow unstated_get",
@@ -222,9 +222,9 @@ fn a_suppression_says_what_and_why() {
         "deny unstated_get: x",
         "allow overlap: x",
     ] {
-        let found = lines(&policy(&format!(" # orbgate-lint: {comment}"), ""));
-        assert_eq!((found.len(), &found[..1]), (2, &open[..]), "{comment}");
-        expected.add(comment, &found[1..]);
+        let result = lines(&policy(&format!(" # orbgate-lint: {comment}"), ""));
+        assert_eq!((result.len(), &result[..1]), (2, &open[..]), "{comment}");
+        expected.add(comment, &result[1..]);
     }
     expected.keep(env!("CARGO_MANIFEST_DIR"), "lint: suppressions");
     // It is about its own line alone.
@@ -248,9 +248,9 @@ fn a_suppression_may_stand_behind_a_byte_order_mark() {
     assert_eq!(lines(text), [""; 0]);
     assert_eq!(lines(&format!("\u{feff}{text}")), [""; 0]);
     let unused = text.replace("orbs: true", "orbs: false");
-    let found = lines(&unused);
-    assert!(found[0].starts_with("1:1: warning[unused_suppression]"), "{found:?}");
-    assert_eq!(lines(&format!("\u{feff}{unused}")), found);
+    let findings = lines(&unused);
+    assert!(findings[0].starts_with("1:1: warning[unused_suppression]"), "{findings:?}");
+    assert_eq!(lines(&format!("\u{feff}{unused}")), findings);
 }
 
 /// The policy that is compiled in says in comments why it is as it is.
@@ -268,20 +268,20 @@ fn a_code_that_the_file_allows_may_have_any_number_of_findings() {
             (0..1_500).map(|number| format!("      s:{number}: {{ permits: x, routes: [] }}\n")).collect();
         format!("orbgate: 1\napis:\n  a:\n    scopes:\n{scopes}{comment}...\n")
     };
-    let all = found(&policy(""));
+    let all = findings_of(&policy(""));
     assert_eq!((all.list.len(), all.complete), (1_000, false));
     let allowed = "# orbgate-lint: allow-file scope_without_routes: asked for by name\n";
-    let allowed = found(&policy(allowed));
+    let allowed = findings_of(&policy(allowed));
     assert!(allowed.complete && allowed.list.iter().all(|finding| finding.suppressed.is_some()));
     // It is not about other codes, and may be about a finding that was not listed.
     let other = "# orbgate-lint: allow-file unstated_get: metered\n";
-    assert!(!found(&policy(other)).complete);
+    assert!(!findings_of(&policy(other)).complete);
     let last = policy("").replace(
         "s:1499: { permits: x, routes: [] }\n",
         "s:1499: { permits: x, routes: [] } # orbgate-lint: allow scope_without_routes: by name\n",
     );
     let unused = |finding: &orbgate_analysis::Finding| finding.code == Code::UnusedSuppression;
-    assert!(!found(&last).list.iter().any(unused));
+    assert!(!findings_of(&last).list.iter().any(unused));
 }
 
 #[test]
@@ -304,8 +304,8 @@ fn a_text_is_no_comment() {
         format!("\"all of it\n          {ALLOW}\""),
     ] {
         let text = policy(&permits, "");
-        let found = lines(&text);
-        assert!(found.len() == 1 && found[0].contains("[unstated_get]"), "{text}{found:?}");
+        let result = lines(&text);
+        assert!(result.len() == 1 && result[0].contains("[unstated_get]"), "{text}{result:?}");
         // A comment after such a text counts.
         for text in [
             policy(&permits, &format!(" {ALLOW}")),
@@ -319,8 +319,8 @@ fn a_text_is_no_comment() {
     assert_eq!(lines(&header), [""; 0]);
     let other = ALLOW.replace("unstated_get", "no_permits");
     let header = policy(&format!("| {other}\n          {ALLOW}"), "");
-    let found = lines(&header);
-    assert!(found.len() == 2 && found[1].contains("[unstated_get]"), "{found:?}");
+    let result = lines(&header);
+    assert!(result.len() == 2 && result[1].contains("[unstated_get]"), "{result:?}");
     let quoted = policy(&format!("\"| {ALLOW}\""), "");
     assert_eq!(lines(&quoted).len(), 1);
     let behind = policy(&format!("\"{ALLOW}\" {ALLOW}"), "");
@@ -360,7 +360,7 @@ fn a_message_names_few_methods() {
     assert!(few[0].contains(" AAAA, AAAB, AAAC, AAAD, AAAE alone "), "{few:?}");
     let more = lines(&policy(7));
     assert!(more[0].contains(" AAAA, AAAB, AAAC, AAAD, AAAE and 2 more "), "{more:?}");
-    let many = found(&policy(2_000));
+    let many = findings_of(&policy(2_000));
     assert!(!many.complete);
     assert!(many.list.iter().all(|finding| finding.message.len() < 200));
 }
@@ -394,8 +394,8 @@ fn five_hundred_routes_that_all_overlap_are_looked_at() {
     let hidden = lines(&policy(extra, ["GET", "GET"]));
     assert_eq!(hidden.len(), 2, "{hidden:?}");
     for (scope, methods, code) in [(other, ["GET", "GET"], Code::Overlap), ("", ["GET", "PUT"], Code::ShadowedRoute)] {
-        let found = found(&policy(scope, methods));
-        assert_eq!((found.list.len(), found.cut), (1_000, vec![code]));
+        let findings = findings_of(&policy(scope, methods));
+        assert_eq!((findings.list.len(), findings.cut), (1_000, vec![code]));
     }
     // Of the routes of one scope, one requires something else.
     let text = policy(other, ["GET", "PUT"]).replace("PUT /{a}/y7\n", "GET /{a}/y7\n");
@@ -403,7 +403,7 @@ fn five_hundred_routes_that_all_overlap_are_looked_at() {
 }
 
 fn overlaps(text: &str) -> usize {
-    let list = found(text).list.into_iter();
+    let list = findings_of(text).list.into_iter();
     list.filter(|finding| finding.code == Code::Overlap).count()
 }
 
@@ -536,10 +536,10 @@ proptest! {
                 valid.pop();
             }
         }
-        let found = found(&yaml(&valid));
-        prop_assert!(found.complete);
+        let findings = findings_of(&yaml(&valid));
+        prop_assert!(findings.complete);
         let (mut overlaps, mut shadowed) = (BTreeSet::new(), BTreeSet::new());
-        for finding in &found.list {
+        for finding in &findings.list {
             let quoted: Vec<_> = finding.message.split('`').skip(1).step_by(2).map(str::to_owned).collect();
             let new = match finding.code {
                 Code::Overlap => overlaps.insert(BTreeSet::from([quoted[0].clone(), quoted[1].clone()])),
@@ -562,8 +562,9 @@ fn a_hidden_route_is_a_warning_only_if_the_templates_share_a_method() {
         )
     };
     let levels = |routes: &[&str]| {
-        let found = found(&policy(routes)).list.into_iter().filter(|found| found.code == Code::ShadowedRoute);
-        found.map(|found| (found.level.as_str(), found.location.line)).collect::<Vec<_>>()
+        let findings =
+            findings_of(&policy(routes)).list.into_iter().filter(|finding| finding.code == Code::ShadowedRoute);
+        findings.map(|finding| (finding.level.as_str(), finding.location.line)).collect::<Vec<_>>()
     };
     assert_eq!(levels(&["GET /i/{id}", "POST /i/search"]), [("note", 10)]);
     assert_eq!(levels(&["GET /i/{id}", "PUT /i/{id}", "GET /i/top"]), [("warning", 11)]);
@@ -574,7 +575,7 @@ fn a_hidden_route_is_a_warning_only_if_the_templates_share_a_method() {
     assert_eq!(levels(&["GET /i/{id}", "GET /i/top"]), []);
     // A level that is set counts for both.
     let set: Levels = [Levels::read("shadowed_route", "error").unwrap()].into_iter().collect();
-    for finding in found(&policy(&["GET /i/{id}", "POST /i/search"])).list {
+    for finding in findings_of(&policy(&["GET /i/{id}", "POST /i/search"])).list {
         assert_eq!((finding.level, set.of_finding(&finding)), (Level::Note, Some(Level::Error)));
         assert_eq!(Levels::default().of_finding(&finding), Some(Level::Note));
     }

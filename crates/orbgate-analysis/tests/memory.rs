@@ -33,7 +33,7 @@ fn long_names_of_many_scopes_take_little_memory() {
     text.push_str("...\n");
     let policy = Policy::from_yaml(&text).unwrap();
     let before = peak();
-    let found = lint(&policy, &text);
+    let findings = lint(&policy, &text);
     let taken = peak() - before;
-    assert!(found.list.len() >= 1_000 && taken < 100 * 1024, "{taken} KiB");
+    assert!(findings.list.len() >= 1_000 && taken < 100 * 1024, "{taken} KiB");
 }

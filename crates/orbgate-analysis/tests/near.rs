@@ -37,10 +37,10 @@ fn a_call_with_one_wrong_character_finds_its_route() {
                     let decided = near.meant.as_ref().map(|meant| route_of(engine, route.method(), meant));
                     assert!(decided.is_none_or(|decided| decided == Ok(near.route)), "{wrong}: {near:?}");
                 }
-                let found = near.iter().any(|near| near.route == route || near.meant.as_deref() == Some(&*target));
+                let is_listed = near.iter().any(|near| near.route == route || near.meant.as_deref() == Some(&*target));
                 // A template without the method hides it: then that is the reason given.
                 let hidden = route_of(engine, route.method(), &wrong).unwrap_err().route().is_some();
-                assert!(found || hidden, "{wrong}: {near:?}");
+                assert!(is_listed || hidden, "{wrong}: {near:?}");
                 misspelt += 1;
             }
         }
@@ -62,9 +62,9 @@ fn what_fits_and_is_less_specific_is_named() {
     assert_eq!(why("DELETE", "/x/y"), []);
     assert_eq!(why("DELETE", "/X/y"), [pair("DELETE /x/y", &segment(1, "X", "x"))]);
     assert_eq!(why("GET", "/x/1/z"), []);
-    let found = near_misses(&engine, "GET", "/x");
-    assert_eq!(found[0].why, Miss::Segments { found: 1, expected: 2 });
-    assert_eq!(found[0].meant, None);
+    let near = near_misses(&engine, "GET", "/x");
+    assert_eq!(near[0].why, Miss::Segments { found: 1, expected: 2 });
+    assert_eq!(near[0].meant, None);
 }
 
 #[test]
@@ -146,8 +146,8 @@ fn a_path_without_its_slash_is_a_near_miss() {
         ("/v1/items//", Miss::Malformed(Detail::EmptySegment), "/v1/items/"),
     ] {
         let near = near_misses(&engine, "GET", target);
-        let found = near.first().map(|near| (&near.why, near.meant.as_deref()));
-        assert_eq!(found, Some((&why, Some(meant))), "{target}");
+        let first = near.first().map(|near| (&near.why, near.meant.as_deref()));
+        assert_eq!(first, Some((&why, Some(meant))), "{target}");
     }
     assert_eq!(near_misses(&engine, "GET", "/v1/items/"), []);
 }

@@ -282,14 +282,14 @@ fn is_among(calls: &str, asked: &Asked, rule: &str) -> bool {
         let segments = path[1..].split('/').map(str::to_owned);
         segments.filter(|segment| !segment.is_empty()).collect()
     };
-    let (pattern, found) = (segments(path), segments(target));
+    let (pattern, actual) = (segments(path), segments(target));
     let goes_on = pattern.last().is_some_and(|last| last == "*");
     let enough = match goes_on {
-        true => found.len() >= pattern.len() || path == "/*",
-        false => found.len() == pattern.len(),
+        true => actual.len() >= pattern.len() || path == "/*",
+        false => actual.len() == pattern.len(),
     };
-    let mut pairs = pattern.iter().zip(&found);
-    enough && pairs.all(|(pattern, found)| pattern == "*" || pattern == "{x}" || pattern == found)
+    let mut pairs = pattern.iter().zip(&actual);
+    enough && pairs.all(|(pattern, actual)| pattern == "*" || pattern == "{x}" || pattern == actual)
 }
 
 /// All calls that can mean something else than the others, with the rule that decides each.
@@ -345,7 +345,7 @@ fn brute_force(engine: &Engine, written: &Written) -> Option<BTreeSet<String>> {
         is_among(calls, asked, rule) && !(calls == "*" && has_routes)
     };
     let tokens = tokens().into_iter().filter(|token| written.is_of(token));
-    let mut found = BTreeSet::new();
+    let mut witnesses = BTreeSet::new();
     for token in tokens {
         let mut apart = [false; 2];
         // Of callers with any scopes, those count who have just what one of these calls needs.
@@ -373,14 +373,14 @@ fn brute_force(engine: &Engine, written: &Written) -> Option<BTreeSet<String>> {
                 }
             };
             if is_wrong {
-                found.insert(rule.clone());
+                witnesses.insert(rule.clone());
             }
         }
         if apart == [true; 2] && counts {
-            found.insert("both".to_owned());
+            witnesses.insert("both".to_owned());
         }
     }
-    Some(found)
+    Some(witnesses)
 }
 
 /// Holds a witness to the engine and to the words of the property.
@@ -420,8 +420,8 @@ proptest! {
                 [(_, rule)] => rule.route.map_or_else(|| rule.scope.name(), |route| route.as_str()).to_owned(),
                 _ => "both".to_owned(),
             };
-            let found: BTreeSet<_> = proof.witnesses.iter().map(rule).collect();
-            prop_assert_eq!(Some(found), expected, "{:?}", written);
+            let witnesses: BTreeSet<_> = proof.witnesses.iter().map(rule).collect();
+            prop_assert_eq!(Some(witnesses), expected, "{:?}", written);
         }
     }
 }

@@ -165,8 +165,8 @@ proptest! {
                     None => expected.push((denial, at, 1)),
                 }
             }
-            let found: Vec<_> = refusals.iter().map(|refusal| (Decision::Deny(refusal.deny), refusal.call, refusal.calls)).collect();
-            prop_assert_eq!(found, expected);
+            let actual: Vec<_> = refusals.iter().map(|refusal| (Decision::Deny(refusal.deny), refusal.call, refusal.calls)).collect();
+            prop_assert_eq!(actual, expected);
             for (at, need) in needs.iter().enumerate() {
                 let mut fewer = names.clone();
                 fewer.remove(at);
@@ -207,10 +207,10 @@ proptest! {
                 *needed += if have_it > 0 && have_it == whole.len() { times } else { 0 };
             }
         }
-        let found = usage.scopes();
-        prop_assert!(found.iter().all(|scope| scope.in_policy == EVERY_SCOPE.split(' ').any(|name| name.as_bytes() == scope.scope)));
-        let found: BTreeMap<_, _> = found.into_iter().map(|use_of| (use_of.scope, (use_of.granted, use_of.used, use_of.needed))).collect();
-        prop_assert_eq!(found, expected);
+        let scopes = usage.scopes();
+        prop_assert!(scopes.iter().all(|scope| scope.in_policy == EVERY_SCOPE.split(' ').any(|name| name.as_bytes() == scope.scope)));
+        let scopes: BTreeMap<_, _> = scopes.into_iter().map(|use_of| (use_of.scope, (use_of.granted, use_of.used, use_of.needed))).collect();
+        prop_assert_eq!(scopes, expected);
     }
 
     #[test]
@@ -218,10 +218,10 @@ proptest! {
         let engine = engine(&model);
         let tokens: Vec<_> = texts.iter().zip(KINDS.iter().cycle()).map(|(text, kind)| token(*kind, text)).collect();
         for ask in &asks {
-            let found = analysis::who_may(&engine, &ask.method, &ask.target, tokens.iter().copied());
-            let found: Vec<_> = found.into_iter().map(|(at, allow)| (at, Decision::Allow(allow))).collect();
+            let allowed = analysis::who_may(&engine, &ask.method, &ask.target, tokens.iter().copied());
+            let allowed: Vec<_> = allowed.into_iter().map(|(at, allow)| (at, Decision::Allow(allow))).collect();
             let decisions = tokens.iter().map(|token| decide(&engine, ask, *token)).enumerate();
-            prop_assert_eq!(found, decisions.filter(|(_, decision)| decision.is_allow()).collect::<Vec<_>>());
+            prop_assert_eq!(allowed, decisions.filter(|(_, decision)| decision.is_allow()).collect::<Vec<_>>());
         }
     }
 
@@ -253,8 +253,8 @@ fn small_calls(engine: &Engine) -> Vec<(Asked, (TokenKind, String))> {
         Asked::Call { method, target }
     });
     let scopes = small::SCOPES.iter().map(|scope| Asked::Scope((*scope).to_owned()));
-    let asked = routes.chain(scopes);
-    asked.flat_map(|asked| small::tokens().into_iter().map(move |token| (asked.clone(), token))).collect()
+    let calls = routes.chain(scopes);
+    calls.flat_map(|call| small::tokens().into_iter().map(move |token| (call.clone(), token))).collect()
 }
 
 fn ask_small<'e>(engine: &'e Engine, asked: &Asked, token: &(TokenKind, String)) -> Decision<'e> {
@@ -379,8 +379,8 @@ proptest! {
         let expected = enough.min_by(|one, other| (one.len(), one).cmp(&(other.len(), other)));
         let least = analysis::least_scopes(&engine, TokenKind::User, targets.iter().map(|target| ("GET", target)));
         prop_assert!(least.is_smallest && least.refusals.is_empty());
-        let mut found: Vec<_> = least.needs.iter().map(|need| need.scope.name()).collect();
-        found.sort_unstable();
-        prop_assert_eq!(Some(found), expected);
+        let mut names: Vec<_> = least.needs.iter().map(|need| need.scope.name()).collect();
+        names.sort_unstable();
+        prop_assert_eq!(Some(names), expected);
     }
 }

@@ -50,9 +50,9 @@ proptest! {
             let both = shadow(&old, &new, &request(ask, None));
             prop_assert_eq!(answer(&both.enforced), answer(&old.decide(&request(ask, None))));
             let (enforced, candidate) = (answer(&both.enforced), answer(&both.candidate));
-            let found = both.disagreement();
-            prop_assert_eq!(found, expected(&enforced, &candidate));
-            prop_assert!(!is_equivalent || matches!(found, None | Some(Disagreement::Reason)));
+            let disagreement = both.disagreement();
+            prop_assert_eq!(disagreement, expected(&enforced, &candidate));
+            prop_assert!(!is_equivalent || matches!(disagreement, None | Some(Disagreement::Reason)));
             prop_assert!(shadow(&old, &old, &request(ask, None)).disagreement().is_none());
         }
     }
@@ -72,14 +72,14 @@ fn every_disagreement_can_be_seen() {
     let ask = |token| orbgate::Request { method: b"GET", target: b"/a", token, allow_bonus_orbs_use: false };
     let user = ask(Some(orbgate::Token::user("read")));
     let organisation = ask(Some(orbgate::Token::organisation("read")));
-    let found = [
+    let results = [
         shadow(&five, &open, &organisation),
         shadow(&open, &five, &organisation),
         shadow(&five, &six, &user),
         shadow(&five, &five, &user),
     ]
     .map(|both| both.disagreement().map(Disagreement::as_str));
-    assert_eq!(found, [Some("wider"), Some("narrower"), Some("cost"), None]);
+    assert_eq!(results, [Some("wider"), Some("narrower"), Some("cost"), None]);
     let lacking = ask(Some(orbgate::Token::user("")));
     let other = another_scope();
     let both = shadow(&five, &other, &lacking);
@@ -94,9 +94,9 @@ fn every_disagreement_can_be_seen() {
     };
     for other in ["admin root", "root", "admin, root"] {
         let (one, other) = (or("admin"), or(other));
-        for asked in [ask(Some(orbgate::Token::user("read"))), lacking] {
-            assert_eq!(shadow(&one, &other, &asked).disagreement(), Some(Disagreement::Reason));
-            assert_eq!(shadow(&one, &one, &asked).disagreement(), None);
+        for request in [ask(Some(orbgate::Token::user("read"))), lacking] {
+            assert_eq!(shadow(&one, &other, &request).disagreement(), Some(Disagreement::Reason));
+            assert_eq!(shadow(&one, &one, &request).disagreement(), None);
         }
     }
 }

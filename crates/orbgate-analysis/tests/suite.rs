@@ -106,9 +106,9 @@ fn properties_are_read_as_strictly_as_cases() {
     let text = format!("{start}  - never | any * | /v1/*\n  - only | user read | '*'\n");
     let mut expected = Expected::default();
     for text in [text, "orbgate_test: 1\nproperties: []\n".to_owned(), format!("{start}  - 7\n")] {
-        let found = diagnostics(&text);
-        assert_eq!(found.len(), 1, "{text}");
-        expected.add(&text, found);
+        let errors = diagnostics(&text);
+        assert_eq!(errors.len(), 1, "{text}");
+        expected.add(&text, errors);
     }
     let suite = Suite::from_bytes(
         format!("{start}  - never | organisation * | /v1/talk\n  - never | user * | /v2\n").as_bytes(),
@@ -163,8 +163,8 @@ fn a_line_and_a_mapping_say_the_same_and_cover_the_same() {
         let suite = suite(cases);
         let mut coverage = Coverage::new(&engine);
         let tried = suite.run(&engine, &mut coverage);
-        let found: Vec<_> = tried.iter().map(|tried| (tried.decision, tried.differences.clone())).collect();
-        (found, coverage.rows().collect::<Vec<_>>(), coverage.of_the_policy().collect::<Vec<_>>())
+        let results: Vec<_> = tried.iter().map(|tried| (tried.decision, tried.differences.clone())).collect();
+        (results, coverage.rows().collect::<Vec<_>>(), coverage.of_the_policy().collect::<Vec<_>>())
     };
     let lines = "
   - POST /v1/items/7 bonus | user write | allow 5 bonus | POST /v1/items/{id}
@@ -226,9 +226,9 @@ fn diagnostics_have_locations_and_say_what_to_write() {
         "  - &a GET /v1 | user | allow\n",
     ] {
         let whole = if text.starts_with("  ") { format!("{head}{text}") } else { text.to_owned() };
-        let found = diagnostics(&whole);
-        assert_eq!(found.len(), 1, "{text}");
-        expected.add(text, found);
+        let errors = diagnostics(&whole);
+        assert_eq!(errors.len(), 1, "{text}");
+        expected.add(text, errors);
     }
     expected.keep(env!("CARGO_MANIFEST_DIR"), "suite: diagnostics");
     let all =
@@ -246,7 +246,7 @@ proptest! {
     /// Coverage counts what the engine decides, row by row.
     #[test]
     fn coverage_equals_a_count_of_the_decisions(
-        asked in vec((
+        drawn in vec((
             select(&["GET", "POST", "PUT", "XYZ"][..]), select(&TARGETS[..]), select(&["none", "user", "organisation", "unknown"][..]),
             vec(select(&SCOPES[..]), 0..3), any::<bool>(), any::<bool>(),
         ), 0..40),
@@ -254,7 +254,7 @@ proptest! {
         let engine = engine();
         let mut coverage = Coverage::new(&engine);
         let mut counted: BTreeMap<(String, String), u64> = BTreeMap::new();
-        for (method, target, kind, scopes, bonus, by_scope) in asked {
+        for (method, target, kind, scopes, bonus, by_scope) in drawn {
             let (kind_of, held) = (TokenKind::from_name(kind), scopes.join(" "));
             let token = (kind != "none").then_some(Token { kind: kind_of, scopes: held.as_str().into() });
             let scope = scopes.first().copied().unwrap_or("read");
@@ -324,12 +324,12 @@ proptest! {
 
     /// An alternative is covered by a token that has it and no other, and by one that lacks exactly one of its scopes.
     #[test]
-    fn alternatives_are_covered_one_by_one(model in small::policies(), asked in vec((any::<Index>(), any::<Index>()), 0..20)) {
+    fn alternatives_are_covered_one_by_one(model in small::policies(), drawn in vec((any::<Index>(), any::<Index>()), 0..20)) {
         let engine = small::engine(&model.to_yaml());
         let routes: Vec<_> = engine.routes().collect();
         prop_assume!(!routes.is_empty());
         let tokens = small::tokens();
-        let calls: Vec<_> = asked.iter().map(|(route, token)| (*route.get(&routes), token.get(&tokens))).collect();
+        let calls: Vec<_> = drawn.iter().map(|(route, token)| (*route.get(&routes), token.get(&tokens))).collect();
         let mut coverage = Coverage::new(&engine);
         for (route, (kind, scopes)) in &calls {
             // No literal of these policies is called so.
@@ -362,8 +362,8 @@ proptest! {
                 expected.insert(("scope_held", alternative.clone()), u64::try_from(held).unwrap());
                 expected.insert(("scope_missing", alternative.clone()), u64::try_from(missing).unwrap());
             }
-            let found = row.outcomes.iter().filter_map(|outcome| Some(((outcome.name, set_of(outcome.alternative.as_ref()?)), outcome.times)));
-            prop_assert_eq!(found.collect::<BTreeMap<_, _>>(), expected);
+            let actual = row.outcomes.iter().filter_map(|outcome| Some(((outcome.name, set_of(outcome.alternative.as_ref()?)), outcome.times)));
+            prop_assert_eq!(actual.collect::<BTreeMap<_, _>>(), expected);
         }
     }
 }

@@ -70,25 +70,25 @@ pub(crate) fn run(arguments: &Arguments) -> Result<Exit, Stop> {
         }
     };
     let compared = Compared::new(&old, &new);
-    let found = arguments.fail_on.found(&compared.answer);
+    let fails = arguments.fail_on.fails(&compared.answer);
     if arguments.json {
-        print_json(&DiffAnswer { compared: &compared.answer, fails: &found })?;
+        print_json(&DiffAnswer { compared: &compared.answer, fails: &fails })?;
     } else if arguments.markdown {
         let page = markdown(&compared, MOST_MARKDOWN);
-        let why = fail_on::verdict(&found);
+        let why = fail_on::verdict(&fails);
         let why = format!("\n{why}\n").repeat(usize::from(!why.is_empty()));
         output::print_page(|out| out.write_all((page + &why).as_bytes()))?;
     } else {
         output::print(|out| {
             text(out, &compared, &old, &new)?;
-            match fail_on::verdict(&found).as_str() {
+            match fail_on::verdict(&fails).as_str() {
                 "" => Ok(()),
                 why => writeln!(out, "\n{DENY}{why}{DENY:#}"),
             }
         })?;
     }
     compared.complete()?;
-    Ok(match found.is_empty() {
+    Ok(match fails.is_empty() {
         true => Exit::Fine,
         false => Exit::Findings,
     })

@@ -94,8 +94,8 @@ fn rules(rules: &[TargetRule]) -> Vec<Advice> {
         ("", open) => vec![format!("{passed} rules of the target pass; not reached: {open}")],
         _ => {
             let lines = [("pass", pass), ("fail", fail), ("not reached", open)];
-            let said = lines.into_iter().filter(|(_, names)| !names.is_empty());
-            said.map(|(state, names)| format!("{state}: {names}")).collect()
+            let states = lines.into_iter().filter(|(_, names)| !names.is_empty());
+            states.map(|(state, names)| format!("{state}: {names}")).collect()
         }
     };
     lines.into_iter().map(Advice::Rules).collect()

@@ -25,7 +25,7 @@ pub(crate) struct FailOn {
 
 impl FailOn {
     /// The selected kinds of changes that were found, in words.
-    pub(crate) fn found(&self, compared: &Compared<'_, '_>) -> Vec<String> {
+    pub(crate) fn fails(&self, compared: &Compared<'_, '_>) -> Vec<String> {
         compared.fails(self.kinds())
     }
 
@@ -44,9 +44,9 @@ impl FailOn {
 }
 
 /// A sentence about the changes that were found; empty if there aren't any.
-pub(crate) fn verdict(found: &[String]) -> String {
-    match found {
+pub(crate) fn verdict(fails: &[String]) -> String {
+    match fails {
         [] => String::new(),
-        found => format!("fails: {}", found.join(", ")),
+        fails => format!("fails: {}", fails.join(", ")),
     }
 }

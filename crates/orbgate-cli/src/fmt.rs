@@ -86,7 +86,7 @@ fn format(path: &Path, arguments: &Arguments) -> Result<Formatted, Stop> {
         true => orbgate_analysis::format_and_seal(&text),
         false => orbgate_analysis::format(&text),
     };
-    let new = new.map_err(|found| diagnostics(&policy_file::diagnostics_of(text.as_bytes(), &found)))?;
+    let new = new.map_err(|errors| diagnostics(&policy_file::diagnostics_of(text.as_bytes(), &errors)))?;
     let was_sealed = orbgate_analysis::is_sealed(&text);
     let unsealed = was_sealed && !orbgate_analysis::is_sealed(&new);
     // The formatted policy is valid, so the only possible error in the original is its seal.

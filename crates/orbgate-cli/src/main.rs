@@ -279,15 +279,15 @@ fn error_of(root: &mut clap::Command, arguments: &[OsString], kind: ErrorKind, m
 
 /// Adds a suggestion: `--policy` before a file, `--scopes` instead of `--scope`.
 fn with_tip(mut error: clap::Error) -> clap::Error {
-    let said = |kind| match error.get(kind) {
-        Some(ContextValue::String(said)) => said.as_str(),
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => text.as_str(),
         _ => "",
     };
     let lacks_new = matches!(
         error.get(ContextKind::InvalidArg),
         Some(ContextValue::Strings(lacking)) if lacking.iter().any(|lacking| lacking == "<NEW>")
     );
-    let (given, prior) = (said(ContextKind::InvalidArg), said(ContextKind::PriorArg));
+    let (given, prior) = (text(ContextKind::InvalidArg), text(ContextKind::PriorArg));
     let is_file = !given.starts_with('-') && (given.ends_with(".yaml") || given.ends_with(".yml"));
     let tip = match error.kind() {
         ErrorKind::UnknownArgument if is_file => {

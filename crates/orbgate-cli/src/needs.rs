@@ -64,8 +64,8 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     } else {
         output::print(|out| write(out, &needs, source, at))?;
     }
-    let found = if needs.refusals.is_empty() { Exit::Fine } else { Exit::Findings };
-    Ok(arguments.tolerance.exit(lines.unusable, lines.all, found))
+    let exit = if needs.refusals.is_empty() { Exit::Fine } else { Exit::Findings };
+    Ok(arguments.tolerance.exit(lines.unusable, lines.all, exit))
 }
 
 fn add(needs: &mut Needs<'_>, at: u64, asked: &Asked<'_>) {

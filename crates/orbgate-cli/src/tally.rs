@@ -37,8 +37,8 @@ impl Tally {
     pub(crate) fn count_shadowed(&mut self, both: &Shadowed<'_, '_>) {
         let none = Disagreement::ALL.map(|disagreement| (disagreement, 0_u64));
         let counts = self.disagreements.get_or_insert(none);
-        let found = both.disagreement();
-        if let Some((_, count)) = counts.iter_mut().find(|(of, _)| Some(*of) == found) {
+        let disagreement = both.disagreement();
+        if let Some((_, count)) = counts.iter_mut().find(|(of, _)| Some(*of) == disagreement) {
             *count = count.saturating_add(1);
         }
     }

@@ -61,8 +61,8 @@ pub(crate) fn run(arguments: &Arguments, source: &Source) -> Result<Exit, Stop> 
     } else {
         output::print(|out| write(out, &counted, &answer.scopes))?;
     }
-    let found = if answer.unused.is_empty() { Exit::Fine } else { Exit::Findings };
-    Ok(arguments.tolerance.exit(lines.unusable, lines.all, found))
+    let exit = if answer.unused.is_empty() { Exit::Fine } else { Exit::Findings };
+    Ok(arguments.tolerance.exit(lines.unusable, lines.all, exit))
 }
 
 fn add<'e>(counted: &mut Unused<'e>, engine: &'e Engine, line: u64, call: calls::Call<'_>) {

@@ -12,7 +12,7 @@ use crate::encoding::Encoding;
 
 /// The errors of a document, or its likely mistakes.
 pub(crate) fn of(document: &Document, encoding: Encoding) -> Vec<Diagnostic> {
-    let Some(Found { diagnostics, findings, cut }) = &document.found else {
+    let Some(Found { diagnostics, findings, cut }) = &document.checked else {
         return Vec::new();
     };
     let diagnostics = diagnostics.iter().map(|diagnostic| {

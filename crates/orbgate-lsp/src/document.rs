@@ -53,7 +53,7 @@ pub(crate) struct Document {
     pub(crate) text: Text,
     pub(crate) kind: Format,
     /// The errors and findings; `None` if the contents haven't been checked yet.
-    pub(crate) found: Option<Found>,
+    pub(crate) checked: Option<Found>,
     /// The last valid contents.
     pub(crate) valid: Option<Valid>,
 }
@@ -100,7 +100,7 @@ pub(crate) enum Named {
 
 impl Document {
     pub(crate) fn new(uri: Uri, version: i32, text: String) -> Self {
-        Self { kind: Format::of(&uri.0, &text), uri, version, text: Text::new(text), found: None, valid: None }
+        Self { kind: Format::of(&uri.0, &text), uri, version, text: Text::new(text), checked: None, valid: None }
     }
 
     /// Sets new contents.
@@ -108,37 +108,37 @@ impl Document {
         self.version = version;
         self.kind = Format::of(&self.uri.0, &text);
         self.text = Text::new(text);
-        self.found = None;
+        self.checked = None;
     }
 
     /// Checks the contents, unless that was already done. Takes as long as reading a policy, making two engines,
     /// and lint.
     pub(crate) fn look(&mut self, levels: &Levels) {
-        if self.found.is_some() {
+        if self.checked.is_some() {
             return;
         }
         let text = self.text.as_str();
-        let mut found = Found::default();
+        let mut checked = Found::default();
         match self.kind {
             Format::Other => self.valid = None,
             Format::Suite => {
                 self.valid = None;
-                found.diagnostics = Suite::from_bytes(text.as_bytes()).err().unwrap_or_default();
+                checked.diagnostics = Suite::from_bytes(text.as_bytes()).err().unwrap_or_default();
             }
             Format::Policy => match Policy::from_yaml(text) {
-                Err(error) => found.diagnostics = error.diagnostics().to_vec(),
+                Err(error) => checked.diagnostics = error.diagnostics().to_vec(),
                 Ok(policy) => {
-                    found = lint(&policy, text, levels);
+                    checked = lint(&policy, text, levels);
                     self.valid = Some(Valid::new(&policy, self.text.clone()));
                 }
             },
         }
-        self.found = Some(found);
+        self.checked = Some(checked);
     }
 
     /// The findings on the lines of a span.
     pub(crate) fn findings_on_the_lines(&self, span: &Span<usize>) -> impl Iterator<Item = &Finding> {
-        let findings = self.found.iter().flat_map(|found| &found.findings);
+        let findings = self.checked.iter().flat_map(|checked| &checked.findings);
         findings.filter(move |finding| {
             let word = self.text.word(finding.location);
             let between = |from: usize, to: usize| self.text.slice(from..to).contains(['\n', '\r']);
@@ -295,7 +295,7 @@ mod tests {
         let invalid = valid.replace("  orbs: true\n", "  orbs: maybe\n        # more\n");
         document.change(2, invalid.clone());
         document.look(&Levels::default());
-        assert_eq!(document.found.as_ref().unwrap().diagnostics.len(), 1);
+        assert_eq!(document.checked.as_ref().unwrap().diagnostics.len(), 1);
         let valid = document.valid.as_ref().unwrap();
         let (name, _) = valid.name_at(&document.text, invalid.find("/b").unwrap()).unwrap();
         assert_eq!(name.location.line, 10);

@@ -97,14 +97,14 @@ mod tests {
 
     fn check(bytes: &str, expected: &str) {
         let mut input = bytes.as_bytes();
-        let found = match read(&mut input) {
+        let message = match read(&mut input) {
             Ok(None) => "end".to_owned(),
             Ok(Some(Incoming::Message(message))) => message.method().to_owned(),
             Ok(Some(Incoming::Malformed(message))) => message,
             Ok(Some(Incoming::TooLong(length))) => format!("too long: {length}, {}", input.len()),
             Err(error) => error.to_string(),
         };
-        assert!(found.contains(expected), "{expected}: {found}");
+        assert!(message.contains(expected), "{expected}: {message}");
     }
 
     #[test]

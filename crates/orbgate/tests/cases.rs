@@ -25,9 +25,9 @@ fn every_row_decides_as_it_says() {
         for engine in [&engines[&row["policy"]]].into_iter().chain(compiled_in) {
             // Scopes as text, and interned: one answer.
             for interned in [false, true] {
-                let found = ask(engine, &row, interned);
-                assert_eq!(answer(&found), expected, "{file}:{line}: {}", row["name"]);
-                check_indices(engine, &found);
+                let decision = ask(engine, &row, interned);
+                assert_eq!(answer(&decision), expected, "{file}:{line}: {}", row["name"]);
+                check_indices(engine, &decision);
             }
             count += 1;
         }
@@ -67,14 +67,14 @@ fn rule_numbers_are_those_of_the_table() {
 #[test]
 fn every_route_is_allowed_and_denied_in_some_row() {
     for wanted in ["scope_held", "scope_missing"] {
-        let found: BTreeSet<_> = rows()
+        let in_rows: BTreeSet<_> = rows()
             .into_iter()
             .filter(|(_, _, row)| row["policy"] == "external" && row["reason"] == wanted)
             .map(|(_, _, row)| row["route"].clone())
             .filter(|route| !route.is_empty())
             .collect();
         let all: BTreeSet<_> = Engine::external().routes().map(|route| route.as_str().to_owned()).collect();
-        assert_eq!(found, all, "{wanted}");
+        assert_eq!(in_rows, all, "{wanted}");
     }
 }
 

@@ -154,12 +154,12 @@ fn sets_of_many_scopes_agree_with_their_text() {
         for held in 0..count {
             let text = format!("scope:{held} other");
             let set = engine.scopes(&text);
-            for asked in [0, 1, held, count / 2, count - 1] {
-                let scope = format!("scope:{asked}");
+            for number in [0, 1, held, count / 2, count - 1] {
+                let scope = format!("scope:{number}");
                 let by_text = engine.decide_scope(&scope, Some(Token::user(text.as_str())), false);
                 let by_set = engine.decide_scope(&scope, Some(Token::user(&set)), false);
-                assert_eq!(by_text.is_allow(), asked == held, "{asked} of {count}");
-                assert_eq!(by_text, by_set, "{asked} of {count}");
+                assert_eq!(by_text.is_allow(), number == held, "{number} of {count}");
+                assert_eq!(by_text, by_set, "{number} of {count}");
             }
         }
     }

@@ -27,8 +27,8 @@ fn each_combination_of_steps_has_its_answer() {
         for kind in [TokenKind::User, TokenKind::Organisation] {
             let decision = decide("read:vox", kind);
             assert_eq!(decision.reason(), Reason::ScopeMissing);
-            let found = grant.missing_step(&decision, "");
-            assert_eq!(found, Some(missing), "{declared:?}, {requested:?}");
+            let actual = grant.missing_step(&decision, "");
+            assert_eq!(actual, Some(missing), "{declared:?}, {requested:?}");
             assert_eq!(grant.carries(decision.scope().unwrap()), carries);
             let allowed = decide("write:vox", kind);
             assert_eq!(grant.missing_step(&allowed, ""), None);

@@ -43,11 +43,11 @@ proptest! {
     #[test]
     fn engine_and_reference_agree_by_scope(
         (model, asks) in policy_and_asks(8),
-        asked in scopes(),
+        scopes in scopes(),
     ) {
         let engine = engine(&model);
         for (ask, scope) in asks.iter().flat_map(|ask| {
-            asked.split(|byte| *byte == b' ').map(move |scope| (ask, scope))
+            scopes.split(|byte| *byte == b' ').map(move |scope| (ask, scope))
         }) {
             let decision = engine.decide_scope(scope, token(ask, None), ask.bonus);
             prop_assert_eq!(answer(&decision), reference::decide_scope(&model, scope, ask));
@@ -79,12 +79,12 @@ proptest! {
         let engine = engine(&model);
         for ask in asks.iter().filter(|ask| !ask.target.contains(&b'?') && ask.target.len() < 8_000) {
             let plain = ask_engine(&engine, ask);
-            let mut asked = ask.clone();
-            asked.target.push(b'?');
-            asked.target.extend(query.bytes());
+            let mut with_query = ask.clone();
+            with_query.target.push(b'?');
+            with_query.target.extend(query.bytes());
             // An empty target has no path to put a query behind.
             if !ask.target.is_empty() {
-                prop_assert_eq!(ask_engine(&engine, &asked), plain);
+                prop_assert_eq!(ask_engine(&engine, &with_query), plain);
             }
         }
     }

@@ -146,8 +146,8 @@ impl Table {
             }
         }
         if let (Some((_, held)), Some(scope)) = (&ask.token, &answer.scope) {
-            let found = held.windows(scope.len()).position(|text| text == scope.as_bytes());
-            if let Some(at) = found.filter(|at| *at >= 64) {
+            let position = held.windows(scope.len()).position(|text| text == scope.as_bytes());
+            if let Some(at) = position.filter(|at| *at >= 64) {
                 match answer.reason {
                     "scope_held" => mark(format!("a scope {} bytes behind a border", at % 64)),
                     "scope_missing" => mark(format!("a scope in a word {} bytes behind a border", at % 64)),

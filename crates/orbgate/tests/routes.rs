@@ -30,8 +30,8 @@ fn by_route_the_answer_is_that_of_a_target() {
                             allow_bonus_orbs_use: true,
                         };
                         let expected = engine.decide(&request);
-                        let found = engine.decide_route(route.id(), token, true);
-                        assert_eq!(found, expected, "{target}");
+                        let actual = engine.decide_route(route.id(), token, true);
+                        assert_eq!(actual, expected, "{target}");
                     }
                 }
             }
@@ -74,8 +74,8 @@ fn target(template: &str) -> String {
 fn a_route_is_found_as_the_policy_writes_it() {
     let engine = Engine::external();
     for (index, route) in (0..).zip(engine.routes()) {
-        let found = engine.find_route(route.method(), route.template()).unwrap();
-        assert_eq!((found.index(), found.id()), (index, route.id()));
+        let same = engine.find_route(route.method(), route.template()).unwrap();
+        assert_eq!((same.index(), same.id()), (index, route.id()));
         assert_eq!(engine.route(index), Some(route));
         assert_eq!(RouteId::from_bits(route.id().to_bits()), route.id());
         let scope = route.scope();

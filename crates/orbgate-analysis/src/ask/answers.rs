@@ -359,17 +359,17 @@ impl<'o, 'n> Compared<'o, 'n> {
     #[must_use]
     pub fn fails(&self, kinds: &[Failing]) -> Vec<String> {
         let diff = &self.diff;
-        let found = kinds.iter().filter_map(|kind| {
+        let lines = kinds.iter().filter_map(|kind| {
             let changes = diff.changes.iter().filter(|change| kind.is(change)).count();
             (changes > 0).then(|| format!("{changes} {}", kind.as_str()))
         });
-        let mut found: Vec<_> = found.collect();
+        let mut lines: Vec<_> = lines.collect();
         // An unlisted change can be of any kind; only whether it widens access is known.
         let may_fail = diff.left_out > 0 && (kinds != Failing::USUAL || diff.widens());
-        if found.is_empty() && may_fail && !kinds.is_empty() {
-            found.push(format!("{} more that are not listed", diff.left_out));
+        if lines.is_empty() && may_fail && !kinds.is_empty() {
+            lines.push(format!("{} more that are not listed", diff.left_out));
         }
-        found
+        lines
     }
 }
 
@@ -445,13 +445,13 @@ impl<'a> Checked<'a> {
 /// loaded.
 #[must_use]
 pub fn warnings(policy: &Policy, text: &str) -> Vec<Diagnostic> {
-    let found = lint(policy, text);
+    let findings = lint(policy, text);
     let is_warning = |code: &Code| matches!(code, Code::Overlap | Code::ColonLiteral);
-    let list = found.list.into_iter();
+    let list = findings.list.into_iter();
     let list = list.filter(|finding| is_warning(&finding.code) && finding.suppressed.is_none());
     let mut warnings: Vec<_> =
         list.map(|finding| Diagnostic { location: finding.location, message: finding.message }).collect();
-    if let (Some(last), true) = (warnings.last(), found.cut.iter().any(is_warning)) {
+    if let (Some(last), true) = (warnings.last(), findings.cut.iter().any(is_warning)) {
         warnings.push(Diagnostic {
             location: last.location,
             message: "there are more warnings than are listed".to_owned(),
@@ -485,19 +485,19 @@ impl Linted {
             Ok(policy) => (Some(policy), Vec::new()),
             Err(diagnostics) => (None, diagnostics),
         };
-        let found = policy.as_ref().map(|policy| lint(policy, text));
-        let found = found.unwrap_or_default();
+        let listed = policy.as_ref().map(|policy| lint(policy, text));
+        let listed = listed.unwrap_or_default();
         let with_level = |mut finding: Finding| {
             finding.level = levels.of_finding(&finding)?;
             Some(finding)
         };
-        let cut: Vec<_> = found.cut.into_iter().filter_map(|code| levels.of(code)).collect();
+        let cut: Vec<_> = listed.cut.into_iter().filter_map(|code| levels.of(code)).collect();
         Self {
             file,
             policy: policy.as_ref().map(Policy::digest),
             complete: cut.is_empty(),
             diagnostics,
-            findings: found.list.into_iter().filter_map(with_level).collect(),
+            findings: listed.list.into_iter().filter_map(with_level).collect(),
             cut,
         }
     }

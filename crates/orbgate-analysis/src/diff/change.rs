@@ -161,20 +161,20 @@ impl Change<'_, '_> {
 
     /// The length of its strings when written, in bytes. The request is repeated for each caller.
     pub(super) fn bytes(&self) -> usize {
-        let asked = match &self.asked {
+        let length = match &self.asked {
             Asked::Call { method, target } => method.len().saturating_add(target.len()),
             Asked::Scope(name) => name.len(),
         };
         let callers = [&self.wider, &self.narrower, &self.payer];
         let callers = callers.into_iter().flatten();
-        let callers = callers.map(|caller| caller.scopes.len().saturating_add(asked));
+        let callers = callers.map(|caller| caller.scopes.len().saturating_add(length));
         let rules = [&self.before, &self.after].into_iter().flatten();
         let rules = rules.map(|rule| {
             let route = rule.route.map_or(0, |route| route.as_str().len());
             let needed = rule.alternatives().iter().map(String::len).fold(0, usize::saturating_add);
             route.saturating_add(needed)
         });
-        callers.chain(rules).fold(asked, usize::saturating_add)
+        callers.chain(rules).fold(length, usize::saturating_add)
     }
 
     pub(super) const fn is_any(&self) -> bool {

@@ -33,7 +33,7 @@ pub struct Diff<'o, 'n> {
     /// Whether everything was compared. `false` if too many templates overlap: see [`diff`].
     pub complete: bool,
     /// The effects of all changes that were found, listed or not.
-    found: Effects,
+    effects: Effects,
 }
 
 /// The combined effects of changes on callers.
@@ -44,7 +44,7 @@ struct Effects {
     counts: Counts,
 }
 
-/// The number of changes that were found, listed or not. A change can be of several kinds.
+/// The number of changes that were effects, listed or not. A change can be of several kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
@@ -99,7 +99,7 @@ impl Diff<'_, '_> {
     /// How the new policy compares with the old one; `None` if not everything was compared.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
-        let Effects { wider, narrower, .. } = self.found;
+        let Effects { wider, narrower, .. } = self.effects;
         self.complete.then_some(match (wider, narrower) {
             (false, false) => Verdict::Equivalent,
             (true, false) => Verdict::Wider,
@@ -112,14 +112,14 @@ impl Diff<'_, '_> {
     /// Also meaningful if not everything was compared.
     #[must_use]
     pub const fn widens(&self) -> bool {
-        !self.complete || self.found.counts.widening > 0
+        !self.complete || self.effects.counts.widening > 0
     }
 
-    /// The number of changes that were found, listed or not. There might be more if not everything was
+    /// The number of changes that were effects, listed or not. There might be more if not everything was
     /// compared.
     #[must_use]
     pub const fn counts(&self) -> Counts {
-        self.found.counts
+        self.effects.counts
     }
 }
 
@@ -149,12 +149,12 @@ pub fn diff<'o, 'n>(old: &'o Engine, new: &'n Engine) -> Diff<'o, 'n> {
         changes: Vec::new(),
         left_out: 0,
         room: [LISTED_BYTES; 2],
-        found: Effects::default(),
+        effects: Effects::default(),
         steps: steps(old, new),
     };
     search.routes();
     search.scopes();
-    Diff { complete: search.steps > 0, changes: search.changes, left_out: search.left_out, found: search.found }
+    Diff { complete: search.steps > 0, changes: search.changes, left_out: search.left_out, effects: search.effects }
 }
 
 /// The maximum total length of listed changes that widen access, in bytes, and the same for all
@@ -177,7 +177,7 @@ struct Search<'o, 'n> {
     left_out: usize,
     /// The bytes left for changes that don't widen access, and for changes that do.
     room: [usize; 2],
-    found: Effects,
+    effects: Effects,
     steps: usize,
 }
 
@@ -339,9 +339,9 @@ impl<'o, 'n> Search<'o, 'n> {
 
     /// Lists a change, if there is room, and counts it.
     fn keep(&mut self, change: Change<'o, 'n>) {
-        self.found.wider |= change.wider.is_some();
-        self.found.narrower |= change.narrower.is_some();
-        self.found.counts.add(&change);
+        self.effects.wider |= change.wider.is_some();
+        self.effects.narrower |= change.narrower.is_some();
+        self.effects.counts.add(&change);
         let [other, widening] = &mut self.room;
         let room = if change.widens() { widening } else { other };
         match room.checked_sub(change.bytes()) {

@@ -211,11 +211,11 @@ fn parts_of_mapping(mapping: &Mapping) -> Parts<'_> {
 
 /// `METHOD TARGET`, or `scope SCOPE`, followed by ` bonus` if the request allows bonus orbs.
 fn request((text, location): (&str, orbgate_yaml::Location), diagnostics: &mut Diagnostics) -> Option<(Asked, bool)> {
-    let (asked, bonus) = match text.strip_suffix(" bonus") {
-        Some(asked) => (asked, true),
+    let (call, bonus) = match text.strip_suffix(" bonus") {
+        Some(call) => (call, true),
         None => (text, false),
     };
-    let asked = match asked.split_once(' ') {
+    let call = match call.split_once(' ') {
         Some(("scope", name)) => Asked::Scope(name.to_owned()),
         Some((method, target)) => Asked::Call { method: method.to_owned(), target: target.to_owned() },
         None => {
@@ -227,23 +227,23 @@ fn request((text, location): (&str, orbgate_yaml::Location), diagnostics: &mut D
             return None;
         }
     };
-    Some((asked, bonus))
+    Some((call, bonus))
 }
 
 /// The error in a line that isn't a request, such as `Scope read:a` or `GET  /a`. Every policy would deny it.
 /// Mappings can contain such requests.
 fn malformed(request: &str) -> Option<String> {
-    let (asked, bonus) = match request.strip_suffix(" bonus") {
-        Some(asked) => (asked, " bonus"),
+    let (call, bonus) = match request.strip_suffix(" bonus") {
+        Some(call) => (call, " bonus"),
         None => (request, ""),
     };
-    let (first, rest) = asked.split_once(' ')?;
+    let (first, rest) = call.split_once(' ')?;
     // A case can use a method that is too long.
     let is_word = first.bytes().all(|byte| byte.is_ascii_uppercase()) && !first.is_empty();
     if (is_word || first == "scope") && !rest.is_empty() && !rest.contains(' ') {
         return None;
     }
-    let words: Vec<_> = asked.split_whitespace().collect();
+    let words: Vec<_> = call.split_whitespace().collect();
     let advice = match words.as_slice() {
         [first, rest] if first.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
             let first = match first.to_ascii_uppercase() {

@@ -14,7 +14,7 @@ pub(super) fn expected(
     let mut allow = None;
     for word in text.split_whitespace() {
         // Each word may occur once, and must not contradict another.
-        let said = match Word::new(word) {
+        let is_new = match Word::new(word) {
             Some(Word::Decision(is)) => agrees(&mut allow, is),
             Some(Word::Reason(reason)) => {
                 agrees(&mut allow, reason.status().is_none()) && expected.reason.replace(reason).is_none()
@@ -27,7 +27,7 @@ pub(super) fn expected(
                 return None;
             }
         };
-        if !said {
+        if !is_new {
             let status = Reason::ALL.into_iter().filter_map(Reason::status);
             let advice = match status.into_iter().any(|status| status.to_string() == word) {
                 true => "; a number is an amount of orbs, and a status is expected by its reason",

@@ -118,7 +118,7 @@ fn section(text: &mut String, report: &Report<'_>) -> core::fmt::Result {
     let file = report.source.file().replace(['\n', '\r'], " ");
     writeln!(text, "SF:{file}")?;
     let mut lines = BTreeMap::new();
-    let (mut found, mut hit) = (0_usize, 0_usize);
+    let (mut branches, mut hit) = (0_usize, 0_usize);
     for (block, row) in report.rows.iter().enumerate() {
         let Some(location) = row.location else {
             continue;
@@ -126,7 +126,7 @@ fn section(text: &mut String, report: &Report<'_>) -> core::fmt::Result {
         let line = lines.entry(location.line).or_insert(0_u64);
         for (branch, outcome) in row.outcomes.iter().enumerate() {
             *line = line.saturating_add(outcome.times);
-            found = found.saturating_add(1);
+            branches = branches.saturating_add(1);
             hit = hit.saturating_add(usize::from(outcome.times > 0));
             let times = match row.touched() {
                 true => outcome.times.to_string(),
@@ -135,7 +135,7 @@ fn section(text: &mut String, report: &Report<'_>) -> core::fmt::Result {
             writeln!(text, "BRDA:{},{block},{branch},{times}", location.line)?;
         }
     }
-    writeln!(text, "BRF:{found}\nBRH:{hit}")?;
+    writeln!(text, "BRF:{branches}\nBRH:{hit}")?;
     for (line, times) in &lines {
         writeln!(text, "DA:{line},{times}")?;
     }

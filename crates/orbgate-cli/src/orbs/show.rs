@@ -133,7 +133,7 @@ impl Out {
                 (count(number(faults.accounts), "account"), count(number(faults.entries), "entry"));
             match faults.found.len() {
                 0 => writeln!(out, "{ALLOW}consistent{ALLOW:#}: {accounts}, {entries}"),
-                found => writeln!(out, "{DENY}{}{DENY:#}: {accounts}, {entries}", count(found, "difference")),
+                number => writeln!(out, "{DENY}{}{DENY:#}: {accounts}, {entries}", count(number, "difference")),
             }
         })
     }

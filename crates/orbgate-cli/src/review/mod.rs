@@ -188,7 +188,7 @@ impl Page<'_> {
     /// words.
     fn fails(&self, arguments: &Arguments) -> Vec<String> {
         let mut fails = match self.compared {
-            Some(compared) => arguments.fail_on.found(&compared.answer),
+            Some(compared) => arguments.fail_on.fails(&compared.answer),
             None if arguments.fail_on.minds_wider() => vec!["not compared".to_owned()],
             None => Vec::new(),
         };
@@ -309,13 +309,13 @@ fn with_reason(finding: &Finding) -> Option<(&Finding, &str)> {
 
 fn cost_row(change: &Change<'_, '_>) -> Option<String> {
     let cost = change.cost.map(Cost::as_str)?;
-    let asked = code(&change.asked.to_string());
+    let call = code(&change.asked.to_string());
     let orbs = |rule: &Option<orbgate_analysis::Rule<'_>>| {
         let orbs = rule.as_ref().map(|rule| orb_column(rule.orbs()));
         orbs.unwrap_or_else(|| "–".to_owned())
     };
     let (before, after) = (orbs(&change.before), orbs(&change.after));
-    Some(format!("| {asked} | {before} | {after} | {cost} |\n"))
+    Some(format!("| {call} | {before} | {after} | {cost} |\n"))
 }
 
 /// The failing cases, each with the difference.

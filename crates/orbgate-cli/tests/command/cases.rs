@@ -133,7 +133,7 @@ fn lcov_has_a_line_for_each_row_and_a_branch_for_each_outcome() {
     let shop = path.replace("shop.test.yaml", "shop.yaml");
     assert!(text.starts_with(&format!("TN:\nSF:{shop}\nBRDA:11,0,0,1\nBRDA:11,0,1,0\n")), "{text}");
     for line in ["BRDA:16,2,0,-", "DA:16,0", "DA:17,2", "BRF:17", "BRH:7", "LF:6", "LH:5", "end_of_record"] {
-        assert!(text.lines().any(|found| found == line), "{line} in {text}");
+        assert!(text.lines().any(|other| other == line), "{line} in {text}");
     }
     // What the totals say is what the lines say.
     let count = |start: &str, covered: fn(&str) -> bool| {
@@ -153,7 +153,7 @@ fn lcov_has_a_line_for_each_row_and_a_branch_for_each_outcome() {
     assert_eq!(ran.code, 0, "{}", ran.err);
     let text = fs::read_to_string(&lcov).unwrap();
     for line in ["BRDA:2,0,0,1", "BRDA:2,1,0,-", "DA:2,1", "LF:1", "BRF:4", "BRH:1"] {
-        assert!(text.lines().any(|found| found == line), "{line} in {text}");
+        assert!(text.lines().any(|other| other == line), "{line} in {text}");
     }
 }
 

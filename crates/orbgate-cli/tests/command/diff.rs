@@ -120,16 +120,16 @@ fn the_requests_of_the_json_form_can_be_replayed() {
 #[test]
 fn what_fails_is_said_last() {
     let new = SHOP.replace("orbs: 3", "orbs: 2").replace("read:talk:", "hear:talk:");
-    let said = |flags: &[&str]| {
+    let last_line = |flags: &[&str]| {
         let ran = diff("why", SHOP, &new, flags);
         let last = ran.out.lines().last().unwrap_or_default().to_owned();
         (ran.code, last)
     };
     let fails = |line: &str| (1, line.to_owned());
-    assert_eq!(said(&[]), fails("fails: 1 wider, 2 cheaper"));
-    assert_eq!(said(&["--markdown"]), fails("fails: 1 wider, 2 cheaper"));
-    assert_eq!(said(&["--fail-on", "removed,costlier"]), fails("fails: 1 removed"));
-    let (code, last) = said(&["--allow-wider"]);
+    assert_eq!(last_line(&[]), fails("fails: 1 wider, 2 cheaper"));
+    assert_eq!(last_line(&["--markdown"]), fails("fails: 1 wider, 2 cheaper"));
+    assert_eq!(last_line(&["--fail-on", "removed,costlier"]), fails("fails: 1 removed"));
+    let (code, last) = last_line(&["--allow-wider"]);
     assert!(code == 0 && !last.contains("fails"), "{last}");
     let json: Value = serde_json::from_str(&diff("fails", SHOP, &new, &["--json"]).out).unwrap();
     assert_eq!(json["fails"], serde_json::json!(["1 wider", "2 cheaper"]));

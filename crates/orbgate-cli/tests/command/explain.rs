@@ -164,14 +164,14 @@ fn near_misses_say_why_not_and_what_was_meant() {
         assert_eq!((ran.code, &*ran.err), (1, ""));
         ran.out
     };
-    let found = out(&["GET", "/v1/item/7"]);
+    let answer = out(&["GET", "/v1/item/7"]);
     let near = format!("  near    GET /v1/items/{{id}} ({shop}:12:13): segment 2 is `item`, not `items`; ");
-    assert!(found.contains(&near) && found.contains("`/v1/items/7`?\n"), "{found}");
-    let found = out(&["GET", "/v1/items/order"]);
+    assert!(answer.contains(&near) && answer.contains("`/v1/items/7`?\n"), "{answer}");
+    let answer = out(&["GET", "/v1/items/order"]);
     let near = format!("  near    GET /v1/items/{{id}} ({shop}:12:13): fits, but `/v1/items/order` ");
-    assert!(found.contains(&near), "{found}");
-    let found = out(&["POST", "/v1/items", "--scopes", "write:item"]);
-    assert!(found.contains(": did you mean `write:items`?\n"), "{found}");
+    assert!(answer.contains(&near), "{answer}");
+    let answer = out(&["POST", "/v1/items", "--scopes", "write:item"]);
+    assert!(answer.contains(": did you mean `write:items`?\n"), "{answer}");
     let ran = orbgate(&["explain", "GET", "/v1/item/7", "--token", "user", "--policy", &shop, "--json"]);
     let json: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
     assert_eq!(
@@ -232,9 +232,9 @@ fn a_malformed_target_shows_where() {
     ] {
         let explain = ["explain", "GET", target, "--token", "user", "--policy", &shop];
         let ran = orbgate(&explain);
-        let (_, found) = ran.out.split_once("\n  target  ").unwrap();
-        let found = found.split_inclusive('\n').next().unwrap();
-        assert!(found.ends_with(line), "{found}");
+        let (_, marks) = ran.out.split_once("\n  target  ").unwrap();
+        let marks = marks.split_inclusive('\n').next().unwrap();
+        assert!(marks.ends_with(line), "{marks}");
         let ran = orbgate(&[&explain[..], &["--json"]].concat());
         let answer: serde_json::Value = serde_json::from_str(&ran.out).unwrap();
         assert_eq!(answer["in_order"], json);

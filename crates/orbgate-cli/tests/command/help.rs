@@ -125,8 +125,8 @@ fn a_blank_line_is_called_one_by_every_command() {
     ] {
         let ran = orbgate(arguments);
         assert_eq!(ran.code, 2, "{arguments:?}");
-        let said = ran.out.contains("\"blank line\"") || ran.err.contains(":1: blank line\n");
-        assert!(said, "{arguments:?}: {ran:?}");
+        let is_named = ran.out.contains("\"blank line\"") || ran.err.contains(":1: blank line\n");
+        assert!(is_named, "{arguments:?}: {ran:?}");
     }
 }
 
@@ -224,10 +224,10 @@ fn a_policy_that_is_not_there_is_an_error_of_every_command() {
             let after = [&[*command], *more, missing].concat();
             for arguments in [before, after] {
                 let ran = orbgate(&arguments);
-                let said = ran.err.contains("cannot read `")
+                let is_named = ran.err.contains("cannot read `")
                     || ran.err.contains("`--policy` is for ")
                     || ran.err.contains("unexpected argument '--policy'");
-                assert!((ran.code, said) == (2, true), "{arguments:?}: {ran:?}");
+                assert!((ran.code, is_named) == (2, true), "{arguments:?}: {ran:?}");
             }
         }
     }

@@ -84,8 +84,8 @@ fn a_seal_is_written_kept_and_taken_off() {
     for (flags, code, verb) in [(&["--seal", "--check"][..], 1, "would be"), (&["--seal"], 0, "is")] {
         let ran = seal(flags);
         let start = format!("{sealed}: ");
-        let said = format!(" and {verb} replaced");
-        assert!(ran.code == code && ran.err.starts_with(&start) && ran.err.contains(&said), "{}", ran.err);
+        let replaced = format!(" and {verb} replaced");
+        assert!(ran.code == code && ran.err.starts_with(&start) && ran.err.contains(&replaced), "{}", ran.err);
     }
     assert_eq!(orbgate(&["check", &sealed]).code, 0);
     assert_eq!(seal(&["--seal"]).err, "");

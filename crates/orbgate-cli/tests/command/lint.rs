@@ -88,7 +88,7 @@ fn the_shipped_policy_has_no_error() {
     let findings = json["files"][0]["findings"].as_array().unwrap();
     let codes: Vec<_> = findings.iter().map(|finding| finding["code"].as_str().unwrap()).collect();
     for (code, times) in [("unstated_get", 6), ("scope_without_routes", 2), ("no_permits", 2)] {
-        assert_eq!(codes.iter().filter(|found| **found == code).count(), times, "{code}");
+        assert_eq!(codes.iter().filter(|other| **other == code).count(), times, "{code}");
     }
     assert!(findings.iter().all(|finding| finding["level"] != "error"));
 }
@@ -165,15 +165,15 @@ fn what_is_too_much_to_list_is_2_unless_it_is_notes() {
     let text = format!("orbgate: 1\napis:\n  a:\n    scopes:\n{scopes}...\n");
     let many = file("lint-many.yaml", &text);
     for (level, code, complete) in [("warning", 2, false), ("error", 2, false), ("note", 0, false), ("off", 0, true)] {
-        let asked = format!("scope_without_routes={level}");
-        let ran = orbgate(&["lint", &many, "--level", &asked]);
+        let level = format!("scope_without_routes={level}");
+        let ran = orbgate(&["lint", &many, "--level", &level]);
         assert_eq!(ran.code, code, "{level}: {}", ran.err);
         let error = "error: ";
         assert_eq!(ran.err.starts_with(error), code == 2, "{}", ran.err);
         assert_eq!(ran.err.lines().count(), usize::from(code == 2));
         let summary = ran.out.lines().last().unwrap();
         assert_eq!(summary.ends_with(" listed"), !complete, "{summary}");
-        let json = orbgate(&["lint", &many, "--json", "--level", &asked]).out;
+        let json = orbgate(&["lint", &many, "--json", "--level", &level]).out;
         let json: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(json["files"][0]["complete"], complete, "{level}");
     }

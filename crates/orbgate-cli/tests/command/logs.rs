@@ -116,8 +116,8 @@ fn tolerated_lines_do_not_count_for_the_exit_code() {
     };
     for command in [&["needs", "--log", "-"][..], &["unused", "-", "--field", "extra1"]] {
         for (tolerate, code) in [("0", 2), ("2", 2), ("49%", 2), ("3", 0), ("50%", 0), ("50.0%", 0), ("100%", 0)] {
-            let (found, last) = ran(command, &["--tolerate", tolerate]);
-            assert_eq!(found, code, "{command:?} {tolerate}: {last}");
+            let (status, last) = ran(command, &["--tolerate", tolerate]);
+            assert_eq!(status, code, "{command:?} {tolerate}: {last}");
             let is_said = last == format!("3 of 6 lines cannot be used, as allowed by --tolerate {tolerate}");
             assert_eq!(is_said, code == 0, "{last}");
         }

@@ -84,7 +84,7 @@ fn verdicts(ran: &crate::Ran) -> Vec<(String, String)> {
     let answer: Value = serde_json::from_str(&ran.out).unwrap();
     let checks = answer["checks"].as_array().unwrap().iter();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    checks.map(|found| (text(&found["check"]), text(&found["verdict"]))).collect()
+    checks.map(|check| (text(&check["check"]), text(&check["verdict"]))).collect()
 }
 
 #[test]
@@ -134,9 +134,9 @@ fn a_server_that_denies_what_it_must_has_none() {
         b"",
     );
     assert_eq!((ran.code, &*ran.err), (0, ""));
-    let found = verdicts(&ran);
-    assert_eq!(found.len(), 13);
-    assert!(found.iter().all(|(_, verdict)| verdict == "fine"), "{found:?}");
+    let rows = verdicts(&ran);
+    assert_eq!(rows.len(), 13);
+    assert!(rows.iter().all(|(_, verdict)| verdict == "fine"), "{rows:?}");
     // Without a token, nothing but credentials can be tried.
     let ran = orbgate(&["mcp", "probe", &url, "--json"]);
     assert_eq!(verdicts(&ran).last().unwrap(), &("messages".to_owned(), "skipped".to_owned()));

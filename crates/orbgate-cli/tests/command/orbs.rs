@@ -56,7 +56,7 @@ fn a_database_takes_the_same_commands() {
 }
 
 fn exit_codes(ledger: &Ledger) {
-    for (line, code, said) in [
+    for (line, code, part) in [
         ("grant alice 100 --id g1", 0, "granted 100 paid orbs to alice\n"),
         ("grant alice 100 --id g1", 0, "(done before)"),
         ("grant alice 101 --id g1", 1, "the id belongs to a command with other content"),
@@ -90,7 +90,7 @@ fn exit_codes(ledger: &Ledger) {
     ] {
         let ran = ledger.run(line);
         let both = [&*ran.out, &*ran.err].concat();
-        assert!(ran.code == code && both.contains(said), "{line}: {ran:?}");
+        assert!(ran.code == code && both.contains(part), "{line}: {ran:?}");
     }
 }
 

@@ -72,14 +72,14 @@ fn needs_is_the_smallest_set_that_allows_all_that_can_be_allowed() {
         let most = allowed(&SCOPES.join(" "));
         let least = sets().into_iter().find(|set| allowed(set) == most).unwrap();
         let log = calls.join("\n");
-        let (code, found) =
+        let (code, answer) =
             json_of(&["needs", "--log", "-", "--token", kind, "--policy", &shop, "--json"], &log, [0, 1]);
         assert_eq!(code, i32::from(most.contains(&false)), "{log}");
         let scopes: BTreeSet<_> =
-            found["scopes"].as_array().unwrap().iter().map(|scope| scope.as_str().unwrap()).collect();
+            answer["scopes"].as_array().unwrap().iter().map(|scope| scope.as_str().unwrap()).collect();
         assert_eq!(scopes, least.split(' ').filter(|scope| !scope.is_empty()).collect(), "{log}");
         // The evidence: without the scope, that call is denied, and the number of such calls is right.
-        for need in found["needs"].as_array().unwrap() {
+        for need in answer["needs"].as_array().unwrap() {
             let without: Vec<_> = scopes.iter().filter(|scope| **scope != need["scope"]).copied().collect();
             let lost = allowed(&without.join(" "));
             let lost: Vec<_> = (0..calls.len()).filter(|at| most[*at] && !lost[*at]).collect();
@@ -87,12 +87,12 @@ fn needs_is_the_smallest_set_that_allows_all_that_can_be_allowed() {
             assert_eq!(need["first"], json!({"at": lost[0] + 1, "call": calls[lost[0]]}));
         }
         let refused: u64 =
-            found["refusals"].as_array().unwrap().iter().map(|refusal| refusal["calls"].as_u64().unwrap()).sum();
+            answer["refusals"].as_array().unwrap().iter().map(|refusal| refusal["calls"].as_u64().unwrap()).sum();
         assert_eq!(refused, u64::try_from(most.iter().filter(|allowed| !**allowed).count()).unwrap());
-        assert_eq!(found["calls"], calls.len());
+        assert_eq!(answer["calls"], calls.len());
         // Calls as arguments say the same.
         let arguments = [&["needs", "--token", kind, "--policy", &shop, "--json"], &calls[..]].concat();
-        assert_eq!(json_of(&arguments, "", [0, 1]), (code, found));
+        assert_eq!(json_of(&arguments, "", [0, 1]), (code, answer));
     }
 }
 
@@ -168,8 +168,8 @@ fn unused_is_what_a_count_by_hand_finds() {
             assert_eq!((ran.code, &*ran.out), (2, ""), "{log}");
             continue;
         }
-        let (code, found) = json_of(&["unused", "-", "--policy", &shop, "--json"], &log, [0, 1]);
-        let rows = found["scopes"].as_array().unwrap();
+        let (code, answer) = json_of(&["unused", "-", "--policy", &shop, "--json"], &log, [0, 1]);
+        let rows = answer["scopes"].as_array().unwrap();
         let rows: BTreeMap<_, _> = rows
             .iter()
             .map(|row| {
@@ -180,7 +180,7 @@ fn unused_is_what_a_count_by_hand_finds() {
             .collect();
         assert_eq!(rows, expected, "{log}");
         let unused: Vec<_> = expected.iter().filter(|(_, (_, used, _))| *used == 0).map(|(scope, _)| *scope).collect();
-        assert_eq!(found["unused"], json!(unused));
+        assert_eq!(answer["unused"], json!(unused));
         assert_eq!(code, i32::from(!unused.is_empty()));
     }
 }
@@ -251,11 +251,11 @@ fn reach_is_every_row_that_decide_allows() {
                     Decision::Deny(_) => None,
                 })
                 .collect();
-            let (code, found) =
+            let (code, answer) =
                 json_of(&["reach", "--token", kind, "--scopes", &set, "--policy", &shop, "--json"], "", [0, 1]);
             assert_eq!(code, i32::from(expected.is_empty()));
-            let found = found["allowed"].as_array().unwrap();
-            let found: Vec<_> = found
+            let rows = answer["allowed"].as_array().unwrap();
+            let allowed: Vec<_> = rows
                 .iter()
                 .map(|row| {
                     let text = |name: &str| row[name].as_str().unwrap_or_default().to_owned();
@@ -269,7 +269,7 @@ fn reach_is_every_row_that_decide_allows() {
                     )
                 })
                 .collect();
-            assert_eq!(found, expected, "{kind} {set}");
+            assert_eq!(allowed, expected, "{kind} {set}");
         }
     }
 }
@@ -287,18 +287,18 @@ fn who_is_everybody_whom_decide_allows() {
         .collect();
     for call in CALLS {
         let (method, target) = call.split_once(' ').unwrap();
-        let (code, found) =
+        let (code, answer) =
             json_of(&["who", method, target, "--tokens", "-", "--policy", &shop, "--json"], &lines, [0, 1]);
         let decisions: Vec<_> = tokens.iter().map(|(kind, set)| decide(&engine, call, kind, set)).collect();
         assert_eq!(code, i32::from(!decisions.iter().any(Decision::is_allow)), "{call}");
-        for (at, (row, decision)) in found["tokens"].as_array().unwrap().iter().zip(&decisions).enumerate() {
+        for (at, (row, decision)) in answer["tokens"].as_array().unwrap().iter().zip(&decisions).enumerate() {
             assert_eq!(
                 (row["name"].as_str(), row["line"].as_u64()),
                 (Some(&*format!("t{at}")), Some(u64::try_from(at + 1).unwrap()))
             );
             assert_eq!(row["decision"], serde_json::to_value(decision).unwrap(), "{call}");
         }
-        assert_eq!(found["tokens"].as_array().unwrap().len(), tokens.len());
+        assert_eq!(answer["tokens"].as_array().unwrap().len(), tokens.len());
     }
 }
 
@@ -379,7 +379,7 @@ fn the_command_and_the_library_answer_alike() {
         return;
     };
     let root = rows.parent().unwrap().join("../..");
-    let mut asked = BTreeSet::new();
+    let mut questions = BTreeSet::new();
     for row in fs::read_to_string(&rows).unwrap().lines() {
         let row: Value = serde_json::from_str(row).unwrap();
         let question = row["question"].as_str().unwrap();
@@ -397,9 +397,9 @@ fn the_command_and_the_library_answer_alike() {
         };
         let answer = orbgate_analysis::ask(&engine, question, &row["arguments"].to_string());
         assert_eq!(ran.out.trim_end(), answer.unwrap(), "{words:?}");
-        let said: Value = serde_json::from_str(&ran.out).unwrap();
-        assert_eq!(said, row["answer"], "{words:?}");
-        asked.insert(question.to_owned());
+        let answer: Value = serde_json::from_str(&ran.out).unwrap();
+        assert_eq!(answer, row["answer"], "{words:?}");
+        questions.insert(question.to_owned());
     }
-    assert!(asked.iter().eq(orbgate_analysis::QUESTIONS.iter()), "{asked:?}");
+    assert!(questions.iter().eq(orbgate_analysis::QUESTIONS.iter()), "{questions:?}");
 }

@@ -130,16 +130,16 @@ fn a_candidate_disagrees_line_by_line() {
         assert_eq!(answer, serde_json::from_str::<Value>(alone).unwrap());
         Some(match shadow? {
             Value::Null => "same".to_owned(),
-            found => {
-                let said = format!("{} {}", found["disagreement"], found["reason"]);
-                said.replace('"', "")
+            difference => {
+                let words = format!("{} {}", difference["disagreement"], difference["reason"]);
+                words.replace('"', "")
             }
         })
     };
-    let found: Vec<_> = ran.out.lines().zip(plain.out.lines()).map(disagreement).collect();
+    let actual: Vec<_> = ran.out.lines().zip(plain.out.lines()).map(disagreement).collect();
     let expected = [Some("cost scope_held"), Some("narrower no_route"), Some("same"), Some("reason no_route"), None]
-        .map(|found| found.map(str::to_owned));
-    assert_eq!(found, expected);
+        .map(|words| words.map(str::to_owned));
+    assert_eq!(actual, expected);
     let summary = "by the other policy:\n  0  wider\n  1  narrower\n  1  cost\n  1  reason\n";
     assert!(ran.err.ends_with(summary), "{}", ran.err);
     let both = orbgate_reading(&["replay", "-", "--shadow", "-"], b"");

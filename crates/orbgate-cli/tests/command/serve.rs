@@ -27,8 +27,8 @@ fn a_gateway_in_the_path_is_started_with_its_arguments_and_ends_as_it_does() {
     let mut serve = command(&["serve", "--config", "g.yaml"]);
     let child = serve.env("PATH", &folder).spawn().unwrap();
     let id = child.id().to_string();
-    let said = child.wait_with_output().unwrap().stderr;
-    assert_eq!(String::from_utf8(said).unwrap().trim(), id);
+    let logged = child.wait_with_output().unwrap().stderr;
+    assert_eq!(String::from_utf8(logged).unwrap().trim(), id);
 }
 
 #[test]

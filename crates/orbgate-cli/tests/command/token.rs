@@ -63,7 +63,7 @@ fn each_refusal_names_its_rule_and_what_the_configuration_asks_for() {
         (header(), with(right(), "cnf", json!({})), Some("bound"), "`cnf`"),
         (header(), with(right(), "token_kind", "robot"), Some("unknown_kind"), "`kind: user`"),
     ];
-    for (header, claims, refused, said) in table {
+    for (header, claims, refused, part) in table {
         let token = signer.token(&header, &claims);
         let path = file("explain.txt", format!("Bearer {token}\n"));
         for keys in [&[][..], &["--keys", &keys]] {
@@ -74,7 +74,7 @@ fn each_refusal_names_its_rule_and_what_the_configuration_asks_for() {
                 Some(code) => format!("refused: {code}: "),
                 None => "accepted: ".to_owned(),
             };
-            assert!(ran.out.starts_with(&first) && ran.out.contains(said), "{claims}: {}", ran.out);
+            assert!(ran.out.starts_with(&first) && ran.out.contains(part), "{claims}: {}", ran.out);
             assert!(keys.len() == 2 || ran.out.contains("--keys"), "{}", ran.out);
             let json = orbgate(&[&arguments[..], &["--json"]].concat());
             let json: Value = serde_json::from_str(&json.out).unwrap();
@@ -111,7 +111,7 @@ fn keys_say_more() {
 #[test]
 fn what_is_no_token_says_what_it_is() {
     let config = file("form.yaml", CONFIG);
-    for (token, said) in [
+    for (token, part) in [
         ("ya29.a0AfH6SMBx", "refused: not_compact"),
         ("2YotnFZFEjr1zCsicMWpAA", "opaque"),
         ("a.b.c.d.e", "encrypted"),
@@ -121,7 +121,7 @@ fn what_is_no_token_says_what_it_is() {
     ] {
         let ran = orbgate_reading(&["token", "explain", "--config", &config], token.as_bytes());
         assert_eq!(ran.code, 1, "{token}: {}", ran.err);
-        assert!(ran.out.contains(said), "{token}: {}", ran.out);
+        assert!(ran.out.contains(part), "{token}: {}", ran.out);
     }
     let wrong = file("wrong.yaml", "orbgate_token: 1\nissuers: []\n");
     let ran = orbgate_reading(&["token", "explain", "--config", &wrong], b"");
@@ -139,10 +139,10 @@ fn the_issuer_for_tests_gives_tokens_that_its_configuration_trusts() {
 
     let mut issuer =
         crate::command(&["token", "issue", "--port", "0"]).stderr(std::process::Stdio::piped()).spawn().unwrap();
-    let mut said = BufReader::new(issuer.stderr.take().unwrap()).lines();
-    let first = said.next().unwrap().unwrap();
+    let mut lines = BufReader::new(issuer.stderr.take().unwrap()).lines();
+    let first = lines.next().unwrap().unwrap();
     assert!(first.contains("FOR TESTS ONLY"), "{first}");
-    let second = said.next().unwrap().unwrap();
+    let second = lines.next().unwrap().unwrap();
     let address = second.split("http://").nth(1).unwrap();
     let (address, _) = address.split_once('/').unwrap();
     let get = |target: &str| {

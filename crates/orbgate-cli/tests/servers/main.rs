@@ -54,13 +54,13 @@ fn probe(url: &str) -> Vec<String> {
     command.args(["mcp", "probe", url, "--json", "--token-env", "GOOD", "--other-token-env", "OTHER"]);
     command.args(["--denied-tool", "refund"]).env("GOOD", "good").env("OTHER", "other");
     let output = command.output().unwrap();
-    let found: Value = serde_json::from_slice(&output.stdout)
+    let answer: Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{url}: {error}: {}", String::from_utf8_lossy(&output.stderr)));
-    let checks = found["checks"].as_array().unwrap();
-    assert!(checks.iter().all(|check| check["verdict"] != "skipped"), "{found}");
+    let checks = answer["checks"].as_array().unwrap();
+    assert!(checks.iter().all(|check| check["verdict"] != "skipped"), "{answer}");
     let faults = checks.iter().filter(|check| check["verdict"] == "fault");
     let faults: Vec<_> = faults.map(|check| check["check"].as_str().unwrap().to_owned()).collect();
-    assert_eq!(output.status.code(), Some(i32::from(!faults.is_empty())), "{found}");
+    assert_eq!(output.status.code(), Some(i32::from(!faults.is_empty())), "{answer}");
     faults
 }
 

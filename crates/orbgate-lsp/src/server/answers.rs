@@ -74,7 +74,7 @@ impl Server<'_> {
     pub(super) fn lay_out(&mut self, uri: &Uri) -> Answer<Option<Vec<TextEdit>>> {
         let encoding = self.encoding;
         let document = self.seen(uri)?;
-        let has_diagnostics = document.found.as_ref().is_none_or(|found| !found.diagnostics.is_empty());
+        let has_diagnostics = document.checked.as_ref().is_none_or(|checked| !checked.diagnostics.is_empty());
         if document.kind != Format::Policy || has_diagnostics {
             // The errors are already shown.
             return Ok(None);

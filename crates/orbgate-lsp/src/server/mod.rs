@@ -131,7 +131,7 @@ impl<'o> Server<'o> {
     /// A document that hasn't been checked yet.
     fn unseen(&self) -> Option<String> {
         let mut documents = self.documents.iter();
-        let unseen = documents.find(|(_, document)| document.found.is_none());
+        let unseen = documents.find(|(_, document)| document.checked.is_none());
         unseen.map(|(uri, _)| uri.clone())
     }
 
@@ -321,7 +321,7 @@ impl<'o> Server<'o> {
         let Some(document) = self.documents.get_mut(uri) else {
             return Ok(());
         };
-        if document.found.is_some() {
+        if document.checked.is_some() {
             return Ok(());
         }
         document.look(&self.levels);

@@ -97,9 +97,9 @@ fn a_route_leads_to_its_scope_and_a_scope_to_its_routes() {
     let references = |client: &mut Client, with_scope: bool| {
         let mut params = at("order:items:");
         params["context"] = json!({ "includeDeclaration": with_scope });
-        let found = client.ask("textDocument/references", params).unwrap();
-        let found = found.as_array().unwrap().iter();
-        found.map(|found| found["range"].clone()).collect::<Vec<_>>()
+        let references = client.ask("textDocument/references", params).unwrap();
+        let references = references.as_array().unwrap().iter();
+        references.map(|reference| reference["range"].clone()).collect::<Vec<_>>()
     };
     let routes = [range_of("POST /items/order"), range_of("GET /items/latest")];
     assert_eq!(references(&mut client, false), routes);
@@ -144,19 +144,19 @@ fn a_scope_of_two_apis_is_found_in_both() {
     assert_eq!(to.unwrap()["range"]["start"], json!({ "line": 5, "character": 6 }));
     let mut params = at(9, "read:x");
     params["context"] = json!({ "includeDeclaration": true });
-    let found = client.ask("textDocument/references", params).unwrap();
-    let found = found.as_array().unwrap().iter();
-    let lines: Vec<_> = found.map(|found| &found["range"]["start"]["line"]).collect();
+    let references = client.ask("textDocument/references", params).unwrap();
+    let references = references.as_array().unwrap().iter();
+    let lines: Vec<_> = references.map(|reference| &reference["range"]["start"]["line"]).collect();
     assert_eq!(lines, [9, 5, 9, 9, 5]);
     let outline = client.ask("textDocument/documentSymbol", at(0, "orbgate")).unwrap();
-    let found = outline.as_array().unwrap().iter().map(|scope| {
+    let scopes = outline.as_array().unwrap().iter().map(|scope| {
         let routes = scope["children"].as_array().unwrap().len();
         (&scope["name"], &scope["detail"], routes)
     });
     let expected = [("read:x", "b", 1), ("read:x", "a", 2)];
-    assert_eq!(found.len(), expected.len());
-    for (found, (name, api, routes)) in found.zip(expected) {
-        assert_eq!((found.0, found.1, found.2), (&json!(name), &json!(api), routes));
+    assert_eq!(scopes.len(), expected.len());
+    for (scope, (name, api, routes)) in scopes.zip(expected) {
+        assert_eq!((scope.0, scope.1, scope.2), (&json!(name), &json!(api), routes));
     }
     client.end().unwrap();
 }
@@ -200,9 +200,9 @@ fn alternatives_are_shown_and_lead_from_each_scope_to_the_route() {
     assert_eq!(hover(at(8, "admin:x")), text);
     let mut params = at(13, "export:x");
     params["context"] = json!({ "includeDeclaration": false });
-    let found = client.ask("textDocument/references", params).unwrap();
-    assert_eq!(found[0]["range"]["start"], json!({ "line": 11, "character": 21 }));
-    assert_eq!(found.as_array().unwrap().len(), 1);
+    let references = client.ask("textDocument/references", params).unwrap();
+    assert_eq!(references[0]["range"]["start"], json!({ "line": 11, "character": 21 }));
+    assert_eq!(references.as_array().unwrap().len(), 1);
     client.end().unwrap();
 }
 

@@ -10,10 +10,10 @@ fn diagnostics_and_findings_come_as_you_type() {
     client.open(URI, SHOP);
     let told = client.diagnostics();
     assert_eq!((&told["uri"], &told["version"]), (&json!(URI), &json!(1)));
-    let found = told["diagnostics"].as_array().unwrap();
-    let codes: Vec<_> = found.iter().map(|found| found["code"].as_str().unwrap()).collect();
-    assert_eq!(codes, ["shadowed_route", "overlap"], "{found:#?}");
-    let overlap = &found[1];
+    let diagnostics = told["diagnostics"].as_array().unwrap();
+    let codes: Vec<_> = diagnostics.iter().map(|diagnostic| diagnostic["code"].as_str().unwrap()).collect();
+    assert_eq!(codes, ["shadowed_route", "overlap"], "{diagnostics:#?}");
+    let overlap = &diagnostics[1];
     assert_eq!(overlap["range"], range_of("GET /items/latest"));
     assert_eq!(overlap["severity"], 2);
     assert_eq!(overlap["source"], "orbgate");
@@ -26,13 +26,13 @@ fn diagnostics_and_findings_come_as_you_type() {
     client.change(URI, 2, &SHOP.replace("orbs: 3", "orbs: 0"));
     let told = client.diagnostics();
     assert_eq!(told["version"], 2);
-    let found = told["diagnostics"].as_array().unwrap();
-    assert_eq!(found.len(), 1);
-    assert_eq!(found[0]["severity"], 1);
+    let diagnostics = told["diagnostics"].as_array().unwrap();
+    assert_eq!(diagnostics.len(), 1);
+    assert_eq!(diagnostics[0]["severity"], 1);
     let mut range = range_of("orbs: 3");
     range["start"]["character"] = json!(14);
-    assert_eq!(found[0]["range"], range);
-    assert!(found[0]["message"].as_str().unwrap().starts_with("a scope that consumes nothing"));
+    assert_eq!(diagnostics[0]["range"], range);
+    assert!(diagnostics[0]["message"].as_str().unwrap().starts_with("a scope that consumes nothing"));
 
     client.tell("textDocument/didClose", json!({ "textDocument": { "uri": URI } }));
     let told = client.diagnostics();
@@ -48,8 +48,8 @@ fn the_settings_give_levels() {
     let mut client = Client::ready(json!({ "initializationOptions": { "levels": levels } }));
     client.open(URI, SHOP);
     let told = client.diagnostics();
-    let found = told["diagnostics"].as_array().unwrap();
-    assert_eq!((found.len(), &found[0]["severity"]), (1, &json!(1)));
+    let diagnostics = told["diagnostics"].as_array().unwrap();
+    assert_eq!((diagnostics.len(), &diagnostics[0]["severity"]), (1, &json!(1)));
     client.end().unwrap();
 
     let mut client = Client::new();
@@ -69,8 +69,8 @@ fn other_documents_are_left_alone_and_cases_are_read() {
     assert_eq!(client.diagnostics()["diagnostics"], json!([]));
     client.open("file:///a/shop.test.yaml", "orbgate_test: 1\ncases:\n  - GET /a | user | maybe\n");
     let told = client.diagnostics();
-    let found = &told["diagnostics"][0];
-    assert_eq!(found["range"]["start"], json!({ "line": 2, "character": 4 }), "{told:#}");
+    let diagnostic = &told["diagnostics"][0];
+    assert_eq!(diagnostic["range"]["start"], json!({ "line": 2, "character": 4 }), "{told:#}");
     for uri in ["file:///a/compose.yaml", "file:///a/shop.test.yaml"] {
         let params = json!({ "textDocument": { "uri": uri }, "position": { "line": 0, "character": 1 } });
         assert_eq!(client.ask("textDocument/hover", params.clone()).unwrap(), Value::Null);

@@ -65,8 +65,8 @@ fn placed<T: Copy + Default>(hashes: &mut [(u64, &T)], [buckets, slots]: [u32; 2
     let mut placed = vec![None; index(slots).saturating_add(1)];
     for of_bucket in of_buckets {
         let mut tries = 0..=slots;
-        let found = tries.find(|displacement| place(&mut placed, of_bucket, *displacement))?;
-        *displacements.get_mut(bucket(of_bucket.first()?))? = found;
+        let displacement = tries.find(|displacement| place(&mut placed, of_bucket, *displacement))?;
+        *displacements.get_mut(bucket(of_bucket.first()?))? = displacement;
     }
     let slots = placed.into_iter().map(|entry| entry.copied().unwrap_or_default());
     Some((displacements, slots.collect()))
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn the_search_for_a_seed_ends() {
-        let found = perfect_hash(7, &[1_u64, 2], |_, _| 0).err().unwrap();
-        assert!(found.to_string().contains("rename"));
+        let error = perfect_hash(7, &[1_u64, 2], |_, _| 0).err().unwrap();
+        assert!(error.to_string().contains("rename"));
     }
 }

@@ -86,8 +86,8 @@ pub(super) fn methods(templates: &Templates<'_>) -> Methods {
     // For eight methods, about one multiplier in 420 works. If none works, the rarest method gets no column.
     loop {
         let multipliers = (0..1 << 14).flat_map(|number| nth_seed(0, number).0);
-        let mut found = multipliers.map(|multiplier| (multiplier, in_columns(&methods, multiplier)));
-        if let Some((multiplier, Some(columns))) = found.find(|(_, columns)| columns.is_some()) {
+        let mut tried = multipliers.map(|multiplier| (multiplier, in_columns(&methods, multiplier)));
+        if let Some((multiplier, Some(columns))) = tried.find(|(_, columns)| columns.is_some()) {
             return Methods { multiplier, columns };
         }
         methods.pop();

@@ -524,7 +524,7 @@ mod tests {
             policy.push_str(&format!("          - GET {path}/x{mixture}/{{q}}\n"));
         }
         let engine = Engine::new(&crate::policy::Policy::from_yaml(&policy).unwrap());
-        let asked = |method: &str, target: &str| {
+        let look_ups = |method: &str, target: &str| {
             LOOK_UPS.set(0);
             let token = Some(crate::decide::token::Token::user("s"));
             let decision = engine.decide(&crate::decide::request::Request {
@@ -538,9 +538,9 @@ mod tests {
         };
         // A method that the policy lacks, and one that no policy has a column for.
         for method in ["GET", "PUT", "PROPPATCHES"] {
-            assert_eq!(asked(method, "/z/z/z/z/z/z/y/y"), 64, "{method}");
-            assert_eq!(asked(method, "/z/z/z/z/z/z/y/y?a=b"), 64, "{method}");
-            assert_eq!(asked(method, "/z/z/z/z/z/z/y/~"), 63, "{method}");
+            assert_eq!(look_ups(method, "/z/z/z/z/z/z/y/y"), 64, "{method}");
+            assert_eq!(look_ups(method, "/z/z/z/z/z/z/y/y?a=b"), 64, "{method}");
+            assert_eq!(look_ups(method, "/z/z/z/z/z/z/y/~"), 63, "{method}");
         }
     }
 
@@ -558,8 +558,8 @@ mod tests {
     fn simple_targets_take_the_fast_path() {
         let tables = &Engine::external().tables;
         for path in "/x /favicon.ico /x?y /api/v1/external /.well-known/.hidden?/.. /Api/v1/external/orbs".split(' ') {
-            let found = key::<Native, false>(tables, path.as_bytes());
-            assert_eq!(found, super::NO_TEMPLATE, "{path}");
+            let key = key::<Native, false>(tables, path.as_bytes());
+            assert_eq!(key, super::NO_TEMPLATE, "{path}");
         }
         let long = "x".repeat(256);
         for route in Engine::external().routes() {
@@ -572,10 +572,10 @@ mod tests {
                 let path: Vec<_> = route.template().split('/').map(segment).collect();
                 let path = path.join("/");
                 for query in ["?", "?page=2&per_page=100", "?a=\"/../b!?%zz;[]|~", &format!("?{long}")] {
-                    let asked = format!("{path}{query}");
-                    assert_eq!(found::<Native>(&asked), found::<Native>(&path), "{asked}");
+                    let with_query = format!("{path}{query}");
+                    assert_eq!(found::<Native>(&with_query), found::<Native>(&path), "{with_query}");
                     #[cfg(not(orbgate_portable))]
-                    assert_eq!(found::<Plain>(&asked), found::<Native>(&path));
+                    assert_eq!(found::<Plain>(&with_query), found::<Native>(&path));
                 }
                 assert!(found::<Native>(&path).is_some(), "{path}");
                 #[cfg(not(orbgate_portable))]

@@ -112,18 +112,18 @@ mod tests {
             which: proptest::sample::Index,
         ) {
             let text = scopes.join(" ");
-            let mut asked = vec![other.as_bytes()];
+            let mut wanted = vec![other.as_bytes()];
             if !scopes.is_empty() {
-                asked.push(scopes[which.index(scopes.len())].as_bytes());
+                wanted.push(scopes[which.index(scopes.len())].as_bytes());
             }
-            asked.extend(text.as_bytes().split(|byte| *byte == b' '));
+            wanted.extend(text.as_bytes().split(|byte| *byte == b' '));
             let longer = format!("{text}{behind}");
-            asked.extend(longer.as_bytes().rsplit(|byte| *byte == b' ').next());
-            for scope in asked.into_iter().filter(|scope| !scope.contains(&b' ')) {
+            wanted.extend(longer.as_bytes().rsplit(|byte| *byte == b' ').next());
+            for scope in wanted.into_iter().filter(|scope| !scope.contains(&b' ')) {
                 let mut split = text.as_bytes().split(|byte| *byte == b' ');
                 let expected = !scope.is_empty() && split.any(|other| other == scope);
-                let found = has_scope::<Native>(text.as_bytes(), scope, || false);
-                prop_assert_eq!(found, expected, "{:?} in {:?}", scope, text);
+                let is_held = has_scope::<Native>(text.as_bytes(), scope, || false);
+                prop_assert_eq!(is_held, expected, "{:?} in {:?}", scope, text);
                 #[cfg(not(orbgate_portable))]
                 prop_assert_eq!(has_scope::<Plain>(text.as_bytes(), scope, || false), expected);
             }

@@ -195,8 +195,8 @@ static LARGE: LazyLock<(Table, Vec<(Ask, Answer)>)> = LazyLock::new(|| {
         bonus: false,
     };
     let asks = targets.iter().flat_map(|target| {
-        let asked = ["GET", "PUT"].map(|method| ["r1", "r8192"].map(|scope| ask(target, method, scope)));
-        asked.into_iter().flatten()
+        let asks = ["GET", "PUT"].map(|method| ["r1", "r8192"].map(|scope| ask(target, method, scope)));
+        asks.into_iter().flatten()
     });
     let asks = asks.map(|ask| (ask.clone(), table.ask(&ask))).collect();
     (table, asks)

@@ -56,10 +56,10 @@ impl Table {
     }
 
     fn ask(&self, ask: &Ask) -> Answer {
-        let found = answer(&ask_engine(&self.engine, ask));
+        let actual = answer(&ask_engine(&self.engine, ask));
         let right = reference::decide(&self.model, ask);
-        assert_eq!(found, right, "{ask:?} of {:?}", self.engine.routes().next());
-        found
+        assert_eq!(actual, right, "{ask:?} of {:?}", self.engine.routes().next());
+        actual
     }
 
     /// The template that wins.

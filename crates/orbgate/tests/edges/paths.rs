@@ -72,9 +72,9 @@ fn a_value_of_every_length_at_every_segment() {
         for length in (1..70).chain(120..136).chain(250..264) {
             let mut segments = ["a", "b", "c"].map(str::to_owned);
             segments[at] = "v".repeat(length);
-            let found = table.get(format!("/api/{}", segments.join("/")));
+            let actual = table.get(format!("/api/{}", segments.join("/")));
             let right = if length > 256 { "malformed_request" } else { "scope_held" };
-            assert_eq!(found.reason, right, "{length} bytes at {at}");
+            assert_eq!(actual.reason, right, "{length} bytes at {at}");
         }
     }
 }
@@ -93,9 +93,9 @@ fn a_target_of_every_size_behind_a_prefix_of_every_size() {
                 let mut target = format!("{base}{end}");
                 if target.len() < size {
                     target.push_str(&last.repeat(size - target.len()));
-                    let found = table.get(&target);
+                    let actual = table.get(&target);
                     if size > 8_192 {
-                        assert_eq!(found.detail, Some("length"), "{size} bytes behind {}", base.len());
+                        assert_eq!(actual.detail, Some("length"), "{size} bytes behind {}", base.len());
                     }
                 }
             }
@@ -138,9 +138,9 @@ fn more_segments_than_there_may_be() {
             });
             let table = Table::new(&base, numbered);
             for below in 0..40 {
-                let found = table.get(format!("{base}{}", "/v".repeat(below)));
-                if above + below > 32 && found.reason != "malformed_request" {
-                    panic!("{above} and {below} segments: {found:?}");
+                let actual = table.get(format!("{base}{}", "/v".repeat(below)));
+                if above + below > 32 && actual.reason != "malformed_request" {
+                    panic!("{above} and {below} segments: {actual:?}");
                 }
             }
         }

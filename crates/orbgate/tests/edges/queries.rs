@@ -19,13 +19,13 @@ fn check(table: &Table, path: usize, bytes: impl Iterator<Item = u8> + Clone) {
         for at in path + 1..path + length {
             for byte in bytes.clone() {
                 target[at] = byte;
-                let found = table.get(&target);
+                let actual = table.get(&target);
                 let detail = match byte {
                     b'#' => Some("fragment"),
                     b'!'..=b'~' => None,
                     _ => Some("byte"),
                 };
-                assert_eq!(found.detail, detail, "{byte} at {at} of {path} {length}");
+                assert_eq!(actual.detail, detail, "{byte} at {at} of {path} {length}");
             }
             target[at] = b'q';
         }
@@ -95,14 +95,14 @@ fn the_longest_queries() {
             let mut target = b"/api/v1/a/v?".to_vec();
             target.resize(size, b'q');
             *target.last_mut().unwrap() = byte;
-            let found = table.get(&target);
+            let actual = table.get(&target);
             let detail = match byte {
                 _ if size > 8_192 => Some("length"),
                 b'q' => None,
                 b'#' => Some("fragment"),
                 _ => Some("byte"),
             };
-            assert_eq!(found.detail, detail, "{byte} at the end of {size}");
+            assert_eq!(actual.detail, detail, "{byte} at the end of {size}");
         }
     }
 }

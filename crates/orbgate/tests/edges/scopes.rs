@@ -39,8 +39,8 @@ fn a_scope_at_every_position_of_a_text() {
                     for after in ["", " ", "x", "/", " read:y", "\0"] {
                         let text = format!("{filler}{before}{scope}{after}");
                         let right = text.split(' ').any(|piece| piece == scope);
-                        let found = is_allowed(&engine, at, Token::user(&text));
-                        assert_eq!(found, right, "{scope:?} of {text:?}");
+                        let actual = is_allowed(&engine, at, Token::user(&text));
+                        assert_eq!(actual, right, "{scope:?} of {text:?}");
                         if offset % 16 == 0 {
                             let set = engine.scopes(&text);
                             assert_eq!(is_allowed(&engine, at, Token::user(&set)), right, "{scope:?} of {text:?}");

@@ -72,8 +72,8 @@ fn literals_that_differ_in_one_byte_of_their_middle() {
             assert_eq!(table.winner(format!("/{word}/a")), right);
             assert_eq!(table.winner(format!("/{word}/{}", words[0])), right);
         }
-        let found = table.get(format!("/{}/a", words[0].to_ascii_uppercase()));
-        assert_eq!(found.detail, Some("ambiguous_case"));
+        let actual = table.get(format!("/{}/a", words[0].to_ascii_uppercase()));
+        assert_eq!(actual.detail, Some("ambiguous_case"));
     }
 }
 
@@ -107,10 +107,10 @@ fn a_literal_of_several_spellings() {
         let table = Table::new("/v1", &templates);
         for below in ["a", "b", "c", "d", "e"] {
             for (spelling, own) in spellings.iter().zip(["a", "b", "c"]) {
-                let found = table.get(format!("/v1/{below}/{spelling}"));
+                let actual = table.get(format!("/v1/{below}/{spelling}"));
                 let is_own = below == own || below == "d";
                 let reason = if is_own { "scope_held" } else { "no_route" };
-                assert_eq!(found.reason, reason, "{below} {spelling}");
+                assert_eq!(actual.reason, reason, "{below} {spelling}");
                 for target in [
                     format!("/v1/{below}/x/{spelling}"),
                     format!("/v1/{spelling}/{below}"),
@@ -147,8 +147,8 @@ fn every_depth() {
                         if segment.starts_with('{') { format!("/{value}") } else { format!("/{segment}") }
                     });
                     let target = target.collect::<String>();
-                    let found = table.get(format!("{base}{target}"));
-                    assert_eq!(found.reason, "scope_held", "{target}");
+                    let actual = table.get(format!("{base}{target}"));
+                    assert_eq!(actual.reason, "scope_held", "{target}");
                     table.get(format!("{base}{target}/w{depth}"));
                     table.get(format!("{base}{}", &target[..target.rfind('/').unwrap()]));
                     // One segment another literal than its position's.

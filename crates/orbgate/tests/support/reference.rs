@@ -88,7 +88,7 @@ fn answer(policy: &Model, routes: &[Full<'_>], ask: &Ask) -> Answer {
 }
 
 /// Decides by scope.
-pub fn decide_scope(policy: &Model, asked: &[u8], ask: &Ask) -> Answer {
+pub fn decide_scope(policy: &Model, name: &[u8], ask: &Ask) -> Answer {
     let (kind, held) = match &ask.token {
         None => return deny("no_token"),
         Some((kind, scopes)) if *kind == "user" || *kind == "organisation" => (*kind, scopes),
@@ -99,7 +99,7 @@ pub fn decide_scope(policy: &Model, asked: &[u8], ask: &Ask) -> Answer {
     apis.sort_by_key(|api| &api.name);
     for api in apis {
         for scope in &api.scopes {
-            if scope.name.as_bytes() == asked {
+            if scope.name.as_bytes() == name {
                 return by_scope(api, scope, None, kind, held, ask.bonus);
             }
         }

@@ -21,6 +21,6 @@ pub fn all() -> Vec<(&'static str, String)> {
 
 /// The policy of a section.
 pub fn policy(name: &str) -> String {
-    let found = all().into_iter().find(|(other, _)| *other == name);
-    found.unwrap_or_else(|| panic!("policy/valid.md has no {name}")).1
+    let entry = all().into_iter().find(|(other, _)| *other == name);
+    entry.unwrap_or_else(|| panic!("policy/valid.md has no {name}")).1
 }
