@@ -44,7 +44,7 @@ struct Effects {
     counts: Counts,
 }
 
-/// The number of changes that were effects, listed or not. A change can be of several kinds.
+/// The number of changes that were found, listed or not. A change can be of several kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
@@ -115,7 +115,7 @@ impl Diff<'_, '_> {
         !self.complete || self.effects.counts.widening > 0
     }
 
-    /// The number of changes that were effects, listed or not. There might be more if not everything was
+    /// The number of changes that were found, listed or not. There might be more if not everything was
     /// compared.
     #[must_use]
     pub const fn counts(&self) -> Counts {

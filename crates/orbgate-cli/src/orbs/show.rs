@@ -125,8 +125,8 @@ impl Out {
 
     pub(super) fn verified(self, faults: &Faults) -> Result<(), Stop> {
         self.print(faults, |out| {
-            for found in &faults.found {
-                writeln!(out, "{}", one_line(found))?;
+            for fault in &faults.found {
+                writeln!(out, "{}", one_line(fault))?;
             }
             let number = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
             let (accounts, entries) =

@@ -36,6 +36,7 @@ pub(crate) fn run(suite: &Suite) -> Result<()> {
             suite.saw_one();
         }
         let running = suite.program.start_in(&[], &policy, &tokens, Gated::Yes, &[&more[..], &mcp].concat())?;
+        orbs::await_keys(&running, &call(suite, "nobody", &rows[0])?);
         for (number, row) in rows.iter().enumerate() {
             let what = row["name"].as_str().unwrap_or_default();
             let costs = match row["costs"].as_str().unwrap_or_default() {
