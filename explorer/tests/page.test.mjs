@@ -335,10 +335,10 @@ test("the map says what the token opens, and finds routes", async () => {
   const { page } = await open();
   assert.match(await page.textContent("#map .lead"), /opens 4 of 37 routes: 0 without orbs, 4 for orbs/);
   await page.fill("#search", "/orbs/offers");
-  assert.match(await page.textContent("#map [role=status]"), /1 route found/);
+  await page.waitForSelector("#map [role=status] >> text=1 route found");
   await page.click("#map td button");
-  assert.equal(await page.inputValue("#target"), "/api/v1/external/orbs/offers");
   await page.waitForSelector(".decision.deny[aria-busy=false]");
+  assert.equal(await page.inputValue("#target"), "/api/v1/external/orbs/offers");
   await page.click("text=Add read:orbs to the token");
   await page.waitForSelector(".decision.allow[aria-busy=false]");
   await page.waitForFunction(() => /opens 6 of 37/.test(document.querySelector("#map .lead").textContent));
