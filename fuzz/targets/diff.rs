@@ -109,9 +109,8 @@ fn widens(old: &Engine, new: &Engine) -> bool {
     by_scope
         || calls().any(|(method, target)| {
             let call = (method, target.as_str());
-            let request = request(call, ALL);
             let routes = [old, new].map(|engine| {
-                let decision = engine.decide(&request);
+                let decision = engine.decide(&request(call, ALL));
                 (decision.reason(), decision.route_name())
             });
             if seen.contains(&routes) {
