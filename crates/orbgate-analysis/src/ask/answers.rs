@@ -485,19 +485,19 @@ impl Linted {
             Ok(policy) => (Some(policy), Vec::new()),
             Err(diagnostics) => (None, diagnostics),
         };
-        let listed = policy.as_ref().map(|policy| lint(policy, text));
-        let listed = listed.unwrap_or_default();
+        let findings = policy.as_ref().map(|policy| lint(policy, text));
+        let findings = findings.unwrap_or_default();
         let with_level = |mut finding: Finding| {
             finding.level = levels.of_finding(&finding)?;
             Some(finding)
         };
-        let cut: Vec<_> = listed.cut.into_iter().filter_map(|code| levels.of(code)).collect();
+        let cut: Vec<_> = findings.cut.into_iter().filter_map(|code| levels.of(code)).collect();
         Self {
             file,
             policy: policy.as_ref().map(Policy::digest),
             complete: cut.is_empty(),
             diagnostics,
-            findings: listed.list.into_iter().filter_map(with_level).collect(),
+            findings: findings.list.into_iter().filter_map(with_level).collect(),
             cut,
         }
     }

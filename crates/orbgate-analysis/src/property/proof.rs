@@ -320,8 +320,8 @@ impl<'e, 'p> Search<'e, 'p> {
             let get = |first: &BTreeMap<String, (Asked, Rule<'e>)>, scopes: &str| {
                 let has_all = |fewer: &str| fewer.split(' ').all(|scope| scopes.split(' ').any(|other| other == scope));
                 let by_fewer = || first.iter().find(|(fewer, _)| scopes.contains(' ') && has_all(fewer));
-                let witness = first.get(scopes).or_else(|| first.get(""));
-                witness.or_else(|| Some(by_fewer()?.1)).cloned()
+                let reached = first.get(scopes).or_else(|| first.get(""));
+                reached.or_else(|| Some(by_fewer()?.1)).cloned()
             };
             for scopes in sets {
                 if let (Some(one), Some(other)) = (get(&one, scopes), get(&other, scopes)) {

@@ -52,8 +52,8 @@ fn user_and_time(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let start = before.windows(2).rposition(|two| two == b" [")?;
     let (user, time) = before.split_at_checked(start)?;
     let (time, rest) = (time.strip_prefix(b" [")?, rest.strip_prefix(b"] ")?);
-    let is_right = !user.is_empty() && is_user(user) && !time.contains(&b'"');
-    is_right.then_some((user, time, rest))
+    let is_split = !user.is_empty() && is_user(user) && !time.contains(&b'"');
+    is_split.then_some((user, time, rest))
 }
 
 /// Whether all quotes are escaped, except for quotes around a name at the end. Apache writes `""` for an empty
